@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "common/conf.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+namespace bridge {
+
+namespace {
+
+using Setter = Result<> (*)(Conf &, std::string_view);
+
+Result<> bad(std::string why)
+{
+    return fail(Code::rejected, std::move(why));
+}
+
+std::string lower(std::string_view text)
+{
+    std::string out(text);
+    for (char &c : out)
+        if (c >= 'A' && c <= 'Z')
+            c = static_cast<char>(c - 'A' + 'a');
+    return out;
+}
+
+std::string_view trim(std::string_view text)
+{
+    constexpr std::string_view blank = " \t\r";
+    std::size_t first = text.find_first_not_of(blank);
+    if (first == text.npos)
+        return {};
+    return text.substr(first, text.find_last_not_of(blank) - first + 1);
+}
+
+template <std::string Conf::*field>
+Result<> set_text(Conf &conf, std::string_view value)
+{
+    conf.*field = value;
+    return {};
+}
+
+template <std::string Conf::*field>
+Result<> set_path(Conf &conf, std::string_view value)
+{
+    if (!value.starts_with('/'))
+        return bad("must be an absolute path");
+    conf.*field = value;
+    return {};
+}
+
+template <bool Conf::*field>
+Result<> set_flag(Conf &conf, std::string_view value)
+{
+    std::string word = lower(value);
+    if (word != "yes" && word != "no")
+        return bad("must be yes or no");
+    conf.*field = word == "yes";
+    return {};
+}
+
+Result<unsigned> number(std::string_view value, unsigned low, unsigned high)
+{
+    unsigned n = 0;
+    auto [end, error] =
+        std::from_chars(value.data(), value.data() + value.size(), n);
+    if (error != std::errc() || end != value.data() + value.size() || n < low ||
+        n > high)
+        return fail(Code::rejected, "must be a whole number from " +
+                                        std::to_string(low) + " to " +
+                                        std::to_string(high));
+    return n;
+}
+
+template <std::chrono::seconds Conf::*field, unsigned low, unsigned high>
+Result<> set_seconds(Conf &conf, std::string_view value)
+{
+    auto n = number(value, low, high);
+    if (!n)
+        return std::unexpected(n.error());
+    conf.*field = std::chrono::seconds(*n);
+    return {};
+}
+
+template <unsigned Conf::*field, unsigned low, unsigned high>
+Result<> set_number(Conf &conf, std::string_view value)
+{
+    auto n = number(value, low, high);
+    if (!n)
+        return std::unexpected(n.error());
+    conf.*field = *n;
+    return {};
+}
+
+Result<> set_server(Conf &conf, std::string_view value)
+{
+    if (!value.starts_with("https://") || value.size() <= 8)
+        return bad("must be an https:// URL: tokens never travel in the clear");
+    while (value.ends_with('/'))
+        value.remove_suffix(1);
+    conf.kube_api_server = value;
+    return {};
+}
+
+Result<> set_scheduler_names(Conf &conf, std::string_view value)
+{
+    constexpr std::string_view allowed =
+        "abcdefghijklmnopqrstuvwxyz0123456789-.";
+    conf.scheduler_names.clear();
+    for (;;) {
+        std::size_t comma = value.find(',');
+        std::string_view name = trim(value.substr(0, comma));
+        if (name.empty() || name.size() > 253 ||
+            name.find_first_not_of(allowed) != name.npos)
+            return bad("must be names of lower-case letters, digits, '-' and "
+                       "'.', separated by commas");
+        if (std::ranges::contains(conf.scheduler_names, name))
+            return bad("names \"" + std::string(name) + "\" twice");
+        if (name == "default-scheduler")
+            return bad("must not name the default scheduler: another program "
+                       "already schedules its Pods");
+        conf.scheduler_names.emplace_back(name);
+        if (comma == value.npos)
+            return {};
+        value.remove_prefix(comma + 1);
+    }
+}
+
+Result<> set_log_level(Conf &conf, std::string_view value)
+{
+    constexpr std::array<std::string_view, 4> names = {"error", "warning",
+                                                       "info", "debug"};
+    auto found = std::ranges::find(names, lower(value));
+    if (found == names.end())
+        return bad("must be error, warning, info or debug");
+    conf.log_level = static_cast<LogLevel>(found - names.begin());
+    return {};
+}
+
+struct Key {
+    std::string_view name;
+    Setter set;
+};
+
+constexpr std::array keys = {
+    Key{"KubeApiServer", set_server},
+    Key{"KubeCaFile", set_path<&Conf::kube_ca_file>},
+    Key{"KubeTokenFile", set_path<&Conf::kube_token_file>},
+    Key{"SchedulerName", set_scheduler_names},
+    Key{"DefaultUser", set_text<&Conf::default_user>},
+    Key{"AllowRoot", set_flag<&Conf::allow_root>},
+    Key{"Partition", set_text<&Conf::partition>},
+    Key{"NodeAddress", set_text<&Conf::node_address>},
+    Key{"Socket", set_path<&Conf::socket_path>},
+    Key{"WebAddress", set_text<&Conf::web_address>},
+    Key{"ResyncInterval", set_seconds<&Conf::resync_interval, 5, 86400>},
+    Key{"ReasonInterval", set_seconds<&Conf::reason_interval, 1, 3600>},
+    Key{"OrphanGrace", set_seconds<&Conf::orphan_grace, 0, 86400>},
+    Key{"Workers", set_number<&Conf::workers, 1, 64>},
+    Key{"LogLevel", set_log_level},
+};
+
+const Key *find_key(std::string_view name)
+{
+    auto found = std::ranges::find_if(
+        keys, [&](const Key &key) { return lower(key.name) == lower(name); });
+    return found == keys.end() ? nullptr : &*found;
+}
+
+// Sets what one line says; nothing for a blank line or a comment.
+Result<> parse_line(Conf &conf, std::vector<const Key *> &seen,
+                    std::string_view line)
+{
+    line = trim(line.substr(0, line.find('#')));
+    if (line.empty())
+        return {};
+    std::size_t equals = line.find('=');
+    if (equals == line.npos)
+        return bad("\"" + std::string(line.substr(0, 64)) +
+                   "\" is not Key=Value");
+    std::string name(trim(line.substr(0, equals)));
+    std::string_view value = trim(line.substr(equals + 1));
+    const Key *key = find_key(name);
+    if (!key)
+        return bad("unknown key \"" + name.substr(0, 64) +
+                   "\", see k8s.conf(5)");
+    if (std::ranges::contains(seen, key))
+        return bad(std::string(key->name) + " is given twice");
+    seen.push_back(key);
+    if (value.empty())
+        return bad(std::string(key->name) + " has no value");
+    if (auto set = key->set(conf, value); !set)
+        return bad(std::string(key->name) + " " + set.error().message);
+    return {};
+}
+
+} // namespace
+
+Result<Conf> parse_conf(std::string_view text)
+{
+    Conf conf;
+    std::vector<const Key *> seen;
+    std::size_t line_number = 0;
+    while (!text.empty()) {
+        line_number++;
+        std::size_t end = text.find('\n');
+        if (auto done = parse_line(conf, seen, text.substr(0, end)); !done)
+            return fail(done.error(), "line " + std::to_string(line_number));
+        text = end == text.npos ? std::string_view{} : text.substr(end + 1);
+    }
+    return conf;
+}
+
+Result<Conf> load_conf(const std::string &path)
+{
+    std::ifstream file(path);
+    std::ostringstream text;
+    if (!file || !(text << file.rdbuf()))
+        return fail(Code::not_found, "cannot read " + path);
+    auto conf = parse_conf(text.str());
+    if (!conf)
+        return fail(conf.error(), path);
+    return conf;
+}
+
+} // namespace bridge

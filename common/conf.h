@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// k8s.conf(5), read by the agent, the plugins and slurmk8s. conf.cc has the one
+// table of keys; the man page has their meaning.
+#pragma once
+
+#include "common/log.h"
+#include "common/names.h"
+#include "common/result.h"
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bridge {
+
+// One field a key, with the man page's default.
+struct Conf {
+    std::string kube_api_server; // KubeApiServer=URL, or the Pod's own
+    std::string kube_ca_file;    // KubeCaFile=PATH, or the Pod's own
+    std::string kube_token_file; // KubeTokenFile=PATH, or the Pod's own
+    std::vector<std::string> scheduler_names{"slurm"}; // SchedulerName=A,B
+    std::string default_user;     // DefaultUser=NAME, or Pods are refused
+    bool allow_root = false;      // AllowRoot=yes|no
+    std::string partition;        // Partition=NAME, or Slurm's default
+    std::string node_address;     // NodeAddress=IP[:PORT], or slurmctld's
+    std::string socket_path = names::default_socket_path; // Socket=PATH
+    std::string web_address = "127.0.0.1:8473"; // WebAddress=IP:PORT
+    std::chrono::seconds resync_interval{300};  // ResyncInterval=, 5..86400
+    std::chrono::seconds reason_interval{30};   // ReasonInterval=, 1..3600
+    std::chrono::seconds orphan_grace{60};      // OrphanGrace=, 0..86400
+    unsigned workers = 8;                       // Workers=, 1..64
+    LogLevel log_level = LogLevel::info;        // LogLevel=
+
+    bool operator==(const Conf &) const = default;
+};
+
+// Unknown keys, repeated keys and bad values are Code::rejected, with the line.
+Result<Conf> parse_conf(std::string_view text);
+
+// Code::not_found when the file cannot be read.
+Result<Conf> load_conf(const std::string &path);
+
+} // namespace bridge

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "common/json.h"
+
+#include <rapidjson/document.h>
+#include <rapidjson/error/en.h>
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
+
+#include <charconv>
+
+namespace bridge {
+
+namespace {
+
+using Value = rapidjson::Value;
+
+// Iterative, so that nesting cannot exhaust the stack of slurmctld's thread.
+constexpr unsigned parse_flags = rapidjson::kParseIterativeFlag |
+                                 rapidjson::kParseValidateEncodingFlag |
+                                 rapidjson::kParseFullPrecisionFlag;
+
+rapidjson::SizeType size_of(std::string_view text)
+{
+    return static_cast<rapidjson::SizeType>(text.size());
+}
+
+const Value *as_value(const void *value)
+{
+    return static_cast<const Value *>(value);
+}
+
+const Value *member_of(const Value *value, std::string_view name)
+{
+    if (!value || !value->IsObject())
+        return nullptr;
+    Value key(rapidjson::StringRef(name.data(), size_of(name)));
+    auto found = value->FindMember(key);
+    return found == value->MemberEnd() ? nullptr : &found->value;
+}
+
+const Value *item_of(const Value *value, std::string_view index)
+{
+    unsigned i = 0;
+    auto [end, error] =
+        std::from_chars(index.data(), index.data() + index.size(), i);
+    if (error != std::errc() || end != index.data() + index.size() ||
+        i >= value->Size())
+        return nullptr;
+    return &(*value)[i];
+}
+
+const Value *find(const Value *value, std::string_view path)
+{
+    while (value && !path.empty()) {
+        std::size_t slash = path.find('/');
+        std::string_view step = path.substr(0, slash);
+        path = slash == path.npos ? std::string_view{} : path.substr(slash + 1);
+        value = value->IsArray() ? item_of(value, step)
+                                 : member_of(value, step);
+    }
+    return value;
+}
+
+std::string string_of(const Value &value)
+{
+    return {value.GetString(), value.GetStringLength()};
+}
+
+// The length of the UTF-8 sequence that text starts with; 0: there is none.
+std::size_t utf8_length(std::string_view text)
+{
+    auto byte = [&](std::size_t i) {
+        return static_cast<unsigned char>(text[i]);
+    };
+    unsigned char first = byte(0);
+    std::size_t length = first < 0x80             ? 1
+                         : (first & 0xe0) == 0xc0 ? 2
+                         : (first & 0xf0) == 0xe0 ? 3
+                         : (first & 0xf8) == 0xf0 ? 4
+                                                  : 0;
+    if (length == 0 || length > text.size() || first == 0xc0 || first == 0xc1 ||
+        first > 0xf4)
+        return 0;
+    for (std::size_t i = 1; i < length; i++)
+        if ((byte(i) & 0xc0) != 0x80)
+            return 0;
+    if (length >= 3 && ((first == 0xe0 && byte(1) < 0xa0) ||
+                        (first == 0xed && byte(1) > 0x9f) ||
+                        (first == 0xf0 && byte(1) < 0x90) ||
+                        (first == 0xf4 && byte(1) > 0x8f)))
+        return 0; // overlong, a surrogate, or beyond Unicode
+    return length;
+}
+
+std::string as_utf8(std::string_view text)
+{
+    std::string clean;
+    clean.reserve(text.size());
+    while (!text.empty()) {
+        std::size_t length = utf8_length(text);
+        if (length == 0)
+            clean += '?';
+        else
+            clean += text.substr(0, length);
+        text.remove_prefix(length == 0 ? 1 : length);
+    }
+    return clean;
+}
+
+} // namespace
+
+Result<Json> Json::parse(std::string_view text)
+{
+    auto document = std::make_shared<rapidjson::Document>();
+    document->Parse<parse_flags>(text.data(), text.size());
+    if (document->HasParseError())
+        return fail(Code::rejected,
+                    std::string("bad JSON at byte ") +
+                        std::to_string(document->GetErrorOffset()) + ": " +
+                        rapidjson::GetParseError_En(document->GetParseError()));
+    const void *root = static_cast<const Value *>(document.get());
+    return Json(std::move(document), root);
+}
+
+bool Json::is_object() const
+{
+    return value_ && as_value(value_)->IsObject();
+}
+
+bool Json::is_array() const
+{
+    return value_ && as_value(value_)->IsArray();
+}
+
+Json Json::at(std::string_view path) const
+{
+    const Value *value = find(as_value(value_), path);
+    return value ? Json(document_, value) : Json();
+}
+
+Json Json::member(std::string_view name) const
+{
+    const Value *value = member_of(as_value(value_), name);
+    return value ? Json(document_, value) : Json();
+}
+
+std::string Json::text(std::string_view path) const
+{
+    const Value *value = find(as_value(value_), path);
+    return value && value->IsString() ? string_of(*value) : std::string();
+}
+
+std::optional<std::int64_t> Json::integer(std::string_view path) const
+{
+    const Value *value = find(as_value(value_), path);
+    if (!value || !value->IsInt64())
+        return std::nullopt;
+    return value->GetInt64();
+}
+
+bool Json::flag(std::string_view path) const
+{
+    const Value *value = find(as_value(value_), path);
+    return value && value->IsTrue();
+}
+
+std::vector<Json> Json::items(std::string_view path) const
+{
+    std::vector<Json> found;
+    const Value *value = find(as_value(value_), path);
+    if (value && value->IsArray())
+        for (const Value &item : value->GetArray())
+            found.push_back(Json(document_, &item));
+    return found;
+}
+
+std::vector<std::pair<std::string, Json>>
+Json::members(std::string_view path) const
+{
+    std::vector<std::pair<std::string, Json>> found;
+    const Value *value = find(as_value(value_), path);
+    if (value && value->IsObject())
+        for (const auto &entry : value->GetObject())
+            found.emplace_back(string_of(entry.name),
+                               Json(document_, &entry.value));
+    return found;
+}
+
+std::map<std::string, std::string> Json::texts(std::string_view path) const
+{
+    std::map<std::string, std::string> found;
+    const Value *value = find(as_value(value_), path);
+    if (value && value->IsObject())
+        for (const auto &entry : value->GetObject())
+            if (entry.value.IsString())
+                found[string_of(entry.name)] = string_of(entry.value);
+    return found;
+}
+
+std::string Json::dump() const
+{
+    if (!value_)
+        return "null";
+    rapidjson::StringBuffer buffer;
+    rapidjson::Writer writer(buffer);
+    as_value(value_)->Accept(writer);
+    return {buffer.GetString(), buffer.GetSize()};
+}
+
+JsonValue &JsonValue::add(std::string key, JsonValue value)
+{
+    if (auto *object = std::get_if<Object>(&value_))
+        object->emplace_back(std::move(key), std::move(value));
+    return *this;
+}
+
+template <class Writer> void JsonValue::write(Writer &writer) const
+{
+    if (auto *object = std::get_if<Object>(&value_)) {
+        writer.StartObject();
+        for (const auto &[key, value] : *object) {
+            std::string name = as_utf8(key);
+            writer.Key(name.data(), size_of(name));
+            value.write(writer);
+        }
+        writer.EndObject();
+    } else if (auto *array = std::get_if<Array>(&value_)) {
+        writer.StartArray();
+        for (const JsonValue &item : *array)
+            item.write(writer);
+        writer.EndArray();
+    } else if (auto *text = std::get_if<std::string>(&value_)) {
+        std::string clean = as_utf8(*text);
+        writer.String(clean.data(), size_of(clean));
+    } else if (auto *number = std::get_if<std::int64_t>(&value_)) {
+        writer.Int64(*number);
+    } else if (auto *flag = std::get_if<bool>(&value_)) {
+        writer.Bool(*flag);
+    } else {
+        writer.Null();
+    }
+}
+
+std::string JsonValue::dump() const
+{
+    rapidjson::StringBuffer buffer;
+    rapidjson::Writer writer(buffer);
+    write(writer);
+    return {buffer.GetString(), buffer.GetSize()};
+}
+
+} // namespace bridge

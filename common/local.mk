@@ -1,0 +1,16 @@
+# libcommon is linked into the plugins, libcommon_sanitized into the programs.
+noinst_LTLIBRARIES += common/libcommon.la
+common_libcommon_la_SOURCES = \
+	common/conf.cc common/conf.h \
+	common/hook_message.cc common/hook_message.h \
+	common/job_ref.cc common/job_ref.h \
+	common/json.cc common/json.h \
+	common/log.cc common/log.h \
+	common/names.h \
+	common/packet_socket.cc common/packet_socket.h \
+	common/result.cc common/result.h \
+	common/units.cc common/units.h
+
+noinst_LTLIBRARIES += common/libcommon_sanitized.la
+common_libcommon_sanitized_la_SOURCES = $(common_libcommon_la_SOURCES)
+common_libcommon_sanitized_la_CXXFLAGS = $(SANITIZED_CXXFLAGS)

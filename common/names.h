@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Every label, annotation and path that we share with users or between our own
+// programs, each written once. The names under slinky.slurm.net are those of
+// Slinky's slurm-bridge, whose manifests must run unchanged; ours go further
+// under the prefix slurmk8s/.
+#pragma once
+
+namespace bridge::names {
+
+// On a Pod, written by the binding and by nobody else.
+inline constexpr char job_id_label[] =
+    "scheduler.slinky.slurm.net/slurm-jobid";
+inline constexpr char node_annotation[] = "slinky.slurm.net/slurm-node";
+inline constexpr char sluid_annotation[] = "slurmk8s/sluid";
+// Raised by the agent before it replaces a job of its own accord.
+inline constexpr char generation_annotation[] = "slurmk8s/generation";
+
+// On a Pod or on what owns it, written by users: PREFIX + name, such as
+// "partition" or "timelimit". The second prefix is Slinky's older one.
+inline constexpr char job_annotation_prefix[] = "slurmjob.slinky.slurm.net/";
+inline constexpr char old_job_annotation_prefix[] = "slinky.slurm.net/";
+inline constexpr char our_job_annotation_prefix[] = "slurmk8s/";
+
+// On a Namespace, written by administrators: whom its Pods run as in Slurm.
+inline constexpr char namespace_user[] = "slurmk8s/user";
+inline constexpr char namespace_group[] = "slurmk8s/group";
+inline constexpr char namespace_account[] = "slurmk8s/account";
+
+// On a Node, written by administrators: make it a Slurm node, and in which
+// partitions (comma separated; each becomes a feature of the Slurm node).
+inline constexpr char external_node_label[] =
+    "scheduler.slinky.slurm.net/external-node";
+inline constexpr char external_node_partitions[] =
+    "scheduler.slinky.slurm.net/external-node-partitions";
+// On a Node: the name of the Slurm node where it differs from the Node's.
+inline constexpr char slurm_nodename_label[] =
+    "slinky.slurm.net/slurm-nodename";
+
+// In Slurm: the feature of every node on which Pods may live, and the entry in
+// a job's spank_job_env that tells our hooks which jobs are ours. slurmctld
+// shows it to the hooks with "SPANK_" in front.
+inline constexpr char feature[] = "k8s";
+inline constexpr char job_mark[] = "K8S_GANG";
+inline constexpr char hook_job_mark[] = "SPANK_K8S_GANG";
+
+inline constexpr char conf_file[] = "k8s.conf"; // beside slurm.conf
+inline constexpr char default_conf_path[] = "/etc/slurm/k8s.conf";
+inline constexpr char default_socket_path[] = "/run/slurmk8s/hook.sock";
+
+} // namespace bridge::names
