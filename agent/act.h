@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Carries out one Action on a worker thread: dull, blocking, and safe to
+// repeat. What it learned goes back to the owner thread as an Outcome.
+#pragma once
+
+#include "agent/decide.h"
+#include "agent/gang.h"
+#include "agent/kube_api.h"
+#include "agent/slurm_api.h"
+#include "common/conf.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <variant>
+
+namespace bridge {
+
+struct Done {};
+struct Submitted {
+    JobRef job;
+};
+struct Looked {
+    Job job;
+};
+struct Found { // the job that an uncertain submit left, if it left one
+    std::optional<Job> job;
+};
+using Outcome = std::variant<Done, Submitted, Looked, Found>;
+
+// What an Action needs besides the gang: a copy, so that nothing is shared.
+struct ActContext {
+    Slurm &slurm;
+    Kube &kube;
+    std::shared_ptr<const Conf> conf;
+    Namespace ns;               // of the gang
+    std::function<void()> kick; // asks slurmctld to schedule now
+};
+
+// The errors are those of the calls it makes. Code::rejected from a Submit is
+// for the Pods' owner to read.
+Result<Outcome> act(const Action &action, const Gang &gang,
+                    const ActContext &context);
+
+} // namespace bridge

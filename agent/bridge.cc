@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What each message changes in what is known.
+#include "agent/bridge.h"
+
+#include "common/log.h"
+
+#include <unordered_set>
+
+namespace bridge {
+
+Bridge::Bridge(std::shared_ptr<const Conf> conf, BridgePorts ports,
+               Mailbox<Message> &mailbox)
+    : conf_(std::move(conf)), ports_(std::move(ports)), mailbox_(mailbox)
+{
+    health_.set_problem("start", "the first lists are not complete yet");
+    health_.set_problem("prep/k8s", "not connected yet");
+}
+
+void Bridge::run()
+{
+    now_ = Clock::now();
+    turn();
+    while (!stopping_) {
+        auto message = mailbox_.pop_until(next_deadline());
+        if (message) {
+            handle(std::move(*message), Clock::now());
+        } else {
+            now_ = Clock::now();
+            turn();
+        }
+    }
+}
+
+void Bridge::handle(Message message, Clock::time_point now)
+{
+    now_ = now;
+    std::visit([this](auto &m) { on(m); }, message);
+    turn();
+}
+
+void Bridge::on(Listed<Pod> &pods)
+{
+    listed_schedulers_.insert(pods.source);
+    solved("list Pods of " + pods.source);
+    std::unordered_set<std::string> keep;
+    for (Pod &pod : pods.objects) {
+        keep.insert(pod.uid);
+        wake(gangs_.put(std::move(pod)));
+    }
+    for (const Pod &pod : gangs_.missing(pods.source, keep))
+        if (auto uid = gangs_.remove(pod))
+            wake(*uid);
+}
+
+void Bridge::on(Changed<Pod> &pod)
+{
+    health_.count("pod");
+    if (!pod.deleted)
+        wake(gangs_.put(std::move(pod.object)));
+    else if (auto uid = gangs_.remove(pod.object))
+        wake(*uid);
+}
+
+void Bridge::on(Listed<Node> &nodes)
+{
+    listed_nodes_ = true;
+    nodes_changed_ = true;
+    nodes_.clear();
+    for (Node &node : nodes.objects)
+        nodes_[node.name] = std::move(node);
+}
+
+void Bridge::on(Changed<Node> &node)
+{
+    health_.count("node");
+    auto known = nodes_.find(node.object.name);
+    if (node.deleted) {
+        nodes_changed_ = nodes_.erase(node.object.name) != 0 || nodes_changed_;
+        return;
+    }
+    if (known == nodes_.end() || !same_for_slurm(known->second, node.object))
+        nodes_changed_ = true;
+    nodes_[node.object.name] = std::move(node.object);
+}
+
+void Bridge::on(Listed<Namespace> &namespaces)
+{
+    listed_namespaces_ = true;
+    namespaces_.clear();
+    for (Namespace &ns : namespaces.objects)
+        namespaces_[ns.name] = std::move(ns);
+}
+
+void Bridge::on(Changed<Namespace> &ns)
+{
+    if (ns.deleted)
+        namespaces_.erase(ns.object.name);
+    else
+        namespaces_[ns.object.name] = std::move(ns.object);
+}
+
+void Bridge::on(WatchState &state)
+{
+    if (state.error.empty())
+        solved(state.what);
+    else
+        problem(state.what, state.error);
+}
+
+void Bridge::on(HookReceived &hook)
+{
+    const HookMessage &message = hook.message;
+    switch (message.type) {
+    case HookMessage::Type::hello:
+        solved("prep/k8s");
+        log_info("slurmctld's plugin connected",
+                 {{"ClusterName", message.cluster}, {"host", message.host}});
+        // slurmctld may have started anew, from an older state perhaps.
+        jobs_due_ = now_;
+        nodes_changed_ = true;
+        break;
+    case HookMessage::Type::allocated:
+        on_allocated(message);
+        break;
+    case HookMessage::Type::ended:
+        on_ended(message);
+        break;
+    case HookMessage::Type::resync:
+        health_.count("hook_resync");
+        jobs_due_ = now_;
+        break;
+    default:
+        break;
+    }
+}
+
+// Whatever is held is said again by the plugin when it is back.
+void Bridge::on(HookLost &)
+{
+    problem("prep/k8s", "not connected");
+    early_hooks_.clear();
+    for (auto &[uid, entry] : gangs_.all())
+        entry.gang.prolog_held = entry.gang.epilog_held = false;
+}
+
+void Bridge::on(NodesSynced &synced)
+{
+    syncing_nodes_ = false;
+    if (!synced.result) {
+        nodes_changed_ = true;
+        nodes_due_ = now_ + std::chrono::seconds(2);
+        problem("nodes", synced.result.error().message);
+        return;
+    }
+    synced_nodes_ = true;
+    node_map_ = std::move(synced.result->nodes);
+    std::string words;
+    for (const std::string &complaint : synced.result->complaints)
+        words += (words.empty() ? "" : "; ") + complaint;
+    if (words.empty()) {
+        solved("nodes");
+    } else {
+        problem("nodes", words);
+        nodes_due_ = now_ + std::chrono::seconds(30);
+        nodes_changed_ = true;
+    }
+    wake_all(); // a job may be possible now, or a placement no more
+}
+
+void Bridge::on(Ask &ask)
+{
+    ask.question();
+}
+
+void Bridge::on(Reload &reload)
+{
+    conf_ = std::move(reload.conf);
+    jobs_due_ = now_;
+    nodes_changed_ = true;
+    wake_all();
+}
+
+void Bridge::on(Stop &)
+{
+    stopping_ = true;
+}
+
+} // namespace bridge

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The owner thread: it alone holds the agent's state. A message updates what is
+// known and wakes a gang; decide() says what follows; a worker carries it out
+// and its outcome is the next message. Nothing here blocks.
+#pragma once
+
+#include "agent/gang_store.h"
+#include "agent/health.h"
+#include "agent/mailbox.h"
+#include "agent/message.h"
+#include "agent/workers.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+namespace bridge {
+
+// What the owner thread uses of the rest of the agent.
+struct BridgePorts {
+    Slurm &slurm;
+    Workers &workers;   // for actions
+    Workers &reporters; // for conditions and Events, which may wait
+    std::function<void(HookMessage)> send_hook; // to prep/k8s, if connected
+};
+
+class Bridge {
+  public:
+    Bridge(std::shared_ptr<const Conf> conf, BridgePorts ports,
+           Mailbox<Message> &mailbox);
+
+    // Serves until Stop.
+    void run();
+
+    // One turn of run(), for tests: what the message changes, then whatever
+    // follows from it and from the time.
+    void handle(Message message, Clock::time_point now);
+
+    // For slurmk8s and the probes; on the owner thread only (Ask).
+    const Health &health() const { return health_; }
+    std::string metrics() const;
+    std::string status_json() const;
+
+  private:
+    // bridge.cc: messages. bridge_jobs.cc: those about Slurm's jobs
+    void on(Listed<Pod> &pods);
+    void on(Changed<Pod> &pod);
+    void on(Listed<Node> &nodes);
+    void on(Changed<Node> &node);
+    void on(Listed<Namespace> &namespaces);
+    void on(Changed<Namespace> &ns);
+    void on(WatchState &state);
+    void on(HookReceived &hook);
+    void on(HookLost &lost);
+    void on(ActionDone &done);
+    void on(JobsLoaded &loaded);
+    void on(StatesLoaded &loaded);
+    void on(NodesSynced &synced);
+    void on(Ask &ask);
+    void on(Reload &reload);
+    void on(Stop &stop);
+
+    void on_allocated(const HookMessage &hook);
+    void on_ended(const HookMessage &hook);
+    void take_jobs(const std::string &uid, std::vector<Job> &jobs);
+    void take_first_job(GangEntry &entry, std::vector<Job> &jobs);
+    void cancel_duplicate(const Job &job);
+    void apply_early_hook(GangEntry &entry);
+    void settle_early_hooks();
+    void note_outcome(GangEntry &entry, ActionDone &done);
+    void note_failure(GangEntry &entry, const ActionDone &done);
+    void note_done(GangEntry &entry, const Action &action);
+    void hold_back(GangEntry &entry, const Action &action,
+                   Clock::duration delay);
+
+    // bridge_turn.cc: what follows
+    bool synced() const;
+    void turn();
+    void tick();
+    void reconcile(const std::string &uid);
+    void carry_out(GangEntry &entry, Action action);
+    void dispatch(GangEntry &entry, Action action);
+    void load_jobs();
+    void load_states();
+    void sync_node_list();
+    void wake(const std::string &uid) { woken_.insert(uid); }
+    void wake_all();
+    void wake_at(Clock::time_point when, const std::string &uid);
+    Clock::time_point next_deadline() const;
+
+    // bridge_tell.cc: words for people
+    void tell(GangEntry &entry, const std::string &sentence,
+              const std::string &more = {});
+    void tell_waiting(GangEntry &entry);
+    void tell_bound(const Gang &gang, const std::vector<std::string> &nodes);
+    void problem(const std::string &what, const std::string &why);
+    void solved(const std::string &what);
+
+    std::shared_ptr<const Conf> conf_;
+    BridgePorts ports_;
+    Mailbox<Message> &mailbox_;
+    Health health_;
+    bool stopping_ = false;
+    Clock::time_point now_{};
+
+    GangStore gangs_;
+    std::map<std::string, Node> nodes_;
+    std::map<std::string, Namespace> namespaces_;
+    NodeMap node_map_;
+
+    // What has been listed completely since the start.
+    std::set<std::string> listed_schedulers_;
+    bool listed_nodes_ = false;
+    bool listed_namespaces_ = false;
+    bool loaded_jobs_ = false;
+    bool synced_nodes_ = false;
+
+    // Hooks that came before the answer to the submit that caused them.
+    std::map<JobRef, HookMessage::Type> early_hooks_;
+
+    std::set<std::string> woken_;
+    std::multimap<Clock::time_point, std::string> timers_; // uid
+    bool loading_jobs_ = false;
+    bool loading_states_ = false;
+    bool syncing_nodes_ = false;
+    bool nodes_changed_ = true;
+    Clock::time_point jobs_due_{};
+    Clock::time_point states_due_{};
+    Clock::time_point nodes_due_{};
+    Clock::time_point jobs_asked_{};   // when the last list was asked for
+    Clock::time_point states_asked_{};
+};
+
+} // namespace bridge

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Words for people: conditions and Events on Pods, metrics and status.
+#include "agent/bridge.h"
+
+#include "agent/words.h"
+#include "common/json.h"
+#include "common/log.h"
+
+#include <format>
+
+namespace bridge {
+
+// Says the sentence on each waiting Pod, as its condition and as an Event, but
+// not again what it says already: more may change without being worth a write.
+void Bridge::tell(GangEntry &entry, const std::string &sentence,
+                  const std::string &more)
+{
+    if (entry.told == sentence)
+        return;
+    entry.told = sentence;
+    std::string words = more.empty() ? sentence : sentence + " " + more;
+    for (const PodPtr &pod : entry.gang.pods) {
+        if (pod->bound() || pod->terminal() || pod->deleting ||
+            pod->scheduled.message.starts_with(sentence))
+            continue;
+        ports_.reporters.push([this, pod, words](Kube &kube) {
+            PodEvent event{PodEvent::Type::warning, "FailedScheduling",
+                           "Scheduling", words};
+            (void)kube.post_event(*pod, event);
+            if (kube.set_unscheduled(*pod, "Unschedulable", words))
+                return;
+            mailbox_.push(Ask{[this, uid = pod->uid] {
+                if (GangEntry *known = gangs_.find(uid))
+                    known->told.clear(); // say it again when it is due
+            }});
+        });
+    }
+}
+
+void Bridge::tell_waiting(GangEntry &entry)
+{
+    const Gang &gang = entry.gang;
+    if (!gang.job || gang.job->state != JobState::pending || gang.stale ||
+        gang.job->reason.empty())
+        return;
+    tell(entry, waiting_words(*gang.job), expected_words(*gang.job));
+}
+
+void Bridge::tell_bound(const Gang &gang, const std::vector<std::string> &nodes)
+{
+    for (std::size_t i = 0; i < gang.pods.size() && i < nodes.size(); i++) {
+        std::string words =
+            bound_words(*gang.pods[i], nodes[i], gang.job->ref);
+        ports_.reporters.push([pod = gang.pods[i], words](Kube &kube) {
+            (void)kube.post_event(*pod, {PodEvent::Type::normal, "Scheduled",
+                                         "Binding", words});
+        });
+    }
+}
+
+void Bridge::problem(const std::string &what, const std::string &why)
+{
+    if (health_.set_problem(what, why))
+        log_warning("problem", {{"what", what}, {"err", why}});
+}
+
+void Bridge::solved(const std::string &what)
+{
+    if (health_.clear_problem(what))
+        log_info("problem solved", {{"what", what}});
+}
+
+std::string Bridge::metrics() const
+{
+    std::map<std::string, std::size_t> gangs;
+    for (const auto &[uid, entry] : gangs_.all())
+        gangs[entry.gang.job ? state_name(entry.gang.job->state) : "NONE"]++;
+    std::string text = health_.metrics();
+    text += "# HELP slurmk8sd_gangs Gangs by the state of their Slurm job.\n"
+            "# TYPE slurmk8sd_gangs gauge\n";
+    for (const auto &[state, count] : gangs)
+        text += std::format("slurmk8sd_gangs{{job_state=\"{}\"}} {}\n", state,
+                            count);
+    text += std::format("# HELP slurmk8sd_tasks Tasks that wait for a worker.\n"
+                        "# TYPE slurmk8sd_tasks gauge\n"
+                        "slurmk8sd_tasks{{queue=\"actions\"}} {}\n"
+                        "slurmk8sd_tasks{{queue=\"reports\"}} {}\n",
+                        ports_.workers.waiting(), ports_.reporters.waiting());
+    return text;
+}
+
+std::string Bridge::status_json() const
+{
+    JsonValue::Array gangs;
+    for (const auto &[uid, entry] : gangs_.all()) {
+        const Gang &gang = entry.gang;
+        JsonValue line = JsonValue::object({{"gang", gang.key.str()}});
+        if (gang.job)
+            line.add("jobId", gang.job->ref.id)
+                .add("state", state_name(gang.job->state))
+                .add("reason", gang.job->reason);
+        line.add("node", gang.pods.empty() ? "" : gang.pods.front()->node_name)
+            .add("said", entry.told);
+        gangs.push_back(std::move(line));
+    }
+    JsonValue::Object problems;
+    for (const auto &[what, why] : health_.problems())
+        problems.emplace_back(what, why);
+    return JsonValue::object({{"serving", synced()},
+                              {"problems", JsonValue::object(problems)},
+                              {"gangs", JsonValue::array(std::move(gangs))}})
+        .dump();
+}
+
+} // namespace bridge

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is done next for one gang: a pure function of what is known about its
+// Pods and its Slurm job. Calling it again with the same facts gives the same
+// answer, and every action may be repeated, so a lost or doubled event costs
+// delay and never correctness.
+//
+//   job           Pods                      action
+//   ------------  ------------------------  ----------------------------------
+//   any, stale    any                       Look: read the job again
+//   none          none, or all over         Forget
+//   none          after an uncertain submit Find: is there a job already?
+//   none          incomplete, or gated      Wait
+//   none          waiting                   Submit, or Refuse if it never can
+//   none          bound                     Wait: not ours, or its job is lost
+//   pending       waiting                   Wait
+//   pending       gone                      Cancel
+//   allocated     waiting                   Bind; Renew if it does not fit
+//   allocated     bound, prolog held        Start
+//   allocated     living                    Wait
+//   allocated     all over by themselves    Complete with their exit code
+//   allocated     gone, or ended by a user  Cancel
+//   suspended     any                       Wait
+//   ended         bound, living             EndPods; Wait once they are ending
+//   ended         none living, epilog held  Clean
+//   ended         waiting, same generation  FailPods
+//   ended         waiting, raised since     Submit
+//   ended         all over                  Forget
+#pragma once
+
+#include "agent/gang.h"
+
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace bridge {
+
+struct Wait {
+    std::string why; // "" or words for the Pods' owner
+};
+struct Forget {};
+struct Submit {};
+struct Find {};
+struct Refuse {
+    std::string why;
+};
+struct Look {
+    JobRef job;
+};
+struct Bind {
+    JobRef job;
+    std::vector<std::string> nodes; // the Node of each Pod of the gang
+};
+struct Start {
+    JobRef job;
+};
+struct Complete {
+    JobRef job;
+    int status; // as wait(2) gives it
+    std::string why; // in Kubernetes' words, when it is no plain exit
+};
+struct Cancel {
+    JobRef job;
+};
+struct Renew {
+    JobRef job;
+    std::uint32_t generation; // the new one
+    std::string why;
+};
+struct EndPods {
+    JobRef job;
+    JobState state;
+};
+struct FailPods {
+    JobRef job;
+    JobState state;
+};
+struct Clean {
+    JobRef job;
+};
+
+using Action =
+    std::variant<Wait, Forget, Submit, Find, Refuse, Look, Bind, Start,
+                 Complete, Cancel, Renew, EndPods, FailPods, Clean>;
+
+// The Kubernetes Node behind each Slurm node.
+using NodeMap = std::map<std::string, std::string>;
+
+Action decide(const Gang &gang, const NodeMap &nodes);
+
+// The name of an Action in logs and metrics.
+const char *action_name(const Action &action);
+
+} // namespace bridge

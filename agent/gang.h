@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A gang: the Pods that share one Slurm job. A lone Pod is a gang of one. A
+// value; the owner thread keeps the current one and hands copies to workers.
+#pragma once
+
+#include "agent/job.h"
+#include "agent/objects.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bridge {
+
+using PodPtr = std::shared_ptr<const Pod>;
+
+struct Gang {
+    std::string uid; // of the Pod, when it is a gang of one
+    ObjectKey key;   // of the same object
+    std::size_t size = 1;     // Pods that must exist before a job is asked for
+    std::vector<PodPtr> pods; // those that exist, in rank order
+
+    // What we know of its job. stale: something hinted that this is no longer
+    // the truth, so it is read again before anything is done.
+    std::optional<Job> job;
+    bool stale = false;
+    // A submit whose outcome we do not know: look before submitting again.
+    bool submit_uncertain = false;
+    // slurmctld holds this hook of the job until we say so.
+    bool prolog_held = false;
+    bool epilog_held = false;
+    // Our binding succeeded; the watch has not shown it yet.
+    bool assumed_bound = false;
+    // We raised the generation to this; the watch may not have shown it yet.
+    std::uint32_t least_generation = 0;
+};
+
+// Raised before the agent itself replaces a job, so that after a restart its
+// own cancels are told from a user's.
+std::uint32_t generation_of(const Pod &pod);
+std::uint32_t generation_of(const Gang &gang); // the highest known
+
+} // namespace bridge

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the agent counts and what is wrong at the moment: the contents of
+// /metrics and /healthz. Belongs to the owner thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace bridge {
+
+class Health {
+  public:
+    // A problem lasts until it is cleared; what names it ("slurmctld", "watch
+    // Pods"). True when this changed anything, so that it is logged once.
+    bool set_problem(const std::string &what, const std::string &why);
+    bool clear_problem(const std::string &what);
+    const std::map<std::string, std::string> &problems() const
+    {
+        return problems_;
+    }
+
+    void count_action(const std::string &action, const std::string &result)
+    {
+        actions_[{action, result}]++;
+    }
+    void count(const std::string &what) { counts_[what]++; }
+
+    // In Prometheus' text format.
+    std::string metrics() const;
+
+  private:
+    std::map<std::string, std::string> problems_;
+    std::map<std::pair<std::string, std::string>, std::uint64_t> actions_;
+    std::map<std::string, std::uint64_t> counts_;
+};
+
+} // namespace bridge

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/hook_server.h"
+
+#include "common/log.h"
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+namespace bridge {
+
+namespace {
+
+constexpr mode_t socket_mode = 0600; // slurmctld runs as our user, or as root
+
+void drain(int event_fd)
+{
+    std::uint64_t count = 0;
+    [[maybe_unused]] ssize_t n = read(event_fd, &count, sizeof(count));
+}
+
+} // namespace
+
+Result<std::unique_ptr<HookServer>> HookServer::start(const std::string &path,
+                                                      Sink sink)
+{
+    auto listener = PacketSocket::listen(path, socket_mode);
+    if (!listener)
+        return std::unexpected(listener.error());
+    int wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (wake_fd < 0)
+        return fail(Code::internal,
+                    std::string("eventfd: ") + std::strerror(errno));
+    return std::unique_ptr<HookServer>(
+        new HookServer(std::move(*listener), wake_fd, std::move(sink)));
+}
+
+HookServer::HookServer(PacketSocket listener, int wake_fd, Sink sink)
+    : listener_(std::move(listener)), wake_fd_(wake_fd), sink_(std::move(sink)),
+      thread_([this](std::stop_token stop) { run(stop); })
+{
+}
+
+HookServer::~HookServer()
+{
+    thread_.request_stop();
+    send({});
+    thread_.join();
+    ::close(wake_fd_);
+}
+
+void HookServer::send(HookMessage message)
+{
+    if (connected_)
+        outgoing_.push(std::move(message));
+    std::uint64_t one = 1;
+    [[maybe_unused]] ssize_t n = write(wake_fd_, &one, sizeof(one));
+}
+
+void HookServer::run(std::stop_token stop)
+{
+    while (!stop.stop_requested()) {
+        short plugin_events = unsent_.empty() ? POLLIN : POLLIN | POLLOUT;
+        std::array<pollfd, 3> fds = {
+            pollfd{listener_.fd(), POLLIN, 0},
+            pollfd{wake_fd_, POLLIN, 0},
+            pollfd{plugin_.fd(), plugin_events, 0}, // -1 is passed over
+        };
+        if (poll(fds.data(), fds.size(), -1) < 0 && errno != EINTR) {
+            log_error("the hook socket cannot be served any more",
+                      {{"err", std::strerror(errno)}});
+            return;
+        }
+        if (fds[1].revents)
+            drain(wake_fd_);
+        if (fds[0].revents)
+            accept_plugin();
+        if (fds[2].revents && fds[2].fd == plugin_.fd())
+            read_packets();
+        if (plugin_.is_open())
+            write_packets();
+    }
+}
+
+void HookServer::accept_plugin()
+{
+    auto caller = listener_.accept();
+    if (!caller)
+        return;
+    auto uid = caller->peer_uid();
+    if (!uid || (*uid != 0 && *uid != geteuid())) {
+        log_error("refused a caller on the hook socket: only slurmctld, as "
+                  "SlurmUser or root, may connect",
+                  {{"uid", uid ? std::to_string(*uid) : uid.error().message}});
+        return;
+    }
+    if (plugin_.is_open())
+        drop_plugin("a newer plugin has connected");
+    plugin_ = std::move(*caller);
+    connected_ = true;
+}
+
+void HookServer::read_packets()
+{
+    for (;;) {
+        auto packet = plugin_.receive();
+        if (!packet) {
+            if (packet.error().code != Code::busy)
+                drop_plugin(packet.error().message);
+            return;
+        }
+        auto message = decode_hook_message(*packet);
+        if (!message)
+            log_warning("dropped a hook message",
+                        {{"err", message.error().message}});
+        else if (message->type == HookMessage::Type::ping)
+            outgoing_.push({.type = HookMessage::Type::pong});
+        else if (message->type != HookMessage::Type::pong)
+            sink_.received(std::move(*message));
+    }
+}
+
+void HookServer::write_packets()
+{
+    bool kicked = false;
+    for (;;) {
+        if (unsent_.empty()) {
+            auto message = outgoing_.pop_until(Clock::time_point::min());
+            if (!message)
+                return;
+            // Those that have gathered meanwhile ask for the same thing once.
+            if (message->type == HookMessage::Type::kick &&
+                std::exchange(kicked, true))
+                continue;
+            unsent_ = encode(*message);
+            if (unsent_.empty())
+                continue;
+        }
+        if (auto sent = plugin_.send(unsent_); !sent) {
+            if (sent.error().code != Code::busy)
+                drop_plugin(sent.error().message);
+            return;
+        }
+        unsent_.clear();
+    }
+}
+
+void HookServer::drop_plugin(const std::string &why)
+{
+    connected_ = false;
+    plugin_.close();
+    unsent_.clear();
+    while (outgoing_.pop_until(Clock::time_point::min())) {
+    }
+    log_warning("slurmctld's plugin went away", {{"err", why}});
+    sink_.lost();
+}
+
+} // namespace bridge

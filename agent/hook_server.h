@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The agent's side of the socket to prep/k8s (common/hook_message.h). One
+// thread serves one plugin at a time: a newer connection, as after a
+// reconfigure of slurmctld, replaces the older one. Nothing is kept for a
+// plugin that is not there: it says again what is unfinished when it connects.
+#pragma once
+
+#include "agent/mailbox.h"
+#include "common/hook_message.h"
+#include "common/packet_socket.h"
+#include "common/result.h"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+
+namespace bridge {
+
+class HookServer {
+  public:
+    // Called on the server's thread.
+    struct Sink {
+        std::function<void(HookMessage)> received;
+        std::function<void()> lost; // the plugin went away
+    };
+
+    // Listens on path, as a socket that only our own user and root may use.
+    static Result<std::unique_ptr<HookServer>> start(const std::string &path,
+                                                     Sink sink);
+    ~HookServer();
+
+    // From any thread; dropped while no plugin is connected.
+    void send(HookMessage message);
+    void kick() { send({.type = HookMessage::Type::kick}); }
+    bool connected() const { return connected_; }
+
+  private:
+    HookServer(PacketSocket listener, int wake_fd, Sink sink);
+
+    void run(std::stop_token stop);
+    void accept_plugin();
+    void read_packets();
+    void write_packets();
+    void drop_plugin(const std::string &why);
+
+    PacketSocket listener_;
+    PacketSocket plugin_;
+    int wake_fd_; // an eventfd that send() writes
+    Sink sink_;
+    Mailbox<HookMessage> outgoing_;
+    std::string unsent_; // the packet that did not fit into the socket
+    std::atomic<bool> connected_ = false;
+    std::jthread thread_; // last: it uses all of the above
+};
+
+} // namespace bridge

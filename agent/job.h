@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A Slurm job as a value: what we ask slurmctld for, and what it says about a
+// job. Knows neither libslurm nor Kubernetes.
+#pragma once
+
+#include "common/job_ref.h"
+#include "common/units.h"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bridge {
+
+// What the admin_comment of our jobs says, which only SlurmUser can write: whose
+// job it is. Small, since it is packed into every job listing.
+struct GangTag {
+    std::string gang; // "ns/name", for people
+    std::string uid;  // of the gang: see gang.h
+    std::uint32_t generation = 0;
+
+    bool operator==(const GangTag &) const = default;
+};
+
+std::string encode(const GangTag &tag);
+
+// Nothing for the admin_comment of a job that is not ours.
+std::optional<GangTag> decode_gang_tag(const std::string &admin_comment);
+
+// An external job: slurmctld allocates and accounts, and launches nothing.
+struct JobDescription {
+    std::string name;
+    std::uint32_t user_id = 0;
+    std::uint32_t group_id = 0;
+    std::string account;   // empty: the user's default
+    std::string partition; // empty: Slurm's default
+    std::string features;  // constraints of its nodes
+    std::uint32_t tasks = 1;
+    std::uint16_t cpus_per_task = 1;
+    std::uint32_t min_nodes = 1;
+    std::uint32_t max_nodes = 1;
+    MebiBytes memory_per_node;              // with one node at most, else
+    MebiBytes memory_per_cpu;               // this one; the other is 0
+    std::optional<std::uint32_t> time_limit; // minutes; none: the partition's
+    GangTag tag;
+
+    bool operator==(const JobDescription &) const = default;
+};
+
+enum class JobState {
+    pending,
+    configuring, // allocated, a prolog is held
+    running,
+    suspended,
+    completed,
+    cancelled,
+    failed,
+    timeout,
+    node_fail,
+    preempted,
+    boot_fail,
+    deadline,
+    out_of_memory,
+    unknown, // a state that we do not know: nothing is concluded from it
+};
+
+// As squeue prints it, such as "PENDING".
+const char *state_name(JobState state);
+
+inline bool is_allocated(JobState state)
+{
+    return state == JobState::configuring || state == JobState::running ||
+           state == JobState::suspended;
+}
+
+// Slurm says positively that the job is over.
+inline bool is_ended(JobState state)
+{
+    return state != JobState::pending && !is_allocated(state) &&
+           state != JobState::unknown;
+}
+
+struct Job {
+    JobRef ref;
+    GangTag tag;
+    JobState state = JobState::unknown;
+    bool completing = false; // over, and an epilog is held
+    std::string reason;      // why it is pending, in Slurm's word: "Priority"
+    std::chrono::sys_seconds expected_start{}; // epoch: not known
+    std::vector<std::string> nodes; // allocated, in Slurm's order
+    std::uint32_t cpus = 0;         // allocated, on all nodes
+    MebiBytes memory_per_node;      // one of the two, as asked
+    MebiBytes memory_per_cpu;
+};
+
+// One line of the bulk state load, which carries no SLUID: only a hint.
+struct JobStateHint {
+    JobId id = 0;
+    JobState state = JobState::unknown;
+};
+
+} // namespace bridge

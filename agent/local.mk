@@ -1,0 +1,46 @@
+# The agent's objects are a library, so that the unit tests link the same code.
+noinst_LTLIBRARIES += agent/libagent.la
+agent_libagent_la_SOURCES = \
+	agent/act.cc agent/act.h \
+	agent/bridge.cc agent/bridge.h \
+	agent/bridge_jobs.cc \
+	agent/bridge_tell.cc \
+	agent/bridge_turn.cc \
+	agent/decide.cc agent/decide.h \
+	agent/endpoint.cc agent/endpoint.h \
+	agent/gang.cc agent/gang.h \
+	agent/gang_store.cc agent/gang_store.h \
+	agent/health.cc agent/health.h \
+	agent/hook_server.cc agent/hook_server.h \
+	agent/http.cc agent/http.h \
+	agent/identity.cc agent/identity.h \
+	agent/job.cc agent/job.h \
+	agent/kube_api.cc agent/kube_api.h \
+	agent/mailbox.h \
+	agent/message.h \
+	agent/node_sync.cc agent/node_sync.h \
+	agent/notify.cc agent/notify.h \
+	agent/objects.cc agent/objects.h \
+	agent/pod_requests.cc agent/pod_requests.h \
+	agent/reflector.cc agent/reflector.h \
+	agent/slurm_api.h \
+	agent/slurm_error.cc agent/slurm_error.h \
+	agent/slurm_jobs.cc \
+	agent/slurm_nodes.cc \
+	agent/translate.cc agent/translate.h \
+	agent/watches.cc agent/watches.h \
+	agent/web.cc agent/web.h \
+	agent/words.cc agent/words.h \
+	agent/workers.cc agent/workers.h
+agent_libagent_la_CPPFLAGS = $(AM_CPPFLAGS) $(CURL_CFLAGS) $(OPENSSL_CFLAGS) \
+	$(HTTPLIB_CFLAGS)
+agent_libagent_la_CXXFLAGS = $(SANITIZED_CXXFLAGS)
+agent_libagent_la_LIBADD = common/libcommon_sanitized.la
+
+sbin_PROGRAMS += slurmk8sd
+slurmk8sd_SOURCES = agent/main.cc
+slurmk8sd_CPPFLAGS = $(agent_libagent_la_CPPFLAGS)
+slurmk8sd_CXXFLAGS = $(SANITIZED_CXXFLAGS)
+slurmk8sd_LDFLAGS = $(SANITIZE)
+slurmk8sd_LDADD = agent/libagent.la $(CURL_LIBS) $(OPENSSL_LIBS) \
+	$(HTTPLIB_LIBS) $(SLURM_LIBS)

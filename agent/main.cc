@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// slurmk8sd(8): options, configuration, signals, and the wiring of the threads.
+#include "agent/bridge.h"
+#include "agent/endpoint.h"
+#include "agent/hook_server.h"
+#include "agent/notify.h"
+#include "agent/slurm_api.h"
+#include "agent/watches.h"
+#include "agent/web.h"
+#include "agent/workers.h"
+#include "common/log.h"
+#include "config.h"
+
+#include <csignal>
+#include <cstdio>
+#include <curl/curl.h>
+#include <future>
+#include <getopt.h>
+#include <thread>
+#include <unistd.h>
+
+namespace bridge {
+
+namespace {
+
+constexpr unsigned reporter_count = 2;
+constexpr std::chrono::seconds answer_time{5}; // of the owner thread
+
+constexpr char help[] =
+    "Usage: slurmk8sd [-f FILE] [-t]\n"
+    "Makes Slurm the scheduler of Kubernetes Pods. Runs in the foreground, as\n"
+    "SlurmUser, beside slurmctld.\n"
+    "\n"
+    "  -f, --conf FILE  configuration instead of /etc/slurm/k8s.conf\n"
+    "  -t, --test       check the configuration and exit\n"
+    "  -V, --version    print the version and exit\n"
+    "  -h, --help       print this and exit\n"
+    "\n"
+    "SIGHUP reads the configuration again. See slurmk8sd(8) and k8s.conf(5).\n";
+
+struct Options {
+    std::string conf_path = names::default_conf_path;
+    bool test = false;
+    int exit_code = -1; // >= 0: exit at once
+};
+
+Options parse_options(int argc, char **argv)
+{
+    static const option long_options[] = {{"conf", required_argument, {}, 'f'},
+                                          {"test", no_argument, {}, 't'},
+                                          {"version", no_argument, {}, 'V'},
+                                          {"help", no_argument, {}, 'h'},
+                                          {}};
+    Options options;
+    int c;
+    while ((c = getopt_long(argc, argv, "f:tVh", long_options, nullptr)) != -1) {
+        switch (c) {
+        case 'f':
+            options.conf_path = optarg;
+            break;
+        case 't':
+            options.test = true;
+            break;
+        case 'V':
+            std::puts(PACKAGE_STRING);
+            options.exit_code = 0;
+            return options;
+        case 'h':
+            std::fputs(help, stdout);
+            options.exit_code = 0;
+            return options;
+        default:
+            std::fputs("Try 'slurmk8sd --help'.\n", stderr);
+            options.exit_code = 2;
+            return options;
+        }
+    }
+    if (optind < argc) {
+        std::fprintf(stderr, "slurmk8sd: unexpected argument '%s'\n",
+                     argv[optind]);
+        options.exit_code = 2;
+    }
+    return options;
+}
+
+sigset_t our_signals()
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1})
+        sigaddset(&set, signal);
+    return set;
+}
+
+// All or nothing: a file with a mistake changes nothing.
+void reload(const std::string &path, Mailbox<Message> &mailbox)
+{
+    auto conf = load_conf(path);
+    if (!conf) {
+        log_error("the configuration was not read again",
+                  {{"err", conf.error().message}});
+        return;
+    }
+    set_log_level(conf->log_level);
+    log_info("the configuration was read again", {{"file", path}});
+    mailbox.push(Reload{std::make_shared<const Conf>(std::move(*conf))});
+}
+
+// SIGUSR1 only ends the thread itself.
+void serve_signals(const std::string &path, Mailbox<Message> &mailbox)
+{
+    sigset_t set = our_signals();
+    for (;;) {
+        int signal = 0;
+        if (sigwait(&set, &signal) != 0 || signal == SIGUSR1)
+            return;
+        if (signal == SIGHUP)
+            reload(path, mailbox);
+        else
+            mailbox.push(Stop{});
+    }
+}
+
+// Asks the owner thread from another one; else when it does not answer.
+std::string ask(Mailbox<Message> &mailbox, std::function<std::string()> what,
+                std::string otherwise)
+{
+    auto promise = std::make_shared<std::promise<std::string>>();
+    auto answer = promise->get_future();
+    mailbox.push(Ask{[promise, what] { promise->set_value(what()); }});
+    if (answer.wait_for(answer_time) != std::future_status::ready)
+        return otherwise;
+    return answer.get();
+}
+
+Web::Pages pages_of(Bridge &bridge, Mailbox<Message> &mailbox)
+{
+    constexpr char silent[] = "the owner thread does not answer\n";
+    auto problems = [&bridge] {
+        std::string lines;
+        for (const auto &[what, why] : bridge.health().problems())
+            lines += what + ": " + why + "\n";
+        return lines;
+    };
+    return {[=, &mailbox] { return ask(mailbox, problems, silent); },
+            [&] {
+                return ask(mailbox, [&] { return bridge.metrics(); }, {});
+            },
+            [&] {
+                return ask(mailbox, [&] { return bridge.status_json(); }, "{}");
+            }};
+}
+
+std::string host_name()
+{
+    char name[256] = "";
+    gethostname(name, sizeof(name) - 1);
+    return name;
+}
+
+int fail_start(const Error &error)
+{
+    log_error("cannot start", {{"err", error.message}});
+    return 1;
+}
+
+int serve(std::shared_ptr<const Conf> conf, const std::string &conf_path,
+          const HttpEndpoint &endpoint)
+{
+    Mailbox<Message> mailbox;
+    SlurmApi slurm;
+    auto make_kube = [&]() -> std::unique_ptr<Kube> {
+        return std::make_unique<KubeApi>(endpoint, "slurmk8sd", host_name());
+    };
+    Workers workers(conf->workers, make_kube);
+    Workers reporters(reporter_count, make_kube);
+    auto hooks = HookServer::start(
+        conf->socket_path,
+        {[&](HookMessage m) { mailbox.push(HookReceived{std::move(m)}); },
+         [&] { mailbox.push(HookLost{}); }});
+    if (!hooks)
+        return fail_start(hooks.error());
+    Bridge bridge(conf,
+                  {slurm, workers, reporters,
+                   [&](HookMessage m) { (*hooks)->send(std::move(m)); }},
+                  mailbox);
+    auto web = Web::start(conf->web_address, pages_of(bridge, mailbox));
+    if (!web)
+        return fail_start(web.error());
+    Watches watches(endpoint, *conf, mailbox);
+    std::jthread signals([&] { serve_signals(conf_path, mailbox); });
+
+    log_info("started", {{"version", PACKAGE_VERSION},
+                         {"KubeApiServer", endpoint.server},
+                         {"Socket", conf->socket_path}});
+    notify_systemd("READY=1");
+    bridge.run();
+    notify_systemd("STOPPING=1");
+    log_info("stopping");
+    kill(getpid(), SIGUSR1); // ends the signal thread
+    signals.join();
+    workers.stop(); // tasks refer to the bridge
+    reporters.stop();
+    return 0;
+}
+
+int run(int argc, char **argv)
+{
+    Options options = parse_options(argc, argv);
+    if (options.exit_code >= 0)
+        return options.exit_code;
+    auto conf = load_conf(options.conf_path);
+    if (!conf)
+        return fail_start(conf.error());
+    auto endpoint = endpoint_of(*conf);
+    if (!endpoint)
+        return fail_start(endpoint.error());
+    if (options.test) {
+        std::printf("%s is well formed\n", options.conf_path.c_str());
+        return 0;
+    }
+    set_log_level(conf->log_level);
+    std::signal(SIGPIPE, SIG_IGN);
+    sigset_t set = our_signals(); // blocked in every thread made from here on
+    pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    return serve(std::make_shared<const Conf>(std::move(*conf)),
+                 options.conf_path, *endpoint);
+}
+
+} // namespace
+
+} // namespace bridge
+
+int main(int argc, char **argv)
+try {
+    return bridge::run(argc, argv);
+} catch (const std::exception &e) {
+    bridge::log_error("ended by an exception", {{"err", e.what()}});
+    return 1;
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Everything that can happen to the agent, as it reaches the owner thread.
+#pragma once
+
+#include "agent/act.h"
+#include "agent/node_sync.h"
+#include "agent/objects.h"
+#include "common/conf.h"
+#include "common/hook_message.h"
+#include "common/result.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace bridge {
+
+// A complete list, which replaces what was known from the same source: the
+// scheduler name for Pods, "" for the others.
+template <class Object> struct Listed {
+    std::string source;
+    std::vector<Object> objects;
+};
+
+template <class Object> struct Changed {
+    Object object;
+    bool deleted = false;
+};
+
+// A list or watch fails, or works again (an empty error message).
+struct WatchState {
+    std::string what;
+    std::string error;
+};
+
+struct HookReceived {
+    HookMessage message;
+};
+struct HookLost {};
+
+struct ActionDone {
+    std::string gang; // uid
+    Action action;
+    Result<Outcome> outcome;
+};
+struct JobsLoaded {
+    Result<std::vector<Job>> jobs;
+};
+struct StatesLoaded {
+    Result<std::vector<JobStateHint>> states;
+};
+struct NodesSynced {
+    Result<NodeSyncResult> result;
+};
+
+// Calls the function on the owner thread, which alone may look at its state.
+struct Ask {
+    std::function<void()> question;
+};
+struct Reload {
+    std::shared_ptr<const Conf> conf;
+};
+struct Stop {};
+
+using Message =
+    std::variant<Listed<Pod>, Changed<Pod>, Listed<Node>, Changed<Node>,
+                 Listed<Namespace>, Changed<Namespace>, WatchState,
+                 HookReceived, HookLost, ActionDone, JobsLoaded, StatesLoaded,
+                 NodesSynced, Ask, Reload, Stop>;
+
+} // namespace bridge

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/node_sync.h"
+
+#include "common/names.h"
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <charconv>
+#include <map>
+
+namespace bridge {
+
+namespace {
+
+constexpr char default_address[] = "127.0.0.1"; // beside slurmctld, as we are
+
+bool wanted(const Node &node)
+{
+    std::string value = node.label(names::external_node_label);
+    return value == "true" || value == "True" || value == "1";
+}
+
+std::string slurm_name(const Node &node)
+{
+    std::string name = node.label(names::slurm_nodename_label);
+    return name.empty() ? node.name : name;
+}
+
+// The names go into a line that slurmctld parses: nothing may end a word.
+bool plain_word(std::string_view word)
+{
+    return !word.empty() && word.size() <= 253 &&
+           std::ranges::all_of(word, [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                      (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+                      c == '.';
+           });
+}
+
+// The features of a Node: ours, and one for each partition it names.
+std::string features_of(const Node &node, std::vector<std::string> &complaints)
+{
+    std::string features = names::feature;
+    std::string list = node.annotation(names::external_node_partitions);
+    for (std::size_t start = 0; start < list.size();) {
+        std::size_t comma = std::min(list.find(',', start), list.size());
+        std::string word = list.substr(start, comma - start);
+        start = comma + 1;
+        std::erase(word, ' ');
+        if (word.empty())
+            continue;
+        if (plain_word(word))
+            features += "," + word;
+        else
+            complaints.push_back("Node " + node.name + ": annotation " +
+                                 names::external_node_partitions +
+                                 " has a name that is none");
+    }
+    return features;
+}
+
+std::vector<std::string> sorted_words(const std::string &list)
+{
+    std::vector<std::string> words;
+    for (std::size_t start = 0; start < list.size();) {
+        std::size_t comma = std::min(list.find(',', start), list.size());
+        words.push_back(list.substr(start, comma - start));
+        start = comma + 1;
+    }
+    std::ranges::sort(words);
+    return words;
+}
+
+std::string why_drained(const Node &node)
+{
+    if (node.deleting)
+        return "the Node is being deleted";
+    if (node.unschedulable)
+        return "the Node is cordoned";
+    if (!node.ready)
+        return "the Node is not ready";
+    return {};
+}
+
+void plan_state(const Node &node, const SlurmNode &known, NodePlan &plan)
+{
+    std::string why = why_drained(node);
+    bool ours = known.reason.starts_with(drain_mark);
+    if (!why.empty() && !known.drained)
+        plan.steps.push_back(DrainNode{known.name, drain_mark + why});
+    else if (why.empty() && known.drained && ours)
+        plan.steps.push_back(ResumeNode{known.name});
+}
+
+void plan_known(const Node &node, const SlurmNode &known,
+                const NodeDescription &wish, NodePlan &plan)
+{
+    if (!known.external) { // it has a slurmd: both sides run on it
+        plan.complaints.push_back("Node " + node.name + ": Slurm's node " +
+                                  known.name +
+                                  " has a slurmd, which is not supported yet");
+        return;
+    }
+    plan.nodes[known.name] = node.name;
+    if (known.cpus != wish.cpus || known.memory != wish.memory)
+        plan.complaints.push_back(
+            "Node " + node.name +
+            " changed its size: delete Slurm's node to have it made anew");
+    if (sorted_words(known.features) != sorted_words(wish.features))
+        plan.steps.push_back(SetFeatures{known.name, wish.features});
+    plan_state(node, known, plan);
+}
+
+void plan_new(const Node &node, NodeDescription wish, NodePlan &plan)
+{
+    if (wish.cpus == 0 || wish.memory.value == 0)
+        return; // its kubelet has not said yet what it has
+    std::string name = wish.name;
+    plan.nodes[name] = node.name;
+    plan.steps.push_back(CreateNode{std::move(wish)});
+    if (std::string why = why_drained(node); !why.empty())
+        plan.steps.push_back(DrainNode{name, drain_mark + why});
+}
+
+struct Address {
+    std::string ip;
+    std::uint16_t port; // 0: slurmctld's
+};
+
+Result<Address> parse_address(const std::string &text)
+{
+    Address address{text.empty() ? default_address : text, 0};
+    if (std::size_t colon = address.ip.rfind(':');
+        colon != address.ip.npos && address.ip.find(':') == colon) {
+        const char *end = address.ip.data() + address.ip.size();
+        auto [rest, error] = std::from_chars(
+            address.ip.data() + colon + 1, end, address.port);
+        if (error != std::errc() || rest != end || address.port == 0)
+            return fail(Code::rejected, "NodeAddress=" + text +
+                                            " has no port behind its ':'");
+        address.ip.resize(colon);
+    }
+    in6_addr any{};
+    if (inet_pton(AF_INET, address.ip.c_str(), &any) != 1 &&
+        inet_pton(AF_INET6, address.ip.c_str(), &any) != 1)
+        return fail(Code::rejected,
+                    "NodeAddress=" + text + " is not an IP address");
+    return address;
+}
+
+struct Carry {
+    Slurm &slurm;
+
+    Result<> operator()(const CreateNode &s) { return slurm.create_node(s.node); }
+    Result<> operator()(const SetFeatures &s)
+    {
+        return slurm.set_features(s.node, s.features);
+    }
+    Result<> operator()(const DrainNode &s)
+    {
+        return slurm.drain(s.node, s.reason);
+    }
+    Result<> operator()(const ResumeNode &s) { return slurm.resume(s.node); }
+};
+
+} // namespace
+
+NodePlan plan_nodes(const std::vector<Node> &nodes,
+                    const std::vector<SlurmNode> &known,
+                    const std::string &address, std::uint16_t port)
+{
+    NodePlan plan;
+    std::map<std::string, const SlurmNode *> by_name;
+    for (const SlurmNode &node : known)
+        by_name[node.name] = &node;
+    std::map<std::string, std::string> claimed;
+
+    for (const Node &node : nodes) {
+        if (!wanted(node))
+            continue;
+        std::string name = slurm_name(node);
+        if (!plain_word(name) || !node.objection.empty()) {
+            plan.complaints.push_back("Node " + node.name + " is left out: " +
+                                      (node.objection.empty()
+                                           ? "its name cannot be one in Slurm"
+                                           : node.objection));
+            continue;
+        }
+        if (auto [other, first] = claimed.emplace(name, node.name); !first) {
+            plan.complaints.push_back("Nodes " + other->second + " and " +
+                                      node.name +
+                                      " both claim Slurm's node " + name);
+            continue;
+        }
+        NodeDescription wish{name,
+                             address,
+                             port,
+                             whole_cpus_down(node.allocatable.cpu),
+                             mebibytes_down(node.allocatable.memory),
+                             features_of(node, plan.complaints),
+                             {}};
+        if (auto found = by_name.find(name); found != by_name.end())
+            plan_known(node, *found->second, wish, plan);
+        else
+            plan_new(node, std::move(wish), plan);
+    }
+    return plan;
+}
+
+Result<NodeSyncResult> sync_nodes(const std::vector<Node> &nodes, Slurm &slurm,
+                                  const Conf &conf)
+{
+    auto address = parse_address(conf.node_address);
+    if (!address)
+        return std::unexpected(address.error());
+    if (address->port == 0) {
+        auto cluster = slurm.load_cluster();
+        if (!cluster)
+            return std::unexpected(cluster.error());
+        address->port = cluster->controller_port;
+    }
+    auto known = slurm.load_nodes();
+    if (!known)
+        return std::unexpected(known.error());
+    NodePlan plan = plan_nodes(nodes, *known, address->ip, address->port);
+    NodeSyncResult result{std::move(plan.nodes), std::move(plan.complaints)};
+    for (const NodeStep &step : plan.steps)
+        if (auto done = std::visit(Carry{slurm}, step); !done)
+            result.complaints.push_back(done.error().message);
+    return result;
+}
+
+bool same_for_slurm(const Node &a, const Node &b)
+{
+    return a.labels == b.labels && a.annotations == b.annotations &&
+           a.unschedulable == b.unschedulable && a.ready == b.ready &&
+           a.deleting == b.deleting && a.allocatable == b.allocatable &&
+           a.objection == b.objection;
+}
+
+} // namespace bridge

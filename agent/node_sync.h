@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Keeps Slurm's external nodes in step with the Kubernetes Nodes that ask for
+// it by label. plan_nodes() is pure; sync_nodes() carries the plan out on a
+// worker. Nodes without the label, and Slurm nodes that we did not make, are
+// never touched.
+#pragma once
+
+#include "agent/decide.h"
+#include "agent/objects.h"
+#include "agent/slurm_api.h"
+#include "common/conf.h"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace bridge {
+
+struct CreateNode {
+    NodeDescription node;
+};
+struct SetFeatures {
+    std::string node;
+    std::string features;
+};
+struct DrainNode {
+    std::string node;
+    std::string reason; // begins with drain_mark
+};
+struct ResumeNode { // only what carries our mark
+    std::string node;
+};
+using NodeStep = std::variant<CreateNode, SetFeatures, DrainNode, ResumeNode>;
+
+// The beginning of the reason of each drain that is ours.
+inline constexpr char drain_mark[] = "slurmk8sd: ";
+
+struct NodePlan {
+    NodeMap nodes; // by the name of the Slurm node
+    std::vector<NodeStep> steps;
+    std::vector<std::string> complaints; // for the log, one sentence each
+};
+
+// address: where external nodes are said to be, an IP literal and a port.
+NodePlan plan_nodes(const std::vector<Node> &nodes,
+                    const std::vector<SlurmNode> &known,
+                    const std::string &address, std::uint16_t port);
+
+struct NodeSyncResult {
+    NodeMap nodes;
+    std::vector<std::string> complaints;
+};
+
+// Blocks for some milliseconds a step. A step that fails is a complaint.
+Result<NodeSyncResult> sync_nodes(const std::vector<Node> &nodes, Slurm &slurm,
+                                  const Conf &conf);
+
+// Whether a change of this Node can change the plan; heartbeats do not.
+bool same_for_slurm(const Node &a, const Node &b);
+
+} // namespace bridge

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the agent says to slurmctld, one RPC each, over libslurm. Slurm is the
+// seam at which tests put a fake in; both pass the same contract tests. Every
+// call blocks, up to Slurm's MessageTimeout while slurmctld is away, and may be
+// made from any number of threads at once. Knows nothing of Kubernetes.
+//
+// Codes, from every call: busy (slurmctld does not answer, or says to come
+// back), uncertain (the connection broke after the request was sent),
+// not_found (no job with this id and SLUID), denied, rejected (in Slurm's own
+// words: it will not do this).
+#pragma once
+
+#include "agent/job.h"
+#include "common/result.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace bridge {
+
+// A Slurm node without slurmd, which stands for one Kubernetes Node.
+struct NodeDescription {
+    std::string name;
+    std::string address; // an IP literal: a name would be looked up by
+                         // slurmctld under its locks at each allocation
+    std::uint16_t port = 0;
+    std::uint32_t cpus = 0;
+    MebiBytes memory;
+    std::string features; // comma separated
+    std::string extra;    // free text, kept over restarts
+
+    bool operator==(const NodeDescription &) const = default;
+};
+
+struct SlurmNode {
+    std::string name;
+    bool external = false; // made by State=External: there is no slurmd
+    bool drained = false;  // has the DRAIN flag
+    std::uint32_t cpus = 0;
+    MebiBytes memory;
+    std::string features; // comma separated, the available ones
+    std::string reason;   // of the drain
+    std::string extra;
+};
+
+// What of the running slurmctld we need to know.
+struct ClusterFacts {
+    std::string name;
+    std::uint16_t controller_port = 0; // SlurmctldPort
+};
+
+class Slurm {
+  public:
+    virtual ~Slurm() = default;
+
+    // Code::uncertain: a job may exist. Look for its tag before asking again.
+    virtual Result<JobRef> submit(const JobDescription &job) = 0;
+
+    // The job with its allocation, if it is ours. Code::not_found also for a
+    // JobId that now belongs to another SLUID.
+    virtual Result<Job> load(JobRef job) = 0;
+
+    // All jobs of ours that slurmctld still knows, ended ones too.
+    virtual Result<std::vector<Job>> load_all() = 0;
+
+    // The state of every job, whoever's it is; cheap.
+    virtual Result<std::vector<JobStateHint>> load_states() = 0;
+
+    // Ends the job with this status, as wait(2) gives it. Success also when it
+    // had ended already.
+    virtual Result<> complete(JobRef job, int status) = 0;
+
+    // Ends the job, pending or not, as CANCELLED.
+    virtual Result<> cancel(JobRef job) = 0;
+
+    // Says on the job why it ended, in words (its comment).
+    virtual Result<> set_comment(JobRef job, const std::string &words) = 0;
+
+    virtual Result<ClusterFacts> load_cluster() = 0;
+    virtual Result<std::vector<SlurmNode>> load_nodes() = 0;
+    virtual Result<> create_node(const NodeDescription &node) = 0;
+    virtual Result<> delete_node(const std::string &name) = 0;
+    virtual Result<> set_features(const std::string &node,
+                                  const std::string &features) = 0;
+    virtual Result<> drain(const std::string &node,
+                           const std::string &reason) = 0;
+    virtual Result<> resume(const std::string &node) = 0;
+};
+
+class SlurmApi : public Slurm {
+  public:
+    // Reads slurm.conf; libslurm ends the process when there is none. Only one
+    // may exist.
+    SlurmApi();
+    ~SlurmApi() override;
+
+    Result<JobRef> submit(const JobDescription &job) override;
+    Result<Job> load(JobRef job) override;
+    Result<std::vector<Job>> load_all() override;
+    Result<std::vector<JobStateHint>> load_states() override;
+    Result<> complete(JobRef job, int status) override;
+    Result<> cancel(JobRef job) override;
+    Result<> set_comment(JobRef job, const std::string &words) override;
+    Result<ClusterFacts> load_cluster() override;
+    Result<std::vector<SlurmNode>> load_nodes() override;
+    Result<> create_node(const NodeDescription &node) override;
+    Result<> delete_node(const std::string &name) override;
+    Result<> set_features(const std::string &node,
+                          const std::string &features) override;
+    Result<> drain(const std::string &node, const std::string &reason) override;
+    Result<> resume(const std::string &node) override;
+};
+
+} // namespace bridge

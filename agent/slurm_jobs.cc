@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The job half of SlurmApi.
+#include "agent/slurm_api.h"
+#include "agent/slurm_error.h"
+
+#include "common/names.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+
+extern "C" {
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+
+// Exported by libslurm under this name, and missing in slurm.h.
+const char *slurm_job_state_reason_string(int reason);
+}
+
+namespace bridge {
+
+namespace {
+
+template <auto free_message> struct SlurmFree {
+    template <class Message> void operator()(Message *message) const
+    {
+        free_message(message);
+    }
+};
+
+using JobInfo =
+    std::unique_ptr<job_info_msg_t, SlurmFree<slurm_free_job_info_msg>>;
+using StateInfo =
+    std::unique_ptr<job_state_response_msg_t,
+                    SlurmFree<slurm_free_job_state_response_msg>>;
+using SubmitResponse =
+    std::unique_ptr<submit_response_msg_t,
+                    SlurmFree<slurm_free_submit_response_response_msg>>;
+
+std::string text(const char *s)
+{
+    return s ? s : "";
+}
+
+// libslurm takes char * for strings that it only reads.
+char *borrow(const std::string &s)
+{
+    return s.empty() ? nullptr : const_cast<char *>(s.c_str());
+}
+
+slurm_step_id_t step_of(JobRef job)
+{
+    slurm_step_id_t step{};
+    step.sluid = job.sluid.value;
+    step.job_id = job.id;
+    step.step_het_comp = NO_VAL;
+    step.step_id = NO_VAL;
+    return step;
+}
+
+JobState state_of(std::uint32_t state)
+{
+    switch (state & 0xff) { // JOB_STATE_BASE; the flags are above
+    case JOB_PENDING:
+        return JobState::pending;
+    case JOB_RUNNING:
+        return state & JOB_CONFIGURING ? JobState::configuring
+                                       : JobState::running;
+    case JOB_SUSPENDED:
+        return JobState::suspended;
+    case JOB_COMPLETE:
+        return JobState::completed;
+    case JOB_CANCELLED:
+        return JobState::cancelled;
+    case JOB_FAILED:
+        return JobState::failed;
+    case JOB_TIMEOUT:
+        return JobState::timeout;
+    case JOB_NODE_FAIL:
+        return JobState::node_fail;
+    case JOB_PREEMPTED:
+        return JobState::preempted;
+    case JOB_BOOT_FAIL:
+        return JobState::boot_fail;
+    case JOB_DEADLINE:
+        return JobState::deadline;
+    case JOB_OOM:
+        return JobState::out_of_memory;
+    default:
+        return JobState::unknown;
+    }
+}
+
+std::vector<std::string> expand(const char *hostlist)
+{
+    std::vector<std::string> nodes;
+    hostlist_t *list = hostlist ? slurm_hostlist_create(hostlist) : nullptr;
+    if (!list)
+        return nodes;
+    while (char *host = slurm_hostlist_shift(list)) {
+        nodes.emplace_back(host);
+        std::free(host); // the one allocation of Slurm's that malloc made
+    }
+    slurm_hostlist_destroy(list);
+    return nodes;
+}
+
+// Nothing for a job that is not ours.
+std::optional<Job> job_of(const slurm_job_info_t &info)
+{
+    auto tag = decode_gang_tag(text(info.admin_comment));
+    if (!tag)
+        return std::nullopt;
+    Job job;
+    job.ref = {info.step_id.job_id, Sluid{info.step_id.sluid}};
+    job.tag = *tag;
+    job.state = state_of(info.job_state);
+    job.completing = info.job_state & JOB_COMPLETING;
+    if (job.state == JobState::pending) {
+        job.reason = text(slurm_job_state_reason_string(
+            static_cast<int>(info.state_reason)));
+        job.expected_start = std::chrono::sys_seconds(
+            std::chrono::seconds(info.start_time));
+    }
+    if (is_allocated(job.state)) {
+        job.nodes = expand(info.nodes);
+        job.cpus = info.num_cpus;
+    }
+    if (info.pn_min_memory & MEM_PER_CPU)
+        job.memory_per_cpu.value = info.pn_min_memory & ~MEM_PER_CPU;
+    else
+        job.memory_per_node.value = info.pn_min_memory;
+    return job;
+}
+
+// What libslurm needs to be alive while the request is sent.
+struct Request {
+    job_desc_msg_t message;
+    std::string mark;
+    std::string comment;
+    char *spank_env[1];
+};
+
+void fill(Request &request, const JobDescription &job)
+{
+    job_desc_msg_t &m = request.message;
+    slurm_init_job_desc_msg(&m);
+    m.bitflags |= EXTERNAL_JOB;
+    m.name = borrow(job.name);
+    m.user_id = job.user_id;
+    m.group_id = job.group_id; // unset, it would become ours
+    m.account = borrow(job.account);
+    m.partition = borrow(job.partition);
+    m.features = borrow(job.features);
+    m.num_tasks = job.tasks;
+    m.cpus_per_task = job.cpus_per_task;
+    m.min_cpus = job.tasks * job.cpus_per_task;
+    m.min_nodes = job.min_nodes;
+    m.max_nodes = job.max_nodes;
+    m.pn_min_memory = job.memory_per_node.value != 0
+                          ? job.memory_per_node.value
+                          : job.memory_per_cpu.value | MEM_PER_CPU;
+    if (job.time_limit)
+        m.time_limit = *job.time_limit;
+    m.requeue = 0;
+    request.comment = encode(job.tag);
+    m.admin_comment = borrow(request.comment);
+    request.mark = std::string(names::job_mark) + "=" + job.tag.uid;
+    request.spank_env[0] = request.mark.data();
+    m.spank_job_env = request.spank_env;
+    m.spank_job_env_size = 1;
+}
+
+} // namespace
+
+Result<JobRef> SlurmApi::submit(const JobDescription &job)
+{
+    static char work_dir[] = "/";
+    Request request{};
+    fill(request, job);
+    request.message.work_dir = work_dir;
+    submit_response_msg_t *raw = nullptr;
+    int rc = slurm_submit_batch_job(&request.message, &raw);
+    int error = errno;
+    SubmitResponse response(raw);
+    if (rc != SLURM_SUCCESS)
+        return fail_slurm(error, "submit");
+    // error_code in an accepted job's response is only a note: slurm.md 1.
+    return JobRef{response->step_id.job_id, Sluid{response->step_id.sluid}};
+}
+
+Result<Job> SlurmApi::load(JobRef ref)
+{
+    std::string doing = "load JobId=" + std::to_string(ref.id);
+    job_info_msg_t *raw = nullptr;
+    // In parentheses: slurm.h has a C macro of the same name over it.
+    // SHOW_LOCAL saves the RPC that asks for a federation.
+    if ((slurm_load_job)(&raw, step_of(ref), SHOW_DETAIL | SHOW_LOCAL) !=
+        SLURM_SUCCESS)
+        return fail_slurm(errno, doing);
+    JobInfo info(raw);
+    for (std::uint32_t i = 0; i < info->record_count; i++) {
+        auto job = job_of(info->job_array[i]);
+        if (job && job->ref == ref)
+            return *job;
+    }
+    return fail(Code::not_found, doing + ": this id belongs to another job");
+}
+
+Result<std::vector<Job>> SlurmApi::load_all()
+{
+    job_info_msg_t *raw = nullptr;
+    if (slurm_load_jobs(0, &raw, SHOW_ALL | SHOW_DETAIL | SHOW_LOCAL) !=
+        SLURM_SUCCESS)
+        return fail_slurm(errno, "load all jobs");
+    JobInfo info(raw);
+    std::vector<Job> jobs;
+    for (std::uint32_t i = 0; i < info->record_count; i++)
+        if (auto job = job_of(info->job_array[i]))
+            jobs.push_back(std::move(*job));
+    return jobs;
+}
+
+Result<std::vector<JobStateHint>> SlurmApi::load_states()
+{
+    job_state_response_msg_t *raw = nullptr;
+    if (slurm_load_job_state(0, nullptr, &raw) != SLURM_SUCCESS)
+        return fail_slurm(errno, "load job states");
+    StateInfo info(raw);
+    std::vector<JobStateHint> hints(info->jobs_count);
+    for (std::uint32_t i = 0; i < info->jobs_count; i++)
+        hints[i] = {info->jobs[i].job_id, state_of(info->jobs[i].state)};
+    return hints;
+}
+
+Result<> SlurmApi::complete(JobRef job, int status)
+{
+    slurm_step_id_t step = step_of(job);
+    if (slurm_complete_job(&step, static_cast<std::uint32_t>(status)) ==
+            SLURM_SUCCESS ||
+        errno == ESLURM_ALREADY_DONE)
+        return {};
+    return fail_slurm(errno, "complete JobId=" + std::to_string(job.id));
+}
+
+Result<> SlurmApi::cancel(JobRef job)
+{
+    // slurm_kill_job would kill by id whatever the SLUID says; completion with
+    // NO_VAL is the cancel that checks it (slurm.md 5).
+    return complete(job, static_cast<int>(NO_VAL));
+}
+
+Result<> SlurmApi::set_comment(JobRef job, const std::string &words)
+{
+    job_desc_msg_t message;
+    slurm_init_job_desc_msg(&message);
+    message.step_id = step_of(job);
+    message.comment = borrow(words);
+    if (slurm_update_job(&message) != SLURM_SUCCESS)
+        return fail_slurm(errno, "comment on JobId=" + std::to_string(job.id));
+    return {};
+}
+
+} // namespace bridge

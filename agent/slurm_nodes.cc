@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The node half of SlurmApi, and the library's start and end.
+#include "agent/slurm_api.h"
+#include "agent/slurm_error.h"
+
+#include <cerrno>
+#include <format>
+#include <memory>
+
+extern "C" {
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+}
+
+namespace bridge {
+
+namespace {
+
+struct FreeNodes {
+    void operator()(node_info_msg_t *m) const { slurm_free_node_info_msg(m); }
+};
+struct FreeConf {
+    void operator()(slurm_conf_t *m) const { slurm_free_conf(m); }
+};
+
+std::string text(const char *s)
+{
+    return s ? s : "";
+}
+
+char *borrow(const std::string &s)
+{
+    return const_cast<char *>(s.c_str());
+}
+
+Result<> update(update_node_msg_t &message, const char *doing)
+{
+    if (slurm_update_node(&message) != SLURM_SUCCESS)
+        return fail_slurm(errno, std::string(doing) +
+                                     " NodeName=" + message.node_names);
+    return {};
+}
+
+update_node_msg_t message_for(const std::string &node)
+{
+    update_node_msg_t message;
+    slurm_init_update_node_msg(&message);
+    message.node_names = borrow(node);
+    return message;
+}
+
+} // namespace
+
+SlurmApi::SlurmApi()
+{
+    slurm_init(nullptr);
+}
+
+SlurmApi::~SlurmApi()
+{
+    slurm_fini();
+}
+
+Result<ClusterFacts> SlurmApi::load_cluster()
+{
+    slurm_conf_t *raw = nullptr;
+    if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS)
+        return fail_slurm(errno, "ask slurmctld for its configuration");
+    std::unique_ptr<slurm_conf_t, FreeConf> conf(raw);
+    return ClusterFacts{text(conf->cluster_name),
+                        static_cast<std::uint16_t>(conf->slurmctld_port)};
+}
+
+Result<std::vector<SlurmNode>> SlurmApi::load_nodes()
+{
+    node_info_msg_t *raw = nullptr;
+    if (slurm_load_node(0, &raw, SHOW_ALL | SHOW_LOCAL) != SLURM_SUCCESS)
+        return fail_slurm(errno, "load nodes");
+    std::unique_ptr<node_info_msg_t, FreeNodes> info(raw);
+    std::vector<SlurmNode> nodes;
+    for (std::uint32_t i = 0; i < info->record_count; i++) {
+        const node_info_t &n = info->node_array[i];
+        if (!n.name) // a hole that a deleted node left
+            continue;
+        SlurmNode &node = nodes.emplace_back();
+        node.name = n.name;
+        node.external = n.node_state & NODE_STATE_EXTERNAL;
+        node.drained = n.node_state & NODE_STATE_DRAIN;
+        node.cpus = n.cpus;
+        node.memory.value = n.real_memory;
+        node.features = text(n.features);
+        node.reason = text(n.reason);
+        node.extra = text(n.extra);
+    }
+    return nodes;
+}
+
+Result<> SlurmApi::create_node(const NodeDescription &node)
+{
+    // One socket of single-threaded cores, so that one CPU is the unit that is
+    // allocated: with two threads Slurm hands out whole cores.
+    std::string line = std::format(
+        "NodeName={} NodeAddr={} Port={} CPUs={} Boards=1 SocketsPerBoard=1 "
+        "CoresPerSocket={} ThreadsPerCore=1 RealMemory={} State=External "
+        "Feature={}",
+        node.name, node.address, node.port, node.cpus, node.cpus,
+        node.memory.value, node.features);
+    update_node_msg_t message;
+    slurm_init_update_node_msg(&message);
+    message.extra = borrow(line); // the whole request, as scontrol sends it
+    if (slurm_create_node(&message) != SLURM_SUCCESS)
+        return fail_slurm(errno, "create NodeName=" + node.name);
+    return {};
+}
+
+Result<> SlurmApi::delete_node(const std::string &name)
+{
+    update_node_msg_t message = message_for(name);
+    if (slurm_delete_node(&message) != SLURM_SUCCESS)
+        return fail_slurm(errno, "delete NodeName=" + name);
+    return {};
+}
+
+Result<> SlurmApi::set_features(const std::string &node,
+                                const std::string &features)
+{
+    update_node_msg_t message = message_for(node);
+    message.features = borrow(features);
+    message.features_act = borrow(features);
+    return update(message, "set features of");
+}
+
+Result<> SlurmApi::drain(const std::string &node, const std::string &reason)
+{
+    update_node_msg_t message = message_for(node);
+    message.node_state = NODE_STATE_DRAIN;
+    message.reason = borrow(reason);
+    return update(message, "drain");
+}
+
+Result<> SlurmApi::resume(const std::string &node)
+{
+    update_node_msg_t message = message_for(node);
+    message.node_state = NODE_RESUME;
+    return update(message, "resume");
+}
+
+} // namespace bridge

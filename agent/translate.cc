@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/translate.h"
+
+#include "common/names.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <set>
+
+namespace bridge {
+
+namespace {
+
+// slurmctld's wait status of a job that was killed for its memory
+// (job_complete in Slurm's job_mgr.c): OUT_OF_MEMORY.
+constexpr int oom_status = 253;
+constexpr std::uint32_t max_minutes = 365 * 24 * 60 * 10; // ten years
+
+// The annotations that say something about the job, by their name behind one
+// of the prefixes.
+constexpr std::array<std::string_view, 3> known_annotations = {
+    "job-name", "partition", "timelimit"};
+
+constexpr std::array<std::string_view, 3> prefixes = {
+    names::our_job_annotation_prefix, names::job_annotation_prefix,
+    names::old_job_annotation_prefix};
+
+// Written by the agent or about nodes, so no wish of a user's.
+constexpr std::array<std::string_view, 3> not_about_jobs = {
+    names::generation_annotation, names::sluid_annotation,
+    names::node_annotation};
+
+std::string job_annotation(const Pod &pod, std::string_view name)
+{
+    for (std::string_view prefix : prefixes) {
+        std::string value = pod.annotation(std::string(prefix) += name);
+        if (!value.empty())
+            return value;
+    }
+    return {};
+}
+
+// The annotation's name behind our prefix; empty: it is none of ours.
+std::string_view wish_in(std::string_view annotation)
+{
+    if (std::ranges::contains(not_about_jobs, annotation))
+        return {};
+    for (std::string_view prefix : prefixes)
+        if (annotation.starts_with(prefix))
+            return annotation.substr(prefix.size());
+    return {};
+}
+
+std::string unknown_wish(const Pod &pod)
+{
+    for (const auto &[name, value] : pod.annotations) {
+        std::string_view wish = wish_in(name);
+        if (!wish.empty() && !std::ranges::contains(known_annotations, wish))
+            return "annotation " + name + " is not supported";
+    }
+    return {};
+}
+
+std::string objection_to_pod(const Pod &pod)
+{
+    if (!pod.objections.empty())
+        return pod.objections.front();
+    if (!pod.label(names::job_id_label).empty() ||
+        !pod.annotation(names::sluid_annotation).empty())
+        return std::string("label ") + names::job_id_label +
+               " and annotation " + names::sluid_annotation +
+               " are written by slurmk8sd only: create the Pod without them";
+    if (std::string wish = unknown_wish(pod); !wish.empty())
+        return wish;
+    std::string limit = job_annotation(pod, "timelimit");
+    if (!limit.empty() && !parse_time_limit(limit))
+        return "annotation timelimit must be minutes or days-hours:minutes:"
+               "seconds, as for sbatch --time, not \"" +
+               limit.substr(0, 64) + "\"";
+    if (whole_cpus_up(pod.requests.cpu) > UINT16_MAX)
+        return "no Slurm task can have more than 65535 CPUs";
+    return {};
+}
+
+std::optional<std::uint32_t> time_limit_of(const Pod &pod)
+{
+    if (auto minutes = parse_time_limit(job_annotation(pod, "timelimit")))
+        return minutes;
+    if (!pod.active_deadline || *pod.active_deadline <= 0)
+        return std::nullopt;
+    std::int64_t minutes = (*pod.active_deadline - 1) / 60 + 1;
+    return static_cast<std::uint32_t>(
+        std::min<std::int64_t>(minutes, max_minutes));
+}
+
+std::uint64_t divide_up(std::uint64_t amount, std::uint64_t by)
+{
+    return amount / by + (amount % by != 0);
+}
+
+// The CPUs and the memory of a task that fits every Pod.
+void size_task(JobDescription &job, const Gang &gang)
+{
+    MebiBytes memory{1};
+    for (const PodPtr &pod : gang.pods) {
+        job.cpus_per_task = std::max(
+            job.cpus_per_task,
+            static_cast<std::uint16_t>(whole_cpus_up(pod->requests.cpu)));
+        memory = std::max(memory, mebibytes_up(pod->requests.memory));
+    }
+    if (job.max_nodes == 1 && job.tasks == 1)
+        job.memory_per_node = memory;
+    else
+        job.memory_per_cpu.value = divide_up(memory.value, job.cpus_per_task);
+}
+
+std::string first_failure(const Pod &pod, End &end)
+{
+    for (const ContainerEnd &container : pod.containers) {
+        if (!container.terminated ||
+            (container.exit_code == 0 && container.signal == 0))
+            continue;
+        if (container.reason == "OOMKilled")
+            end.status = oom_status;
+        else if (container.signal != 0)
+            end.status = container.signal & 0x7f;
+        else
+            end.status = std::clamp(container.exit_code, 1, 255) << 8;
+        return container.reason;
+    }
+    end.status = 1 << 8; // evicted, or refused by its kubelet
+    return {};
+}
+
+// One number in front of text, which moves behind it.
+std::optional<std::uint32_t> read_number(std::string_view &text)
+{
+    std::uint32_t n = 0;
+    auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), n);
+    if (error != std::errc() || end == text.data() || n > max_minutes * 60)
+        return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    return n;
+}
+
+// Numbers with ':' between them, at most three.
+std::optional<std::vector<std::uint32_t>> read_fields(std::string_view text)
+{
+    std::vector<std::uint32_t> fields;
+    for (;;) {
+        auto n = read_number(text);
+        if (!n)
+            return std::nullopt;
+        fields.push_back(*n);
+        if (text.empty())
+            return fields;
+        if (text.front() != ':' || fields.size() == 3)
+            return std::nullopt;
+        text.remove_prefix(1);
+    }
+}
+
+} // namespace
+
+std::optional<std::uint32_t> parse_time_limit(std::string_view text)
+{
+    std::uint64_t days = 0;
+    bool has_days = false;
+    if (std::size_t dash = text.find('-'); dash != text.npos) {
+        std::string_view front = text.substr(0, dash);
+        auto n = read_number(front);
+        if (!n || !front.empty())
+            return std::nullopt;
+        days = *n;
+        has_days = true;
+        text.remove_prefix(dash + 1);
+    }
+    auto fields = read_fields(text);
+    if (!fields)
+        return std::nullopt;
+    // Behind days the first field is hours; alone it is minutes, and only three
+    // fields begin with hours.
+    std::vector<std::uint32_t> &f = *fields;
+    if (!has_days && f.size() < 3)
+        f.insert(f.begin(), 0);
+    f.resize(3, 0);
+    std::uint64_t seconds = ((days * 24 + f[0]) * 60 + f[1]) * 60 + f[2];
+    std::uint64_t minutes = divide_up(seconds, 60);
+    if (minutes > max_minutes)
+        return std::nullopt;
+    return static_cast<std::uint32_t>(std::max<std::uint64_t>(minutes, 1));
+}
+
+std::string objection_to(const Gang &gang)
+{
+    for (const PodPtr &pod : gang.pods)
+        if (std::string why = objection_to_pod(*pod); !why.empty())
+            return gang.pods.size() == 1 ? why : "Pod " + pod->key.name + ": " +
+                                                     why;
+    return {};
+}
+
+JobDescription describe_job(const Gang &gang, const Identity &identity,
+                            const Conf &conf)
+{
+    const Pod &first = *gang.pods.front();
+    JobDescription job;
+    job.name = job_annotation(first, "job-name");
+    if (job.name.empty())
+        job.name = gang.key.name;
+    job.user_id = identity.user_id;
+    job.group_id = identity.group_id;
+    job.account = identity.account;
+    job.partition = job_annotation(first, "partition");
+    if (job.partition.empty())
+        job.partition = conf.partition;
+    job.features = names::feature;
+    job.tasks = static_cast<std::uint32_t>(gang.pods.size());
+    job.max_nodes = job.tasks;
+    job.time_limit = time_limit_of(first);
+    job.tag = {gang.key.str(), gang.uid, generation_of(gang)};
+    size_task(job, gang);
+    return job;
+}
+
+Result<std::vector<std::string>> place(const Gang &gang, const Job &job,
+                                       const NodeMap &nodes)
+{
+    // A gang of several Pods on several nodes needs the CPUs of each node.
+    if (job.nodes.size() != 1)
+        return fail(Code::conflict, "the allocation has " +
+                                        std::to_string(job.nodes.size()) +
+                                        " nodes instead of 1");
+    std::uint64_t cpus = 0;
+    std::uint64_t memory = 0;
+    for (const PodPtr &pod : gang.pods) {
+        cpus += whole_cpus_up(pod->requests.cpu);
+        memory += mebibytes_up(pod->requests.memory).value;
+    }
+    std::uint64_t given = job.memory_per_node.value != 0
+                              ? job.memory_per_node.value
+                              : job.memory_per_cpu.value * job.cpus;
+    if (job.cpus < cpus || given < memory)
+        return fail(Code::conflict,
+                    "the allocation has " + std::to_string(job.cpus) +
+                        " CPUs and " + std::to_string(given) +
+                        " MiB, the Pods ask for " + std::to_string(cpus) +
+                        " and " + std::to_string(memory));
+    auto node = nodes.find(job.nodes.front());
+    if (node == nodes.end())
+        return fail(Code::conflict, "no Kubernetes Node stands behind Slurm's " +
+                                        job.nodes.front());
+    return std::vector<std::string>(gang.pods.size(), node->second);
+}
+
+End end_of(const Gang &gang)
+{
+    for (const PodPtr &pod : gang.pods) {
+        if (pod->phase != "Failed")
+            continue;
+        End end;
+        std::string container_reason = first_failure(*pod, end);
+        end.why = pod->reason.empty() ? container_reason : pod->reason;
+        if (end.why == "Error") // says no more than the exit code
+            end.why.clear();
+        if (!end.why.empty() && !pod->message.empty())
+            end.why += ": " + pod->message;
+        return end;
+    }
+    return {};
+}
+
+TextMap binding_labels(const Job &job)
+{
+    return {{names::job_id_label, std::to_string(job.ref.id)}};
+}
+
+TextMap binding_annotations(const Job &job, const std::string &slurm_node)
+{
+    return {{names::node_annotation, slurm_node},
+            {names::sluid_annotation, job.ref.sluid.str()},
+            {names::generation_annotation, std::to_string(job.tag.generation)}};
+}
+
+} // namespace bridge

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// From Kubernetes to Slurm and back, as pure functions: Pods to a job
+// description, an allocation to the Node of each Pod, ended Pods to the exit
+// status of a job. With decide and act one of the three files where both sides
+// meet.
+#pragma once
+
+#include "agent/decide.h"
+#include "agent/gang.h"
+#include "agent/identity.h"
+
+#include <string>
+#include <vector>
+
+namespace bridge {
+
+// Why no job can be made of this gang as it stands, in words for its owner;
+// empty: nothing is against it.
+std::string objection_to(const Gang &gang);
+
+// One Pod is one task. Tasks are sized for the largest Pod and rounded up: a
+// Pod may get more than it asked for, never less. Only for a gang without
+// objection.
+JobDescription describe_job(const Gang &gang, const Identity &identity,
+                            const Conf &conf);
+
+// The Node of each Pod of the gang, in the order of gang.pods. Code::conflict
+// with the reason when the allocation does not cover what the Pods ask, or
+// names a node that Kubernetes does not have.
+Result<std::vector<std::string>> place(const Gang &gang, const Job &job,
+                                       const NodeMap &nodes);
+
+// How a gang of which every Pod is terminal ended, as wait(2) would say it.
+struct End {
+    int status = 0;
+    std::string why; // in Kubernetes' words, when it is no plain exit
+
+    bool operator==(const End &) const = default;
+};
+End end_of(const Gang &gang);
+
+// What a binding writes onto a Pod besides its node.
+TextMap binding_labels(const Job &job);
+TextMap binding_annotations(const Job &job, const std::string &slurm_node);
+
+// Minutes in any form that sbatch --time takes: minutes, minutes:seconds,
+// hours:minutes:seconds, days-hours, days-hours:minutes and
+// days-hours:minutes:seconds; rounded up, at least 1. Nothing for other texts.
+std::optional<std::uint32_t> parse_time_limit(std::string_view text);
+
+} // namespace bridge

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/watches.h"
+
+#include "common/log.h"
+
+#include <exception>
+
+namespace bridge {
+
+namespace {
+
+// Turns what a reflector reads into messages for the owner thread.
+template <class Object> class MailSink : public ReflectorSink {
+  public:
+    using Parse = Object (*)(const Json &);
+
+    MailSink(std::string what, std::string source, Parse parse,
+             Mailbox<Message> &mailbox)
+        : what_(std::move(what)), source_(std::move(source)), parse_(parse),
+          mailbox_(mailbox)
+    {
+    }
+
+    void list_begins() override { objects_.clear(); }
+
+    void list_item(const Json &object) override
+    {
+        objects_.push_back(parse_(object));
+    }
+
+    void list_ends() override
+    {
+        mailbox_.push(Listed<Object>{source_, std::move(objects_)});
+        objects_ = {};
+        works();
+    }
+
+    void changed(const Json &object) override
+    {
+        mailbox_.push(Changed<Object>{parse_(object), false});
+        works();
+    }
+
+    void deleted(const Json &object) override
+    {
+        mailbox_.push(Changed<Object>{parse_(object), true});
+        works();
+    }
+
+    void failing(const Error &error) override
+    {
+        failing_ = true;
+        mailbox_.push(WatchState{what_, error.message});
+    }
+
+  private:
+    void works()
+    {
+        if (std::exchange(failing_, false))
+            mailbox_.push(WatchState{what_, {}});
+    }
+
+    std::string what_;
+    std::string source_;
+    Parse parse_;
+    Mailbox<Message> &mailbox_;
+    std::vector<Object> objects_;
+    bool failing_ = false;
+};
+
+} // namespace
+
+Watches::Watches(const HttpEndpoint &endpoint, const Conf &conf,
+                 Mailbox<Message> &mailbox)
+{
+    for (const std::string &name : conf.scheduler_names)
+        add(endpoint, "/api/v1/pods", "spec.schedulerName=" + name,
+            std::make_unique<MailSink<Pod>>("watch Pods of " + name, name,
+                                            pod_from, mailbox));
+    add(endpoint, "/api/v1/nodes", {},
+        std::make_unique<MailSink<Node>>("watch Nodes", "", node_from,
+                                         mailbox));
+    add(endpoint, "/api/v1/namespaces", {},
+        std::make_unique<MailSink<Namespace>>("watch Namespaces", "",
+                                              namespace_from, mailbox));
+    for (Watch &watch : watches_)
+        threads_.emplace_back([&watch](std::stop_token stop) {
+            try {
+                watch.reflector->run(stop);
+            } catch (const std::exception &e) { // such as no memory
+                log_error("a watch ended for good, restart the agent",
+                          {{"err", e.what()}});
+            }
+        });
+}
+
+Watches::~Watches()
+{
+    for (std::jthread &thread : threads_)
+        thread.request_stop();
+}
+
+void Watches::add(const HttpEndpoint &endpoint, const std::string &path,
+                  const std::string &selector,
+                  std::unique_ptr<ReflectorSink> sink)
+{
+    auto reflector =
+        std::make_unique<Reflector>(endpoint, path, selector, *sink);
+    watches_.push_back({std::move(sink), std::move(reflector)});
+}
+
+} // namespace bridge

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/words.h"
+
+#include <format>
+
+namespace bridge {
+
+std::string waiting_words(const Job &job)
+{
+    return std::format("Slurm job {} is waiting: {}.", job.ref.id, job.reason);
+}
+
+std::string expected_words(const Job &job)
+{
+    if (job.expected_start.time_since_epoch().count() <= 0)
+        return {};
+    return std::format("Expected to start at {:%FT%TZ}.", job.expected_start);
+}
+
+std::string job_ended_words(JobRef job, JobState state)
+{
+    return std::format("Slurm job {} ended: {}.", job.id, state_name(state));
+}
+
+std::string failed_pod_reason(JobState state)
+{
+    switch (state) {
+    case JobState::cancelled:
+        return "SlurmJobCancelled";
+    case JobState::deadline:
+        return "SlurmJobDeadline";
+    default:
+        return "SlurmJobEnded";
+    }
+}
+
+std::string bound_words(const Pod &pod, const std::string &node, JobRef job)
+{
+    return std::format("Successfully assigned {} to {} by Slurm job {}.",
+                       pod.key.str(), node, job.id);
+}
+
+std::string refused_words(const std::string &why)
+{
+    return "Slurm was not asked for a job, or refused it: " + why + ".";
+}
+
+} // namespace bridge

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The sentences that users read on their Pods, in Slurm's own words where Slurm
+// has them. Pure; each sentence is written once, here.
+#pragma once
+
+#include "agent/gang.h"
+
+#include <string>
+
+namespace bridge {
+
+// "Slurm job 812 is waiting: Priority."
+std::string waiting_words(const Job &job);
+
+// "Expected to start at 2026-11-21T14:05:00Z."; empty when Slurm cannot say.
+std::string expected_words(const Job &job);
+
+// "Slurm job 812 ended: CANCELLED."
+std::string job_ended_words(JobRef job, JobState state);
+
+// The reason of a Pod that we fail, such as "SlurmJobCancelled".
+std::string failed_pod_reason(JobState state);
+
+// "Successfully assigned default/hello to node real1 by Slurm job 812."
+std::string bound_words(const Pod &pod, const std::string &node, JobRef job);
+
+// What Slurm said when it took no job for the Pod.
+std::string refused_words(const std::string &why);
+
+} // namespace bridge
