@@ -1,0 +1,36 @@
+# shellcheck shell=bash
+# The cache that all sandboxes and checkouts share: directories named by the hash of what they are made from,
+# made under a temporary name and renamed when complete. Nothing in it changes after that.
+
+# hash_of FILE…: twelve hex digits of the files' content.
+hash_of() { cat -- "$@" | sha256sum | cut -c1-12; }
+
+# cached NAME BUILDER ARG…: makes $SANDBOX_CACHE/NAME with `BUILDER ARG… DIR` unless it is there; prints its path.
+cached() {
+    local name=$1 dir=$SANDBOX_CACHE/$1 new=$SANDBOX_CACHE/.new-$1; shift
+    if [[ ! -d $dir ]]; then
+        mkdir -p "$SANDBOX_CACHE"
+        (
+            flock -n 9 || { say "waiting for another builder of $name"; flock 9; }
+            [[ -d $dir ]] && exit 0                            # the other one made it
+            rm -rf "$new"                                      # what a killed builder left
+            mkdir "$new"
+            say "building $name in $SANDBOX_CACHE"
+            "$@" "$new" > "$SANDBOX_CACHE/$name.log" 2>&1 9>&- || {
+                tail -n 30 "$SANDBOX_CACHE/$name.log" >&2
+                fail "could not build $name, see $SANDBOX_CACHE/$name.log"
+            }
+            mv "$new" "$dir"
+            say "built $name"
+        ) 9> "$SANDBOX_CACHE/.lock-$name" || exit 1
+    fi
+    printf '%s\n' "$dir"
+}
+
+cache_debian() { cached "debian-$(hash_of "$HERE"/cache/debian{,.packages})" "$HERE/cache/debian"; }
+cache_kubernetes() {
+    cached "kubernetes-$KUBERNETES_VERSION-$(hash_of "$HERE"/cache/kubernetes "$HERE"/kubernetes/go.{mod,sum})" \
+        "$HERE/cache/kubernetes" "$KUBERNETES_VERSION"
+}
+cache_kwok() { cached "kwok-$(hash_of "$HERE"/cache/kwok "$HERE"/kwok/go.{mod,sum})" "$HERE/cache/kwok"; }
+cache_images() { cached "images-$(hash_of "$HERE"/cache/images "$HERE"/cache/pause.c)" "$HERE/cache/images" "$(cache_debian)"; }

@@ -1,0 +1,57 @@
+# shellcheck shell=bash
+# Where a sandbox keeps its things, and which ports it uses. Sourced by every script, outside and inside the sandbox.
+
+HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)        # contribs/sandbox
+CHECKOUT=$(cd "$HERE/../.." && pwd)
+
+SANDBOX=$(realpath -m "${SANDBOX:-$CHECKOUT/.sandbox}")
+SANDBOX_CACHE=$(realpath -m "${SANDBOX_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/slurm-k8s-bridge}")
+
+# A sandbox keeps the ports that it was made with, so that they need be named only once.
+if [[ -s $SANDBOX/port ]]; then
+    [[ ${SANDBOX_PORT:-$(< "$SANDBOX/port")} == "$(< "$SANDBOX/port")" ]] || {
+        echo "the sandbox in $SANDBOX was made with SANDBOX_PORT=$(< "$SANDBOX/port"), not $SANDBOX_PORT" >&2
+        exit 1
+    }
+    SANDBOX_PORT=$(< "$SANDBOX/port")
+fi
+SANDBOX_PORT=${SANDBOX_PORT:-21000}
+export SANDBOX SANDBOX_CACHE SANDBOX_PORT
+
+# The port map: 32 ports from SANDBOX_PORT, all on loopback, but for the kubelet's, which is on the sandbox's own bridge.
+PORT_APISERVER=$((SANDBOX_PORT + 0))
+PORT_ETCD=$((SANDBOX_PORT + 1))
+PORT_ETCD_PEER=$((SANDBOX_PORT + 2))
+PORT_CONTROLLER_MANAGER=$((SANDBOX_PORT + 3))
+PORT_KUBELET=$((SANDBOX_PORT + 4))
+PORT_SLURMCTLD=$((SANDBOX_PORT + 5))
+PORT_SLURMDBD=$((SANDBOX_PORT + 6))
+PORT_SLURMD=$((SANDBOX_PORT + 7))
+PORT_AGENT=$((SANDBOX_PORT + 8))
+# +9 … +15 are for daemons still to come, +16 … +31 for tests
+PORT_TESTS=$((SANDBOX_PORT + 16))
+
+# Names on the host must differ between sandboxes: the bridge, its subnet, and the real node's cgroup.
+BRIDGE=sbx-$SANDBOX_PORT
+SUBNET=10.88.$((SANDBOX_PORT / 32 % 256))                      # the first three bytes
+CGROUP=sandbox-$SANDBOX_PORT                                  # in the root of each cgroup hierarchy
+
+REAL_NODE=real1
+HOSTNAME_INSIDE=ctl
+PLUGIN_DIR=/usr/lib/x86_64-linux-gnu/slurm-wlm                # Debian's, on amd64
+KUBERNETES_VERSION=v1.36.3
+
+# Outside and inside see these at the same path.
+LOG=$SANDBOX/log
+PKI=$SANDBOX/pki
+BIN=$SANDBOX/bin
+ADMIN_CONF=$SANDBOX/admin.conf
+API=https://127.0.0.1:$PORT_APISERVER
+KUBE_BIN=$SANDBOX/kubernetes                                  # these three are links into the cache
+KWOK=$SANDBOX/kwok
+IMAGES=$SANDBOX/images
+
+# What `up` was asked for last; options that are not given keep their value.
+NODES=4 CPUS=16 MEMORY=64000 GPUS=0 REAL_NODE_WANTED=yes KUBE_SCHEDULER_WANTED=no
+# shellcheck source=/dev/null
+[[ ! -s $SANDBOX/options ]] || . "$SANDBOX/options"
