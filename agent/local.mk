@@ -2,6 +2,7 @@
 noinst_LTLIBRARIES += agent/libagent.la
 agent_libagent_la_SOURCES = \
 	agent/act.cc agent/act.h \
+	agent/backoff.h \
 	agent/bridge.cc agent/bridge.h \
 	agent/bridge_jobs.cc \
 	agent/bridge_tell.cc \
@@ -13,20 +14,29 @@ agent_libagent_la_SOURCES = \
 	agent/health.cc agent/health.h \
 	agent/hook_server.cc agent/hook_server.h \
 	agent/http.cc agent/http.h \
+	agent/http_impl.h \
+	agent/http_stream.cc \
+	agent/http_transfer.cc \
 	agent/identity.cc agent/identity.h \
 	agent/job.cc agent/job.h \
 	agent/kube_api.cc agent/kube_api.h \
+	agent/kube_bodies.cc agent/kube_bodies.h \
+	agent/kube_status.cc agent/kube_status.h \
+	agent/kube_text.cc agent/kube_text.h \
+	agent/line_framer.cc agent/line_framer.h \
 	agent/mailbox.h \
 	agent/message.h \
 	agent/node_sync.cc agent/node_sync.h \
 	agent/notify.cc agent/notify.h \
 	agent/objects.cc agent/objects.h \
+	agent/pod_objections.cc agent/pod_objections.h \
 	agent/pod_requests.cc agent/pod_requests.h \
 	agent/reflector.cc agent/reflector.h \
 	agent/slurm_api.h \
 	agent/slurm_error.cc agent/slurm_error.h \
 	agent/slurm_jobs.cc \
 	agent/slurm_nodes.cc \
+	agent/token_file.cc agent/token_file.h \
 	agent/translate.cc agent/translate.h \
 	agent/watches.cc agent/watches.h \
 	agent/web.cc agent/web.h \

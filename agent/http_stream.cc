@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/http.h"
+#include "agent/http_impl.h"
+#include "agent/line_framer.h"
+
+#include <algorithm>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::size_t max_line = std::size_t{16} << 20; // etcd takes 1.5 MiB
+constexpr std::size_t max_refusal = std::size_t{64} << 10;
+
+// Lines of a stream, or the text of its refusal.
+class StreamBody : public HttpSink {
+  public:
+    explicit StreamBody(const LineFramer::OnLine &on_line) : on_line_(on_line)
+    {
+    }
+
+    void begins() override
+    {
+        framer_.clear();
+        refusal.clear();
+    }
+
+    Result<> take(long status, std::string_view bytes) override
+    {
+        if (status == 200)
+            return framer_.feed(bytes, on_line_);
+        refusal += bytes.substr(
+            0, std::min(bytes.size(), max_refusal - refusal.size()));
+        return {};
+    }
+
+    // The stream ended well: its last line need not have an end.
+    Result<> ends() const
+    {
+        const std::string &rest = framer_.rest();
+        return rest.empty() ? Result<>() : on_line_(rest);
+    }
+
+    std::string refusal;
+
+  private:
+    const LineFramer::OnLine &on_line_;
+    LineFramer framer_{max_line};
+};
+
+} // namespace
+
+Result<> Http::stream(const std::string &path, const OnLine &on_line,
+                      std::chrono::milliseconds silence, std::stop_token stop)
+{
+    StreamBody body(on_line);
+    auto status = impl_->exchange({"GET", path}, body, silence, stop);
+    if (!status)
+        return std::unexpected(status.error());
+    if (*status == 0)
+        return {};
+    if (*status == 200)
+        return body.ends();
+    if (auto said = check_status({*status, body.refusal, {}}); !said)
+        return said;
+    return fail(Code::internal,
+                "HTTP " + std::to_string(*status) + " is no answer to a watch");
+}
+
+} // namespace bridge

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/kube_api.h"
+
+#include "agent/kube_bodies.h"
+#include "agent/kube_status.h"
+#include "agent/kube_text.h"
+
+#include <random>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+constexpr char strategic_merge[] = "application/strategic-merge-patch+json";
+
+WallTime now()
+{
+    return std::chrono::system_clock::now();
+}
+
+std::uint64_t random_number()
+{
+    static thread_local std::mt19937_64 numbers{std::random_device{}()};
+    return numbers();
+}
+
+std::string doing(const char *what, const Pod &pod)
+{
+    return std::string(what) + " Pod=" + pod.key.str();
+}
+
+// Of a patch that names the uid.
+Result<> check_patch(const Result<HttpReply> &reply)
+{
+    if (!reply)
+        return std::unexpected(reply.error());
+    if (is_uid_mismatch(reply->status, reply->body))
+        return fail(Code::conflict, "another Pod has this name");
+    return check_status(*reply);
+}
+
+// What a binding came to, told from the Pod as it is now.
+Result<> judge(const Pod &now_there, const Pod &pod, const Binding &binding,
+               const Error &said)
+{
+    if (now_there.uid != pod.uid)
+        return fail(Code::conflict, "another Pod has this name");
+    if (now_there.node_name == binding.node)
+        return {};
+    if (now_there.bound())
+        return fail(Code::conflict,
+                    "it is bound to Node=" + now_there.node_name);
+    // Certainly not done: it may be tried again.
+    return fail(said.code == Code::uncertain ? Code::busy : said.code,
+                said.message);
+}
+
+} // namespace
+
+KubeApi::KubeApi(HttpEndpoint endpoint, std::string reporter,
+                 std::string instance)
+    : http_(std::move(endpoint)), reporter_(std::move(reporter)),
+      instance_(std::move(instance))
+{
+}
+
+Result<> KubeApi::bind(const Pod &pod, const Binding &binding)
+{
+    if (auto fits = check_binding(pod, binding); !fits)
+        return fail(fits.error(), doing("bind", pod));
+    auto reply =
+        http_.post(pod_path(pod.key) + "/binding", binding_body(pod, binding));
+    Result<> said =
+        reply ? check_status(*reply) : std::unexpected(reply.error());
+    // A server that fails, or says "already assigned", may have done it.
+    bool unknown = reply ? reply->status == 409 || reply->status >= 500
+                         : reply.error().code == Code::uncertain;
+    if (unknown)
+        said = look_up(pod, binding, said.error());
+    if (!said)
+        return fail(said.error(), doing("bind", pod));
+    return {};
+}
+
+Result<> KubeApi::look_up(const Pod &pod, const Binding &binding,
+                          const Error &said)
+{
+    auto found = get_pod(pod.key);
+    if (found)
+        return judge(*found, pod, binding, said);
+    if (found.error().code == Code::not_found)
+        return fail(Code::not_found, "it is gone");
+    return fail(Code::uncertain, said.message + "; " + found.error().message);
+}
+
+Result<> KubeApi::set_unscheduled(const Pod &pod, const std::string &reason,
+                                  const std::string &message)
+{
+    std::string text = condition_message(message);
+    if (pod.scheduled == ScheduledCondition{"False", reason, text})
+        return {};
+    auto reply = http_.patch(pod_path(pod.key) + "/status", strategic_merge,
+                             unscheduled_body(pod, reason, text, now()));
+    if (auto said = check_patch(reply); !said)
+        return fail(said.error(), doing("set PodScheduled of", pod));
+    return {};
+}
+
+Result<> KubeApi::fail_pod(const Pod &pod, const std::string &reason,
+                           const std::string &message)
+{
+    if (pod.bound())
+        return fail(Code::conflict,
+                    doing("fail", pod) +
+                        ": it is bound to Node=" + pod.node_name);
+    auto reply = http_.patch(
+        pod_path(pod.key) + "/status", strategic_merge,
+        failed_body(pod, reason, condition_message(message), now()));
+    if (auto said = check_patch(reply); !said)
+        return fail(said.error(), doing("fail", pod));
+    return {};
+}
+
+Result<> KubeApi::annotate(const Pod &pod, const std::string &name,
+                           const std::string &value)
+{
+    if (!is_qualified_name(name))
+        return fail(Code::rejected, doing("annotate", pod) + ": \"" + name +
+                                        "\" is no annotation's name");
+    auto reply = http_.patch(pod_path(pod.key), strategic_merge,
+                             annotation_body(pod, name, value));
+    if (auto said = check_patch(reply); !said)
+        return fail(said.error(), doing("annotate", pod));
+    return {};
+}
+
+Result<> KubeApi::delete_pod(const Pod &pod)
+{
+    auto reply = http_.remove(pod_path(pod.key), delete_body(pod));
+    if (!reply)
+        return fail(reply.error(), doing("delete", pod));
+    // 409: the precondition failed, so another Pod has the name.
+    if (reply->status == 404 || reply->status == 409)
+        return {};
+    if (auto said = check_status(*reply); !said)
+        return fail(said.error(), doing("delete", pod));
+    return {};
+}
+
+Result<Pod> KubeApi::get_pod(const ObjectKey &key)
+{
+    std::string what = "get Pod=" + key.str();
+    auto reply = http_.get(pod_path(key));
+    if (!reply)
+        return fail(reply.error(), what);
+    if (auto said = check_status(*reply); !said)
+        return fail(said.error(), what);
+    auto json = Json::parse(reply->body);
+    if (!json)
+        return fail(Code::internal, what + ": " + json.error().message);
+    return pod_from(*json);
+}
+
+Result<> KubeApi::post_event(const Pod &pod, const PodEvent &event)
+{
+    auto reply = http_.post(
+        events_path(pod.key.ns),
+        event_body(pod, event, {reporter_, instance_}, now(), random_number()));
+    Result<> said =
+        reply ? check_status(*reply) : std::unexpected(reply.error());
+    if (!said)
+        return fail(said.error(), doing("post Event of", pod));
+    return {};
+}
+
+} // namespace bridge

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the agent says to the Kubernetes API server, one call each. Kube is the
+// seam at which tests put a fake in; both pass the same contract tests. Every
+// call blocks for at most the HTTP timeout and may be made from any worker
+// thread; one KubeApi belongs to one thread. Knows nothing of Slurm.
+//
+// Codes, from every call: busy (429, 5xx, nobody answers, nothing was done),
+// uncertain (the connection broke after the request was sent), not_found,
+// conflict (another uid or version), denied (401, 403), rejected (400, 422).
+#pragma once
+
+#include "agent/http.h"
+#include "agent/objects.h"
+#include "common/result.h"
+
+#include <chrono>
+#include <string>
+
+namespace bridge {
+
+// What a binding writes, in one request.
+struct Binding {
+    std::string node;
+    TextMap labels;
+    TextMap annotations;
+};
+
+struct PodEvent {
+    enum class Type { normal, warning };
+
+    Type type = Type::normal;
+    std::string reason; // such as "Scheduled"
+    std::string action; // such as "Binding"
+    std::string note;   // cut to 1,024 bytes
+};
+
+class Kube {
+  public:
+    virtual ~Kube() = default;
+
+    // Assigns the Pod to a node and stamps it in the same write. The uid guards
+    // against a Pod that was deleted and made again under its name. The API
+    // server checks neither label values nor annotation keys nor the node's
+    // name, so this does, and says Code::rejected. An uncertain outcome is
+    // looked up: success if the Pod is on that node.
+    virtual Result<> bind(const Pod &pod, const Binding &binding) = 0;
+
+    // PodScheduled=False with this reason and message. Does nothing when the
+    // Pod already says so.
+    virtual Result<> set_unscheduled(const Pod &pod, const std::string &reason,
+                                     const std::string &message) = 0;
+
+    // Makes an unbound Pod phase Failed with this reason and message;
+    // Code::conflict when the Pod is bound or has changed since it was read.
+    virtual Result<> fail_pod(const Pod &pod, const std::string &reason,
+                              const std::string &message) = 0;
+
+    // Sets one annotation.
+    virtual Result<> annotate(const Pod &pod, const std::string &name,
+                              const std::string &value) = 0;
+
+    // Deletes the Pod with its own grace period; success if it is gone or
+    // another Pod has taken its name.
+    virtual Result<> delete_pod(const Pod &pod) = 0;
+
+    virtual Result<Pod> get_pod(const ObjectKey &key) = 0;
+
+    // Best effort: an Event that cannot be written is only worth a debug line.
+    virtual Result<> post_event(const Pod &pod, const PodEvent &event) = 0;
+};
+
+class KubeApi : public Kube {
+  public:
+    // reporter is the reportingController of Events, such as the scheduler's
+    // name; instance tells two agents apart.
+    KubeApi(HttpEndpoint endpoint, std::string reporter, std::string instance);
+
+    Result<> bind(const Pod &pod, const Binding &binding) override;
+    Result<> set_unscheduled(const Pod &pod, const std::string &reason,
+                             const std::string &message) override;
+    Result<> fail_pod(const Pod &pod, const std::string &reason,
+                      const std::string &message) override;
+    Result<> annotate(const Pod &pod, const std::string &name,
+                      const std::string &value) override;
+    Result<> delete_pod(const Pod &pod) override;
+    Result<Pod> get_pod(const ObjectKey &key) override;
+    Result<> post_event(const Pod &pod, const PodEvent &event) override;
+
+  private:
+    // What became of a binding whose reply does not tell.
+    Result<> look_up(const Pod &pod, const Binding &binding, const Error &said);
+
+    Http http_;
+    std::string reporter_;
+    std::string instance_;
+};
+
+} // namespace bridge

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/kube_bodies.h"
+
+#include "agent/kube_text.h"
+
+#include <format>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::size_t max_text = 1024;       // bytes, of a note or a message
+constexpr std::size_t max_short_text = 128;  // bytes, of a reason
+constexpr std::size_t max_object_name = 253; // characters
+constexpr std::size_t event_suffix = 17;     // '.' and 16 digits
+
+JsonValue as_object(const TextMap &texts)
+{
+    JsonValue::Object members;
+    for (const auto &[name, value] : texts)
+        members.emplace_back(name, value);
+    return JsonValue::object(std::move(members));
+}
+
+// lastTransitionTime moves only when the status does.
+JsonValue unscheduled(const Pod &pod, const std::string &reason,
+                      const std::string &message, WallTime now)
+{
+    auto condition =
+        JsonValue::object({{"type", "PodScheduled"},
+                           {"status", "False"},
+                           {"reason", reason},
+                           {"message", message},
+                           {"observedGeneration", pod.generation}});
+    if (pod.scheduled.status != "False")
+        condition.add("lastTransitionTime", second_time(now));
+    return JsonValue::array({std::move(condition)});
+}
+
+std::string event_name(const std::string &pod, std::uint64_t unique)
+{
+    std::string name = pod.substr(0, max_object_name - event_suffix);
+    // No part of a name may end in these.
+    name.erase(name.find_last_not_of(".-") + 1);
+    return name + std::format(".{:016x}", unique);
+}
+
+} // namespace
+
+std::string pod_path(const ObjectKey &key)
+{
+    return "/api/v1/namespaces/" + url_encode(key.ns) + "/pods/" +
+           url_encode(key.name);
+}
+
+std::string events_path(const std::string &ns)
+{
+    return "/apis/events.k8s.io/v1/namespaces/" + url_encode(ns) + "/events";
+}
+
+Result<> check_binding(const Pod &pod, const Binding &binding)
+{
+    if (pod.uid.empty())
+        return fail(Code::internal, "the Pod has no uid");
+    if (!is_object_name(binding.node))
+        return fail(Code::rejected, "\"" + clean_text(binding.node, max_text) +
+                                        "\" is no node name");
+    for (const auto &[name, value] : binding.labels)
+        if (!is_qualified_name(name) || !is_label_value(value))
+            return fail(Code::rejected, "\"" + name + "=" +
+                                            clean_text(value, max_text) +
+                                            "\" is no label");
+    for (const auto &[name, value] : binding.annotations)
+        if (!is_qualified_name(name))
+            return fail(Code::rejected,
+                        "\"" + name + "\" is no annotation's name");
+    return {};
+}
+
+std::string binding_body(const Pod &pod, const Binding &binding)
+{
+    auto metadata = JsonValue::object(
+        {{"name", pod.key.name}, {"namespace", pod.key.ns}, {"uid", pod.uid}});
+    if (!binding.labels.empty())
+        metadata.add("labels", as_object(binding.labels));
+    if (!binding.annotations.empty())
+        metadata.add("annotations", as_object(binding.annotations));
+    auto target = JsonValue::object(
+        {{"apiVersion", "v1"}, {"kind", "Node"}, {"name", binding.node}});
+    return JsonValue::object({{"apiVersion", "v1"},
+                              {"kind", "Binding"},
+                              {"metadata", std::move(metadata)},
+                              {"target", std::move(target)}})
+        .dump();
+}
+
+std::string condition_message(const std::string &message)
+{
+    return clean_text(message, max_text);
+}
+
+std::string unscheduled_body(const Pod &pod, const std::string &reason,
+                             const std::string &message, WallTime now)
+{
+    auto status = JsonValue::object(
+        {{"conditions", unscheduled(pod, reason, message, now)}});
+    return JsonValue::object(
+               {{"metadata", JsonValue::object({{"uid", pod.uid}})},
+                {"status", std::move(status)}})
+        .dump();
+}
+
+std::string failed_body(const Pod &pod, const std::string &reason,
+                        const std::string &message, WallTime now)
+{
+    auto metadata = JsonValue::object({{"uid", pod.uid}});
+    if (!pod.resource_version.empty())
+        metadata.add("resourceVersion", pod.resource_version);
+    auto status = JsonValue::object(
+        {{"phase", "Failed"},
+         {"reason", reason},
+         {"message", message},
+         {"conditions", unscheduled(pod, reason, message, now)}});
+    return JsonValue::object({{"metadata", std::move(metadata)},
+                              {"status", std::move(status)}})
+        .dump();
+}
+
+std::string annotation_body(const Pod &pod, const std::string &name,
+                            const std::string &value)
+{
+    auto metadata = JsonValue::object(
+        {{"uid", pod.uid}, {"annotations", as_object({{name, value}})}});
+    return JsonValue::object({{"metadata", std::move(metadata)}}).dump();
+}
+
+std::string delete_body(const Pod &pod)
+{
+    return JsonValue::object(
+               {{"apiVersion", "v1"},
+                {"kind", "DeleteOptions"},
+                {"preconditions", JsonValue::object({{"uid", pod.uid}})}})
+        .dump();
+}
+
+std::string event_body(const Pod &pod, const PodEvent &event,
+                       const Reporter &reporter, WallTime now,
+                       std::uint64_t unique)
+{
+    auto metadata =
+        JsonValue::object({{"name", event_name(pod.key.name, unique)},
+                           {"namespace", pod.key.ns}});
+    auto regarding = JsonValue::object({{"apiVersion", "v1"},
+                                        {"kind", "Pod"},
+                                        {"namespace", pod.key.ns},
+                                        {"name", pod.key.name},
+                                        {"uid", pod.uid}});
+    bool normal = event.type == PodEvent::Type::normal;
+    auto cut = [](const std::string &text) {
+        return clean_text(text, max_short_text);
+    };
+    return JsonValue::object({{"apiVersion", "events.k8s.io/v1"},
+                              {"kind", "Event"},
+                              {"metadata", std::move(metadata)},
+                              {"eventTime", micro_time(now)},
+                              {"reportingController", reporter.controller},
+                              {"reportingInstance", cut(reporter.instance)},
+                              {"action", cut(event.action)},
+                              {"reason", cut(event.reason)},
+                              {"type", normal ? "Normal" : "Warning"},
+                              {"regarding", std::move(regarding)},
+                              {"note", clean_text(event.note, max_text)}})
+        .dump();
+}
+
+} // namespace bridge

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The request bodies and paths that KubeApi sends, and what a binding may
+// carry. Pure.
+#pragma once
+
+#include "agent/kube_api.h"
+
+#include <chrono>
+#include <string>
+
+namespace bridge {
+
+using WallTime = std::chrono::system_clock::time_point;
+
+// Who reports an Event.
+struct Reporter {
+    std::string controller;
+    std::string instance;
+};
+
+std::string pod_path(const ObjectKey &key);
+std::string events_path(const std::string &ns);
+
+// The API server stores what a binding carries unseen, and a bad label makes
+// every later write of the Pod fail: Code::rejected for what it would refuse.
+Result<> check_binding(const Pod &pod, const Binding &binding);
+std::string binding_body(const Pod &pod, const Binding &binding);
+
+// The message as it will be read back.
+std::string condition_message(const std::string &message);
+
+std::string unscheduled_body(const Pod &pod, const std::string &reason,
+                             const std::string &message, WallTime now);
+
+// Holds the Pod's resourceVersion where it is known: a Pod that was bound
+// meanwhile must not be called Failed.
+std::string failed_body(const Pod &pod, const std::string &reason,
+                        const std::string &message, WallTime now);
+
+std::string annotation_body(const Pod &pod, const std::string &name,
+                            const std::string &value);
+std::string delete_body(const Pod &pod);
+
+// unique makes the Event's name.
+std::string event_body(const Pod &pod, const PodEvent &event,
+                       const Reporter &reporter, WallTime now,
+                       std::uint64_t unique);
+
+} // namespace bridge

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Kubernetes objects as values: only the fields we use, read once from JSON.
+// Pure; knows nothing of Slurm. What a user may write (names, labels,
+// annotations, quantities) is copied as it is and checked where it is used.
+#pragma once
+
+#include "common/json.h"
+#include "common/units.h"
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bridge {
+
+using TextMap = std::map<std::string, std::string>;
+
+struct ObjectKey {
+    std::string ns; // empty for what has no namespace
+    std::string name;
+
+    auto operator<=>(const ObjectKey &) const = default;
+    std::string str() const { return ns.empty() ? name : ns + "/" + name; }
+};
+
+// The effective requests of a Pod: init containers, sidecars, overhead and
+// pod-level resources counted as the API defines it (component-helpers,
+// resource/helpers.go PodRequests).
+struct Requests {
+    MilliCpu cpu;
+    Bytes memory;
+    std::map<std::string, std::int64_t> others; // devices, hugepages, storage
+
+    bool operator==(const Requests &) const = default;
+};
+
+// How one container ended, or that it has not.
+struct ContainerEnd {
+    std::string name;
+    bool terminated = false;
+    int exit_code = 0;
+    int signal = 0;
+    std::string reason; // such as "Error" or "OOMKilled"
+};
+
+// The PodScheduled condition, which we write while a Pod waits.
+struct ScheduledCondition {
+    std::string status; // "True", "False" or "": none
+    std::string reason;
+    std::string message;
+
+    bool operator==(const ScheduledCondition &) const = default;
+};
+
+struct Pod {
+    ObjectKey key;
+    std::string uid;
+    std::string resource_version;
+    std::int64_t generation = 0; // metadata.generation
+    TextMap labels;
+    TextMap annotations;
+    std::string owner_kind; // of the controller; empty: none
+    std::string owner_name;
+    std::string owner_uid;
+
+    std::string scheduler_name;
+    std::string node_name;
+    bool gated = false;                          // has scheduling gates
+    bool deleting = false;                       // has a deletionTimestamp
+    std::optional<std::int64_t> active_deadline; // seconds
+    Requests requests;
+    // Why the API server should not have taken it, or what we cannot honour
+    // yet; sentences for its owner. A Pod with any is refused visibly.
+    std::vector<std::string> objections;
+
+    std::string phase;  // Pending, Running, Succeeded, Failed, Unknown
+    std::string reason; // such as "Evicted" or "OutOfcpu"
+    std::string message;
+    ScheduledCondition scheduled;
+    std::vector<ContainerEnd> containers; // in the order of the spec
+
+    bool bound() const { return !node_name.empty(); }
+    // Its containers have ended for good.
+    bool terminal() const { return phase == "Succeeded" || phase == "Failed"; }
+    std::string label(const std::string &name) const;
+    std::string annotation(const std::string &name) const;
+};
+
+struct Taint {
+    std::string key;
+    std::string value;
+    std::string effect;
+};
+
+struct Node {
+    std::string name;
+    std::string uid;
+    std::string resource_version;
+    TextMap labels;
+    TextMap annotations;
+    bool unschedulable = false;
+    bool ready = false;
+    bool deleting = false;
+    std::vector<Taint> taints;
+    Requests allocatable;
+    std::string objection; // an amount that is not a quantity; else empty
+
+    std::string label(const std::string &key) const;
+    std::string annotation(const std::string &key) const;
+};
+
+struct Namespace {
+    std::string name;
+    TextMap labels;
+    TextMap annotations;
+};
+
+// From the object's JSON; a field that is missing or of a wrong type is empty.
+Pod pod_from(const Json &object);
+Node node_from(const Json &object);
+Namespace namespace_from(const Json &object);
+
+} // namespace bridge

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/reflector.h"
+
+#include "agent/backoff.h"
+#include "agent/kube_status.h"
+
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr char page_size[] = "500";
+
+bool ends_the_list(const Json &bookmark)
+{
+    return bookmark.at("metadata/annotations")
+               .member("k8s.io/initial-events-end")
+               .text() == "true";
+}
+
+std::string version_of(const Json &object)
+{
+    return object.text("metadata/resourceVersion");
+}
+
+} // namespace
+
+Reflector::Reflector(HttpEndpoint endpoint, std::string path,
+                     std::string selector, ReflectorSink &sink,
+                     ReflectorTimes times)
+    : http_(std::move(endpoint)), path_(std::move(path)),
+      selector_(std::move(selector)), sink_(sink), times_(times)
+{
+}
+
+void Reflector::run(std::stop_token stop)
+{
+    Backoff backoff(times_.first_delay, times_.longest_delay);
+    while (!stop.stop_requested()) {
+        auto begun = Clock::now();
+        auto ended = round(stop);
+        if (stop.stop_requested())
+            return;
+        if (Clock::now() - begun >= times_.success)
+            backoff.reset();
+        if (ended)
+            continue;
+        if (ended.error().code == Code::gone)
+            resource_version_.clear();
+        sink_.failing(ended.error());
+        wait_for(backoff.next(random_), stop);
+    }
+}
+
+// A list if one is due, else a watch until the server ends it.
+Result<> Reflector::round(const std::stop_token &stop)
+{
+    if (!resource_version_.empty())
+        return watch(stop);
+    if (!streams_lists_)
+        return page_list(stop);
+    auto listed = stream_list(stop);
+    if (listed || listed.error().code != Code::rejected || !listing_)
+        return listed;
+    // Refused, as where the server's WatchList is off.
+    streams_lists_ = false;
+    return page_list(stop);
+}
+
+// Goes on as a watch once the list is complete.
+Result<> Reflector::stream_list(const std::stop_token &stop)
+{
+    listing_ = true;
+    deleted_.clear();
+    sink_.list_begins();
+    auto ended = stream("sendInitialEvents=true"
+                        "&resourceVersionMatch=NotOlderThan",
+                        stop);
+    if (ended && listing_ && !stop.stop_requested())
+        return fail(Code::busy, "list " + path_ + ": it ended early");
+    return ended;
+}
+
+Result<> Reflector::watch(const std::stop_token &stop)
+{
+    listing_ = false;
+    return stream("resourceVersion=" + url_encode(resource_version_), stop);
+}
+
+Result<> Reflector::stream(const std::string &query,
+                           const std::stop_token &stop)
+{
+    // 5 to 10 minutes, as client-go: so that not all watches end at once.
+    std::uniform_int_distribution<int> seconds(300, 600);
+    auto begun = Clock::now();
+    events_ = 0;
+    auto ended = http_.stream(
+        url("watch=true&allowWatchBookmarks=true&timeoutSeconds=" +
+            std::to_string(seconds(random_)) + "&" + query),
+        [this](std::string_view line) { return on_line(line); }, times_.silence,
+        stop);
+    if (!ended)
+        return fail(ended.error(), "watch " + path_);
+    if (events_ == 0 && Clock::now() - begun < times_.first_delay)
+        return fail(Code::busy, "watch " + path_ + ": it ended at once");
+    return {};
+}
+
+// One line is one event. Code::gone: list again.
+Result<> Reflector::on_line(std::string_view line)
+{
+    auto event = Json::parse(line);
+    if (!event)
+        return fail(Code::busy, event.error().message);
+    std::string type = event->text("type");
+    Json object = event->at("object");
+    if (type == "ERROR")
+        return std::unexpected(status_error(object));
+    events_++;
+    if (listing_)
+        on_list_event(type, object);
+    else
+        on_event(type, object);
+    return {};
+}
+
+// Changes may mix with the list's own items. A sink need not know that: what
+// was deleted meanwhile is said after the end of the list.
+void Reflector::on_list_event(const std::string &type, const Json &object)
+{
+    std::string key = object.text("metadata/namespace") + "/" +
+                      object.text("metadata/name");
+    if (type == "ADDED" || type == "MODIFIED") {
+        deleted_.erase(key);
+        sink_.list_item(object);
+    } else if (type == "DELETED") {
+        deleted_.insert_or_assign(key, object);
+    } else if (type == "BOOKMARK" && ends_the_list(object)) {
+        end_list(version_of(object));
+    }
+}
+
+void Reflector::end_list(const std::string &version)
+{
+    listing_ = false;
+    resource_version_ = version;
+    sink_.list_ends();
+    for (const auto &[key, object] : std::exchange(deleted_, {}))
+        sink_.deleted(object);
+}
+
+// A bookmark's object is hollow: only its resourceVersion counts.
+void Reflector::on_event(const std::string &type, const Json &object)
+{
+    if (type == "ADDED" || type == "MODIFIED")
+        sink_.changed(object);
+    else if (type == "DELETED")
+        sink_.deleted(object);
+    if (auto version = version_of(object); !version.empty())
+        resource_version_ = version;
+}
+
+// All pages share one resourceVersion. A token that has expired meanwhile is
+// Code::gone: from the first page again.
+Result<> Reflector::page_list(const std::stop_token &stop)
+{
+    listing_ = false;
+    sink_.list_begins();
+    std::string token;
+    do {
+        auto next = read_page(token, stop);
+        if (stop.stop_requested())
+            return {};
+        if (!next)
+            return fail(next.error(), "list " + path_);
+        token = *next;
+    } while (!token.empty());
+    return {};
+}
+
+// The next page's token; empty after the last page.
+Result<std::string> Reflector::read_page(const std::string &token,
+                                         const std::stop_token &stop)
+{
+    std::string query = std::string("limit=") + page_size;
+    if (!token.empty())
+        query += "&continue=" + url_encode(token);
+    auto reply = http_.get(url(query), stop);
+    if (!reply)
+        return std::unexpected(reply.error());
+    if (auto said = check_status(*reply); !said)
+        return std::unexpected(said.error());
+    auto page = Json::parse(reply->body);
+    if (!page)
+        return fail(Code::busy, page.error().message);
+    for (const Json &item : page->items("items"))
+        sink_.list_item(item);
+    std::string next = page->text("metadata/continue");
+    if (next.empty()) {
+        if (version_of(*page).empty())
+            return fail(Code::busy, "the list has no resourceVersion");
+        end_list(version_of(*page));
+    }
+    return next;
+}
+
+std::string Reflector::url(const std::string &query) const
+{
+    std::string whole = path_ + "?" + query;
+    if (!selector_.empty())
+        whole += "&fieldSelector=" + url_encode(selector_);
+    return whole;
+}
+
+} // namespace bridge

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugins/job_facts.h"
+
+#include "common/names.h"
+
+#include <charconv>
+#include <string_view>
+
+namespace bridge {
+
+namespace {
+
+void add_fact(JobFacts &facts, std::string_view name, std::string_view value)
+{
+    if (name == "SLURM_JOB_ID") {
+        std::from_chars(value.data(), value.data() + value.size(),
+                        facts.job.id);
+    } else if (name == "SLURM_JOB_SLUID") {
+        facts.job.sluid = Sluid::parse(value).value_or(Sluid{});
+    } else if (name == "SLURM_JOB_NODELIST") {
+        // setenvf() prints the null pointer of a job without nodes.
+        facts.hostlist = value == "(null)" ? "" : value;
+    } else if (name == names::hook_job_mark) {
+        facts.ours = true;
+    }
+}
+
+} // namespace
+
+JobFacts facts_from(const char *const *environment)
+{
+    JobFacts facts;
+    for (; *environment; environment++) {
+        std::string_view entry = *environment;
+        std::size_t equals = entry.find('=');
+        if (equals != entry.npos)
+            add_fact(facts, entry.substr(0, equals), entry.substr(equals + 1));
+    }
+    return facts;
+}
+
+} // namespace bridge

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The job_submit/k8s plugin: keeps placeholders, and the mark by which our
+// hooks know them, to the agent. slurmctld holds its job lock during all calls
+// (job_submit.c): decide and return. When we cannot decide, we refuse.
+#include "plugins/job_submit/submit_policy.h"
+#include "plugins/slurmctld_job.h"
+
+#include <exception>
+#include <unistd.h>
+
+extern "C" {
+#include <slurm/slurm_errno.h>
+#include <slurm/spank.h> // slurm_error()
+}
+
+extern "C" {
+
+extern const char plugin_name[] = "Bridge to Kubernetes: placeholder policy";
+extern const char plugin_type[] = "job_submit/k8s";
+extern const std::uint32_t plugin_version = SLURM_VERSION_NUMBER;
+
+// Slurm's allocator, libslurmfull.
+char *slurm_xstrdup(const char *text);
+void slurm_xfree(void **item);
+}
+
+namespace bridge {
+
+namespace {
+
+// slurmctld runs as SlurmUser.
+bool from_agent(std::uint32_t uid)
+{
+    return is_agent(uid, geteuid());
+}
+
+int refuse(const std::string &why, char **err_msg)
+{
+    slurm_xfree(reinterpret_cast<void **>(err_msg)); // another plugin's note
+    *err_msg = slurm_xstrdup(why.c_str());
+    return ESLURM_ACCESS_DENIED;
+}
+
+// Keeps what kept_entries() says, in order.
+void clean_spank_env(job_desc_msg_t &desc)
+{
+    std::span<char *> entries(desc.spank_job_env, desc.spank_job_env
+                                                      ? desc.spank_job_env_size
+                                                      : 0);
+    std::vector<bool> kept = kept_entries(entries);
+    std::uint32_t size = 0;
+    for (std::size_t i = 0; i < entries.size(); i++) {
+        char *entry = entries[i];
+        entries[i] = nullptr;
+        if (kept[i])
+            entries[size++] = entry;
+        else
+            slurm_xfree(reinterpret_cast<void **>(&entry));
+    }
+    desc.spank_job_env_size = size;
+}
+
+} // namespace
+
+} // namespace bridge
+
+extern "C" {
+
+int job_submit(job_desc_msg_t *desc, std::uint32_t submit_uid,
+               char **err_msg) noexcept
+try {
+    if (bridge::from_agent(submit_uid))
+        return SLURM_SUCCESS;
+    if (auto why = bridge::refuse_submit(*desc))
+        return bridge::refuse(*why, err_msg);
+    bridge::clean_spank_env(*desc);
+    return SLURM_SUCCESS;
+} catch (const std::exception &e) { // nothing of C++ may reach slurmctld
+    slurm_error("job_submit/k8s: submit refused: %s", e.what());
+    return SLURM_ERROR;
+}
+
+// The job's write lock is held: update_job() in job_mgr.c.
+int job_modify(job_desc_msg_t *desc, void *job, std::uint32_t submit_uid,
+               char **err_msg) noexcept
+try {
+    if (bridge::from_agent(submit_uid) || !bridge::facts_of(job).ours)
+        return SLURM_SUCCESS;
+    job_desc_msg_t unset;
+    slurm_init_job_desc_msg(&unset);
+    if (auto why = bridge::refuse_modify(*desc, unset))
+        return bridge::refuse(*why, err_msg);
+    return SLURM_SUCCESS;
+} catch (const std::exception &e) {
+    slurm_error("job_submit/k8s: update refused: %s", e.what());
+    return SLURM_ERROR;
+}
+}

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# -z nodelete: the link's thread runs in prep_k8s.so for as long as slurmctld.
+PLUGIN_LDFLAGS = -module -avoid-version -no-undefined \
+	-Wl,--version-script=$(top_srcdir)/plugins/plugin.map -Wl,-z,nodelete
+EXTRA_DIST += plugins/plugin.map
+
+plugin_LTLIBRARIES += plugins/prep/prep_k8s.la
+plugins_prep_prep_k8s_la_SOURCES = \
+	plugins/job_facts.cc plugins/job_facts.h \
+	plugins/slurmctld_job.cc plugins/slurmctld_job.h \
+	plugins/prep/agent_link.cc plugins/prep/agent_link.h \
+	plugins/prep/agent_socket.cc plugins/prep/agent_socket.h \
+	plugins/prep/gate.cc plugins/prep/gate.h \
+	plugins/prep/held_hooks.cc plugins/prep/held_hooks.h \
+	plugins/prep/prep_k8s.cc
+plugins_prep_prep_k8s_la_LIBADD = common/libcommon.la
+plugins_prep_prep_k8s_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+plugins_prep_prep_k8s_la_DEPENDENCIES = common/libcommon.la \
+	$(top_srcdir)/plugins/plugin.map
+
+plugin_LTLIBRARIES += plugins/job_submit/job_submit_k8s.la
+plugins_job_submit_job_submit_k8s_la_SOURCES = \
+	plugins/job_facts.cc plugins/job_facts.h \
+	plugins/slurmctld_job.cc plugins/slurmctld_job.h \
+	plugins/job_submit/job_submit_k8s.cc \
+	plugins/job_submit/submit_policy.cc plugins/job_submit/submit_policy.h
+plugins_job_submit_job_submit_k8s_la_LIBADD = common/libcommon.la
+plugins_job_submit_job_submit_k8s_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+plugins_job_submit_job_submit_k8s_la_DEPENDENCIES = common/libcommon.la \
+	$(top_srcdir)/plugins/plugin.map
+
+# What needs no slurmctld around it, for the unit tests.
+noinst_LTLIBRARIES += plugins/libplugin_pure.la
+plugins_libplugin_pure_la_SOURCES = \
+	plugins/job_facts.cc plugins/job_facts.h \
+	plugins/prep/agent_link.cc plugins/prep/agent_link.h \
+	plugins/prep/agent_socket.cc plugins/prep/agent_socket.h \
+	plugins/prep/gate.cc plugins/prep/gate.h \
+	plugins/prep/held_hooks.cc plugins/prep/held_hooks.h \
+	plugins/job_submit/submit_policy.cc plugins/job_submit/submit_policy.h
+plugins_libplugin_pure_la_CXXFLAGS = $(SANITIZED_CXXFLAGS)

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugins/prep/agent_link.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+using Type = HookMessage::Type;
+
+HookMessage plain(Type type)
+{
+    HookMessage message;
+    message.type = type;
+    return message;
+}
+
+HookMessage hello(const LinkSettings &settings)
+{
+    HookMessage message = plain(Type::hello);
+    message.version = hook_protocol_version;
+    message.cluster = settings.cluster;
+    message.host = settings.host;
+    return message;
+}
+
+} // namespace
+
+AgentLink::AgentLink(Slurmctld &slurmctld, LinkSettings settings)
+    : slurmctld_(slurmctld), settings_(std::move(settings)),
+      hooks_([&slurmctld](const std::string &hostlist) {
+                 return slurmctld.nodes_of(hostlist);
+             },
+             settings_.queue_limit),
+      wakeup_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      retry_(settings_.first_retry)
+{
+    if (wakeup_ < 0)
+        slurmctld_.log(LogLevel::error, "no eventfd: hooks reach the agent "
+                                        "late, with the next look or ping");
+}
+
+AgentLink::~AgentLink()
+{
+    if (wakeup_ >= 0)
+        close(wakeup_);
+}
+
+bool AgentLink::prolog(const JobFacts &facts)
+{
+    auto outcome = hooks_.prolog(facts);
+    if (outcome.news)
+        wake();
+    return outcome.held;
+}
+
+bool AgentLink::epilog(const JobFacts &facts)
+{
+    auto outcome = hooks_.epilog(facts);
+    if (outcome.news)
+        wake();
+    return outcome.held;
+}
+
+void AgentLink::stop()
+{
+    stopping_ = true;
+    wake();
+}
+
+void AgentLink::wake()
+{
+    std::uint64_t one = 1;
+    // Fails only when the counter is full: then the thread is awake already.
+    [[maybe_unused]] ssize_t n = write(wakeup_, &one, sizeof(one));
+}
+
+void AgentLink::run()
+{
+    while (!stopping_) {
+        try {
+            step();
+        } catch (...) { // out of memory: begin again a little later
+            agent_.packets.close();
+            unsent_.clear();
+            next_try_ = Clock::now() + settings_.last_retry;
+        }
+        wait();
+    }
+}
+
+void AgentLink::step()
+{
+    if (!agent_.packets.is_open() && Clock::now() >= next_try_)
+        connect();
+    if (agent_.packets.is_open())
+        if (auto talked = talk(); !talked)
+            disconnect(talked.error().message);
+    for (const Release &release : hooks_.take_due())
+        slurmctld_.finish(release);
+}
+
+void AgentLink::wait()
+{
+    auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline() -
+                                                             Clock::now());
+    int events = unsent_.empty() ? POLLIN : POLLIN | POLLOUT;
+    pollfd fds[] = {
+        {.fd = wakeup_, .events = POLLIN, .revents = 0},
+        {.fd = agent_.packets.fd(), // -1 while it is closed: ignored
+         .events = static_cast<short>(events),
+         .revents = 0},
+    };
+    poll(fds, 2, static_cast<int>(std::max<long>(0, left.count())));
+    std::uint64_t count = 0;
+    [[maybe_unused]] ssize_t n = read(wakeup_, &count, sizeof(count));
+}
+
+AgentLink::Clock::time_point AgentLink::deadline() const
+{
+    if (!agent_.packets.is_open())
+        return next_try_;
+    return std::min({next_ping_, next_look_, last_heard_ + settings_.silence});
+}
+
+void AgentLink::connect()
+{
+    auto connected = AgentSocket::connect(settings_.socket_path);
+    if (!connected)
+        return disconnect(connected.error().message);
+    agent_ = std::move(*connected);
+    unsent_ = encode(hello(settings_));
+    heard_ = pong_owed_ = false;
+    ping_owed_ = true; // so that a living agent answers at once
+    last_heard_ = Clock::now();
+    next_ping_ = last_heard_ + settings_.ping;
+    next_look_ = last_heard_ + settings_.look;
+    hooks_.refill();
+}
+
+void AgentLink::disconnect(const std::string &why)
+{
+    agent_.packets.close();
+    unsent_.clear();
+    next_try_ = Clock::now() + retry_;
+    retry_ = std::min<Clock::duration>(2 * retry_, settings_.last_retry);
+    if (why == trouble_)
+        return;
+    trouble_ = why;
+    slurmctld_.log(LogLevel::warning,
+                   "no agent, what is held for it waits: " + why);
+}
+
+Result<> AgentLink::talk()
+{
+    if (auto received = receive_all(); !received)
+        return received;
+    Clock::time_point now = Clock::now();
+    if (now >= last_heard_ + settings_.silence)
+        return fail(Code::busy, "the agent is silent");
+    if (now >= next_look_) {
+        if (agent_.replaced(settings_.socket_path))
+            return fail(Code::gone, "another agent took the socket");
+        next_look_ = now + settings_.look;
+    }
+    if (now >= next_ping_) {
+        ping_owed_ = true;
+        next_ping_ = now + settings_.ping;
+    }
+    return send_all();
+}
+
+Result<> AgentLink::receive_all()
+{
+    constexpr int burst = 64; // then what they asked is done first
+    Result<> done;
+    for (int i = 0; i < burst && done; i++) {
+        auto packet = agent_.packets.receive();
+        if (packet)
+            hear(*packet);
+        else if (packet.error().code == Code::busy)
+            break;
+        else
+            done = std::unexpected(packet.error());
+    }
+    if (std::exchange(kick_owed_, false))
+        slurmctld_.kick();
+    return done;
+}
+
+void AgentLink::hear(const std::string &packet)
+{
+    last_heard_ = Clock::now();
+    if (!std::exchange(heard_, true)) {
+        retry_ = settings_.first_retry;
+        trouble_.clear();
+        slurmctld_.log(LogLevel::info, "connected to the agent");
+    }
+    auto message = decode_hook_message(packet);
+    if (!message)
+        return slurmctld_.log(LogLevel::warning, "ignored a packet: " +
+                                                     message.error().message);
+    kick_owed_ |= message->type == Type::kick;
+    pong_owed_ |= message->type == Type::ping;
+    hooks_.obey(*message);
+}
+
+Result<> AgentLink::send_all()
+{
+    for (;;) {
+        if (unsent_.empty()) {
+            auto message = next_message();
+            if (!message)
+                return {};
+            unsent_ = encode(*message);
+        }
+        auto sent = agent_.packets.send(unsent_);
+        if (!sent && sent.error().code == Code::busy)
+            return {}; // wait() looks out for room
+        if (!sent && sent.error().code != Code::rejected)
+            return sent;
+        if (!sent) // it would be too long for every agent
+            slurmctld_.log(LogLevel::error, sent.error().message);
+        unsent_.clear();
+    }
+}
+
+std::optional<HookMessage> AgentLink::next_message()
+{
+    if (std::exchange(pong_owed_, false))
+        return plain(Type::pong);
+    if (std::exchange(ping_owed_, false))
+        return plain(Type::ping);
+    if (auto hint = hooks_.next_message())
+        return hint;
+    std::size_t dropped = hooks_.take_dropped();
+    if (dropped == 0)
+        return std::nullopt;
+    slurmctld_.log(LogLevel::warning, "the queue was full, " +
+                                          std::to_string(dropped) +
+                                          " hints were dropped: resync");
+    return plain(Type::resync);
+}
+
+} // namespace bridge

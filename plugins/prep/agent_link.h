@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The hooks' link to the agent: one thread that tells it of held hooks, and
+// that calls slurmctld back when the agent has acted.
+//
+//  slurmctld's threads, its locks held      the link's thread, no lock held
+//  prolog(), epilog(): HeldHooks, wakeup ──▶ sends allocated, ended
+//                                            receives start, fail, clean …
+//                             slurmctld ◀──  finish(), kick()
+//
+// A hook never waits for the agent, whatever state that is in.
+#pragma once
+
+#include "common/hook_message.h"
+#include "common/log.h"
+#include "plugins/prep/agent_socket.h"
+#include "plugins/prep/held_hooks.h"
+
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bridge {
+
+// What the link asks of the process around it. Abstract so that tests need no
+// slurmctld; called by the link's thread, but nodes_of() by the hooks too.
+class Slurmctld {
+  public:
+    virtual ~Slurmctld() = default;
+
+    virtual std::vector<std::string> nodes_of(const std::string &hostlist) = 0;
+    // Takes slurmctld's job write lock, so never from inside a hook.
+    virtual void finish(const Release &release) = 0;
+    virtual void kick() = 0; // run the scheduler
+    virtual void log(LogLevel level, const std::string &line) = 0;
+};
+
+struct LinkSettings {
+    using Milliseconds = std::chrono::milliseconds;
+
+    std::string socket_path;
+    std::string cluster;
+    std::string host;
+    std::size_t queue_limit = 10'000; // hints
+    Milliseconds ping{ping_interval};
+    Milliseconds silence{silence_limit};
+    Milliseconds first_retry{100};
+    Milliseconds last_retry{2000};
+    Milliseconds look{1000}; // at the socket's inode
+};
+
+class AgentLink {
+  public:
+    AgentLink(Slurmctld &slurmctld, LinkSettings settings);
+    ~AgentLink();
+    AgentLink(const AgentLink &) = delete;
+    AgentLink &operator=(const AgentLink &) = delete;
+
+    // From any thread, also under slurmctld's locks. True: the hook is held
+    // until finish().
+    bool prolog(const JobFacts &facts);
+    bool epilog(const JobFacts &facts);
+
+    // The link's thread: returns after stop(), which only tests call.
+    void run();
+    void stop();
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    void wake();
+    void step();
+    void wait();
+    Clock::time_point deadline() const;
+
+    void connect();
+    void disconnect(const std::string &why);
+
+    Result<> talk();
+    Result<> receive_all();
+    void hear(const std::string &packet);
+    Result<> send_all();
+    std::optional<HookMessage> next_message();
+
+    Slurmctld &slurmctld_;
+    const LinkSettings settings_;
+    HeldHooks hooks_;
+    const int wakeup_; // eventfd
+    std::atomic<bool> stopping_ = false;
+
+    // Of the link's thread alone.
+    AgentSocket agent_;
+    std::string unsent_;  // a packet that the socket would not take yet
+    std::string trouble_; // logged already
+    bool heard_ = false;  // anything since the connect
+    bool ping_owed_ = false;
+    bool pong_owed_ = false;
+    bool kick_owed_ = false;
+    Clock::duration retry_;
+    Clock::time_point next_try_;
+    Clock::time_point next_ping_;
+    Clock::time_point next_look_;
+    Clock::time_point last_heard_;
+};
+
+} // namespace bridge

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The prep/k8s plugin: slurmctld's prolog and epilog hooks, handed to the link.
+// slurmd and slurmstepd load it too, there it does nothing.
+//
+// Nothing here is ever freed: fini() is never called, and slurmctld ends by
+// exit(0) while the link's thread lives, so that no destructor may run on what
+// the thread uses.
+#include "common/conf.h"
+#include "common/names.h"
+#include "plugins/prep/agent_link.h"
+#include "plugins/slurmctld_job.h"
+
+#include <array>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <thread>
+#include <unistd.h>
+
+extern "C" {
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <slurm/spank.h> // slurm_error() and its like
+}
+
+// slurmctld's prep.h.
+struct PrepCallbacks {
+    void (*prolog_slurmctld)(int rc, std::uint32_t job_id, bool timed_out);
+    void (*epilog_slurmctld)(int rc, std::uint32_t job_id, bool timed_out);
+};
+
+extern "C" {
+
+extern const char plugin_name[] = "Bridge to Kubernetes: prolog and epilog";
+extern const char plugin_type[] = "prep/k8s";
+extern const std::uint32_t plugin_version = SLURM_VERSION_NUMBER;
+
+// Exported by slurmctld, declared in none of Slurm's public headers. Only sets
+// a flag and a condition (job_scheduler.c).
+[[gnu::weak]] void schedule(bool full_queue);
+// The daemon's configuration; its type is public, its declaration is not.
+[[gnu::weak]] extern slurm_conf_t slurm_conf;
+}
+
+namespace bridge {
+
+namespace {
+
+AgentLink *link = nullptr; // set once, before slurmctld calls any hook
+
+class RealSlurmctld final : public Slurmctld {
+  public:
+    explicit RealSlurmctld(const PrepCallbacks &callbacks)
+        : callbacks_(callbacks)
+    {
+    }
+
+    std::vector<std::string> nodes_of(const std::string &hostlist) override
+    {
+        std::vector<std::string> nodes;
+        std::unique_ptr<hostlist_t, decltype(&slurm_hostlist_destroy)> hosts(
+            slurm_hostlist_create(hostlist.c_str()), slurm_hostlist_destroy);
+        while (char *host = hosts ? slurm_hostlist_shift(hosts.get()) : nullptr)
+            nodes.emplace_back(std::unique_ptr<char, decltype(&std::free)>(
+                                   host, std::free)
+                                   .get());
+        return nodes;
+    }
+
+    void finish(const Release &release) override
+    {
+        auto callback = release.hook == Hook::prolog
+                            ? callbacks_.prolog_slurmctld
+                            : callbacks_.epilog_slurmctld;
+        callback(release.rc, release.job, false);
+    }
+
+    void kick() override
+    {
+        if (schedule)
+            schedule(false);
+    }
+
+    void log(LogLevel level, const std::string &line) override
+    {
+        auto print = level == LogLevel::error     ? slurm_error
+                     : level == LogLevel::debug   ? slurm_debug
+                                                  : slurm_info;
+        print("prep/k8s: %s", line.c_str());
+    }
+
+  private:
+    const PrepCallbacks callbacks_;
+};
+
+// Beside slurm.conf, wherever this slurmctld found that.
+std::string conf_path()
+{
+    const char *slurm_conf_file =
+        &slurm_conf ? slurm_conf.slurm_conf : std::getenv("SLURM_CONF");
+    if (!slurm_conf_file)
+        return names::default_conf_path;
+    return std::filesystem::path(slurm_conf_file)
+        .replace_filename(names::conf_file);
+}
+
+// A bad k8s.conf is no reason for a cluster to stand still: the agent refuses
+// it too, and says so.
+LinkSettings settings()
+{
+    auto conf = load_conf(conf_path());
+    if (!conf)
+        slurm_error("prep/k8s: defaults are used: %s",
+                    conf.error().message.c_str());
+    LinkSettings settings;
+    settings.socket_path = conf.value_or(Conf{}).socket_path;
+    if (&slurm_conf && slurm_conf.cluster_name)
+        settings.cluster = slurm_conf.cluster_name;
+    std::array<char, 256> host{};
+    if (gethostname(host.data(), host.size() - 1) == 0)
+        settings.host = host.data();
+    return settings;
+}
+
+void start_link(const PrepCallbacks &callbacks)
+{
+    auto *slurmctld = new RealSlurmctld(callbacks);
+    auto *new_link = new AgentLink(*slurmctld, settings());
+
+    // Signals belong to slurmctld's own threads.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+        std::thread([new_link] { new_link->run(); }).detach();
+        link = new_link;
+    } catch (const std::exception &e) {
+        slurm_error("prep/k8s: no thread, no Pod will run: %s", e.what());
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+} // namespace
+
+} // namespace bridge
+
+extern "C" {
+
+void prep_p_register_callbacks(PrepCallbacks *callbacks) noexcept
+try {
+    if (callbacks && bridge::inside_slurmctld() && !bridge::link)
+        bridge::start_link(*callbacks);
+} catch (const std::exception &e) { // nothing of C++ may reach slurmctld
+    slurm_error("prep/k8s: not started, no Pod will run: %s", e.what());
+}
+
+// slurmctld's job and node write locks are held (job_scheduler.c): copy, hand
+// over, return.
+int prep_p_prolog_slurmctld(void *job, bool *async) noexcept
+try {
+    *async = bridge::link && bridge::link->prolog(bridge::facts_of(job));
+    return SLURM_SUCCESS;
+} catch (const std::exception &e) {
+    slurm_error("prep/k8s: a prolog was left to resync: %s", e.what());
+    return SLURM_SUCCESS;
+}
+
+// slurmctld's job write lock is held (node_scheduler.c).
+int prep_p_epilog_slurmctld(void *job, bool *async) noexcept
+try {
+    *async = bridge::link && bridge::link->epilog(bridge::facts_of(job));
+    return SLURM_SUCCESS;
+} catch (const std::exception &e) {
+    slurm_error("prep/k8s: an epilog was left to resync: %s", e.what());
+    return SLURM_SUCCESS;
+}
+
+int prep_p_prolog(void *, void *) noexcept { return SLURM_SUCCESS; }
+
+int prep_p_epilog(void *, void *) noexcept { return SLURM_SUCCESS; }
+
+// Of slurmctld's prep_call_type_t, 3 and 4 are its own prolog and epilog.
+void prep_p_required(int type, bool *required) noexcept
+{
+    *required = bridge::inside_slurmctld() && (type == 3 || type == 4);
+}
+}

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugins/prep/gate.h"
+
+#include <doctest/doctest.h>
+#include <ranges>
+
+using namespace bridge;
+
+namespace {
+
+// Hostlists of tests are plain lists: "n1,n2".
+std::vector<std::string> split(const std::string &hostlist)
+{
+    std::vector<std::string> nodes;
+    for (auto part : std::views::split(hostlist, ','))
+        if (!part.empty())
+            nodes.emplace_back(part.begin(), part.end());
+    return nodes;
+}
+
+JobFacts ours(JobId id, const std::string &nodes)
+{
+    return {{id, Sluid{100 + id}}, nodes, true};
+}
+
+JobFacts ordinary(JobId id, const std::string &nodes)
+{
+    return {{id, Sluid{100 + id}}, nodes, false};
+}
+
+using Due = std::vector<Release>;
+
+} // namespace
+
+TEST_CASE("a prolog of ours is held until start")
+{
+    Gate gate(split);
+
+    CHECK(gate.prolog(ours(1, "n1")));
+    CHECK(gate.take_due().empty());
+    gate.start(ours(1, "n1").job);
+
+    CHECK(gate.take_due() == Due{{Hook::prolog, 1, 0}});
+    CHECK(gate.held().empty());
+}
+
+TEST_CASE("an ordinary job on clean nodes is never held")
+{
+    Gate gate(split);
+
+    CHECK_FALSE(gate.prolog(ordinary(1, "n1")));
+    CHECK_FALSE(gate.epilog(ordinary(1, "n1")));
+
+    CHECK(gate.held().empty());
+    CHECK_FALSE(gate.has_due());
+}
+
+TEST_CASE("what is said of another life of the same JobId does nothing")
+{
+    Gate gate(split);
+    gate.prolog(ours(1, "n1"));
+    gate.epilog(ours(2, "n2"));
+
+    gate.start({1, Sluid{999}});
+    gate.fail({1, Sluid{999}}, 256);
+    gate.clean({2, Sluid{999}});
+
+    CHECK_FALSE(gate.has_due());
+    CHECK(gate.held().size() == 2);
+}
+
+TEST_CASE("start opens a prolog once, however often it is said")
+{
+    Gate gate(split);
+    gate.prolog(ours(1, "n1"));
+
+    gate.start(ours(1, "").job);
+    gate.start(ours(1, "").job);
+
+    CHECK(gate.take_due().size() == 1);
+}
+
+TEST_CASE("fail opens a prolog with a status that slurmctld takes for failure")
+{
+    struct {
+        int said, told;
+    } table[] = {{256, 256}, {7 << 8, 7 << 8}, {0, 256}, {9, 256}};
+    for (auto [said, told] : table) {
+        CAPTURE(said);
+        Gate gate(split);
+        gate.prolog(ours(1, "n1"));
+
+        gate.fail(ours(1, "").job, said);
+
+        CHECK(gate.take_due() == Due{{Hook::prolog, 1, told}});
+    }
+}
+
+TEST_CASE("an epilog of ours is held until clean")
+{
+    Gate gate(split);
+
+    CHECK(gate.epilog(ours(1, "n1")));
+    CHECK_FALSE(gate.has_due());
+    gate.clean(ours(1, "").job);
+    gate.clean(ours(1, "").job);
+
+    CHECK(gate.take_due() == Due{{Hook::epilog, 1, 0}});
+    CHECK(gate.held().empty());
+}
+
+TEST_CASE("a repeated hook is held again and owed one more callback")
+{
+    Gate gate(split);
+
+    CHECK(gate.prolog(ours(1, "n1")));
+    CHECK(gate.prolog(ours(1, "n1")));
+    CHECK(gate.epilog(ours(2, "n2")));
+    CHECK(gate.epilog(ours(2, "n2")));
+    CHECK(gate.held().size() == 2);
+    gate.start(ours(1, "").job);
+    gate.clean(ours(2, "").job);
+
+    CHECK(gate.take_due() == Due{{Hook::prolog, 1, 0},
+                                 {Hook::prolog, 1, 0},
+                                 {Hook::epilog, 2, 0},
+                                 {Hook::epilog, 2, 0}});
+}
+
+TEST_CASE("a prolog repeated after its start is held until the next start")
+{
+    Gate gate(split);
+    gate.prolog(ours(1, "n1"));
+    gate.start(ours(1, "").job);
+
+    CHECK(gate.prolog(ours(1, "n1")));
+    gate.start(ours(1, "").job);
+
+    CHECK(gate.take_due().size() == 2);
+}
+
+TEST_CASE("a job that ends while its prolog is held is owed both callbacks")
+{
+    Gate gate(split);
+    gate.prolog(ours(1, "n1"));
+
+    CHECK(gate.epilog(ours(1, "n1")));
+    CHECK(gate.take_due() == Due{{Hook::prolog, 1, 0}});
+    gate.start(ours(1, "").job);
+    CHECK_FALSE(gate.has_due());
+    gate.clean(ours(1, "").job);
+
+    CHECK(gate.take_due() == Due{{Hook::epilog, 1, 0}});
+}
+
+TEST_CASE("a prolog that comes after its job's epilog is not held")
+{
+    Gate gate(split);
+    gate.epilog(ours(1, "n1"));
+    gate.epilog(ordinary(2, "n1"));
+
+    CHECK_FALSE(gate.prolog(ours(1, "n1")));
+    CHECK_FALSE(gate.prolog(ordinary(2, "n1")));
+    gate.clean(ours(1, "").job);
+    CHECK_FALSE(gate.prolog(ours(1, "n1")));
+}
+
+TEST_CASE("the next run of a job without SLUID is no late prolog")
+{
+    Gate gate(split);
+    JobFacts facts{{1, Sluid{}}, "n1", true};
+    gate.epilog(facts);
+    gate.clean(facts.job);
+
+    CHECK(gate.prolog(facts));
+}
+
+TEST_CASE("the epilog of a job of ours makes its nodes dirty until clean")
+{
+    Gate gate(split);
+    gate.epilog(ours(1, "n1,n2"));
+
+    CHECK(gate.prolog(ordinary(2, "n2,n3")));
+    CHECK_FALSE(gate.prolog(ordinary(3, "n3")));
+    CHECK_FALSE(gate.has_due());
+    gate.clean(ours(1, "").job);
+
+    CHECK(gate.take_due() ==
+          Due{{Hook::epilog, 1, 0}, {Hook::prolog, 2, 0}});
+    CHECK_FALSE(gate.prolog(ordinary(4, "n2")));
+}
+
+TEST_CASE("a node is dirty until the last of its jobs is clean")
+{
+    Gate gate(split);
+    gate.epilog(ours(1, "n1"));
+    gate.epilog(ours(2, "n1"));
+    gate.prolog(ordinary(3, "n1"));
+
+    gate.clean(ours(1, "").job);
+    CHECK(gate.take_due() == Due{{Hook::epilog, 1, 0}});
+    gate.clean(ours(2, "").job);
+
+    CHECK(gate.take_due() ==
+          Due{{Hook::epilog, 2, 0}, {Hook::prolog, 3, 0}});
+}
+
+TEST_CASE("a prolog of ours on a dirty node needs start and clean")
+{
+    for (bool start_first : {true, false}) {
+        CAPTURE(start_first);
+        Gate gate(split);
+        gate.epilog(ours(1, "n1"));
+        gate.prolog(ours(2, "n1"));
+
+        if (start_first)
+            gate.start(ours(2, "").job);
+        else
+            gate.clean(ours(1, "").job);
+        gate.take_due();
+        CHECK(gate.held().size() == 1 + start_first);
+        gate.start(ours(2, "").job);
+        gate.clean(ours(1, "").job);
+
+        Due due = gate.take_due();
+        CHECK(due.back() == Release{Hook::prolog, 2, 0});
+        CHECK(gate.held().empty());
+    }
+}
+
+TEST_CASE("an ordinary job on a dirty node is not opened by start")
+{
+    Gate gate(split);
+    gate.epilog(ours(1, "n1"));
+    gate.prolog(ordinary(2, "n1"));
+
+    gate.start(ordinary(2, "").job);
+
+    CHECK_FALSE(gate.has_due());
+}
+
+TEST_CASE("fail opens a prolog on a dirty node too")
+{
+    Gate gate(split);
+    gate.epilog(ours(1, "n1"));
+    gate.prolog(ordinary(2, "n1"));
+
+    gate.fail(ordinary(2, "").job, 256);
+
+    CHECK(gate.take_due() == Due{{Hook::prolog, 2, 256}});
+}
+
+TEST_CASE("synced replaces the nodes that are dirty without a held epilog")
+{
+    Gate gate(split);
+    gate.synced("n1,n2");
+
+    CHECK(gate.prolog(ordinary(1, "n1")));
+    CHECK(gate.prolog(ordinary(2, "n2")));
+    gate.synced("n2");
+    CHECK(gate.take_due() == Due{{Hook::prolog, 1, 0}});
+    gate.synced("");
+
+    CHECK(gate.take_due() == Due{{Hook::prolog, 2, 0}});
+}
+
+TEST_CASE("synced cleans no node whose epilog is held")
+{
+    Gate gate(split);
+    gate.epilog(ours(1, "n1"));
+
+    gate.synced("");
+
+    CHECK(gate.prolog(ordinary(2, "n1")));
+}
+
+TEST_CASE("everything unfinished is listed again, epilogs first")
+{
+    Gate gate(split);
+    gate.prolog(ours(1, "n1"));
+    gate.epilog(ours(2, "n2"));
+    gate.prolog(ours(3, "n3"));
+    gate.start(ours(3, "").job);
+
+    CHECK(gate.held() ==
+          std::vector<Hold>{{Hook::epilog, ours(2, "").job},
+                            {Hook::prolog, ours(1, "").job}});
+}
+
+TEST_CASE("a held prolog is told with its nodes and those that are dirty")
+{
+    Gate gate(split);
+    gate.epilog(ours(1, "n1,n2"));
+    gate.prolog(ours(2, "n1,n2,n3"));
+    gate.prolog(ordinary(3, "n2"));
+
+    auto mine = gate.message({Hook::prolog, ours(2, "").job});
+    auto other = gate.message({Hook::prolog, ordinary(3, "").job});
+
+    REQUIRE(mine);
+    CHECK(mine->type == HookMessage::Type::allocated);
+    CHECK(mine->job == JobRef{2, Sluid{102}});
+    CHECK(mine->nodes == "n1,n2,n3");
+    CHECK(mine->dirty == "n1,n2");
+    CHECK(mine->ours);
+    REQUIRE(other);
+    CHECK(other->dirty == "n2");
+    CHECK_FALSE(other->ours);
+}
+
+TEST_CASE("a held epilog is told with its nodes, and nothing once it is over")
+{
+    Gate gate(split);
+    gate.epilog(ours(1, "n1"));
+
+    auto ended = gate.message({Hook::epilog, ours(1, "").job});
+    gate.clean(ours(1, "").job);
+
+    REQUIRE(ended);
+    CHECK(ended->type == HookMessage::Type::ended);
+    CHECK(ended->job == ours(1, "").job);
+    CHECK(ended->nodes == "n1");
+    CHECK_FALSE(gate.message({Hook::epilog, ours(1, "").job}));
+}
+
+TEST_CASE("a job of ours without nodes is held like any other")
+{
+    Gate gate(split);
+
+    CHECK(gate.epilog(ours(1, "")));
+    CHECK_FALSE(gate.prolog(ordinary(2, "n1")));
+}
+
+TEST_CASE("a job's facts are read from the environment of its scripts")
+{
+    std::string sluid = "SLURM_JOB_SLUID=" + Sluid{12345}.str();
+    const char *environment[] = {"SPANK_K8S_GANG=default/web",
+                                 "SLURM_JOBID=9",
+                                 "SLURM_JOB_ID=4711",
+                                 "SLURM_JOB_NODELIST=n[1-3]",
+                                 sluid.c_str(),
+                                 nullptr};
+
+    JobFacts facts = facts_from(environment);
+
+    CHECK(facts.job == JobRef{4711, Sluid{12345}});
+    CHECK(facts.hostlist == "n[1-3]");
+    CHECK(facts.ours);
+}
+
+TEST_CASE("only our own mark makes a job ours")
+{
+    for (const char *entry : {"SPANK_K8S_GANGX=1", "K8S_GANG=1",
+                              "SLURM_JOB_COMMENT=SPANK_K8S_GANG=1",
+                              "SPANK_K8S_GANG"}) {
+        CAPTURE(entry);
+        const char *environment[] = {entry, nullptr};
+
+        CHECK_FALSE(facts_from(environment).ours);
+    }
+}
+
+TEST_CASE("a job without nodes or SLUID has none")
+{
+    const char *environment[] = {"SLURM_JOB_ID=1", "SLURM_JOB_NODELIST=(null)",
+                                 "SLURM_JOB_SLUID=rubbish", nullptr};
+
+    JobFacts facts = facts_from(environment);
+
+    CHECK(facts.hostlist.empty());
+    CHECK(facts.job == JobRef{1, Sluid{}});
+}
