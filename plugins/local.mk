@@ -15,7 +15,7 @@ plugins_prep_prep_k8s_la_SOURCES = \
 	plugins/prep/prep_k8s.cc
 plugins_prep_prep_k8s_la_LIBADD = common/libcommon.la
 plugins_prep_prep_k8s_la_LDFLAGS = $(PLUGIN_LDFLAGS)
-plugins_prep_prep_k8s_la_DEPENDENCIES = common/libcommon.la \
+EXTRA_plugins_prep_prep_k8s_la_DEPENDENCIES = \
 	$(top_srcdir)/plugins/plugin.map
 
 plugin_LTLIBRARIES += plugins/job_submit/job_submit_k8s.la
@@ -26,7 +26,7 @@ plugins_job_submit_job_submit_k8s_la_SOURCES = \
 	plugins/job_submit/submit_policy.cc plugins/job_submit/submit_policy.h
 plugins_job_submit_job_submit_k8s_la_LIBADD = common/libcommon.la
 plugins_job_submit_job_submit_k8s_la_LDFLAGS = $(PLUGIN_LDFLAGS)
-plugins_job_submit_job_submit_k8s_la_DEPENDENCIES = common/libcommon.la \
+EXTRA_plugins_job_submit_job_submit_k8s_la_DEPENDENCIES = \
 	$(top_srcdir)/plugins/plugin.map
 
 # What needs no slurmctld around it, for the unit tests.

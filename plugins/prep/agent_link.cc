@@ -108,14 +108,13 @@ void AgentLink::step()
 
 void AgentLink::wait()
 {
-    auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline() -
-                                                             Clock::now());
+    using std::chrono::milliseconds;
+    auto left = std::chrono::ceil<milliseconds>(deadline() - Clock::now());
     int events = unsent_.empty() ? POLLIN : POLLIN | POLLOUT;
     pollfd fds[] = {
-        {.fd = wakeup_, .events = POLLIN, .revents = 0},
-        {.fd = agent_.packets.fd(), // -1 while it is closed: ignored
-         .events = static_cast<short>(events),
-         .revents = 0},
+        {wakeup_, POLLIN, 0},
+        // -1 while it is closed: ignored
+        {agent_.packets.fd(), static_cast<short>(events), 0},
     };
     poll(fds, 2, static_cast<int>(std::max<long>(0, left.count())));
     std::uint64_t count = 0;

@@ -62,10 +62,12 @@ class RealSlurmctld final : public Slurmctld {
         std::vector<std::string> nodes;
         std::unique_ptr<hostlist_t, decltype(&slurm_hostlist_destroy)> hosts(
             slurm_hostlist_create(hostlist.c_str()), slurm_hostlist_destroy);
-        while (char *host = hosts ? slurm_hostlist_shift(hosts.get()) : nullptr)
-            nodes.emplace_back(std::unique_ptr<char, decltype(&std::free)>(
-                                   host, std::free)
-                                   .get());
+        if (!hosts)
+            return nodes;
+        while (char *host = slurm_hostlist_shift(hosts.get())) {
+            std::unique_ptr<char, decltype(&std::free)> owned(host, std::free);
+            nodes.emplace_back(host);
+        }
         return nodes;
     }
 
@@ -134,7 +136,10 @@ void start_link(const PrepCallbacks &callbacks)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
-        std::thread([new_link] { new_link->run(); }).detach();
+        std::thread([new_link] {
+            pthread_setname_np(pthread_self(), "k8s_link");
+            new_link->run();
+        }).detach();
         link = new_link;
     } catch (const std::exception &e) {
         slurm_error("prep/k8s: no thread, no Pod will run: %s", e.what());
