@@ -77,6 +77,7 @@ class Bridge {
                    Clock::duration delay);
 
     // bridge_turn.cc: what follows
+    bool pods_listed() const;
     bool synced() const;
     void turn();
     void tick();

@@ -21,10 +21,15 @@ bool waits_in_slurm(const GangEntry &entry)
 
 } // namespace
 
+bool Bridge::pods_listed() const
+{
+    return listed_schedulers_.size() >= conf_->scheduler_names.size();
+}
+
 bool Bridge::synced() const
 {
-    return listed_schedulers_.size() >= conf_->scheduler_names.size() &&
-           listed_nodes_ && listed_namespaces_ && loaded_jobs_ && synced_nodes_;
+    return pods_listed() && listed_nodes_ && listed_namespaces_ &&
+           loaded_jobs_ && synced_nodes_;
 }
 
 void Bridge::turn()
@@ -52,7 +57,9 @@ void Bridge::tick()
     if (listed_nodes_ && nodes_changed_ && !syncing_nodes_ &&
         nodes_due_ <= now_)
         sync_node_list();
-    if (jobs_due_ <= now_ && !loading_jobs_)
+    // Only once the Pods are known: a job that has ended and has no Pod is
+    // passed over, and its Pod must not be taken for one that never had a job.
+    if (pods_listed() && jobs_due_ <= now_ && !loading_jobs_)
         load_jobs();
     if (states_due_ <= now_ && !loading_states_) {
         states_due_ = now_ + states_interval;
@@ -71,7 +78,7 @@ Clock::time_point Bridge::next_deadline() const
     Clock::time_point next = states_due_;
     if (!timers_.empty())
         next = std::min(next, timers_.begin()->first);
-    if (!loading_jobs_)
+    if (pods_listed() && !loading_jobs_)
         next = std::min(next, jobs_due_);
     if (listed_nodes_ && nodes_changed_ && !syncing_nodes_)
         next = std::min(next, nodes_due_);

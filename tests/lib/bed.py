@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The sandbox as the integration tests see it: the API server over HTTPS, the
+commands of Slurm, and the daemons. The environment is that which
+`contribs/sandbox/env` prints; tests/run sets it.
+"""
+import http.client
+import json
+import os
+import pathlib
+import ssl
+import subprocess
+import urllib.parse
+
+from tap import equal, wait_for
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+SANDBOX = pathlib.Path(os.environ["SANDBOX"])
+NAMESPACE = "test"
+
+JOB_LABEL = "scheduler.slinky.slurm.net/slurm-jobid"
+NODE_ANNOTATION = "slinky.slurm.net/slurm-node"
+SLUID_ANNOTATION = "slurmk8s/sluid"
+GENERATION_ANNOTATION = "slurmk8s/generation"
+PARTITION = "slurmjob.slinky.slurm.net/partition"
+TIMELIMIT = "slurmjob.slinky.slurm.net/timelimit"
+
+
+class ApiError(Exception):
+    def __init__(self, status, body):
+        super().__init__(f"{status}: {body.get('message', body)}")
+        self.status = status
+        self.message = body.get("message", "")
+
+
+_server = urllib.parse.urlsplit(os.environ["SANDBOX_API"])
+_tls = ssl.create_default_context(cafile=os.environ["SANDBOX_CA"])
+_connection = None
+
+
+def api(method, path, body=None, content_type="application/json", token=None):
+    """One request to the API server, as administrator unless told otherwise."""
+    global _connection
+    headers = {
+        "Authorization": "Bearer " + (token or os.environ["SANDBOX_TOKEN"]),
+        "Content-Type": content_type,
+    }
+    data = json.dumps(body) if body is not None else None
+    for attempt in (1, 2):  # the server may have closed an idle connection
+        if _connection is None:
+            _connection = http.client.HTTPSConnection(
+                _server.hostname, _server.port, context=_tls, timeout=30)
+        try:
+            _connection.request(method, path, data, headers)
+            reply = _connection.getresponse()
+            text = reply.read()
+            break
+        except (http.client.HTTPException, OSError):
+            _connection = None
+            if attempt == 2:
+                raise
+    answer = json.loads(text) if text else {}
+    if reply.status >= 300:
+        raise ApiError(reply.status, answer)
+    return answer
+
+
+def run(*command, check=True, user=None, stdin=None):
+    """A command from the host; its output. The commands of Slurm among them
+    run inside the sandbox, as user if one is given."""
+    env = dict(os.environ)
+    if user:
+        env["SANDBOX_USER"] = user
+    done = subprocess.run(command, env=env, input=stdin, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          timeout=120)
+    if check and done.returncode != 0:
+        raise AssertionError(f"{' '.join(command)}: {done.stdout}")
+    return done.stdout
+
+
+def ctl(*words):
+    return run(str(TOP / "contribs/sandbox/ctl"), *words)
+
+
+def inside(*command, **options):
+    return run(str(TOP / "contribs/sandbox/exec"), *command, **options)
+
+
+# ---- Pods
+
+
+def pod(name, cpu="1", memory="64Mi", annotations=None, scheduler="slurm",
+        command=None, real=False, namespace=NAMESPACE, **spec):
+    """The body of a Pod of one container; spec is merged into its spec."""
+    annotations = dict(annotations or {})
+    annotations.setdefault(PARTITION, "real" if real else "kwok")
+    container = {"name": "main", "image": "busybox:stable",
+                 "resources": {"requests": {}}}
+    for kind, amount in (("cpu", cpu), ("memory", memory)):
+        if amount is not None:
+            container["resources"]["requests"][kind] = amount
+    if command:
+        container["command"] = ["sh", "-c", command]
+    return {"apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": name, "namespace": namespace,
+                         "annotations": annotations},
+            "spec": {"schedulerName": scheduler, "restartPolicy": "Never",
+                     "terminationGracePeriodSeconds": 2,
+                     "containers": [container], **spec}}
+
+
+_uids = {}  # of the last Pod that was made under a name
+
+
+def create(body, **options):
+    made = api("POST", f"/api/v1/namespaces/{body['metadata']['namespace']}"
+               "/pods", body, **options)
+    _uids[made["metadata"]["name"]] = made["metadata"]["uid"]
+    return made
+
+
+def get(name, namespace=NAMESPACE):
+    """The Pod, or None."""
+    try:
+        return api("GET", f"/api/v1/namespaces/{namespace}/pods/{name}")
+    except ApiError as error:
+        if error.status == 404:
+            return None
+        raise
+
+
+def delete(name, namespace=NAMESPACE):
+    try:
+        api("DELETE", f"/api/v1/namespaces/{namespace}/pods/{name}", {})
+    except ApiError as error:
+        if error.status != 404:
+            raise
+
+
+def pods(namespace=NAMESPACE):
+    return api("GET", f"/api/v1/namespaces/{namespace}/pods")["items"]
+
+
+def events_of(uid, namespace=NAMESPACE):
+    items = api("GET", f"/apis/events.k8s.io/v1/namespaces/{namespace}/events")
+    return [e for e in items["items"] if e.get("regarding", {}).get("uid") == uid]
+
+
+def condition(name, namespace=NAMESPACE):
+    """The Pod's PodScheduled condition, or {}."""
+    found = get(name, namespace) or {}
+    for item in found.get("status", {}).get("conditions", []):
+        if item["type"] == "PodScheduled":
+            return item
+    return {}
+
+
+def phase_is(name, phase):
+    found = get(name)
+    return found if found and found["status"].get("phase") == phase else None
+
+
+def wait_phase(name, phase, seconds=30):
+    return wait_for(f"Pod {name} to be {phase}",
+                    lambda: phase_is(name, phase), seconds)
+
+
+def wait_gone(name, seconds=30):
+    wait_for(f"Pod {name} to be gone", lambda: get(name) is None, seconds)
+
+
+def wait_words(name, *words, seconds=20):
+    """Until the Pod's condition says all of these words."""
+    def said():
+        message = condition(name).get("message", "")
+        return all(word in message for word in words) and message
+    return wait_for(f"Pod {name} to say {words}", said, seconds)
+
+
+# ---- Jobs
+
+
+def jobs():
+    """Every job that slurmctld knows, by id: scontrol's own JSON."""
+    listing = json.loads(run("scontrol", "show", "jobs", "--json"))
+    return {job["job_id"]: job for job in listing["jobs"]}
+
+
+def jobs_of(name):
+    """All jobs of the Pod that was made last under this name."""
+    mark = f'"uid":"{_uids.get(name)}"'
+    return [job for job in jobs().values()
+            if mark in job.get("admin_comment", "")]
+
+
+def job_of(name):
+    """The newest of them, or None."""
+    return max(jobs_of(name), key=lambda job: job["job_id"], default=None)
+
+
+def state_of(job):
+    return job["job_state"] if job else []
+
+
+def wait_job(name, state, seconds=30):
+    """Until the Pod's job is in that state; returns the job."""
+    def there():
+        job = job_of(name)
+        return job if job and state in state_of(job) else None
+    return wait_for(f"the job of Pod {name} to be {state}", there, seconds)
+
+
+def exit_of(job):
+    """The exit code as sacct prints it: CODE:SIGNAL."""
+    code = job["exit_code"]
+    number = lambda field: (field or {}).get("number") or 0
+    return (f"{number(code.get('return_code'))}:"
+            f"{number(code.get('signal', {}).get('id'))}")
+
+
+def wait_ended_or_completing(name, state, seconds=30):
+    """As wait_ended, where nobody can let the epilog go."""
+    return wait_job(name, state, seconds)
+
+
+def wait_ended(name, state, code=None, seconds=30):
+    job = wait_job(name, state, seconds)
+    if code is not None:
+        equal(exit_of(job), code, f"exit code of job {job['job_id']}")
+    wait_for(f"job {job['job_id']} to leave COMPLETING",
+             lambda: "COMPLETING" not in state_of(job_of(name)))
+    return job
+
+
+# ---- The agent
+
+
+def status():
+    """What the agent says of itself."""
+    return json.loads(inside("curl", "-sf", "--max-time", "5",
+                             f"http://{web_address()}/status"))
+
+
+def web_address():
+    conf = inside("cat", "/etc/slurm/k8s.conf")
+    return [line.split("=", 1)[1] for line in conf.splitlines()
+            if line.startswith("WebAddress=")][-1]
+
+
+def log(name, lines=40):
+    path = SANDBOX / "log" / f"{name}.log"
+    return "".join(path.read_text(errors="replace").splitlines(True)[-lines:])
+
+
+def log_size(name):
+    return (SANDBOX / "log" / f"{name}.log").stat().st_size
+
+
+def log_since(name, size):
+    with open(SANDBOX / "log" / f"{name}.log", errors="replace") as file:
+        file.seek(size)
+        return file.read()
+
+
+# ---- Between cases
+
+
+def clean():
+    """No Pod, no job: every case begins with an empty sandbox."""
+    try:
+        api("POST", "/api/v1/namespaces",
+            {"metadata": {"name": NAMESPACE}})
+    except ApiError as error:
+        if error.status != 409:
+            raise
+    wait_for("the namespace's ServiceAccount", service_account)
+    for item in pods():
+        api("DELETE", f"/api/v1/namespaces/{NAMESPACE}/pods/"
+            f"{item['metadata']['name']}", {"gracePeriodSeconds": 1})
+    wait_for("all Pods to be gone", lambda: not pods(), 60)
+    wait_for("all jobs to end", lambda: not run("squeue", "-h").strip(), 60)
+
+
+def service_account():
+    try:
+        return api("GET", f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/"
+                   "default")
+    except ApiError as error:
+        if error.status == 404:
+            return None
+        raise
+
+
+def nothing_left():
+    """What must hold after each case, whatever it did: tests/invariants grows
+    from here."""
+    for node in json.loads(run("scontrol", "show", "nodes", "--json"))["nodes"]:
+        living = [p for p in pods()
+                  if p["metadata"].get("annotations", {}).get(NODE_ANNOTATION)
+                  == node["name"]
+                  and p["status"].get("phase") not in ("Succeeded", "Failed")]
+        if not living and node["alloc_cpus"]:
+            wait_for(f"node {node['name']} to be free",
+                     lambda: not allocated_cpus(node["name"]))
+
+
+def allocated_cpus(node):
+    shown = json.loads(run("scontrol", "show", "node", node, "--json"))
+    return shown["nodes"][0]["alloc_cpus"]
+
+
+def last_words():
+    """For a failed case: what the daemons said."""
+    return "\n".join(f"== {name}\n{log(name, 25)}"
+                     for name in ("slurmk8sd", "slurmctld"))

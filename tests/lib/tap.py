@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""TAP for prove(1): a test script is a list of cases, each a function whose
+docstring is its name. A case fails by raising; the next one runs all the same.
+"""
+import os
+import sys
+import time
+import traceback
+
+
+class Skip(Exception):
+    """Raised by a case that cannot run here; the words are its reason."""
+
+
+_cases = []
+
+
+def case(function):
+    _cases.append(function)
+    return function
+
+
+def check(fact, words):
+    """A fact that must hold now."""
+    if not fact:
+        raise AssertionError(words)
+
+
+def equal(got, wanted, what):
+    if got != wanted:
+        raise AssertionError(f"{what}: got {got!r}, wanted {wanted!r}")
+
+
+def wait_for(what, condition, seconds=30.0, every=0.05):
+    """Waits until condition() is true, and returns what it returned. Waiting is
+    on a condition, never for a time; the limit only ends what will never be."""
+    deadline = time.monotonic() + seconds
+    while True:
+        result = condition()
+        if result:
+            return result
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {seconds:g} s for {what}")
+        time.sleep(every)
+
+
+def never(what, condition, seconds):
+    """Watches for a while that condition() stays false."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if condition():
+            raise AssertionError(f"this must not be: {what}")
+        time.sleep(0.1)
+
+
+def _note(text):
+    for line in text.rstrip().splitlines():
+        print(f"# {line}", flush=True)
+
+
+def run(before_each=None, after_each=None, after_failure=None):
+    """Runs the cases named on the command line, or all; prints TAP; exits."""
+    wanted = sys.argv[1:]
+    chosen = [c for c in _cases if not wanted or c.__name__ in wanted]
+    print(f"1..{len(chosen)}", flush=True)
+    failed = 0
+    for number, function in enumerate(chosen, 1):
+        name = " ".join(function.__doc__.split())
+        began = time.monotonic()
+        try:
+            if before_each:
+                before_each()
+            function()
+            if after_each:
+                after_each()
+            print(f"ok {number} - {name}", flush=True)
+        except Skip as reason:
+            print(f"ok {number} - {name} # SKIP {reason}", flush=True)
+        except Exception:  # whatever a case raises is its failure
+            failed += 1
+            print(f"not ok {number} - {name}", flush=True)
+            _note(traceback.format_exc())
+            if after_failure:
+                try:
+                    _note(after_failure())
+                except Exception as error:
+                    _note(f"no more to say: {error}")
+        took = time.monotonic() - began
+        if os.environ.get("TEST_TIMES"):
+            _note(f"{function.__name__}: {took:.1f} s")
+    sys.exit(1 if failed else 0)
