@@ -10,7 +10,8 @@ namespace bridge {
 
 Bridge::Bridge(std::shared_ptr<const Conf> conf, BridgePorts ports,
                Mailbox<Message> &mailbox)
-    : conf_(std::move(conf)), ports_(std::move(ports)), mailbox_(mailbox)
+    : conf_(std::move(conf)), ports_(std::move(ports)), mailbox_(mailbox),
+      scheduler_count_(conf_->scheduler_names.size())
 {
     health_.set_problem("start", "the first lists are not complete yet");
     health_.set_problem("prep/k8s", "not connected yet");
@@ -149,7 +150,7 @@ void Bridge::on(NodesSynced &synced)
     if (!synced.result) {
         nodes_changed_ = true;
         nodes_due_ = now_ + std::chrono::seconds(2);
-        problem("nodes", synced.result.error().message);
+        problem(nodes_problem, synced.result.error().message);
         return;
     }
     synced_nodes_ = true;
@@ -158,9 +159,9 @@ void Bridge::on(NodesSynced &synced)
     for (const std::string &complaint : synced.result->complaints)
         words += (words.empty() ? "" : "; ") + complaint;
     if (words.empty()) {
-        solved("nodes");
+        solved(nodes_problem);
     } else {
-        problem("nodes", words);
+        problem(nodes_problem, words);
         nodes_due_ = now_ + std::chrono::seconds(30);
         nodes_changed_ = true;
     }

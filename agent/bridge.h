@@ -22,8 +22,8 @@ namespace bridge {
 // What the owner thread uses of the rest of the agent.
 struct BridgePorts {
     Slurm &slurm;
-    Workers &workers;   // for actions
-    Workers &reporters; // for conditions and Events, which may wait
+    TaskQueue &workers;   // for actions
+    TaskQueue &reporters; // for conditions and Events, which may wait
     std::function<void(HookMessage)> send_hook; // to prep/k8s, if connected
 };
 
@@ -112,6 +112,8 @@ class Bridge {
     std::map<std::string, Namespace> namespaces_;
     NodeMap node_map_;
 
+    // Pods are watched by these names, until the next start.
+    const std::size_t scheduler_count_;
     // What has been listed completely since the start.
     std::set<std::string> listed_schedulers_;
     bool listed_nodes_ = false;

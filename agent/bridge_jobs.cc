@@ -20,6 +20,7 @@ constexpr milliseconds first_retry{500};
 constexpr seconds last_retry{30};
 constexpr seconds first_refusal{5}; // a job that Slurm would not take
 constexpr seconds last_refusal{300};
+constexpr seconds renew_pause{1};  // a misfit may be met again
 constexpr seconds watch_lag{1};    // until a conflict should have been watched
 constexpr seconds end_repeat{30};  // until Pods that live on are ended again
 constexpr seconds fail_repeat{10};
@@ -214,6 +215,7 @@ void Bridge::on(StatesLoaded &loaded)
         bool was_pending = gang.job->state == JobState::pending;
         if (state == states.end() || is_ended(state->second) ||
             (was_pending && state->second != JobState::pending)) {
+            health_.count("found_by_poll");
             gang.stale = true;
             wake(uid);
         }
@@ -278,8 +280,12 @@ void Bridge::note_done(GangEntry &entry, const Action &action)
         if (gang.job)
             gang.job->state =
                 is<Complete>(action) ? JobState::completed : JobState::cancelled;
-        if (auto *renew = std::get_if<Renew>(&action))
+        if (auto *renew = std::get_if<Renew>(&action)) {
             gang.least_generation = renew->generation;
+            log_warning("a new job is needed", {{"Gang", gang.key.str()},
+                                                {"err", renew->why}});
+            hold_back(entry, Submit{}, renew_pause);
+        }
         log_info("ended the job", {{"JobId", gang.job ? gang.job->ref.id : 0},
                                    {"Gang", gang.key.str()},
                                    {"action", action_name(action)}});

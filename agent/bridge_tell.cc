@@ -85,7 +85,7 @@ std::string Bridge::metrics() const
                         "# TYPE slurmk8sd_tasks gauge\n"
                         "slurmk8sd_tasks{{queue=\"actions\"}} {}\n"
                         "slurmk8sd_tasks{{queue=\"reports\"}} {}\n",
-                        ports_.workers.waiting(), ports_.reporters.waiting());
+                        ports_.workers.size(), ports_.reporters.size());
     return text;
 }
 

@@ -23,7 +23,7 @@ bool waits_in_slurm(const GangEntry &entry)
 
 bool Bridge::pods_listed() const
 {
-    return listed_schedulers_.size() >= conf_->scheduler_names.size();
+    return listed_schedulers_.size() >= scheduler_count_;
 }
 
 bool Bridge::synced() const

@@ -43,6 +43,14 @@ bool all_over(const Gang &gang)
         gang.pods, [](const PodPtr &pod) { return pod->terminal(); });
 }
 
+// Deleted before they were bound: no container ever was, none will be.
+bool all_vanishing(const Gang &gang)
+{
+    return std::ranges::all_of(gang.pods, [&](const PodPtr &pod) {
+        return pod->deleting && !pod->bound() && !gang.assumed_bound;
+    });
+}
+
 Action without_job(const Gang &gang)
 {
     if (gang.submit_uncertain)
@@ -87,6 +95,8 @@ Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
     }
     if (gang.job->state == JobState::suspended)
         return Wait{};
+    if (all_vanishing(gang))
+        return Cancel{job};
     if (any_waiting(gang))
         return bind_or_renew(gang, nodes);
     if (gang.prolog_held)
@@ -98,13 +108,17 @@ Action with_ended_job(const Gang &gang)
 {
     const Job &job = *gang.job;
     if (any_bound(gang)) {
-        if (all_ending(gang))
+        // A slurmctld that forgot its nodes fails every job on them: that says
+        // nothing about the Pods.
+        if (all_ending(gang) || job.state == JobState::node_fail)
             return Wait{};
         return EndPods{job.ref, job.state};
     }
     if (gang.epilog_held) // what waits has no container yet
         return Clean{job.ref};
     if (any_waiting(gang)) {
+        if (generation_of(gang) > job.tag.generation && gang.submit_uncertain)
+            return Find{};
         if (generation_of(gang) > job.tag.generation)
             return Submit{};
         return FailPods{job.ref, job.state};

@@ -19,11 +19,12 @@
 //   allocated     living                    Wait
 //   allocated     all over by themselves    Complete with their exit code
 //   allocated     gone, or ended by a user  Cancel
-//   suspended     any                       Wait
-//   ended         bound, living             EndPods; Wait once they are ending
+//   suspended     waiting or living         Wait
+//   ended         bound, living             EndPods; Wait once they are ending,
+//                                           and when the node is said to fail
 //   ended         none living, epilog held  Clean
 //   ended         waiting, same generation  FailPods
-//   ended         waiting, raised since     Submit
+//   ended         waiting, raised since     Submit; Find if that is uncertain
 //   ended         all over                  Forget
 #pragma once
 

@@ -10,6 +10,9 @@
 
 namespace bridge {
 
+// Some Nodes cannot be taken as they are.
+inline constexpr char nodes_problem[] = "nodes";
+
 class Health {
   public:
     // A problem lasts until it is cleared; what names it ("slurmctld", "watch

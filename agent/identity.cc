@@ -15,6 +15,8 @@ namespace bridge {
 
 namespace {
 
+// From here on a number means "not given" in Slurm (NO_VAL).
+constexpr std::uint32_t first_reserved_id = 0xfffffffe;
 constexpr std::size_t record_size = 64 * 1024; // bytes for one user or group
 
 std::string annotation(const Namespace &ns, const char *name)
@@ -61,7 +63,7 @@ Result<Identity> find_user(const std::string &name)
 
 Result<std::uint32_t> find_group(const std::string &name)
 {
-    if (auto id = as_number(name))
+    if (auto id = as_number(name); id && *id < first_reserved_id)
         return *id;
     std::vector<char> buffer(record_size);
     group record{};

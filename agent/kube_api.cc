@@ -167,9 +167,12 @@ Result<> KubeApi::post_event(const Pod &pod, const PodEvent &event)
     auto reply = http_.post(
         events_path(pod.key.ns),
         event_body(pod, event, {reporter_, instance_}, now(), random_number()));
-    Result<> said =
-        reply ? check_status(*reply) : std::unexpected(reply.error());
-    if (!said)
+    if (!reply)
+        return fail(reply.error(), doing("post Event of", pod));
+    // 409: libcurl has sent it twice; nobody else uses this name.
+    if (reply->status == 409)
+        return {};
+    if (auto said = check_status(*reply); !said)
         return fail(said.error(), doing("post Event of", pod));
     return {};
 }

@@ -87,7 +87,7 @@ sigset_t our_signals()
 {
     sigset_t set;
     sigemptyset(&set);
-    for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1})
+    for (int signal : {SIGTERM, SIGINT, SIGHUP})
         sigaddset(&set, signal);
     return set;
 }
@@ -106,13 +106,14 @@ void reload(const std::string &path, Mailbox<Message> &mailbox)
     mailbox.push(Reload{std::make_shared<const Conf>(std::move(*conf))});
 }
 
-// SIGUSR1 only ends the thread itself.
-void serve_signals(const std::string &path, Mailbox<Message> &mailbox)
+// Until stop is requested and a signal comes after that.
+void serve_signals(std::stop_token stop, const std::string &path,
+                   Mailbox<Message> &mailbox)
 {
     sigset_t set = our_signals();
     for (;;) {
         int signal = 0;
-        if (sigwait(&set, &signal) != 0 || signal == SIGUSR1)
+        if (sigwait(&set, &signal) != 0 || stop.stop_requested())
             return;
         if (signal == SIGHUP)
             reload(path, mailbox);
@@ -139,7 +140,8 @@ Web::Pages pages_of(Bridge &bridge, Mailbox<Message> &mailbox)
     auto problems = [&bridge] {
         std::string lines;
         for (const auto &[what, why] : bridge.health().problems())
-            lines += what + ": " + why + "\n";
+            if (what != nodes_problem) // the other nodes are served well
+                lines += what + ": " + why + "\n";
         return lines;
     };
     return {[=, &mailbox] { return ask(mailbox, problems, silent); },
@@ -181,14 +183,16 @@ int serve(std::shared_ptr<const Conf> conf, const std::string &conf_path,
     if (!hooks)
         return fail_start(hooks.error());
     Bridge bridge(conf,
-                  {slurm, workers, reporters,
+                  {slurm, workers.tasks(), reporters.tasks(),
                    [&](HookMessage m) { (*hooks)->send(std::move(m)); }},
                   mailbox);
     auto web = Web::start(conf->web_address, pages_of(bridge, mailbox));
     if (!web)
         return fail_start(web.error());
     Watches watches(endpoint, *conf, mailbox);
-    std::jthread signals([&] { serve_signals(conf_path, mailbox); });
+    std::jthread signals([&](std::stop_token stop) {
+        serve_signals(stop, conf_path, mailbox);
+    });
 
     log_info("started", {{"version", PACKAGE_VERSION},
                          {"KubeApiServer", endpoint.server},
@@ -197,7 +201,8 @@ int serve(std::shared_ptr<const Conf> conf, const std::string &conf_path,
     bridge.run();
     notify_systemd("STOPPING=1");
     log_info("stopping");
-    kill(getpid(), SIGUSR1); // ends the signal thread
+    signals.request_stop();
+    kill(getpid(), SIGTERM); // wakes the signal thread
     signals.join();
     workers.stop(); // tasks refer to the bridge
     reporters.stop();

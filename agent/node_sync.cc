@@ -71,6 +71,13 @@ std::vector<std::string> sorted_words(const std::string &list)
     return words;
 }
 
+// An external node with our feature is one that we made.
+bool ours(const SlurmNode &node)
+{
+    return node.external &&
+           std::ranges::contains(sorted_words(node.features), names::feature);
+}
+
 std::string why_drained(const Node &node)
 {
     if (node.deleting)
@@ -85,10 +92,10 @@ std::string why_drained(const Node &node)
 void plan_state(const Node &node, const SlurmNode &known, NodePlan &plan)
 {
     std::string why = why_drained(node);
-    bool ours = known.reason.starts_with(drain_mark);
+    bool our_mark = known.reason.starts_with(drain_mark);
     if (!why.empty() && !known.drained)
         plan.steps.push_back(DrainNode{known.name, drain_mark + why});
-    else if (why.empty() && known.drained && ours)
+    else if (why.empty() && known.drained && our_mark)
         plan.steps.push_back(ResumeNode{known.name});
 }
 
@@ -204,6 +211,11 @@ NodePlan plan_nodes(const std::vector<Node> &nodes,
         else
             plan_new(node, std::move(wish), plan);
     }
+    for (const SlurmNode &node : known)
+        if (ours(node) && !node.drained && !claimed.contains(node.name))
+            plan.steps.push_back(DrainNode{
+                node.name, std::string(drain_mark) +
+                               "no Node of Kubernetes asks for this one"});
     return plan;
 }
 

@@ -131,8 +131,8 @@ Result<> Reflector::on_line(std::string_view line)
 // was deleted meanwhile is said after the end of the list.
 void Reflector::on_list_event(const std::string &type, const Json &object)
 {
-    std::string key = object.text("metadata/namespace") + "/" +
-                      object.text("metadata/name");
+    std::string key =
+        object.text("metadata/namespace") + "/" + object.text("metadata/name");
     if (type == "ADDED" || type == "MODIFIED") {
         deleted_.erase(key);
         sink_.list_item(object);

@@ -16,6 +16,7 @@ namespace {
 // slurmctld's wait status of a job that was killed for its memory
 // (job_complete in Slurm's job_mgr.c): OUT_OF_MEMORY.
 constexpr int oom_status = 253;
+constexpr int max_signal = 64;
 constexpr std::uint32_t max_minutes = 365 * 24 * 60 * 10; // ten years
 
 // The annotations that say something about the job, by their name behind one
@@ -124,8 +125,8 @@ std::string first_failure(const Pod &pod, End &end)
             continue;
         if (container.reason == "OOMKilled")
             end.status = oom_status;
-        else if (container.signal != 0)
-            end.status = container.signal & 0x7f;
+        else if (container.signal > 0 && container.signal <= max_signal)
+            end.status = container.signal;
         else
             end.status = std::clamp(container.exit_code, 1, 255) << 8;
         return container.reason;

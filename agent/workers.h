@@ -13,9 +13,11 @@
 
 namespace bridge {
 
+using Task = std::function<void(Kube &)>;
+using TaskQueue = Mailbox<Task>;
+
 class Workers {
   public:
-    using Task = std::function<void(Kube &)>;
     using KubeFactory = std::function<std::unique_ptr<Kube>()>;
 
     Workers(unsigned count, const KubeFactory &make_kube);
@@ -24,14 +26,13 @@ class Workers {
     // Drops what has not begun and waits for what has.
     void stop();
 
-    // From any thread.
-    void push(Task task) { tasks_.push(std::move(task)); }
-    std::size_t waiting() { return tasks_.size(); }
+    // Where to push them.
+    TaskQueue &tasks() { return tasks_; }
 
   private:
     void run(std::stop_token stop, Kube &kube);
 
-    Mailbox<Task> tasks_;
+    TaskQueue tasks_;
     std::vector<std::unique_ptr<Kube>> kubes_;
     std::vector<std::jthread> threads_;
 };

@@ -31,7 +31,7 @@ def too_many_cpus():
     """10,000 CPUs: Slurm's refusal is on the Pod, and it is said once"""
     bed.create(bed.pod("huge", cpu="10000"))
 
-    refused("huge", "Slurm", "configuration")
+    refused("huge", "Slurm", "processors")
 
     uid = bed.get("huge")["metadata"]["uid"]
     still_serving()

@@ -20,7 +20,8 @@ report() { # RESULT NAME [DETAIL]
     [[ $1 == 0 ]] && { echo "ok $count - $2"; return; }
     ((++failed))
     echo "not ok $count - $2"
-    sed 's/^/# /' <<< "${3:-}"
+    local detail=${3:-}
+    echo "# ${detail//$'\n'/$'\n# '}"
 }
 
 works() { # NAME COMMAND…: it succeeds
@@ -143,7 +144,8 @@ works "the agent binds with label and annotations" bind "$agent" one \
 is "the Pod is on its node" "$node" "$(of one '{.spec.nodeName}')"
 is "the Pod carries its JobId" 7 \
     "$(of one '{.metadata.labels.scheduler\.slinky\.slurm\.net/slurm-jobid}')"
-is "the Pod carries its SLUID" s7 "$(of one '{.metadata.annotations.slurmk8s/sluid}')"
+is "the Pod carries its SLUID" s7 \
+    "$(of one '{.metadata.annotations.slurmk8s/sluid}')"
 works "a user changes labels of a placed Pod" \
     patch "$user" one '{"metadata": {"labels": {"app": "z"}}}'
 refused "a user may not change the JobId" "$owned" \
@@ -182,7 +184,8 @@ affinity() {
 }
 spread() {
     echo "\"topologySpreadConstraints\": [{\"maxSkew\": 1,
-      \"topologyKey\": \"kubernetes.io/hostname\", \"whenUnsatisfiable\": \"$1\",
+      \"topologyKey\": \"kubernetes.io/hostname\",
+      \"whenUnsatisfiable\": \"$1\",
       \"labelSelector\": {\"matchLabels\": {\"a\": \"b\"}}}]"
 }
 port='"ports": [{"containerPort": 80, "hostPort": 8080}]'

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tests/unit/fake_kube.h"
+
+#include "agent/kube_bodies.h"
+#include "agent/kube_text.h"
+
+namespace bridge {
+
+Pod FakeKube::put(Pod pod)
+{
+    {
+        std::lock_guard lock(mutex_);
+        if (pod.uid.empty())
+            pod.uid = "uid-" + std::to_string(++uids_);
+        if (pod.phase.empty())
+            pod.phase = "Pending";
+        pod.resource_version = std::to_string(++version_);
+        pods_[pod.key] = pod;
+    }
+    tell(pod, false);
+    return pod;
+}
+
+bool FakeKube::change(const ObjectKey &key,
+                      const std::function<void(Pod &)> &edit)
+{
+    auto pod = find(key);
+    return pod && write_to(*pod, [&](Pod &there) -> Result<> {
+                      edit(there);
+                      return {};
+                  }).has_value();
+}
+
+bool FakeKube::erase(const ObjectKey &key)
+{
+    Pod last;
+    {
+        std::lock_guard lock(mutex_);
+        auto found = pods_.find(key);
+        if (found == pods_.end())
+            return false;
+        last = std::move(found->second);
+        last.resource_version = std::to_string(++version_);
+        pods_.erase(found);
+    }
+    tell(last, true);
+    return true;
+}
+
+std::optional<Pod> FakeKube::find(const ObjectKey &key) const
+{
+    std::lock_guard lock(mutex_);
+    auto found = pods_.find(key);
+    return found == pods_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<Pod> FakeKube::pods() const
+{
+    std::lock_guard lock(mutex_);
+    std::vector<Pod> all;
+    for (const auto &[key, pod] : pods_)
+        all.push_back(pod);
+    return all;
+}
+
+void FakeKube::on_change(OnChange callback)
+{
+    std::lock_guard lock(mutex_);
+    on_change_ = std::move(callback);
+}
+
+void FakeKube::fail_next(const std::string &what, Code code)
+{
+    std::lock_guard lock(mutex_);
+    mishaps_[what].emplace_back(Mishap::refuse, code);
+}
+
+void FakeKube::lose_reply(const std::string &what)
+{
+    std::lock_guard lock(mutex_);
+    mishaps_[what].emplace_back(Mishap::lose, Code::uncertain);
+}
+
+std::vector<FakeKube::Call> FakeKube::calls() const
+{
+    std::lock_guard lock(mutex_);
+    return calls_;
+}
+
+std::vector<std::pair<ObjectKey, PodEvent>> FakeKube::events() const
+{
+    std::lock_guard lock(mutex_);
+    return events_;
+}
+
+Result<> FakeKube::bind(const Pod &pod, const Binding &binding)
+{
+    if (auto fits = check_binding(pod, binding); !fits)
+        return fits;
+    return act({"bind", pod.key, binding.node}, pod,
+               [&](Pod &there) -> Result<> {
+                   if (there.node_name == binding.node)
+                       return {};
+                   if (there.bound() || there.deleting || there.gated)
+                       return fail(Code::conflict, "it cannot be bound");
+                   there.node_name = binding.node;
+                   for (const auto &[name, value] : binding.labels)
+                       there.labels[name] = value;
+                   for (const auto &[name, value] : binding.annotations)
+                       there.annotations[name] = value;
+                   there.scheduled = {"True", "", ""};
+                   return {};
+               });
+}
+
+Result<> FakeKube::set_unscheduled(const Pod &pod, const std::string &reason,
+                                   const std::string &message)
+{
+    ScheduledCondition wanted{"False", reason, condition_message(message)};
+    if (pod.scheduled == wanted)
+        return {};
+    return act({"set_unscheduled", pod.key, reason}, pod,
+               [&](Pod &there) -> Result<> {
+                   there.scheduled = wanted;
+                   return {};
+               });
+}
+
+Result<> FakeKube::fail_pod(const Pod &pod, const std::string &reason,
+                            const std::string &message)
+{
+    if (pod.bound())
+        return fail(Code::conflict, "it is bound");
+    return act({"fail_pod", pod.key, reason}, pod, [&](Pod &there) -> Result<> {
+        if (!pod.resource_version.empty() &&
+            there.resource_version != pod.resource_version)
+            return fail(Code::conflict, "it has changed");
+        there.phase = "Failed";
+        there.reason = reason;
+        there.message = condition_message(message);
+        there.scheduled = {"False", reason, there.message};
+        return {};
+    });
+}
+
+Result<> FakeKube::annotate(const Pod &pod, const std::string &name,
+                            const std::string &value)
+{
+    if (!is_qualified_name(name))
+        return fail(Code::rejected, "no annotation's name");
+    return act({"annotate", pod.key, name + "=" + value}, pod,
+               [&](Pod &there) -> Result<> {
+                   there.annotations[name] = value;
+                   return {};
+               });
+}
+
+// A bound Pod stays, deleting, until a kubelet has ended it: erase().
+Result<> FakeKube::delete_pod(const Pod &pod)
+{
+    bool vanishes = false;
+    auto said =
+        act({"delete_pod", pod.key, ""}, pod, [&](Pod &there) -> Result<> {
+            there.deleting = true;
+            vanishes = !there.bound();
+            return {};
+        });
+    if (vanishes)
+        erase(pod.key);
+    if (!said && (said.error().code == Code::not_found ||
+                  said.error().code == Code::conflict))
+        return {};
+    return said;
+}
+
+Result<Pod> FakeKube::get_pod(const ObjectKey &key)
+{
+    auto found = find(key);
+    if (!found)
+        return fail(Code::not_found, "no Pod=" + key.str());
+    return *found;
+}
+
+Result<> FakeKube::post_event(const Pod &pod, const PodEvent &event)
+{
+    auto [mishap, code] = next_mishap({"post_event", pod.key, event.reason});
+    if (mishap == Mishap::refuse)
+        return fail(code, "as the test wants");
+    std::lock_guard lock(mutex_);
+    events_.emplace_back(pod.key, event);
+    return {};
+}
+
+Result<> FakeKube::act(const Call &call, const Pod &pod, const Write &write)
+{
+    auto [mishap, code] = next_mishap(call);
+    if (mishap == Mishap::refuse)
+        return fail(code, "as the test wants");
+    auto said = write_to(pod, write);
+    if (mishap == Mishap::lose)
+        return fail(code, "as the test wants");
+    return said;
+}
+
+Result<> FakeKube::write_to(const Pod &pod, const Write &write)
+{
+    Pod written;
+    {
+        std::lock_guard lock(mutex_);
+        auto found = pods_.find(pod.key);
+        if (found == pods_.end())
+            return fail(Code::not_found, "no Pod=" + pod.key.str());
+        if (found->second.uid != pod.uid)
+            return fail(Code::conflict, "another Pod has this name");
+        if (auto said = write(found->second); !said)
+            return said;
+        found->second.resource_version = std::to_string(++version_);
+        written = found->second;
+    }
+    tell(written, false);
+    return {};
+}
+
+std::pair<FakeKube::Mishap, Code> FakeKube::next_mishap(const Call &call)
+{
+    std::lock_guard lock(mutex_);
+    calls_.push_back(call);
+    auto &waiting = mishaps_[call.what];
+    if (waiting.empty())
+        return {Mishap::none, Code::internal};
+    auto next = waiting.front();
+    waiting.pop_front();
+    return next;
+}
+
+void FakeKube::tell(const Pod &pod, bool deleted) const
+{
+    std::unique_lock lock(mutex_);
+    OnChange callback = on_change_;
+    lock.unlock();
+    if (callback)
+        callback(pod, deleted);
+}
+
+} // namespace bridge

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A Kube in memory, for tests of whole flows: it keeps Pods, answers as the API
+// server does (kube_contract.h holds both to the same), records every call, and
+// fails where a test wants it to. Safe from several threads.
+#pragma once
+
+#include "agent/kube_api.h"
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bridge {
+
+class FakeKube : public Kube {
+  public:
+    // Called after each change, as a watch would tell it, without the lock.
+    using OnChange = std::function<void(const Pod &pod, bool deleted)>;
+
+    struct Call {
+        std::string what; // "bind", "delete_pod", … as the methods are called
+        ObjectKey key;
+        std::string detail; // node; reason; name=value
+
+        bool operator==(const Call &) const = default;
+    };
+
+    // --- what users, kubelets and controllers do
+
+    // Makes or replaces a Pod; gives it a uid unless it has one.
+    Pod put(Pod pod);
+    // A kubelet's or a user's write. False when there is no such Pod.
+    bool change(const ObjectKey &key, const std::function<void(Pod &)> &edit);
+    // The object goes, as after the last container of a deleted Pod ended.
+    bool erase(const ObjectKey &key);
+    std::optional<Pod> find(const ObjectKey &key) const;
+    std::vector<Pod> pods() const;
+    void on_change(OnChange callback);
+
+    // --- what a test wants to go wrong, or to know
+
+    // The next call of this method (any more: one after the other) fails so,
+    // and does nothing.
+    void fail_next(const std::string &what, Code code);
+    // The next call of this method does its work and loses the answer.
+    void lose_reply(const std::string &what);
+    std::vector<Call> calls() const; // get_pod is not among them
+    std::size_t count(const std::string &what) const
+    {
+        auto all = calls();
+        return static_cast<std::size_t>(
+            std::ranges::count(all, what, &Call::what));
+    }
+    std::vector<std::pair<ObjectKey, PodEvent>> events() const;
+
+    Result<> bind(const Pod &pod, const Binding &binding) override;
+    Result<> set_unscheduled(const Pod &pod, const std::string &reason,
+                             const std::string &message) override;
+    Result<> fail_pod(const Pod &pod, const std::string &reason,
+                      const std::string &message) override;
+    Result<> annotate(const Pod &pod, const std::string &name,
+                      const std::string &value) override;
+    Result<> delete_pod(const Pod &pod) override;
+    Result<Pod> get_pod(const ObjectKey &key) override;
+    Result<> post_event(const Pod &pod, const PodEvent &event) override;
+
+  private:
+    enum class Mishap { none, refuse, lose };
+    using Write = std::function<Result<>(Pod &there)>;
+
+    // Records the call, lets it go wrong if it is to, and else writes.
+    Result<> act(const Call &call, const Pod &pod, const Write &write);
+    Result<> write_to(const Pod &pod, const Write &write);
+    std::pair<Mishap, Code> next_mishap(const Call &call);
+    void tell(const Pod &pod, bool deleted) const;
+
+    mutable std::mutex mutex_;
+    std::map<ObjectKey, Pod> pods_;
+    std::map<std::string, std::deque<std::pair<Mishap, Code>>> mishaps_;
+    std::vector<Call> calls_;
+    std::vector<std::pair<ObjectKey, PodEvent>> events_;
+    OnChange on_change_;
+    long version_ = 0;
+    long uids_ = 0;
+};
+
+} // namespace bridge
