@@ -215,7 +215,9 @@ works "other schedulers are not concerned" \
 bigger='{"spec": {"containers": [{"name": "main",
          "resources": {"requests": {"cpu": "2"}}}]}}'
 resize() { as "$user" patch pod "$1" --subresource=resize --patch="$bigger"; }
-works "a Pod for Slurm waits" create "$user" waits slurm
+# Behind a gate, so that no agent binds it: kwok nodes do not resize at all.
+works "a Pod for Slurm waits" create "$user" waits slurm '' \
+    '"schedulingGates": [{"name": "example.com/hold"}]'
 refused "it is not resized in place" "cannot be resized" resize waits
 works "a Pod of another scheduler is" resize other
 
