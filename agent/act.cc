@@ -35,17 +35,20 @@ struct Actor {
         return Submitted{*job};
     }
 
-    // The live job of this gang and generation, if the submit left one.
+    // The job of this gang and generation, if the submit left one: the one that
+    // lives, should there be several.
     Result<Outcome> operator()(const Find &) const
     {
         auto jobs = slurm().load_all();
         if (!jobs)
             return std::unexpected(jobs.error());
+        Found found;
         for (Job &job : *jobs)
             if (job.tag.uid == gang.uid &&
-                job.tag.generation == generation_of(gang))
-                return Found{std::move(job)};
-        return Found{};
+                job.tag.generation == generation_of(gang) &&
+                (!found.job || is_ended(found.job->state)))
+                found.job = std::move(job);
+        return found;
     }
 
     Result<Outcome> operator()(const Look &look) const

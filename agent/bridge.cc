@@ -79,8 +79,10 @@ void Bridge::on(Changed<Node> &node)
         nodes_changed_ = nodes_.erase(node.object.name) != 0 || nodes_changed_;
         return;
     }
-    if (known == nodes_.end() || !same_for_slurm(known->second, node.object))
+    if (known == nodes_.end() || !same_for_slurm(known->second, node.object)) {
         nodes_changed_ = true;
+        nodes_due_ = now_; // whatever the others wait for
+    }
     nodes_[node.object.name] = std::move(node.object);
 }
 
@@ -90,14 +92,19 @@ void Bridge::on(Listed<Namespace> &namespaces)
     namespaces_.clear();
     for (Namespace &ns : namespaces.objects)
         namespaces_[ns.name] = std::move(ns);
+    wake_all();
 }
 
 void Bridge::on(Changed<Namespace> &ns)
 {
+    std::string name = ns.object.name;
     if (ns.deleted)
-        namespaces_.erase(ns.object.name);
+        namespaces_.erase(name);
     else
-        namespaces_[ns.object.name] = std::move(ns.object);
+        namespaces_[name] = std::move(ns.object);
+    for (const auto &[uid, entry] : gangs_.all())
+        if (entry.gang.key.ns == name && !entry.gang.job)
+            wake(uid);
 }
 
 void Bridge::on(WatchState &state)

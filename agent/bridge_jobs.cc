@@ -141,14 +141,15 @@ void Bridge::take_jobs(const std::string &uid, std::vector<Job> &jobs)
     GangEntry *entry = gangs_.find(uid);
     if (entry && entry->in_flight)
         return; // its outcome is newer than this list
-    if (!entry || !entry->gang.job) {
-        if (!entry) {
-            auto alive = std::ranges::find_if(
-                jobs, [](const Job &job) { return !is_ended(job.state); });
-            if (alive == jobs.end())
-                return; // its Pods are gone, and so is it
-            entry = &gangs_.adopt(alive->tag);
-        }
+    if (!entry) {
+        auto alive = std::ranges::find_if(
+            jobs, [](const Job &job) { return !is_ended(job.state); });
+        if (alive == jobs.end())
+            return; // its Pods are gone, and so is it
+        entry = &gangs_.adopt(alive->tag);
+        take_first_job(*entry, jobs);
+        entry->gang.stale = true; // it may have ended since the list was made
+    } else if (!entry->gang.job || entry->gang.submit_uncertain) {
         take_first_job(*entry, jobs);
     }
     Job &current = *entry->gang.job;
@@ -236,8 +237,11 @@ void Bridge::on(ActionDone &done)
         note_failure(*entry, done);
         return;
     }
-    entry->failures = 0;
-    entry->held_back.reset();
+    // A look that worked says nothing about the action that failed before it.
+    if (!is<Look>(done.action) || entry->held_back == done.action.index()) {
+        entry->failures = 0;
+        entry->held_back.reset();
+    }
     note_outcome(*entry, done);
 }
 

@@ -67,7 +67,8 @@ void Bridge::tick()
                 return waits_in_slurm(known.second);
             }))
             load_states();
-        settle_early_hooks();
+        if (synced())
+            settle_early_hooks();
     }
 }
 
@@ -102,6 +103,10 @@ void Bridge::reconcile(const std::string &uid)
     if (!entry || entry->in_flight)
         return; // the outcome wakes it again
     Action action = decide(entry->gang, node_map_);
+    // It says whom the Pods run as, and is watched apart from them.
+    if (std::holds_alternative<Submit>(action) &&
+        !namespaces_.contains(entry->gang.key.ns))
+        return;
     if (entry->held_back == action.index() && now_ < entry->held_until) {
         wake_at(entry->held_until, uid);
         return;

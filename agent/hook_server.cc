@@ -124,22 +124,28 @@ void HookServer::read_packets()
     }
 }
 
+// Kicks that have gathered ask for the same thing: one goes behind all else. A
+// later one is never saved, since what it is about came after that.
+bool HookServer::next_packet()
+{
+    while (auto message = outgoing_.pop_until(Clock::time_point::min())) {
+        if (message->type == HookMessage::Type::kick) {
+            kick_owed_ = true;
+            continue;
+        }
+        unsent_ = encode(*message);
+        if (!unsent_.empty())
+            return true;
+    }
+    if (!std::exchange(kick_owed_, false))
+        return false;
+    unsent_ = encode({.type = HookMessage::Type::kick});
+    return true;
+}
+
 void HookServer::write_packets()
 {
-    bool kicked = false;
-    for (;;) {
-        if (unsent_.empty()) {
-            auto message = outgoing_.pop_until(Clock::time_point::min());
-            if (!message)
-                return;
-            // Those that have gathered meanwhile ask for the same thing once.
-            if (message->type == HookMessage::Type::kick &&
-                std::exchange(kicked, true))
-                continue;
-            unsent_ = encode(*message);
-            if (unsent_.empty())
-                continue;
-        }
+    while (!unsent_.empty() || next_packet()) {
         if (auto sent = plugin_.send(unsent_); !sent) {
             if (sent.error().code != Code::busy)
                 drop_plugin(sent.error().message);
@@ -154,6 +160,7 @@ void HookServer::drop_plugin(const std::string &why)
     connected_ = false;
     plugin_.close();
     unsent_.clear();
+    kick_owed_ = false;
     while (outgoing_.pop_until(Clock::time_point::min())) {
     }
     log_warning("slurmctld's plugin went away", {{"err", why}});

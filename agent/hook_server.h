@@ -42,6 +42,7 @@ class HookServer {
     void run(std::stop_token stop);
     void accept_plugin();
     void read_packets();
+    bool next_packet();
     void write_packets();
     void drop_plugin(const std::string &why);
 
@@ -51,6 +52,7 @@ class HookServer {
     Sink sink_;
     Mailbox<HookMessage> outgoing_;
     std::string unsent_; // the packet that did not fit into the socket
+    bool kick_owed_ = false;
     std::atomic<bool> connected_ = false;
     std::jthread thread_; // last: it uses all of the above
 };

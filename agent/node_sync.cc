@@ -37,6 +37,18 @@ bool plain_word(std::string_view word)
            });
 }
 
+std::vector<std::string> sorted_words(const std::string &list)
+{
+    std::vector<std::string> words;
+    for (std::size_t start = 0; start < list.size();) {
+        std::size_t comma = std::min(list.find(',', start), list.size());
+        words.push_back(list.substr(start, comma - start));
+        start = comma + 1;
+    }
+    std::ranges::sort(words);
+    return words;
+}
+
 // The features of a Node: ours, and one for each partition it names.
 std::string features_of(const Node &node, std::vector<std::string> &complaints)
 {
@@ -49,26 +61,15 @@ std::string features_of(const Node &node, std::vector<std::string> &complaints)
         std::erase(word, ' ');
         if (word.empty())
             continue;
-        if (plain_word(word))
+        if (plain_word(word) &&
+            !std::ranges::contains(sorted_words(features), word))
             features += "," + word;
-        else
+        else if (!plain_word(word))
             complaints.push_back("Node " + node.name + ": annotation " +
                                  names::external_node_partitions +
                                  " has a name that is none");
     }
     return features;
-}
-
-std::vector<std::string> sorted_words(const std::string &list)
-{
-    std::vector<std::string> words;
-    for (std::size_t start = 0; start < list.size();) {
-        std::size_t comma = std::min(list.find(',', start), list.size());
-        words.push_back(list.substr(start, comma - start));
-        start = comma + 1;
-    }
-    std::ranges::sort(words);
-    return words;
 }
 
 // An external node with our feature is one that we made.

@@ -37,6 +37,14 @@ std::string_view trim(std::string_view text)
     return text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
 
+// Also what a C string would end at.
+bool has_control_character(std::string_view text)
+{
+    return std::ranges::any_of(text, [](char c) {
+        return (c >= 0 && c < ' ' && c != '\t') || c == 0x7f;
+    });
+}
+
 template <std::string Conf::*field>
 Result<> set_text(Conf &conf, std::string_view value)
 {
@@ -98,10 +106,11 @@ Result<> set_number(Conf &conf, std::string_view value)
 
 Result<> set_server(Conf &conf, std::string_view value)
 {
-    if (!value.starts_with("https://") || value.size() <= 8)
-        return bad("must be an https:// URL: tokens never travel in the clear");
-    while (value.ends_with('/'))
+    constexpr std::string_view scheme = "https://";
+    while (value.ends_with('/') && value.size() > scheme.size())
         value.remove_suffix(1);
+    if (!value.starts_with(scheme) || value == scheme)
+        return bad("must be an https:// URL: tokens never travel in the clear");
     conf.kube_api_server = value;
     return {};
 }
@@ -178,6 +187,8 @@ Result<> parse_line(Conf &conf, std::vector<const Key *> &seen,
     line = trim(line.substr(0, line.find('#')));
     if (line.empty())
         return {};
+    if (has_control_character(line))
+        return bad("has a control character: is this a text file?");
     std::size_t equals = line.find('=');
     if (equals == line.npos)
         return bad("\"" + std::string(line.substr(0, 64)) +
@@ -219,7 +230,9 @@ Result<Conf> load_conf(const std::string &path)
 {
     std::ifstream file(path);
     std::ostringstream text;
-    if (!file || !(text << file.rdbuf()))
+    // To copy nothing counts as a failure, but an empty file is a good one.
+    bool empty = file.peek() == EOF && file.is_open() && !file.bad();
+    if (!empty && !(text << file.rdbuf()))
         return fail(Code::not_found, "cannot read " + path);
     auto conf = parse_conf(text.str());
     if (!conf)

@@ -118,6 +118,8 @@ Result<HookMessage> decode_hook_message(std::string_view packet)
     message.dirty = json->text("dirty");
     message.ours = json->flag("ours");
     message.rc = small_integer(*json, "rc");
+    if (message.type == Type::fail && message.rc == 0)
+        return fail(Code::rejected, "fail: no rc that fails");
     message.version = small_integer(*json, "version");
     message.cluster = json->text("cluster");
     message.host = json->text("host");

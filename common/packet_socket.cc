@@ -42,6 +42,30 @@ Result<PacketSocket> open_socket()
     return PacketSocket(fd);
 }
 
+// Returns 0, or the errno of the failure. A full backlog fails with EAGAIN: a
+// local connect never blocks here.
+int call(const PacketSocket &sock, const sockaddr_un &address)
+{
+    int rc = ::connect(sock.fd(), reinterpret_cast<const sockaddr *>(&address),
+                       sizeof(address));
+    return rc == 0 ? 0 : errno;
+}
+
+// Also he who has more callers than he accepts at the moment.
+bool somebody_listens(const sockaddr_un &address)
+{
+    auto sock = open_socket();
+    int error = sock ? call(*sock, address) : EAGAIN;
+    return error == 0 || error == EAGAIN;
+}
+
+void remove_socket(const std::string &path)
+{
+    struct stat status{};
+    if (lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode))
+        unlink(path.c_str());
+}
+
 } // namespace
 
 PacketSocket &PacketSocket::operator=(PacketSocket &&other) noexcept
@@ -62,15 +86,15 @@ void PacketSocket::close()
 
 Result<PacketSocket> PacketSocket::listen(const std::string &path, mode_t mode)
 {
-    if (connect(path))
-        return fail(Code::conflict, "somebody already listens on " + path);
     auto address = address_of(path);
     if (!address)
         return fail(address.error(), "listen");
     auto sock = open_socket();
     if (!sock)
         return sock;
-    unlink(path.c_str()); // left by an earlier life: nobody answered above
+    if (somebody_listens(*address))
+        return fail(Code::conflict, "somebody already listens on " + path);
+    remove_socket(path); // left by an earlier life: nobody answered above
     mode_t before = umask(0777 & ~mode);
     int rc = bind(sock->fd_, reinterpret_cast<const sockaddr *>(&*address),
                   sizeof(*address));
@@ -90,10 +114,9 @@ Result<PacketSocket> PacketSocket::connect(const std::string &path)
     auto sock = open_socket();
     if (!sock)
         return sock;
-    // A full backlog fails with EAGAIN: a local connect never blocks here.
-    if (::connect(sock->fd_, reinterpret_cast<const sockaddr *>(&*address),
-                  sizeof(*address)) < 0)
-        return fail_errno(Code::busy, "connect " + path);
+    if (int error = call(*sock, *address); error != 0)
+        return fail(Code::busy,
+                    "connect " + path + ": " + std::strerror(error));
     return sock;
 }
 

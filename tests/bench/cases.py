@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is measured. A case is a function of (bench, scheduler, run) that returns a sample, a dict of numbers; bench.tidy()
+runs after each. ROWS says what the table makes of them."""
+import time
+
+from sandbox import AGENT, BULK, CPUS, NODES
+
+OURS, THEIRS = "slurm", "default-scheduler"
+SLOTS = NODES * CPUS
+IDLE_PODS, BURST_PODS, TURNOVER_PODS, WAITING_PODS, WAITING_SECONDS = 40, 60, 640, 50, 20
+
+
+def percentile(values, p):
+    """The smallest value that at least p % of them do not exceed."""
+    values = sorted(values)
+    return values[max(0, -(-len(values) * p // 100) - 1)]
+
+
+def names(case, scheduler, run, n):
+    return [f"{case}-{scheduler}-{run}-{i}" for i in range(n)]
+
+
+def difference(after, before):
+    return {name: after[name] - before.get(name, 0) for name in after if after[name] != before.get(name, 0)}
+
+
+def agents_rpcs(after, before):
+    """RPCs between two counts: those of the agent's user, and all types but our own sdiag."""
+    types = difference(after["message type"], before["message type"])
+    types.pop("REQUEST_STATS_INFO", None)
+    return difference(after["user"], before["user"]).get("slurm", 0), types
+
+
+def idle(bench, scheduler, run):
+    """Pods one after another: each is gone before the next is made."""
+    client, watch = bench.client, bench.client.watch
+    pods = [client.pod(name, scheduler) for name in names("idle", scheduler, run, IDLE_PODS)]
+    for pod in pods:
+        watch.expect("bound", [pod])
+        client.create(client.first, pod)
+        watch.wait(30)
+        watch.expect("gone", [pod])
+        client.delete(pod)
+        watch.wait(30)
+        time.sleep(0.05)                                      # until all daemons sleep again
+    latency = [1000 * (pod.bound - pod.posted) for pod in pods]
+    return {"p50": percentile(latency, 50), "p99": percentile(latency, 99), "all": latency,
+            "replied": percentile([1000 * (pod.replied - pod.posted) for pod in pods], 50),
+            "seen": percentile([1000 * (pod.added - pod.posted) for pod in pods], 50)}
+
+
+def burst(bench, scheduler, run):
+    """Pods of 1 CPU at once, a little fewer than there are slots."""
+    client, watch = bench.client, bench.client.watch
+    pods = [client.pod(name, scheduler) for name in names("burst", scheduler, run, BURST_PODS)]
+    watch.expect("bound", pods)
+    client.create_all(pods)
+    watch.wait(60)
+    return rates(pods, "bound")
+
+
+def turnover(bench, scheduler, run):
+    """Ten times as many Pods of 500 ms as there are slots, and what slurmctld was asked for them."""
+    client, watch = bench.client, bench.client.watch
+    pods = [client.pod(name, scheduler, run="500ms") for name in names("turnover", scheduler, run, TURNOVER_PODS)]
+    before, requests = bench.sandbox.rpcs(), client.requests()
+    watch.expect("finished", pods)
+    client.create_all(pods)
+    watch.wait(180)
+    sample = rates(pods, "finished")
+    sample["life p50"] = percentile([1000 * (pod.finished - pod.bound) for pod in pods], 50)
+    time.sleep(1)                                             # the jobs end a moment after their Pods
+    sample["rpcs"], sample["rpc types"] = agents_rpcs(bench.sandbox.rpcs(), before)
+    sample["rpcs a Pod"] = sample["rpcs"] / len(pods)
+    sample["requests"] = difference(client.requests(), requests)
+    return sample
+
+
+def rates(pods, moment):
+    first = min(pod.posted for pod in pods)
+    last = max(getattr(pod, moment) for pod in pods)
+    latency = [1000 * (pod.bound - pod.posted) for pod in pods]
+    return {"pods": len(pods), "rate": len(pods) / (last - first), "seconds": last - first,
+            "created in": max(pod.replied for pod in pods) - first,
+            "bound p50": percentile(latency, 50), "bound p99": percentile(latency, 99)}
+
+
+def waiting(bench, scheduler, run):
+    """Pods wait while others have all slots: what does that cost?"""
+    client, watch = bench.client, bench.client.watch
+    blockers = [client.pod(name, scheduler, cpus=CPUS) for name in names("blocker", scheduler, run, NODES)]
+    watch.expect("bound", blockers)
+    client.create_all(blockers)
+    watch.wait(60)
+    pods = [client.pod(name, scheduler) for name in names("waiting", scheduler, run, WAITING_PODS)]
+    watch.expect("condition", pods)
+    client.create_all(pods)
+    watch.wait(60)
+    time.sleep(6)                                             # the last words about their beginning
+    before, writes, cpu = bench.sandbox.rpcs(), sum(pod.events for pod in pods), bench.sandbox.cpu()
+    time.sleep(WAITING_SECONDS)
+    cpu, writes = difference(bench.sandbox.cpu(), cpu), sum(pod.events for pod in pods) - writes
+    _, types = agents_rpcs(bench.sandbox.rpcs(), before)
+    return {"rpcs": sum(n for name, n in types.items() if name not in BULK),
+            "bulk": sum(n for name, n in types.items() if name in BULK), "rpc types": types, "writes": writes,
+            "scheduler cpu": sum(cpu.get(name, 0) for name in schedulers_of(scheduler))}
+
+
+def schedulers_of(scheduler):
+    """The processes that do the scheduling: slurmctld is a part of ours."""
+    return (AGENT, "slurmctld") if scheduler == OURS else ("kube-scheduler",)
+
+
+# The cases by name, in their order, with the number of runs where it is not --runs: counts do not scatter.
+CASES = {"idle": (idle, None), "burst": (burst, None), "turnover": (turnover, None), "waiting": (waiting, 1)}
+
+
+class Row:
+    """A line of the table. TARGET is (sense, bound, of): sense is <= or >=, of is "ratio" or "ours"."""
+
+    def __init__(self, case, title, key, unit, target=None, hint=None, ours_only=False):
+        self.case, self.title, self.key, self.unit = case, title, key, unit
+        self.target, self.hint, self.ours_only = target, hint, ours_only
+
+
+ROWS = [
+    Row("idle", "idle: create to bound, p50", "p50", "ms", ("<=", 2.0, "ratio"),
+        "see \"bound\" in the agent's debug log: where do the milliseconds go?"),
+    Row("idle", "idle: create to bound, p99", "p99", "ms"),
+    Row("burst", f"burst: {BURST_PODS} Pods on {SLOTS} slots", "rate", "Pods/s", (">=", 0.8, "ratio"),
+        "the workers of the agent, or slurmctld's locks: compare CPU seconds and sdiag"),
+    Row("turnover", f"turnover: {TURNOVER_PODS} Pods of 500 ms", "rate", "Pods/s", (">=", 0.9, "ratio"),
+        f"ideal {SLOTS * 2}/s; if a Pod's life is longer than theirs, the CPUs are what is short: compare CPU seconds; if not, "
+        "slots stand empty between a Pod's end and the next binding"),
+    Row("turnover", "  bound to finished, p50 (ideal 500)", "life p50", "ms"),
+    Row("turnover", "  CPU of the scheduler a Pod", "cpu a Pod", "ms"),
+    Row("turnover", "  CPU of everything a Pod", "all cpu a Pod", "ms"),
+    Row("turnover", "slurmctld RPCs a Pod", "rpcs a Pod", "", ("<=", 4, "ours"),
+        "the RPCs by type are below", ours_only=True),
+    Row("waiting", f"RPCs while {WAITING_PODS} Pods wait {WAITING_SECONDS} s", "rpcs", "", ("<=", 0, "ours"),
+        "something asks slurmctld about each waiting job", ours_only=True),
+    Row("waiting", "  bulk state loads then", "bulk", "", ours_only=True),
+    Row("waiting", "  writes of waiting Pods then", "writes", ""),
+    Row("waiting", "  CPU of the scheduler then", "scheduler cpu", "s"),
+]

@@ -1,0 +1,71 @@
+# One program has all unit tests; tests/run starts the others. They are no part
+# of "make check", since they need a sandbox.
+if HAVE_DOCTEST
+check_PROGRAMS += tests/unit/unit_tests
+TESTS += tests/unit/unit_tests
+endif
+tests_unit_unit_tests_SOURCES = \
+	tests/unit/agent_link_test.cc \
+	tests/unit/backoff_test.cc \
+	tests/unit/bridge_failure_test.cc \
+	tests/unit/bridge_life_test.cc \
+	tests/unit/bridge_restart_test.cc \
+	tests/unit/conf_test.cc \
+	tests/unit/decide_test.cc \
+	tests/unit/fake_kube.cc tests/unit/fake_kube.h \
+	tests/unit/fake_slurm.h \
+	tests/unit/gang_store_test.cc \
+	tests/unit/gang_test.cc \
+	tests/unit/gate_test.cc \
+	tests/unit/health_test.cc \
+	tests/unit/hook_message_test.cc \
+	tests/unit/hook_server_test.cc \
+	tests/unit/http_test.cc \
+	tests/unit/identity_test.cc \
+	tests/unit/job_ref_test.cc \
+	tests/unit/job_test.cc \
+	tests/unit/json_test.cc \
+	tests/unit/kube_api_test.cc \
+	tests/unit/kube_bodies_test.cc \
+	tests/unit/kube_contract.cc tests/unit/kube_contract.h \
+	tests/unit/kube_contract_test.cc \
+	tests/unit/kube_status_test.cc \
+	tests/unit/kube_text_test.cc \
+	tests/unit/line_framer_test.cc \
+	tests/unit/log_test.cc \
+	tests/unit/mailbox_test.cc \
+	tests/unit/main.cc \
+	tests/unit/make.h \
+	tests/unit/node_sync_test.cc \
+	tests/unit/objects_test.cc \
+	tests/unit/packet_socket_test.cc \
+	tests/unit/pod_objections_test.cc \
+	tests/unit/pod_requests_test.cc \
+	tests/unit/reflector_test.cc \
+	tests/unit/slurm_contract.cc tests/unit/slurm_contract.h \
+	tests/unit/slurm_contract_test.cc \
+	tests/unit/submit_policy_test.cc \
+	tests/unit/temporary_directory.h \
+	tests/unit/test_data.h \
+	tests/unit/tls_certificate.cc tests/unit/tls_certificate.h \
+	tests/unit/tls_server.cc tests/unit/tls_server.h \
+	tests/unit/token_file_test.cc \
+	tests/unit/translate_test.cc \
+	tests/unit/units_test.cc \
+	tests/unit/words_test.cc \
+	tests/unit/workers_test.cc \
+	tests/unit/world.cc tests/unit/world.h
+tests_unit_unit_tests_CPPFLAGS = $(agent_libagent_la_CPPFLAGS) \
+	-DDOCTEST_CONFIG_TREAT_CHAR_STAR_AS_STRING \
+	-DTEST_DATA_DIR=\"$(abs_srcdir)/tests/data\"
+tests_unit_unit_tests_CXXFLAGS = $(SANITIZED_CXXFLAGS)
+tests_unit_unit_tests_LDFLAGS = $(SANITIZE)
+tests_unit_unit_tests_LDADD = plugins/libplugin_pure.la agent/libagent.la \
+	$(CURL_LIBS) $(OPENSSL_LIBS) $(HTTPLIB_LIBS) $(SLURM_LIBS)
+
+EXTRA_DIST += \
+	tests/bench \
+	tests/data \
+	tests/integration \
+	tests/lib \
+	tests/run

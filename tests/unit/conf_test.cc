@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "common/conf.h"
+
+#include <cstdio>
+#include <doctest/doctest.h>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <unistd.h>
+
+using namespace bridge;
+using std::chrono::seconds;
+
+namespace {
+
+// A file that is gone again after the test.
+struct TemporaryFile {
+    std::string path;
+
+    explicit TemporaryFile(const std::string &text)
+    {
+        char name[] = "/tmp/slurmk8s-conf-XXXXXX";
+        close(mkstemp(name));
+        path = name;
+        std::ofstream(path) << text;
+    }
+    ~TemporaryFile() { std::remove(path.c_str()); }
+};
+
+std::string error_of(const std::string &text)
+{
+    auto conf = parse_conf(text);
+    if (conf)
+        return {};
+    CHECK(conf.error().code == Code::rejected);
+    return conf.error().message;
+}
+
+} // namespace
+
+TEST_CASE("an empty file gives every default")
+{
+    for (const char *text : {"", "\n", "# nothing\n", "  \t\r\n\n", "#"}) {
+        CAPTURE(text);
+        auto conf = parse_conf(text);
+        REQUIRE(conf);
+        CHECK(*conf == Conf{});
+    }
+}
+
+TEST_CASE("every key sets its field")
+{
+    auto conf = parse_conf("KubeApiServer=https://k8s.example:6443/\n"
+                           "KubeCaFile=/etc/ca.crt\n"
+                           "KubeTokenFile=/run/token\n"
+                           "SchedulerName=slurm, slurm-bridge-scheduler\n"
+                           "DefaultUser=alice\n"
+                           "AllowRoot=YES\n"
+                           "Partition=pods\n"
+                           "NodeAddress=10.0.0.1:6818\n"
+                           "Socket=/run/x/hook.sock\n"
+                           "WebAddress=127.0.0.1:1\n"
+                           "ResyncInterval=5\n"
+                           "ReasonInterval=1\n"
+                           "OrphanGrace=0\n"
+                           "Workers=64\n"
+                           "LogLevel=Debug");
+
+    REQUIRE(conf);
+    CHECK(conf->kube_api_server == "https://k8s.example:6443");
+    CHECK(conf->kube_ca_file == "/etc/ca.crt");
+    CHECK(conf->kube_token_file == "/run/token");
+    CHECK(conf->scheduler_names ==
+          std::vector<std::string>{"slurm", "slurm-bridge-scheduler"});
+    CHECK(conf->default_user == "alice");
+    CHECK(conf->allow_root);
+    CHECK(conf->partition == "pods");
+    CHECK(conf->node_address == "10.0.0.1:6818");
+    CHECK(conf->socket_path == "/run/x/hook.sock");
+    CHECK(conf->web_address == "127.0.0.1:1");
+    CHECK(conf->resync_interval == seconds(5));
+    CHECK(conf->reason_interval == seconds(1));
+    CHECK(conf->orphan_grace == seconds(0));
+    CHECK(conf->workers == 64);
+    CHECK(conf->log_level == LogLevel::debug);
+}
+
+TEST_CASE("blanks, comments, letter case and CRLF do not matter")
+{
+    for (const char *text :
+         {"workers=3", "WORKERS=3\n", "  Workers\t=  3 \t\n", "Workers=3\r\n",
+          "Workers=3# three\n", "#Workers=4\nWorkers=3\n",
+          "\r\n# x = y\r\nWorkers = 3 # = 4\r\n"}) {
+        CAPTURE(text);
+        auto conf = parse_conf(text);
+        REQUIRE(conf);
+        CHECK(conf->workers == 3);
+    }
+}
+
+TEST_CASE("a bad value is refused with its line and its key")
+{
+    const char *rows[] = {
+        "KubeApiServer=http://k8s.example",
+        "KubeApiServer=https://",
+        "KubeApiServer=https:///",
+        "KubeApiServer=k8s.example:6443",
+        "KubeApiServer=",
+        "KubeCaFile=ca.crt",
+        "KubeTokenFile=./token",
+        "SchedulerName=",
+        "SchedulerName=,",
+        "SchedulerName=a,",
+        "SchedulerName=a,,b",
+        "SchedulerName=a b",
+        "SchedulerName=Slurm",
+        "SchedulerName=slurm,slurm",
+        "SchedulerName=default-scheduler",
+        "SchedulerName=slurm,default-scheduler",
+        "SchedulerName=a/b",
+        "DefaultUser=",
+        "AllowRoot=true",
+        "AllowRoot=1",
+        "AllowRoot=yes no",
+        "Socket=hook.sock",
+        "ResyncInterval=4",
+        "ResyncInterval=86401",
+        "ResyncInterval=-5",
+        "ResyncInterval=+5",
+        "ResyncInterval=5s",
+        "ResyncInterval=5.5",
+        "ResyncInterval=0x10",
+        "ResyncInterval=4294967301", // 2^32 + 5
+        "ResyncInterval=99999999999999999999",
+        "ReasonInterval=0",
+        "ReasonInterval=3601",
+        "OrphanGrace=86401",
+        "Workers=0",
+        "Workers=65",
+        "Workers= ",
+        "LogLevel=verbose",
+        "LogLevel=",
+    };
+    for (const std::string row : rows) {
+        CAPTURE(row);
+        std::string error = error_of("# one\n\n" + row + "\nWorkers=2\n");
+        CHECK(error.starts_with("line 3: " + row.substr(0, row.find('='))));
+    }
+    CHECK(error_of("SchedulerName=" + std::string(254, 'a')) != "");
+}
+
+TEST_CASE("what is no known Key=Value is refused with its line")
+{
+    CHECK(error_of("Workers") == "line 1: \"Workers\" is not Key=Value");
+    CHECK(error_of("\n\nNope=1").starts_with("line 3: unknown key \"Nope\""));
+    CHECK(error_of("=1").starts_with("line 1: unknown key"));
+    CHECK(error_of("Work ers=1").starts_with("line 1: unknown key"));
+    CHECK(error_of("[main]") != "");
+    CHECK(error_of("\xef\xbb\xbfWorkers=1") != ""); // a byte order mark
+}
+
+TEST_CASE("a key that is given twice is refused, whatever its case")
+{
+    CHECK(error_of("Workers=1\n# x\nworkers=1\n") ==
+          "line 3: Workers is given twice");
+}
+
+TEST_CASE("hostile configuration files are refused in few words")
+{
+    const std::string nul(1, '\0');
+    const std::string rows[] = {
+        std::string(1000000, 'x'),
+        std::string(1000000, 'x') + "=1",
+        "Workers=" + std::string(1000000, '1'),
+        nul,
+        "Workers" + nul + "=1",
+        "Workers=1" + nul,
+        "DefaultUser=alice" + nul + "root",
+        "Socket=/run/a" + nul + "b",
+        "Partition=a\x1b[31m",
+        "DefaultUser=a\x7f",
+    };
+    for (const std::string &text : rows) {
+        CAPTURE(text.substr(0, 50));
+        std::string error = error_of(text);
+        CHECK(error != "");
+        CHECK(error.size() < 300);
+    }
+}
+
+TEST_CASE("a file of a million lines is read to its last line")
+{
+    std::string text(1000000, '\n');
+
+    CHECK(parse_conf(text + "Workers=2"));
+    CHECK(error_of(text + "Workers=x").starts_with("line 1000001: Workers"));
+}
+
+TEST_CASE("a file is named in its errors, and may be empty")
+{
+    TemporaryFile good("Workers=5\n");
+    TemporaryFile bad("\nWorkers=x\n");
+    TemporaryFile empty("");
+
+    auto conf = load_conf(good.path);
+    REQUIRE(conf);
+    CHECK(conf->workers == 5);
+    auto error = load_conf(bad.path);
+    REQUIRE_FALSE(error);
+    CHECK(error.error().message.starts_with(bad.path + ": line 2: Workers"));
+    CHECK(load_conf(empty.path));
+}
+
+TEST_CASE("a file that cannot be read is not found")
+{
+    for (const char *path : {"/nonexistent/k8s.conf", "/", ""}) {
+        CAPTURE(path);
+        auto conf = load_conf(path);
+        REQUIRE_FALSE(conf);
+        CHECK(conf.error().code == Code::not_found);
+    }
+}

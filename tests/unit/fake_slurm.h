@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A slurmctld in memory with prep/k8s in it, for tests of whole flows. It obeys
+// what was seen of Slurm 26.05 (and what slurm_contract.h holds both to):
+// nothing is allocated inside a submit, prolog and epilog hooks are held until
+// somebody lets them go, an epilog is called only for what had an allocation,
+// resources are free the moment a job ends, completing a job again overwrites
+// its exit code. It records every call and fails where a test wants it to. Used
+// by one thread.
+#pragma once
+
+#include "agent/slurm_api.h"
+#include "common/hook_message.h"
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bridge {
+
+class FakeSlurm : public Slurm {
+  public:
+    static constexpr std::uint16_t controller_port = 6817;
+
+    struct Record {
+        Job job;
+        JobDescription asked;
+        std::optional<int> status; // of its completion
+        int completions = 0;       // more than one overwrites the status
+        bool prolog_held = false;
+        bool epilog_held = false;
+        std::string comment;
+    };
+
+    // Where the hooks' packets go; empty: the socket is cut.
+    std::function<void(HookMessage)> hooks;
+    bool answers = true; // false: slurmctld is away
+
+    // --- what slurmctld and its users do
+
+    // One run of the scheduler: what fits starts, oldest first.
+    void schedule()
+    {
+        for (auto &[id, record] : jobs_)
+            if (record.job.state == JobState::pending && !held_.contains(id))
+                try_start(record);
+    }
+    void hold(JobId id) { held_.insert(id); }
+    void scancel(JobId id) { end(jobs_.at(id), JobState::cancelled); }
+    // Slurm itself ends it: TIMEOUT, PREEMPTED, NODE_FAIL, …
+    void end_job(JobId id, JobState state) { end(jobs_.at(id), state); }
+    void suspend(JobId id) { jobs_.at(id).job.state = JobState::suspended; }
+    void set_reason(JobId id, const std::string &reason)
+    {
+        jobs_.at(id).job.reason = reason;
+    }
+    // MinJobAge is over, or a crash lost it.
+    void purge(JobId id) { jobs_.erase(id); }
+    // As when a crash took slurmctld back to an older state.
+    void resurrect(JobId id) { jobs_.at(id).job.state = JobState::running; }
+    // A job as somebody else, or an earlier life of the agent, left it.
+    JobRef plant(const JobDescription &description)
+    {
+        return add(description);
+    }
+    void add_node(const std::string &name, std::uint32_t cpus = 16,
+                  std::uint64_t mib = 64000)
+    {
+        SlurmNode node;
+        node.name = name;
+        node.external = true;
+        node.cpus = cpus;
+        node.memory.value = mib;
+        node.features = "k8s";
+        nodes_[name] = node;
+    }
+
+    // One with a slurmd.
+    void add_real_node(const std::string &name)
+    {
+        add_node(name);
+        nodes_[name].external = false;
+    }
+    void remove_node(const std::string &name) { nodes_.erase(name); }
+
+    // --- what prep/k8s does with the agent's messages
+
+    void receive(const HookMessage &message)
+    {
+        Record *record = record_of(message.job);
+        switch (message.type) {
+        case HookMessage::Type::kick:
+            kicks++;
+            schedule();
+            break;
+        case HookMessage::Type::start:
+            starts++;
+            if (record && record->prolog_held) {
+                record->prolog_held = false;
+                record->job.state = JobState::running;
+            }
+            break;
+        case HookMessage::Type::clean:
+            cleans++;
+            if (record)
+                record->epilog_held = false;
+            break;
+        default:
+            break;
+        }
+    }
+    // The plugin connects: hello, and all that is held once more.
+    void connect(std::function<void(HookMessage)> sink)
+    {
+        hooks = std::move(sink);
+        hooks({.type = HookMessage::Type::hello,
+               .version = hook_protocol_version,
+               .cluster = "fake",
+               .host = "localhost"});
+        for (auto &[id, record] : jobs_) {
+            if (record.prolog_held)
+                tell(record, HookMessage::Type::allocated);
+            if (record.epilog_held)
+                tell(record, HookMessage::Type::ended);
+        }
+    }
+
+    // --- what a test wants to go wrong, or to know
+
+    // The next call of this method (any more: one after the other) fails so,
+    // and does nothing.
+    void fail_next(const std::string &what, Code code)
+    {
+        mishaps_[what].push_back({code, false});
+    }
+    void fail_always(const std::string &what, Code code)
+    {
+        always_[what] = code;
+    }
+    void heal(const std::string &what) { always_.erase(what); }
+    // The next call does its work and loses the answer.
+    void lose_reply(const std::string &what)
+    {
+        mishaps_[what].push_back({Code::uncertain, true});
+    }
+    std::size_t count(const std::string &what) const
+    {
+        auto found = counts_.find(what);
+        return found == counts_.end() ? 0 : found->second;
+    }
+    std::size_t calls() const
+    {
+        std::size_t sum = 0;
+        for (const auto &[what, count] : counts_)
+            sum += count;
+        return sum;
+    }
+    void forget_calls() { counts_.clear(); }
+    const std::map<JobId, Record> &jobs() const { return jobs_; }
+    const Record &job(JobId id) const { return jobs_.at(id); }
+    std::vector<Record> living() const
+    {
+        std::vector<Record> alive;
+        for (const auto &[id, record] : jobs_)
+            if (!is_ended(record.job.state))
+                alive.push_back(record);
+        return alive;
+    }
+    std::optional<NodeDescription> created(const std::string &name) const
+    {
+        auto found = created_.find(name);
+        return found == created_.end() ? std::nullopt
+                                       : std::optional(found->second);
+    }
+    int kicks = 0;
+    int starts = 0;
+    int cleans = 0;
+
+    // --- Slurm
+
+    Result<JobRef> submit(const JobDescription &job) override
+    {
+        if (auto said = enter("submit"); !said)
+            return std::unexpected(said.error());
+        if (!features_exist(job.features))
+            return fail(Code::rejected, "submit: Invalid feature specification");
+        if (!memory_fits(job))
+            return fail(Code::rejected,
+                        "submit: Requested node configuration is not available");
+        JobRef ref = add(job);
+        if (std::exchange(lost_, false))
+            return fail(Code::uncertain, "submit: no answer");
+        return ref;
+    }
+
+    Result<Job> load(JobRef ref) override
+    {
+        if (auto said = enter("load"); !said)
+            return std::unexpected(said.error());
+        Record *record = record_of(ref);
+        if (!record)
+            return fail(Code::not_found, "load: Invalid job id specified");
+        return record->job;
+    }
+
+    Result<std::vector<Job>> load_all() override
+    {
+        if (auto said = enter("load_all"); !said)
+            return std::unexpected(said.error());
+        std::vector<Job> all;
+        for (const auto &[id, record] : jobs_)
+            if (!record.job.tag.uid.empty())
+                all.push_back(record.job);
+        return all;
+    }
+
+    Result<std::vector<JobStateHint>> load_states() override
+    {
+        if (auto said = enter("load_states"); !said)
+            return std::unexpected(said.error());
+        std::vector<JobStateHint> all;
+        for (const auto &[id, record] : jobs_)
+            all.push_back({id, record.job.state});
+        return all;
+    }
+
+    Result<> complete(JobRef ref, int status) override
+    {
+        if (auto said = enter("complete"); !said)
+            return said;
+        return finish(ref, status, "complete");
+    }
+
+    Result<> cancel(JobRef ref) override
+    {
+        if (auto said = enter("cancel"); !said)
+            return said;
+        return finish(ref, cancel_status, "cancel");
+    }
+
+    Result<> set_comment(JobRef ref, const std::string &words) override
+    {
+        if (auto said = enter("set_comment"); !said)
+            return said;
+        Record *record = record_of(ref);
+        if (!record)
+            return fail(Code::not_found, "comment: Invalid job id specified");
+        record->comment = words;
+        return {};
+    }
+
+    Result<ClusterFacts> load_cluster() override
+    {
+        if (auto said = enter("load_cluster"); !said)
+            return std::unexpected(said.error());
+        return ClusterFacts{"fake", controller_port};
+    }
+
+    Result<std::vector<SlurmNode>> load_nodes() override
+    {
+        if (auto said = enter("load_nodes"); !said)
+            return std::unexpected(said.error());
+        std::vector<SlurmNode> all;
+        for (const auto &[name, node] : nodes_)
+            all.push_back(node);
+        return all;
+    }
+
+    Result<> create_node(const NodeDescription &node) override
+    {
+        if (auto said = enter("create_node"); !said)
+            return said;
+        if (nodes_.contains(node.name))
+            return fail(Code::rejected, "create: Node name already in use");
+        SlurmNode made;
+        made.name = node.name;
+        made.external = true;
+        made.cpus = node.cpus;
+        made.memory = node.memory;
+        made.features = node.features;
+        made.extra = node.extra;
+        nodes_[node.name] = made;
+        created_[node.name] = node;
+        return {};
+    }
+
+    Result<> delete_node(const std::string &name) override
+    {
+        if (auto said = enter("delete_node"); !said)
+            return said;
+        if (used_of(name).first != 0)
+            return fail(Code::rejected, "delete: Requested nodes are busy");
+        if (nodes_.erase(name) == 0)
+            return invalid_node("delete");
+        return {};
+    }
+
+    Result<> set_features(const std::string &node,
+                          const std::string &features) override
+    {
+        return update("set_features", node,
+                      [&](SlurmNode &n) { n.features = features; });
+    }
+    Result<> drain(const std::string &node, const std::string &reason) override
+    {
+        return update("drain", node, [&](SlurmNode &n) {
+            n.drained = true;
+            n.reason = reason;
+        });
+    }
+    Result<> resume(const std::string &node) override
+    {
+        return update("resume", node, [](SlurmNode &n) {
+            n.drained = false;
+            n.reason.clear();
+        });
+    }
+
+  private:
+    static constexpr int cancel_status = static_cast<int>(0xfffffffe); // NO_VAL
+    static constexpr int oom_status = 253;
+
+    // Counts the call and lets it go wrong, if it is to.
+    Result<> enter(const std::string &what)
+    {
+        counts_[what]++;
+        if (!answers)
+            return fail(Code::busy, what + ": Unable to contact slurmctld");
+        if (auto always = always_.find(what); always != always_.end())
+            return fail(always->second, what + ": as the test wants");
+        auto &waiting = mishaps_[what];
+        if (waiting.empty())
+            return {};
+        auto [code, works] = waiting.front();
+        waiting.pop_front();
+        lost_ = works;
+        if (works)
+            return {};
+        return fail(code, what + ": as the test wants");
+    }
+
+    static std::unexpected<Error> invalid_node(const std::string &doing)
+    {
+        return fail(Code::rejected, doing + ": Invalid node name specified");
+    }
+
+    Result<> update(const std::string &what, const std::string &name,
+                    const std::function<void(SlurmNode &)> &edit)
+    {
+        if (auto said = enter(what); !said)
+            return said;
+        auto found = nodes_.find(name);
+        if (found == nodes_.end())
+            return invalid_node(what);
+        edit(found->second);
+        return {};
+    }
+
+    static bool has_feature(const SlurmNode &node, const std::string &feature)
+    {
+        return ("," + node.features + ",").find("," + feature + ",") !=
+               std::string::npos;
+    }
+
+    bool features_exist(const std::string &feature) const
+    {
+        return feature.empty() ||
+               std::ranges::any_of(nodes_, [&](const auto &known) {
+                   return has_feature(known.second, feature);
+               });
+    }
+
+    static std::uint64_t memory_of(const JobDescription &job)
+    {
+        return job.memory_per_node.value != 0
+                   ? job.memory_per_node.value
+                   : job.memory_per_cpu.value * job.cpus_per_task * job.tasks;
+    }
+
+    bool memory_fits(const JobDescription &job) const
+    {
+        return std::ranges::any_of(nodes_, [&](const auto &known) {
+            return known.second.memory.value >= memory_of(job);
+        });
+    }
+
+    JobRef add(const JobDescription &description)
+    {
+        Record record;
+        record.asked = description;
+        record.job.ref = {next_id_++, Sluid{next_sluid_++}};
+        record.job.tag = description.tag;
+        record.job.state = JobState::pending;
+        record.job.reason = "Priority";
+        record.job.memory_per_node = description.memory_per_node;
+        record.job.memory_per_cpu = description.memory_per_cpu;
+        jobs_[record.job.ref.id] = record;
+        return record.job.ref;
+    }
+
+    Record *record_of(JobRef ref)
+    {
+        auto found = jobs_.find(ref.id);
+        bool same = found != jobs_.end() && found->second.job.ref == ref;
+        return same ? &found->second : nullptr;
+    }
+
+    // CPUs and MiB.
+    std::pair<std::uint32_t, std::uint64_t>
+    used_of(const std::string &node) const
+    {
+        std::pair<std::uint32_t, std::uint64_t> used;
+        for (const auto &[id, record] : jobs_)
+            if (is_allocated(record.job.state) &&
+                std::ranges::contains(record.job.nodes, node)) {
+                used.first += record.job.cpus;
+                used.second += memory_of(record.asked);
+            }
+        return used;
+    }
+
+    void try_start(Record &record)
+    {
+        std::uint32_t cpus = record.asked.tasks * record.asked.cpus_per_task;
+        for (const auto &[name, node] : nodes_) {
+            auto [used_cpus, used_memory] = used_of(name);
+            if (node.drained || used_cpus + cpus > node.cpus ||
+                used_memory + memory_of(record.asked) > node.memory.value ||
+                !has_feature(node, record.asked.features))
+                continue;
+            record.job.state = JobState::configuring;
+            record.job.reason.clear();
+            record.job.nodes = {name};
+            record.job.cpus = cpus;
+            record.prolog_held = true;
+            tell(record, HookMessage::Type::allocated);
+            return;
+        }
+        record.job.reason = "Resources";
+    }
+
+    void end(Record &record, JobState state)
+    {
+        bool had_nodes = is_allocated(record.job.state);
+        record.job.state = state;
+        record.job.reason.clear();
+        record.prolog_held = false;
+        if (!had_nodes)
+            return; // no hook tells of it
+        record.epilog_held = true;
+        tell(record, HookMessage::Type::ended);
+    }
+
+    Result<> finish(JobRef ref, int status, const std::string &doing)
+    {
+        Record *record = record_of(ref);
+        if (!record)
+            return fail(Code::not_found, doing + ": Invalid job id specified");
+        record->status = status;
+        record->completions++;
+        bool was_pending = record->job.state == JobState::pending;
+        if (!is_ended(record->job.state))
+            end(*record, status == cancel_status || was_pending
+                             ? JobState::cancelled
+                         : status == 0          ? JobState::completed
+                         : status == oom_status ? JobState::out_of_memory
+                                                : JobState::failed);
+        if (std::exchange(lost_, false))
+            return fail(Code::uncertain, doing + ": no answer");
+        return {};
+    }
+
+    void tell(const Record &record, HookMessage::Type type)
+    {
+        if (!hooks)
+            return;
+        HookMessage message{.type = type, .job = record.job.ref};
+        message.nodes = record.job.nodes.empty() ? "" : record.job.nodes[0];
+        message.ours = !record.job.tag.uid.empty();
+        hooks(message);
+    }
+
+    std::map<JobId, Record> jobs_;
+    std::set<JobId> held_;
+    std::map<std::string, SlurmNode> nodes_;
+    std::map<std::string, NodeDescription> created_;
+    std::map<std::string, std::size_t> counts_;
+    std::map<std::string, std::deque<std::pair<Code, bool>>> mishaps_;
+    std::map<std::string, Code> always_;
+    bool lost_ = false;
+    JobId next_id_ = 1;
+    std::uint64_t next_sluid_ = 1000;
+};
+
+} // namespace bridge

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/hook_server.h"
+#include "tests/unit/temporary_directory.h"
+
+#include <doctest/doctest.h>
+#include <poll.h>
+#include <variant>
+
+using namespace bridge;
+using Type = HookMessage::Type;
+
+namespace {
+
+constexpr std::chrono::seconds patience{10}; // only a bug takes that long
+constexpr JobRef job{7, Sluid{77}};
+
+struct Lost {};
+using Heard = std::variant<HookMessage, Lost>;
+
+// A server on a socket of its own, and what it told its owner.
+struct Fixture {
+    TemporaryDirectory directory;
+    std::string path = directory.path + "/hook.sock";
+    Mailbox<Heard> heard;
+    std::unique_ptr<HookServer> server;
+
+    Fixture()
+    {
+        auto started = HookServer::start(
+            path, {[this](HookMessage m) { heard.push(std::move(m)); },
+                   [this] { heard.push(Lost{}); }});
+        REQUIRE(started);
+        server = std::move(*started);
+    }
+
+    HookMessage message()
+    {
+        auto next = heard.pop_until(Clock::now() + patience);
+        REQUIRE(next);
+        REQUIRE(std::holds_alternative<HookMessage>(*next));
+        return std::get<HookMessage>(*next);
+    }
+
+    void expect_lost()
+    {
+        auto next = heard.pop_until(Clock::now() + patience);
+        REQUIRE(next);
+        CHECK(std::holds_alternative<Lost>(*next));
+    }
+};
+
+// slurmctld's side.
+struct Plugin {
+    PacketSocket socket;
+
+    explicit Plugin(Fixture &fixture)
+    {
+        auto connected = PacketSocket::connect(fixture.path);
+        REQUIRE(connected);
+        socket = std::move(*connected);
+        say({.type = Type::hello, .version = 1, .cluster = "c", .host = "h"});
+        REQUIRE(fixture.message().type == Type::hello);
+    }
+
+    void say(const HookMessage &message)
+    {
+        REQUIRE(socket.send(encode(message)));
+    }
+
+    // The next packet, or nothing when the server closed.
+    std::optional<HookMessage> hear()
+    {
+        pollfd fd{socket.fd(), POLLIN, 0};
+        REQUIRE(poll(&fd, 1, 10'000) == 1);
+        auto packet = socket.receive();
+        if (!packet)
+            return std::nullopt;
+        auto message = decode_hook_message(*packet);
+        REQUIRE(message);
+        return *message;
+    }
+};
+
+} // namespace
+
+TEST_CASE("what the plugin says is handed on in its order")
+{
+    Fixture fixture;
+    Plugin plugin(fixture);
+    const HookMessage allocated{
+        .type = Type::allocated, .job = job, .nodes = "n1", .ours = true};
+    const HookMessage ended{.type = Type::ended, .job = job, .nodes = "n1"};
+
+    plugin.say(allocated);
+    plugin.say(ended);
+    plugin.say({.type = Type::resync});
+
+    CHECK(fixture.server->connected());
+    CHECK(fixture.message() == allocated);
+    CHECK(fixture.message() == ended);
+    CHECK(fixture.message().type == Type::resync);
+}
+
+TEST_CASE("a ping is answered and is nobody else's business")
+{
+    Fixture fixture;
+    Plugin plugin(fixture);
+
+    plugin.say({.type = Type::ping});
+    plugin.say({.type = Type::pong});
+    plugin.say({.type = Type::resync});
+
+    CHECK(plugin.hear() == HookMessage{.type = Type::pong});
+    CHECK(fixture.message().type == Type::resync);
+}
+
+TEST_CASE("what the agent says reaches the plugin in its order")
+{
+    Fixture fixture;
+    Plugin plugin(fixture);
+
+    fixture.server->send({.type = Type::start, .job = job});
+    fixture.server->send({.type = Type::clean, .job = job});
+
+    CHECK(plugin.hear() == HookMessage{.type = Type::start, .job = job});
+    CHECK(plugin.hear() == HookMessage{.type = Type::clean, .job = job});
+}
+
+TEST_CASE("kicks that have gathered become few")
+{
+    Fixture fixture;
+    Plugin plugin(fixture);
+    const std::string nodes(50'000, 'n');
+    constexpr int many = 200; // so that the socket is full: what follows gathers
+
+    for (int i = 0; i < many; i++)
+        fixture.server->send({.type = Type::bridge, .nodes = nodes});
+    for (int i = 0; i < many; i++)
+        fixture.server->kick();
+    fixture.server->send({.type = Type::start, .job = job});
+
+    for (int i = 0; i < many; i++)
+        REQUIRE(plugin.hear()->type == Type::bridge);
+    CHECK(plugin.hear()->type == Type::start);
+    CHECK(plugin.hear()->type == Type::kick);
+    plugin.say({.type = Type::ping});
+    CHECK(plugin.hear()->type == Type::pong); // there was no other
+}
+
+TEST_CASE("no kick is saved that came after another one was sent")
+{
+    Fixture fixture;
+    Plugin plugin(fixture);
+
+    for (int i = 0; i < 300; i++) {
+        fixture.server->kick();
+        REQUIRE(plugin.hear()->type == Type::kick);
+    }
+}
+
+TEST_CASE("a packet that is no message is dropped, and the plugin stays")
+{
+    Fixture fixture;
+    Plugin plugin(fixture);
+
+    REQUIRE(plugin.socket.send("nonsense"));
+    REQUIRE(plugin.socket.send("{\"type\":\"allocated\"}"));
+    REQUIRE(plugin.socket.send("{\"type\":\"from the future\"}"));
+    plugin.say({.type = Type::resync});
+
+    HookMessage next = fixture.message();
+    if (next.type == Type::unknown) // handed on, to be ignored there
+        next = fixture.message();
+    CHECK(next.type == Type::resync);
+}
+
+TEST_CASE("a packet that is too long ends the connection")
+{
+    Fixture fixture;
+    Plugin plugin(fixture);
+
+    REQUIRE(plugin.socket.send(std::string(max_packet + 1, 'x')));
+
+    fixture.expect_lost();
+    CHECK_FALSE(plugin.hear());
+}
+
+TEST_CASE("a plugin that goes away is lost, and another may come")
+{
+    Fixture fixture;
+    {
+        Plugin first(fixture);
+    }
+    fixture.expect_lost();
+
+    fixture.server->kick(); // to nobody: dropped
+    Plugin second(fixture);
+    fixture.server->send({.type = Type::start, .job = job});
+
+    CHECK(second.hear()->type == Type::start);
+}
+
+TEST_CASE("a newer plugin replaces the older, as after a reconfigure")
+{
+    Fixture fixture;
+    Plugin older(fixture);
+
+    auto connected = PacketSocket::connect(fixture.path);
+    REQUIRE(connected);
+    fixture.expect_lost();
+    REQUIRE(connected->send(encode({.type = Type::hello, .version = 1})));
+
+    CHECK(fixture.message().type == Type::hello);
+    CHECK_FALSE(older.hear());
+    CHECK(fixture.server->connected());
+}
+
+TEST_CASE("a plugin that does not read stops nobody, and gets all in the end")
+{
+    Fixture fixture;
+    Plugin plugin(fixture);
+    const std::string nodes(50'000, 'n');
+    constexpr int many = 200; // some 10 MB: far more than a socket holds
+
+    for (int i = 0; i < many; i++)
+        fixture.server->send({.type = Type::bridge, .nodes = nodes});
+    fixture.server->send({.type = Type::start, .job = job});
+
+    int heard = 0;
+    for (auto m = plugin.hear(); m->type == Type::bridge; m = plugin.hear())
+        heard++;
+    CHECK(heard == many);
+}
+
+TEST_CASE("a second server on the same socket is refused")
+{
+    Fixture fixture;
+
+    auto second = HookServer::start(fixture.path, {});
+
+    REQUIRE_FALSE(second);
+    CHECK(second.error().code == Code::conflict);
+}
+
+TEST_CASE("a server ends with or without a plugin")
+{
+    Fixture alone;
+    alone.server.reset();
+
+    Fixture served;
+    Plugin plugin(served);
+    served.server.reset();
+    CHECK_FALSE(plugin.hear());
+    CHECK_FALSE(PacketSocket::connect(served.path));
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Small values for tests: Pods, jobs, gangs and Nodes with sensible contents.
+#pragma once
+
+#include "agent/gang.h"
+#include "common/names.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bridge {
+
+inline Pod make_pod(const std::string &name, MilliCpu cpu = {1000},
+                    Bytes memory = {1 << 20})
+{
+    Pod pod;
+    pod.key = {"default", name};
+    pod.uid = "uid-" + name;
+    pod.resource_version = "1";
+    pod.scheduler_name = "slurm";
+    pod.phase = "Pending";
+    pod.requests.cpu = cpu;
+    pod.requests.memory = memory;
+    return pod;
+}
+
+// What a Pod becomes.
+inline Pod with_end(Pod pod, const std::string &phase)
+{
+    pod.phase = phase;
+    return pod;
+}
+
+inline Pod with_deletion(Pod pod)
+{
+    pod.deleting = true;
+    return pod;
+}
+
+inline Job make_job(JobId id, JobState state)
+{
+    Job job;
+    job.ref = {id, Sluid{1000 + std::uint64_t{id}}};
+    job.tag = {"default/web", "uid-web", 0};
+    job.state = state;
+    job.memory_per_node = MebiBytes{1};
+    if (is_allocated(state)) {
+        job.nodes = {"kn1"};
+        job.cpus = 1;
+    }
+    return job;
+}
+
+// As the binding of that job makes it.
+inline Pod with_binding(Pod pod, const Job &job, const std::string &node)
+{
+    pod.node_name = node;
+    pod.labels[names::job_id_label] = std::to_string(job.ref.id);
+    pod.annotations[names::sluid_annotation] = job.ref.sluid.str();
+    pod.annotations[names::node_annotation] = node;
+    pod.annotations[names::generation_annotation] =
+        std::to_string(job.tag.generation);
+    return pod;
+}
+
+inline PodPtr share(Pod pod)
+{
+    return std::make_shared<const Pod>(std::move(pod));
+}
+
+// The gang of one Pod, named after it.
+inline Gang make_gang(Pod pod)
+{
+    Gang gang;
+    gang.uid = pod.uid;
+    gang.key = pod.key;
+    gang.pods = {share(std::move(pod))};
+    return gang;
+}
+
+// A ready Node that asks to be a Slurm node.
+inline Node make_node(const std::string &name, std::int64_t cpus = 16,
+                      std::int64_t mib = 64000)
+{
+    Node node;
+    node.name = name;
+    node.uid = "uid-" + name;
+    node.ready = true;
+    node.labels[names::external_node_label] = "true";
+    node.allocatable.cpu = MilliCpu{cpus * 1000};
+    node.allocatable.memory = Bytes{mib << 20};
+    return node;
+}
+
+} // namespace bridge

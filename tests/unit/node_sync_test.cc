@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/node_sync.h"
+#include "tests/unit/fake_slurm.h"
+#include "tests/unit/make.h"
+
+#include <algorithm>
+#include <doctest/doctest.h>
+#include <optional>
+
+using namespace bridge;
+
+namespace {
+
+SlurmNode make_slurm_node(const std::string &name)
+{
+    SlurmNode node;
+    node.name = name;
+    node.external = true;
+    node.cpus = 16;
+    node.memory = MebiBytes{64000};
+    node.features = "k8s";
+    return node;
+}
+
+NodePlan plan_of(const Node &node)
+{
+    return plan_nodes({node}, {}, "127.0.0.1", 6817);
+}
+
+NodePlan plan_of(const Node &node, const SlurmNode &known)
+{
+    return plan_nodes({node}, {known}, "127.0.0.1", 6817);
+}
+
+// The only step of that plan, which must be of that kind.
+template <class Kind> Kind step_of(const NodePlan &plan)
+{
+    REQUIRE(plan.steps.size() == 1);
+    REQUIRE(std::holds_alternative<Kind>(plan.steps[0]));
+    return std::get<Kind>(plan.steps[0]);
+}
+
+} // namespace
+
+TEST_CASE("a labelled Node becomes an external node of its size, rounded down")
+{
+    Node node = make_node("n1");
+    node.allocatable.cpu = MilliCpu{15900};
+    node.allocatable.memory = Bytes{(std::int64_t{64001} << 20) - 1};
+
+    NodePlan plan = plan_of(node);
+
+    NodeDescription made = step_of<CreateNode>(plan).node;
+    CHECK(made.name == "n1");
+    CHECK(made.address == "127.0.0.1");
+    CHECK(made.port == 6817);
+    CHECK(made.cpus == 15);
+    CHECK(made.memory == MebiBytes{64000});
+    CHECK(made.features == "k8s");
+    CHECK(plan.nodes == NodeMap{{"n1", "n1"}});
+    CHECK(plan.complaints.empty());
+}
+
+TEST_CASE("only Nodes whose label says yes are taken")
+{
+    for (const char *value : {"true", "True", "1"}) {
+        Node node = make_node("n1");
+        node.labels[names::external_node_label] = value;
+        CHECK(plan_of(node).steps.size() == 1);
+    }
+    for (const char *value : {"", "false", "0", "TRUE", "yes", "true "}) {
+        CAPTURE(value);
+        Node node = make_node("n1");
+        node.labels[names::external_node_label] = value;
+        CHECK(plan_of(node).steps.empty());
+        CHECK(plan_of(node).nodes.empty());
+    }
+    Node bare = make_node("n1");
+    bare.labels.clear();
+    CHECK(plan_of(bare).steps.empty());
+}
+
+TEST_CASE("a label gives the Slurm node another name than the Node's")
+{
+    Node node = make_node("node-1.example.com");
+    node.labels[names::slurm_nodename_label] = "n1";
+
+    NodePlan plan = plan_of(node);
+
+    CHECK(step_of<CreateNode>(plan).node.name == "n1");
+    CHECK(plan.nodes == NodeMap{{"n1", "node-1.example.com"}});
+}
+
+TEST_CASE("partitions become features")
+{
+    Node node = make_node("n1");
+    node.annotations[names::external_node_partitions] = "gpu, long ,,debug-1";
+
+    CHECK(step_of<CreateNode>(plan_of(node)).node.features ==
+          "k8s,gpu,long,debug-1");
+}
+
+TEST_CASE("a partition that is named twice is one feature")
+{
+    Node node = make_node("n1");
+    node.annotations[names::external_node_partitions] = "gpu,gpu,k8s";
+
+    CHECK(step_of<CreateNode>(plan_of(node)).node.features == "k8s,gpu");
+}
+
+TEST_CASE("no word of an annotation can say anything else to slurmctld")
+{
+    const std::string rows[] = {
+        "gpu State=DOWN",
+        "gpu\tCPUs=1",
+        "gpu\nNodeName=evil",
+        "a=b",
+        "a&b",
+        "a|b",
+        "[a]",
+        "(a)",
+        "a*2",
+        "!a",
+        "a\"b",
+        "a'b",
+        "a#b",
+        "a:b",
+        std::string("a\0b", 3),
+        "\xc3\xa9",
+        std::string(254, 'a'),
+        std::string(1000000, ';'),
+    };
+    for (const std::string &row : rows) {
+        CAPTURE(row.substr(0, 40));
+        Node node = make_node("n1");
+        node.annotations[names::external_node_partitions] = "ok," + row;
+        NodePlan plan = plan_of(node);
+        std::string features = step_of<CreateNode>(plan).node.features;
+        bool plain = std::ranges::all_of(features, [](char c) {
+            return std::isalnum(static_cast<unsigned char>(c)) || c == ',' ||
+                   c == '-' || c == '_' || c == '.';
+        });
+        CHECK(plain);
+        CHECK(features.starts_with("k8s,ok"));
+        for (const std::string &complaint : plan.complaints)
+            CHECK(complaint.size() < 400);
+    }
+}
+
+TEST_CASE("a name that Slurm cannot have leaves the Node out with a complaint")
+{
+    for (const std::string &name :
+         {std::string("n 1"), std::string("n1,n2"), std::string("n[1-4]"),
+          std::string("n1 State=DOWN"), std::string("n\n"),
+          std::string(254, 'n')}) {
+        CAPTURE(name);
+        Node node = make_node("node-1");
+        node.labels[names::slurm_nodename_label] = name;
+        NodePlan plan = plan_of(node);
+        CHECK(plan.steps.empty());
+        CHECK(plan.nodes.empty());
+        REQUIRE(plan.complaints.size() == 1);
+        CHECK(plan.complaints[0].starts_with("Node node-1 is left out"));
+    }
+}
+
+TEST_CASE("a Node whose sizes are no amounts is left out with the reason")
+{
+    Node node = make_node("n1");
+    node.objection = "allocatable cpu \"x\" is not one";
+
+    NodePlan plan = plan_of(node);
+
+    CHECK(plan.steps.empty());
+    CHECK(plan.nodes.empty());
+    CHECK(plan.complaints ==
+          std::vector<std::string>{"Node n1 is left out: " + node.objection});
+}
+
+TEST_CASE("a Node whose kubelet has not said its size yet is awaited")
+{
+    CHECK(plan_of(make_node("n1", 0)).steps.empty());
+    CHECK(plan_of(make_node("n1", 16, 0)).steps.empty());
+    CHECK(plan_of(make_node("n1", 0)).nodes.empty());
+    CHECK(plan_of(make_node("n1", 0)).complaints.empty());
+}
+
+TEST_CASE("what is in step needs no step")
+{
+    NodePlan plan = plan_of(make_node("n1"), make_slurm_node("n1"));
+
+    CHECK(plan.steps.empty());
+    CHECK(plan.complaints.empty());
+    CHECK(plan.nodes == NodeMap{{"n1", "n1"}});
+}
+
+TEST_CASE("features are set when they differ, whatever their order")
+{
+    Node node = make_node("n1");
+    node.annotations[names::external_node_partitions] = "b,a";
+    SlurmNode known = make_slurm_node("n1");
+    known.features = "a,b,k8s";
+    CHECK(plan_of(node, known).steps.empty());
+
+    known.features = "a,k8s";
+    CHECK(step_of<SetFeatures>(plan_of(node, known)).features == "k8s,b,a");
+}
+
+TEST_CASE("cordoned, not ready and deleted Nodes are drained with our mark")
+{
+    Node cordoned = make_node("n1");
+    cordoned.unschedulable = true;
+    Node away = make_node("n1");
+    away.ready = false;
+    Node deleted = make_node("n1");
+    deleted.deleting = true;
+
+    for (const Node &node : {cordoned, away, deleted}) {
+        DrainNode known =
+            step_of<DrainNode>(plan_of(node, make_slurm_node("n1")));
+        CHECK(known.node == "n1");
+        CHECK(known.reason.starts_with(drain_mark));
+        CHECK(known.reason.size() > sizeof(drain_mark));
+
+        NodePlan fresh = plan_of(node);
+        REQUIRE(fresh.steps.size() == 2);
+        CHECK(std::holds_alternative<CreateNode>(fresh.steps[0]));
+        CHECK(std::get<DrainNode>(fresh.steps[1]).node == "n1");
+    }
+}
+
+TEST_CASE("our own drain is taken back when its cause is gone")
+{
+    SlurmNode drained = make_slurm_node("n1");
+    drained.drained = true;
+    drained.reason = std::string(drain_mark) + "the Node is cordoned";
+
+    CHECK(step_of<ResumeNode>(plan_of(make_node("n1"), drained)).node == "n1");
+
+    Node cordoned = make_node("n1");
+    cordoned.unschedulable = true;
+    CHECK(plan_of(cordoned, drained).steps.empty());
+}
+
+TEST_CASE("an administrator's drain is left alone")
+{
+    SlurmNode drained = make_slurm_node("n1");
+    drained.drained = true;
+    for (const char *reason :
+         {"bad disk", "", "slurmk8sd", "x slurmk8sd: the Node is cordoned"}) {
+        CAPTURE(reason);
+        drained.reason = reason;
+        CHECK(plan_of(make_node("n1"), drained).steps.empty());
+        Node cordoned = make_node("n1");
+        cordoned.unschedulable = true;
+        CHECK(plan_of(cordoned, drained).steps.empty());
+    }
+}
+
+TEST_CASE("of two Nodes that claim one Slurm node the first has it")
+{
+    Node first = make_node("n1");
+    Node second = make_node("n2");
+    second.labels[names::slurm_nodename_label] = "n1";
+
+    NodePlan plan = plan_nodes({first, second}, {}, "127.0.0.1", 6817);
+
+    CHECK(step_of<CreateNode>(plan).node.name == "n1");
+    CHECK(plan.nodes == NodeMap{{"n1", "n1"}});
+    CHECK(plan.complaints ==
+          std::vector<std::string>{
+              "Nodes n1 and n2 both claim Slurm's node n1"});
+}
+
+TEST_CASE("a Slurm node with a slurmd is not touched")
+{
+    SlurmNode real = make_slurm_node("n1");
+    real.external = false;
+    real.features = "";
+    real.cpus = 1;
+    Node cordoned = make_node("n1");
+    cordoned.unschedulable = true;
+
+    NodePlan plan = plan_of(cordoned, real);
+
+    CHECK(plan.steps.empty());
+    CHECK(plan.nodes.empty());
+    REQUIRE(plan.complaints.size() == 1);
+    CHECK(plan.complaints[0].find("slurmd") != std::string::npos);
+}
+
+TEST_CASE("a changed size is a complaint, and the node still serves")
+{
+    NodePlan plan = plan_of(make_node("n1", 8), make_slurm_node("n1"));
+
+    CHECK(plan.steps.empty());
+    CHECK(plan.nodes == NodeMap{{"n1", "n1"}});
+    REQUIRE(plan.complaints.size() == 1);
+}
+
+TEST_CASE("Slurm nodes that no Node stands for are not touched")
+{
+    SlurmNode other = make_slurm_node("other");
+    other.external = false;
+    SlurmNode foreign = make_slurm_node("foreign");
+    foreign.features = "cloud";
+
+    NodePlan plan = plan_nodes({}, {other, foreign}, "127.0.0.1", 6817);
+
+    CHECK(plan.steps.empty());
+    CHECK(plan.complaints.empty());
+}
+
+TEST_CASE("heartbeats are no change, what the plan reads is")
+{
+    const Node node = make_node("n1");
+    Node beat = node;
+    beat.resource_version = "2";
+    CHECK(same_for_slurm(node, beat));
+
+    auto changed = [&](auto edit) {
+        Node other = node;
+        edit(other);
+        return !same_for_slurm(node, other);
+    };
+    CHECK(changed([](Node &n) { n.ready = false; }));
+    CHECK(changed([](Node &n) { n.unschedulable = true; }));
+    CHECK(changed([](Node &n) { n.deleting = true; }));
+    CHECK(changed([](Node &n) { n.labels["x"] = "y"; }));
+    CHECK(changed([](Node &n) { n.annotations["x"] = "y"; }));
+    CHECK(changed([](Node &n) { n.allocatable.cpu = MilliCpu{1}; }));
+    CHECK(changed([](Node &n) { n.allocatable.memory = Bytes{1}; }));
+    CHECK(changed([](Node &n) { n.objection = "x"; }));
+}
+
+TEST_CASE("a plan that is carried out leaves nothing to do")
+{
+    FakeSlurm slurm;
+    Node cordoned = make_node("n2");
+    cordoned.unschedulable = true;
+    std::vector<Node> nodes = {make_node("n1"), cordoned};
+
+    auto first = sync_nodes(nodes, slurm, {});
+    REQUIRE(first);
+    CHECK(first->nodes == NodeMap{{"n1", "n1"}, {"n2", "n2"}});
+    CHECK(first->complaints.empty());
+    CHECK(slurm.count("create_node") == 2);
+    CHECK(slurm.count("drain") == 1);
+
+    REQUIRE(sync_nodes(nodes, slurm, {}));
+    CHECK(slurm.count("create_node") == 2);
+    CHECK(slurm.count("drain") == 1);
+
+    nodes[1].unschedulable = false;
+    REQUIRE(sync_nodes(nodes, slurm, {}));
+    CHECK(slurm.count("resume") == 1);
+}
+
+TEST_CASE("a step that fails is a complaint, and the others are still taken")
+{
+    FakeSlurm slurm;
+    slurm.fail_next("create_node", Code::rejected);
+
+    auto result =
+        sync_nodes({make_node("n1"), make_node("n2")}, slurm, {});
+
+    REQUIRE(result);
+    CHECK(result->complaints.size() == 1);
+    CHECK(slurm.load_nodes()->size() == 1);
+}
+
+TEST_CASE("nothing is planned from a list that did not come")
+{
+    FakeSlurm slurm;
+    slurm.fail_next("load_nodes", Code::busy);
+
+    auto result = sync_nodes({make_node("n1")}, slurm, {});
+
+    REQUIRE_FALSE(result);
+    CHECK(result.error().code == Code::busy);
+    CHECK(slurm.count("create_node") == 0);
+}
+
+TEST_CASE("NodeAddress is an IP address, with a port or slurmctld's")
+{
+    struct Row {
+        const char *text;
+        const char *address; // null: refused
+        int port;
+    };
+    const Row rows[] = {
+        {"", "127.0.0.1", FakeSlurm::controller_port},
+        {"10.0.0.1", "10.0.0.1", FakeSlurm::controller_port},
+        {"10.0.0.1:7000", "10.0.0.1", 7000},
+        {"fd00::1", "fd00::1", FakeSlurm::controller_port},
+        {"localhost", nullptr, 0},
+        {"10.0.0.1:", nullptr, 0},
+        {"10.0.0.1:0", nullptr, 0},
+        {"10.0.0.1:65536", nullptr, 0},
+        {"10.0.0.1:x", nullptr, 0},
+        {"10.0.0.1:70 State=DOWN", nullptr, 0},
+        {"10.0.0.1 State=DOWN", nullptr, 0},
+        {"10.0.0.999", nullptr, 0},
+        {":7000", nullptr, 0},
+    };
+    for (const Row &row : rows) {
+        CAPTURE(row.text);
+        FakeSlurm slurm;
+        Conf conf;
+        conf.node_address = row.text;
+        auto result = sync_nodes({make_node("n1")}, slurm, conf);
+        CHECK(result.has_value() == (row.address != nullptr));
+        if (!result || !row.address)
+            continue;
+        auto made = slurm.created("n1");
+        REQUIRE(made);
+        CHECK(made->address == row.address);
+        CHECK(made->port == row.port);
+    }
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tests/unit/slurm_contract.h"
+
+#include <algorithm>
+#include <doctest/doctest.h>
+#include <optional>
+
+namespace bridge {
+
+namespace {
+
+// A feature that only our own node has, so that its jobs run nowhere else.
+constexpr char feature[] = "contract";
+
+Code code_of(const auto &result)
+{
+    REQUIRE_FALSE(result.has_value());
+    CHECK_FALSE(result.error().message.empty());
+    return result.error().code;
+}
+
+JobDescription description(const SlurmSetup &setup, const std::string &name)
+{
+    JobDescription job;
+    job.name = name;
+    job.user_id = setup.user_id;
+    job.group_id = setup.group_id;
+    job.features = feature;
+    job.memory_per_node = MebiBytes{100};
+    job.time_limit = 10;
+    job.tag = {"contract/" + name, "uid-" + name, 3};
+    return job;
+}
+
+std::optional<SlurmNode> find_node(Slurm &slurm, const std::string &name)
+{
+    auto nodes = slurm.load_nodes();
+    REQUIRE(nodes.has_value());
+    for (const SlurmNode &node : *nodes)
+        if (node.name == name)
+            return node;
+    return std::nullopt;
+}
+
+void check_nodes(Slurm &slurm, const SlurmSetup &setup)
+{
+    auto cluster = slurm.load_cluster();
+    REQUIRE(cluster.has_value());
+    CHECK_FALSE(cluster->name.empty());
+    CHECK(cluster->controller_port != 0);
+    CHECK_FALSE(find_node(slurm, setup.node));
+
+    NodeDescription node{setup.node,       "127.0.0.1",
+                         cluster->controller_port, 4,
+                         MebiBytes{1000},  feature,
+                         {}};
+    REQUIRE(slurm.create_node(node).has_value());
+    CHECK(code_of(slurm.create_node(node)) == Code::rejected);
+
+    auto made = find_node(slurm, setup.node);
+    REQUIRE(made);
+    CHECK(made->external);
+    CHECK_FALSE(made->drained);
+    CHECK(made->cpus == 4);
+    CHECK(made->memory == MebiBytes{1000});
+    CHECK(made->features == feature);
+
+    REQUIRE(slurm.set_features(setup.node, "contract,more").has_value());
+    CHECK(find_node(slurm, setup.node)->features == "contract,more");
+
+    REQUIRE(slurm.drain(setup.node, "slurmk8sd: a test").has_value());
+    CHECK(find_node(slurm, setup.node)->drained);
+    CHECK(find_node(slurm, setup.node)->reason == "slurmk8sd: a test");
+    REQUIRE(slurm.resume(setup.node).has_value());
+    CHECK_FALSE(find_node(slurm, setup.node)->drained);
+
+    CHECK(code_of(slurm.set_features("no-such-node", feature)) ==
+          Code::rejected);
+    CHECK(code_of(slurm.drain("no-such-node", "x")) == Code::rejected);
+    CHECK(code_of(slurm.delete_node("no-such-node")) == Code::rejected);
+}
+
+JobRef submit(Slurm &slurm, const SlurmSetup &setup, const std::string &name)
+{
+    auto job = slurm.submit(description(setup, name));
+    REQUIRE_MESSAGE(job.has_value(), job.error().message);
+    CHECK(job->id != 0);
+    CHECK(job->sluid != Sluid{});
+    return *job;
+}
+
+Job load(Slurm &slurm, JobRef ref)
+{
+    auto job = slurm.load(ref);
+    REQUIRE_MESSAGE(job.has_value(), job.error().message);
+    CHECK(job->ref == ref);
+    return *job;
+}
+
+void check_refusals(Slurm &slurm, const SlurmSetup &setup)
+{
+    JobDescription nowhere = description(setup, "nowhere");
+    nowhere.features = "no-node-has-this";
+    CHECK(code_of(slurm.submit(nowhere)) == Code::rejected);
+
+    JobDescription huge = description(setup, "huge");
+    huge.memory_per_node = MebiBytes{std::uint64_t{1} << 40};
+    CHECK(code_of(slurm.submit(huge)) == Code::rejected);
+}
+
+void check_lists(Slurm &slurm, JobRef ref)
+{
+    auto all = slurm.load_all();
+    REQUIRE(all.has_value());
+    CHECK(std::ranges::contains(*all, ref, [](const Job &j) { return j.ref; }));
+
+    auto states = slurm.load_states();
+    REQUIRE(states.has_value());
+    CHECK(std::ranges::contains(*states, ref.id, &JobStateHint::id));
+}
+
+void check_identity(Slurm &slurm, JobRef ref)
+{
+    JobRef other{ref.id, Sluid{ref.sluid.value + 1}};
+    JobRef unknown{ref.id + 1000000, ref.sluid};
+
+    CHECK(code_of(slurm.load(other)) == Code::not_found);
+    CHECK(code_of(slurm.complete(other, 0)) == Code::not_found);
+    CHECK(code_of(slurm.cancel(other)) == Code::not_found);
+    CHECK(code_of(slurm.load(unknown)) == Code::not_found);
+    CHECK_FALSE(is_ended(load(slurm, ref).state));
+}
+
+// An allocation, and how it ends.
+void check_end(Slurm &slurm, const SlurmSetup &setup, int status,
+               JobState state)
+{
+    JobRef ref = submit(slurm, setup, "end" + std::to_string(status));
+    REQUIRE(setup.wait(
+        [&] { return is_allocated(load(slurm, ref).state); }));
+    Job job = load(slurm, ref);
+    CHECK(job.tag ==
+          GangTag{"contract/end" + std::to_string(status),
+                  "uid-end" + std::to_string(status), 3});
+    CHECK(job.nodes == std::vector<std::string>{setup.node});
+    CHECK(job.cpus == 1);
+    CHECK(job.memory_per_node == MebiBytes{100});
+    check_lists(slurm, ref);
+    check_identity(slurm, ref);
+    CHECK(slurm.set_comment(ref, "what a test says").has_value());
+
+    REQUIRE(slurm.complete(ref, status).has_value());
+
+    CHECK(load(slurm, ref).state == state);
+    check_lists(slurm, ref); // it is known for a while
+    CHECK(slurm.complete(ref, status).has_value()); // a second time
+    CHECK(load(slurm, ref).state == state);
+}
+
+void check_cancel(Slurm &slurm, const SlurmSetup &setup)
+{
+    REQUIRE(slurm.drain(setup.node, "slurmk8sd: a test").has_value());
+    JobRef ref = submit(slurm, setup, "cancel");
+    Job job = load(slurm, ref);
+    CHECK(job.state == JobState::pending);
+    CHECK(job.nodes.empty());
+    CHECK(job.tag.generation == 3);
+
+    REQUIRE(slurm.cancel(ref).has_value());
+
+    CHECK(load(slurm, ref).state == JobState::cancelled);
+    CHECK(slurm.cancel(ref).has_value()); // a second time
+    REQUIRE(slurm.resume(setup.node).has_value());
+}
+
+} // namespace
+
+void slurm_contract(Slurm &slurm, const SlurmSetup &setup)
+{
+    check_nodes(slurm, setup);
+    check_refusals(slurm, setup);
+    check_cancel(slurm, setup);
+    check_end(slurm, setup, 0, JobState::completed);
+    check_end(slurm, setup, 7 << 8, JobState::failed);
+    check_end(slurm, setup, 9, JobState::failed);
+    check_end(slurm, setup, 253, JobState::out_of_memory);
+    CHECK(slurm.delete_node(setup.node).has_value());
+}
+
+} // namespace bridge

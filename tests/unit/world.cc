@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tests/unit/world.h"
+
+#include "common/log.h"
+
+#include <doctest/doctest.h>
+
+namespace bridge {
+
+namespace {
+
+constexpr int too_many = 20000; // steps: somebody runs in a circle
+
+template <class T> std::optional<T> take(Mailbox<T> &from)
+{
+    return from.size() == 0 ? std::nullopt : from.pop();
+}
+
+} // namespace
+
+struct World::Agent {
+    Mailbox<Message> mailbox;
+    TaskQueue actions;
+    TaskQueue reports;
+    Bridge bridge;
+
+    explicit Agent(World &world)
+        : bridge(std::make_shared<const Conf>(world.conf),
+                 {world.slurm, actions, reports,
+                  [&world](HookMessage m) {
+                      if (world.slurm.hooks)
+                          world.slurm.receive(m);
+                  }},
+                 mailbox)
+    {
+    }
+};
+
+World::World()
+{
+    set_log_level(LogLevel::error); // faults are what these tests are about
+    conf.default_user = "daemon";
+    nodes = {make_node("kn1"), make_node("kn2")};
+    Namespace ns;
+    ns.name = "default";
+    namespaces = {ns};
+    kube.on_change([this](const Pod &pod, bool deleted) {
+        if (agent_ && watch_pods)
+            agent_->mailbox.push(Changed<Pod>{pod, deleted});
+    });
+}
+
+World::~World() = default;
+
+void World::start_agent()
+{
+    start_agent_unlisted();
+    send_lists();
+    settle();
+}
+
+void World::start_agent_unlisted()
+{
+    kill_agent();
+    agent_ = std::make_unique<Agent>(*this);
+    connect_socket();
+}
+
+void World::kill_agent()
+{
+    agent_.reset();
+    slurm.hooks = {};
+}
+
+void World::send_lists()
+{
+    for (const std::string &name : conf.scheduler_names) {
+        Listed<Pod> pods{name, {}};
+        for (const Pod &pod : kube.pods())
+            if (pod.scheduler_name == name)
+                pods.objects.push_back(pod);
+        agent_->mailbox.push(std::move(pods));
+    }
+    agent_->mailbox.push(Listed<Node>{"", nodes});
+    agent_->mailbox.push(Listed<Namespace>{"", namespaces});
+}
+
+void World::connect_socket()
+{
+    slurm.connect([this](HookMessage m) {
+        if (agent_)
+            agent_->mailbox.push(HookReceived{std::move(m)});
+    });
+}
+
+void World::cut_socket()
+{
+    slurm.hooks = {};
+    agent_->mailbox.push(HookLost{});
+}
+
+bool World::one_step()
+{
+    if (auto task = take(agent_->actions))
+        (*task)(kube);
+    else if (auto report = take(agent_->reports))
+        (*report)(kube);
+    else if (auto message = take(agent_->mailbox))
+        agent_->bridge.handle(std::move(*message), now);
+    else
+        return false;
+    return true;
+}
+
+void World::step(int steps)
+{
+    while (steps-- > 0 && one_step()) {
+    }
+}
+
+void World::settle()
+{
+    int steps = 0;
+    // Gangs that were woken in one turn are decided in the next.
+    for (int idle = 0; idle < 3; idle++) {
+        while (one_step()) {
+            REQUIRE(++steps < too_many);
+            idle = 0;
+        }
+        agent_->bridge.handle(Ask{[] {}}, now);
+    }
+}
+
+void World::pass(std::chrono::seconds time)
+{
+    for (; time.count() > 0; time -= std::chrono::seconds(1)) {
+        now += std::chrono::seconds(1);
+        slurm.schedule(); // as slurmctld does by itself
+        settle();
+    }
+}
+
+void World::deliver(Message message)
+{
+    agent_->mailbox.push(std::move(message));
+    settle();
+}
+
+Pod World::create(const std::string &name)
+{
+    return create(make_pod(name));
+}
+
+Pod World::create(Pod pod)
+{
+    Pod made = kube.put(std::move(pod));
+    if (agent_)
+        settle();
+    return made;
+}
+
+void World::run_containers(const std::string &name)
+{
+    kube.change({"default", name}, [](Pod &p) { p.phase = "Running"; });
+    if (agent_)
+        settle();
+}
+
+void World::end_containers(const std::string &name, int exit_code)
+{
+    kube.change({"default", name}, [&](Pod &p) {
+        p.phase = exit_code == 0 ? "Succeeded" : "Failed";
+        p.containers = {{"main", true, exit_code, 0,
+                         exit_code == 0 ? "Completed" : "Error"}};
+    });
+    if (agent_)
+        settle();
+}
+
+void World::delete_as_user(const std::string &name)
+{
+    kube.change({"default", name}, [](Pod &p) { p.deleting = true; });
+    if (!pod(name)->bound())
+        kube.erase({"default", name});
+    if (agent_)
+        settle();
+}
+
+void World::finish_deletion(const std::string &name)
+{
+    kube.erase({"default", name});
+    if (agent_)
+        settle();
+}
+
+std::optional<Pod> World::pod(const std::string &name) const
+{
+    return kube.find({"default", name});
+}
+
+std::string World::node_of(const std::string &name) const
+{
+    auto there = pod(name);
+    return there ? there->node_name : std::string();
+}
+
+std::string World::said_on(const std::string &name) const
+{
+    auto there = pod(name);
+    return there ? there->scheduled.message : std::string();
+}
+
+const FakeSlurm::Record &World::only_job() const
+{
+    REQUIRE(slurm.jobs().size() == 1);
+    return slurm.jobs().begin()->second;
+}
+
+std::size_t World::allocation_count() const
+{
+    std::size_t count = 0;
+    for (const auto &[id, record] : slurm.jobs())
+        count += is_allocated(record.job.state);
+    return count;
+}
+
+std::string World::ask(const std::function<std::string(Bridge &)> &question)
+{
+    std::string answer;
+    Bridge &bridge = agent_->bridge;
+    bridge.handle(Ask{[&] { answer = question(bridge); }}, now);
+    return answer;
+}
+
+std::string World::status()
+{
+    return ask([](Bridge &bridge) { return bridge.status_json(); });
+}
+
+std::string World::metrics()
+{
+    return ask([](Bridge &bridge) { return bridge.metrics(); });
+}
+
+} // namespace bridge

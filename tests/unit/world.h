@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Slurm, Kubernetes and an agent between them, all in one thread and with a
+// clock that the test moves: whole flows without a socket and without a sleep.
+#pragma once
+
+#include "agent/bridge.h"
+#include "tests/unit/fake_kube.h"
+#include "tests/unit/fake_slurm.h"
+#include "tests/unit/make.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bridge {
+
+class World {
+  public:
+    FakeSlurm slurm;
+    FakeKube kube;
+    Conf conf;
+    Clock::time_point now = Clock::now();
+
+    World();
+    ~World();
+
+    // A new agent over the same Slurm and Kubernetes; what the old one had not
+    // done yet is lost, as when it is killed.
+    void start_agent();
+    // The same, before the first lists have come.
+    void start_agent_unlisted();
+    void send_lists();
+    void kill_agent();
+
+    // Until nobody has anything left to do, without the clock moving.
+    void settle();
+    // At most that many steps: tasks, messages. To stop in the middle.
+    void step(int steps);
+    // Moves the clock, a second at a time, and settles at each.
+    void pass(std::chrono::seconds time);
+
+    void cut_socket();
+    void connect_socket();
+
+    // --- the usual moves of users and kubelets, with all that follows
+
+    Pod create(const std::string &name);
+    Pod create(Pod pod);
+    void run_containers(const std::string &name);
+    void end_containers(const std::string &name, int exit_code);
+    void delete_as_user(const std::string &name); // as kubectl delete does
+    void finish_deletion(const std::string &name);
+
+    std::optional<Pod> pod(const std::string &name) const;
+    std::string node_of(const std::string &name) const;
+    std::string said_on(const std::string &name) const; // the condition
+    // The only job, which must be the only one.
+    const FakeSlurm::Record &only_job() const;
+    std::size_t allocation_count() const; // jobs that hold resources
+
+    // What the agent counts and says, as slurmk8s asks it.
+    std::string status();
+    std::string metrics();
+    void deliver(Message message); // and all that follows
+
+    bool watch_pods = true; // false: the watch is silent
+    std::vector<Node> nodes;
+    std::vector<Namespace> namespaces;
+
+  private:
+    struct Agent;
+
+    bool one_step();
+    std::string ask(const std::function<std::string(Bridge &)> &question);
+
+    std::unique_ptr<Agent> agent_;
+};
+
+} // namespace bridge
