@@ -21,6 +21,7 @@ struct Actor {
     Result<Outcome> operator()(const Refuse &) const { return Done{}; }
     Result<Outcome> operator()(const Start &) const { return Done{}; }
     Result<Outcome> operator()(const Clean &) const { return Done{}; }
+    Result<Outcome> operator()(const Find &) const { return Done{}; }
 
     Result<Outcome> operator()(const Submit &) const
     {
@@ -33,22 +34,6 @@ struct Actor {
             return std::unexpected(job.error());
         context.kick();
         return Submitted{*job};
-    }
-
-    // The job of this gang and generation, if the submit left one: the one that
-    // lives, should there be several.
-    Result<Outcome> operator()(const Find &) const
-    {
-        auto jobs = slurm().load_all();
-        if (!jobs)
-            return std::unexpected(jobs.error());
-        Found found;
-        for (Job &job : *jobs)
-            if (job.tag.uid == gang.uid &&
-                job.tag.generation == generation_of(gang) &&
-                (!found.job || is_ended(found.job->state)))
-                found.job = std::move(job);
-        return found;
     }
 
     Result<Outcome> operator()(const Look &look) const
@@ -83,8 +68,16 @@ struct Actor {
         return end(slurm().complete(complete.job, complete.status));
     }
 
+    // A list may lack a Pod that is there; only "not found" is an answer.
     Result<Outcome> operator()(const Cancel &cancel) const
     {
+        if (gang.unseen) {
+            auto pod = kube().get_pod(gang.key);
+            if (pod && pod->uid == gang.uid)
+                return StillThere{std::move(*pod)};
+            if (!pod && pod.error().code != Code::not_found)
+                return std::unexpected(pod.error());
+        }
         return end(slurm().cancel(cancel.job));
     }
 
@@ -98,6 +91,8 @@ struct Actor {
                                               std::to_string(renew.generation));
                 !raised)
                 return std::unexpected(raised.error());
+        if (is_ended(gang.job->state)) // its exit code is not ours to change
+            return Done{};
         return end(slurm().cancel(renew.job));
     }
 
@@ -106,7 +101,7 @@ struct Actor {
         PodEvent event{PodEvent::Type::warning, "SlurmJobEnded", "Ending",
                        job_ended_words(ending.job, ending.state)};
         for (const PodPtr &pod : gang.pods) {
-            if (pod->terminal() || pod->deleting)
+            if (!lives_by_job(gang, *pod) || pod->deleting)
                 continue;
             (void)kube().post_event(*pod, event);
             if (auto gone = kube().delete_pod(*pod); !gone)

@@ -23,10 +23,10 @@ struct Submitted {
 struct Looked {
     Job job;
 };
-struct Found { // the job that an uncertain submit left, if it left one
-    std::optional<Job> job;
+struct StillThere { // the Pod of a job that seemed to have none
+    Pod pod;
 };
-using Outcome = std::variant<Done, Submitted, Looked, Found>;
+using Outcome = std::variant<Done, Submitted, Looked, StillThere>;
 
 // What an Action needs besides the gang: a copy, so that nothing is shared.
 struct ActContext {

@@ -42,15 +42,18 @@ void Bridge::handle(Message message, Clock::time_point now)
 void Bridge::on(Listed<Pod> &pods)
 {
     listed_schedulers_.insert(pods.source);
-    solved("list Pods of " + pods.source);
     std::unordered_set<std::string> keep;
     for (Pod &pod : pods.objects) {
         keep.insert(pod.uid);
         wake(gangs_.put(std::move(pod)));
     }
-    for (const Pod &pod : gangs_.missing(pods.source, keep))
-        if (auto uid = gangs_.remove(pod))
+    for (const Pod &pod : gangs_.missing(pods.source, keep)) {
+        auto uid = gangs_.remove(pod);
+        if (GangEntry *entry = uid ? gangs_.find(*uid) : nullptr)
+            entry->gang.unseen = true; // the list may be wrong: ask
+        if (uid)
             wake(*uid);
+    }
 }
 
 void Bridge::on(Changed<Pod> &pod)
@@ -65,6 +68,11 @@ void Bridge::on(Changed<Pod> &pod)
 void Bridge::on(Listed<Node> &nodes)
 {
     listed_nodes_ = true;
+    if (nodes.objects.empty() && !nodes_.empty()) {
+        problem(nodes_problem, "Kubernetes lists no Node at all any more: "
+                               "nothing is changed in Slurm");
+        return;
+    }
     nodes_changed_ = true;
     nodes_.clear();
     for (Node &node : nodes.objects)
@@ -92,7 +100,8 @@ void Bridge::on(Listed<Namespace> &namespaces)
     namespaces_.clear();
     for (Namespace &ns : namespaces.objects)
         namespaces_[ns.name] = std::move(ns);
-    wake_all();
+    for (auto &[uid, entry] : gangs_.all())
+        try_again(entry);
 }
 
 void Bridge::on(Changed<Namespace> &ns)
@@ -102,9 +111,9 @@ void Bridge::on(Changed<Namespace> &ns)
         namespaces_.erase(name);
     else
         namespaces_[name] = std::move(ns.object);
-    for (const auto &[uid, entry] : gangs_.all())
-        if (entry.gang.key.ns == name && !entry.gang.job)
-            wake(uid);
+    for (auto &[uid, entry] : gangs_.all())
+        if (entry.gang.key.ns == name)
+            try_again(entry);
 }
 
 void Bridge::on(WatchState &state)
@@ -120,12 +129,7 @@ void Bridge::on(HookReceived &hook)
     const HookMessage &message = hook.message;
     switch (message.type) {
     case HookMessage::Type::hello:
-        solved("prep/k8s");
-        log_info("slurmctld's plugin connected",
-                 {{"ClusterName", message.cluster}, {"host", message.host}});
-        // slurmctld may have started anew, from an older state perhaps.
-        jobs_due_ = now_;
-        nodes_changed_ = true;
+        on_hello(message);
         break;
     case HookMessage::Type::allocated:
         on_allocated(message);
@@ -135,11 +139,31 @@ void Bridge::on(HookReceived &hook)
         break;
     case HookMessage::Type::resync:
         health_.count("hook_resync");
-        jobs_due_ = now_;
+        list_jobs_soon();
         break;
     default:
         break;
     }
+}
+
+void Bridge::on_hello(const HookMessage &hello)
+{
+    log_info("slurmctld's plugin connected",
+             {{"ClusterName", hello.cluster}, {"host", hello.host}});
+    if (cluster_.empty())
+        cluster_ = hello.cluster;
+    if (hello.cluster != cluster_)
+        problem("prep/k8s", "the slurmctld of another cluster, " +
+                                hello.cluster + ", uses our socket");
+    else if (hello.version != hook_protocol_version)
+        problem("prep/k8s", "prep_k8s.so speaks version " +
+                                std::to_string(hello.version) +
+                                " of the protocol: install both of one build");
+    else
+        solved("prep/k8s");
+    // slurmctld may have started anew, from an older state perhaps.
+    list_jobs_soon();
+    nodes_changed_ = true;
 }
 
 // Whatever is held is said again by the plugin when it is back.
@@ -160,19 +184,24 @@ void Bridge::on(NodesSynced &synced)
         problem(nodes_problem, synced.result.error().message);
         return;
     }
+    bool changed = node_map_ != synced.result->nodes;
     synced_nodes_ = true;
     node_map_ = std::move(synced.result->nodes);
     std::string words;
     for (const std::string &complaint : synced.result->complaints)
         words += (words.empty() ? "" : "; ") + complaint;
-    if (words.empty()) {
+    if (words.empty())
         solved(nodes_problem);
-    } else {
+    else
         problem(nodes_problem, words);
+    if (synced.result->retry) {
         nodes_due_ = now_ + std::chrono::seconds(30);
         nodes_changed_ = true;
     }
-    wake_all(); // a job may be possible now, or a placement no more
+    if (!changed)
+        return;
+    for (auto &[uid, entry] : gangs_.all()) // a job may be possible now
+        try_again(entry);
 }
 
 void Bridge::on(Ask &ask)
@@ -183,9 +212,10 @@ void Bridge::on(Ask &ask)
 void Bridge::on(Reload &reload)
 {
     conf_ = std::move(reload.conf);
-    jobs_due_ = now_;
+    list_jobs_soon();
     nodes_changed_ = true;
-    wake_all();
+    for (auto &[uid, entry] : gangs_.all())
+        try_again(entry);
 }
 
 void Bridge::on(Stop &)

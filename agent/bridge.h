@@ -22,7 +22,8 @@ namespace bridge {
 // What the owner thread uses of the rest of the agent.
 struct BridgePorts {
     Slurm &slurm;
-    TaskQueue &workers;   // for actions
+    TaskQueue &submits;   // for Submit, of which thousands may come at once
+    TaskQueue &workers;   // for everything else
     TaskQueue &reporters; // for conditions and Events, which may wait
     std::function<void(HookMessage)> send_hook; // to prep/k8s, if connected
 };
@@ -38,6 +39,9 @@ class Bridge {
     // One turn of run(), for tests: what the message changes, then whatever
     // follows from it and from the time.
     void handle(Message message, Clock::time_point now);
+
+    // When a turn is due if no message comes before.
+    Clock::time_point next_deadline() const;
 
     // For slurmk8s and the probes; on the owner thread only (Ask).
     const Health &health() const { return health_; }
@@ -63,18 +67,24 @@ class Bridge {
     void on(Reload &reload);
     void on(Stop &stop);
 
+    void on_hello(const HookMessage &hello);
     void on_allocated(const HookMessage &hook);
     void on_ended(const HookMessage &hook);
     void take_jobs(const std::string &uid, std::vector<Job> &jobs);
     void take_first_job(GangEntry &entry, std::vector<Job> &jobs);
     void cancel_duplicate(const Job &job);
+    void set_job(GangEntry &entry, std::optional<Job> job);
     void apply_early_hook(GangEntry &entry);
     void settle_early_hooks();
+    void settle_uncertain(GangEntry &entry);
+    void list_jobs_soon();
     void note_outcome(GangEntry &entry, ActionDone &done);
     void note_failure(GangEntry &entry, const ActionDone &done);
+    void note_bind_failure(GangEntry &entry, const Error &error);
     void note_done(GangEntry &entry, const Action &action);
     void hold_back(GangEntry &entry, const Action &action,
                    Clock::duration delay);
+    void try_again(GangEntry &entry);
 
     // bridge_turn.cc: what follows
     bool pods_listed() const;
@@ -82,15 +92,19 @@ class Bridge {
     void turn();
     void tick();
     void reconcile(const std::string &uid);
+    bool may_act(GangEntry &entry, const Action &action);
+    bool room_for(const Gang &gang, const std::string &node) const;
+    void wake_blocked();
     void carry_out(GangEntry &entry, Action action);
     void dispatch(GangEntry &entry, Action action);
+    template <class Answer, class Question>
+    void ask_slurm(Question question);
     void load_jobs();
     void load_states();
     void sync_node_list();
     void wake(const std::string &uid) { woken_.insert(uid); }
     void wake_all();
-    void wake_at(Clock::time_point when, const std::string &uid);
-    Clock::time_point next_deadline() const;
+    void wake_at(GangEntry &entry, Clock::time_point when);
 
     // bridge_tell.cc: words for people
     void tell(GangEntry &entry, const std::string &sentence,
@@ -121,12 +135,21 @@ class Bridge {
     bool loaded_jobs_ = false;
     bool synced_nodes_ = false;
 
-    // Hooks that came before the answer to the submit that caused them.
-    std::map<JobRef, HookMessage::Type> early_hooks_;
+    // Hooks of jobs that are no gang's current one: their submit is still
+    // unanswered, or they were replaced.
+    struct EarlyHook {
+        HookMessage::Type type;
+        Clock::time_point since;
+    };
+    std::map<JobRef, EarlyHook> early_hooks_;
+    std::string cluster_; // of the first plugin that connected
+    // Who waits until what has ended in Slurm has left the Node.
+    std::map<std::string, std::set<std::string>> blocked_;
 
     std::set<std::string> woken_;
     std::multimap<Clock::time_point, std::string> timers_; // uid
     bool loading_jobs_ = false;
+    bool list_again_ = false; // something came while a list was made
     bool loading_states_ = false;
     bool syncing_nodes_ = false;
     bool nodes_changed_ = true;

@@ -23,12 +23,16 @@ void Bridge::tell(GangEntry &entry, const std::string &sentence,
         if (pod->bound() || pod->terminal() || pod->deleting ||
             pod->scheduled.message.starts_with(sentence))
             continue;
-        ports_.reporters.push([this, pod, words](Kube &kube) {
-            PodEvent event{PodEvent::Type::warning, "FailedScheduling",
-                           "Scheduling", words};
-            (void)kube.post_event(*pod, event);
-            if (kube.set_unscheduled(*pod, "Unschedulable", words))
+        ports_.reporters.push([this, pod, words,
+                               dropped = entry.telling.get_token()](Kube &kube) {
+            if (dropped.stop_requested())
                 return;
+            if (kube.set_unscheduled(*pod, "Unschedulable", words)) {
+                (void)kube.post_event(*pod, {PodEvent::Type::warning,
+                                             "FailedScheduling", "Scheduling",
+                                             words});
+                return;
+            }
             mailbox_.push(Ask{[this, uid = pod->uid] {
                 if (GangEntry *known = gangs_.find(uid))
                     known->told.clear(); // say it again when it is due

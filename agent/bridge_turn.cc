@@ -13,6 +13,8 @@ namespace bridge {
 namespace {
 
 constexpr std::chrono::seconds states_interval{2}; // while something waits
+// Until an uncertain submit must have been carried out, or never will be.
+constexpr std::chrono::seconds find_delay{2};
 
 bool waits_in_slurm(const GangEntry &entry)
 {
@@ -41,6 +43,7 @@ void Bridge::turn()
         log_info("in step with Slurm and Kubernetes, serving");
         settle_early_hooks();
     }
+    wake_blocked();
     // What is woken while this runs waits for the next turn of the loop.
     std::set<std::string> woken;
     woken.swap(woken_);
@@ -76,7 +79,9 @@ Clock::time_point Bridge::next_deadline() const
 {
     if (synced() && !woken_.empty())
         return now_;
-    Clock::time_point next = states_due_;
+    Clock::time_point next = Clock::time_point::max();
+    if (!loading_states_)
+        next = states_due_;
     if (!timers_.empty())
         next = std::min(next, timers_.begin()->first);
     if (pods_listed() && !loading_jobs_)
@@ -92,9 +97,12 @@ void Bridge::wake_all()
         wake(uid);
 }
 
-void Bridge::wake_at(Clock::time_point when, const std::string &uid)
+void Bridge::wake_at(GangEntry &entry, Clock::time_point when)
 {
-    timers_.emplace(when, uid);
+    if (entry.armed_until == when)
+        return;
+    entry.armed_until = when;
+    timers_.emplace(when, entry.gang.uid);
 }
 
 void Bridge::reconcile(const std::string &uid)
@@ -103,22 +111,69 @@ void Bridge::reconcile(const std::string &uid)
     if (!entry || entry->in_flight)
         return; // the outcome wakes it again
     Action action = decide(entry->gang, node_map_);
-    // It says whom the Pods run as, and is watched apart from them.
-    if (std::holds_alternative<Submit>(action) &&
-        !namespaces_.contains(entry->gang.key.ns))
-        return;
-    if (entry->held_back == action.index() && now_ < entry->held_until) {
-        wake_at(entry->held_until, uid);
-        return;
+    if (may_act(*entry, action))
+        carry_out(*entry, std::move(action));
+}
+
+// Whether now is the time; if not, the gang is woken when it is.
+bool Bridge::may_act(GangEntry &entry, const Action &action)
+{
+    const Gang &gang = entry.gang;
+    if (entry.held_back == action.index() && now_ < entry.held_until) {
+        wake_at(entry, entry.held_until);
+        return false;
     }
-    if (std::holds_alternative<Cancel>(action) && entry->orphan_since) {
-        auto due = *entry->orphan_since + conf_->orphan_grace;
-        if (now_ < due) { // its Pod may be about to be listed
-            wake_at(due, uid);
-            return;
+    // The Namespace says whom the Pods run as, and is watched apart from them.
+    if (std::holds_alternative<Submit>(action))
+        return namespaces_.contains(gang.key.ns);
+    if (std::holds_alternative<Cancel>(action) && entry.orphan_since) {
+        auto due = *entry.orphan_since + conf_->orphan_grace;
+        if (now_ < due) // its Pod may be about to be listed
+            wake_at(entry, due);
+        return now_ >= due;
+    }
+    if (const auto *bind = std::get_if<Bind>(&action)) {
+        for (const std::string &node : bind->nodes) {
+            if (room_for(gang, node))
+                continue;
+            blocked_[node].insert(gang.uid);
+            return false;
         }
     }
-    carry_out(*entry, std::move(action));
+    return true;
+}
+
+// Slurm frees a node as soon as a job ends, its containers take their time:
+// until they are gone a Pod is bound beside them only where its kubelet would
+// take it, which adds up what all of them ask for.
+bool Bridge::room_for(const Gang &gang, const std::string &node) const
+{
+    Requests sum = gang.pods.front()->requests;
+    bool ledger_lies = false;
+    for (const std::string &uid : gangs_.living_on(node)) {
+        const Gang &other = gangs_.all().at(uid).gang;
+        for (const PodPtr &pod : other.pods) {
+            if (pod->node_name != node || pod->terminal() || uid == gang.uid)
+                continue;
+            sum.cpu += pod->requests.cpu;
+            sum.memory += pod->requests.memory;
+            ledger_lies |= !lives_by_job(other, *pod) ||
+                           is_ended(other.job->state);
+        }
+    }
+    auto known = nodes_.find(node);
+    return !ledger_lies || (known != nodes_.end() &&
+                            sum.cpu <= known->second.allocatable.cpu &&
+                            sum.memory <= known->second.allocatable.memory);
+}
+
+void Bridge::wake_blocked()
+{
+    for (const std::string &node : gangs_.take_freed()) {
+        auto waiting = blocked_.extract(node);
+        if (!waiting.empty())
+            woken_.merge(waiting.mapped());
+    }
 }
 
 // What needs no call is done here; the rest goes to a worker.
@@ -140,6 +195,9 @@ void Bridge::carry_out(GangEntry &entry, Action action)
             {.type = HookMessage::Type::clean, .job = clean->job});
         gang.epilog_held = false;
         wake(gang.uid);
+    } else if (std::holds_alternative<Find>(action)) {
+        jobs_due_ = std::min(jobs_due_, now_ + find_delay); // one list for all
+        wake_at(entry, now_ + find_delay);
     } else if (std::holds_alternative<Forget>(action)) {
         gangs_.erase(std::string(gang.uid));
     } else {
@@ -150,14 +208,21 @@ void Bridge::carry_out(GangEntry &entry, Action action)
 void Bridge::dispatch(GangEntry &entry, Action action)
 {
     entry.in_flight = action.index();
+    if (std::holds_alternative<Bind>(action)) {
+        entry.telling.request_stop();
+        entry.telling = {};
+        entry.told.clear();
+    }
     if (std::holds_alternative<Look>(action))
         entry.gang.stale = false; // a hint that comes meanwhile sets it again
     auto ns = namespaces_.find(entry.gang.key.ns);
     Namespace where =
         ns == namespaces_.end() ? Namespace{entry.gang.key.ns, {}, {}}
                                 : ns->second;
-    ports_.workers.push([this, action = std::move(action), gang = entry.gang,
-                         conf = conf_, where = std::move(where)](Kube &kube) {
+    TaskQueue &queue = std::holds_alternative<Submit>(action) ? ports_.submits
+                                                              : ports_.workers;
+    queue.push([this, action = std::move(action), gang = entry.gang,
+                conf = conf_, where = std::move(where)](Kube &kube) {
         auto kick = [this] {
             ports_.send_hook({.type = HookMessage::Type::kick});
         };
@@ -172,13 +237,24 @@ void Bridge::dispatch(GangEntry &entry, Action action)
     });
 }
 
+// The answer comes whatever happens: who asked waits for it.
+template <class Answer, class Question>
+void Bridge::ask_slurm(Question question)
+{
+    ports_.workers.push([this, question = std::move(question)](Kube &) {
+        try {
+            mailbox_.push(Answer{question(ports_.slurm)});
+        } catch (const std::exception &e) { // such as no memory
+            mailbox_.push(Answer{fail(Code::busy, e.what())});
+        }
+    });
+}
+
 void Bridge::load_jobs()
 {
     loading_jobs_ = true;
     jobs_asked_ = now_;
-    ports_.workers.push([this](Kube &) {
-        mailbox_.push(JobsLoaded{ports_.slurm.load_all()});
-    });
+    ask_slurm<JobsLoaded>([](Slurm &slurm) { return slurm.load_all(); });
 }
 
 void Bridge::load_states()
@@ -188,9 +264,7 @@ void Bridge::load_states()
     // Reasons and expected starts are in the full records only.
     if (now_ - jobs_asked_ >= conf_->reason_interval)
         jobs_due_ = now_;
-    ports_.workers.push([this](Kube &) {
-        mailbox_.push(StatesLoaded{ports_.slurm.load_states()});
-    });
+    ask_slurm<StatesLoaded>([](Slurm &slurm) { return slurm.load_states(); });
 }
 
 void Bridge::sync_node_list()
@@ -200,9 +274,10 @@ void Bridge::sync_node_list()
     std::vector<Node> nodes;
     for (const auto &[name, node] : nodes_)
         nodes.push_back(node);
-    ports_.workers.push([this, nodes = std::move(nodes), conf = conf_](Kube &) {
-        mailbox_.push(NodesSynced{sync_nodes(nodes, ports_.slurm, *conf)});
-    });
+    ask_slurm<NodesSynced>(
+        [nodes = std::move(nodes), conf = conf_](Slurm &slurm) {
+            return sync_nodes(nodes, slurm, *conf);
+        });
 }
 
 } // namespace bridge

@@ -73,6 +73,9 @@ Action without_job(const Gang &gang)
 Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
 {
     const Job &job = *gang.job;
+    if (gang.bind_overdue)
+        return Renew{job.ref, job.tag.generation + 1,
+                     "the Pods could not be bound in time"};
     auto placement = place(gang, job, nodes);
     if (!placement)
         return Renew{job.ref, job.tag.generation + 1,
@@ -104,25 +107,44 @@ Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
     return Wait{};
 }
 
+// Slurm says that somebody ended the job on purpose, or that it can never run;
+// a node that failed or a job that had to give way says nothing of the kind.
+bool ended_on_purpose(JobState state)
+{
+    return state == JobState::cancelled || state == JobState::deadline ||
+           state == JobState::completed || state == JobState::failed;
+}
+
+Action for_waiting_pods(const Gang &gang)
+{
+    const Job &job = *gang.job;
+    if (generation_of(gang) > job.tag.generation) {
+        if (gang.submit_uncertain)
+            return Find{};
+        return Submit{};
+    }
+    if (ended_on_purpose(job.state))
+        return FailPods{job.ref, job.state};
+    return Renew{job.ref, job.tag.generation + 1, state_name(job.state)};
+}
+
 Action with_ended_job(const Gang &gang)
 {
     const Job &job = *gang.job;
-    if (any_bound(gang)) {
+    auto lives = [&](const PodPtr &pod) { return lives_by_job(gang, *pod); };
+    if (std::ranges::any_of(gang.pods, lives)) {
         // A slurmctld that forgot its nodes fails every job on them: that says
         // nothing about the Pods.
         if (all_ending(gang) || job.state == JobState::node_fail)
             return Wait{};
         return EndPods{job.ref, job.state};
     }
-    if (gang.epilog_held) // what waits has no container yet
+    if (gang.epilog_held) // no container of this job lives
         return Clean{job.ref};
-    if (any_waiting(gang)) {
-        if (generation_of(gang) > job.tag.generation && gang.submit_uncertain)
-            return Find{};
-        if (generation_of(gang) > job.tag.generation)
-            return Submit{};
-        return FailPods{job.ref, job.state};
-    }
+    if (any_bound(gang)) // by a job that Slurm has lost
+        return Wait{};
+    if (any_waiting(gang))
+        return for_waiting_pods(gang);
     if (all_over(gang))
         return Forget{};
     return Wait{}; // unbound and deleted: it goes at once

@@ -14,17 +14,20 @@
 //   none          bound                     Wait: not ours, or its job is lost
 //   pending       waiting                   Wait
 //   pending       gone                      Cancel
-//   allocated     waiting                   Bind; Renew if it does not fit
+//   allocated     waiting                   Bind; Renew if it does not fit, or
+//                                           cannot be bound for too long
 //   allocated     bound, prolog held        Start
 //   allocated     living                    Wait
 //   allocated     all over by themselves    Complete with their exit code
 //   allocated     gone, or ended by a user  Cancel
 //   suspended     waiting or living         Wait
-//   ended         bound, living             EndPods; Wait once they are ending,
+//   ended         living by that job        EndPods; Wait once they are ending,
 //                                           and when the node is said to fail
 //   ended         none living, epilog held  Clean
-//   ended         waiting, same generation  FailPods
-//   ended         waiting, raised since     Submit; Find if that is uncertain
+//   ended         living by a lost job      Wait
+//   ended         waiting, raised since     Submit
+//   ended         waiting, ended on purpose FailPods
+//   ended         waiting, otherwise        Renew
 //   ended         all over                  Forget
 #pragma once
 

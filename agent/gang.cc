@@ -8,6 +8,12 @@
 
 namespace bridge {
 
+namespace {
+
+constexpr std::uint32_t max_generation = 1'000'000; // more was never ours
+
+} // namespace
+
 std::uint32_t generation_of(const Pod &pod)
 {
     std::string text = pod.annotation(names::generation_annotation);
@@ -15,7 +21,17 @@ std::uint32_t generation_of(const Pod &pod)
     auto [end, error] =
         std::from_chars(text.data(), text.data() + text.size(), value);
     bool whole = error == std::errc() && end == text.data() + text.size();
-    return whole ? value : 0;
+    return whole && value < max_generation ? value : 0;
+}
+
+bool lives_by_job(const Gang &gang, const Pod &pod)
+{
+    if (pod.terminal() || !gang.job)
+        return false;
+    if (!pod.bound())
+        return gang.assumed_bound || gang.maybe_bound;
+    return pod.annotation(names::sluid_annotation) ==
+           gang.job->ref.sluid.str();
 }
 
 std::uint32_t generation_of(const Gang &gang)

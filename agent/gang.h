@@ -30,8 +30,13 @@ struct Gang {
     // slurmctld holds this hook of the job until we say so.
     bool prolog_held = false;
     bool epilog_held = false;
-    // Our binding succeeded; the watch has not shown it yet.
+    // Our binding succeeded, or may have: the watch has not shown it yet.
     bool assumed_bound = false;
+    bool maybe_bound = false;
+    // It could not be bound for as long as BindTimeout allows.
+    bool bind_overdue = false;
+    // Known by its job alone: Kubernetes is asked before that is ended.
+    bool unseen = false;
     // We raised the generation to this; the watch may not have shown it yet.
     std::uint32_t least_generation = 0;
 };
@@ -40,5 +45,9 @@ struct Gang {
 // own cancels are told from a user's.
 std::uint32_t generation_of(const Pod &pod);
 std::uint32_t generation_of(const Gang &gang); // the highest known
+
+// Containers of this Pod may live on a node because of the gang's current job:
+// another job of the gang says nothing about it.
+bool lives_by_job(const Gang &gang, const Pod &pod);
 
 } // namespace bridge

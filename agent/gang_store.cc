@@ -25,15 +25,19 @@ std::string GangStore::put(Pod pod)
     gang.uid = uid;
     gang.key = pod.key;
     entry.orphan_since.reset();
+    gang.unseen = false;
     if (pod.bound())
-        gang.assumed_bound = false;
+        gang.assumed_bound = gang.maybe_bound = false;
     auto same = std::ranges::find_if(
         gang.pods, [&](const PodPtr &known) { return known->uid == pod.uid; });
     auto latest = std::make_shared<const Pod>(std::move(pod));
-    if (same != gang.pods.end())
-        *same = std::move(latest);
-    else
-        gang.pods.push_back(std::move(latest));
+    if (same != gang.pods.end()) {
+        unindex(**same);
+        *same = latest;
+    } else {
+        gang.pods.push_back(latest);
+    }
+    index(*latest);
     return uid;
 }
 
@@ -43,10 +47,13 @@ std::optional<std::string> GangStore::remove(const Pod &pod)
     if (!entry)
         return std::nullopt;
     std::erase_if(entry->gang.pods, [&](const PodPtr &known) {
-        return known->uid == pod.uid;
+        if (known->uid != pod.uid)
+            return false;
+        unindex(*known);
+        return true;
     });
     if (entry->gang.pods.empty())
-        entry->gang.assumed_bound = false;
+        entry->gang.assumed_bound = entry->gang.maybe_bound = false;
     return entry->gang.uid;
 }
 
@@ -86,6 +93,7 @@ GangEntry &GangStore::adopt(const GangTag &tag)
     if (slash != std::string::npos)
         entry.gang.key = {tag.gang.substr(0, slash),
                           tag.gang.substr(slash + 1)};
+    entry.gang.unseen = true;
     entry.orphan_since = Clock::now();
     return entry;
 }
@@ -115,24 +123,53 @@ void GangStore::erase(const std::string &uid)
     if (!entry)
         return;
     set_job(*entry, std::nullopt);
+    for (const PodPtr &pod : entry->gang.pods)
+        unindex(*pod);
     gangs_.erase(uid);
 }
 
-bool GangStore::living_of(Sluid sluid) const
+bool GangStore::living_of(JobRef job) const
 {
-    std::string text = sluid.str();
-    for (const auto &[uid, entry] : gangs_) {
-        const Gang &gang = entry.gang;
-        bool assumed = gang.assumed_bound && gang.job &&
-                       gang.job->ref.sluid == sluid && !gang.pods.empty();
-        if (assumed ||
-            std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
-                return pod->bound() && !pod->terminal() &&
-                       pod->annotation(names::sluid_annotation) == text;
-            }))
-            return true;
-    }
-    return false;
+    if (by_sluid_.contains(job.sluid.str()))
+        return true;
+    auto uid = by_job_.find(job.id);
+    if (uid == by_job_.end())
+        return false;
+    const Gang &gang = gangs_.at(uid->second).gang;
+    return gang.job->ref == job && !gang.pods.empty() &&
+           (gang.assumed_bound || gang.maybe_bound);
+}
+
+const std::set<std::string> &
+GangStore::living_on(const std::string &node) const
+{
+    static const std::set<std::string> nobody;
+    auto found = by_node_.find(node);
+    return found == by_node_.end() ? nobody : found->second;
+}
+
+void GangStore::index(const Pod &pod)
+{
+    if (!pod.bound() || pod.terminal())
+        return;
+    by_node_[pod.node_name].insert(gang_uid(pod));
+    if (std::string sluid = pod.annotation(names::sluid_annotation);
+        !sluid.empty())
+        by_sluid_[sluid]++;
+}
+
+void GangStore::unindex(const Pod &pod)
+{
+    if (!pod.bound() || pod.terminal())
+        return;
+    freed_.insert(pod.node_name);
+    auto node = by_node_.find(pod.node_name);
+    if (node != by_node_.end() && node->second.erase(gang_uid(pod)) != 0 &&
+        node->second.empty())
+        by_node_.erase(node);
+    auto sluid = by_sluid_.find(pod.annotation(names::sluid_annotation));
+    if (sluid != by_sluid_.end() && --sluid->second == 0)
+        by_sluid_.erase(sluid);
 }
 
 } // namespace bridge

@@ -8,9 +8,12 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
+#include <stop_token>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace bridge {
@@ -24,11 +27,17 @@ struct GangEntry {
     // effect has yet to be seen.
     std::optional<std::size_t> held_back;
     Clock::time_point held_until{};
-    unsigned failures = 0; // in a row
+    Clock::time_point armed_until{}; // the timer that is set for it
+    unsigned failures = 0;           // in a row
+    unsigned renewals = 0;           // in a row, without a binding
+    std::optional<Clock::time_point> bind_failing_since;
 
     Clock::time_point job_since{}; // when its current job became known
-    // The sentence last said on the Pods; it is not said twice in a row.
+    std::optional<Clock::time_point> uncertain_since; // a submit's outcome
+    // The sentence last said on the Pods; it is not said twice in a row. What
+    // still waits to be said is dropped when the Pods are about to be bound.
     std::string told;
+    std::stop_source telling;
     // A job of ours without any Pod: since when, unless Pods of it were seen.
     std::optional<Clock::time_point> orphan_since;
 };
@@ -53,7 +62,11 @@ class GangStore {
     void erase(const std::string &uid);
 
     // Whether containers of Pods bound by that job may be alive.
-    bool living_of(Sluid sluid) const;
+    bool living_of(JobRef job) const;
+    // The gangs with Pods that may be alive on that Node.
+    const std::set<std::string> &living_on(const std::string &node) const;
+    // The Nodes on which a Pod has ended since the last call.
+    std::set<std::string> take_freed() { return std::exchange(freed_, {}); }
 
     std::unordered_map<std::string, GangEntry> &all() { return gangs_; }
     const std::unordered_map<std::string, GangEntry> &all() const
@@ -62,8 +75,16 @@ class GangStore {
     }
 
   private:
+    void index(const Pod &pod);
+    void unindex(const Pod &pod);
+
     std::unordered_map<std::string, GangEntry> gangs_; // by uid
     std::unordered_map<JobId, std::string> by_job_;    // to uid
+    // Bound Pods that are not terminal: the gangs on each Node, and how many
+    // for each SLUID.
+    std::unordered_map<std::string, std::set<std::string>> by_node_;
+    std::unordered_map<std::string, std::size_t> by_sluid_;
+    std::set<std::string> freed_;
 };
 
 } // namespace bridge

@@ -51,10 +51,13 @@ class Http {
     // GETs path and hands over each line as it comes, until the server ends the
     // stream (success), on_line says no (its error), stop is requested, or
     // nothing at all came for silence (Code::gone). A status other than 200 is
-    // an error with the reply's text.
+    // an error with the reply's text. on_open is called once it is accepted,
+    // before any line.
     using OnLine = std::function<Result<>(std::string_view line)>;
+    using OnOpen = std::function<void()>;
     Result<> stream(const std::string &path, const OnLine &on_line,
-                    std::chrono::milliseconds silence, std::stop_token stop);
+                    std::chrono::milliseconds silence, std::stop_token stop,
+                    const OnOpen &on_open = {});
 
     struct Impl; // http_impl.h
 

@@ -34,6 +34,7 @@ class HttpSink {
   public:
     virtual ~HttpSink() = default;
     virtual void begins() = 0; // once a reply: a 401 is followed by another
+    virtual void accepted() {} // the headers of a 200 have come
     // An error ends the transfer and is its outcome.
     virtual Result<> take(long status, std::string_view bytes) = 0;
 };

@@ -15,7 +15,8 @@ constexpr std::size_t max_refusal = std::size_t{64} << 10;
 // Lines of a stream, or the text of its refusal.
 class StreamBody : public HttpSink {
   public:
-    explicit StreamBody(const LineFramer::OnLine &on_line) : on_line_(on_line)
+    StreamBody(const LineFramer::OnLine &on_line, const Http::OnOpen &on_open)
+        : on_line_(on_line), on_open_(on_open)
     {
     }
 
@@ -23,6 +24,12 @@ class StreamBody : public HttpSink {
     {
         framer_.clear();
         refusal.clear();
+    }
+
+    void accepted() override
+    {
+        if (on_open_)
+            on_open_();
     }
 
     Result<> take(long status, std::string_view bytes) override
@@ -45,15 +52,17 @@ class StreamBody : public HttpSink {
 
   private:
     const LineFramer::OnLine &on_line_;
+    const Http::OnOpen &on_open_;
     LineFramer framer_{max_line};
 };
 
 } // namespace
 
 Result<> Http::stream(const std::string &path, const OnLine &on_line,
-                      std::chrono::milliseconds silence, std::stop_token stop)
+                      std::chrono::milliseconds silence, std::stop_token stop,
+                      const OnOpen &on_open)
 {
-    StreamBody body(on_line);
+    StreamBody body(on_line, on_open);
     auto status = impl_->exchange({"GET", path}, body, silence, stop);
     if (!status)
         return std::unexpected(status.error());

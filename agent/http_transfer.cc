@@ -21,6 +21,16 @@ std::size_t on_body(char *data, std::size_t, std::size_t size,
     return impl.sink_said ? size : CURL_WRITEFUNC_ERROR;
 }
 
+std::size_t on_header(char *data, std::size_t, std::size_t size,
+                      void *user) noexcept
+{
+    auto &impl = *static_cast<Http::Impl *>(user);
+    bool last = std::string_view(data, size) == "\r\n";
+    if (last && impl.status() == 200)
+        impl.sink->accepted();
+    return size;
+}
+
 bool add_header(CurlHeaders &headers, const std::string &line)
 {
     curl_slist *longer = curl_slist_append(headers.get(), line.c_str());
@@ -125,6 +135,8 @@ void Http::Impl::begin(const HttpRequest &request, HttpSink &to)
     set(CURLOPT_ERRORBUFFER, error_text_);
     set(CURLOPT_WRITEFUNCTION, on_body);
     set(CURLOPT_WRITEDATA, static_cast<void *>(this));
+    set(CURLOPT_HEADERFUNCTION, on_header);
+    set(CURLOPT_HEADERDATA, static_cast<void *>(this));
     set(CURLOPT_CUSTOMREQUEST, request.method);
     if (request.content_type.empty())
         return;

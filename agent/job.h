@@ -43,7 +43,8 @@ struct JobDescription {
     std::uint32_t max_nodes = 1;
     MebiBytes memory_per_node;              // with one node at most, else
     MebiBytes memory_per_cpu;               // this one; the other is 0
-    std::optional<std::uint32_t> time_limit; // minutes; none: the partition's
+    std::optional<std::uint32_t> time_limit; // minutes, 0: unlimited; none:
+                                             // the partition's
     GangTag tag;
 
     bool operator==(const JobDescription &) const = default;

@@ -46,7 +46,7 @@ class Kube {
     virtual Result<> bind(const Pod &pod, const Binding &binding) = 0;
 
     // PodScheduled=False with this reason and message. Does nothing when the
-    // Pod already says so.
+    // Pod already says so. Code::conflict when the Pod has changed since.
     virtual Result<> set_unscheduled(const Pod &pod, const std::string &reason,
                                      const std::string &message) = 0;
 

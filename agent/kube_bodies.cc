@@ -45,6 +45,15 @@ std::string event_name(const std::string &pod, std::uint64_t unique)
     return name + std::format(".{:016x}", unique);
 }
 
+// Holds only while the Pod is the one we saw: neither bound nor made anew.
+JsonValue guard_of(const Pod &pod)
+{
+    auto metadata = JsonValue::object({{"uid", pod.uid}});
+    if (!pod.resource_version.empty())
+        metadata.add("resourceVersion", pod.resource_version);
+    return metadata;
+}
+
 } // namespace
 
 std::string pod_path(const ObjectKey &key)
@@ -104,24 +113,20 @@ std::string unscheduled_body(const Pod &pod, const std::string &reason,
 {
     auto status = JsonValue::object(
         {{"conditions", unscheduled(pod, reason, message, now)}});
-    return JsonValue::object(
-               {{"metadata", JsonValue::object({{"uid", pod.uid}})},
-                {"status", std::move(status)}})
+    return JsonValue::object({{"metadata", guard_of(pod)},
+                              {"status", std::move(status)}})
         .dump();
 }
 
 std::string failed_body(const Pod &pod, const std::string &reason,
                         const std::string &message, WallTime now)
 {
-    auto metadata = JsonValue::object({{"uid", pod.uid}});
-    if (!pod.resource_version.empty())
-        metadata.add("resourceVersion", pod.resource_version);
     auto status = JsonValue::object(
         {{"phase", "Failed"},
          {"reason", reason},
          {"message", message},
          {"conditions", unscheduled(pod, reason, message, now)}});
-    return JsonValue::object({{"metadata", std::move(metadata)},
+    return JsonValue::object({{"metadata", guard_of(pod)},
                               {"status", std::move(status)}})
         .dump();
 }

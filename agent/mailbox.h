@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A queue between threads: many push, one or more pop. The agent's only mutex.
+// A queue between threads: many push, one or more pop. What the threads share
+// they hand over here.
 #pragma once
 
 #include <chrono>

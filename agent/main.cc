@@ -11,11 +11,13 @@
 #include "common/log.h"
 #include "config.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <curl/curl.h>
 #include <future>
 #include <getopt.h>
+#include <malloc.h>
 #include <thread>
 #include <unistd.h>
 
@@ -175,6 +177,7 @@ int serve(std::shared_ptr<const Conf> conf, const std::string &conf_path,
         return std::make_unique<KubeApi>(endpoint, "slurmk8sd", host_name());
     };
     Workers workers(conf->workers, make_kube);
+    Workers submitters(std::max(1u, conf->workers / 2), make_kube);
     Workers reporters(reporter_count, make_kube);
     auto hooks = HookServer::start(
         conf->socket_path,
@@ -183,7 +186,8 @@ int serve(std::shared_ptr<const Conf> conf, const std::string &conf_path,
     if (!hooks)
         return fail_start(hooks.error());
     Bridge bridge(conf,
-                  {slurm, workers.tasks(), reporters.tasks(),
+                  {slurm, submitters.tasks(), workers.tasks(),
+                   reporters.tasks(),
                    [&](HookMessage m) { (*hooks)->send(std::move(m)); }},
                   mailbox);
     auto web = Web::start(conf->web_address, pages_of(bridge, mailbox));
@@ -198,14 +202,19 @@ int serve(std::shared_ptr<const Conf> conf, const std::string &conf_path,
                          {"KubeApiServer", endpoint.server},
                          {"Socket", conf->socket_path}});
     notify_systemd("READY=1");
-    bridge.run();
+    try {
+        bridge.run();
+    } catch (const std::exception &e) { // such as no memory
+        log_error("the owner thread failed", {{"err", e.what()}});
+        std::_Exit(1); // everything is rebuilt by the next start
+    }
     notify_systemd("STOPPING=1");
     log_info("stopping");
     signals.request_stop();
     kill(getpid(), SIGTERM); // wakes the signal thread
     signals.join();
-    workers.stop(); // tasks refer to the bridge
-    reporters.stop();
+    for (Workers *pool : {&submitters, &workers, &reporters})
+        pool->stop(); // tasks refer to the bridge
     return 0;
 }
 
@@ -225,6 +234,8 @@ int run(int argc, char **argv)
         return 0;
     }
     set_log_level(conf->log_level);
+    // Each worker's arena would keep the peak of the largest list it has read.
+    mallopt(M_ARENA_MAX, 2);
     std::signal(SIGPIPE, SIG_IGN);
     sigset_t set = our_signals(); // blocked in every thread made from here on
     pthread_sigmask(SIG_BLOCK, &set, nullptr);

@@ -79,6 +79,15 @@ bool ours(const SlurmNode &node)
            std::ranges::contains(sorted_words(node.features), names::feature);
 }
 
+// A taint that keeps Pods off, unless it is ours, or tells of the Node's health,
+// which why_drained() reads elsewhere. What Pods tolerate is not looked at yet.
+bool keeps_pods_off(const Taint &taint)
+{
+    return taint.effect != "PreferNoSchedule" &&
+           taint.key != names::managed_node_taint &&
+           !taint.key.starts_with("node.kubernetes.io/");
+}
+
 std::string why_drained(const Node &node)
 {
     if (node.deleting)
@@ -87,6 +96,9 @@ std::string why_drained(const Node &node)
         return "the Node is cordoned";
     if (!node.ready)
         return "the Node is not ready";
+    auto taint = std::ranges::find_if(node.taints, keeps_pods_off);
+    if (taint != node.taints.end())
+        return "the Node has the taint " + taint->key;
     return {};
 }
 
@@ -237,9 +249,12 @@ Result<NodeSyncResult> sync_nodes(const std::vector<Node> &nodes, Slurm &slurm,
         return std::unexpected(known.error());
     NodePlan plan = plan_nodes(nodes, *known, address->ip, address->port);
     NodeSyncResult result{std::move(plan.nodes), std::move(plan.complaints)};
-    for (const NodeStep &step : plan.steps)
-        if (auto done = std::visit(Carry{slurm}, step); !done)
+    for (const NodeStep &step : plan.steps) {
+        if (auto done = std::visit(Carry{slurm}, step); !done) {
             result.complaints.push_back(done.error().message);
+            result.retry = true;
+        }
+    }
     return result;
 }
 
@@ -248,6 +263,7 @@ bool same_for_slurm(const Node &a, const Node &b)
     return a.labels == b.labels && a.annotations == b.annotations &&
            a.unschedulable == b.unschedulable && a.ready == b.ready &&
            a.deleting == b.deleting && a.allocatable == b.allocatable &&
+           a.taints == b.taints &&
            a.objection == b.objection;
 }
 

@@ -49,6 +49,7 @@ NodePlan plan_nodes(const std::vector<Node> &nodes,
 struct NodeSyncResult {
     NodeMap nodes;
     std::vector<std::string> complaints;
+    bool retry = false; // a step failed that may work later
 };
 
 // Blocks for some milliseconds a step. A step that fails is a complaint.

@@ -73,6 +73,17 @@ std::vector<ContainerEnd> container_ends(const Json &pod)
     return ends;
 }
 
+// 100,000 Pods must fit into 200 MB: what belongs to others is not kept.
+TextMap only_ours(TextMap texts)
+{
+    std::erase_if(texts, [](const auto &entry) {
+        std::string_view prefix = entry.first;
+        prefix = prefix.substr(0, prefix.find('/'));
+        return prefix != "slurmk8s" && !prefix.ends_with("slinky.slurm.net");
+    });
+    return texts;
+}
+
 void read_metadata(Pod &pod, const Json &object)
 {
     Json metadata = object.at("metadata");
@@ -80,8 +91,8 @@ void read_metadata(Pod &pod, const Json &object)
     pod.uid = metadata.text("uid");
     pod.resource_version = metadata.text("resourceVersion");
     pod.generation = metadata.integer("generation").value_or(0);
-    pod.labels = metadata.texts("labels");
-    pod.annotations = metadata.texts("annotations");
+    pod.labels = only_ours(metadata.texts("labels"));
+    pod.annotations = only_ours(metadata.texts("annotations"));
     pod.deleting = !metadata.text("deletionTimestamp").empty();
     for (const Json &owner : metadata.items("ownerReferences")) {
         if (!owner.flag("controller"))

@@ -60,8 +60,8 @@ struct Pod {
     std::string uid;
     std::string resource_version;
     std::int64_t generation = 0; // metadata.generation
-    TextMap labels;
-    TextMap annotations;
+    TextMap labels;              // those under our prefixes and Slinky's
+    TextMap annotations;         // likewise
     std::string owner_kind; // of the controller; empty: none
     std::string owner_name;
     std::string owner_uid;
@@ -93,6 +93,8 @@ struct Taint {
     std::string key;
     std::string value;
     std::string effect;
+
+    bool operator==(const Taint &) const = default;
 };
 
 struct Node {

@@ -56,11 +56,19 @@ bool takes_host_ports(const Json &spec)
     return false;
 }
 
+// They may bind the Pod to some nodes, or wait for its node to be chosen.
+bool has_claimed_volumes(const Json &spec)
+{
+    return std::ranges::any_of(spec.items("volumes"), [](const Json &volume) {
+        return volume.at("persistentVolumeClaim").present() ||
+               volume.at("ephemeral").present();
+    });
+}
+
 bool is_known(const std::string &resource)
 {
     return resource == "cpu" || resource == "memory" ||
-           resource == "ephemeral-storage" || resource == "pods" ||
-           resource.starts_with("hugepages-");
+           resource == "ephemeral-storage" || resource == "pods";
 }
 
 // In order, each once. An amount of 0 asks for nothing.
@@ -94,6 +102,7 @@ std::vector<std::string> spec_objections(const Json &pod)
               "spec.topologySpreadConstraints with DoNotSchedule");
     object_if(takes_host_ports(spec), "hostPort");
     object_if(!spec.items("resourceClaims").empty(), "spec.resourceClaims");
+    object_if(has_claimed_volumes(spec), "a persistentVolumeClaim volume");
     for (const std::string &name : unknown_resources(spec))
         found.push_back(unsupported("the resource " + name));
     return found;

@@ -101,7 +101,7 @@ Result<> Reflector::stream(const std::string &query,
         url("watch=true&allowWatchBookmarks=true&timeoutSeconds=" +
             std::to_string(seconds(random_)) + "&" + query),
         [this](std::string_view line) { return on_line(line); }, times_.silence,
-        stop);
+        stop, [this] { sink_.working(); });
     if (!ended)
         return fail(ended.error(), "watch " + path_);
     if (events_ == 0 && Clock::now() - begun < times_.first_delay)
@@ -131,8 +131,8 @@ Result<> Reflector::on_line(std::string_view line)
 // was deleted meanwhile is said after the end of the list.
 void Reflector::on_list_event(const std::string &type, const Json &object)
 {
-    std::string key =
-        object.text("metadata/namespace") + "/" + object.text("metadata/name");
+    // By uid: a name may be deleted and made again within one list.
+    std::string key = object.text("metadata/uid");
     if (type == "ADDED" || type == "MODIFIED") {
         deleted_.erase(key);
         sink_.list_item(object);

@@ -36,6 +36,8 @@ class ReflectorSink {
 
     // Nothing can be read at the moment; it is being tried again.
     virtual void failing(const Error &error) = 0;
+    // The server answers, though it may have nothing to tell.
+    virtual void working() = 0;
 };
 
 // Tests have shorter ones.

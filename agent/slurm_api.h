@@ -57,8 +57,9 @@ class Slurm {
     // Code::uncertain: a job may exist. Look for its tag before asking again.
     virtual Result<JobRef> submit(const JobDescription &job) = 0;
 
-    // The job with its allocation, if it is ours. Code::not_found also for a
-    // JobId that now belongs to another SLUID.
+    // The job with its allocation. Code::not_found also for a JobId that now
+    // belongs to another SLUID. Its tag is empty if somebody changed the
+    // admin_comment.
     virtual Result<Job> load(JobRef job) = 0;
 
     // All jobs of ours that slurmctld still knows, ended ones too.

@@ -105,15 +105,18 @@ std::vector<std::string> expand(const char *hostlist)
     return nodes;
 }
 
-// Nothing for a job that is not ours.
-std::optional<Job> job_of(const slurm_job_info_t &info)
+JobRef ref_of(const slurm_job_info_t &info)
 {
-    auto tag = decode_gang_tag(text(info.admin_comment));
-    if (!tag)
-        return std::nullopt;
+    return {info.step_id.job_id, Sluid{info.step_id.sluid}};
+}
+
+// The tag is empty when the admin_comment is not, or no longer, ours.
+Job job_of(const slurm_job_info_t &info)
+{
     Job job;
-    job.ref = {info.step_id.job_id, Sluid{info.step_id.sluid}};
-    job.tag = *tag;
+    job.ref = ref_of(info);
+    if (auto tag = decode_gang_tag(text(info.admin_comment)))
+        job.tag = *tag;
     job.state = state_of(info.job_state);
     job.completing = info.job_state & JOB_COMPLETING;
     if (job.state == JobState::pending) {
@@ -160,8 +163,8 @@ void fill(Request &request, const JobDescription &job)
     m.pn_min_memory = job.memory_per_node.value != 0
                           ? job.memory_per_node.value
                           : job.memory_per_cpu.value | MEM_PER_CPU;
-    if (job.time_limit)
-        m.time_limit = *job.time_limit;
+    if (job.time_limit) // 0 is none, as for sbatch --time
+        m.time_limit = *job.time_limit == 0 ? INFINITE : *job.time_limit;
     m.requeue = 0;
     request.comment = encode(job.tag);
     m.admin_comment = borrow(request.comment);
@@ -185,6 +188,8 @@ Result<JobRef> SlurmApi::submit(const JobDescription &job)
     SubmitResponse response(raw);
     if (rc != SLURM_SUCCESS)
         return fail_slurm(error, "submit");
+    if (!response)
+        return fail(Code::uncertain, "submit: an answer without a JobId");
     // error_code in an accepted job's response is only a note: slurm.md 1.
     return JobRef{response->step_id.job_id, Sluid{response->step_id.sluid}};
 }
@@ -195,14 +200,12 @@ Result<Job> SlurmApi::load(JobRef ref)
     job_info_msg_t *raw = nullptr;
     // In parentheses: slurm.h has a C macro of the same name over it.
     // SHOW_LOCAL saves the RPC that asks for a federation.
-    if ((slurm_load_job)(&raw, step_of(ref), SHOW_DETAIL | SHOW_LOCAL) !=
-        SLURM_SUCCESS)
+    if ((slurm_load_job)(&raw, step_of(ref), SHOW_LOCAL) != SLURM_SUCCESS)
         return fail_slurm(errno, doing);
     JobInfo info(raw);
     for (std::uint32_t i = 0; i < info->record_count; i++) {
-        auto job = job_of(info->job_array[i]);
-        if (job && job->ref == ref)
-            return *job;
+        if (ref_of(info->job_array[i]) == ref)
+            return job_of(info->job_array[i]);
     }
     return fail(Code::not_found, doing + ": this id belongs to another job");
 }
@@ -210,14 +213,14 @@ Result<Job> SlurmApi::load(JobRef ref)
 Result<std::vector<Job>> SlurmApi::load_all()
 {
     job_info_msg_t *raw = nullptr;
-    if (slurm_load_jobs(0, &raw, SHOW_ALL | SHOW_DETAIL | SHOW_LOCAL) !=
+    if (slurm_load_jobs(0, &raw, SHOW_ALL | SHOW_LOCAL) !=
         SLURM_SUCCESS)
         return fail_slurm(errno, "load all jobs");
     JobInfo info(raw);
     std::vector<Job> jobs;
     for (std::uint32_t i = 0; i < info->record_count; i++)
-        if (auto job = job_of(info->job_array[i]))
-            jobs.push_back(std::move(*job));
+        if (decode_gang_tag(text(info->job_array[i].admin_comment)))
+            jobs.push_back(job_of(info->job_array[i]));
     return jobs;
 }
 

@@ -192,7 +192,7 @@ std::optional<std::uint32_t> parse_time_limit(std::string_view text)
     std::uint64_t minutes = divide_up(seconds, 60);
     if (minutes > max_minutes)
         return std::nullopt;
-    return static_cast<std::uint32_t>(std::max<std::uint64_t>(minutes, 1));
+    return static_cast<std::uint32_t>(minutes);
 }
 
 std::string objection_to(const Gang &gang)

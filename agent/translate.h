@@ -45,7 +45,7 @@ TextMap binding_annotations(const Job &job, const std::string &slurm_node);
 
 // Minutes in any form that sbatch --time takes: minutes, minutes:seconds,
 // hours:minutes:seconds, days-hours, days-hours:minutes and
-// days-hours:minutes:seconds; rounded up, at least 1. Nothing for other texts.
+// days-hours:minutes:seconds; rounded up. 0 is no limit. Nothing for others.
 std::optional<std::uint32_t> parse_time_limit(std::string_view text);
 
 } // namespace bridge

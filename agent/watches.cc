@@ -32,19 +32,16 @@ template <class Object> class MailSink : public ReflectorSink {
     {
         mailbox_.push(Listed<Object>{source_, std::move(objects_)});
         objects_ = {};
-        works();
     }
 
     void changed(const Json &object) override
     {
         mailbox_.push(Changed<Object>{parse_(object), false});
-        works();
     }
 
     void deleted(const Json &object) override
     {
         mailbox_.push(Changed<Object>{parse_(object), true});
-        works();
     }
 
     void failing(const Error &error) override
@@ -53,13 +50,13 @@ template <class Object> class MailSink : public ReflectorSink {
         mailbox_.push(WatchState{what_, error.message});
     }
 
-  private:
-    void works()
+    void working() override
     {
         if (std::exchange(failing_, false))
             mailbox_.push(WatchState{what_, {}});
     }
 
+  private:
     std::string what_;
     std::string source_;
     Parse parse_;

@@ -40,6 +40,13 @@ std::string bound_words(const Pod &pod, const std::string &node, JobRef job)
                        pod.key.str(), node, job.id);
 }
 
+std::string not_bound_words(JobRef job, const std::string &why)
+{
+    return std::format(
+        "Slurm job {} has a node, but the Pod cannot be bound to it: {}.",
+        job.id, why);
+}
+
 std::string refused_words(const std::string &why)
 {
     return "Slurm was not asked for a job, or refused it: " + why + ".";

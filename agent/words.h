@@ -24,6 +24,9 @@ std::string failed_pod_reason(JobState state);
 // "Successfully assigned default/hello to node real1 by Slurm job 812."
 std::string bound_words(const Pod &pod, const std::string &node, JobRef job);
 
+// "Slurm job 812 has a node, but the Pod cannot be bound to it: …."
+std::string not_bound_words(JobRef job, const std::string &why);
+
 // What Slurm said when it took no job for the Pod.
 std::string refused_words(const std::string &why);
 

@@ -32,6 +32,8 @@ inline constexpr char external_node_label[] =
     "scheduler.slinky.slurm.net/external-node";
 inline constexpr char external_node_partitions[] =
     "scheduler.slinky.slurm.net/external-node-partitions";
+// The taint by which administrators keep other schedulers off our Nodes.
+inline constexpr char managed_node_taint[] = "slinky.slurm.net/managed-node";
 // On a Node: the name of the Slurm node where it differs from the Node's.
 inline constexpr char slurm_nodename_label[] =
     "slinky.slurm.net/slurm-nodename";

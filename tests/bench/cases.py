@@ -97,12 +97,14 @@ def waiting(bench, scheduler, run):
     client.create_all(pods)
     watch.wait(60)
     time.sleep(6)                                             # the last words about their beginning
-    before, writes, cpu = bench.sandbox.rpcs(), sum(pod.events for pod in pods), bench.sandbox.cpu()
+    before, requests = bench.sandbox.rpcs(), client.requests()
+    writes, cpu = sum(pod.events for pod in pods), bench.sandbox.cpu()
     time.sleep(WAITING_SECONDS)
     cpu, writes = difference(bench.sandbox.cpu(), cpu), sum(pod.events for pod in pods) - writes
+    requests = difference(client.requests(), requests)
     _, types = agents_rpcs(bench.sandbox.rpcs(), before)
     return {"rpcs": sum(n for name, n in types.items() if name not in BULK),
-            "bulk": sum(n for name, n in types.items() if name in BULK), "rpc types": types, "writes": writes,
+            "bulk": sum(n for name, n in types.items() if name in BULK), "rpc types": types, "writes": writes, "requests": requests,
             "scheduler cpu": sum(cpu.get(name, 0) for name in schedulers_of(scheduler))}
 
 
@@ -125,10 +127,10 @@ class Row:
 
 ROWS = [
     Row("idle", "idle: create to bound, p50", "p50", "ms", ("<=", 2.0, "ratio"),
-        "see \"bound\" in the agent's debug log: where do the milliseconds go?"),
+        "\"replied\" and \"seen\" in --json are the API server's part of it, the rest is the agent's, slurmctld's and the binding's"),
     Row("idle", "idle: create to bound, p99", "p99", "ms"),
     Row("burst", f"burst: {BURST_PODS} Pods on {SLOTS} slots", "rate", "Pods/s", (">=", 0.8, "ratio"),
-        "the workers of the agent, or slurmctld's locks: compare CPU seconds and sdiag"),
+        "the agent's queue of actions (/metrics), or slurmctld's locks (sdiag): compare CPU seconds"),
     Row("turnover", f"turnover: {TURNOVER_PODS} Pods of 500 ms", "rate", "Pods/s", (">=", 0.9, "ratio"),
         f"ideal {SLOTS * 2}/s; if a Pod's life is longer than theirs, the CPUs are what is short: compare CPU seconds; if not, "
         "slots stand empty between a Pod's end and the next binding"),

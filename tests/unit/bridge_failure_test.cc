@@ -764,3 +764,138 @@ TEST_CASE("a reused JobId does not touch the Pod of its first job")
     CHECK(world.only_job().job.state == JobState::running);
     CHECK(world.slurm.cleans == 1); // the stranger's
 }
+
+TEST_CASE("while every call hangs the agent rests, and goes on when they are "
+          "back")
+{
+    World world;
+    world.nodes = {make_node("kn1", 1)};
+    world.start_agent();
+    world.create("first");
+    world.create("web"); // waits, so that states are asked for
+    world.calls_hang = true;
+
+    world.pass(seconds(400)); // settle() checks the next deadline each time
+
+    world.calls_hang = false;
+    world.end_containers("first", 0);
+    world.pass(seconds(5));
+    CHECK(world.node_of("web") == "kn1");
+}
+
+TEST_CASE("a job that a crash of slurmctld brought back is ended again")
+{
+    World world;
+    world.conf.resync_interval = seconds(10);
+    world.start_agent();
+    world.create("web");
+    world.end_containers("web", 0);
+    REQUIRE(world.only_job().job.state == JobState::completed);
+
+    world.slurm.resurrect(1);
+    world.pass(seconds(90));
+
+    CHECK(world.slurm.living().empty());
+}
+
+TEST_CASE("a job that had to give way before its Pod was bound is followed by "
+          "another")
+{
+    for (JobState state : {JobState::preempted, JobState::node_fail}) {
+        CAPTURE(state_name(state));
+        World world;
+        world.start_agent();
+        world.kube.fail_next("bind", Code::busy);
+        world.create("web");
+
+        world.slurm.end_job(1, state);
+        world.pass(seconds(10));
+
+        CHECK(world.slurm.living().size() == 1);
+        CHECK(world.node_of("web") != "");
+        CHECK_FALSE(world.slurm.job(1).epilog_held);
+        CHECK(world.slurm.job(1).completions == 0); // its end stays Slurm's
+    }
+}
+
+TEST_CASE("an allocation onto which nothing can be bound is given back in time")
+{
+    World world;
+    world.conf.bind_timeout = seconds(20);
+    world.start_agent();
+    for (int i = 0; i < 100; i++)
+        world.kube.fail_next("bind", Code::busy);
+
+    world.create("web");
+    world.pass(seconds(60));
+
+    CHECK(world.slurm.job(1).job.state == JobState::cancelled);
+    CHECK(world.slurm.living().size() == 1);
+    CHECK(world.pod("web")->phase == "Pending");
+}
+
+// Slurm frees a node as soon as a job ends there.
+TEST_CASE("no Pod is bound beside containers that take the place it needs")
+{
+    World world;
+    world.nodes = {make_node("kn1")};
+    world.start_agent();
+    world.create(make_pod("old", MilliCpu{16000}));
+    world.slurm.scancel(1);
+    world.settle();
+    REQUIRE(world.pod("old")->deleting);
+
+    world.create(make_pod("web", MilliCpu{16000}));
+    world.pass(seconds(25));
+    CHECK(world.slurm.job(2).job.state == JobState::configuring);
+    CHECK(world.node_of("web") == "");
+
+    world.finish_deletion("old");
+    CHECK(world.node_of("web") == "kn1"); // without the clock moving
+}
+
+TEST_CASE("a slow stopper does not stop a whole node")
+{
+    World world;
+    world.nodes = {make_node("kn1")};
+    world.start_agent();
+    world.create(make_pod("old", MilliCpu{8000}));
+    world.slurm.scancel(1);
+    world.settle();
+
+    world.create(make_pod("web", MilliCpu{8000}));
+
+    CHECK(world.node_of("web") == "kn1");
+}
+
+// Fail closed: an API server that lists too little must not end a job.
+TEST_CASE("a Pod that a list lacks, and that is there, keeps its job")
+{
+    World world;
+    world.start_agent();
+    world.create("web");
+    world.run_containers("web");
+
+    world.deliver(Listed<Pod>{"slurm", {}});
+    world.pass(seconds(30));
+    CHECK(world.only_job().job.state == JobState::running);
+
+    world.send_lists();
+    world.pass(seconds(90));
+    CHECK(world.only_job().job.state == JobState::running);
+    world.end_containers("web", 7);
+    CHECK(world.only_job().status == 7 << 8);
+}
+
+TEST_CASE("the slurmctld of another cluster on our socket is a problem")
+{
+    World world;
+    world.start_agent();
+
+    world.deliver(HookReceived{{.type = HookMessage::Type::hello,
+                                .version = hook_protocol_version,
+                                .cluster = "other",
+                                .host = "h"}});
+
+    CHECK(world.status().find("another cluster") != std::string::npos);
+}

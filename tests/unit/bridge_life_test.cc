@@ -503,3 +503,29 @@ TEST_CASE("a thousand Pods all run, each once")
     for (const Pod &pod : world.kube.pods())
         CHECK(pod.bound());
 }
+
+TEST_CASE("nothing is done before the Pods of every scheduler name are listed")
+{
+    World world;
+    world.conf.scheduler_names = {"slurm", "slurm-bridge-scheduler"};
+    world.start_agent_unlisted();
+    world.deliver(Listed<Node>{"", world.nodes});
+    world.deliver(Listed<Namespace>{"", world.namespaces});
+    world.deliver(Listed<Pod>{"slurm", {world.kube.put(make_pod("web"))}});
+    world.pass(seconds(10));
+    CHECK(world.slurm.jobs().empty());
+
+    world.deliver(Listed<Pod>{"slurm-bridge-scheduler", {}});
+
+    CHECK(world.only_job().job.state == JobState::running);
+}
+
+TEST_CASE("the agent's own loop serves until it is stopped")
+{
+    World world;
+    world.start_agent();
+
+    world.run_agent_until_stop();
+
+    CHECK(world.status().find("\"serving\":true") != std::string::npos);
+}

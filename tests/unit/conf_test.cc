@@ -63,6 +63,7 @@ TEST_CASE("every key sets its field")
                            "ResyncInterval=5\n"
                            "ReasonInterval=1\n"
                            "OrphanGrace=0\n"
+                           "BindTimeout=10\n"
                            "Workers=64\n"
                            "LogLevel=Debug");
 
@@ -81,6 +82,7 @@ TEST_CASE("every key sets its field")
     CHECK(conf->resync_interval == seconds(5));
     CHECK(conf->reason_interval == seconds(1));
     CHECK(conf->orphan_grace == seconds(0));
+    CHECK(conf->bind_timeout == seconds(10));
     CHECK(conf->workers == 64);
     CHECK(conf->log_level == LogLevel::debug);
 }
@@ -135,6 +137,7 @@ TEST_CASE("a bad value is refused with its line and its key")
         "ReasonInterval=0",
         "ReasonInterval=3601",
         "OrphanGrace=86401",
+        "BindTimeout=9",
         "Workers=0",
         "Workers=65",
         "Workers= ",

@@ -350,6 +350,42 @@ TEST_CASE("a Pod whose job ended before it was bound fails with it")
     expect<FailPods>(gang_of(waiting_pod(), JobState::deadline));
 }
 
+// Neither says that somebody did not want the Pod to run.
+TEST_CASE("a Pod whose job was lost to a failure or to another gets a new one")
+{
+    for (JobState state : {JobState::node_fail, JobState::preempted,
+                           JobState::boot_fail, JobState::timeout}) {
+        CAPTURE(state_name(state));
+        Gang gang = gang_of(waiting_pod(), state);
+        gang.job->tag.generation = 4;
+
+        Renew renew = expect<Renew>(gang);
+
+        CHECK(renew.generation == 5);
+        gang.least_generation = 5;
+        expect<Submit>(gang);
+    }
+}
+
+TEST_CASE("an allocation onto which the Pods cannot be bound is given back")
+{
+    Gang gang = gang_of(waiting_pod(), JobState::configuring);
+    gang.bind_overdue = true;
+
+    expect<Renew>(gang);
+}
+
+TEST_CASE("the end of one job says nothing about Pods that another bound")
+{
+    Gang gang = gang_of(with_binding(waiting_pod(),
+                                     make_job(8, JobState::running), "node-1"),
+                        JobState::cancelled);
+    expect<Wait>(gang);
+
+    gang.epilog_held = true;
+    expect<Clean>(gang);
+}
+
 TEST_CASE("a job that we replaced ourselves is followed by the next one")
 {
     Gang by_pod = gang_of(waiting_pod(), JobState::cancelled);

@@ -121,6 +121,9 @@ Result<> FakeKube::set_unscheduled(const Pod &pod, const std::string &reason,
         return {};
     return act({"set_unscheduled", pod.key, reason}, pod,
                [&](Pod &there) -> Result<> {
+                   if (!pod.resource_version.empty() &&
+                       there.resource_version != pod.resource_version)
+                       return fail(Code::conflict, "it has changed");
                    there.scheduled = wanted;
                    return {};
                });

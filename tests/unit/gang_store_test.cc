@@ -198,17 +198,17 @@ TEST_CASE("a job's containers may live while a Pod that it bound is not over")
     GangStore store;
     Job job = make_job(7, JobState::running);
     Pod pod = with_binding(make_pod("web"), job, "node-1");
-    CHECK_FALSE(store.living_of(job.ref.sluid));
+    CHECK_FALSE(store.living_of(job.ref));
 
     store.put(pod);
-    CHECK(store.living_of(job.ref.sluid));
-    CHECK_FALSE(store.living_of(Sluid{1}));
+    CHECK(store.living_of(job.ref));
+    CHECK_FALSE(store.living_of({1, Sluid{1}}));
 
     store.put(with_deletion(pod));
-    CHECK(store.living_of(job.ref.sluid));
+    CHECK(store.living_of(job.ref));
 
     store.put(with_end(pod, "Failed"));
-    CHECK_FALSE(store.living_of(job.ref.sluid));
+    CHECK_FALSE(store.living_of(job.ref));
 }
 
 TEST_CASE("a binding that is only assumed counts as living")
@@ -218,8 +218,8 @@ TEST_CASE("a binding that is only assumed counts as living")
     store.put(make_pod("web"));
     GangEntry &entry = *store.find("uid-web");
     store.set_job(entry, job);
-    CHECK_FALSE(store.living_of(job.ref.sluid));
+    CHECK_FALSE(store.living_of(job.ref));
 
     entry.gang.assumed_bound = true;
-    CHECK(store.living_of(job.ref.sluid));
+    CHECK(store.living_of(job.ref));
 }

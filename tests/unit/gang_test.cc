@@ -7,7 +7,8 @@
 
 using namespace bridge;
 
-TEST_CASE("the generation of a Pod is a number of 32 bits, or 0")
+// A higher one is a user's, and would overflow one day.
+TEST_CASE("the generation of a Pod is a number below a million, or 0")
 {
     struct Row {
         std::string text;
@@ -18,7 +19,9 @@ TEST_CASE("the generation of a Pod is a number of 32 bits, or 0")
         {"0", 0},
         {"1", 1},
         {"007", 7},
-        {"4294967295", UINT32_MAX},
+        {"999999", 999999},
+        {"1000000", 0},
+        {"4294967295", 0},
         {"4294967296", 0},
         {"18446744073709551617", 0},
         {"-1", 0},
@@ -56,4 +59,24 @@ TEST_CASE("the generation of a gang is the highest that is known")
 
     gang.pods.clear();
     CHECK(generation_of(gang) == 3);
+}
+
+TEST_CASE("a Pod lives by the job that bound it, until it is over")
+{
+    Gang gang = make_gang(make_pod("web"));
+    gang.job = make_job(7, JobState::running);
+    const Pod waiting = *gang.pods[0];
+    const Pod bound = with_binding(waiting, *gang.job, "kn1");
+    const Pod other =
+        with_binding(waiting, make_job(8, JobState::running), "kn1");
+
+    CHECK_FALSE(lives_by_job(gang, waiting));
+    CHECK(lives_by_job(gang, bound));
+    CHECK(lives_by_job(gang, with_deletion(bound)));
+    CHECK_FALSE(lives_by_job(gang, with_end(bound, "Failed")));
+    CHECK_FALSE(lives_by_job(gang, other));
+    gang.assumed_bound = true;
+    CHECK(lives_by_job(gang, waiting));
+    gang.job.reset();
+    CHECK_FALSE(lives_by_job(gang, bound));
 }

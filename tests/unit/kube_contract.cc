@@ -97,6 +97,8 @@ void a_waiting_pod_says_why(Kube &kube, PodFactory &pods)
 
     CHECK(kube.set_unscheduled(waits, "Unschedulable", "other").has_value());
     CHECK(read(kube, pod).scheduled.message == "other");
+    // It may have been bound since.
+    check_code(kube.set_unscheduled(waits, "R", "stale"), Code::conflict);
     check_code(kube.set_unscheduled(other_uid(pod), "R", "m"), Code::conflict);
     pod.key.name = "missing";
     check_code(kube.set_unscheduled(pod, "R", "m"), Code::not_found);

@@ -311,6 +311,24 @@ TEST_CASE("Slurm nodes that no Node stands for are not touched")
     CHECK(plan.complaints.empty());
 }
 
+TEST_CASE("a node of ours that no Node asks for any more is drained, and taken "
+          "back with it")
+{
+    SlurmNode known = make_slurm_node("n1");
+    known.features = "gpu,k8s";
+
+    NodePlan plan = plan_nodes({}, {known}, "127.0.0.1", 6817);
+
+    DrainNode drain = step_of<DrainNode>(plan);
+    CHECK(drain.node == "n1");
+    CHECK(drain.reason.starts_with(drain_mark));
+    known.drained = true;
+    known.reason = drain.reason;
+    known.features = "k8s";
+    CHECK(plan_nodes({}, {known}, "127.0.0.1", 6817).steps.empty());
+    CHECK(step_of<ResumeNode>(plan_of(make_node("n1"), known)).node == "n1");
+}
+
 TEST_CASE("heartbeats are no change, what the plan reads is")
 {
     const Node node = make_node("n1");

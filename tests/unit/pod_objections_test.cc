@@ -55,6 +55,13 @@ TEST_CASE("what Slurm cannot honour yet is named")
         {R"("containers": [{"resources": {"requests":
             {"nvidia.com/gpu": "1"}}}])",
          "the resource nvidia.com/gpu"},
+        {R"("containers": [{"resources": {"requests":
+            {"hugepages-2Mi": "2Mi"}}}])",
+         "the resource hugepages-2Mi"},
+        {R"("volumes": [{"persistentVolumeClaim": {"claimName": "c"}}])",
+         "a persistentVolumeClaim volume"},
+        {R"("volumes": [{"ephemeral": {"volumeClaimTemplate": {}}}])",
+         "a persistentVolumeClaim volume"},
     };
     for (const auto &row : table) {
         CAPTURE(row.spec);
@@ -81,9 +88,8 @@ TEST_CASE("what does no harm is let through")
              std::string(R"("hostNetwork": true, "containers": [{}])"),
              std::string(R"("containers": [{"resources": {"requests": {
                 "cpu": "1", "memory": "1", "ephemeral-storage": "1",
-                "hugepages-2Mi": "2Mi", "nvidia.com/gpu": "0"}}}])"),
-             std::string(R"("volumes": [{"persistentVolumeClaim":
-                {"claimName": "c"}}])"),
+                "nvidia.com/gpu": "0"}}}])"),
+             std::string(R"("volumes": [{"emptyDir": {}}])"),
              std::string(R"("tolerations": [{"operator": "Exists"}])"),
          }) {
         CAPTURE(spec);

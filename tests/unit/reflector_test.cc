@@ -21,7 +21,8 @@ std::string event(const std::string &type, const std::string &name,
                   const std::string &version)
 {
     return R"({"type":")" + type +
-           R"(","object":{"metadata":{"namespace":"ns","name":")" + name +
+           R"(","object":{"metadata":{"namespace":"ns","uid":"u-)" + name +
+           R"(","name":")" + name +
            R"(","resourceVersion":")" + version + "\"}}}\n";
 }
 
@@ -73,6 +74,7 @@ class Notes : public ReflectorSink {
     void list_ends() override { add("]"); }
     void changed(const Json &object) override { add("+" + name(object)); }
     void deleted(const Json &object) override { add("-" + name(object)); }
+    void working() override {}
     void failing(const Error &error) override
     {
         add(std::string("!") + code_name(error.code));

@@ -25,6 +25,7 @@ JobDescription description(const SlurmSetup &setup, const std::string &name)
     job.name = name;
     job.user_id = setup.user_id;
     job.group_id = setup.group_id;
+    job.partition = setup.partition;
     job.features = feature;
     job.memory_per_node = MebiBytes{100};
     job.time_limit = 10;
@@ -50,9 +51,9 @@ void check_nodes(Slurm &slurm, const SlurmSetup &setup)
     CHECK(cluster->controller_port != 0);
     CHECK_FALSE(find_node(slurm, setup.node));
 
-    NodeDescription node{setup.node,       "127.0.0.1",
-                         cluster->controller_port, 4,
-                         MebiBytes{1000},  feature,
+    const std::string features = setup.partition_feature + "," + feature;
+    NodeDescription node{setup.node, "127.0.0.1",     cluster->controller_port,
+                         4,          MebiBytes{1000}, features,
                          {}};
     REQUIRE(slurm.create_node(node).has_value());
     CHECK(code_of(slurm.create_node(node)) == Code::rejected);
@@ -63,10 +64,10 @@ void check_nodes(Slurm &slurm, const SlurmSetup &setup)
     CHECK_FALSE(made->drained);
     CHECK(made->cpus == 4);
     CHECK(made->memory == MebiBytes{1000});
-    CHECK(made->features == feature);
+    CHECK(made->features == features);
 
-    REQUIRE(slurm.set_features(setup.node, "contract,more").has_value());
-    CHECK(find_node(slurm, setup.node)->features == "contract,more");
+    REQUIRE(slurm.set_features(setup.node, features + ",more").has_value());
+    CHECK(find_node(slurm, setup.node)->features == features + ",more");
 
     REQUIRE(slurm.drain(setup.node, "slurmk8sd: a test").has_value());
     CHECK(find_node(slurm, setup.node)->drained);

@@ -12,10 +12,13 @@ namespace bridge {
 
 struct SlurmSetup {
     std::string node; // a name that no node has; made, and deleted again
+    // A partition of the nodes with that feature; empty: Slurm's default.
+    std::string partition{};
+    std::string partition_feature = "k8s";
     std::uint32_t user_id = 0;
     std::uint32_t group_id = 0;
     // Lets slurmctld work: until is asked again until it is true, or gives up.
-    std::function<bool(const std::function<bool()> &until)> wait;
+    std::function<bool(const std::function<bool()> &until)> wait{};
 };
 
 void slurm_contract(Slurm &slurm, const SlurmSetup &setup);

@@ -16,10 +16,13 @@ TEST_CASE("the fake does what every Slurm must do")
 {
     FakeSlurm slurm;
 
-    slurm_contract(slurm, {"contract-1", 1001, 1001, [&](const auto &until) {
-                               slurm.schedule();
-                               return until();
-                           }});
+    SlurmSetup setup{.node = "contract-1", .user_id = 1001, .group_id = 1001};
+    setup.wait = [&](const auto &until) {
+        slurm.schedule();
+        return until();
+    };
+
+    slurm_contract(slurm, setup);
 }
 
 TEST_CASE("the real slurmctld does what every Slurm must do" *
@@ -27,16 +30,21 @@ TEST_CASE("the real slurmctld does what every Slurm must do" *
 {
     SlurmApi slurm;
 
-    slurm_contract(slurm,
-                   {"contract-" + std::to_string(getpid()), 1001, 1001,
-                    [](const auto &until) {
-                        for (int i = 0; i < 500; i++) {
-                            if (until())
-                                return true;
-                            usleep(10'000);
-                        }
-                        return false;
-                    }});
+    SlurmSetup setup{.node = "contract-" + std::to_string(getpid()),
+                     .partition = "kwok", // of the sandbox
+                     .partition_feature = "kwok",
+                     .user_id = 1001,
+                     .group_id = 1001};
+    setup.wait = [](const auto &until) {
+        for (int i = 0; i < 500; i++) {
+            if (until())
+                return true;
+            usleep(10'000);
+        }
+        return false;
+    };
+
+    slurm_contract(slurm, setup);
 }
 
 TEST_CASE("the fake holds hooks and frees resources at once, as slurmctld does")

@@ -20,13 +20,14 @@ template <class T> std::optional<T> take(Mailbox<T> &from)
 
 struct World::Agent {
     Mailbox<Message> mailbox;
+    TaskQueue submits;
     TaskQueue actions;
     TaskQueue reports;
     Bridge bridge;
 
     explicit Agent(World &world)
         : bridge(std::make_shared<const Conf>(world.conf),
-                 {world.slurm, actions, reports,
+                 {world.slurm, submits, actions, reports,
                   [&world](HookMessage m) {
                       if (world.slurm.hooks)
                           world.slurm.receive(m);
@@ -101,7 +102,9 @@ void World::cut_socket()
 
 bool World::one_step()
 {
-    if (auto task = take(agent_->actions))
+    if (auto submit = calls_hang ? std::nullopt : take(agent_->submits))
+        (*submit)(kube);
+    else if (auto task = calls_hang ? std::nullopt : take(agent_->actions))
         (*task)(kube);
     else if (auto report = take(agent_->reports))
         (*report)(kube);
@@ -129,6 +132,7 @@ void World::settle()
         }
         agent_->bridge.handle(Ask{[] {}}, now);
     }
+    CHECK(next_deadline() > now); // else its loop would never rest
 }
 
 void World::pass(std::chrono::seconds time)
@@ -144,6 +148,17 @@ void World::deliver(Message message)
 {
     agent_->mailbox.push(std::move(message));
     settle();
+}
+
+Clock::time_point World::next_deadline() const
+{
+    return agent_->bridge.next_deadline();
+}
+
+void World::run_agent_until_stop()
+{
+    agent_->mailbox.push(Stop{});
+    agent_->bridge.run();
 }
 
 Pod World::create(const std::string &name)

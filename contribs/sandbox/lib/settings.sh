@@ -37,6 +37,7 @@ SUBNET=10.88.$((SANDBOX_PORT / 32 % 256))                      # the first three
 CGROUP=sandbox-$SANDBOX_PORT                                  # in the root of each cgroup hierarchy
 
 REAL_NODE=real1
+NATIVE_NODE=native1                                           # slurmd's name in Slurm
 HOSTNAME_INSIDE=ctl
 PLUGIN_DIR=/usr/lib/x86_64-linux-gnu/slurm-wlm                # Debian's, on amd64
 KUBERNETES_VERSION=v1.36.3
