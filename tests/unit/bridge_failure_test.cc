@@ -262,8 +262,8 @@ TEST_CASE("a Pod of nobody's is told whom to ask")
 }
 
 // Pods and Namespaces are watched apart from each other.
-TEST_CASE("a Pod whose Namespace is not known yet waits for it, and runs as its "
-          "user")
+TEST_CASE("a Pod whose Namespace is not known yet waits for it, and runs as "
+          "its user")
 {
     World world;
     world.conf.allow_root = true;
@@ -489,7 +489,8 @@ TEST_CASE("a list that is older than a completion does not end the job again")
     CHECK(world.only_job().completions == 1);
 }
 
-TEST_CASE("an epilog that nobody knows is let go once no container can be alive")
+TEST_CASE("an epilog that nobody knows is let go once no container can be "
+          "alive")
 {
     World world;
     world.slurm.add_node("kn1");
@@ -583,7 +584,8 @@ TEST_CASE("a running Pod whose job is lost is never ended for that")
     CHECK(world.slurm.jobs().empty());
 }
 
-TEST_CASE("a job on a node that no Node stands for is replaced, a generation on")
+TEST_CASE("a job on a node that no Node stands for is replaced, a generation "
+          "on")
 {
     World world;
     world.start_agent();
@@ -637,7 +639,8 @@ TEST_CASE("a user's scancel of a replaced job is the user's")
     CHECK(world.slurm.living().size() == 1);
 }
 
-TEST_CASE("the successor of a replaced job is found when its submit is uncertain")
+TEST_CASE("the successor of a replaced job is found when its submit is "
+          "uncertain")
 {
     World world;
     world.start_agent();
@@ -654,7 +657,8 @@ TEST_CASE("the successor of a replaced job is found when its submit is uncertain
     check_runs_once(world);
 }
 
-TEST_CASE("a list that comes while that is uncertain does not end the successor")
+TEST_CASE("a list that comes while that is uncertain does not end the "
+          "successor")
 {
     World world;
     world.start_agent();

@@ -430,7 +430,8 @@ TEST_CASE("nothing is concluded from a job state that we do not know")
     expect<Wait>(gang_without_pods(JobState::unknown));
 }
 
-TEST_CASE("no container is ever ended on anything but a positive end of its job")
+TEST_CASE("no container is ever ended on anything but a positive end of its "
+          "job")
 {
     for (JobState state : {JobState::pending, JobState::configuring,
                            JobState::running, JobState::suspended,

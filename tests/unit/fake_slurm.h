@@ -188,10 +188,11 @@ class FakeSlurm : public Slurm {
         if (auto said = enter("submit"); !said)
             return std::unexpected(said.error());
         if (!features_exist(job.features))
-            return fail(Code::rejected, "submit: Invalid feature specification");
-        if (!memory_fits(job))
             return fail(Code::rejected,
-                        "submit: Requested node configuration is not available");
+                        "submit: Invalid feature specification");
+        if (!memory_fits(job))
+            return fail(Code::rejected, "submit: Requested node configuration "
+                                        "is not available");
         JobRef ref = add(job);
         if (std::exchange(lost_, false))
             return fail(Code::uncertain, "submit: no answer");

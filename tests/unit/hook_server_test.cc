@@ -131,7 +131,7 @@ TEST_CASE("kicks that have gathered become few")
     Fixture fixture;
     Plugin plugin(fixture);
     const std::string nodes(50'000, 'n');
-    constexpr int many = 200; // so that the socket is full: what follows gathers
+    constexpr int many = 200; // the socket is full: what follows gathers
 
     for (int i = 0; i < many; i++)
         fixture.server->send({.type = Type::bridge, .nodes = nodes});

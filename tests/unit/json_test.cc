@@ -148,7 +148,8 @@ TEST_CASE("of a key given twice the first counts, and nothing breaks")
 
 TEST_CASE("what is read is written again as it was")
 {
-    const char *text = R"({"z":1,"a":[null,true,false,-5,"x\"\\\n\u0001"],"o":{}})";
+    const char *text =
+        R"({"z":1,"a":[null,true,false,-5,"x\"\\\n\u0001"],"o":{}})";
 
     CHECK(parse(text).dump() == text);
 }

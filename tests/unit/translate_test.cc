@@ -79,7 +79,8 @@ TEST_CASE("a gang becomes one job with a task a Pod, sized for the largest")
     CHECK(job.memory_per_cpu == MebiBytes{2}); // 3 × 2 covers 4
 }
 
-TEST_CASE("annotations under any of the three prefixes say something of the job")
+TEST_CASE("annotations under any of the three prefixes say something of the "
+          "job")
 {
     for (const char *prefix :
          {"slurmk8s/", "slurmjob.slinky.slurm.net/", "slinky.slurm.net/"}) {
@@ -98,7 +99,8 @@ TEST_CASE("annotations under any of the three prefixes say something of the job"
     }
 }
 
-TEST_CASE("our prefix goes before Slinky's, and Slinky's new one before the old")
+TEST_CASE("our prefix goes before Slinky's, and Slinky's new one before the "
+          "old")
 {
     Pod pod = annotated("slinky.slurm.net/partition", "old");
     pod.annotations["slurmjob.slinky.slurm.net/partition"] = "new";
@@ -372,7 +374,8 @@ TEST_CASE("a Pod that failed is never completed as a success")
         for (int code : {0, 1, 256, -1, INT32_MIN, INT32_MAX}) {
             CAPTURE(signal);
             CAPTURE(code);
-            End end = end_of(make_gang(failed_pod({{"c", true, code, signal, ""}})));
+            Pod pod = failed_pod({{"c", true, code, signal, ""}});
+            End end = end_of(make_gang(pod));
             CHECK(end.status > 0);
             CHECK(end.status <= 255 << 8);
             CHECK((end.status & 0x7f) != 0x7f); // it is no stop either

@@ -136,7 +136,7 @@ TEST_CASE("what is no quantity, or too large for any machine, is rejected")
         std::string(1, '\0'),
         std::string("1\0", 2),
         "\xff",
-        "１", // a full-width digit
+        "\xef\xbc\x91", // a full-width digit
     };
     for (const std::string &row : rows) {
         CAPTURE(row.substr(0, 50));
