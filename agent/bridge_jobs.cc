@@ -126,8 +126,9 @@ void Bridge::settle_early_hooks()
             early = early_hooks_.erase(early);
             continue;
         }
-        if (!ended && now_ - hook.since >= answer_time)
-            list_jobs_soon();
+        if (!ended && now_ - hook.since >= answer_time &&
+            jobs_asked_ < hook.since + answer_time)
+            list_jobs_soon(); // once: then it has no gang at all
         early++;
     }
 }
@@ -233,6 +234,10 @@ void Bridge::take_first_job(GangEntry &entry, std::vector<Job> &jobs)
         return; // no other job says anything about these Pods
     if (chosen == jobs.end())
         chosen = std::prev(jobs.end());
+    // slurmctld keeps a record of some jobs that it refused: the answer to their
+    // submit said all there is to say.
+    if (bound_by.empty() && chosen->state == JobState::failed)
+        return;
     if (entry.gang.submit_uncertain && is_ended(chosen->state) &&
         chosen->tag.generation < generation_of(entry.gang))
         return; // not the one that is looked for

@@ -51,6 +51,15 @@ bool all_vanishing(const Gang &gang)
     });
 }
 
+// Somebody else, or a job that Slurm has lost, put a Pod where it is: this job
+// accounts for another place.
+bool bound_by_others(const Gang &gang)
+{
+    return std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
+        return pod->bound() && !pod->terminal() && !lives_by_job(gang, *pod);
+    });
+}
+
 Action without_job(const Gang &gang)
 {
     if (gang.submit_uncertain)
@@ -98,7 +107,7 @@ Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
     }
     if (gang.job->state == JobState::suspended)
         return Wait{};
-    if (all_vanishing(gang))
+    if (all_vanishing(gang) || bound_by_others(gang))
         return Cancel{job};
     if (any_waiting(gang))
         return bind_or_renew(gang, nodes);
@@ -107,12 +116,13 @@ Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
     return Wait{};
 }
 
-// Slurm says that somebody ended the job on purpose, or that it can never run;
-// a node that failed or a job that had to give way says nothing of the kind.
+// Slurm says that somebody ended the job on purpose, or that its time is over. A
+// node that failed, a job that had to give way, or one that was refused when it
+// was submitted (FAILED) says nothing of the kind.
 bool ended_on_purpose(JobState state)
 {
     return state == JobState::cancelled || state == JobState::deadline ||
-           state == JobState::completed || state == JobState::failed;
+           state == JobState::completed;
 }
 
 Action for_waiting_pods(const Gang &gang)

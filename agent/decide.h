@@ -16,6 +16,7 @@
 //   pending       gone                      Cancel
 //   allocated     waiting                   Bind; Renew if it does not fit, or
 //                                           cannot be bound for too long
+//   allocated     bound by others           Cancel
 //   allocated     bound, prolog held        Start
 //   allocated     living                    Wait
 //   allocated     all over by themselves    Complete with their exit code

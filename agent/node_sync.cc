@@ -200,6 +200,7 @@ NodePlan plan_nodes(const std::vector<Node> &nodes,
             continue;
         std::string name = slurm_name(node);
         if (!plain_word(name) || !node.objection.empty()) {
+            claimed.emplace(name, node.name); // left as it is in Slurm
             plan.complaints.push_back("Node " + node.name + " is left out: " +
                                       (node.objection.empty()
                                            ? "its name cannot be one in Slurm"
