@@ -386,6 +386,23 @@ TEST_CASE("the end of one job says nothing about Pods that another bound")
     expect<Clean>(gang);
 }
 
+TEST_CASE("a Pod that somebody else put onto a node is not this job's")
+{
+    Pod elsewhere = with_binding(waiting_pod(), make_job(8, JobState::running),
+                                 "node-9");
+    Gang gang = gang_of(elsewhere, JobState::configuring);
+    gang.prolog_held = true;
+
+    Cancel cancel = expect<Cancel>(gang);
+
+    CHECK(cancel.job == make_job(7, JobState::configuring).ref);
+}
+
+TEST_CASE("the record of a job that was refused does not fail its Pod")
+{
+    expect<Renew>(gang_of(waiting_pod(), JobState::failed));
+}
+
 TEST_CASE("a job that we replaced ourselves is followed by the next one")
 {
     Gang by_pod = gang_of(waiting_pod(), JobState::cancelled);
