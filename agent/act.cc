@@ -28,12 +28,12 @@ struct Actor {
         auto identity = identify(context.ns, *context.conf);
         if (!identity)
             return std::unexpected(identity.error());
-        auto job =
-            slurm().submit(describe_job(gang, *identity, *context.conf));
+        JobDescription wish = describe_job(gang, *identity, *context.conf);
+        auto job = slurm().submit(wish);
         if (!job)
             return std::unexpected(job.error());
         context.kick();
-        return Submitted{*job};
+        return Submitted{*job, wish.memory_per_node, wish.memory_per_cpu};
     }
 
     Result<Outcome> operator()(const Look &look) const

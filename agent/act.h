@@ -19,6 +19,8 @@ namespace bridge {
 struct Done {};
 struct Submitted {
     JobRef job;
+    MebiBytes memory_per_node; // as asked; one of them is 0
+    MebiBytes memory_per_cpu;
 };
 struct Looked {
     Job job;

@@ -124,57 +124,6 @@ void Bridge::on(WatchState &state)
         problem(state.what, state.error);
 }
 
-void Bridge::on(HookReceived &hook)
-{
-    const HookMessage &message = hook.message;
-    switch (message.type) {
-    case HookMessage::Type::hello:
-        on_hello(message);
-        break;
-    case HookMessage::Type::allocated:
-        on_allocated(message);
-        break;
-    case HookMessage::Type::ended:
-        on_ended(message);
-        break;
-    case HookMessage::Type::resync:
-        health_.count("hook_resync");
-        list_jobs_soon();
-        break;
-    default:
-        break;
-    }
-}
-
-void Bridge::on_hello(const HookMessage &hello)
-{
-    log_info("slurmctld's plugin connected",
-             {{"ClusterName", hello.cluster}, {"host", hello.host}});
-    if (cluster_.empty())
-        cluster_ = hello.cluster;
-    if (hello.cluster != cluster_)
-        problem("prep/k8s", "the slurmctld of another cluster, " +
-                                hello.cluster + ", uses our socket");
-    else if (hello.version != hook_protocol_version)
-        problem("prep/k8s", "prep_k8s.so speaks version " +
-                                std::to_string(hello.version) +
-                                " of the protocol: install both of one build");
-    else
-        solved("prep/k8s");
-    // slurmctld may have started anew, from an older state perhaps.
-    list_jobs_soon();
-    nodes_changed_ = true;
-}
-
-// Whatever is held is said again by the plugin when it is back.
-void Bridge::on(HookLost &)
-{
-    problem("prep/k8s", "not connected");
-    early_hooks_.clear();
-    for (auto &[uid, entry] : gangs_.all())
-        entry.gang.prolog_held = entry.gang.epilog_held = false;
-}
-
 void Bridge::on(NodesSynced &synced)
 {
     syncing_nodes_ = false;

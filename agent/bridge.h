@@ -28,6 +28,9 @@ struct BridgePorts {
     std::function<void(HookMessage)> send_hook; // to prep/k8s, if connected
 };
 
+// By then slurmctld has answered, or carried out, what it was sent.
+inline constexpr std::chrono::seconds answer_time{2};
+
 class Bridge {
   public:
     Bridge(std::shared_ptr<const Conf> conf, BridgePorts ports,
@@ -49,7 +52,8 @@ class Bridge {
     std::string status_json() const;
 
   private:
-    // bridge.cc: messages. bridge_jobs.cc: those about Slurm's jobs
+    // bridge.cc: messages from Kubernetes and from people. bridge_hooks.cc,
+    // bridge_jobs.cc, bridge_outcome.cc: those about Slurm's jobs
     void on(Listed<Pod> &pods);
     void on(Changed<Pod> &pod);
     void on(Listed<Node> &nodes);
@@ -69,6 +73,7 @@ class Bridge {
 
     void on_hello(const HookMessage &hello);
     void on_allocated(const HookMessage &hook);
+    void take_allocation(Gang &gang, const HookMessage &hook);
     void on_ended(const HookMessage &hook);
     void take_jobs(const std::string &uid, std::vector<Job> &jobs);
     void take_first_job(GangEntry &entry, std::vector<Job> &jobs);
@@ -138,7 +143,7 @@ class Bridge {
     // Hooks of jobs that are no gang's current one: their submit is still
     // unanswered, or they were replaced.
     struct EarlyHook {
-        HookMessage::Type type;
+        HookMessage message;
         Clock::time_point since;
     };
     std::map<JobRef, EarlyHook> early_hooks_;

@@ -13,8 +13,6 @@ namespace bridge {
 namespace {
 
 constexpr std::chrono::seconds states_interval{2}; // while something waits
-// Until an uncertain submit must have been carried out, or never will be.
-constexpr std::chrono::seconds find_delay{2};
 
 bool waits_in_slurm(const GangEntry &entry)
 {
@@ -196,8 +194,8 @@ void Bridge::carry_out(GangEntry &entry, Action action)
         gang.epilog_held = false;
         wake(gang.uid);
     } else if (std::holds_alternative<Find>(action)) {
-        jobs_due_ = std::min(jobs_due_, now_ + find_delay); // one list for all
-        wake_at(entry, now_ + find_delay);
+        jobs_due_ = std::min(jobs_due_, now_ + answer_time); // one list for all
+        wake_at(entry, now_ + answer_time);
     } else if (std::holds_alternative<Forget>(action)) {
         gangs_.erase(std::string(gang.uid));
     } else {
@@ -208,6 +206,9 @@ void Bridge::carry_out(GangEntry &entry, Action action)
 void Bridge::dispatch(GangEntry &entry, Action action)
 {
     entry.in_flight = action.index();
+    entry.ending_job = std::holds_alternative<Complete>(action) ||
+                       std::holds_alternative<Cancel>(action) ||
+                       std::holds_alternative<Renew>(action);
     if (std::holds_alternative<Bind>(action)) {
         entry.telling.request_stop();
         entry.telling = {};

@@ -4,7 +4,9 @@ agent_libagent_la_SOURCES = \
 	agent/act.cc agent/act.h \
 	agent/backoff.h \
 	agent/bridge.cc agent/bridge.h \
+	agent/bridge_hooks.cc \
 	agent/bridge_jobs.cc \
+	agent/bridge_outcome.cc \
 	agent/bridge_tell.cc \
 	agent/bridge_turn.cc \
 	agent/decide.cc agent/decide.h \

@@ -26,7 +26,7 @@ namespace bridge {
 namespace {
 
 constexpr unsigned reporter_count = 2;
-constexpr std::chrono::seconds answer_time{5}; // of the owner thread
+constexpr std::chrono::seconds patience{5}; // with the owner thread
 
 constexpr char help[] =
     "Usage: slurmk8sd [-f FILE] [-t]\n"
@@ -131,7 +131,7 @@ std::string ask(Mailbox<Message> &mailbox, std::function<std::string()> what,
     auto promise = std::make_shared<std::promise<std::string>>();
     auto answer = promise->get_future();
     mailbox.push(Ask{[promise, what] { promise->set_value(what()); }});
-    if (answer.wait_for(answer_time) != std::future_status::ready)
+    if (answer.wait_for(patience) != std::future_status::ready)
         return otherwise;
     return answer.get();
 }

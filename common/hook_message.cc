@@ -3,6 +3,7 @@
 
 #include "common/json.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -83,6 +84,8 @@ std::string encode(const HookMessage &message)
         json.add("nodes", message.nodes);
     if (!message.dirty.empty())
         json.add("dirty", message.dirty);
+    if (message.cpus != 0)
+        json.add("cpus", message.cpus);
     if (message.ours)
         json.add("ours", true);
     if (message.rc != 0)
@@ -116,6 +119,8 @@ Result<HookMessage> decode_hook_message(std::string_view packet)
     }
     message.nodes = json->text("nodes");
     message.dirty = json->text("dirty");
+    message.cpus =
+        static_cast<std::uint32_t>(std::max(0, small_integer(*json, "cpus")));
     message.ours = json->flag("ours");
     message.rc = small_integer(*json, "rc");
     if (message.type == Type::fail && message.rc == 0)

@@ -4,8 +4,9 @@
 //
 //  to the agent
 //   {"type":"hello","version":1,"cluster":C,"host":H}   first, once a connect
-//   {"type":"allocated","job":J,"sluid":S,"nodes":N,"ours":B,"dirty":N}
-//                                    a prolog hook ran and is held
+//   {"type":"allocated","job":J,"sluid":S,"nodes":N,"cpus":C,"ours":B,"dirty":N}
+//                                    a prolog hook ran and is held; C only for
+//                                    a job of one node
 //   {"type":"ended","job":J,"sluid":S,"nodes":N}
 //                                    the epilog hook of a job of ours is held
 //   {"type":"resync"}                hints were dropped: list again
@@ -29,6 +30,7 @@
 #include "common/result.h"
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -55,6 +57,7 @@ struct HookMessage {
     JobRef job{};        // allocated, ended, start, fail, clean
     std::string nodes{}; // allocated, ended, bridge
     std::string dirty{}; // allocated, synced
+    std::uint32_t cpus = 0; // allocated: on its only node; 0: not said
     bool ours = false;     // allocated
     int rc = 0;            // fail: a wait(2) status, not 0
     int version = 0;       // hello

@@ -20,6 +20,12 @@ void add_fact(JobFacts &facts, std::string_view name, std::string_view value)
     } else if (name == "SLURM_JOB_NODELIST") {
         // setenvf() prints the null pointer of a job without nodes.
         facts.hostlist = value == "(null)" ? "" : value;
+    } else if (name == "SLURM_JOB_CPUS_PER_NODE") {
+        // "4", or "4(x2),2" for several nodes
+        std::uint32_t cpus = 0;
+        const char *end = value.data() + value.size();
+        if (std::from_chars(value.data(), end, cpus).ptr == end)
+            facts.cpus = cpus;
     } else if (name == names::hook_job_mark) {
         facts.ours = true;
     }

@@ -5,14 +5,16 @@
 
 #include "common/job_ref.h"
 
+#include <cstdint>
 #include <string>
 
 namespace bridge {
 
 struct JobFacts {
     JobRef job;
-    std::string hostlist; // allocated nodes, "" when it has none
-    bool ours = false;    // carries our mark: a placeholder of Pods
+    std::string hostlist;   // allocated nodes, "" when it has none
+    bool ours = false;      // carries our mark: a placeholder of Pods
+    std::uint32_t cpus = 0; // on its only node; 0 with several nodes
 };
 
 // From NAME=value entries, the last of them null. Whatever is not there stays

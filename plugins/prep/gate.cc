@@ -33,6 +33,7 @@ bool Gate::prolog(const JobFacts &facts)
     if (!facts.ours && !any_dirty)
         return false; // most jobs: their hostlist is not even expanded
     Held held{.hostlist = facts.hostlist,
+              .cpus = facts.cpus,
               .nodes = expand_(facts.hostlist),
               .ours = facts.ours};
     if (may_open(held))
@@ -125,6 +126,7 @@ std::optional<HookMessage> Gate::message(const Hold &hold) const
     message.type = prolog ? HookMessage::Type::allocated
                           : HookMessage::Type::ended;
     if (prolog) {
+        message.cpus = held->second.cpus;
         message.ours = held->second.ours;
         message.dirty = dirty_among(held->second.nodes);
     }

@@ -83,6 +83,7 @@ class Gate {
   private:
     struct Held {
         std::string hostlist;
+        std::uint32_t cpus = 0;
         std::vector<std::string> nodes;
         bool ours = false;
         bool started = false;

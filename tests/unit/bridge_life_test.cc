@@ -77,6 +77,45 @@ TEST_CASE("a Pod's whole life costs slurmctld three RPCs")
     CHECK(world.slurm.calls() == 3);
 }
 
+TEST_CASE("an allocation that is told with its CPUs is not read again")
+{
+    World world;
+    world.slurm.says_cpus = true;
+    world.start_agent();
+    world.slurm.forget_calls();
+
+    world.create("web");
+    CHECK(!world.node_of("web").empty());
+    world.run_containers("web");
+    world.end_containers("web", 0);
+
+    CHECK(world.only_job().job.state == JobState::completed);
+    CHECK(world.kube.count("bind") == 1);
+    CHECK(world.slurm.starts == 1);
+    CHECK(world.slurm.calls() == 2);
+}
+
+TEST_CASE("an allocation that is told and does not fit is replaced")
+{
+    World world;
+    world.slurm.says_cpus = true;
+    Pod pod = make_pod("web");
+    pod.requests.cpu = MilliCpu{1000};
+    world.start_agent();
+    world.cut_socket(); // nothing is told until the hook below
+    world.create(pod);
+    JobRef job = world.only_job().job.ref;
+
+    world.deliver(HookReceived{{.type = HookMessage::Type::allocated,
+                                .job = job,
+                                .nodes = "no-such-node",
+                                .cpus = 1,
+                                .ours = true}});
+
+    CHECK(world.kube.count("bind") == 0);
+    CHECK(world.kube.count("annotate") == 1); // the generation is raised first
+}
+
 TEST_CASE("a Pod's end is its job's end, exit code and all")
 {
     struct Row {

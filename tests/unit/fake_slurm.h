@@ -178,6 +178,7 @@ class FakeSlurm : public Slurm {
                                        : std::optional(found->second);
     }
     int kicks = 0;
+    bool says_cpus = false; // as slurmctld does for jobs of one node
     int starts = 0;
     int cleans = 0;
 
@@ -482,6 +483,8 @@ class FakeSlurm : public Slurm {
             return;
         HookMessage message{.type = type, .job = record.job.ref};
         message.nodes = record.job.nodes.empty() ? "" : record.job.nodes[0];
+        if (says_cpus && type == HookMessage::Type::allocated)
+            message.cpus = record.job.cpus;
         message.ours = !record.job.tag.uid.empty();
         hooks(message);
     }

@@ -348,6 +348,25 @@ TEST_CASE("a job's facts are read from the environment of its scripts")
     CHECK(facts.ours);
 }
 
+TEST_CASE("the CPUs of a job are read where it has one node")
+{
+    const struct {
+        const char *entry;
+        std::uint32_t cpus;
+    } rows[] = {
+        {"SLURM_JOB_CPUS_PER_NODE=16", 16}, {"SLURM_JOB_CPUS_PER_NODE=4(x2)", 0},
+        {"SLURM_JOB_CPUS_PER_NODE=4,2", 0}, {"SLURM_JOB_CPUS_PER_NODE=", 0},
+        {"SLURM_JOB_CPUS_PER_NODE=x", 0},   {"SLURM_JOB_CPUS_PER_NODE=-1", 0},
+        {"SLURM_JOB_CPUS_PER_NODE=99999999999", 0},
+    };
+    for (const auto &row : rows) {
+        CAPTURE(row.entry);
+        const char *environment[] = {row.entry, nullptr};
+
+        CHECK(facts_from(environment).cpus == row.cpus);
+    }
+}
+
 TEST_CASE("only our own mark makes a job ours")
 {
     for (const char *entry : {"SPANK_K8S_GANGX=1", "K8S_GANG=1",

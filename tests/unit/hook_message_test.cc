@@ -22,6 +22,7 @@ TEST_CASE("each message is read as it was written")
          .job = job,
          .nodes = "n1",
          .dirty = "n1",
+         .cpus = 16,
          .ours = true},
         {.type = Type::ended, .job = job, .nodes = "n1"},
         {.type = Type::ended, .job = job},

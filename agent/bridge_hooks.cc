@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What slurmctld's plugin says, and what it still has to be told.
+#include "agent/bridge.h"
+
+#include "common/log.h"
+
+namespace bridge {
+
+void Bridge::on(HookReceived &hook)
+{
+    const HookMessage &message = hook.message;
+    switch (message.type) {
+    case HookMessage::Type::hello:
+        on_hello(message);
+        break;
+    case HookMessage::Type::allocated:
+        on_allocated(message);
+        break;
+    case HookMessage::Type::ended:
+        on_ended(message);
+        break;
+    case HookMessage::Type::resync:
+        health_.count("hook_resync");
+        list_jobs_soon();
+        break;
+    default:
+        break;
+    }
+}
+
+void Bridge::on_hello(const HookMessage &hello)
+{
+    log_info("slurmctld's plugin connected",
+             {{"ClusterName", hello.cluster}, {"host", hello.host}});
+    if (cluster_.empty())
+        cluster_ = hello.cluster;
+    if (hello.cluster != cluster_)
+        problem("prep/k8s", "the slurmctld of another cluster, " +
+                                hello.cluster + ", uses our socket");
+    else if (hello.version != hook_protocol_version)
+        problem("prep/k8s", "prep_k8s.so speaks version " +
+                                std::to_string(hello.version) +
+                                " of the protocol: install both of one build");
+    else
+        solved("prep/k8s");
+    // slurmctld may have started anew, from an older state perhaps.
+    list_jobs_soon();
+    nodes_changed_ = true;
+}
+
+// Whatever is held is said again by the plugin when it is back.
+void Bridge::on(HookLost &)
+{
+    problem("prep/k8s", "not connected");
+    early_hooks_.clear();
+    for (auto &[uid, entry] : gangs_.all())
+        entry.gang.prolog_held = entry.gang.epilog_held = false;
+}
+
+void Bridge::on_allocated(const HookMessage &hook)
+{
+    health_.count("allocated");
+    if (!hook.ours)
+        return;
+    GangEntry *entry = gangs_.find(hook.job);
+    if (!entry) { // the answer to our submit is still under way
+        early_hooks_[hook.job] = {hook, now_};
+        return;
+    }
+    take_allocation(entry->gang, hook);
+    wake(entry->gang.uid);
+}
+
+// slurmctld says it as it allocates, so for a job of one node that is all there
+// is to know, memory being what we asked for. Anything else is read.
+void Bridge::take_allocation(Gang &gang, const HookMessage &hook)
+{
+    Job &job = *gang.job;
+    gang.prolog_held = true;
+    bool said = hook.cpus != 0 && hook.nodes.find_first_of("[,") == hook.nodes.npos;
+    if (job.state == JobState::pending && said && !gang.stale) {
+        job.state = JobState::configuring;
+        job.nodes = {hook.nodes};
+        job.cpus = hook.cpus;
+    } else if (!is_allocated(job.state) || job.nodes.empty()) {
+        gang.stale = true;
+    }
+}
+
+void Bridge::on_ended(const HookMessage &hook)
+{
+    health_.count("ended");
+    early_hooks_.erase(hook.job);
+    if (GangEntry *entry = gangs_.find(hook.job)) {
+        Gang &gang = entry->gang;
+        gang.prolog_held = false;
+        gang.epilog_held = true;
+        if (!is_ended(gang.job->state) && !entry->ending_job)
+            gang.stale = true; // how did it end?
+        wake(gang.uid);
+    } else if (!synced() || gangs_.living_of(hook.job)) {
+        early_hooks_[hook.job] = {hook, now_};
+    } else {
+        ports_.send_hook({.type = HookMessage::Type::clean, .job = hook.job});
+    }
+}
+
+// An epilog that is held for the job before is still owed its answer.
+void Bridge::set_job(GangEntry &entry, std::optional<Job> job)
+{
+    const Gang &gang = entry.gang;
+    bool other = gang.job && (!job || job->ref != gang.job->ref);
+    if (other && gang.epilog_held)
+        early_hooks_[gang.job->ref] = {
+            {.type = HookMessage::Type::ended, .job = gang.job->ref}, now_};
+    gangs_.set_job(entry, std::move(job));
+    if (other || gang.job)
+        apply_early_hook(entry);
+}
+
+void Bridge::apply_early_hook(GangEntry &entry)
+{
+    Gang &gang = entry.gang;
+    auto early = gang.job ? early_hooks_.find(gang.job->ref)
+                          : early_hooks_.end();
+    if (early == early_hooks_.end())
+        return;
+    HookMessage hook = std::move(early->second.message);
+    early_hooks_.erase(early);
+    if (hook.type == HookMessage::Type::allocated)
+        return take_allocation(gang, hook);
+    gang.prolog_held = false;
+    gang.epilog_held = true;
+    if (!is_ended(gang.job->state))
+        gang.stale = true;
+}
+
+// Epilogs of jobs that nobody needs any more are let go as soon as no container
+// of theirs can be alive; a prolog that nobody asked for means a job that we do
+// not know.
+void Bridge::settle_early_hooks()
+{
+    for (auto early = early_hooks_.begin(); early != early_hooks_.end();) {
+        const auto &[job, hook] = *early;
+        bool ended = hook.message.type == HookMessage::Type::ended;
+        if (ended && !gangs_.living_of(job)) {
+            ports_.send_hook({.type = HookMessage::Type::clean, .job = job});
+            early = early_hooks_.erase(early);
+            continue;
+        }
+        if (!ended && now_ - hook.since >= answer_time &&
+            jobs_asked_ < hook.since + answer_time)
+            list_jobs_soon(); // once: then it has no gang at all
+        early++;
+    }
+}
+
+} // namespace bridge

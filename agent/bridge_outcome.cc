@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the end of an action changes, and when it is tried again.
+#include "agent/bridge.h"
+
+#include "agent/words.h"
+#include "common/log.h"
+
+#include <algorithm>
+
+namespace bridge {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr milliseconds first_retry{500};
+constexpr seconds last_retry{30};
+constexpr seconds first_refusal{5}; // a job that Slurm would not take
+constexpr seconds last_refusal{300};
+constexpr seconds renew_pause{1};  // a misfit may be met again
+constexpr seconds watch_lag{1};    // until a conflict should have been watched
+constexpr seconds end_repeat{30};  // until Pods that live on are ended again
+constexpr seconds fail_repeat{10};
+constexpr seconds unseen_repeat{60}; // until an unlisted Pod is asked for again
+
+template <class Kind> bool is(const Action &action)
+{
+    return std::holds_alternative<Kind>(action);
+}
+
+Clock::duration back_off(unsigned failures, Clock::duration first,
+                         Clock::duration last)
+{
+    unsigned doublings = std::min(failures, 10u);
+    return std::min<Clock::duration>(first * (1 << doublings), last);
+}
+
+} // namespace
+
+void Bridge::on(ActionDone &done)
+{
+    GangEntry *entry = gangs_.find(done.gang);
+    if (!entry)
+        return;
+    entry->in_flight.reset();
+    entry->ending_job = false;
+    wake(done.gang);
+    health_.count_action(action_name(done.action),
+                         done.outcome ? "ok"
+                                      : code_name(done.outcome.error().code));
+    if (!done.outcome) {
+        note_failure(*entry, done);
+        return;
+    }
+    // A look that worked says nothing about the action that failed before it.
+    if (!is<Look>(done.action) || entry->held_back == done.action.index()) {
+        entry->failures = 0;
+        entry->held_back.reset();
+    }
+    note_outcome(*entry, done);
+}
+
+void Bridge::note_outcome(GangEntry &entry, ActionDone &done)
+{
+    Gang &gang = entry.gang;
+    if (auto *submitted = std::get_if<Submitted>(&*done.outcome)) {
+        Job job;
+        job.ref = submitted->job;
+        job.tag = {gang.key.str(), gang.uid, generation_of(gang)};
+        job.state = JobState::pending;
+        job.memory_per_node = submitted->memory_per_node;
+        job.memory_per_cpu = submitted->memory_per_cpu;
+        log_info("submitted", {{"JobId", job.ref.id}, {"Gang", job.tag.gang}});
+        gang.submit_uncertain = false;
+        set_job(entry, std::move(job));
+    } else if (auto *looked = std::get_if<Looked>(&*done.outcome)) {
+        if (looked->job.tag.uid.empty()) // somebody wrote over admin_comment
+            looked->job.tag = gang.job ? gang.job->tag : GangTag{};
+        set_job(entry, std::move(looked->job));
+    } else if (auto *there = std::get_if<StillThere>(&*done.outcome)) {
+        log_warning("a job's Pod is in no list, but it is there",
+                    {{"Gang", gang.key.str()}});
+        if (there->pod.terminal())
+            gangs_.put(std::move(there->pod)); // the job gets its exit code
+        else
+            hold_back(entry, done.action, unseen_repeat);
+    } else {
+        note_done(entry, done.action);
+    }
+}
+
+void Bridge::note_done(GangEntry &entry, const Action &action)
+{
+    Gang &gang = entry.gang;
+    if (auto *bind = std::get_if<Bind>(&action)) {
+        gang.assumed_bound = !gang.pods.empty();
+        gang.maybe_bound = gang.bind_overdue = false;
+        entry.bind_failing_since.reset();
+        entry.renewals = 0;
+        log_info("bound", {{"JobId", bind->job.id},
+                           {"Gang", gang.key.str()},
+                           {"NodeList", gang.job ? gang.job->nodes.front()
+                                                 : std::string()}});
+        tell_bound(gang, bind->nodes);
+    } else if (is<Complete>(action) || is<Cancel>(action) ||
+               is<Renew>(action)) {
+        if (gang.job && !is_ended(gang.job->state))
+            gang.job->state =
+                is<Complete>(action) ? JobState::completed : JobState::cancelled;
+        if (auto *renew = std::get_if<Renew>(&action)) {
+            gang.least_generation = renew->generation;
+            gang.bind_overdue = false;
+            entry.bind_failing_since.reset();
+            log_warning("a new job is needed", {{"Gang", gang.key.str()},
+                                                {"err", renew->why}});
+            hold_back(entry, Submit{},
+                      back_off(entry.renewals++, renew_pause, last_refusal));
+        }
+        log_info("ended the job", {{"JobId", gang.job ? gang.job->ref.id : 0},
+                                   {"Gang", gang.key.str()},
+                                   {"action", action_name(action)}});
+    } else if (is<EndPods>(action)) {
+        hold_back(entry, action, end_repeat);
+    } else if (is<FailPods>(action)) {
+        hold_back(entry, action, fail_repeat);
+    }
+}
+
+void Bridge::note_failure(GangEntry &entry, const ActionDone &done)
+{
+    Gang &gang = entry.gang;
+    const Error &error = done.outcome.error();
+    if (is<Look>(done.action) && error.code == Code::not_found) {
+        log_warning("Slurm does not know the job any more",
+                    {{"JobId", gang.job ? gang.job->ref.id : 0},
+                     {"Gang", gang.key.str()}});
+        set_job(entry, std::nullopt);
+        return;
+    }
+    bool for_the_user =
+        error.code == Code::rejected || error.code == Code::denied;
+    log_warning(for_the_user ? "refused" : "failed, retrying",
+                {{"action", action_name(done.action)},
+                 {"Gang", gang.key.str()},
+                 {"JobId", gang.job ? gang.job->ref.id : 0},
+                 {"err", error.message}});
+    Clock::duration delay = back_off(entry.failures, first_retry, last_retry);
+    if (is<Bind>(done.action)) {
+        note_bind_failure(entry, error);
+        if (for_the_user)
+            delay = back_off(entry.failures, first_refusal, last_retry);
+        else if (error.code == Code::conflict || error.code == Code::not_found)
+            delay = watch_lag;
+    } else if (is<Submit>(done.action) && for_the_user) {
+        delay = back_off(entry.failures, first_refusal, last_refusal);
+        tell(entry, refused_words(error.message));
+    } else if (is<Submit>(done.action) && error.code == Code::uncertain) {
+        gang.submit_uncertain = true;
+        entry.uncertain_since = now_;
+    } else if (is<Look>(done.action) || is<Complete>(done.action) ||
+               is<Cancel>(done.action) || is<Renew>(done.action)) {
+        gang.stale = gang.job.has_value();
+    }
+    entry.failures++;
+    hold_back(entry, done.action, delay);
+}
+
+void Bridge::note_bind_failure(GangEntry &entry, const Error &error)
+{
+    Gang &gang = entry.gang;
+    if (error.code == Code::uncertain)
+        gang.maybe_bound = true;
+    if (gang.job &&
+        (error.code == Code::rejected || error.code == Code::denied))
+        tell(entry, not_bound_words(gang.job->ref, error.message));
+    if (!entry.bind_failing_since)
+        entry.bind_failing_since = now_;
+    if (now_ - *entry.bind_failing_since >= conf_->bind_timeout)
+        gang.bind_overdue = true;
+}
+
+void Bridge::hold_back(GangEntry &entry, const Action &action,
+                       Clock::duration delay)
+{
+    entry.held_back = action.index();
+    entry.held_until = now_ + delay;
+}
+
+// What was refused may be possible now.
+void Bridge::try_again(GangEntry &entry)
+{
+    if (entry.held_back == Action(Submit{}).index() && !entry.in_flight) {
+        entry.held_back.reset();
+        entry.failures = 0;
+    }
+    wake(entry.gang.uid);
+}
+
+} // namespace bridge
