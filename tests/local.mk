@@ -67,5 +67,6 @@ EXTRA_DIST += \
 	tests/bench \
 	tests/data \
 	tests/integration \
+	tests/invariants \
 	tests/lib \
 	tests/run

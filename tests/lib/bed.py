@@ -11,7 +11,7 @@ import ssl
 import subprocess
 import urllib.parse
 
-from tap import equal, wait_for
+from tap import Skip, check, equal, last_case, wait_for
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 SANDBOX = pathlib.Path(os.environ["SANDBOX"])
@@ -129,9 +129,11 @@ def get(name, namespace=NAMESPACE):
         raise
 
 
-def delete(name, namespace=NAMESPACE):
+def delete(name, namespace=NAMESPACE, grace=None):
+    """grace: seconds, or None for the Pod's own."""
+    options = {} if grace is None else {"gracePeriodSeconds": grace}
     try:
-        api("DELETE", f"/api/v1/namespaces/{namespace}/pods/{name}", {})
+        api("DELETE", f"/api/v1/namespaces/{namespace}/pods/{name}", options)
     except ApiError as error:
         if error.status != 404:
             raise
@@ -275,15 +277,14 @@ def clean():
             raise
     wait_for("the namespace's ServiceAccount", service_account)
     for item in pods():
-        api("DELETE", f"/api/v1/namespaces/{NAMESPACE}/pods/"
-            f"{item['metadata']['name']}", {"gracePeriodSeconds": 1})
+        delete(item["metadata"]["name"], grace=1)
     wait_for("all Pods to be gone", lambda: not pods(), 60)
     wait_for("all jobs to end", lambda: not run("squeue", "-h").strip(), 60)
 
 
-def service_account():
+def service_account(namespace=NAMESPACE):
     try:
-        return api("GET", f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/"
+        return api("GET", f"/api/v1/namespaces/{namespace}/serviceaccounts/"
                    "default")
     except ApiError as error:
         if error.status == 404:
@@ -292,8 +293,8 @@ def service_account():
 
 
 def nothing_left():
-    """What must hold after each case, whatever it did: tests/invariants grows
-    from here."""
+    """What must hold after each case, whatever it did. What must hold in the
+    end, of everything, is in tests/invariants."""
     for node in json.loads(run("scontrol", "show", "nodes", "--json"))["nodes"]:
         living = [p for p in pods()
                   if p["metadata"].get("annotations", {}).get(NODE_ANNOTATION)
@@ -302,6 +303,25 @@ def nothing_left():
         if not living and node["alloc_cpus"]:
             wait_for(f"node {node['name']} to be free",
                      lambda: not allocated_cpus(node["name"]))
+
+
+_leaves = ""  # why a script leaves what the checker would report
+
+
+def leaves_violations(why):
+    """For a script that cannot clean up what it did: the words are shown."""
+    global _leaves
+    _leaves = why
+
+
+@last_case
+def invariants_hold():
+    """invariants hold"""
+    if _leaves:
+        raise Skip(_leaves)
+    import invariants  # it uses this module
+    wrong = invariants.settled()
+    check(not wrong, "\n".join(map(str, wrong)))
 
 
 def allocated_cpus(node):

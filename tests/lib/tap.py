@@ -13,10 +13,17 @@ class Skip(Exception):
 
 
 _cases = []
+_last = []  # run after all others, and also when cases are chosen by name
 
 
 def case(function):
     _cases.append(function)
+    return function
+
+
+def last_case(function):
+    """As case, for what is checked of the state that the others leave."""
+    _last.append(function)
     return function
 
 
@@ -62,12 +69,15 @@ def run(before_each=None, after_each=None, after_failure=None):
     """Runs the cases named on the command line, or all; prints TAP; exits."""
     wanted = sys.argv[1:]
     chosen = [c for c in _cases if not wanted or c.__name__ in wanted]
+    chosen += _last
     print(f"1..{len(chosen)}", flush=True)
     failed = 0
     for number, function in enumerate(chosen, 1):
         name = " ".join(function.__doc__.split())
         began = time.monotonic()
         try:
+            if function in _last:
+                before_each = after_each = None  # it would change what is left
             if before_each:
                 before_each()
             function()

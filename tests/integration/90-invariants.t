@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The invariant checker sees what it is for: with the agent stopped each rule is
+broken on purpose, and the checker names it. With the agent back nothing is
+left to say."""
+import contextlib
+import dataclasses
+import json
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import bed
+import invariants
+import world
+from tap import case, check, equal, run, wait_for
+
+SETTLE = 0.6  # the agent is stopped: nothing will pass by itself
+
+
+def pod_path(name):
+    return f"/api/v1/namespaces/{bed.NAMESPACE}/pods/{name}"
+
+
+def patch(path, body, token=None):
+    return bed.api("PATCH", path, body, "application/merge-patch+json",
+                   token=token)
+
+
+def agents_token():
+    return bed.inside("cat", "/etc/slurm/k8s/token").strip()
+
+
+def by_rule(wrong):
+    """The words of what is wrong, by rule."""
+    return {rule: [str(w) for w in wrong if w.rule == rule]
+            for rule in {w.rule for w in wrong}}
+
+
+def sees(rule, *words, also=()):
+    """The checker reports this rule with these words, and no rule but those."""
+    found = by_rule(invariants.settled(SETTLE))
+    check(any(all(w in line for w in words) for line in found.get(rule, [])),
+          f"{rule} {words} is not among {found}")
+    equal(sorted(set(found) - {rule, *also}), [], "other rules reported")
+
+
+def running(name, **options):
+    bed.create(bed.pod(name, **options))
+    bed.wait_phase(name, "Running")
+    return bed.wait_job(name, "RUNNING")
+
+
+@contextlib.contextmanager
+def agent_stopped():
+    """From a state in which there is nothing to report."""
+    equal([str(w) for w in invariants.settled()], [], "before")
+    bed.ctl("kill", "--signal", "STOP", "slurmk8sd")
+    try:
+        yield
+    finally:
+        bed.ctl("kill", "--signal", "CONT", "slurmk8sd")
+
+
+def placeholder(uid, gang="test/made", node=None):
+    """A job as the agent would submit it, of one CPU; its id."""
+    words = ["sbatch", "--parsable", "--external", "--ntasks=1", "--mem=64",
+             "--partition=kwok", *([f"--nodelist={node}"] if node else [])]
+    job = bed.run(*words, user="slurm").strip()
+    tag = json.dumps({"slurmk8s": 1, "gang": gang, "uid": uid,
+                      "generation": 0}, separators=(",", ":"))
+    bed.run("scontrol", "update", f"JobId={job}", f"AdminComment={tag}")
+    wait_for(f"job {job} to run", lambda: bed.run(
+        "squeue", "--noheader", f"--jobs={job}", "--format=%T").strip()
+        == "RUNNING")
+    return job
+
+
+def bind(name, node):
+    """As an administrator would, past the agent."""
+    bed.api("POST", pod_path(name) + "/binding",
+            {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name},
+             "target": {"kind": "Node", "name": node}})
+    bed.wait_phase(name, "Running")
+
+
+@case
+def pod_gone():
+    """job-without-pod: a Pod is gone, its job lives"""
+    running("gone")
+    with agent_stopped():
+        bed.delete("gone")
+        bed.wait_gone("gone")
+        sees("job-without-pod", "test/gone", "its Pod is gone")
+
+
+@case
+def pod_over():
+    """job-without-pod: a Pod is over, its job lives"""
+    running("over", annotations={"sandbox/run": "5s"})
+    with agent_stopped():
+        bed.wait_phase("over", "Succeeded")
+        sees("job-without-pod", "Pod/test/over is Succeeded")
+
+
+@case
+def job_made():
+    """job-without-pod: a placeholder is submitted for a Pod that never was, and
+    one for none"""
+    with agent_stopped():
+        made = placeholder("00000000-0000-0000-0000-000000000000")
+        nobodys = placeholder("")
+        sees("job-without-pod", f"Job/{made}", "its Pod is gone")
+        sees("job-without-pod", f"Job/{nobodys}", "names no Pod")
+        bed.run("scancel", made, nobodys)
+
+
+@case
+def bound_by_hand():
+    """pod-without-job: a Pod is bound past the agent; waits-without-word: one
+    has neither job nor condition"""
+    with agent_stopped():
+        bed.create(bed.pod("hand"))
+        sees("waits-without-word", "Pod/test/hand")
+        bind("hand", "kn1")
+        sees("pod-without-job", "Pod/test/hand: on kn1")
+        bed.delete("hand")
+        bed.wait_gone("hand")
+
+
+@case
+def job_ended():
+    """pod-without-job, stuck: a job was cancelled, its Pod lives on"""
+    running("lives")
+    with agent_stopped():
+        bed.run("scancel", str(bed.job_of("lives")["job_id"]))
+        bed.wait_job("lives", "COMPLETING")
+        sees("pod-without-job", "Pod/test/lives", also=["stuck"])
+        sees("stuck", "stays COMPLETING", also=["pod-without-job"])
+
+
+def full_nodes():
+    for i in range(4):
+        bed.create(bed.pod(f"full-{i}", cpu="16"))
+    for i in range(4):
+        bed.wait_job(f"full-{i}", "RUNNING")
+    bed.create(bed.pod("next"))
+    bed.wait_job("next", "PENDING")
+
+
+@case
+def never_started():
+    """stuck: a job was allocated, and nobody lets it run"""
+    full_nodes()
+    with agent_stopped():
+        bed.run("scancel", str(bed.job_of("full-0")["job_id"]))
+        bed.wait_job("next", "CONFIGURING")
+        sees("stuck", "test/next stays CONFIGURING", also=["pod-without-job"])
+
+
+@case
+def label_altered():
+    """label: the job's id or SLUID on a bound Pod is not its job's"""
+    running("named")
+    with agent_stopped():
+        altered = {"metadata": {"labels": {bed.JOB_LABEL: "999999"}}}
+        patch(pod_path("named"), altered, agents_token())
+        sees("label", "Pod/test/named", bed.JOB_LABEL, "999999")
+        right = str(bed.job_of("named")["job_id"])
+        patch(pod_path("named"), {"metadata": {
+            "labels": {bed.JOB_LABEL: right},
+            "annotations": {bed.SLUID_ANNOTATION: "s00000000000000"}}},
+            agents_token())
+        sees("label", bed.SLUID_ANNOTATION, "s00000000000000")
+
+
+@case
+def label_on_unbound():
+    """left-behind: a Pod that is not bound has a job's id, or our finalizer"""
+    with agent_stopped():
+        bed.create(bed.pod("unbound"))
+        patch(pod_path("unbound"), {"metadata": {
+            "labels": {bed.JOB_LABEL: "1"}, "finalizers": ["slurmk8s/test"]}},
+            agents_token())
+        sees("left-behind", "it is not bound, and has " + bed.JOB_LABEL,
+             also=["waits-without-word"])
+        sees("left-behind", "it has the finalizer slurmk8s/test",
+             also=["waits-without-word"])
+        patch(pod_path("unbound"), {"metadata": {"labels": None,
+                                                 "finalizers": None}},
+              agents_token())
+        bed.delete("unbound")
+
+
+@case
+def second_job():
+    """two-jobs: a second job lives for one gang; when the first is gone the Pod
+    is not where its job is: double-bind, label"""
+    running("twice")
+    with agent_stopped():
+        first = bed.job_of("twice")
+        other = "kn2" if first["nodes"] != "kn2" else "kn1"
+        second = placeholder(bed.get("twice")["metadata"]["uid"], "test/twice",
+                             other)
+        sees("two-jobs", "Gang/test/twice", f"job {first['job_id']} ",
+             f"job {second} ", also=["double-bind", "not-covered"])
+        bed.run("scancel", str(first["job_id"]))
+        sees("double-bind", "Pod/test/twice", f"job {second} ",
+             also=["label", "stuck", "not-covered"])
+        sees("label", "Pod/test/twice", second,
+             also=["double-bind", "stuck", "not-covered"])
+        bed.run("scancel", second)
+
+
+@case
+def too_much():
+    """overcommit: live Pods ask for more than their Node has; not-covered: one
+    asks for more than its job was given"""
+    with agent_stopped():
+        bed.create(bed.pod("big", cpu="12"))
+        bed.create(bed.pod("bigger", cpu="12"))
+        uid = bed.get("big")["metadata"]["uid"]
+        bind("big", "kn1")
+        placeholder(uid, "test/big", "kn1")
+        # what the binding would have written
+        job = bed.job_of("big")
+        patch(pod_path("big"), {"metadata": {
+            "labels": {bed.JOB_LABEL: str(job["job_id"])},
+            "annotations": {bed.NODE_ANNOTATION: "kn1",
+                            bed.SLUID_ANNOTATION: job["step_id"]["sluid"]}}},
+            agents_token())
+        sees("not-covered", "Pod/test/big", "1 CPUs", "asks for 12",
+             also=["waits-without-word"])
+        bind("bigger", "kn1")
+        sees("overcommit", "Node/kn1", "24 cpu", "has 16",
+             also=["not-covered", "pod-without-job"])
+        for name in ("big", "bigger"):
+            bed.delete(name)
+            bed.wait_gone(name)
+        bed.run("scancel", str(job["job_id"]))
+
+
+def ended_well():
+    bed.create(bed.pod("well", annotations={"sandbox/run": "100ms"}))
+    bed.wait_ended("well", "COMPLETED", "0:0")
+
+
+@case
+def wrong_end():
+    """end-state: a Pod's phase says another end than sacct"""
+    ended_well()
+    with agent_stopped():
+        patch(pod_path("well") + "/status", {"status": {"phase": "Failed"}})
+        sees("end-state", "Pod/test/well", "COMPLETED 0:0, not FAILED")
+
+
+@case
+def foreign_pod():
+    """foreign: another scheduler's Pod has an annotation of ours"""
+    with agent_stopped():
+        bed.create(bed.pod("theirs", scheduler="somebody-else"))
+        patch(pod_path("theirs") + "?fieldManager=slurmk8sd",
+              {"metadata": {"annotations": {bed.GENERATION_ANNOTATION: "1"}}},
+              agents_token())
+        sees("foreign", "Pod/test/theirs", bed.GENERATION_ANNOTATION)
+        sees("foreign", "Pod/test/theirs", "wrote to it")
+
+
+@case
+def drain_mark():
+    """drained: a healthy Node is drained with our mark, a cordoned one is not"""
+    with agent_stopped():
+        bed.run("scontrol", "update", "NodeName=kn1", "State=DRAIN",
+                "Reason=slurmk8sd: for a test")
+        patch("/api/v1/nodes/kn2", {"spec": {"unschedulable": True}})
+        sees("drained", "Node/kn1", "it is healthy", "slurmk8sd: for a test")
+        sees("drained", "Node/kn2", "it is cordoned, Slurm uses it")
+        bed.run("scontrol", "update", "NodeName=kn1", "State=UNDRAIN")
+        patch("/api/v1/nodes/kn2", {"spec": {"unschedulable": None}})
+
+
+@case
+def slurms_ledger():
+    """ledger: a node of Slurm's has given away what no job has"""
+    running("counted")
+    now = world.read()
+    node = bed.job_of("counted")["nodes"]
+    equal(by_rule(invariants.violations(now)), {}, "as it is")
+    now.slurm_nodes[node] = dataclasses.replace(now.slurm_nodes[node], cpus=7)
+    check("ledger" in by_rule(invariants.violations(now)), "seven CPUs")
+
+
+@case
+def what_passes():
+    """what passes by itself is not reported, though it is seen"""
+    running("slow", annotations={"sandbox/stop": "2s"},
+            terminationGracePeriodSeconds=30)
+    seen = []
+
+    def read():
+        now = world.read()
+        if not seen:
+            bed.ctl("kill", "--signal", "CONT", "slurmk8sd")
+        seen.append(by_rule(invariants.violations(now)))
+        return now
+
+    with agent_stopped():
+        bed.run("scancel", str(bed.job_of("slow")["job_id"]))
+        bed.wait_job("slow", "COMPLETING")
+        equal([str(w) for w in invariants.settled(read=read)], [], "reported")
+    check("pod-without-job" in seen[0], f"seen first: {seen[0]}")
+    equal(seen[-1], {}, "seen last")
+
+
+@case
+def command():
+    """tests/invariants prints a line for each, and its exit status tells"""
+    tool = str(bed.TOP / "tests/invariants")
+    equal(bed.run(tool), "", "what it says of nothing")
+    made = placeholder("00000000-0000-0000-0000-000000000000")
+    said = bed.run("sh", "-c", f"{tool} --settle 1; echo $?").splitlines()
+    bed.run("scancel", made)
+    equal(said[-1], "1", "exit status")
+    check(said[0].startswith(f"job-without-pod Job/{made}: "), said[0])
+    said = bed.run("sh", "-c", f"SANDBOX_API=https://127.0.0.1:1 {tool}; "
+                   "echo $?")
+    check(said.endswith("\n2\n") and "cannot tell" in said, said)
+
+
+run(before_each=bed.clean, after_failure=bed.last_words)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What sacct should say of the job of a Pod that is over."""
+
+# Slurm, or somebody who asked it to, may have ended the job in the moment in
+# which the Pod ended: no agent can make these words, but for its own number.
+SLURMS_OWN = ("CANCELLED by ", "TIMEOUT", "PREEMPTED", "DEADLINE", "NODE_FAIL",
+              "BOOT_FAIL")
+# slurmdbd keeps these of a job that slurmctld lost in a crash ("runaway").
+LOST = ("RUNNING", "PENDING", "SUSPENDED")
+OOM = "OUT_OF_MEMORY"
+
+
+def wrong(pod, accounted, slurm_user):
+    """Why the end does not fit, or "". accounted: (state, exit code) as sacct
+    prints them; None where it has no such job. slurm_user: the number as which
+    the agent cancels jobs."""
+    if accounted is None:
+        return "sacct knows no job with its SLUID"
+    state, code = accounted
+    if state == f"CANCELLED by {slurm_user}":
+        state = "CANCELLED"
+    if state in LOST or state.startswith(SLURMS_OWN):
+        return ""
+    allowed = _allowed(pod)
+    if not allowed or (state, code) in allowed or (state, None) in allowed:
+        return ""
+    wanted = " or ".join(" ".join(filter(None, end)) for end in allowed)
+    return f"{_words(pod)}, its job is {state} {code}, not {wanted}"
+
+
+def _ends(pod):
+    """What became of its containers, those of init first."""
+    status = pod["status"]
+    for kind in ("initContainerStatuses", "containerStatuses"):
+        for container in status.get(kind, []):
+            yield container.get("state", {}).get("terminated") or {}
+
+
+def _failing(pod):
+    """How its first failing container ended, or {}."""
+    return next((end for end in _ends(pod) if end.get("exitCode")), {})
+
+
+def _allowed(pod):
+    """The (state, exit code) that its job may have; no exit code: any."""
+    if "deletionTimestamp" in pod["metadata"]:
+        return [("CANCELLED", None), *_by_itself(pod)]
+    return _by_itself(pod)
+
+
+def _by_itself(pod):
+    if pod["status"]["phase"] == "Succeeded":
+        return [("COMPLETED", "0:0")]
+    end = _failing(pod)
+    if pod["status"].get("reason"):  # its kubelet ended it, or refused it
+        return [("FAILED", None), (OOM, None)]
+    if end.get("reason") == "OOMKilled":
+        return [(OOM, None)]
+    if end.get("signal"):
+        return [("FAILED", f"0:{end['signal']}")]
+    if end:
+        return [("FAILED", f"{end['exitCode']}:0")]
+    return [("FAILED", None)]
+
+
+def _words(pod):
+    end = _failing(pod)
+    why = pod["status"].get("reason") or end.get("reason", "")
+    return (f"it is {pod['status']['phase']} {why} with exit code "
+            f"{end.get('exitCode', 0)}")

@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What must hold whatever was done: each rule is a function of a World, below,
+and yields what is wrong in it. Both sides are read one after the other, and
+the agent needs its time, so only what stays is a violation: settled()."""
+import collections
+import dataclasses
+import datetime
+import math
+import time
+
+import bed
+import end_states
+import world as worlds
+from pod_requests import requests_of
+from world import is_live, is_over
+
+DRAIN_MARK = "slurmk8sd: "  # what the reason of the agent's own drains begins with
+OUR_PREFIXES = ("slurmk8s/", "slinky.slurm.net/", "scheduler.slinky.slurm.net/")
+OURS_ALONE = (bed.NODE_ANNOTATION, bed.SLUID_ANNOTATION,
+              bed.GENERATION_ANNOTATION)
+MANAGER = "slurmk8sd"  # of the fields that the agent has written
+EXTERNAL_NODE = "scheduler.slinky.slurm.net/external-node"
+MANAGED_TAINT = "slinky.slurm.net/managed-node"
+STOP_SLACK = 5  # seconds, from a Pod's last moment to what follows from it
+
+
+@dataclasses.dataclass(frozen=True)
+class Violation:
+    rule: str     # its name
+    subject: str  # what it is about, such as Pod/test/web-0
+    words: str = dataclasses.field(compare=False)
+
+    def __str__(self):
+        return f"{self.rule} {self.subject}: {self.words}"
+
+
+RULES = []
+
+
+def rule(function):
+    """Its name in reports is the function's, with dashes."""
+    name = function.__name__.replace("_", "-")
+    RULES.append(lambda world: [Violation(name, subject, words)
+                                for subject, words in function(world)])
+    return function
+
+
+def violations(world):
+    """All that is wrong in this moment's World, also what is about to pass."""
+    return [wrong for check in RULES for wrong in check(world)]
+
+
+def grace_of(conf):
+    """Seconds until a violation is none that passes by itself."""
+    return int(conf.get("OrphanGrace", "30")) + 15
+
+
+def settled(seconds=None, read=worlds.read):
+    """The violations that stay for so long (by default grace_of()). Returns as
+    soon as nothing is wrong."""
+    since = {}
+    while True:
+        world = read()
+        grace = grace_of(world.conf) if seconds is None else seconds
+        now = time.monotonic()
+        wrong = violations(world)
+        since = {w: since.get(w, now) for w in wrong}
+        if all(now - began >= grace for began in since.values()):
+            return wrong
+        time.sleep(0.5)
+
+
+# ---- The words of the rules
+
+
+def _name(pod):
+    return f"Pod/{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+
+
+def _labels(pod):
+    return pod["metadata"].get("labels", {})
+
+
+def _annotations(pod):
+    return pod["metadata"].get("annotations", {})
+
+
+def _ours(world):
+    return [p for p in world.pods
+            if p["spec"].get("schedulerName") in world.scheduler_names]
+
+
+def _deleting(pod):
+    return "deletionTimestamp" in pod["metadata"]
+
+
+def _jobs_by_uid(world):
+    """The living jobs of each gang."""
+    jobs = collections.defaultdict(list)
+    for job in world.jobs:
+        if job.lives and job.uid:
+            jobs[job.uid].append(job)
+    return jobs
+
+
+def _seconds(timestamp):
+    return datetime.datetime.fromisoformat(timestamp).timestamp()
+
+
+def _stopping(pod):
+    """It was told to end, and its time to do so is not over."""
+    if _deleting(pod):
+        last = _seconds(pod["metadata"]["deletionTimestamp"])
+    elif "activeDeadlineSeconds" in pod["spec"]:
+        began = pod["status"].get("startTime")
+        last = (_seconds(began) if began else time.time()) + \
+            pod["spec"]["activeDeadlineSeconds"] + \
+            pod["spec"].get("terminationGracePeriodSeconds", 30)
+    else:
+        return False
+    return time.time() < last + STOP_SLACK
+
+
+# ---- Resources
+
+
+@rule
+def overcommit(world):
+    """The live Pods on a Node, whoever scheduled them, fit on it."""
+    for name, node in world.nodes.items():
+        if EXTERNAL_NODE not in node["metadata"].get("labels", {}):
+            continue
+        sums = collections.Counter()
+        for pod in world.pods:
+            if is_live(pod) and pod["spec"]["nodeName"] == name:
+                sums.update(requests_of(pod))
+        there = worlds.allocatable(node)
+        for kind, amount in sums.items():
+            if amount > there.get(kind, 0):
+                yield (f"Node/{name}", f"live Pods ask for {amount} {kind}, "
+                       f"it has {there.get(kind, 0)}")
+
+
+@rule
+def not_covered(world):
+    """What a live Pod asks for is what its job has been given, or less."""
+    jobs = _jobs_by_uid(world)
+    for pod in _ours(world):
+        asks = requests_of(pod)
+        for job in jobs[pod["metadata"]["uid"]] if is_live(pod) else []:
+            node = _annotations(pod).get(bed.NODE_ANNOTATION)
+            cpus, memory = job.nodes.get(node, (0, 0))
+            if cpus < math.ceil(asks.get("cpu", 0)) or \
+                    memory * 2 ** 20 < asks.get("memory", 0):
+                yield (_name(pod), f"{job} has {cpus} CPUs and {memory} MiB on "
+                       f"{node}, the Pod asks for {asks.get('cpu', 0)} and "
+                       f"{asks.get('memory', 0)} bytes")
+
+
+@rule
+def ledger(world):
+    """Slurm's nodes give to jobs what the jobs have."""
+    given = collections.Counter()
+    for job in world.jobs:
+        for node, (cpus, _) in job.nodes.items() if job.lives else ():
+            given[node] += cpus
+    for name, node in world.slurm_nodes.items():
+        if node.cpus != given[name]:
+            yield (f"SlurmNode/{name}", f"{node.cpus} CPUs are allocated, its "
+                   f"living jobs have {given[name]}")
+
+
+# ---- A Pod and its job
+
+
+@rule
+def pod_without_job(world):
+    """A live Pod has a job that lives, or that lets it stop."""
+    jobs = _jobs_by_uid(world)
+    completing = {j.sluid for j in world.jobs if "COMPLETING" in j.states}
+    for pod in _ours(world):
+        if not is_live(pod) or jobs[pod["metadata"]["uid"]]:
+            continue
+        sluid = _annotations(pod).get(bed.SLUID_ANNOTATION)
+        if not (sluid in completing and _stopping(pod)):
+            yield (_name(pod), f"on {pod['spec']['nodeName']}, with label "
+                   f"{_labels(pod).get(bed.JOB_LABEL)} and SLUID {sluid}: no "
+                   "living job is its")
+
+
+@rule
+def waits_without_word(world):
+    """A waiting Pod has a job, or is told why it has none."""
+    jobs = _jobs_by_uid(world)
+    for pod in _ours(world):
+        if pod["spec"].get("nodeName") or is_over(pod) or _deleting(pod) or \
+                jobs[pod["metadata"]["uid"]]:
+            continue
+        told = [c for c in pod["status"].get("conditions", [])
+                if c["type"] == "PodScheduled" and c.get("message")]
+        if not told and not pod["spec"].get("schedulingGates"):
+            yield _name(pod), "no job, and no condition says why"
+
+
+@rule
+def job_without_pod(world):
+    """A placeholder that lives stands for a Pod that is not over."""
+    pods = {p["metadata"]["uid"]: p for p in world.pods}
+    for job in world.jobs:
+        if not job.lives or not (job.external or job.uid):
+            continue
+        pod = pods.get(job.uid)
+        states = ",".join(sorted(job.states))
+        if not job.uid:
+            yield f"Job/{job.id}", f"{job} is {states}, and names no Pod"
+        elif not pod:
+            yield f"Job/{job.id}", f"{job} is {states}, its Pod is gone"
+        elif is_over(pod):
+            yield (f"Job/{job.id}", f"{job} is {states}, {_name(pod)} is "
+                   f"{pod['status']['phase']}")
+
+
+@rule
+def two_jobs(world):
+    """No gang has two jobs that live."""
+    for uid, jobs in _jobs_by_uid(world).items():
+        if len(jobs) > 1:
+            yield (f"Gang/{jobs[0].name}", " and ".join(map(str, jobs)) +
+                   f" both live, for uid {uid}")
+
+
+@rule
+def label(world):
+    """A bound Pod's label and annotations name its own job."""
+    jobs = _jobs_by_uid(world)
+    for pod in _ours(world):
+        known = jobs[pod["metadata"]["uid"]]
+        if not is_live(pod) or len(known) != 1:
+            continue
+        job = known[0]
+        wanted = {bed.JOB_LABEL: str(job.id), bed.SLUID_ANNOTATION: job.sluid,
+                  bed.NODE_ANNOTATION: ",".join(job.nodes)}
+        have = _labels(pod) | _annotations(pod)
+        for name, value in wanted.items():
+            if have.get(name) != value:
+                yield (_name(pod), f"{name} is {have.get(name)}, its {job} says "
+                       f"{value}")
+
+
+@rule
+def double_bind(world):
+    """A Pod is where its job is."""
+    jobs = _jobs_by_uid(world)
+    for pod in _ours(world):
+        where = pod["spec"].get("nodeName")
+        node = worlds.slurm_name(world.nodes[where]) \
+            if where in world.nodes else where
+        for job in jobs[pod["metadata"]["uid"]] if is_live(pod) else []:
+            if node not in job.nodes:
+                yield (_name(pod), f"it is on {where}, its {job} on "
+                       f"{','.join(job.nodes) or 'no node'}")
+
+
+@rule
+def end_state(world):
+    """A Pod's end is its job's end."""
+    for pod in _ours(world):
+        if is_over(pod) and bed.JOB_LABEL in _labels(pod):
+            sluid = _annotations(pod).get(bed.SLUID_ANNOTATION)
+            wrong = end_states.wrong(pod, world.ended.get(sluid),
+                                     world.slurm_user)
+            if wrong:
+                yield _name(pod), wrong
+
+
+# ---- What is left behind
+
+
+@rule
+def stuck(world):
+    """No job stays CONFIGURING, or COMPLETING when its containers are gone."""
+    stopping = {_annotations(p).get(bed.SLUID_ANNOTATION) for p in world.pods
+                if is_live(p) and _stopping(p)}
+    for job in world.jobs:
+        for state in job.states & {"CONFIGURING", "COMPLETING"}:
+            if job.uid and job.sluid not in stopping:
+                yield f"Job/{job.id}", f"{job} stays {state}"
+
+
+@rule
+def left_behind(world):
+    """What the binding writes is on bound Pods only; no finalizer is ours."""
+    for pod in _ours(world):
+        if not pod["spec"].get("nodeName"):
+            for name in (bed.JOB_LABEL, bed.SLUID_ANNOTATION,
+                         bed.NODE_ANNOTATION):
+                if name in _labels(pod) | _annotations(pod):
+                    yield _name(pod), f"it is not bound, and has {name}"
+        for name in pod["metadata"].get("finalizers", []):
+            if name.startswith(OUR_PREFIXES):
+                yield _name(pod), f"it has the finalizer {name}"
+
+
+@rule
+def foreign(world):
+    """Nothing of ours is on other schedulers' Pods."""
+    ours = {p["metadata"]["uid"] for p in _ours(world)}
+    for pod in world.pods:
+        if pod["metadata"]["uid"] in ours:
+            continue
+        for name in (bed.JOB_LABEL, *OURS_ALONE):
+            if name in _labels(pod) | _annotations(pod):
+                yield _name(pod), f"it is not ours, and has {name}"
+        for entry in pod["metadata"].get("managedFields", []):
+            if entry["manager"] == MANAGER:
+                yield _name(pod), f"it is not ours, and {MANAGER} wrote to it"
+
+
+# ---- Nodes
+
+
+def _ill(node):
+    """Why nothing new may start on a Node; "" when it is healthy."""
+    ready = [c["status"] for c in node["status"].get("conditions", [])
+             if c["type"] == "Ready"]
+    if _deleting(node):
+        return "being deleted"
+    if node["spec"].get("unschedulable"):
+        return "cordoned"
+    if ready != ["True"]:
+        return "not ready"
+    for taint in node["spec"].get("taints", []):
+        if taint["effect"] != "PreferNoSchedule" and \
+                taint["key"] != MANAGED_TAINT and \
+                not taint["key"].startswith("node.kubernetes.io/"):
+            return f"tainted with {taint['key']}"
+    return ""
+
+
+@rule
+def drained(world):
+    """Our drain mark is on the Slurm nodes of ill Nodes, and on no others."""
+    for name, node in world.nodes.items():
+        known = world.slurm_nodes.get(worlds.slurm_name(node))
+        if EXTERNAL_NODE not in node["metadata"].get("labels", {}):
+            continue
+        if not known:
+            yield f"Node/{name}", "it is no node in Slurm"
+        elif _ill(node) and not known.states & {"DRAIN", "DOWN"}:
+            yield f"Node/{name}", f"it is {_ill(node)}, Slurm uses it"
+        elif not _ill(node) and "DRAIN" in known.states and \
+                known.reason.startswith(DRAIN_MARK):
+            yield f"Node/{name}", f"it is healthy, Slurm says: {known.reason}"

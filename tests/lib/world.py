@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One look at both sides: every Pod and Node of the API server, every living
+job and node of slurmctld. Nothing is judged here."""
+import dataclasses
+import functools
+import json
+import re
+
+import bed
+from pod_requests import quantity
+
+LIVING = {"PENDING", "RUNNING", "SUSPENDED"}  # base states of a job that lives
+TERMINAL = ("Succeeded", "Failed")            # phases of a Pod that does not
+
+
+@dataclasses.dataclass
+class Job:
+    id: int
+    sluid: str
+    states: set    # such as {"RUNNING", "CONFIGURING"}
+    uid: str       # of the gang's first Pod, from the admin_comment; "" for none
+    name: str      # of the gang, else the job's
+    external: bool
+    nodes: dict    # name: (CPUs, MiB) that it has been given
+
+    @property
+    def lives(self):
+        return bool(self.states & LIVING)
+
+    def __str__(self):
+        return f"job {self.id} ({self.sluid}) of {self.name}"
+
+
+@dataclasses.dataclass
+class SlurmNode:
+    name: str
+    states: set
+    reason: str
+    features: set
+    cpus: int  # given to jobs
+
+
+@dataclasses.dataclass
+class World:
+    pods: list        # as the API server has them
+    nodes: dict       # Node's name: as the API server has it
+    jobs: list        # that live, or are COMPLETING
+    slurm_nodes: dict
+    ended: dict       # SLUID: (state, exit code) of terminal Pods' jobs
+    conf: dict        # k8s.conf
+    slurm_user: str   # its number
+
+    @property
+    def scheduler_names(self):
+        return self.conf.get("SchedulerName", "slurm").split(",")
+
+
+def is_live(pod):
+    """Its containers may use its node."""
+    return bool(pod["spec"].get("nodeName")) and not is_over(pod)
+
+
+def is_over(pod):
+    return pod["status"].get("phase") in TERMINAL
+
+
+def slurm_name(node):
+    """Of the Slurm node that stands for the Node."""
+    labels = node["metadata"].get("labels", {})
+    return labels.get("slinky.slurm.net/slurm-nodename",
+                      node["metadata"]["name"])
+
+
+def read():
+    """Pods come first: what is begun while this reads has its job by then."""
+    pods = bed.api("GET", "/api/v1/pods")["items"]
+    nodes = bed.api("GET", "/api/v1/nodes")["items"]
+    jobs = json.loads(bed.run("squeue", "--all", "--json"))["jobs"]
+    known = json.loads(bed.run("scontrol", "show", "nodes", "--json"))["nodes"]
+    over = [p for p in pods if is_over(p) and
+            bed.JOB_LABEL in p["metadata"].get("labels", {})]
+    return World(
+        pods, {n["metadata"]["name"]: n for n in nodes},
+        [_job(job) for job in jobs],
+        {n["name"]: SlurmNode(n["name"], set(n["state"]), n["reason"],
+                              set(n["features"]), n["alloc_cpus"])
+         for n in known},
+        accounted(over), k8s_conf(), slurm_user())
+
+
+@functools.cache
+def slurm_user():
+    shown = bed.run("scontrol", "show", "config")
+    return re.search(r"^SlurmUser\s*= \S+\((\d+)\)$", shown, re.M)[1]
+
+
+def k8s_conf():
+    lines = bed.inside("cat", "/etc/slurm/k8s.conf").splitlines()
+    pairs = [line.split("=", 1) for line in lines
+             if "=" in line and not line.startswith("#")]
+    return {key.strip(): value.strip() for key, value in pairs}
+
+
+def _job(job):
+    tag = _tag(job["admin_comment"])
+    return Job(job["job_id"], job["step_id"]["sluid"], set(job["job_state"]),
+               tag.get("uid", ""), tag.get("gang", job["name"]),
+               "EXTERNAL_JOB" in job["flags"], _allocation(job))
+
+
+def _tag(admin_comment):
+    """The agent's words in it, or {}."""
+    try:
+        tag = json.loads(admin_comment)
+        return tag if tag.get("slurmk8s") else {}
+    except (ValueError, AttributeError):
+        return {}
+
+
+def _allocation(job):
+    resources = job.get("job_resources") or {}
+    allocated = resources.get("nodes", {}).get("allocation") or []
+    return {node["name"]: (node["cpus"]["count"],
+                           node["memory"]["allocated"]) for node in allocated}
+
+
+def accounted(pods):
+    """What sacct has of the Pods' jobs, by SLUID: the one that ended last where
+    a job was requeued."""
+    ids = sorted({p["metadata"]["labels"][bed.JOB_LABEL] for p in pods})
+    found = {}
+    for start in range(0, len(ids), 500):
+        rows = bed.run("sacct", "--noheader", "--parsable2", "--allocations",
+                       "--allusers", "--duplicates", "--starttime=1970-01-01",
+                       f"--jobs={','.join(ids[start:start + 500])}",
+                       "--format=SLUID,State,ExitCode")
+        for row in rows.splitlines():
+            sluid, state, code = row.split("|")
+            found[sluid] = (state, code)
+    return found
+
+
+def allocatable(node):
+    """{resource: Decimal} of a Node."""
+    given = node["status"].get("allocatable", {})
+    return {name: quantity(amount) for name, amount in given.items()}
