@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The accounting half of SlurmApi: jobs that slurmctld has forgotten.
+#include "agent/slurm_api.h"
+#include "agent/slurm_states.h"
+
+#include <memory>
+
+extern "C" {
+#include <slurm/slurm.h>
+#include <slurm/slurmdb.h>
+}
+
+namespace bridge {
+
+namespace {
+
+// slurmdbd, over one connection that lives for one question.
+class Accounting {
+  public:
+    Accounting() : connection_(slurmdb_connection_get(nullptr)) {}
+    ~Accounting()
+    {
+        if (connection_)
+            slurmdb_connection_close(&connection_);
+    }
+    Accounting(const Accounting &) = delete;
+    Accounting &operator=(const Accounting &) = delete;
+
+    void *get() const { return connection_; }
+
+  private:
+    void *connection_;
+};
+
+struct FreeList {
+    void operator()(list_t *list) const { slurm_list_destroy(list); }
+};
+using List = std::unique_ptr<list_t, FreeList>;
+
+// All that was ever recorded under this JobId, ids being used again.
+List records_of(JobRef job, void *connection)
+{
+    slurm_selected_step_t step{};
+    step.array_task_id = NO_VAL;
+    step.het_job_offset = NO_VAL;
+    step.step_id.job_id = job.id;
+    step.step_id.step_id = NO_VAL;
+    step.step_id.step_het_comp = NO_VAL;
+    List steps(slurm_list_create(nullptr));
+    slurm_list_append(steps.get(), &step);
+    slurmdb_job_cond_t condition{};
+    condition.step_list = steps.get();
+    condition.flags = JOBCOND_FLAG_DUP | JOBCOND_FLAG_NO_TRUNC |
+                      JOBCOND_FLAG_NO_STEP;
+    condition.db_flags = SLURMDB_JOB_FLAG_NOTSET;
+    return List(slurmdb_jobs_get(connection, &condition));
+}
+
+} // namespace
+
+Result<JobState> SlurmApi::recall(JobRef job)
+{
+    auto unknown = fail(Code::not_found, "the accounting database does not "
+                                         "know JobId=" + std::to_string(job.id));
+    Accounting accounting;
+    if (!accounting.get())
+        return unknown;
+    List records = records_of(job, accounting.get());
+    if (!records)
+        return unknown;
+    std::unique_ptr<list_itr_t, decltype(&slurm_list_iterator_destroy)> next(
+        slurm_list_iterator_create(records.get()), slurm_list_iterator_destroy);
+    while (auto *record =
+               static_cast<slurmdb_job_rec_t *>(slurm_list_next(next.get())))
+        if (record->jobid == job.id && record->sluid == job.sluid.value)
+            return job_state_of(record->state);
+    return unknown;
+}
+
+} // namespace bridge
