@@ -16,6 +16,7 @@ namespace bridge {
 namespace {
 
 constexpr mode_t socket_mode = 0600; // slurmctld runs as our user, or as root
+constexpr int gate_look = 200;       // ms between questions at a shut gate
 
 void drain(int event_fd)
 {
@@ -23,10 +24,25 @@ void drain(int event_fd)
     [[maybe_unused]] ssize_t n = read(event_fd, &count, sizeof(count));
 }
 
+// What changes something in slurmctld.
+std::optional<Write> write_of(HookMessage::Type type)
+{
+    switch (type) {
+    case HookMessage::Type::start:
+        return Write::send_start;
+    case HookMessage::Type::fail:
+        return Write::send_fail;
+    case HookMessage::Type::clean:
+        return Write::send_clean;
+    default:
+        return std::nullopt;
+    }
+}
+
 } // namespace
 
-Result<std::unique_ptr<HookServer>> HookServer::start(const std::string &path,
-                                                      Sink sink)
+Result<std::unique_ptr<HookServer>>
+HookServer::start(const std::string &path, Sink sink, const WriteGate &gate)
 {
     auto listener = PacketSocket::listen(path, socket_mode);
     if (!listener)
@@ -36,12 +52,13 @@ Result<std::unique_ptr<HookServer>> HookServer::start(const std::string &path,
         return fail(Code::internal,
                     std::string("eventfd: ") + std::strerror(errno));
     return std::unique_ptr<HookServer>(
-        new HookServer(std::move(*listener), wake_fd, std::move(sink)));
+        new HookServer(std::move(*listener), wake_fd, std::move(sink), gate));
 }
 
-HookServer::HookServer(PacketSocket listener, int wake_fd, Sink sink)
+HookServer::HookServer(PacketSocket listener, int wake_fd, Sink sink,
+                       const WriteGate &gate)
     : listener_(std::move(listener)), wake_fd_(wake_fd), sink_(std::move(sink)),
-      thread_([this](std::stop_token stop) { run(stop); })
+      gate_(gate), thread_([this](std::stop_token stop) { run(stop); })
 {
 }
 
@@ -64,13 +81,15 @@ void HookServer::send(HookMessage message)
 void HookServer::run(std::stop_token stop)
 {
     while (!stop.stop_requested()) {
-        short plugin_events = unsent_.empty() ? POLLIN : POLLIN | POLLOUT;
+        bool full = !unsent_.empty() && !shut_out_;
+        short plugin_events = full ? POLLIN | POLLOUT : POLLIN;
         std::array<pollfd, 3> fds = {
             pollfd{listener_.fd(), POLLIN, 0},
             pollfd{wake_fd_, POLLIN, 0},
             pollfd{plugin_.fd(), plugin_events, 0}, // -1 is passed over
         };
-        if (poll(fds.data(), fds.size(), -1) < 0 && errno != EINTR) {
+        int patience = shut_out_ ? gate_look : -1;
+        if (poll(fds.data(), fds.size(), patience) < 0 && errno != EINTR) {
             log_error("the hook socket cannot be served any more",
                       {{"err", std::strerror(errno)}});
             return;
@@ -134,24 +153,39 @@ bool HookServer::next_packet()
             continue;
         }
         unsent_ = encode(*message);
+        unsent_write_ = write_of(message->type);
+        entered_ = false;
         if (!unsent_.empty())
             return true;
     }
     if (!std::exchange(kick_owed_, false))
         return false;
     unsent_ = encode({.type = HookMessage::Type::kick});
+    unsent_write_.reset();
     return true;
+}
+
+bool HookServer::may_send()
+{
+    if (unsent_write_ && !entered_)
+        entered_ = gate_.enter(*unsent_write_).has_value();
+    shut_out_ = unsent_write_ && !entered_;
+    return !shut_out_;
 }
 
 void HookServer::write_packets()
 {
     while (!unsent_.empty() || next_packet()) {
+        if (!may_send())
+            return;
         if (auto sent = plugin_.send(unsent_); !sent) {
             if (sent.error().code != Code::busy)
                 drop_plugin(sent.error().message);
             return;
         }
         unsent_.clear();
+        if (unsent_write_)
+            gate_.leave(*unsent_write_);
     }
 }
 
@@ -160,7 +194,7 @@ void HookServer::drop_plugin(const std::string &why)
     connected_ = false;
     plugin_.close();
     unsent_.clear();
-    kick_owed_ = false;
+    kick_owed_ = shut_out_ = false;
     while (outgoing_.pop_until(Clock::time_point::min())) {
     }
     log_warning("slurmctld's plugin went away", {{"err", why}});

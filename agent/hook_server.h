@@ -6,6 +6,7 @@
 #pragma once
 
 #include "agent/mailbox.h"
+#include "agent/write_gate.h"
 #include "common/hook_message.h"
 #include "common/packet_socket.h"
 #include "common/result.h"
@@ -13,6 +14,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -27,8 +29,9 @@ class HookServer {
     };
 
     // Listens on path, as a socket that only our own user and root may use.
-    static Result<std::unique_ptr<HookServer>> start(const std::string &path,
-                                                     Sink sink);
+    // While the gate is shut, what lets a hook go waits.
+    static Result<std::unique_ptr<HookServer>>
+    start(const std::string &path, Sink sink, const WriteGate &gate);
     ~HookServer();
 
     // From any thread; dropped while no plugin is connected.
@@ -37,12 +40,14 @@ class HookServer {
     bool connected() const { return connected_; }
 
   private:
-    HookServer(PacketSocket listener, int wake_fd, Sink sink);
+    HookServer(PacketSocket listener, int wake_fd, Sink sink,
+               const WriteGate &gate);
 
     void run(std::stop_token stop);
     void accept_plugin();
     void read_packets();
     bool next_packet();
+    bool may_send();
     void write_packets();
     void drop_plugin(const std::string &why);
 
@@ -50,8 +55,12 @@ class HookServer {
     PacketSocket plugin_;
     int wake_fd_; // an eventfd that send() writes
     Sink sink_;
+    const WriteGate &gate_;
     Mailbox<HookMessage> outgoing_;
     std::string unsent_; // the packet that did not fit into the socket
+    std::optional<Write> unsent_write_; // if it is one
+    bool entered_ = false;              // and was let through the gate
+    bool shut_out_ = false;             // or not yet
     bool kick_owed_ = false;
     std::atomic<bool> connected_ = false;
     std::jthread thread_; // last: it uses all of the above

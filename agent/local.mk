@@ -11,8 +11,11 @@ agent_libagent_la_SOURCES = \
 	agent/bridge_turn.cc \
 	agent/decide.cc agent/decide.h \
 	agent/endpoint.cc agent/endpoint.h \
+	agent/fault_points.h \
 	agent/gang.cc agent/gang.h \
 	agent/gang_store.cc agent/gang_store.h \
+	agent/guarded_kube.h \
+	agent/guarded_slurm.h \
 	agent/health.cc agent/health.h \
 	agent/hook_server.cc agent/hook_server.h \
 	agent/http.cc agent/http.h \
@@ -43,7 +46,11 @@ agent_libagent_la_SOURCES = \
 	agent/watches.cc agent/watches.h \
 	agent/web.cc agent/web.h \
 	agent/words.cc agent/words.h \
-	agent/workers.cc agent/workers.h
+	agent/workers.cc agent/workers.h \
+	agent/write_gate.h
+if FAULT_POINTS
+agent_libagent_la_SOURCES += agent/fault_points.cc
+endif
 agent_libagent_la_CPPFLAGS = $(AM_CPPFLAGS) $(CURL_CFLAGS) $(OPENSSL_CFLAGS) \
 	$(HTTPLIB_CFLAGS)
 agent_libagent_la_CXXFLAGS = $(SANITIZED_CXXFLAGS)

@@ -2,6 +2,9 @@
 // slurmk8sd(8): options, configuration, signals, and the wiring of the threads.
 #include "agent/bridge.h"
 #include "agent/endpoint.h"
+#include "agent/fault_points.h"
+#include "agent/guarded_kube.h"
+#include "agent/guarded_slurm.h"
 #include "agent/hook_server.h"
 #include "agent/notify.h"
 #include "agent/slurm_api.h"
@@ -172,9 +175,12 @@ int serve(std::shared_ptr<const Conf> conf, const std::string &conf_path,
           const HttpEndpoint &endpoint)
 {
     Mailbox<Message> mailbox;
-    SlurmApi slurm;
+    WriteGate gate([] { return Result<>(); }, fault_points());
+    SlurmApi slurm_api;
+    GuardedSlurm slurm(slurm_api, gate);
     auto make_kube = [&]() -> std::unique_ptr<Kube> {
-        return std::make_unique<KubeApi>(endpoint, "slurmk8sd", host_name());
+        return std::make_unique<GuardedKube>(
+            std::make_unique<KubeApi>(endpoint, "slurmk8sd", host_name()), gate);
     };
     Workers workers(conf->workers, make_kube);
     Workers submitters(std::max(1u, conf->workers / 2), make_kube);
@@ -182,7 +188,8 @@ int serve(std::shared_ptr<const Conf> conf, const std::string &conf_path,
     auto hooks = HookServer::start(
         conf->socket_path,
         {[&](HookMessage m) { mailbox.push(HookReceived{std::move(m)}); },
-         [&] { mailbox.push(HookLost{}); }});
+         [&] { mailbox.push(HookLost{}); }},
+        gate);
     if (!hooks)
         return fail_start(hooks.error());
     Bridge bridge(conf,

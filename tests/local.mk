@@ -54,7 +54,11 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/units_test.cc \
 	tests/unit/words_test.cc \
 	tests/unit/workers_test.cc \
-	tests/unit/world.cc tests/unit/world.h
+	tests/unit/world.cc tests/unit/world.h \
+	tests/unit/write_gate_test.cc
+if FAULT_POINTS
+tests_unit_unit_tests_SOURCES += tests/unit/fault_points_test.cc
+endif
 tests_unit_unit_tests_CPPFLAGS = $(agent_libagent_la_CPPFLAGS) \
 	-DDOCTEST_CONFIG_TREAT_CHAR_STAR_AS_STRING \
 	-DTEST_DATA_DIR=\"$(abs_srcdir)/tests/data\"

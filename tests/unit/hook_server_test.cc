@@ -22,13 +22,21 @@ struct Fixture {
     TemporaryDirectory directory;
     std::string path = directory.path + "/hook.sock";
     Mailbox<Heard> heard;
+    std::atomic<bool> shut = false;
+    WriteGate gate{[this]() -> Result<> {
+                       if (shut)
+                           return fail(Code::busy, "shut");
+                       return {};
+                   },
+                   {}};
     std::unique_ptr<HookServer> server;
 
     Fixture()
     {
         auto started = HookServer::start(
             path, {[this](HookMessage m) { heard.push(std::move(m)); },
-                   [this] { heard.push(Lost{}); }});
+                   [this] { heard.push(Lost{}); }},
+            gate);
         REQUIRE(started);
         server = std::move(*started);
     }
@@ -124,6 +132,22 @@ TEST_CASE("what the agent says reaches the plugin in its order")
 
     CHECK(plugin.hear() == HookMessage{.type = Type::start, .job = job});
     CHECK(plugin.hear() == HookMessage{.type = Type::clean, .job = job});
+}
+
+TEST_CASE("while the gate is shut no hook is let go, and none is forgotten")
+{
+    Fixture fixture;
+    Plugin plugin(fixture);
+    fixture.shut = true;
+
+    fixture.server->send({.type = Type::bridge, .nodes = "n1"});
+    fixture.server->send({.type = Type::start, .job = job});
+    CHECK(plugin.hear()->type == Type::bridge); // it writes nothing
+    pollfd fd{plugin.socket.fd(), POLLIN, 0};
+    CHECK(poll(&fd, 1, 300) == 0);
+    fixture.shut = false;
+
+    CHECK(plugin.hear() == HookMessage{.type = Type::start, .job = job});
 }
 
 TEST_CASE("kicks that have gathered become few")
@@ -236,7 +260,7 @@ TEST_CASE("a second server on the same socket is refused")
 {
     Fixture fixture;
 
-    auto second = HookServer::start(fixture.path, {});
+    auto second = HookServer::start(fixture.path, {}, fixture.gate);
 
     REQUIRE_FALSE(second);
     CHECK(second.error().code == Code::conflict);

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A Kube whose writes go through the gate; what only reads goes straight on. A
+// new method of Kube that writes gets a name in write_gate.h.
+#pragma once
+
+#include "agent/kube_api.h"
+#include "agent/write_gate.h"
+
+#include <memory>
+#include <utility>
+
+namespace bridge {
+
+class GuardedKube : public Kube {
+  public:
+    GuardedKube(std::unique_ptr<Kube> kube, const WriteGate &gate)
+        : kube_(std::move(kube)), gate_(gate)
+    {
+    }
+
+    Result<> bind(const Pod &pod, const Binding &binding) override
+    {
+        return gate_.pass(Write::bind,
+                          [&] { return kube_->bind(pod, binding); });
+    }
+    Result<> set_unscheduled(const Pod &pod, const std::string &reason,
+                             const std::string &message) override
+    {
+        return gate_.pass(Write::set_unscheduled, [&] {
+            return kube_->set_unscheduled(pod, reason, message);
+        });
+    }
+    Result<> fail_pod(const Pod &pod, const std::string &reason,
+                      const std::string &message) override
+    {
+        return gate_.pass(Write::fail_pod, [&] {
+            return kube_->fail_pod(pod, reason, message);
+        });
+    }
+    Result<> annotate(const Pod &pod, const std::string &name,
+                      const std::string &value) override
+    {
+        return gate_.pass(Write::annotate,
+                          [&] { return kube_->annotate(pod, name, value); });
+    }
+    Result<> delete_pod(const Pod &pod) override
+    {
+        return gate_.pass(Write::delete_pod,
+                          [&] { return kube_->delete_pod(pod); });
+    }
+    Result<> post_event(const Pod &pod, const PodEvent &event) override
+    {
+        return gate_.pass(Write::post_event,
+                          [&] { return kube_->post_event(pod, event); });
+    }
+
+    Result<Pod> get_pod(const ObjectKey &key) override
+    {
+        return kube_->get_pod(key);
+    }
+
+  private:
+    std::unique_ptr<Kube> kube_;
+    const WriteGate &gate_;
+};
+
+} // namespace bridge

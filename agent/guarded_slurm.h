@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A Slurm whose writes go through the gate; what only reads goes straight on.
+// A new method of Slurm that writes gets a name in write_gate.h.
+#pragma once
+
+#include "agent/slurm_api.h"
+#include "agent/write_gate.h"
+
+namespace bridge {
+
+class GuardedSlurm : public Slurm {
+  public:
+    GuardedSlurm(Slurm &slurm, const WriteGate &gate)
+        : slurm_(slurm), gate_(gate)
+    {
+    }
+
+    Result<JobRef> submit(const JobDescription &job) override
+    {
+        return gate_.pass(Write::submit, [&] { return slurm_.submit(job); });
+    }
+    Result<> complete(JobRef job, int status) override
+    {
+        return gate_.pass(Write::complete,
+                          [&] { return slurm_.complete(job, status); });
+    }
+    Result<> cancel(JobRef job) override
+    {
+        return gate_.pass(Write::cancel, [&] { return slurm_.cancel(job); });
+    }
+    Result<> set_comment(JobRef job, const std::string &words) override
+    {
+        return gate_.pass(Write::set_comment,
+                          [&] { return slurm_.set_comment(job, words); });
+    }
+    Result<> create_node(const NodeDescription &node) override
+    {
+        return gate_.pass(Write::create_node,
+                          [&] { return slurm_.create_node(node); });
+    }
+    Result<> delete_node(const std::string &name) override
+    {
+        return gate_.pass(Write::delete_node,
+                          [&] { return slurm_.delete_node(name); });
+    }
+    Result<> set_features(const std::string &node,
+                          const std::string &features) override
+    {
+        return gate_.pass(Write::set_features,
+                          [&] { return slurm_.set_features(node, features); });
+    }
+    Result<> drain(const std::string &node, const std::string &reason) override
+    {
+        return gate_.pass(Write::drain,
+                          [&] { return slurm_.drain(node, reason); });
+    }
+    Result<> resume(const std::string &node) override
+    {
+        return gate_.pass(Write::resume, [&] { return slurm_.resume(node); });
+    }
+
+    Result<Job> load(JobRef job) override { return slurm_.load(job); }
+    Result<std::vector<Job>> load_all() override { return slurm_.load_all(); }
+    Result<std::vector<JobStateHint>> load_states() override
+    {
+        return slurm_.load_states();
+    }
+    Result<ClusterFacts> load_cluster() override
+    {
+        return slurm_.load_cluster();
+    }
+    Result<std::vector<SlurmNode>> load_nodes() override
+    {
+        return slurm_.load_nodes();
+    }
+
+  private:
+    Slurm &slurm_;
+    const WriteGate &gate_;
+};
+
+} // namespace bridge

@@ -1,0 +1,260 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""kill -9 before and after each of the agent's writes: one job and one binding
+for each Pod, the right ends, and nothing left.
+
+Each case is a chain: a Pod is made for a point, the agent is started and dies
+there, the next one dies at the next point with the Pods of all the points
+before it in its hands, and the last one lives."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import bed
+import faults
+from tap import Skip, case, check, equal, run, wait_for
+
+# Nothing in the agent does these yet.
+UNUSED = {"delete_node": "no external node is deleted by the agent",
+          "send_fail": "no held prolog is failed by the agent"}
+
+reached = set()
+RUNS = {"sandbox/run": "300ms"}
+
+
+def kill_agent():
+    if faults.alive():
+        bed.ctl("kill", "slurmk8sd")
+
+
+def chain(writes, make):
+    """Kills the agent before and after each of these writes; make(name) does
+    what leads there, while no agent lives. Returns the names."""
+    known = faults.points()
+    kill_agent()
+    names = []
+    for point in [f"{write}:{side}" for write in writes
+                  for side in ("before", "after")]:
+        check(point in known, f"there is no fault point {point}")
+        name = point.replace(":", "-").replace("_", "-")
+        make(name)
+        faults.Fault(point).wait_dead()
+        names.append(name)
+        reached.add(point)
+    bed.ctl("start", "slurmk8sd")
+    return names
+
+
+def one_job(name):
+    equal(len(bed.jobs_of(name)), 1, f"jobs of {name}")
+
+
+def bound_once(name):
+    pod, job = bed.get(name), bed.job_of(name)
+    equal(pod["metadata"]["labels"][bed.JOB_LABEL], str(job["job_id"]),
+          f"the job of {name}")
+    equal(pod["spec"]["nodeName"], job["nodes"], f"the Node of {name}")
+
+
+@case
+def pods_that_run():
+    """Pods that run and exit: killed at the submit, the binding, the start, the
+    Event, the end of the job and of its epilog"""
+    names = chain(("submit", "bind", "send_start", "post_event", "complete",
+                   "send_clean"),
+                  lambda name: bed.create(bed.pod(name, annotations=RUNS)))
+    for name in names:
+        bed.wait_ended(name, "COMPLETED", "0:0", 60)
+        one_job(name)
+        bound_once(name)
+
+
+@case
+def pods_that_fail():
+    """Pods that fail with words: killed at the job's comment"""
+    names = chain(("set_comment",), lambda name: bed.create(
+        bed.pod(name, activeDeadlineSeconds=1)))
+    for name in names:
+        bed.wait_ended(name, "FAILED", seconds=60)
+        one_job(name)
+        wait_for("the comment", lambda: "DeadlineExceeded" in
+                 bed.job_of(name).get("comment", ""))
+        bound_once(name)
+
+
+class low_is_down:
+    """Jobs of the partition low wait for as long as the block lasts."""
+
+    def __enter__(self):
+        bed.run("scontrol", "update", "PartitionName=low", "State=DOWN")
+
+    def __exit__(self, *_):
+        bed.run("scontrol", "update", "PartitionName=low", "State=UP")
+
+
+def waiting_pod(name):
+    bed.create(bed.pod(name, annotations={bed.PARTITION: "low"}))
+
+
+def waiting_jobs(names):
+    """One for each name, of Pods that wait; leaves no agent behind."""
+    for name in names:
+        waiting_pod(name)
+    for name in names:
+        bed.wait_job(name, "PENDING")
+    kill_agent()
+
+
+@case
+def waiting_pods():
+    """Pods that wait: killed as it says why"""
+    with low_is_down():
+        names = chain(("set_unscheduled",), waiting_pod)
+        for name in names:
+            bed.wait_words(name, "is waiting", seconds=60)
+            one_job(name)
+        for name in names:
+            bed.delete(name)
+        for name in names:
+            bed.wait_ended(name, "CANCELLED", seconds=60)
+
+
+@case
+def deleted_while_waiting():
+    """Pods deleted while they wait: killed as it cancels the job"""
+    names = ["cancel-before", "cancel-after"]
+    with low_is_down():
+        waiting_jobs(names)
+        chain(("cancel",), bed.delete)
+        for name in names:
+            bed.wait_ended(name, "CANCELLED", seconds=60)
+            one_job(name)
+            check(bed.get(name) is None, "the Pod is gone")
+
+
+@case
+def cancelled_while_waiting():
+    """jobs cancelled while they wait: killed as it fails the Pod"""
+    names = ["fail-pod-before", "fail-pod-after"]
+    with low_is_down():
+        waiting_jobs(names)
+        chain(("fail_pod",), lambda name: bed.run(
+            "scancel", str(bed.job_of(name)["job_id"])))
+        for name in names:
+            pod = bed.wait_phase(name, "Failed", 60)
+            equal(pod["status"]["reason"], "SlurmJobCancelled", "reason")
+            one_job(name)
+
+
+@case
+def cancelled_while_running():
+    """jobs cancelled while their Pods run: killed as it ends the Pod"""
+    names = ["delete-pod-before", "delete-pod-after"]
+    for name in names:
+        bed.create(bed.pod(name))
+    for name in names:
+        bed.wait_phase(name, "Running")
+    chain(("delete_pod",), lambda name: bed.run(
+        "scancel", str(bed.job_of(name)["job_id"])))
+    for name in names:
+        bed.wait_gone(name, 60)
+        bed.wait_ended(name, "CANCELLED", seconds=60)
+        one_job(name)
+
+
+@case
+def another_job():
+    """the Node of a job failed before its Pod was bound: killed as it asks for
+    another job"""
+    def lose_the_node(name):
+        """Slurm allocates while no agent lives, and the node goes DOWN."""
+        job = bed.job_of(name)["job_id"]
+        bed.run("scontrol", "release", str(job))
+        wait_for("the allocation", lambda: "CONFIGURING" in
+                 bed.state_of(bed.job_of(name)))
+        where = bed.job_of(name)["nodes"]
+        bed.run("scontrol", "update", f"NodeName={where}", "State=DOWN",
+                "Reason=test")
+        wait_for("the job's end", lambda: "NODE_FAIL" in
+                 bed.state_of(bed.job_of(name)))
+        bed.run("scontrol", "update", f"NodeName={where}", "State=RESUME")
+
+    names = ["annotate-before", "annotate-after"]
+    with low_is_down():
+        waiting_jobs(names)
+        for name in names:
+            bed.run("scontrol", "hold", str(bed.job_of(name)["job_id"]))
+    chain(("annotate",), lose_the_node)
+    for name in names:
+        bed.wait_phase(name, "Running", 60)
+        wait_for("the epilogs to end", lambda: not [
+            job for job in bed.jobs_of(name)
+            if "COMPLETING" in bed.state_of(job)])
+        living = [job for job in bed.jobs_of(name)
+                  if "RUNNING" in bed.state_of(job)]
+        equal(len(living), 1, f"living jobs of {name}")
+        bound_once(name)
+
+
+@case
+def nodes():
+    """Nodes made, cordoned, given back and moved: killed at each change of
+    Slurm's node"""
+    def cordon(yes):
+        bed.api("PATCH", "/api/v1/nodes/kn4",
+                {"spec": {"unschedulable": yes or None}},
+                "application/merge-patch+json")
+
+    def partitions(names):
+        bed.api("PATCH", "/api/v1/nodes/kn4", {"metadata": {"annotations": {
+            "scheduler.slinky.slurm.net/external-node-partitions": names}}},
+            "application/merge-patch+json")
+
+    def node():
+        shown = bed.run("scontrol", "show", "nodes", "--json")
+        found = [n for n in bed.json.loads(shown)["nodes"]
+                 if n["name"] == "kn4"]
+        return found[0] if found else None
+
+    def forget():
+        if node():
+            bed.run("scontrol", "delete", "NodeName=kn4")
+
+    try:
+        chain(("create_node",), lambda name: forget())
+        wait_for("kn4 to be back", node)
+        chain(("drain",), lambda name: cordon(True))
+        wait_for("the drain", lambda: "DRAIN" in node()["state"])
+        chain(("resume",), lambda name: cordon(False))
+        wait_for("the node", lambda: "DRAIN" not in node()["state"])
+        chain(("set_features",), lambda name: partitions("kwok,other"))
+        wait_for("the features", lambda: set(node()["features"]) ==
+                 {"k8s", "kwok", "other"})
+    finally:
+        cordon(False)
+        partitions("kwok")
+    wait_for("the node as it was", lambda: node() and set(node()["features"])
+             == {"k8s", "kwok"} and "DRAIN" not in node()["state"])
+
+
+@case
+def all_points():
+    """there is no write without a fault point that was tried"""
+    if len(sys.argv) > 1:
+        raise Skip("only some of the cases were run")
+    missed = {point for point in faults.points() if point not in reached}
+    unused = {f"{write}:{side}" for write in UNUSED
+              for side in ("before", "after")}
+    equal(sorted(missed - unused), [], "points that no case comes to")
+    equal(sorted(unused - missed), [], "points that are said to be unused")
+    for write, why in UNUSED.items():
+        print(f"# {write}: {why}")
+
+
+def before_each():
+    bed.ctl("start", "slurmk8sd")
+    bed.clean()
+
+
+run(before_each=before_each, after_each=bed.nothing_left,
+    after_failure=bed.last_words)

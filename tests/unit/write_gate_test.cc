@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Every write goes through the gate, under its own name, and nothing else does.
+#include "agent/guarded_kube.h"
+#include "agent/guarded_slurm.h"
+#include "agent/write_gate.h"
+#include "tests/unit/fake_kube.h"
+#include "tests/unit/fake_slurm.h"
+
+#include <doctest/doctest.h>
+#include <map>
+#include <set>
+
+using namespace bridge;
+using Moment = WriteGate::Moment;
+
+namespace {
+
+struct Fixture {
+    bool open = true;
+    std::map<Write, int> before;
+    std::map<Write, int> after;
+    WriteGate gate{[this]() -> Result<> {
+                       if (open)
+                           return {};
+                       return fail(Code::busy, "somebody else serves");
+                   },
+                   [this](Write write, Moment moment) {
+                       (moment == Moment::before ? before : after)[write]++;
+                   }};
+    FakeSlurm fake_slurm;
+    FakeKube *fake_kube = nullptr;
+    Pod pod;
+    GuardedSlurm slurm{fake_slurm, gate};
+    GuardedKube kube{make_fake(), gate};
+
+    std::unique_ptr<Kube> make_fake()
+    {
+        auto fake = std::make_unique<FakeKube>();
+        fake_kube = fake.get();
+        Pod wish;
+        wish.key = {"default", "p"};
+        pod = fake->put(wish);
+        return fake;
+    }
+
+    // Each write once; what came of them is of no interest here.
+    std::map<Write, Code> write_all()
+    {
+        std::map<Write, Code> codes;
+        auto note = [&](Write write, const auto &result) {
+            if (!result)
+                codes[write] = result.error().code;
+        };
+        const JobRef job{1, Sluid{1}};
+        note(Write::submit, slurm.submit({}));
+        note(Write::set_comment, slurm.set_comment(job, "words"));
+        note(Write::complete, slurm.complete(job, 0));
+        note(Write::cancel, slurm.cancel(job));
+        note(Write::create_node, slurm.create_node({"n1", {}, 0, 1, {}, {}, {}}));
+        note(Write::set_features, slurm.set_features("n1", "k8s"));
+        note(Write::drain, slurm.drain("n1", "why"));
+        note(Write::resume, slurm.resume("n1"));
+        note(Write::delete_node, slurm.delete_node("n1"));
+        note(Write::annotate, kube.annotate(pod, "a/b", "c"));
+        note(Write::set_unscheduled, kube.set_unscheduled(pod, "r", "m"));
+        note(Write::bind, kube.bind(pod, {"n1", {}, {}}));
+        note(Write::fail_pod, kube.fail_pod(pod, "r", "m"));
+        note(Write::post_event, kube.post_event(pod, {}));
+        note(Write::delete_pod, kube.delete_pod(pod));
+        return codes;
+    }
+};
+
+// Of Slurm and Kube: the others are HookServer's.
+bool of_a_seam(Write write)
+{
+    return write < Write::send_start;
+}
+
+} // namespace
+
+TEST_CASE("each write passes the gate once, before and after")
+{
+    Fixture fixture;
+    fixture.write_all();
+
+    for (std::size_t i = 0; i < write_names.size(); i++) {
+        auto write = static_cast<Write>(i);
+        CAPTURE(write_name(write));
+        CHECK(fixture.before[write] == (of_a_seam(write) ? 1 : 0));
+        CHECK(fixture.after[write] == (of_a_seam(write) ? 1 : 0));
+    }
+    CHECK(fixture.fake_slurm.count("submit") == 1);
+    CHECK(fixture.fake_kube->count("bind") == 1);
+}
+
+TEST_CASE("a shut gate lets no write through, and says why under its name")
+{
+    Fixture fixture;
+    fixture.open = false;
+    auto codes = fixture.write_all();
+
+    for (std::size_t i = 0; i < write_names.size(); i++)
+        if (auto write = static_cast<Write>(i); of_a_seam(write)) {
+            CAPTURE(write_name(write));
+            CHECK(codes.at(write) == Code::busy);
+        }
+    CHECK(fixture.after.empty());
+    CHECK(fixture.fake_slurm.calls() == 0);
+    CHECK(fixture.fake_kube->calls().empty());
+    CHECK(fixture.slurm.cancel({1, Sluid{1}}).error().message ==
+          "cancel: somebody else serves");
+}
+
+TEST_CASE("reading needs no gate")
+{
+    Fixture fixture;
+    fixture.open = false;
+
+    CHECK(fixture.slurm.load_all());
+    CHECK(fixture.slurm.load_states());
+    CHECK(fixture.slurm.load_nodes());
+    CHECK(fixture.slurm.load_cluster());
+    CHECK_FALSE(fixture.slurm.load({1, Sluid{1}}));
+    CHECK(fixture.kube.get_pod(fixture.pod.key));
+
+    CHECK(fixture.before.empty());
+}
