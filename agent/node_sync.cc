@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/node_sync.h"
 
-#include "common/names.h"
-
 #include <algorithm>
 #include <arpa/inet.h>
 #include <charconv>

@@ -9,12 +9,15 @@
 #include "agent/objects.h"
 #include "agent/slurm_api.h"
 #include "common/conf.h"
+#include "common/names.h"
 
 #include <string>
 #include <variant>
 #include <vector>
 
 namespace bridge {
+
+using names::drain_mark;
 
 struct CreateNode {
     NodeDescription node;
@@ -31,9 +34,6 @@ struct ResumeNode { // only what carries our mark
     std::string node;
 };
 using NodeStep = std::variant<CreateNode, SetFeatures, DrainNode, ResumeNode>;
-
-// The beginning of the reason of each drain that is ours.
-inline constexpr char drain_mark[] = "slurmk8sd: ";
 
 struct NodePlan {
     NodeMap nodes; // by the name of the Slurm node

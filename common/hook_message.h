@@ -11,15 +11,20 @@
 //                                    the epilog hook of a job of ours is held
 //   {"type":"resync"}                hints were dropped: list again
 //  to the plugin
-//   {"type":"bridge","nodes":N}      the nodes on which Pods may live
-//   {"type":"synced","dirty":N}      our lists are complete; these nodes hold
-//                                    Pods that no live job covers
-//   {"type":"start","job":J,"sluid":S}            that prolog may end well
+//   {"type":"bridge","nodes":N,"more":B}   the nodes on which Pods may live
+//   {"type":"synced","dirty":N,"more":B}   our lists are complete; these nodes
+//                                    hold Pods that no live job covers
+//   {"type":"start","job":J,"sluid":S}            that prolog ends well, at once
 //   {"type":"fail","job":J,"sluid":S,"rc":R}      that prolog ends with R
 //   {"type":"clean","job":J,"sluid":S}            that epilog may end
 //   {"type":"kick"}                  run the scheduler now
 //  both ways
 //   {"type":"ping"} {"type":"pong"}  every 5 s; 15 s of silence: reconnect
+//
+// `start` opens a prolog of an ordinary job too, and whatever nodes are dirty:
+// the agent says it when it has seen that what still lives on the job's nodes
+// and what Slurm has given away there fit together (gate.h). `more` means that
+// the list goes on in the next packet of that type.
 //
 // N is a Slurm hostlist, S a SLUID as Slurm prints it. A message about a job is
 // about that JobId with that SLUID; with any other it is dropped. Unknown
@@ -59,6 +64,7 @@ struct HookMessage {
     std::string dirty{}; // allocated, synced
     std::uint32_t cpus = 0; // allocated: on its only node; 0: not said
     bool ours = false;     // allocated
+    bool more = false;     // bridge, synced: the list goes on
     int rc = 0;            // fail: a wait(2) status, not 0
     int version = 0;       // hello
     std::string cluster{}; // hello

@@ -45,6 +45,13 @@ inline constexpr char feature[] = "k8s";
 inline constexpr char job_mark[] = "K8S_GANG";
 inline constexpr char hook_job_mark[] = "SPANK_K8S_GANG";
 
+// The beginning of the reason of each drain that is ours; and the reason that
+// the plugin gives, or the agent, when a job has waited too long for a node.
+inline constexpr char drain_mark[] = "slurmk8sd: ";
+inline constexpr char gate_drain_reason[] =
+    "slurmk8sd: Pods of ended jobs do not stop";
+
+inline constexpr char gate_file[] = "k8s_gate"; // in StateSaveLocation
 inline constexpr char conf_file[] = "k8s.conf"; // beside slurm.conf
 inline constexpr char default_conf_path[] = "/etc/slurm/k8s.conf";
 inline constexpr char default_socket_path[] = "/run/slurmk8s/hook.sock";

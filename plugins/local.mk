@@ -11,6 +11,7 @@ plugins_prep_prep_k8s_la_SOURCES = \
 	plugins/prep/agent_link.cc plugins/prep/agent_link.h \
 	plugins/prep/agent_socket.cc plugins/prep/agent_socket.h \
 	plugins/prep/gate.cc plugins/prep/gate.h \
+	plugins/prep/gate_file.cc plugins/prep/gate_file.h \
 	plugins/prep/held_hooks.cc plugins/prep/held_hooks.h \
 	plugins/prep/prep_k8s.cc
 plugins_prep_prep_k8s_la_LIBADD = common/libcommon.la
@@ -36,6 +37,7 @@ plugins_libplugin_pure_la_SOURCES = \
 	plugins/prep/agent_link.cc plugins/prep/agent_link.h \
 	plugins/prep/agent_socket.cc plugins/prep/agent_socket.h \
 	plugins/prep/gate.cc plugins/prep/gate.h \
+	plugins/prep/gate_file.cc plugins/prep/gate_file.h \
 	plugins/prep/held_hooks.cc plugins/prep/held_hooks.h \
 	plugins/job_submit/submit_policy.cc plugins/job_submit/submit_policy.h
 plugins_libplugin_pure_la_CXXFLAGS = $(SANITIZED_CXXFLAGS)

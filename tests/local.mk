@@ -16,6 +16,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/fake_slurm.h \
 	tests/unit/gang_store_test.cc \
 	tests/unit/gang_test.cc \
+	tests/unit/gate_file_test.cc \
 	tests/unit/gate_test.cc \
 	tests/unit/health_test.cc \
 	tests/unit/hook_message_test.cc \

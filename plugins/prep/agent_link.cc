@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugins/prep/agent_link.h"
 
+#include "common/names.h"
+
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -39,8 +42,9 @@ AgentLink::AgentLink(Slurmctld &slurmctld, LinkSettings settings)
              },
              settings_.queue_limit),
       wakeup_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      retry_(settings_.first_retry)
+      retry_(settings_.first_retry), file_(settings_.gate_file)
 {
+    recall(); // slurmctld calls no hook yet
     if (wakeup_ < 0)
         slurmctld_.log(LogLevel::error, "no eventfd: hooks reach the agent "
                                         "late, with the next look or ping");
@@ -102,6 +106,8 @@ void AgentLink::step()
     if (agent_.packets.is_open())
         if (auto talked = talk(); !talked)
             disconnect(talked.error().message);
+    if (Clock::now() >= next_tending_)
+        tend_gate();
     for (const Release &release : hooks_.take_due())
         slurmctld_.finish(release);
 }
@@ -124,8 +130,9 @@ void AgentLink::wait()
 AgentLink::Clock::time_point AgentLink::deadline() const
 {
     if (!agent_.packets.is_open())
-        return next_try_;
-    return std::min({next_ping_, next_look_, last_heard_ + settings_.silence});
+        return std::min(next_try_, next_tending_);
+    return std::min({next_ping_, next_look_, next_tending_,
+                     last_heard_ + settings_.silence});
 }
 
 void AgentLink::connect()
@@ -245,6 +252,73 @@ std::optional<HookMessage> AgentLink::next_message()
                                           std::to_string(dropped) +
                                           " hints were dropped: resync");
     return plain(Type::resync);
+}
+
+// Once a look, so that a node which is dirty for a moment costs no write.
+void AgentLink::tend_gate()
+{
+    next_tending_ = Clock::now() + settings_.look;
+    if (!settings_.gate_file.empty()) {
+        if (!hooks_.untouched())
+            save_memory();
+        else if (file_.changed_by_others())
+            recall(); // a standby, which will take over from who wrote it
+    }
+    hooks_.give_up_unknown(settings_.gate_timeout);
+    end_overdue();
+}
+
+void AgentLink::recall()
+{
+    if (settings_.gate_file.empty())
+        return;
+    auto memory = file_.load();
+    if (memory) {
+        hooks_.remember(std::move(*memory));
+        slurmctld_.log(LogLevel::debug, "recalled " + settings_.gate_file);
+    } else if (memory.error().code == Code::rejected) {
+        slurmctld_.log(LogLevel::error,
+                       memory.error().message +
+                           ": no node is held back until the agent is here");
+    }
+}
+
+void AgentLink::save_memory()
+{
+    auto saved = file_.save(hooks_.memory());
+    std::string trouble = saved ? "" : saved.error().message;
+    if (!trouble.empty() && trouble != file_trouble_)
+        slurmctld_.log(LogLevel::error, trouble);
+    file_trouble_ = std::move(trouble);
+}
+
+// First no more jobs for the node, then the end of the one that waits: it would
+// be sent there again. What cannot be drained keeps its job waiting.
+void AgentLink::end_overdue()
+{
+    constexpr int exit_1 = 1 << 8;
+    std::map<std::string, bool> drained;
+    for (const Gate::Overdue &overdue : hooks_.overdue(settings_.gate_timeout)) {
+        bool all = true;
+        for (const std::string &node : overdue.dirty) {
+            auto [known, first] = drained.emplace(node, false);
+            if (first) {
+                auto done = slurmctld_.drain(node, names::gate_drain_reason);
+                known->second = done.has_value();
+                slurmctld_.log(LogLevel::warning,
+                               done ? "drained " + node + ": " +
+                                          names::gate_drain_reason
+                                    : done.error().message);
+            }
+            all &= known->second;
+        }
+        if (!all)
+            continue;
+        slurmctld_.log(LogLevel::warning,
+                       "JobId=" + std::to_string(overdue.job.id) +
+                           " has waited for GateTimeout: ending its prolog");
+        hooks_.fail(overdue.job, exit_1);
+    }
 }
 
 } // namespace bridge

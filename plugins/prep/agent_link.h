@@ -5,7 +5,8 @@
 //  slurmctld's threads, its locks held      the link's thread, no lock held
 //  prolog(), epilog(): HeldHooks, wakeup ──▶ sends allocated, ended
 //                                            receives start, fail, clean …
-//                             slurmctld ◀──  finish(), kick()
+//                             slurmctld ◀──  finish(), kick(), drain()
+//                     StateSaveLocation ◀──  what the gate must remember
 //
 // A hook never waits for the agent, whatever state that is in.
 #pragma once
@@ -13,6 +14,7 @@
 #include "common/hook_message.h"
 #include "common/log.h"
 #include "plugins/prep/agent_socket.h"
+#include "plugins/prep/gate_file.h"
 #include "plugins/prep/held_hooks.h"
 
 #include <atomic>
@@ -33,6 +35,10 @@ class Slurmctld {
     // Takes slurmctld's job write lock, so never from inside a hook.
     virtual void finish(const Release &release) = 0;
     virtual void kick() = 0; // run the scheduler
+    // So that it gets no more jobs, with this reason unless it is drained
+    // already. Blocks for one RPC or two, to slurmctld itself.
+    virtual Result<> drain(const std::string &node,
+                           const std::string &reason) = 0;
     virtual void log(LogLevel level, const std::string &line) = 0;
 };
 
@@ -47,7 +53,9 @@ struct LinkSettings {
     Milliseconds silence{silence_limit};
     Milliseconds first_retry{100};
     Milliseconds last_retry{2000};
-    Milliseconds look{1000}; // at the socket's inode
+    Milliseconds look{1000}; // at the socket's inode, and at what is overdue
+    Milliseconds gate_timeout{std::chrono::minutes{10}};
+    std::string gate_file{}; // empty: nothing is remembered
 };
 
 class AgentLink {
@@ -83,6 +91,11 @@ class AgentLink {
     Result<> send_all();
     std::optional<HookMessage> next_message();
 
+    void tend_gate();
+    void recall();
+    void save_memory();
+    void end_overdue();
+
     Slurmctld &slurmctld_;
     const LinkSettings settings_;
     HeldHooks hooks_;
@@ -102,6 +115,9 @@ class AgentLink {
     Clock::time_point next_ping_;
     Clock::time_point next_look_;
     Clock::time_point last_heard_;
+    GateFile file_;
+    std::string file_trouble_; // logged already
+    Clock::time_point next_tending_;
 };
 
 } // namespace bridge

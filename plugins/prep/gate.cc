@@ -18,8 +18,25 @@ int failing_status(int rc)
 
 } // namespace
 
-bool Gate::prolog(const JobFacts &facts)
+void Gate::remember(GateMemory memory)
 {
+    bridge_ = std::move(memory.bridge);
+    dirty_by_agent_ = std::move(memory.dirty);
+    unknown_ = !bridge_.empty();
+}
+
+GateMemory Gate::memory() const
+{
+    GateMemory memory{bridge_, dirty_by_agent_};
+    for (const auto &[node, epilogs] : dirty_by_epilog_)
+        memory.dirty.insert(node);
+    return memory;
+}
+
+bool Gate::prolog(const JobFacts &facts, Clock::time_point now)
+{
+    if (!first_hook_)
+        first_hook_ = now;
     // A job that ends at once has its epilog before its prolog: slurmctld
     // calls the prolog from a thread that waits for the locks.
     if (epilogs_.contains(facts.job) ||
@@ -29,21 +46,25 @@ bool Gate::prolog(const JobFacts &facts)
         held->second.calls++;
         return true;
     }
-    bool any_dirty = !dirty_by_epilog_.empty() || !dirty_by_agent_.empty();
-    if (!facts.ours && !any_dirty)
+    bool all_clean =
+        dirty_by_epilog_.empty() && dirty_by_agent_.empty() && !unknown_;
+    if (!facts.ours && all_clean)
         return false; // most jobs: their hostlist is not even expanded
     Held held{.hostlist = facts.hostlist,
               .cpus = facts.cpus,
               .nodes = expand_(facts.hostlist),
-              .ours = facts.ours};
-    if (may_open(held))
+              .ours = facts.ours,
+              .since = now};
+    if (opens_by_itself(held))
         return false;
     prologs_.emplace(facts.job, std::move(held));
     return true;
 }
 
-bool Gate::epilog(const JobFacts &facts)
+bool Gate::epilog(const JobFacts &facts, Clock::time_point now)
 {
+    if (!first_hook_)
+        first_hook_ = now;
     remember_end(facts.job);
     if (auto held = prologs_.find(facts.job); held != prologs_.end())
         release(prologs_, held, Hook::prolog, 0);
@@ -55,7 +76,8 @@ bool Gate::epilog(const JobFacts &facts)
     }
     Held held{.hostlist = facts.hostlist,
               .nodes = expand_(facts.hostlist),
-              .ours = true};
+              .ours = true,
+              .since = now};
     for (const std::string &node : held.nodes)
         dirty_by_epilog_[node]++;
     epilogs_.emplace(facts.job, std::move(held));
@@ -64,11 +86,7 @@ bool Gate::epilog(const JobFacts &facts)
 
 void Gate::start(JobRef job)
 {
-    auto held = prologs_.find(job);
-    if (held == prologs_.end())
-        return;
-    held->second.started = true;
-    if (may_open(held->second))
+    if (auto held = prologs_.find(job); held != prologs_.end())
         release(prologs_, held, Hook::prolog, 0);
 }
 
@@ -90,11 +108,65 @@ void Gate::clean(JobRef job)
     open_prologs();
 }
 
-void Gate::synced(const std::string &dirty_hostlist)
+void Gate::bridge(const std::string &hostlist, bool more)
 {
-    std::vector<std::string> nodes = expand_(dirty_hostlist);
-    dirty_by_agent_ = {nodes.begin(), nodes.end()};
+    auto nodes = whole(bridge_parts_, hostlist, more);
+    if (!nodes)
+        return;
+    bridge_ = std::move(*nodes);
     open_prologs();
+}
+
+void Gate::synced(const std::string &dirty_hostlist, bool more)
+{
+    auto nodes = whole(dirty_parts_, dirty_hostlist, more);
+    if (!nodes)
+        return;
+    dirty_by_agent_ = std::move(*nodes);
+    unknown_ = false;
+    open_prologs();
+}
+
+void Gate::forget_parts()
+{
+    bridge_parts_.clear();
+    dirty_parts_.clear();
+}
+
+std::optional<std::set<std::string>>
+Gate::whole(std::set<std::string> &parts, const std::string &hostlist,
+            bool more)
+{
+    for (std::string &node : expand_(hostlist))
+        parts.insert(std::move(node));
+    if (more)
+        return std::nullopt;
+    return std::exchange(parts, {});
+}
+
+void Gate::give_up_unknown(Clock::time_point now, Clock::duration timeout)
+{
+    if (!unknown_ || !first_hook_ || now - *first_hook_ < timeout)
+        return;
+    unknown_ = false;
+    open_prologs();
+}
+
+std::vector<Gate::Overdue> Gate::overdue(Clock::time_point now,
+                                         Clock::duration timeout) const
+{
+    std::vector<Overdue> all;
+    for (const auto &[job, held] : prologs_) {
+        if (held.ours || now - held.since < timeout)
+            continue;
+        Overdue one{job, {}};
+        for (const std::string &node : held.nodes)
+            if (dirty(node))
+                one.dirty.push_back(node);
+        if (!one.dirty.empty())
+            all.push_back(std::move(one));
+    }
+    return all;
 }
 
 std::vector<Release> Gate::take_due()
@@ -128,7 +200,9 @@ std::optional<HookMessage> Gate::message(const Hold &hold) const
     if (prolog) {
         message.cpus = held->second.cpus;
         message.ours = held->second.ours;
-        message.dirty = dirty_among(held->second.nodes);
+        for (const std::string &node : held->second.nodes)
+            if (!clean_now(node))
+                message.dirty += (message.dirty.empty() ? "" : ",") + node;
     }
     return message;
 }
@@ -138,28 +212,25 @@ bool Gate::dirty(const std::string &node) const
     return dirty_by_epilog_.contains(node) || dirty_by_agent_.contains(node);
 }
 
-std::string Gate::dirty_among(const std::vector<std::string> &nodes) const
+bool Gate::clean_now(const std::string &node) const
 {
-    std::string hostlist;
-    for (const std::string &node : nodes)
-        if (dirty(node))
-            hostlist += (hostlist.empty() ? "" : ",") + node;
-    return hostlist;
+    return !dirty(node) && !(unknown_ && bridge_.contains(node));
 }
 
-bool Gate::may_open(const Held &held) const
+bool Gate::opens_by_itself(const Held &held) const
 {
-    return (held.started || !held.ours) &&
-           std::ranges::none_of(held.nodes, [this](const std::string &node) {
-               return dirty(node);
+    return !held.ours &&
+           std::ranges::all_of(held.nodes, [this](const std::string &node) {
+               return clean_now(node);
            });
 }
 
 void Gate::open_prologs()
 {
     for (auto job = prologs_.begin(); job != prologs_.end();)
-        job = may_open(job->second) ? release(prologs_, job, Hook::prolog, 0)
-                                    : std::next(job);
+        job = opens_by_itself(job->second)
+                  ? release(prologs_, job, Hook::prolog, 0)
+                  : std::next(job);
 }
 
 Gate::HeldJobs::iterator Gate::release(HeldJobs &jobs, HeldJobs::iterator job,

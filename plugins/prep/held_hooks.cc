@@ -8,7 +8,8 @@ namespace bridge {
 HeldHooks::Outcome HeldHooks::prolog(const JobFacts &facts)
 {
     std::lock_guard lock(mutex_);
-    bool held = gate_.prolog(facts);
+    touched_ = true;
+    bool held = gate_.prolog(facts, Gate::Clock::now());
     if (held)
         enqueue({Hook::prolog, facts.job});
     return {.held = held, .news = held};
@@ -17,7 +18,8 @@ HeldHooks::Outcome HeldHooks::prolog(const JobFacts &facts)
 HeldHooks::Outcome HeldHooks::epilog(const JobFacts &facts)
 {
     std::lock_guard lock(mutex_);
-    bool held = gate_.epilog(facts);
+    touched_ = true;
+    bool held = gate_.epilog(facts, Gate::Clock::now());
     if (held)
         enqueue({Hook::epilog, facts.job});
     return {.held = held, .news = held || gate_.has_due()};
@@ -30,9 +32,51 @@ void HeldHooks::obey(const HookMessage &message)
     case HookMessage::Type::start: return gate_.start(message.job);
     case HookMessage::Type::fail: return gate_.fail(message.job, message.rc);
     case HookMessage::Type::clean: return gate_.clean(message.job);
-    case HookMessage::Type::synced: return gate_.synced(message.dirty);
+    case HookMessage::Type::bridge:
+        touched_ = true;
+        return gate_.bridge(message.nodes, message.more);
+    case HookMessage::Type::synced:
+        touched_ = true;
+        return gate_.synced(message.dirty, message.more);
     default: return;
     }
+}
+
+void HeldHooks::remember(GateMemory memory)
+{
+    std::lock_guard lock(mutex_);
+    if (!touched_)
+        gate_.remember(std::move(memory));
+}
+
+bool HeldHooks::untouched()
+{
+    std::lock_guard lock(mutex_);
+    return !touched_;
+}
+
+GateMemory HeldHooks::memory()
+{
+    std::lock_guard lock(mutex_);
+    return gate_.memory();
+}
+
+void HeldHooks::give_up_unknown(Gate::Clock::duration timeout)
+{
+    std::lock_guard lock(mutex_);
+    gate_.give_up_unknown(Gate::Clock::now(), timeout);
+}
+
+std::vector<Gate::Overdue> HeldHooks::overdue(Gate::Clock::duration timeout)
+{
+    std::lock_guard lock(mutex_);
+    return gate_.overdue(Gate::Clock::now(), timeout);
+}
+
+void HeldHooks::fail(JobRef job, int rc)
+{
+    std::lock_guard lock(mutex_);
+    gate_.fail(job, rc);
 }
 
 std::vector<Release> HeldHooks::take_due()
@@ -44,6 +88,7 @@ std::vector<Release> HeldHooks::take_due()
 void HeldHooks::refill()
 {
     std::lock_guard lock(mutex_);
+    gate_.forget_parts();
     queue_.clear();
     dropped_ = 0;
     for (const Hold &hold : gate_.held())

@@ -32,12 +32,22 @@ class HeldHooks {
     Outcome prolog(const JobFacts &facts);
     Outcome epilog(const JobFacts &facts);
 
-    // start, fail, clean, synced; other messages do nothing.
+    // start, fail, clean, bridge, synced; other messages do nothing.
     void obey(const HookMessage &message);
 
     std::vector<Release> take_due();
 
-    // Queues all that is unfinished, and nothing else: for a new connection.
+    // See Gate. remember() does nothing once a hook has run or the agent has
+    // spoken: what the file says is older than that.
+    void remember(GateMemory memory);
+    bool untouched();
+    GateMemory memory();
+    void give_up_unknown(Gate::Clock::duration timeout);
+    std::vector<Gate::Overdue> overdue(Gate::Clock::duration timeout);
+    void fail(JobRef job, int rc);
+
+    // Queues all that is unfinished, and nothing else: for a new connection,
+    // whose agent begins its lists anew.
     void refill();
 
     // The oldest hint that is still true.
@@ -54,6 +64,7 @@ class HeldHooks {
     std::deque<Hold> queue_;
     const std::size_t queue_limit_;
     std::size_t dropped_ = 0;
+    bool touched_ = false; // by a hook or by the agent
 };
 
 } // namespace bridge

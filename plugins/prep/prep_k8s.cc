@@ -11,6 +11,7 @@
 #include "plugins/slurmctld_job.h"
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -85,6 +86,31 @@ class RealSlurmctld final : public Slurmctld {
             schedule(false);
     }
 
+    // By RPC, as anybody would: no lock of slurmctld's is taken here, and
+    // slurmctld itself does all that belongs to a drain. We are SlurmUser.
+    Result<> drain(const std::string &node, const std::string &reason) override
+    {
+        std::string name = node, words = reason; // libslurm wants char *
+        std::string doing = "drain NodeName=" + node + ": ";
+        node_info_msg_t *raw = nullptr;
+        if (slurm_load_node_single(&raw, name.data(), SHOW_ALL) !=
+            SLURM_SUCCESS)
+            return fail(Code::busy, doing + slurm_strerror(errno));
+        std::unique_ptr<node_info_msg_t, decltype(&slurm_free_node_info_msg)>
+            info(raw, slurm_free_node_info_msg);
+        if (info->record_count == 1 &&
+            info->node_array[0].node_state & NODE_STATE_DRAIN)
+            return {}; // the reason stays whose it is
+        update_node_msg_t message;
+        slurm_init_update_node_msg(&message);
+        message.node_names = name.data();
+        message.node_state = NODE_STATE_DRAIN;
+        message.reason = words.data();
+        if (slurm_update_node(&message) != SLURM_SUCCESS)
+            return fail(Code::busy, doing + slurm_strerror(errno));
+        return {};
+    }
+
     void log(LogLevel level, const std::string &line) override
     {
         auto print = level == LogLevel::error     ? slurm_error
@@ -118,6 +144,10 @@ LinkSettings settings()
                     conf.error().message.c_str());
     LinkSettings settings;
     settings.socket_path = conf.value_or(Conf{}).socket_path;
+    settings.gate_timeout = conf.value_or(Conf{}).gate_timeout;
+    if (&slurm_conf && slurm_conf.state_save_location)
+        settings.gate_file = std::string(slurm_conf.state_save_location) + '/' +
+                             names::gate_file;
     if (&slurm_conf && slurm_conf.cluster_name)
         settings.cluster = slurm_conf.cluster_name;
     std::array<char, 256> host{};

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugins/prep/agent_link.h"
 
+#include "common/names.h"
+
+#include <atomic>
 #include <condition_variable>
 #include <cstdlib>
 #include <doctest/doctest.h>
@@ -31,7 +34,27 @@ class FakeSlurmctld final : public Slurmctld {
     {
         note([&] { kicks_++; });
     }
-    void log(LogLevel, const std::string &) override {}
+    Result<> drain(const std::string &node, const std::string &reason) override
+    {
+        note([&] { drains_.push_back(node + ": " + reason); });
+        if (!drains_work)
+            return bridge::fail(Code::busy, "no drain");
+        return {};
+    }
+    void log(LogLevel, const std::string &line) override
+    {
+        note([&] { recalls_ += line.starts_with("recalled"); });
+    }
+
+    std::atomic<bool> drains_work = true;
+
+    std::vector<std::string> wait_drains(std::size_t count)
+    {
+        std::unique_lock lock(mutex_);
+        changed_.wait_for(lock, patience,
+                          [&] { return drains_.size() >= count; });
+        return drains_;
+    }
 
     std::vector<Release> wait_finished(std::size_t count)
     {
@@ -39,6 +62,12 @@ class FakeSlurmctld final : public Slurmctld {
         changed_.wait_for(lock, patience,
                           [&] { return finished_.size() >= count; });
         return finished_;
+    }
+    int wait_recalls(int count)
+    {
+        std::unique_lock lock(mutex_);
+        changed_.wait_for(lock, patience, [&] { return recalls_ >= count; });
+        return recalls_;
     }
     int wait_kicks(int count)
     {
@@ -58,7 +87,9 @@ class FakeSlurmctld final : public Slurmctld {
     std::mutex mutex_;
     std::condition_variable changed_;
     std::vector<Release> finished_;
+    std::vector<std::string> drains_;
     int kicks_ = 0;
+    int recalls_ = 0;
 };
 
 class TempDir {
@@ -71,6 +102,7 @@ class TempDir {
     }
     ~TempDir() { std::filesystem::remove_all(path_); }
     std::string socket() const { return path_ / "hook.sock"; }
+    std::string gate() const { return path_ / "gate"; }
 
   private:
     std::filesystem::path path_;
@@ -152,6 +184,18 @@ struct Fixture {
             link->stop();
     }
 };
+
+JobFacts ordinary(JobId id, const std::string &node)
+{
+    return {{id, Sluid{100 + id}}, node, false};
+}
+
+void say_lists(FakeAgent &agent, const std::string &bridge_nodes,
+               const std::string &dirty)
+{
+    agent.say(encode({.type = Type::bridge, .nodes = bridge_nodes}));
+    agent.say(encode({.type = Type::synced, .dirty = dirty}));
+}
 
 JobFacts ours(JobId id)
 {
@@ -396,4 +440,91 @@ TEST_CASE("hooks do not wait for an agent that reads nothing")
     CHECK(allocated >= 100);
     CHECK(allocated < 5000);
     CHECK(message.type == Type::resync);
+}
+
+TEST_CASE("a job that a dirty node kept too long fails when that is drained")
+{
+    Fixture f;
+    f.settings.look = 5ms;
+    f.settings.gate_timeout = 20ms;
+    f.slurmctld.drains_work = false;
+    f.make();
+    f.link->epilog(ours(1));
+    CHECK(f.link->prolog(ordinary(2, "n1")));
+    f.run();
+
+    auto drains = f.slurmctld.wait_drains(2); // it is tried again
+    REQUIRE(drains.size() >= 2);
+    CHECK(drains[0] == std::string("n1: ") + names::gate_drain_reason);
+    CHECK(f.slurmctld.wait_finished(0).empty());
+    f.slurmctld.drains_work = true;
+
+    CHECK(f.slurmctld.wait_finished(1) ==
+          std::vector<Release>{{Hook::prolog, 2, 256}});
+}
+
+TEST_CASE("a slurmctld that starts anew holds back the bridge nodes of before")
+{
+    Fixture f;
+    f.settings.look = 5ms;
+    f.settings.gate_file = f.dir.gate();
+    auto listener = f.listen();
+    f.run();
+    {
+        FakeAgent agent(listener);
+        agent.next();
+        say_lists(agent, "n1", "n1");
+        GateMemory wanted{{"n1"}, {"n1"}};
+        for (auto end = std::chrono::steady_clock::now() + patience;
+             GateFile(f.dir.gate()).load() != wanted;)
+            REQUIRE(std::chrono::steady_clock::now() < end);
+    }
+    f.link->stop();
+    f.thread.join();
+
+    AgentLink next(f.slurmctld, f.settings);
+    CHECK(next.prolog(ordinary(2, "n1")));
+    CHECK_FALSE(next.prolog(ordinary(3, "n2")));
+    std::jthread thread([&] { next.run(); });
+    FakeAgent agent(listener);
+    CHECK(agent.next().type == Type::hello);
+    HookMessage allocated = agent.next();
+    CHECK(allocated.dirty == "n1");
+    CHECK_FALSE(allocated.ours);
+    say_lists(agent, "n1", "");
+
+    CHECK(f.slurmctld.wait_finished(1) ==
+          std::vector<Release>{{Hook::prolog, 2, 0}});
+    next.stop();
+}
+
+TEST_CASE("bridge nodes are held back no longer than the timeout")
+{
+    Fixture f;
+    f.settings.look = 5ms;
+    f.settings.gate_timeout = 20ms;
+    f.settings.gate_file = f.dir.gate();
+    REQUIRE(GateFile(f.dir.gate()).save({{"n1"}, {}}));
+    f.make();
+    CHECK(f.link->prolog(ordinary(1, "n1")));
+    f.run();
+
+    CHECK(f.slurmctld.wait_finished(1) ==
+          std::vector<Release>{{Hook::prolog, 1, 0}});
+    CHECK(f.slurmctld.wait_drains(0).empty());
+}
+
+TEST_CASE("a standby takes over with what the other slurmctld wrote last")
+{
+    Fixture f;
+    f.settings.look = 5ms;
+    f.settings.gate_file = f.dir.gate();
+    f.make();
+    f.run();
+    REQUIRE(GateFile(f.dir.gate()).save({{"n1"}, {}}));
+
+    CHECK(f.slurmctld.wait_recalls(1) == 1);
+
+    CHECK(f.link->prolog(ordinary(1, "n1")));
+    CHECK(GateFile(f.dir.gate()).load() == GateMemory{{"n1"}, {}});
 }

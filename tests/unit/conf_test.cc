@@ -64,6 +64,7 @@ TEST_CASE("every key sets its field")
                            "ReasonInterval=1\n"
                            "OrphanGrace=0\n"
                            "BindTimeout=10\n"
+                           "GateTimeout=7\n"
                            "Workers=64\n"
                            "LogLevel=Debug");
 
@@ -83,6 +84,7 @@ TEST_CASE("every key sets its field")
     CHECK(conf->reason_interval == seconds(1));
     CHECK(conf->orphan_grace == seconds(0));
     CHECK(conf->bind_timeout == seconds(10));
+    CHECK(conf->gate_timeout == seconds(7));
     CHECK(conf->workers == 64);
     CHECK(conf->log_level == LogLevel::debug);
 }
@@ -138,6 +140,7 @@ TEST_CASE("a bad value is refused with its line and its key")
         "ReasonInterval=3601",
         "OrphanGrace=86401",
         "BindTimeout=9",
+        "GateTimeout=0",
         "Workers=0",
         "Workers=65",
         "Workers= ",

@@ -5,6 +5,7 @@
 #include <ranges>
 
 using namespace bridge;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -205,38 +206,38 @@ TEST_CASE("a node is dirty until the last of its jobs is clean")
           Due{{Hook::epilog, 2, 0}, {Hook::prolog, 3, 0}});
 }
 
-TEST_CASE("a prolog of ours on a dirty node needs start and clean")
-{
-    for (bool start_first : {true, false}) {
-        CAPTURE(start_first);
-        Gate gate(split);
-        gate.epilog(ours(1, "n1"));
-        gate.prolog(ours(2, "n1"));
-
-        if (start_first)
-            gate.start(ours(2, "").job);
-        else
-            gate.clean(ours(1, "").job);
-        gate.take_due();
-        CHECK(gate.held().size() == 1 + start_first);
-        gate.start(ours(2, "").job);
-        gate.clean(ours(1, "").job);
-
-        Due due = gate.take_due();
-        CHECK(due.back() == Release{Hook::prolog, 2, 0});
-        CHECK(gate.held().empty());
-    }
-}
-
-TEST_CASE("an ordinary job on a dirty node is not opened by start")
+TEST_CASE("clean nodes do not open a prolog of ours, start does")
 {
     Gate gate(split);
     gate.epilog(ours(1, "n1"));
-    gate.prolog(ordinary(2, "n1"));
+    gate.prolog(ours(2, "n1"));
 
-    gate.start(ordinary(2, "").job);
+    gate.clean(ours(1, "").job);
+    CHECK(gate.take_due() == Due{{Hook::epilog, 1, 0}});
+    gate.start(ours(2, "").job);
 
-    CHECK_FALSE(gate.has_due());
+    CHECK(gate.take_due() == Due{{Hook::prolog, 2, 0}});
+}
+
+TEST_CASE("start opens early: the agent has seen that there is room")
+{
+    for (bool mine : {true, false}) {
+        CAPTURE(mine);
+        JobFacts early = mine ? ours(2, "n1") : ordinary(2, "n1");
+        JobFacts waits = mine ? ours(3, "n1") : ordinary(3, "n1");
+        Gate gate(split);
+        gate.epilog(ours(1, "n1"));
+        gate.prolog(early);
+        gate.prolog(waits);
+
+        gate.start(early.job);
+        gate.start(early.job);
+
+        CHECK(gate.take_due() == Due{{Hook::prolog, 2, 0}});
+        CHECK(gate.held() ==
+              std::vector<Hold>{{Hook::epilog, ours(1, "").job},
+                                {Hook::prolog, waits.job}});
+    }
 }
 
 TEST_CASE("fail opens a prolog on a dirty node too")
@@ -272,6 +273,132 @@ TEST_CASE("synced cleans no node whose epilog is held")
     gate.synced("");
 
     CHECK(gate.prolog(ordinary(2, "n1")));
+}
+
+TEST_CASE("a list in several parts counts when the last is there")
+{
+    Gate gate(split);
+    gate.synced("n1", true);
+    CHECK_FALSE(gate.prolog(ordinary(1, "n1")));
+    gate.synced("n2");
+    CHECK(gate.prolog(ordinary(2, "n1")));
+    CHECK(gate.prolog(ordinary(3, "n2")));
+
+    gate.bridge("n1", true);
+    gate.bridge("n2", true);
+    CHECK(gate.memory().bridge.empty());
+    gate.bridge("n3");
+    CHECK(gate.memory().bridge == std::set<std::string>{"n1", "n2", "n3"});
+}
+
+TEST_CASE("what one agent said in part is no part of the next one's list")
+{
+    Gate gate(split);
+    gate.bridge("n1", true);
+    gate.synced("n1", true);
+
+    gate.forget_parts();
+    gate.bridge("n2");
+    gate.synced("n2");
+
+    CHECK(gate.memory() == GateMemory{{"n2"}, {"n2"}});
+}
+
+TEST_CASE("after a start bridge nodes are unknown until synced, others never")
+{
+    Gate gate(split);
+    gate.remember({{"n1", "n2"}, {}});
+
+    CHECK(gate.prolog(ordinary(1, "n1")));
+    CHECK(gate.prolog(ordinary(2, "n2,n3")));
+    CHECK_FALSE(gate.prolog(ordinary(3, "n3")));
+    CHECK(gate.message({Hook::prolog, ordinary(2, "").job})->dirty == "n2");
+    gate.bridge("n1,n2");
+    CHECK_FALSE(gate.has_due());
+    gate.synced("n2");
+
+    CHECK(gate.take_due() == Due{{Hook::prolog, 1, 0}});
+    CHECK(gate.prolog(ordinary(4, "n2")));
+    CHECK_FALSE(gate.prolog(ordinary(5, "n1")));
+}
+
+TEST_CASE("a node that is a bridge node no more is not unknown")
+{
+    Gate gate(split);
+    gate.remember({{"n1", "n2"}, {}});
+    gate.prolog(ordinary(1, "n1"));
+
+    gate.bridge("n2");
+
+    CHECK(gate.take_due() == Due{{Hook::prolog, 1, 0}});
+}
+
+TEST_CASE("without memory nothing is unknown")
+{
+    Gate gate(split);
+    gate.remember({});
+
+    CHECK_FALSE(gate.prolog(ordinary(1, "n1")));
+}
+
+TEST_CASE("unknown nodes are given up after the timeout, dirty ones are not")
+{
+    const auto t0 = Gate::Clock::time_point{} + 1h;
+    Gate gate(split);
+    gate.remember({{"n1", "n2"}, {"n2"}});
+    gate.give_up_unknown(t0, 10s); // nobody has waited yet
+    gate.prolog(ordinary(1, "n1"), t0);
+    gate.prolog(ordinary(2, "n2"), t0);
+
+    gate.give_up_unknown(t0 + 9s, 10s);
+    CHECK_FALSE(gate.has_due());
+    gate.give_up_unknown(t0 + 10s, 10s);
+
+    CHECK(gate.take_due() == Due{{Hook::prolog, 1, 0}});
+    CHECK_FALSE(gate.prolog(ordinary(3, "n1"), t0 + 11s));
+    CHECK(gate.prolog(ordinary(4, "n2"), t0 + 11s));
+}
+
+TEST_CASE("an ordinary job is overdue when a dirty node kept it too long")
+{
+    const auto t0 = Gate::Clock::time_point{} + 1h;
+    Gate gate(split);
+    gate.epilog(ours(1, "n1"), t0);
+    gate.synced("n2");
+    gate.prolog(ordinary(2, "n1,n2,n3"), t0);
+    gate.prolog(ordinary(3, "n1"), t0 + 5s);
+
+    CHECK(gate.overdue(t0 + 9s, 10s).empty());
+    CHECK(gate.overdue(t0 + 10s, 10s) ==
+          std::vector<Gate::Overdue>{{ordinary(2, "").job, {"n1", "n2"}}});
+    gate.fail(ordinary(2, "").job, 256);
+    CHECK(gate.overdue(t0 + 10s, 10s).empty());
+    CHECK(gate.overdue(t0 + 15s, 10s).size() == 1);
+    CHECK(gate.take_due() == Due{{Hook::prolog, 2, 256}}); // no epilog
+}
+
+TEST_CASE("neither a job of ours nor an unknown node is ever overdue")
+{
+    const auto t0 = Gate::Clock::time_point{} + 1h;
+    Gate gate(split);
+    gate.remember({{"n1", "n2"}, {"n2"}});
+    gate.prolog(ordinary(1, "n1"), t0);
+    gate.prolog(ours(2, "n2"), t0);
+
+    CHECK(gate.overdue(t0 + 1h, 10s).empty());
+}
+
+TEST_CASE("the memory has the dirty nodes of both kinds")
+{
+    Gate gate(split);
+    gate.bridge("n1,n2,n3");
+    gate.synced("n1");
+    gate.epilog(ours(1, "n2"));
+    CHECK(gate.memory() == GateMemory{{"n1", "n2", "n3"}, {"n1", "n2"}});
+
+    gate.clean(ours(1, "").job);
+    gate.synced("");
+    CHECK(gate.memory() == GateMemory{{"n1", "n2", "n3"}, {}});
 }
 
 TEST_CASE("everything unfinished is listed again, epilogs first")

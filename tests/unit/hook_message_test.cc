@@ -31,6 +31,7 @@ TEST_CASE("each message is read as it was written")
         {.type = Type::bridge},
         {.type = Type::synced, .dirty = "kn1"},
         {.type = Type::synced},
+        {.type = Type::synced, .dirty = "kn1", .more = true},
         {.type = Type::start, .job = job},
         {.type = Type::fail, .job = job, .rc = 256},
         {.type = Type::fail, .job = job, .rc = -1},

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugins/prep/gate_file.h"
+
+#include "common/json.h"
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <optional>
+#include <unistd.h>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+constexpr int format_version = 1;
+constexpr std::size_t size_limit = 16 << 20; // a million nodes need no more
+
+class Descriptor {
+  public:
+    explicit Descriptor(int fd) : fd_(fd) {}
+    ~Descriptor()
+    {
+        if (fd_ >= 0)
+            close(fd_);
+    }
+    Descriptor(const Descriptor &) = delete;
+    Descriptor &operator=(const Descriptor &) = delete;
+    int get() const { return fd_; }
+
+  private:
+    int fd_;
+};
+
+std::unexpected<Error> failed(const std::string &doing, const std::string &path)
+{
+    return fail(Code::busy, doing + " " + path + ": " + std::strerror(errno));
+}
+
+JsonValue names_of(const std::set<std::string> &nodes)
+{
+    return JsonValue::array({nodes.begin(), nodes.end()});
+}
+
+std::string encode(const GateMemory &memory)
+{
+    return JsonValue::object({{"version", format_version},
+                              {"bridge", names_of(memory.bridge)},
+                              {"dirty", names_of(memory.dirty)}})
+        .dump();
+}
+
+std::optional<std::set<std::string>> names_in(const Json &list)
+{
+    if (!list.is_array())
+        return std::nullopt;
+    std::set<std::string> nodes;
+    for (const Json &item : list.items()) {
+        std::string name = item.text();
+        if (name.empty())
+            return std::nullopt;
+        nodes.insert(std::move(name));
+    }
+    return nodes;
+}
+
+Result<GateMemory> decode(const std::string &text)
+{
+    auto json = Json::parse(text);
+    if (!json)
+        return std::unexpected(json.error());
+    auto bridge = names_in(json->at("bridge"));
+    auto dirty = names_in(json->at("dirty"));
+    if (json->integer("version") != format_version || !bridge || !dirty)
+        return fail(Code::rejected, "not what this plugin writes");
+    return GateMemory{std::move(*bridge), std::move(*dirty)};
+}
+
+Result<std::string> read_all(int fd, const std::string &path)
+{
+    std::string text;
+    std::array<char, 65536> buffer;
+    for (;;) {
+        ssize_t n = read(fd, buffer.data(), buffer.size());
+        if (n == 0)
+            return text;
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail(Code::not_found,
+                        "cannot read " + path + ": " + std::strerror(errno));
+        text.append(buffer.data(), static_cast<std::size_t>(n));
+        if (text.size() > size_limit)
+            return fail(Code::rejected, path + " is too large to be ours");
+    }
+}
+
+bool write_all(int fd, std::string_view text)
+{
+    while (!text.empty()) {
+        ssize_t n = write(fd, text.data(), text.size());
+        if (n < 0 && errno != EINTR)
+            return false;
+        if (n > 0)
+            text.remove_prefix(static_cast<std::size_t>(n));
+    }
+    return true;
+}
+
+} // namespace
+
+bool GateFile::Identity::operator==(const Identity &other) const
+{
+    return device == other.device && inode == other.inode &&
+           changed.tv_sec == other.changed.tv_sec &&
+           changed.tv_nsec == other.changed.tv_nsec;
+}
+
+Result<GateMemory> GateFile::load()
+{
+    seen_ = identity();
+    written_.clear();
+    Descriptor file(open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (file.get() < 0)
+        return fail(Code::not_found,
+                    "cannot open " + path_ + ": " + std::strerror(errno));
+    auto text = read_all(file.get(), path_);
+    if (!text)
+        return std::unexpected(text.error());
+    auto memory = decode(*text);
+    if (!memory)
+        return fail(Code::rejected,
+                    path_ + " is damaged: " + memory.error().message);
+    written_ = std::move(*text);
+    return memory;
+}
+
+Result<> GateFile::save(const GateMemory &memory)
+{
+    std::string text = encode(memory);
+    if (text == written_)
+        return {};
+    std::string next = path_ + ".new";
+    {
+        Descriptor file(open(next.c_str(),
+                             O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC |
+                                 O_NOFOLLOW,
+                             0600));
+        if (file.get() < 0)
+            return failed("cannot write", next);
+        if (!write_all(file.get(), text) || fsync(file.get()) != 0)
+            return failed("cannot write", next);
+    }
+    if (std::rename(next.c_str(), path_.c_str()) != 0)
+        return failed("cannot replace", path_);
+    written_ = std::move(text);
+    seen_ = identity();
+    std::string directory = path_.substr(0, path_.rfind('/') + 1);
+    Descriptor parent(
+        open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (parent.get() < 0 || fsync(parent.get()) != 0)
+        return failed("cannot sync", directory);
+    return {};
+}
+
+bool GateFile::changed_by_others() const
+{
+    return identity() != seen_;
+}
+
+GateFile::Identity GateFile::identity() const
+{
+    struct stat status{};
+    if (stat(path_.c_str(), &status) != 0)
+        return {};
+    return {status.st_dev, status.st_ino, status.st_ctim};
+}
+
+} // namespace bridge
