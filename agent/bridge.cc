@@ -100,8 +100,7 @@ void Bridge::on(Listed<Namespace> &namespaces)
     namespaces_.clear();
     for (Namespace &ns : namespaces.objects)
         namespaces_[ns.name] = std::move(ns);
-    for (auto &[uid, entry] : gangs_.all())
-        try_again(entry);
+    try_all_again();
 }
 
 void Bridge::on(Changed<Namespace> &ns)
@@ -147,10 +146,8 @@ void Bridge::on(NodesSynced &synced)
         nodes_due_ = now_ + std::chrono::seconds(30);
         nodes_changed_ = true;
     }
-    if (!changed)
-        return;
-    for (auto &[uid, entry] : gangs_.all()) // a job may be possible now
-        try_again(entry);
+    if (changed) // a job may be possible now
+        try_all_again();
 }
 
 void Bridge::on(Ask &ask)
@@ -163,8 +160,7 @@ void Bridge::on(Reload &reload)
     conf_ = std::move(reload.conf);
     list_jobs_soon();
     nodes_changed_ = true;
-    for (auto &[uid, entry] : gangs_.all())
-        try_again(entry);
+    try_all_again();
 }
 
 void Bridge::on(Stop &)

@@ -90,6 +90,7 @@ class Bridge {
     void hold_back(GangEntry &entry, const Action &action,
                    Clock::duration delay);
     void try_again(GangEntry &entry);
+    void try_all_again();
 
     // bridge_turn.cc: what follows
     bool pods_listed() const;

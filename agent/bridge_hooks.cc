@@ -77,7 +77,8 @@ void Bridge::take_allocation(Gang &gang, const HookMessage &hook)
 {
     Job &job = *gang.job;
     gang.prolog_held = true;
-    bool said = hook.cpus != 0 && hook.nodes.find_first_of("[,") == hook.nodes.npos;
+    bool one_node = hook.nodes.find_first_of("[,") == hook.nodes.npos;
+    bool said = hook.cpus != 0 && one_node;
     if (job.state == JobState::pending && said && !gang.stale) {
         job.state = JobState::configuring;
         job.nodes = {hook.nodes};

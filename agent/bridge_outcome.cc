@@ -197,4 +197,10 @@ void Bridge::try_again(GangEntry &entry)
     wake(entry.gang.uid);
 }
 
+void Bridge::try_all_again()
+{
+    for (auto &[uid, entry] : gangs_.all())
+        try_again(entry);
+}
+
 } // namespace bridge

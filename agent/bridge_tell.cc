@@ -87,9 +87,11 @@ std::string Bridge::metrics() const
                             count);
     text += std::format("# HELP slurmk8sd_tasks Tasks that wait for a worker.\n"
                         "# TYPE slurmk8sd_tasks gauge\n"
+                        "slurmk8sd_tasks{{queue=\"submits\"}} {}\n"
                         "slurmk8sd_tasks{{queue=\"actions\"}} {}\n"
                         "slurmk8sd_tasks{{queue=\"reports\"}} {}\n",
-                        ports_.workers.size(), ports_.reporters.size());
+                        ports_.submits.size(), ports_.workers.size(),
+                        ports_.reporters.size());
     return text;
 }
 

@@ -36,7 +36,6 @@ class HookServer {
 
     // From any thread; dropped while no plugin is connected.
     void send(HookMessage message);
-    void kick() { send({.type = HookMessage::Type::kick}); }
     bool connected() const { return connected_; }
 
   private:

@@ -87,8 +87,7 @@ struct Job {
     JobRef ref;
     GangTag tag;
     JobState state = JobState::unknown;
-    bool completing = false; // over, and an epilog is held
-    std::string reason;      // why it is pending, in Slurm's word: "Priority"
+    std::string reason; // why it is pending, in Slurm's word: "Priority"
     std::chrono::sys_seconds expected_start{}; // epoch: not known
     std::vector<std::string> nodes; // allocated, in Slurm's order
     std::uint32_t cpus = 0;         // allocated, on all nodes

@@ -41,6 +41,7 @@ agent_libagent_la_SOURCES = \
 	agent/slurm_error.cc agent/slurm_error.h \
 	agent/slurm_jobs.cc \
 	agent/slurm_nodes.cc \
+	agent/slurm_strings.h \
 	agent/token_file.cc agent/token_file.h \
 	agent/translate.cc agent/translate.h \
 	agent/watches.cc agent/watches.h \

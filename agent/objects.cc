@@ -99,7 +99,6 @@ void read_metadata(Pod &pod, const Json &object)
             continue;
         pod.owner_kind = owner.text("kind");
         pod.owner_name = owner.text("name");
-        pod.owner_uid = owner.text("uid");
     }
 }
 

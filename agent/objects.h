@@ -64,7 +64,6 @@ struct Pod {
     TextMap annotations;         // likewise
     std::string owner_kind; // of the controller; empty: none
     std::string owner_name;
-    std::string owner_uid;
 
     std::string scheduler_name;
     std::string node_name;

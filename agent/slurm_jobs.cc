@@ -2,12 +2,12 @@
 // The job half of SlurmApi.
 #include "agent/slurm_api.h"
 #include "agent/slurm_error.h"
+#include "agent/slurm_strings.h"
 
 #include "common/names.h"
 
 #include <cerrno>
 #include <cstdlib>
-#include <memory>
 
 extern "C" {
 #include <slurm/slurm.h>
@@ -21,32 +21,11 @@ namespace bridge {
 
 namespace {
 
-template <auto free_message> struct SlurmFree {
-    template <class Message> void operator()(Message *message) const
-    {
-        free_message(message);
-    }
-};
-
-using JobInfo =
-    std::unique_ptr<job_info_msg_t, SlurmFree<slurm_free_job_info_msg>>;
+using JobInfo = SlurmPtr<job_info_msg_t, slurm_free_job_info_msg>;
 using StateInfo =
-    std::unique_ptr<job_state_response_msg_t,
-                    SlurmFree<slurm_free_job_state_response_msg>>;
+    SlurmPtr<job_state_response_msg_t, slurm_free_job_state_response_msg>;
 using SubmitResponse =
-    std::unique_ptr<submit_response_msg_t,
-                    SlurmFree<slurm_free_submit_response_response_msg>>;
-
-std::string text(const char *s)
-{
-    return s ? s : "";
-}
-
-// libslurm takes char * for strings that it only reads.
-char *borrow(const std::string &s)
-{
-    return s.empty() ? nullptr : const_cast<char *>(s.c_str());
-}
+    SlurmPtr<submit_response_msg_t, slurm_free_submit_response_response_msg>;
 
 slurm_step_id_t step_of(JobRef job)
 {
@@ -118,7 +97,6 @@ Job job_of(const slurm_job_info_t &info)
     if (auto tag = decode_gang_tag(text(info.admin_comment)))
         job.tag = *tag;
     job.state = state_of(info.job_state);
-    job.completing = info.job_state & JOB_COMPLETING;
     if (job.state == JobState::pending) {
         job.reason = text(slurm_job_state_reason_string(
             static_cast<int>(info.state_reason)));
@@ -149,12 +127,12 @@ void fill(Request &request, const JobDescription &job)
     job_desc_msg_t &m = request.message;
     slurm_init_job_desc_msg(&m);
     m.bitflags |= EXTERNAL_JOB;
-    m.name = borrow(job.name);
+    m.name = borrow_if_any(job.name);
     m.user_id = job.user_id;
     m.group_id = job.group_id; // unset, it would become ours
-    m.account = borrow(job.account);
-    m.partition = borrow(job.partition);
-    m.features = borrow(job.features);
+    m.account = borrow_if_any(job.account);
+    m.partition = borrow_if_any(job.partition);
+    m.features = borrow_if_any(job.features);
     m.num_tasks = job.tasks;
     m.cpus_per_task = job.cpus_per_task;
     m.min_cpus = job.tasks * job.cpus_per_task;
@@ -258,7 +236,7 @@ Result<> SlurmApi::set_comment(JobRef job, const std::string &words)
     job_desc_msg_t message;
     slurm_init_job_desc_msg(&message);
     message.step_id = step_of(job);
-    message.comment = borrow(words);
+    message.comment = borrow_if_any(words);
     if (slurm_update_job(&message) != SLURM_SUCCESS)
         return fail_slurm(errno, "comment on JobId=" + std::to_string(job.id));
     return {};

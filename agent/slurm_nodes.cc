@@ -2,10 +2,10 @@
 // The node half of SlurmApi, and the library's start and end.
 #include "agent/slurm_api.h"
 #include "agent/slurm_error.h"
+#include "agent/slurm_strings.h"
 
 #include <cerrno>
 #include <format>
-#include <memory>
 
 extern "C" {
 #include <slurm/slurm.h>
@@ -16,22 +16,8 @@ namespace bridge {
 
 namespace {
 
-struct FreeNodes {
-    void operator()(node_info_msg_t *m) const { slurm_free_node_info_msg(m); }
-};
-struct FreeConf {
-    void operator()(slurm_conf_t *m) const { slurm_free_conf(m); }
-};
-
-std::string text(const char *s)
-{
-    return s ? s : "";
-}
-
-char *borrow(const std::string &s)
-{
-    return const_cast<char *>(s.c_str());
-}
+using NodeInfo = SlurmPtr<node_info_msg_t, slurm_free_node_info_msg>;
+using SlurmConf = SlurmPtr<slurm_conf_t, slurm_free_conf>;
 
 Result<> update(update_node_msg_t &message, const char *doing)
 {
@@ -66,7 +52,7 @@ Result<ClusterFacts> SlurmApi::load_cluster()
     slurm_conf_t *raw = nullptr;
     if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS)
         return fail_slurm(errno, "ask slurmctld for its configuration");
-    std::unique_ptr<slurm_conf_t, FreeConf> conf(raw);
+    SlurmConf conf(raw);
     return ClusterFacts{text(conf->cluster_name),
                         static_cast<std::uint16_t>(conf->slurmctld_port)};
 }
@@ -76,7 +62,7 @@ Result<std::vector<SlurmNode>> SlurmApi::load_nodes()
     node_info_msg_t *raw = nullptr;
     if (slurm_load_node(0, &raw, SHOW_ALL | SHOW_LOCAL) != SLURM_SUCCESS)
         return fail_slurm(errno, "load nodes");
-    std::unique_ptr<node_info_msg_t, FreeNodes> info(raw);
+    NodeInfo info(raw);
     std::vector<SlurmNode> nodes;
     for (std::uint32_t i = 0; i < info->record_count; i++) {
         const node_info_t &n = info->node_array[i];

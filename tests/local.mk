@@ -7,9 +7,12 @@ endif
 tests_unit_unit_tests_SOURCES = \
 	tests/unit/agent_link_test.cc \
 	tests/unit/backoff_test.cc \
-	tests/unit/bridge_failure_test.cc \
+	tests/unit/bridge_hooks_test.cc \
+	tests/unit/bridge_kube_faults_test.cc \
 	tests/unit/bridge_life_test.cc \
+	tests/unit/bridge_renew_test.cc \
 	tests/unit/bridge_restart_test.cc \
+	tests/unit/bridge_slurm_faults_test.cc \
 	tests/unit/conf_test.cc \
 	tests/unit/decide_test.cc \
 	tests/unit/fake_kube.cc tests/unit/fake_kube.h \

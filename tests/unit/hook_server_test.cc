@@ -160,7 +160,7 @@ TEST_CASE("kicks that have gathered become few")
     for (int i = 0; i < many; i++)
         fixture.server->send({.type = Type::bridge, .nodes = nodes});
     for (int i = 0; i < many; i++)
-        fixture.server->kick();
+        fixture.server->send({.type = Type::kick});
     fixture.server->send({.type = Type::start, .job = job});
 
     for (int i = 0; i < many; i++)
@@ -177,7 +177,7 @@ TEST_CASE("no kick is saved that came after another one was sent")
     Plugin plugin(fixture);
 
     for (int i = 0; i < 300; i++) {
-        fixture.server->kick();
+        fixture.server->send({.type = Type::kick});
         REQUIRE(plugin.hear()->type == Type::kick);
     }
 }
@@ -217,7 +217,7 @@ TEST_CASE("a plugin that goes away is lost, and another may come")
     }
     fixture.expect_lost();
 
-    fixture.server->kick(); // to nobody: dropped
+    fixture.server->send({.type = Type::kick}); // to nobody: dropped
     Plugin second(fixture);
     fixture.server->send({.type = Type::start, .job = job});
 

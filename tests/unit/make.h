@@ -53,6 +53,17 @@ inline Job make_job(JobId id, JobState state)
     return job;
 }
 
+// The job that is asked for a Pod, for slurm.plant().
+inline JobDescription describe(const Pod &pod, std::uint32_t generation = 0)
+{
+    JobDescription job;
+    job.name = pod.key.name;
+    job.features = "k8s";
+    job.memory_per_node = MebiBytes{1};
+    job.tag = {pod.key.str(), pod.uid, generation};
+    return job;
+}
+
 // As the binding of that job makes it.
 inline Pod with_binding(Pod pod, const Job &job, const std::string &node)
 {

@@ -54,7 +54,6 @@ TEST_CASE("the owner is the one that controls")
 
     CHECK(pod.owner_kind == "Job");
     CHECK(pod.owner_name == "j");
-    CHECK(pod.owner_uid == "2");
     CHECK(pod.deleting);
     CHECK(pod.active_deadline == 90);
 }

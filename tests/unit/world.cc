@@ -231,6 +231,17 @@ const FakeSlurm::Record &World::only_job() const
     return slurm.jobs().begin()->second;
 }
 
+void World::check_runs_once() const
+{
+    REQUIRE(slurm.living().size() == 1);
+    const Job job = slurm.living()[0].job;
+    CHECK(kube.count("bind") == 1);
+    CHECK(node_of("web") != "");
+    CHECK(pod("web")->annotation(names::sluid_annotation) ==
+          job.ref.sluid.str());
+    CHECK(job.state == JobState::running);
+}
+
 std::size_t World::allocation_count() const
 {
     std::size_t count = 0;

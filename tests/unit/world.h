@@ -58,6 +58,8 @@ class World {
     // The only job, which must be the only one.
     const FakeSlurm::Record &only_job() const;
     std::size_t allocation_count() const; // jobs that hold resources
+    // One job lives and runs, bound the Pod "web", and did so once.
+    void check_runs_once() const;
 
     // What the agent counts and says, as slurmk8s asks it.
     std::string status();
