@@ -163,7 +163,8 @@ void Bridge::note_failure(GangEntry &entry, const ActionDone &done)
         gang.stale = gang.job.has_value();
     }
     entry.failures++;
-    hold_back(entry, done.action, delay);
+    hold_back(entry, done.action,
+              std::max<Clock::duration>(delay, error.retry_after));
 }
 
 void Bridge::note_bind_failure(GangEntry &entry, const Error &error)

@@ -34,10 +34,7 @@ Result<HttpReply> Http::Impl::call(const HttpRequest &request,
         return std::unexpected(status.error());
     if (*status == 0)
         return fail(Code::busy, "stopped");
-    curl_off_t seconds = 0;
-    curl_easy_getinfo(easy_.get(), CURLINFO_RETRY_AFTER, &seconds);
-    return HttpReply{*status, std::move(body.body),
-                     std::chrono::seconds(seconds)};
+    return HttpReply{*status, std::move(body.body), retry_after()};
 }
 
 Http::Http(HttpEndpoint endpoint)

@@ -26,7 +26,9 @@ struct HttpEndpoint {
 struct HttpReply {
     long status = 0;
     std::string body;
-    std::chrono::seconds retry_after{0}; // 0: the server named none
+    // How long the server wants to be left alone, but at most a minute: it may
+    // have been told a wrong time. 0: it named none.
+    std::chrono::seconds retry_after{0};
 };
 
 class Http {
@@ -65,7 +67,8 @@ class Http {
     std::unique_ptr<Impl> impl_;
 };
 
-// The Code for a reply's status: see kube_api.h. 2xx has none.
+// The Code for a reply's status, see kube_status.h, with its Retry-After. 2xx has
+// none.
 Result<> check_status(const HttpReply &reply);
 
 // Encodes a name for use in a path or a query.

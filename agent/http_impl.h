@@ -53,6 +53,7 @@ struct Http::Impl {
     Result<HttpReply> call(const HttpRequest &request,
                            const std::stop_token &stop = {});
     long status() const;
+    std::chrono::seconds retry_after() const; // of the last reply
 
     HttpSink *sink = nullptr; // of the transfer under way
     Result<> sink_said;

@@ -10,6 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr long connect_timeout_ms = 5'000;
+constexpr curl_off_t longest_retry_after = 60; // seconds
 
 // An exception must not cross libcurl: noexcept stops the program instead.
 std::size_t on_body(char *data, std::size_t, std::size_t size,
@@ -207,6 +208,14 @@ long Http::Impl::status() const
     long status = 0;
     curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
     return status;
+}
+
+std::chrono::seconds Http::Impl::retry_after() const
+{
+    curl_off_t seconds = 0;
+    curl_easy_getinfo(easy_.get(), CURLINFO_RETRY_AFTER, &seconds);
+    return std::chrono::seconds(
+        std::clamp<curl_off_t>(seconds, 0, longest_retry_after));
 }
 
 // The request may have been carried out as soon as any of it was sent.

@@ -5,6 +5,7 @@
 #include "agent/kube_status.h"
 #include "agent/kube_text.h"
 
+#include <algorithm>
 #include <random>
 #include <utility>
 
@@ -52,8 +53,10 @@ Result<> judge(const Pod &now_there, const Pod &pod, const Binding &binding,
         return fail(Code::conflict,
                     "it is bound to Node=" + now_there.node_name);
     // Certainly not done: it may be tried again.
-    return fail(said.code == Code::uncertain ? Code::busy : said.code,
-                said.message);
+    Error error = said;
+    if (error.code == Code::uncertain)
+        error.code = Code::busy;
+    return std::unexpected(std::move(error));
 }
 
 } // namespace
@@ -91,7 +94,11 @@ Result<> KubeApi::look_up(const Pod &pod, const Binding &binding,
         return judge(*found, pod, binding, said);
     if (found.error().code == Code::not_found)
         return fail(Code::not_found, "it is gone");
-    return fail(Code::uncertain, said.message + "; " + found.error().message);
+    Error error = found.error();
+    error.code = Code::uncertain;
+    error.message = said.message + "; " + error.message;
+    error.retry_after = std::max(error.retry_after, said.retry_after);
+    return std::unexpected(std::move(error));
 }
 
 Result<> KubeApi::set_unscheduled(const Pod &pod, const std::string &reason,
@@ -140,12 +147,23 @@ Result<> KubeApi::delete_pod(const Pod &pod)
     auto reply = http_.remove(pod_path(pod.key), delete_body(pod));
     if (!reply)
         return fail(reply.error(), doing("delete", pod));
-    // 409: the precondition failed, so another Pod has the name.
-    if (reply->status == 404 || reply->status == 409)
+    if (reply->status == 404)
         return {};
-    if (auto said = check_status(*reply); !said)
+    auto said = check_status(*reply);
+    if (!said && said.error().code == Code::conflict &&
+        is_gone(pod)) // the precondition failed
+        return {};
+    if (!said)
         return fail(said.error(), doing("delete", pod));
     return {};
+}
+
+// No Pod has the name, or another one.
+bool KubeApi::is_gone(const Pod &pod)
+{
+    auto found = get_pod(pod.key);
+    return found ? found->uid != pod.uid
+                 : found.error().code == Code::not_found;
 }
 
 Result<Pod> KubeApi::get_pod(const ObjectKey &key)

@@ -87,6 +87,7 @@ class KubeApi : public Kube {
     Result<> post_event(const Pod &pod, const PodEvent &event) override;
 
   private:
+    bool is_gone(const Pod &pod);
     // What became of a binding whose reply does not tell.
     Result<> look_up(const Pod &pod, const Binding &binding, const Error &said);
 

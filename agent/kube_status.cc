@@ -15,7 +15,7 @@ Error error_of(long status, const std::string &message)
     std::string text = "HTTP " + std::to_string(status);
     if (!message.empty())
         text += ": " + clean_text(message, max_message);
-    return {code_of_status(status), text};
+    return {code_of_status(status), text, {}};
 }
 
 } // namespace
@@ -72,7 +72,9 @@ Result<> check_status(const HttpReply &reply)
 {
     if (reply.status >= 200 && reply.status < 300)
         return {};
-    return std::unexpected(status_error(reply.status, reply.body));
+    Error error = status_error(reply.status, reply.body);
+    error.retry_after = reply.retry_after;
+    return std::unexpected(std::move(error));
 }
 
 } // namespace bridge

@@ -4,6 +4,7 @@
 #include "agent/backoff.h"
 #include "agent/kube_status.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace bridge {
@@ -51,7 +52,9 @@ void Reflector::run(std::stop_token stop)
         if (ended.error().code == Code::gone)
             resource_version_.clear();
         sink_.failing(ended.error());
-        wait_for(backoff.next(random_), stop);
+        wait_for(std::max<std::chrono::milliseconds>(
+                     backoff.next(random_), ended.error().retry_after),
+                 stop);
     }
 }
 
@@ -74,8 +77,7 @@ Result<> Reflector::round(const std::stop_token &stop)
 Result<> Reflector::stream_list(const std::stop_token &stop)
 {
     listing_ = true;
-    deleted_.clear();
-    sink_.list_begins();
+    begin_list();
     auto ended = stream("sendInitialEvents=true"
                         "&resourceVersionMatch=NotOlderThan",
                         stop);
@@ -121,44 +123,71 @@ Result<> Reflector::on_line(std::string_view line)
         return std::unexpected(status_error(object));
     events_++;
     if (listing_)
-        on_list_event(type, object);
-    else
-        on_event(type, object);
+        return on_list_event(type, object);
+    on_event(type, object);
     return {};
+}
+
+void Reflector::begin_list()
+{
+    items_ = 0;
+    deleted_.clear();
+    sink_.list_begins();
 }
 
 // Changes may mix with the list's own items. A sink need not know that: what
 // was deleted meanwhile is said after the end of the list.
-void Reflector::on_list_event(const std::string &type, const Json &object)
+Result<> Reflector::on_list_event(const std::string &type, const Json &object)
 {
     // By uid: a name may be deleted and made again within one list.
     std::string key = object.text("metadata/uid");
     if (type == "ADDED" || type == "MODIFIED") {
         deleted_.erase(key);
+        items_ += type == "ADDED";
         sink_.list_item(object);
     } else if (type == "DELETED") {
         deleted_.insert_or_assign(key, object);
     } else if (type == "BOOKMARK" && ends_the_list(object)) {
-        end_list(version_of(object));
+        return end_list(version_of(object));
     }
+    return {};
 }
 
-void Reflector::end_list(const std::string &version)
+// Nothing at all, where there was something: see ReflectorTimes.
+bool Reflector::doubtful()
 {
+    if (items_ > 0 || objects_ == 0) {
+        empty_since_.reset();
+        return false;
+    }
+    if (!empty_since_)
+        empty_since_ = Clock::now();
+    return Clock::now() - *empty_since_ < times_.doubt;
+}
+
+Result<> Reflector::end_list(const std::string &version)
+{
+    if (doubtful())
+        return fail(Code::gone, "the list is empty, which it was not before");
     listing_ = false;
     resource_version_ = version;
+    objects_ = items_ - std::min(items_, deleted_.size());
     sink_.list_ends();
     for (const auto &[key, object] : std::exchange(deleted_, {}))
         sink_.deleted(object);
+    return {};
 }
 
 // A bookmark's object is hollow: only its resourceVersion counts.
 void Reflector::on_event(const std::string &type, const Json &object)
 {
-    if (type == "ADDED" || type == "MODIFIED")
+    if (type == "ADDED" || type == "MODIFIED") {
+        objects_ += type == "ADDED";
         sink_.changed(object);
-    else if (type == "DELETED")
+    } else if (type == "DELETED") {
+        objects_ -= std::min<std::size_t>(objects_, 1);
         sink_.deleted(object);
+    }
     if (auto version = version_of(object); !version.empty())
         resource_version_ = version;
 }
@@ -168,7 +197,7 @@ void Reflector::on_event(const std::string &type, const Json &object)
 Result<> Reflector::page_list(const std::stop_token &stop)
 {
     listing_ = false;
-    sink_.list_begins();
+    begin_list();
     std::string token;
     do {
         auto next = read_page(token, stop);
@@ -196,13 +225,16 @@ Result<std::string> Reflector::read_page(const std::string &token,
     auto page = Json::parse(reply->body);
     if (!page)
         return fail(Code::busy, page.error().message);
-    for (const Json &item : page->items("items"))
+    for (const Json &item : page->items("items")) {
+        items_++;
         sink_.list_item(item);
+    }
     std::string next = page->text("metadata/continue");
     if (next.empty()) {
         if (version_of(*page).empty())
             return fail(Code::busy, "the list has no resourceVersion");
-        end_list(version_of(*page));
+        if (auto ended = end_list(version_of(*page)); !ended)
+            return std::unexpected(ended.error());
     }
     return next;
 }

@@ -3,7 +3,8 @@
 // a streaming list (or pages, where the server refuses that), then a watch from
 // its resourceVersion, moved on by every event and bookmark. An expired version
 // or a silent server means list again; everything else means watch again, with
-// a back-off from 0.8 s to 30 s. Runs on a thread of its own, which blocks.
+// a back-off from 0.8 s to 30 s, or as long as the server asks for. Runs on a
+// thread of its own, which blocks.
 #pragma once
 
 #include "agent/http.h"
@@ -12,6 +13,7 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <random>
 #include <stop_token>
 #include <string>
@@ -49,6 +51,9 @@ struct ReflectorTimes {
     // A bookmark comes every minute, except where the resourceVersion lies in
     // the future, as after etcd was restored: that watch is silent for ever.
     std::chrono::milliseconds silence{150'000};
+    // An empty list where there was something is not believed at once: a server
+    // that lost its data, or a proxy before it, may have made it up.
+    std::chrono::milliseconds doubt{60'000};
 };
 
 class Reflector {
@@ -70,9 +75,11 @@ class Reflector {
     Result<> stream(const std::string &query, const std::stop_token &stop);
 
     Result<> on_line(std::string_view line);
-    void on_list_event(const std::string &type, const Json &object);
+    void begin_list();
+    Result<> on_list_event(const std::string &type, const Json &object);
     void on_event(const std::string &type, const Json &object);
-    void end_list(const std::string &version);
+    bool doubtful();
+    Result<> end_list(const std::string &version);
     std::string url(const std::string &query) const;
 
     Http http_;
@@ -87,7 +94,10 @@ class Reflector {
     bool streams_lists_ = true;    // the server has not refused one
     std::size_t events_ = 0;       // of the stream under way
     // What was deleted while the list that holds it was still coming.
-    std::map<std::string, Json> deleted_; // by namespace/name
+    std::map<std::string, Json> deleted_; // by uid
+    std::size_t items_ = 0;   // of the list under way
+    std::size_t objects_ = 0; // that are there, by the last list and since
+    std::optional<std::chrono::steady_clock::time_point> empty_since_;
 };
 
 } // namespace bridge

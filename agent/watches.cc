@@ -9,6 +9,14 @@ namespace bridge {
 
 namespace {
 
+// Every cluster has Namespaces, and one of ours has Nodes.
+ReflectorTimes never_empty()
+{
+    ReflectorTimes times;
+    times.doubt = std::chrono::days(365);
+    return times;
+}
+
 // Turns what a reflector reads into messages for the owner thread.
 template <class Object> class MailSink : public ReflectorSink {
   public:
@@ -76,10 +84,12 @@ Watches::Watches(const HttpEndpoint &endpoint, const Conf &conf,
                                             pod_from, mailbox));
     add(endpoint, "/api/v1/nodes", {},
         std::make_unique<MailSink<Node>>("watch Nodes", "", node_from,
-                                         mailbox));
+                                         mailbox),
+        never_empty());
     add(endpoint, "/api/v1/namespaces", {},
         std::make_unique<MailSink<Namespace>>("watch Namespaces", "",
-                                              namespace_from, mailbox));
+                                              namespace_from, mailbox),
+        never_empty());
     for (Watch &watch : watches_)
         threads_.emplace_back([&watch](std::stop_token stop) {
             try {
@@ -99,10 +109,11 @@ Watches::~Watches()
 
 void Watches::add(const HttpEndpoint &endpoint, const std::string &path,
                   const std::string &selector,
-                  std::unique_ptr<ReflectorSink> sink)
+                  std::unique_ptr<ReflectorSink> sink,
+                  const ReflectorTimes &times)
 {
     auto reflector =
-        std::make_unique<Reflector>(endpoint, path, selector, *sink);
+        std::make_unique<Reflector>(endpoint, path, selector, *sink, times);
     watches_.push_back({std::move(sink), std::move(reflector)});
 }
 

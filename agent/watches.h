@@ -29,7 +29,8 @@ class Watches {
     };
 
     void add(const HttpEndpoint &endpoint, const std::string &path,
-             const std::string &selector, std::unique_ptr<ReflectorSink> sink);
+             const std::string &selector, std::unique_ptr<ReflectorSink> sink,
+             const ReflectorTimes &times = {});
 
     std::vector<Watch> watches_;
     std::vector<std::jthread> threads_; // last: they use the above

@@ -3,6 +3,7 @@
 // the caller's next step. Nothing here throws.
 #pragma once
 
+#include <chrono>
 #include <expected>
 #include <string>
 #include <utility>
@@ -23,19 +24,21 @@ enum class Code {
 struct Error {
     Code code = Code::internal;
     std::string message;
+    std::chrono::seconds retry_after{0}; // not before then; 0: nobody said so
 };
 
 template <class T = void> using Result = std::expected<T, Error>;
 
 inline std::unexpected<Error> fail(Code code, std::string message)
 {
-    return std::unexpected(Error{code, std::move(message)});
+    return std::unexpected(Error{code, std::move(message), {}});
 }
 
 // Passes an error on with what was being done put in front of it.
 inline std::unexpected<Error> fail(const Error &error, const std::string &doing)
 {
-    return std::unexpected(Error{error.code, doing + ": " + error.message});
+    return std::unexpected(
+        Error{error.code, doing + ": " + error.message, error.retry_after});
 }
 
 // The name of a Code in logs and metrics, such as "not_found".

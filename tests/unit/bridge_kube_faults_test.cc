@@ -49,6 +49,21 @@ TEST_CASE("a binding that fails is made again")
     }
 }
 
+TEST_CASE("a busy API server is asked again when it wants to be, not before")
+{
+    World world;
+    world.start_agent();
+    world.kube.fail_next("bind", Code::busy, seconds(20));
+
+    world.create("web");
+    world.pass(seconds(19));
+    CHECK(world.kube.count("bind") == 1);
+    world.pass(seconds(2));
+
+    CHECK(world.kube.count("bind") == 2);
+    CHECK(world.node_of("web") != "");
+}
+
 TEST_CASE("a binding whose answer was lost is not made twice")
 {
     World world;

@@ -69,16 +69,19 @@ void FakeKube::on_change(OnChange callback)
     on_change_ = std::move(callback);
 }
 
-void FakeKube::fail_next(const std::string &what, Code code)
+void FakeKube::fail_next(const std::string &what, Code code,
+                         std::chrono::seconds retry_after)
 {
     std::lock_guard lock(mutex_);
-    mishaps_[what].emplace_back(Mishap::refuse, code);
+    mishaps_[what].emplace_back(
+        Mishap::refuse, Error{code, "as the test wants", retry_after});
 }
 
 void FakeKube::lose_reply(const std::string &what)
 {
     std::lock_guard lock(mutex_);
-    mishaps_[what].emplace_back(Mishap::lose, Code::uncertain);
+    mishaps_[what].emplace_back(
+        Mishap::lose, Error{Code::uncertain, "as the test wants", {}});
 }
 
 std::vector<FakeKube::Call> FakeKube::calls() const
@@ -186,9 +189,9 @@ Result<Pod> FakeKube::get_pod(const ObjectKey &key)
 
 Result<> FakeKube::post_event(const Pod &pod, const PodEvent &event)
 {
-    auto [mishap, code] = next_mishap({"post_event", pod.key, event.reason});
+    auto [mishap, error] = next_mishap({"post_event", pod.key, event.reason});
     if (mishap == Mishap::refuse)
-        return fail(code, "as the test wants");
+        return std::unexpected(error);
     std::lock_guard lock(mutex_);
     events_.emplace_back(pod.key, event);
     return {};
@@ -196,12 +199,12 @@ Result<> FakeKube::post_event(const Pod &pod, const PodEvent &event)
 
 Result<> FakeKube::act(const Call &call, const Pod &pod, const Write &write)
 {
-    auto [mishap, code] = next_mishap(call);
+    auto [mishap, error] = next_mishap(call);
     if (mishap == Mishap::refuse)
-        return fail(code, "as the test wants");
+        return std::unexpected(error);
     auto said = write_to(pod, write);
     if (mishap == Mishap::lose)
-        return fail(code, "as the test wants");
+        return std::unexpected(error);
     return said;
 }
 
@@ -224,13 +227,13 @@ Result<> FakeKube::write_to(const Pod &pod, const Write &write)
     return {};
 }
 
-std::pair<FakeKube::Mishap, Code> FakeKube::next_mishap(const Call &call)
+std::pair<FakeKube::Mishap, Error> FakeKube::next_mishap(const Call &call)
 {
     std::lock_guard lock(mutex_);
     calls_.push_back(call);
     auto &waiting = mishaps_[call.what];
     if (waiting.empty())
-        return {Mishap::none, Code::internal};
+        return {Mishap::none, {}};
     auto next = waiting.front();
     waiting.pop_front();
     return next;

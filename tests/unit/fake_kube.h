@@ -47,7 +47,8 @@ class FakeKube : public Kube {
 
     // The next call of this method (any more: one after the other) fails so,
     // and does nothing.
-    void fail_next(const std::string &what, Code code);
+    void fail_next(const std::string &what, Code code,
+                   std::chrono::seconds retry_after = {});
     // The next call of this method does its work and loses the answer.
     void lose_reply(const std::string &what);
     std::vector<Call> calls() const; // get_pod is not among them
@@ -77,12 +78,12 @@ class FakeKube : public Kube {
     // Records the call, lets it go wrong if it is to, and else writes.
     Result<> act(const Call &call, const Pod &pod, const Write &write);
     Result<> write_to(const Pod &pod, const Write &write);
-    std::pair<Mishap, Code> next_mishap(const Call &call);
+    std::pair<Mishap, Error> next_mishap(const Call &call);
     void tell(const Pod &pod, bool deleted) const;
 
     mutable std::mutex mutex_;
     std::map<ObjectKey, Pod> pods_;
-    std::map<std::string, std::deque<std::pair<Mishap, Code>>> mishaps_;
+    std::map<std::string, std::deque<std::pair<Mishap, Error>>> mishaps_;
     std::vector<Call> calls_;
     std::vector<std::pair<ObjectKey, PodEvent>> events_;
     OnChange on_change_;

@@ -121,6 +121,21 @@ TEST_CASE("Retry-After is told in seconds")
     REQUIRE(reply.has_value());
     CHECK(reply->status == 429);
     CHECK(reply->retry_after == 7s);
+    CHECK(check_status(*reply).error().retry_after == 7s);
+}
+
+TEST_CASE("Retry-After is a minute at most, and a stream's refusal has it, too")
+{
+    TlsServer server([](const Request &, Peer &peer) {
+        peer.send(reply_text(503, "{}", "Retry-After: 86400\r\n"));
+    });
+    Http http(server.endpoint());
+    std::vector<std::string> lines;
+
+    CHECK(http.get("/")->retry_after == 60s);
+    auto ended = http.stream("/w", collect(lines), 5s, {});
+    REQUIRE(!ended.has_value());
+    CHECK(ended.error().retry_after == 60s);
 }
 
 TEST_CASE("a connection cut after the request leaves a write uncertain")

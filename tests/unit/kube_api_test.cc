@@ -187,15 +187,49 @@ TEST_CASE("what is true already is not written")
 
 TEST_CASE("a Pod that is gone, or another, needs no deletion")
 {
-    for (int status : {200, 202, 404, 409}) {
+    for (int status : {200, 202, 404}) {
         CAPTURE(status);
         Stage stage({replies(status)});
         CHECK(stage.kube.delete_pod(stage.pod).has_value());
     }
+    Stage other({replies(409), replies(200, pod_json("another", ""))});
+    CHECK(other.kube.delete_pod(other.pod).has_value());
+    Stage gone({replies(409), replies(404)});
+    CHECK(gone.kube.delete_pod(gone.pod).has_value());
     Stage refused({replies(403)});
     CHECK(code_of(refused.kube.delete_pod(refused.pod)) == Code::denied);
     Stage cut({cuts});
     CHECK(code_of(cut.kube.delete_pod(cut.pod)) == Code::uncertain);
+}
+
+TEST_CASE("a conflict does not mean that the Pod is gone")
+{
+    Stage there({replies(409), replies(200, pod_json(uid, "n1"))});
+    CHECK(code_of(there.kube.delete_pod(there.pod)) == Code::conflict);
+    Stage unknown({replies(409), replies(500)});
+    CHECK(code_of(unknown.kube.delete_pod(unknown.pod)) == Code::conflict);
+}
+
+TEST_CASE("when the server wants to be asked again is told with the error")
+{
+    auto busy = [](int status) {
+        return [=](const TlsServer::Request &, TlsServer::Peer &peer) {
+            peer.send(reply_text(status, "{}", "Retry-After: 7\r\n"));
+        };
+    };
+    using std::chrono::seconds;
+    Stage stage({busy(429)});
+    CHECK(stage.kube.bind(stage.pod, {"n1", {}, {}}).error().retry_after ==
+          seconds(7));
+    CHECK(stage.kube.annotate(stage.pod, "a/b", "v").error().retry_after ==
+          seconds(7));
+    Stage looked_up({busy(503), replies(200, pod_json(uid, ""))});
+    CHECK(looked_up.kube.bind(looked_up.pod, {"n1", {}, {}})
+              .error()
+              .retry_after == seconds(7));
+    Stage unknown({busy(503), replies(500)});
+    CHECK(unknown.kube.bind(unknown.pod, {"n1", {}, {}}).error().retry_after ==
+          seconds(7));
 }
 
 TEST_CASE("an Event that is there already was written")

@@ -290,6 +290,62 @@ TEST_CASE("a page that has expired means from the first page again")
     CHECK(!stage.target(3).contains("continue"));
 }
 
+TEST_CASE("an empty list where there was something is asked for again")
+{
+    const std::string empty = one_line(list_end("20"));
+    Stage stage({ends_after(initial), replies(410, "{}"), ends_after(empty),
+                 ends_after(empty), says(initial)});
+
+    REQUIRE(stage.notes.wait_for("!gone [ a b ]"));
+
+    CHECK(stage.notes.text() == "[ a b ] !gone [ !gone [ !gone [ a b ] ");
+    CHECK(!stage.target(3).contains("resourceVersion="));
+}
+
+TEST_CASE("an empty list is believed in the end, and where all is gone anyway")
+{
+    const std::string empty = one_line(list_end("20"));
+    ReflectorTimes times = Stage::quick();
+    times.doubt = 0ms;
+    Stage stays({ends_after(initial), replies(410, "{}"), ends_after(empty),
+                 says(event("ADDED", "c", "21"))},
+                times);
+    CHECK(stays.notes.wait_for("[ a b ] !gone [ ] +c "));
+
+    const std::string deletions =
+        event("DELETED", "a", "10") + event("DELETED", "b", "11");
+    Stage deleted({ends_after(initial + deletions), replies(410, "{}"),
+                   ends_after(empty), says(event("ADDED", "c", "21"))});
+    CHECK(deleted.notes.wait_for("[ a b ] -a -b !gone [ ] +c "));
+}
+
+TEST_CASE("an empty last page is doubted, too")
+{
+    auto page = [](const std::string &items) {
+        return replies(200, R"({"metadata":{"resourceVersion":"20"},"items":[)" +
+                                items + "]}");
+    };
+    const std::string a = R"({"metadata":{"name":"a"}})";
+    Stage stage({replies(422, "{}"), page(a), replies(410, "{}"), page(""),
+                 page(a), says(event("ADDED", "c", "31"))});
+
+    REQUIRE(stage.notes.wait_for("+c"));
+
+    CHECK(stage.notes.text() == "[ [ a ] !gone [ !gone [ a ] +c ");
+}
+
+TEST_CASE("a server that names a time is left alone for so long")
+{
+    Stage stage({[](const Request &, Peer &peer) {
+        peer.send(reply_text(429, "{}", "Retry-After: 3600\r\n"));
+    }});
+    REQUIRE(stage.notes.wait_for("!busy"));
+
+    std::this_thread::sleep_for(50ms); // time for ten more without it
+
+    CHECK(stage.server.requests().size() == 1);
+}
+
 TEST_CASE("nonsense is an error and is tried again")
 {
     Stage stage({ends_after("no JSON\n"), replies(403, R"({"message":"no"})"),
