@@ -73,8 +73,10 @@ tests_unit_unit_tests_LDADD = plugins/libplugin_pure.la agent/libagent.la \
 
 EXTRA_DIST += \
 	tests/bench \
+	tests/chaos \
 	tests/data \
 	tests/integration \
 	tests/invariants \
 	tests/lib \
+	tests/long \
 	tests/run

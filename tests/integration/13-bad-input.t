@@ -224,6 +224,9 @@ def forged_marks_without_policies():
                         "generation", "managedFields"):
                 item["metadata"].pop(key, None)
             bed.api("POST", policies, item)
+        for name in ("forged", "placed"):  # no agent would make such ones
+            bed.delete(name)
+            bed.wait_gone(name)
 
 
 run(before_each=bed.clean, after_each=bed.nothing_left,

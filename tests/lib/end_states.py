@@ -2,8 +2,9 @@
 """What sacct should say of the job of a Pod that is over."""
 
 # Slurm, or somebody who asked it to, may have ended the job in the moment in
-# which the Pod ended: no agent can make these words, but for its own number.
-SLURMS_OWN = ("CANCELLED by ", "TIMEOUT", "PREEMPTED", "DEADLINE", "NODE_FAIL",
+# which the Pod ended: no agent can make these words, but for its own number. A
+# slurmctld that is restarted meanwhile forgets who it was.
+SLURMS_OWN = ("CANCELLED", "TIMEOUT", "PREEMPTED", "DEADLINE", "NODE_FAIL",
               "BOOT_FAIL")
 # slurmdbd keeps these of a job that slurmctld lost in a crash ("runaway").
 LOST = ("RUNNING", "PENDING", "SUSPENDED")
@@ -17,12 +18,13 @@ def wrong(pod, accounted, slurm_user):
     if accounted is None:
         return "sacct knows no job with its SLUID"
     state, code = accounted
-    if state == f"CANCELLED by {slurm_user}":
-        state = "CANCELLED"
-    if state in LOST or state.startswith(SLURMS_OWN):
+    by_the_agent = state == f"CANCELLED by {slurm_user}"
+    if state in LOST or state.startswith(SLURMS_OWN) and not by_the_agent:
+        return ""
+    if by_the_agent and "deletionTimestamp" in pod["metadata"]:
         return ""
     allowed = _allowed(pod)
-    if not allowed or (state, code) in allowed or (state, None) in allowed:
+    if (state, code) in allowed or (state, None) in allowed:
         return ""
     wanted = " or ".join(" ".join(filter(None, end)) for end in allowed)
     return f"{_words(pod)}, its job is {state} {code}, not {wanted}"
@@ -43,12 +45,6 @@ def _failing(pod):
 
 def _allowed(pod):
     """The (state, exit code) that its job may have; no exit code: any."""
-    if "deletionTimestamp" in pod["metadata"]:
-        return [("CANCELLED", None), *_by_itself(pod)]
-    return _by_itself(pod)
-
-
-def _by_itself(pod):
     if pod["status"]["phase"] == "Succeeded":
         return [("COMPLETED", "0:0")]
     end = _failing(pod)

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Carries out the operations of chaos_plan.py on the sandbox, and holds the
+state against the invariants, during the run (chaos_watch.py) and at rest."""
+import collections
+import itertools
+import re
+import subprocess
+import time
+
+import bed
+import chaos_plan
+import chaos_watch
+import invariants
+from chaos_watch import DEADLINE, DELETED, OWN, SLURM
+from tap import wait_for
+
+NAMESPACE = "chaos"
+CTL = str(bed.TOP / "contribs/sandbox/ctl")
+CONF = "/etc/slurm/k8s.conf"
+SOCKET = "/run/slurmk8s/hook.sock"
+MARK = "chaos"  # the reason of our drains
+
+# Operations for which what they need is not built yet, with the reason that is
+# shown.
+OFF = {
+    "slurmctld-kill": "a Pod whose job slurmctld lost gets no new one yet",
+    "node-down": "Pods of a node that an administrator sets DOWN live on",
+    "socket-remove": "the agent does not make its socket again",
+}
+
+
+class Chaos:
+    """One run. violations: (number of the operation, words)."""
+
+    def __init__(self, seed, say, without=(), everything=False):
+        self.seed, self.say = seed, say
+        self.off = {} if everything else OFF
+        self.without = set(without) | set(self.off)
+        self.violations = []
+        self.number = 0
+        self.causes = collections.defaultdict(set)
+        self.counts = collections.Counter()
+        self.conf = bed.inside("cat", CONF)
+
+    def run(self, count):
+        for kind in sorted(self.off):
+            self.say(f"left out: {kind}: {self.off[kind]}")
+        self._prepare()
+        for op in itertools.islice(chaos_plan.plan(self.seed, self.without),
+                                   count):
+            self.number = op.number
+            self.counts[op.kind] += 1
+            self.say(str(op))
+            self._do(op)
+            time.sleep(op.pause)
+        self._do_settle(None)
+        return self.violations
+
+    def _prepare(self):
+        """From an empty cluster."""
+        try:
+            bed.api("POST", "/api/v1/namespaces",
+                    {"metadata": {"name": NAMESPACE}})
+        except bed.ApiError as error:
+            if error.status != 409:
+                raise
+        wait_for("the namespace's ServiceAccount",
+                 lambda: bed.service_account(NAMESPACE))
+        self._sweep()
+        observer = chaos_watch.Observer(chaos_watch.allocatable_of_nodes(),
+                                        self.causes, self._violation)
+        self.watch = chaos_watch.Watch(NAMESPACE, observer)
+        self.watch.start()
+        wait_for("the watch of Pods", self.watch.connected.is_set)
+
+    def _violation(self, words):
+        self.violations.append((self.number, words))
+        self.say(f"VIOLATION at op {self.number}: {words}")
+
+    def _do(self, op):
+        try:
+            getattr(self, "_do_" + op.kind.replace("-", "_"))(op)
+        except (bed.ApiError, AssertionError, OSError,
+                subprocess.SubprocessError) as error:
+            # Many operations come too late for what they are about.
+            self.say(f"  {str(error).strip().splitlines()[-1][:150]}")
+        if self.watch.failed:
+            raise self.watch.failed
+
+    # ---- Pods
+
+    def _do_apply(self, op, scheduler="slurm"):
+        asked = op.words
+        causes = self.causes[op.pod]
+        if asked.get("run"):
+            causes.add(OWN)
+        if asked.get("deadline"):
+            causes.add(DEADLINE)
+        if asked.get("limit") == "1":
+            causes.add(SLURM)
+        annotations = {
+            "sandbox/run": asked.get("run"), "sandbox/exit": asked.get("exit"),
+            "sandbox/stop": asked.get("stop"), bed.TIMELIMIT: asked.get("limit"),
+            "chaos/deadline": asked.get("deadline")}
+        spec = {"terminationGracePeriodSeconds": asked["grace"]}
+        if asked.get("deadline"):
+            spec["activeDeadlineSeconds"] = asked["deadline"]
+        bed.create(bed.pod(
+            op.pod, cpu=asked["cpu"], memory=asked["memory"],
+            namespace=NAMESPACE, scheduler=scheduler,
+            annotations={k: str(v) for k, v in annotations.items() if v},
+            **spec))
+
+    _do_apply_too_big = _do_apply
+
+    def _do_apply_other(self, op):
+        self._do_apply(op, "somebody-else")
+
+    def _do_delete(self, op):
+        self.causes[op.pod].add(DELETED)
+        bed.delete(op.pod, NAMESPACE, op.words["grace"])
+
+    # ---- Jobs
+
+    def _do_scancel(self, op):
+        self.causes[op.pod].add(SLURM)
+        bed.run("scancel", f"--name={op.pod}", check=False)
+
+    def _jobs(self, pod):
+        ids = bed.run("squeue", "--noheader", f"--name={pod}", "--format=%i")
+        if not ids.split():
+            raise AssertionError(f"no job of {pod} lives")
+        return ids.split()
+
+    def _do_hold(self, op):
+        for job in self._jobs(op.pod):
+            bed.run("scontrol", "hold", job)
+
+    def _do_release(self, op):
+        for job in self._jobs(op.pod):
+            bed.run("scontrol", "release", job)
+
+    def _do_time_limit(self, op):
+        self.causes[op.pod].add(SLURM)
+        for job in self._jobs(op.pod):
+            bed.run("scontrol", "update", f"JobId={job}", "TimeLimit=1")
+
+    # ---- Nodes
+
+    def _cordon(self, node, value):
+        bed.api("PATCH", f"/api/v1/nodes/{node}",
+                {"spec": {"unschedulable": value}},
+                "application/merge-patch+json")
+
+    def _do_cordon(self, op):
+        self._cordon(op.node, True)
+
+    def _do_uncordon(self, op):
+        self._cordon(op.node, None)
+
+    def _node_state(self, node, state):
+        bed.run("scontrol", "update", f"NodeName={node}", f"State={state}",
+                *([] if state in ("UNDRAIN", "RESUME") else [f"Reason={MARK}"]))
+
+    def _do_drain(self, op):
+        self._node_state(op.node, "DRAIN")
+
+    def _do_undrain(self, op):
+        self._node_state(op.node, "UNDRAIN")
+
+    def _do_node_down(self, op):
+        for pod in self.causes.values():  # whose Pods may be there
+            pod.add(SLURM)
+        self._node_state(op.node, "DOWN")
+
+    def _do_node_resume(self, op):
+        self._node_state(op.node, "RESUME")
+
+    # ---- Daemons
+
+    def _do_wait(self, op):
+        time.sleep(op.words["seconds"])
+
+    def _do_agent_kill(self, _):
+        bed.ctl("kill", "slurmk8sd")
+
+    def _do_agent_start(self, _):
+        """Not waited for: it may not serve while others are away."""
+        subprocess.Popen([CTL, "start", "slurmk8sd"],
+                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_for("the agent's process",
+                 lambda: not subprocess.call([CTL, "pid", "slurmk8sd"],
+                                             stdout=subprocess.DEVNULL,
+                                             stderr=subprocess.DEVNULL))
+
+    def _do_agent_stop(self, _):
+        bed.ctl("kill", "--signal", "STOP", "slurmk8sd")
+
+    def _do_agent_continue(self, _):
+        bed.ctl("kill", "--signal", "CONT", "slurmk8sd")
+
+    def _do_agent_restart(self, op):
+        bed.ctl("stop", "slurmk8sd")
+        self._do_agent_start(op)
+
+    def _do_reload(self, op):
+        """Another ReasonInterval, or the old one."""
+        seconds = 2 + op.number % 5
+        self._write_conf(re.sub(r"(?m)^ReasonInterval=.*",
+                                f"ReasonInterval={seconds}", self.conf))
+        bed.ctl("kill", "--signal", "HUP", "slurmk8sd")
+
+    def _write_conf(self, text):
+        bed.inside("sh", "-c", f"cat > {CONF}", stdin=text)
+
+    def _do_socket_remove(self, _):
+        bed.inside("rm", "-f", SOCKET)
+
+    def _do_slurmctld_kill(self, _):
+        bed.ctl("kill", "slurmctld")
+
+    def _do_slurmctld_stop(self, _):
+        bed.ctl("stop", "slurmctld")
+
+    def _do_slurmctld_start(self, _):
+        bed.ctl("start", "slurmctld")
+
+    def _do_reconfigure(self, _):
+        bed.run("scontrol", "reconfigure")
+
+    def _do_api_stop(self, _):
+        bed.ctl("kill", "--signal", "STOP", "kube-apiserver")
+
+    def _do_api_continue(self, _):
+        bed.ctl("kill", "--signal", "CONT", "kube-apiserver")
+
+    def _do_api_kill(self, _):
+        bed.ctl("kill", "kube-apiserver")
+
+    def _do_api_start(self, _):
+        bed.ctl("start", "kube-apiserver")
+
+    # ---- At rest
+
+    def _do_settle(self, _):
+        """Everything is undone; then the checker has its say, with the Pods
+        there and with them gone."""
+        self._undo()
+        began = time.monotonic()
+        for wrong in invariants.settled():
+            self._violation(str(wrong))
+        self.say(f"settled in {time.monotonic() - began:.0f} s: "
+                 f"{len(self.violations)} violations so far")
+        self._sweep()
+        for wrong in invariants.settled():
+            self._violation(f"when all Pods are gone: {wrong}")
+        self.causes.clear()
+
+    def _undo(self):
+        for daemon in ("kube-apiserver", "slurmctld", "slurmk8sd"):
+            bed.run(CTL, "kill", "--signal", "CONT", daemon, check=False)
+            bed.ctl("start", daemon)
+        for node in bed.api("GET", "/api/v1/nodes")["items"]:
+            if node["spec"].get("unschedulable"):
+                self._cordon(node["metadata"]["name"], None)
+        for line in bed.run("sinfo", "--noheader", "--Node", "--responding",
+                            "--format=%N %T %E").splitlines():
+            name, state, reason = line.split(" ", 2)
+            if reason == MARK:
+                self._node_state(name,
+                                 "RESUME" if "down" in state else "UNDRAIN")
+        held = bed.run("squeue", "--noheader", "--states=PENDING",
+                       "--format=%i %r").splitlines()
+        for line in held:
+            if "JobHeld" in line:
+                bed.run("scontrol", "release", line.split()[0], check=False)
+        self._write_conf(self.conf)
+        bed.ctl("kill", "--signal", "HUP", "slurmk8sd")
+        wait_for("the agent to serve", lambda: bed.status()["serving"], 60)
+
+    def _sweep(self):
+        """No Pod is left, and no job."""
+        for pod in bed.pods(NAMESPACE):
+            self.causes[pod["metadata"]["name"]].add(DELETED)
+            bed.delete(pod["metadata"]["name"], NAMESPACE)
+        wait_for("all Pods to go", lambda: not bed.pods(NAMESPACE), 90)
+        wait_for("all jobs to end",
+                 lambda: not bed.run("squeue", "--noheader").strip(), 60)

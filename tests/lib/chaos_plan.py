@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a chaos run does: operation by operation, from a seed alone. It looks at
+nothing, so that the same seed gives the same operations on every machine, and
+--ops 100 the first hundred of --ops 200; what it says of Pods is what it has
+asked for, not what has become of them."""
+import dataclasses
+import itertools
+import random
+
+NODES = 4
+SLOTS = 64               # CPUs of all nodes
+ENDLESS = 72             # CPUs of Pods that run on, at most: some wait
+SETTLE_EVERY = 500       # operations; then all is undone and checked
+UNDO = {"cordon": "uncordon", "drain": "undrain", "hold": "release",
+        "agent-stop": "agent-continue", "agent-kill": "agent-start",
+        "slurmctld-kill": "slurmctld-start", "slurmctld-stop": "slurmctld-start",
+        "api-stop": "api-continue", "api-kill": "api-start",
+        "node-down": "node-resume"}
+
+
+@dataclasses.dataclass
+class Op:
+    number: int
+    kind: str
+    pod: str = ""
+    node: str = ""
+    words: dict = dataclasses.field(default_factory=dict)
+    pause: float = 0  # seconds, after it
+
+    def __str__(self):
+        words = [self.kind, self.pod, self.node,
+                 *(f"{k}={v}" for k, v in self.words.items() if v is not None)]
+        return f"op {self.number}: {' '.join(filter(None, words))}"
+
+
+# How often, among those that are possible.
+WEIGHTS = {
+    "apply": 45, "delete": 14, "scancel": 8, "hold": 3, "time-limit": 1,
+    "cordon": 1, "drain": 2, "apply-too-big": 1, "apply-other": 0.5,
+    "agent-kill": 1, "agent-stop": 1, "agent-restart": 1, "reload": 1,
+    "slurmctld-kill": 1, "slurmctld-stop": 0.7, "reconfigure": 1,
+    "api-stop": 0.7, "api-kill": 0.2, "socket-remove": 0.5, "node-down": 0.7,
+    "wait": 3,
+}
+ASKS_SLURM = {"scancel", "hold", "release", "time-limit", "drain", "undrain",
+              "reconfigure", "node-down", "node-resume"}
+ASKS_KUBERNETES = {"apply", "apply-too-big", "apply-other", "delete", "cordon",
+                   "uncordon"}
+OF_THE_AGENT = {"agent-kill", "agent-stop", "agent-restart", "reload",
+                "socket-remove"}
+
+
+def plan(seed, without=()):
+    """Operations without end. without: kinds that are left out; to leave one
+    out gives other operations."""
+    return Planner(seed, without).operations()
+
+
+class Planner:
+    def __init__(self, seed, without):
+        self.random = random.Random(seed)
+        self.weights = {k: w for k, w in WEIGHTS.items() if k not in without}
+        self.pods = {}      # name: CPUs, of those that run until they are ended
+        self.short = []     # names of those that end by themselves
+        self.held = set()
+        self.nodes = set()  # to which something is done
+        self.down = set()   # "agent", "slurmctld", "api"
+        self.undo = []      # (number from which on, kind, pod, node)
+
+    def operations(self):
+        for number in itertools.count(1):
+            if number % SETTLE_EVERY == 0:
+                yield self._settle(number)
+                continue
+            op = self._due(number) or self._new(number)
+            op.pause = self.random.choice((0, 0, 0, 0.02, 0.05, 0.1, 0.3))
+            yield op
+
+    def _settle(self, number):
+        """Everything is undone by whoever carries it out."""
+        for known in (self.pods, self.short, self.held, self.nodes, self.down,
+                      self.undo):
+            known.clear()
+        return Op(number, "settle")
+
+    def _due(self, number):
+        for entry in self.undo:
+            due, kind, pod, node = entry
+            if due <= number and self._possible(kind):
+                self.undo.remove(entry)
+                self.held.discard(pod)
+                self.nodes.discard(node)
+                self.down.discard(kind.split("-")[0])
+                return Op(number, kind, pod, node)
+        return None
+
+    def _new(self, number):
+        kinds = [k for k in self.weights if self._possible(k)]
+        kind = self.random.choices(kinds, [self.weights[k] for k in kinds])[0]
+        op = getattr(self, "_" + kind.replace("-", "_"), self._plain)(
+            Op(number, kind))
+        if kind in UNDO:
+            after = number + self.random.randint(*self._lasts(kind))
+            self.undo.append((after, UNDO[kind], op.pod, op.node))
+        return op
+
+    def _lasts(self, kind):
+        if kind.startswith("api"):
+            return 2, 15
+        return (3, 40) if kind in ("cordon", "drain", "hold", "node-down") \
+            else (1, 25)
+
+    def _possible(self, kind):
+        up = self.down.isdisjoint
+        if kind in ASKS_SLURM and not up({"slurmctld"}):
+            return False
+        if kind in ASKS_KUBERNETES and not up({"api"}):
+            return False
+        if kind in OF_THE_AGENT:
+            return up({"agent"})
+        if kind.startswith("apply"):
+            return sum(self.pods.values()) < ENDLESS
+        if kind in ("delete", "scancel", "time-limit"):
+            return len(self.pods) + len(self.short) > 3
+        if kind == "hold":
+            return len(self.pods) > 3 and len(self.held) < 4
+        if kind in ("cordon", "drain", "node-down"):
+            return len(self.nodes) < NODES - 2  # somewhere Pods can run
+        if kind in ("slurmctld-kill", "slurmctld-stop"):
+            return up({"slurmctld"})
+        if kind in ("api-stop", "api-kill"):
+            return up({"api"})
+        return True
+
+    # ---- What each kind needs
+
+    def _wait(self, op):
+        op.words = {"seconds": self.random.choice((0.1, 0.3, 1))}
+        return op
+
+    def _plain(self, op):
+        if op.kind in UNDO:
+            self.down.add(op.kind.split("-")[0])
+        return op
+
+    def _apply(self, op):
+        pick = self.random.choice
+        op.pod = f"c{op.number}"
+        cpu = self.random.choices(("500m", "1", "1500m", "2", "4", "8", "16"),
+                                  (3, 8, 2, 4, 3, 2, 0.5))[0]
+        run = pick((None, None, "200ms", "1s", "1s", "3s", "8s"))
+        stop = pick((None, None, None, "500ms", "2s", "6s"))
+        op.words = {
+            "cpu": cpu, "run": run, "stop": stop,
+            "memory": pick(("16Mi", "64Mi", "1Gi", "8000Mi")),
+            "exit": pick((None, None, None, "1", "3", "137", "255")),
+            "grace": pick((0, 1, 2, 10)),
+            "deadline": self.random.choices((None, 2, 5), (20, 1, 1))[0],
+            "limit": self.random.choices((None, "1", "60"), (40, 1, 4))[0],
+        }
+        if run:
+            self.short.append(op.pod)
+        else:
+            self.pods[op.pod] = max(1, int(float(cpu.replace("500m", ".5"))))
+        return op
+
+    def _apply_too_big(self, op):
+        op.pod = f"c{op.number}"
+        op.words = {"cpu": "17", "memory": "16Mi", "grace": 1}
+        self.pods[op.pod] = 1
+        return op
+
+    def _apply_other(self, op):
+        op.pod = f"o{op.number}"
+        op.words = {"cpu": "1", "memory": "16Mi", "grace": 1}
+        return op
+
+    def _some_pod(self):
+        """More often a young one, and now and then one that may be over."""
+        names = self.short[-5:] + list(self.pods)
+        back = min(int(self.random.expovariate(0.1)), len(names) - 1)
+        return names[-1 - back]
+
+    def _delete(self, op):
+        op.pod = self._some_pod()
+        op.words = {"grace": self.random.choice((None, None, 0, 1))}
+        self._forget(op.pod)
+        return op
+
+    def _scancel(self, op):
+        op.pod = self._some_pod()
+        self._forget(op.pod)
+        return op
+
+    def _time_limit(self, op):
+        op.pod = self._some_pod()
+        self._forget(op.pod)
+        return op
+
+    def _forget(self, pod):
+        self.pods.pop(pod, None)
+        if pod in self.short:
+            self.short.remove(pod)
+
+    def _hold(self, op):
+        op.pod = self.random.choice(list(self.pods)[-8:])
+        self.held.add(op.pod)
+        return op
+
+    def _cordon(self, op):
+        op.node = self.random.choice([f"kn{i + 1}" for i in range(NODES)
+                                      if f"kn{i + 1}" not in self.nodes])
+        self.nodes.add(op.node)
+        return op
+
+    _drain = _node_down = _cordon
