@@ -4,6 +4,7 @@
 // and its outcome is the next message. Nothing here blocks.
 #pragma once
 
+#include "agent/explain_page.h"
 #include "agent/gang_store.h"
 #include "agent/health.h"
 #include "agent/mailbox.h"
@@ -50,6 +51,8 @@ class Bridge {
     const Health &health() const { return health_; }
     std::string metrics() const;
     std::string status_json() const;
+    // Code::not_found, or conflict when several Pods have that name.
+    Result<Story> story(const StoryKey &key) const;
 
   private:
     // bridge.cc: messages from Kubernetes and from people. bridge_hooks.cc,
@@ -111,6 +114,11 @@ class Bridge {
     void wake(const std::string &uid) { woken_.insert(uid); }
     void wake_all();
     void wake_at(GangEntry &entry, Clock::time_point when);
+
+    // bridge_explain.cc
+    Story tell_story(const GangEntry &entry) const;
+    std::vector<Blocker>
+    blockers_of(const Gang &gang, const std::vector<std::string> &nodes) const;
 
     // bridge_tell.cc: words for people
     void tell(GangEntry &entry, const std::string &sentence,

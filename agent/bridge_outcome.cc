@@ -56,6 +56,7 @@ void Bridge::on(ActionDone &done)
     // A look that worked says nothing about the action that failed before it.
     if (!is<Look>(done.action) || entry->held_back == done.action.index()) {
         entry->failures = 0;
+        entry->last_failure.clear();
         entry->held_back.reset();
     }
     note_outcome(*entry, done);
@@ -163,6 +164,7 @@ void Bridge::note_failure(GangEntry &entry, const ActionDone &done)
         gang.stale = gang.job.has_value();
     }
     entry.failures++;
+    entry.last_failure = error.message;
     hold_back(entry, done.action,
               std::max<Clock::duration>(delay, error.retry_after));
 }

@@ -6,6 +6,7 @@
 #include "common/json.h"
 #include "common/log.h"
 
+#include <algorithm>
 #include <format>
 
 namespace bridge {
@@ -41,13 +42,21 @@ void Bridge::tell(GangEntry &entry, const std::string &sentence,
     }
 }
 
+// What the Pods say already is said again only when the reason's class has
+// changed: a moving queue must not become a storm of writes.
 void Bridge::tell_waiting(GangEntry &entry)
 {
     const Gang &gang = entry.gang;
     if (!gang.job || gang.job->state != JobState::pending || gang.stale ||
-        gang.job->reason.empty())
+        gang.job->reason.empty() || says_class_of(entry.told, *gang.job))
         return;
-    tell(entry, waiting_words(*gang.job), expected_words(*gang.job));
+    bool on_pods = std::ranges::all_of(gang.pods, [&](const PodPtr &pod) {
+        return says_class_of(pod->scheduled.message, *gang.job);
+    });
+    if (on_pods) // an earlier life of the agent said it
+        entry.told = waiting_words(*gang.job);
+    else
+        tell(entry, waiting_words(*gang.job), expected_words(*gang.job));
 }
 
 void Bridge::tell_bound(const Gang &gang, const std::vector<std::string> &nodes)

@@ -179,11 +179,16 @@ Action decide(const Gang &gang, const NodeMap &nodes)
 
 const char *action_name(const Action &action)
 {
+    return action_name(action.index());
+}
+
+const char *action_name(std::size_t index)
+{
     static constexpr const char *names[] = {
         "wait",  "forget",   "submit", "find",  "refuse",   "look",     "bind",
         "start", "complete", "cancel", "renew", "end_pods", "fail_pods", "clean"};
     static_assert(std::size(names) == std::variant_size_v<Action>);
-    return names[action.index()];
+    return names[index];
 }
 
 } // namespace bridge

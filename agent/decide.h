@@ -96,5 +96,6 @@ Action decide(const Gang &gang, const NodeMap &nodes);
 
 // The name of an Action in logs and metrics.
 const char *action_name(const Action &action);
+const char *action_name(std::size_t index); // of Action's alternatives
 
 } // namespace bridge

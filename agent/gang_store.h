@@ -30,6 +30,7 @@ struct GangEntry {
     Clock::time_point held_until{};
     Clock::time_point armed_until{}; // the timer that is set for it
     unsigned failures = 0;           // in a row
+    std::string last_failure;        // of those
     unsigned renewals = 0;           // in a row, without a binding
     std::optional<Clock::time_point> bind_failing_since;
 

@@ -60,6 +60,10 @@ class GuardedSlurm : public Slurm {
     }
 
     Result<Job> load(JobRef job) override { return slurm_.load(job); }
+    Result<JobDetails> load_details(JobId id) override
+    {
+        return slurm_.load_details(id);
+    }
     Result<std::vector<Job>> load_all() override { return slurm_.load_all(); }
     Result<std::vector<JobStateHint>> load_states() override
     {

@@ -95,6 +95,24 @@ struct Job {
     MebiBytes memory_per_cpu;
 };
 
+// What else Slurm says about a job, in its own words: for people only.
+struct JobDetails {
+    Job job;
+    std::string reason_details; // "ReqNodeNotAvail, UnavailableNodes:kn1"
+    std::string user;           // by name, or by number
+    std::string account;
+    std::string partition;
+    std::string qos;
+    std::string reservation;
+    std::string requested; // TRES: "cpu=2,mem=64M,node=1,billing=2"
+    std::string allocated; // likewise; empty while pending
+    std::string features;
+    std::optional<std::uint32_t> time_limit; // minutes; none: unlimited
+    std::chrono::sys_seconds submitted{};    // epoch: not known, as below
+    std::chrono::sys_seconds started{};
+    std::chrono::sys_seconds ended{};
+};
+
 // One line of the bulk state load, which carries no SLUID: only a hint.
 struct JobStateHint {
     JobId id = 0;

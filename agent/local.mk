@@ -4,6 +4,7 @@ agent_libagent_la_SOURCES = \
 	agent/act.cc agent/act.h \
 	agent/backoff.h \
 	agent/bridge.cc agent/bridge.h \
+	agent/bridge_explain.cc \
 	agent/bridge_hooks.cc \
 	agent/bridge_jobs.cc \
 	agent/bridge_outcome.cc \
@@ -12,6 +13,8 @@ agent_libagent_la_SOURCES = \
 	agent/decide.cc agent/decide.h \
 	agent/endpoint.cc agent/endpoint.h \
 	agent/fault_points.h \
+	agent/explain.cc agent/explain.h \
+	agent/explain_page.cc agent/explain_page.h \
 	agent/gang.cc agent/gang.h \
 	agent/gang_store.cc agent/gang_store.h \
 	agent/guarded_kube.h \
@@ -41,6 +44,7 @@ agent_libagent_la_SOURCES = \
 	agent/slurm_error.cc agent/slurm_error.h \
 	agent/slurm_jobs.cc \
 	agent/slurm_nodes.cc \
+	agent/slurm_reasons.cc agent/slurm_reasons.h \
 	agent/slurm_strings.h \
 	agent/token_file.cc agent/token_file.h \
 	agent/translate.cc agent/translate.h \

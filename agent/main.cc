@@ -128,10 +128,11 @@ void serve_signals(std::stop_token stop, const std::string &path,
 }
 
 // Asks the owner thread from another one; else when it does not answer.
-std::string ask(Mailbox<Message> &mailbox, std::function<std::string()> what,
-                std::string otherwise)
+template <class Answer>
+Answer ask(Mailbox<Message> &mailbox, std::function<Answer()> what,
+           Answer otherwise)
 {
-    auto promise = std::make_shared<std::promise<std::string>>();
+    auto promise = std::make_shared<std::promise<Answer>>();
     auto answer = promise->get_future();
     mailbox.push(Ask{[promise, what] { promise->set_value(what()); }});
     if (answer.wait_for(patience) != std::future_status::ready)
@@ -139,9 +140,21 @@ std::string ask(Mailbox<Message> &mailbox, std::function<std::string()> what,
     return answer.get();
 }
 
-Web::Pages pages_of(Bridge &bridge, Mailbox<Message> &mailbox)
+constexpr char silent[] = "the owner thread does not answer";
+
+Result<Story> ask_story(const StoryKey &key, Bridge &bridge,
+                        Mailbox<Message> &mailbox)
 {
-    constexpr char silent[] = "the owner thread does not answer\n";
+    return ask<Result<Story>>(mailbox, [key, &bridge] { return bridge.story(key); },
+                              fail(Code::busy, silent));
+}
+
+Web::Pages pages_of(Bridge &bridge, Mailbox<Message> &mailbox, Slurm &slurm)
+{
+    using Text = std::string;
+    auto explain_page = std::make_shared<ExplainPage>(
+        [&](const StoryKey &key) { return ask_story(key, bridge, mailbox); },
+        slurm);
     auto problems = [&bridge] {
         std::string lines;
         for (const auto &[what, why] : bridge.health().problems())
@@ -149,13 +162,17 @@ Web::Pages pages_of(Bridge &bridge, Mailbox<Message> &mailbox)
                 lines += what + ": " + why + "\n";
         return lines;
     };
-    return {[=, &mailbox] { return ask(mailbox, problems, silent); },
-            [&] {
-                return ask(mailbox, [&] { return bridge.metrics(); }, {});
-            },
-            [&] {
-                return ask(mailbox, [&] { return bridge.status_json(); }, "{}");
-            }};
+    return {
+        [=, &mailbox] {
+            return ask<Text>(mailbox, problems, Text(silent) + "\n");
+        },
+        [&] { return ask<Text>(mailbox, [&] { return bridge.metrics(); }, {}); },
+        [&] {
+            return ask<Text>(mailbox, [&] { return bridge.status_json(); }, "{}");
+        },
+        [explain_page](const Text &pod, const Text &job) {
+            return explain_page->answer(pod, job);
+        }};
 }
 
 std::string host_name()
@@ -197,7 +214,7 @@ int serve(std::shared_ptr<const Conf> conf, const std::string &conf_path,
                    reporters.tasks(),
                    [&](HookMessage m) { (*hooks)->send(std::move(m)); }},
                   mailbox);
-    auto web = Web::start(conf->web_address, pages_of(bridge, mailbox));
+    auto web = Web::start(conf->web_address, pages_of(bridge, mailbox, slurm));
     if (!web)
         return fail_start(web.error());
     Watches watches(endpoint, *conf, mailbox);

@@ -62,6 +62,9 @@ class Slurm {
     // admin_comment.
     virtual Result<Job> load(JobRef job) = 0;
 
+    // Whatever job has this id now, with an empty tag if it is not ours.
+    virtual Result<JobDetails> load_details(JobId id) = 0;
+
     // All jobs of ours that slurmctld still knows, ended ones too.
     virtual Result<std::vector<Job>> load_all() = 0;
 
@@ -98,6 +101,7 @@ class SlurmApi : public Slurm {
 
     Result<JobRef> submit(const JobDescription &job) override;
     Result<Job> load(JobRef job) override;
+    Result<JobDetails> load_details(JobId id) override;
     Result<std::vector<Job>> load_all() override;
     Result<std::vector<JobStateHint>> load_states() override;
     Result<> complete(JobRef job, int status) override;

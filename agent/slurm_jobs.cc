@@ -100,8 +100,8 @@ Job job_of(const slurm_job_info_t &info)
     if (job.state == JobState::pending) {
         job.reason = text(slurm_job_state_reason_string(
             static_cast<int>(info.state_reason)));
-        job.expected_start = std::chrono::sys_seconds(
-            std::chrono::seconds(info.start_time));
+        job.expected_start =
+            std::chrono::sys_seconds(std::chrono::seconds(info.start_time));
     }
     if (is_allocated(job.state)) {
         job.nodes = expand(info.nodes);
@@ -112,6 +112,35 @@ Job job_of(const slurm_job_info_t &info)
     else
         job.memory_per_node.value = info.pn_min_memory;
     return job;
+}
+
+std::chrono::sys_seconds time_of(time_t time)
+{
+    return std::chrono::sys_seconds(std::chrono::seconds(time));
+}
+
+JobDetails details_of(const slurm_job_info_t &info)
+{
+    JobDetails details;
+    details.job = job_of(info);
+    details.reason_details = text(info.state_desc);
+    details.user = info.user_name ? text(info.user_name)
+                                  : std::to_string(info.user_id);
+    details.account = text(info.account);
+    details.partition = text(info.partition);
+    details.qos = text(info.qos);
+    details.reservation = text(info.resv_name);
+    details.requested = text(info.tres_req_str);
+    details.allocated = text(info.tres_alloc_str);
+    details.features = text(info.features);
+    if (info.time_limit != INFINITE && info.time_limit != NO_VAL)
+        details.time_limit = info.time_limit;
+    details.submitted = time_of(info.submit_time);
+    if (details.job.state != JobState::pending) // else it is expected only
+        details.started = time_of(info.start_time);
+    if (is_ended(details.job.state)) // else it is the time limit's
+        details.ended = time_of(info.end_time);
+    return details;
 }
 
 // What libslurm needs to be alive while the request is sent.
@@ -186,6 +215,18 @@ Result<Job> SlurmApi::load(JobRef ref)
             return job_of(info->job_array[i]);
     }
     return fail(Code::not_found, doing + ": this id belongs to another job");
+}
+
+Result<JobDetails> SlurmApi::load_details(JobId id)
+{
+    job_info_msg_t *raw = nullptr;
+    if ((slurm_load_job)(&raw, step_of({id, {}}), SHOW_LOCAL) != SLURM_SUCCESS)
+        return fail_slurm(errno, "load JobId=" + std::to_string(id));
+    JobInfo info(raw);
+    if (info->record_count == 0)
+        return fail(Code::not_found, "load JobId=" + std::to_string(id) +
+                                         ": no such job");
+    return details_of(info->job_array[0]);
 }
 
 Result<std::vector<Job>> SlurmApi::load_all()

@@ -59,6 +59,13 @@ Result<std::unique_ptr<Web>> Web::start(const std::string &address, Pages pages)
                [pages](const httplib::Request &, httplib::Response &reply) {
                    reply.set_content(pages.status(), "application/json");
                });
+    server.Get("/explain", [pages](const httplib::Request &request,
+                                   httplib::Response &reply) {
+        WebReply said = pages.explain(request.get_param_value("pod"),
+                                      request.get_param_value("job"));
+        reply.status = said.status;
+        reply.set_content(said.body, "application/json");
+    });
     if (!server.bind_to_port(host, port))
         return fail(Code::denied, "cannot listen on WebAddress=" + address);
     impl->thread = std::jthread([&server] { server.listen_after_bind(); });

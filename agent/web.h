@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The agent's own HTTP endpoints, meant for loopback: /healthz for probes,
-// /metrics for Prometheus, /status for slurmk8s(1). They read only, and tell
-// names of Pods and jobs to whoever can reach them.
+// /metrics for Prometheus, /status and /explain for slurmk8s(1). They read only,
+// and tell whoever can reach them what squeue and scontrol tell everybody, with
+// the Pods' names: see WebAddress in k8s.conf(5).
 #pragma once
 
+#include "agent/explain_page.h"
 #include "common/result.h"
 
 #include <functional>
@@ -20,6 +22,9 @@ class Web {
         std::function<std::string()> problems; // empty: serving well
         std::function<std::string()> metrics;
         std::function<std::string()> status; // JSON
+        // By the name of a Pod, or by a JobId: one of them.
+        std::function<WebReply(const std::string &, const std::string &)>
+            explain;
     };
 
     // address: IP:PORT. Code::rejected for anything else, Code::denied when

@@ -1,13 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/words.h"
 
+#include "agent/slurm_reasons.h"
+
 #include <format>
 
 namespace bridge {
 
+namespace {
+
+constexpr char waiting_begin[] = "Slurm job {} is waiting: ";
+
+} // namespace
+
 std::string waiting_words(const Job &job)
 {
-    return std::format("Slurm job {} is waiting: {}.", job.ref.id, job.reason);
+    return std::format(waiting_begin, job.ref.id) + job.reason + ".";
+}
+
+bool says_class_of(const std::string &sentence, const Job &job)
+{
+    std::string begin = std::format(waiting_begin, job.ref.id);
+    if (!sentence.starts_with(begin))
+        return false;
+    std::string_view reason = sentence;
+    reason.remove_prefix(begin.size());
+    reason = reason.substr(0, reason.find('.'));
+    return reason_class(reason) == reason_class(job.reason);
 }
 
 std::string expected_words(const Job &job)

@@ -12,6 +12,10 @@ namespace bridge {
 // "Slurm job 812 is waiting: Priority."
 std::string waiting_words(const Job &job);
 
+// Whether this sentence says that the job waits, for a reason of the class of
+// its present one: see slurm_reasons.h.
+bool says_class_of(const std::string &sentence, const Job &job);
+
 // "Expected to start at 2026-11-21T14:05:00Z."; empty when Slurm cannot say.
 std::string expected_words(const Job &job);
 

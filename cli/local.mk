@@ -1,5 +1,10 @@
 bin_PROGRAMS += slurmk8s
-slurmk8s_SOURCES = cli/slurmk8s.cc
+slurmk8s_SOURCES = \
+	cli/agent_client.cc cli/agent_client.h \
+	cli/commands.h \
+	cli/explain.cc \
+	cli/slurmk8s.cc \
+	cli/status.cc
 slurmk8s_CPPFLAGS = $(AM_CPPFLAGS) $(HTTPLIB_CFLAGS)
 slurmk8s_CXXFLAGS = $(SANITIZED_CXXFLAGS)
 slurmk8s_LDFLAGS = $(SANITIZE)

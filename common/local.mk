@@ -8,6 +8,7 @@ common_libcommon_la_SOURCES = \
 	common/log.cc common/log.h \
 	common/names.h \
 	common/packet_socket.cc common/packet_socket.h \
+	common/printable.cc common/printable.h \
 	common/result.cc common/result.h \
 	common/units.cc common/units.h
 

@@ -15,6 +15,8 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/bridge_slurm_faults_test.cc \
 	tests/unit/conf_test.cc \
 	tests/unit/decide_test.cc \
+	tests/unit/explain_page_test.cc \
+	tests/unit/explain_test.cc \
 	tests/unit/fake_kube.cc tests/unit/fake_kube.h \
 	tests/unit/fake_slurm.h \
 	tests/unit/gang_store_test.cc \
@@ -45,9 +47,11 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/packet_socket_test.cc \
 	tests/unit/pod_objections_test.cc \
 	tests/unit/pod_requests_test.cc \
+	tests/unit/printable_test.cc \
 	tests/unit/reflector_test.cc \
 	tests/unit/slurm_contract.cc tests/unit/slurm_contract.h \
 	tests/unit/slurm_contract_test.cc \
+	tests/unit/slurm_reasons_test.cc \
 	tests/unit/submit_policy_test.cc \
 	tests/unit/temporary_directory.h \
 	tests/unit/test_data.h \

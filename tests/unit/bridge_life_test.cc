@@ -331,7 +331,7 @@ TEST_CASE("with nothing that waits, nothing is polled but the resync")
     CHECK(world.slurm.count("load_all") == 1);
 }
 
-TEST_CASE("why a Pod waits stands on it, and is written when it changes")
+TEST_CASE("why a Pod waits stands on it, and is written when that is another")
 {
     World world;
     world.conf.reason_interval = seconds(5);
@@ -347,9 +347,9 @@ TEST_CASE("why a Pod waits stands on it, and is written when it changes")
     CHECK(world.kube.count("set_unscheduled") == 1);
 
     world.slurm.hold(job);
-    world.slurm.set_reason(job, "Priority");
+    world.slurm.set_reason(job, "JobHeldUser");
     world.pass(seconds(8));
-    CHECK(world.said_on("web").ends_with("is waiting: Priority."));
+    CHECK(world.said_on("web").ends_with("is waiting: JobHeldUser."));
     CHECK(world.kube.count("set_unscheduled") == 2);
 }
 

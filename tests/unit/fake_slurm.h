@@ -59,6 +59,16 @@ class FakeSlurm : public Slurm {
     {
         jobs_.at(id).job.reason = reason;
     }
+    // Seconds since the epoch; 0: backfill knows nothing.
+    void set_expected_start(JobId id, std::int64_t when)
+    {
+        jobs_.at(id).job.expected_start =
+            std::chrono::sys_seconds(std::chrono::seconds(when));
+    }
+    std::int64_t expected_start(JobId id) const
+    {
+        return jobs_.at(id).job.expected_start.time_since_epoch().count();
+    }
     // MinJobAge is over, or a crash lost it.
     void purge(JobId id) { jobs_.erase(id); }
     // As when a crash took slurmctld back to an older state.
@@ -208,6 +218,23 @@ class FakeSlurm : public Slurm {
         if (!record)
             return fail(Code::not_found, "load: Invalid job id specified");
         return record->job;
+    }
+
+    Result<JobDetails> load_details(JobId id) override
+    {
+        if (auto said = enter("load_details"); !said)
+            return std::unexpected(said.error());
+        auto found = jobs_.find(id);
+        if (found == jobs_.end())
+            return fail(Code::not_found, "load: Invalid job id specified");
+        JobDetails details;
+        details.job = found->second.job;
+        details.user = std::to_string(found->second.asked.user_id);
+        details.partition = found->second.asked.partition;
+        details.features = found->second.asked.features;
+        details.requested =
+            "cpu=" + std::to_string(found->second.asked.cpus_per_task);
+        return details;
     }
 
     Result<std::vector<Job>> load_all() override

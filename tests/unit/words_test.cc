@@ -14,6 +14,23 @@ TEST_CASE("a waiting Pod says so in Slurm's own words")
     CHECK(waiting_words(job) == "Slurm job 812 is waiting: Priority.");
 }
 
+TEST_CASE("a sentence is told from another by its job and its reason's class")
+{
+    Job job = make_job(812, JobState::pending);
+    job.reason = "Priority";
+    for (const char *sentence :
+         {"Slurm job 812 is waiting: Resources.",
+          "Slurm job 812 is waiting: Priority. Expected to start at "
+          "2026-11-21T14:05:00Z."})
+        CHECK(says_class_of(sentence, job));
+    for (const char *sentence :
+         {"", "Slurm job 812 is waiting: JobHeldUser.",
+          "Slurm job 81 is waiting: Priority.",
+          "Slurm job 8120 is waiting: Priority.", "Slurm job 812 is waiting: ",
+          "Slurm job 812 ended: CANCELLED."})
+        CHECK_FALSE(says_class_of(sentence, job));
+}
+
 TEST_CASE("an expected start is said in UTC, and not when Slurm has none")
 {
     Job job = make_job(812, JobState::pending);

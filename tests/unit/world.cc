@@ -263,6 +263,14 @@ std::string World::status()
     return ask([](Bridge &bridge) { return bridge.status_json(); });
 }
 
+Result<Story> World::story(const StoryKey &key)
+{
+    Result<Story> answer = fail(Code::busy, "not asked");
+    Bridge &bridge = agent_->bridge;
+    bridge.handle(Ask{[&] { answer = bridge.story(key); }}, now);
+    return answer;
+}
+
 std::string World::metrics()
 {
     return ask([](Bridge &bridge) { return bridge.metrics(); });

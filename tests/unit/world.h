@@ -64,6 +64,7 @@ class World {
     // What the agent counts and says, as slurmk8s asks it.
     std::string status();
     std::string metrics();
+    Result<Story> story(const StoryKey &key);
     void deliver(Message message); // and all that follows
     Clock::time_point next_deadline() const;
     void run_agent_until_stop(); // its own loop, on the real clock

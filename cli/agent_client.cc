@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/agent_client.h"
+
+#include <format>
+#include <httplib.h>
+
+namespace bridge {
+
+Result<AgentReply> ask_agent(const std::string &address,
+                             const std::string &path)
+{
+    httplib::Client client("http://" + address);
+    client.set_connection_timeout(2);
+    client.set_read_timeout(20); // the agent may have to ask slurmctld
+    auto reply = client.Get(path);
+    if (!reply)
+        return fail(Code::busy, "slurmk8sd does not answer at " + address +
+                                    ": is it running on this host?");
+    return AgentReply{reply->status, reply->body};
+}
+
+std::string encode_query(const std::string &value)
+{
+    std::string text;
+    for (char c : value) {
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                     (c >= '0' && c <= '9') ||
+                     std::string_view("-._~").contains(c);
+        if (plain)
+            text += c;
+        else
+            text += std::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+    return text;
+}
+
+} // namespace bridge

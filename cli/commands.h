@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The subcommands of slurmk8s: one file each. Each returns the exit status.
+#pragma once
+
+#include "common/conf.h"
+
+#include <string>
+
+namespace bridge {
+
+inline constexpr int exit_ok = 0;
+inline constexpr int exit_failed = 1; // no answer, or the agent does not serve
+inline constexpr int exit_wrong_call = 2;
+inline constexpr int exit_unknown = 3; // no such Pod or job
+
+// Whether the agent serves, what is wrong, and every gang.
+int show_status(const Conf &conf, bool json);
+
+// what: the name of a Pod, NAMESPACE/NAME, or a JobId.
+int explain(const Conf &conf, const std::string &what, bool json);
+
+// Says on stderr what went wrong.
+int complain(const std::string &what, int exit_status = exit_failed);
+
+} // namespace bridge

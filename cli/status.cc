@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/agent_client.h"
+#include "cli/commands.h"
+#include "common/json.h"
+#include "common/printable.h"
+
+#include <cstdio>
+#include <format>
+
+namespace bridge {
+
+namespace {
+
+std::string cell(const std::string &text)
+{
+    return text.empty() ? "-" : printable(text);
+}
+
+void print_gang(const Json &gang)
+{
+    auto job = gang.integer("jobId");
+    std::fputs(std::format("{:<40} {:>10} {:<12} {:<20} {}\n",
+                           cell(gang.text("gang")),
+                           job ? std::to_string(*job) : "-",
+                           cell(gang.text("state")), cell(gang.text("node")),
+                           cell(gang.text("said")))
+                   .c_str(),
+               stdout);
+}
+
+void print_status(const Json &answer)
+{
+    std::puts(answer.flag("serving") ? "slurmk8sd is serving"
+                                     : "slurmk8sd is NOT serving");
+    for (const auto &[what, why] : answer.members("problems"))
+        std::printf("problem: %s: %s\n", cell(what).c_str(),
+                    cell(why.text()).c_str());
+    auto gangs = answer.items("gangs");
+    if (!gangs.empty())
+        std::fputs(std::format("{:<40} {:>10} {:<12} {:<20} {}\n", "GANG",
+                               "JOBID", "STATE", "NODE", "WHY IT WAITS")
+                       .c_str(),
+                   stdout);
+    for (const Json &gang : gangs)
+        print_gang(gang);
+}
+
+} // namespace
+
+int show_status(const Conf &conf, bool json)
+{
+    auto reply = ask_agent(conf.web_address, "/status");
+    if (!reply)
+        return complain(reply.error().message);
+    auto answer = Json::parse(reply->body);
+    if (!answer)
+        return complain("slurmk8sd: " + answer.error().message);
+    if (json)
+        std::puts(printable_json(reply->body).c_str());
+    else
+        print_status(*answer);
+    return answer->flag("serving") ? exit_ok : exit_failed;
+}
+
+} // namespace bridge
