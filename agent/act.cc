@@ -3,10 +3,23 @@
 
 #include "agent/translate.h"
 #include "agent/words.h"
+#include "common/names.h"
+
+#include <algorithm>
+#include <chrono>
 
 namespace bridge {
 
 namespace {
+
+// Of an end that the accounting database remembers: somebody, or a limit, ended
+// the job. It also calls jobs that a crash lost COMPLETED, once an
+// administrator has cleaned up (sacctmgr show runaway).
+bool is_purposeful(JobState state)
+{
+    return state == JobState::cancelled || state == JobState::timeout ||
+           state == JobState::preempted || state == JobState::deadline;
+}
 
 struct Actor {
     const Gang &gang;
@@ -28,12 +41,7 @@ struct Actor {
         auto identity = identify(context.ns, *context.conf);
         if (!identity)
             return std::unexpected(identity.error());
-        JobDescription wish = describe_job(gang, *identity, *context.conf);
-        auto job = slurm().submit(wish);
-        if (!job)
-            return std::unexpected(job.error());
-        context.kick();
-        return Submitted{*job, wish.memory_per_node, wish.memory_per_cpu};
+        return submit(describe_job(gang, *identity, *context.conf));
     }
 
     Result<Outcome> operator()(const Look &look) const
@@ -41,7 +49,50 @@ struct Actor {
         auto job = slurm().load(look.job);
         if (!job)
             return std::unexpected(job.error());
-        return Looked{std::move(*job)};
+        Looked looked{std::move(*job)};
+        if (looked.job.state == JobState::node_fail) {
+            auto nodes = slurm().load_nodes();
+            if (!nodes)
+                return std::unexpected(nodes.error());
+            looked.node_down = std::ranges::any_of(
+                *nodes, [&](const SlurmNode &n) { return n.down && holds(n); });
+        }
+        return looked;
+    }
+
+    // slurmctld does not know the job any more, but it may only have ended long
+    // ago, on purpose.
+    Result<Outcome> operator()(const Adopt &adopt) const
+    {
+        bool lost = std::ranges::none_of(gang.pods, [&](const PodPtr &pod) {
+            return lives_by_job(gang, *pod);
+        });
+        if (lost) {
+            auto known = find_binder();
+            if (!known)
+                return std::unexpected(known.error());
+            if (*known)
+                return Looked{std::move(**known)};
+        }
+        auto identity = identify(context.ns, *context.conf);
+        if (!identity)
+            return std::unexpected(identity.error());
+        auto now = std::chrono::floor<std::chrono::seconds>(
+            std::chrono::system_clock::now());
+        return submit(
+            describe_adoption(gang, *identity, *context.conf, adopt, now));
+    }
+
+    Result<Outcome> operator()(const Restamp &restamp) const
+    {
+        for (const PodPtr &pod : gang.pods)
+            if (pod->living())
+                if (auto said = kube().stamp(
+                        *pod, binding_labels(*gang.job),
+                        binding_annotations(*gang.job, restamp.node));
+                    !said)
+                    return std::unexpected(said.error());
+        return Done{};
     }
 
     Result<Outcome> operator()(const Bind &bind) const
@@ -86,9 +137,10 @@ struct Actor {
     Result<Outcome> operator()(const Renew &renew) const
     {
         for (const PodPtr &pod : gang.pods)
-            if (auto raised = kube().annotate(*pod,
-                                              names::generation_annotation,
-                                              std::to_string(renew.generation));
+            if (auto raised = kube().stamp(
+                    *pod, {},
+                    {{names::generation_annotation,
+                      std::to_string(renew.generation)}});
                 !raised)
                 return std::unexpected(raised.error());
         if (is_ended(gang.job->state)) // its exit code is not ours to change
@@ -98,14 +150,11 @@ struct Actor {
 
     Result<Outcome> operator()(const EndPods &ending) const
     {
-        PodEvent event{PodEvent::Type::warning, "SlurmJobEnded", "Ending",
-                       job_ended_words(ending.job, ending.state)};
         for (const PodPtr &pod : gang.pods) {
             if (!lives_by_job(gang, *pod) || pod->deleting)
                 continue;
-            (void)kube().post_event(*pod, event);
-            if (auto gone = kube().delete_pod(*pod); !gone)
-                return std::unexpected(gone.error());
+            if (auto ended = end_pod(*pod, ending); !ended)
+                return std::unexpected(ended.error());
         }
         return Done{};
     }
@@ -124,6 +173,74 @@ struct Actor {
                 {PodEvent::Type::warning, reason, "Scheduling", words});
         }
         return Done{};
+    }
+
+    Result<Outcome> submit(const JobDescription &wish) const
+    {
+        auto job = slurm().submit(wish);
+        if (!job)
+            return std::unexpected(job.error());
+        context.kick();
+        return Submitted{*job, wish.tag.generation, wish.memory_per_node,
+                         wish.memory_per_cpu};
+    }
+
+    bool holds(const SlurmNode &node) const
+    {
+        return std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
+            return pod->living() &&
+                   pod->annotation(names::node_annotation) == node.name;
+        });
+    }
+
+    // The job that bound the Pods, if it is known to live, or to have ended so
+    // that they must end too.
+    Result<std::optional<Job>> find_binder() const
+    {
+        const Pod &pod = *gang.pods.front();
+        JobRef ref = binder_of(pod).value_or(JobRef{});
+        auto job = slurm().load(ref);
+        if (job)
+            return *job;
+        if (job.error().code != Code::not_found)
+            return std::unexpected(job.error());
+        auto state = slurm().recall(ref);
+        if (!state && state.error().code != Code::not_found)
+            return std::unexpected(state.error());
+        if (!state || !is_purposeful(*state))
+            return std::nullopt;
+        Job ended;
+        ended.ref = ref;
+        ended.tag = {gang.key.str(), gang.uid, generation_of(pod)};
+        ended.state = *state;
+        return ended;
+    }
+
+    // The object and the logs stay, unless nothing ever ran or it does not react.
+    Result<> end_pod(const Pod &pod, const EndPods &ending) const
+    {
+        std::string words = job_ended_words(ending.job, ending.state);
+        if (!told_to_end(pod))
+            (void)kube().post_event(pod, {PodEvent::Type::warning,
+                                          ended_event_reason(ending.state),
+                                          "Ending", words});
+        std::string disruption = disruption_reason(ending.state);
+        if (!disruption.empty())
+            if (auto said = kube().set_disrupted(pod, disruption, words);
+                !said && said.error().code != Code::not_found)
+                return said;
+        if (ending.insist || !pod.started)
+            return kube().delete_pod(pod);
+        if (ending.state == JobState::preempted)
+            if (auto evicted = kube().evict_pod(pod);
+                evicted || evicted.error().code != Code::rejected)
+                return evicted;
+        auto expired = kube().expire_pod(pod);
+        if (!expired && expired.error().code == Code::rejected)
+            return kube().delete_pod(pod);
+        if (!expired && expired.error().code == Code::not_found)
+            return {};
+        return expired;
     }
 
     // A job that is gone is a job that has ended.

@@ -19,11 +19,13 @@ namespace bridge {
 struct Done {};
 struct Submitted {
     JobRef job;
+    std::uint32_t generation = 0; // of its tag
     MebiBytes memory_per_node; // as asked; one of them is 0
     MebiBytes memory_per_cpu;
 };
 struct Looked {
     Job job;
+    bool node_down = false; // somebody has set a node of its Pods DOWN
 };
 struct StillThere { // the Pod of a job that seemed to have none
     Pod pod;

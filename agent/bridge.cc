@@ -75,8 +75,11 @@ void Bridge::on(Listed<Node> &nodes)
     }
     nodes_changed_ = true;
     nodes_.clear();
-    for (Node &node : nodes.objects)
+    for (Node &node : nodes.objects) {
+        note_node(node);
         nodes_[node.name] = std::move(node);
+    }
+    note_missing_nodes();
 }
 
 void Bridge::on(Changed<Node> &node)
@@ -84,9 +87,12 @@ void Bridge::on(Changed<Node> &node)
     health_.count("node");
     auto known = nodes_.find(node.object.name);
     if (node.deleted) {
+        for (const std::string &uid : gangs_.living_on(node.object.name))
+            wake(uid); // and sees that it is gone
         nodes_changed_ = nodes_.erase(node.object.name) != 0 || nodes_changed_;
         return;
     }
+    note_node(node.object);
     if (known == nodes_.end() || !same_for_slurm(known->second, node.object)) {
         nodes_changed_ = true;
         nodes_due_ = now_; // whatever the others wait for
@@ -134,6 +140,10 @@ void Bridge::on(NodesSynced &synced)
     }
     bool changed = node_map_ != synced.result->nodes;
     synced_nodes_ = true;
+    if (pinned_ != synced.result->pinned) {
+        pinned_ = std::move(synced.result->pinned);
+        changed = true;
+    }
     node_map_ = std::move(synced.result->nodes);
     std::string words;
     for (const std::string &complaint : synced.result->complaints)

@@ -79,6 +79,8 @@ class Bridge {
     void take_allocation(Gang &gang, const HookMessage &hook);
     void on_ended(const HookMessage &hook);
     void take_jobs(const std::string &uid, std::vector<Job> &jobs);
+    static const Job *choose_job(const Gang &gang,
+                                 const std::vector<Job> &jobs);
     void take_first_job(GangEntry &entry, std::vector<Job> &jobs);
     void cancel_duplicate(const Job &job);
     void set_job(GangEntry &entry, std::optional<Job> job);
@@ -92,6 +94,9 @@ class Bridge {
     void note_done(GangEntry &entry, const Action &action);
     void hold_back(GangEntry &entry, const Action &action,
                    Clock::duration delay);
+    void note_submitted(GangEntry &entry, const Submitted &submitted,
+                        const Action &action);
+    void note_looked(GangEntry &entry, Looked &looked);
     void try_again(GangEntry &entry);
     void try_all_again();
 
@@ -120,10 +125,20 @@ class Bridge {
     std::vector<Blocker>
     blockers_of(const Gang &gang, const std::vector<std::string> &nodes) const;
 
+    // bridge_health.cc: Nodes that are ill, Pods that do not end
+    void note_node(const Node &node);
+    void note_missing_nodes();
+    void note_time(GangEntry &entry);
+    std::string why_lost(GangEntry &entry);
+    bool many_fell_ill(const std::string &node) const;
+    PinWishes pin_wishes() const;
+
     // bridge_tell.cc: words for people
     void tell(GangEntry &entry, const std::string &sentence,
               const std::string &more = {});
     void tell_waiting(GangEntry &entry);
+    void tell_event(const Gang &gang, const std::string &reason,
+                    const std::string &words);
     void tell_bound(const Gang &gang, const std::vector<std::string> &nodes);
     void problem(const std::string &what, const std::string &why);
     void solved(const std::string &what);
@@ -159,6 +174,15 @@ class Bridge {
     std::string cluster_; // of the first plugin that connected
     // Who waits until what has ended in Slurm has left the Node.
     std::map<std::string, std::set<std::string>> blocked_;
+
+    // Nodes that are gone or not ready: since when, by our clock, and since
+    // when by Kubernetes' own, to tell which fell ill together.
+    struct Illness {
+        Clock::time_point since;
+        std::chrono::sys_seconds began;
+    };
+    std::map<std::string, Illness> ill_nodes_;
+    std::set<std::string> pinned_; // Slurm nodes that have their own feature
 
     std::set<std::string> woken_;
     std::multimap<Clock::time_point, std::string> timers_; // uid

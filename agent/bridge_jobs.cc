@@ -60,48 +60,62 @@ void Bridge::take_jobs(const std::string &uid, std::vector<Job> &jobs)
     } else if (!entry->gang.job || entry->gang.submit_uncertain) {
         take_first_job(*entry, jobs);
     }
-    if (!entry->gang.job)
-        return; // its Pods run by a job that Slurm has lost
-    Job &current = *entry->gang.job;
+    std::optional<Job> &current = entry->gang.job; // none: Slurm has lost it
     for (Job &job : jobs) {
-        if (job.ref != current.ref) {
+        if (!current || job.ref != current->ref) {
             if (!is_ended(job.state))
                 cancel_duplicate(job);
-        } else if (job.state != current.state && !is_ended(current.state)) {
+        } else if (job.state != current->state && !is_ended(current->state)) {
             entry->gang.stale = true;
         } else {
-            current.reason = job.reason;
-            current.expected_start = job.expected_start;
+            current->reason = job.reason;
+            current->expected_start = job.expected_start;
         }
     }
 }
 
-// Of several jobs: the one that bound the Pods, else the oldest that lives,
-// else the last that ended.
+// Of several jobs of one gang, oldest first, the one that counts. Nothing when
+// none of them says anything about the Pods.
+const Job *Bridge::choose_job(const Gang &gang, const std::vector<Job> &jobs)
+{
+    const Pod *living = nullptr;
+    for (const PodPtr &pod : gang.pods)
+        if (pod->bound() && binder_of(*pod))
+            living = pod.get();
+    auto alive = [](const Job &job) { return !is_ended(job.state); };
+    if (!living) { // the oldest that lives, else the last that ended
+        auto chosen = std::ranges::find_if(jobs, alive);
+        return chosen == jobs.end() ? &jobs.back() : &*chosen;
+    }
+    auto binder = std::ranges::find(jobs, *binder_of(*living), &Job::ref);
+    if (binder != jobs.end() && alive(*binder))
+        return &*binder;
+    for (const Job &job : jobs) // one that was to adopt them
+        if (alive(job) && job.tag.generation > generation_of(*living))
+            return &job;
+    return binder == jobs.end() ? nullptr : &*binder;
+}
+
 void Bridge::take_first_job(GangEntry &entry, std::vector<Job> &jobs)
 {
     std::ranges::sort(jobs, {}, [](const Job &job) { return job.ref.sluid; });
-    std::string bound_by;
-    for (const PodPtr &pod : entry.gang.pods)
-        if (pod->bound())
-            bound_by = pod->annotation(names::sluid_annotation);
-    auto chosen = std::ranges::find_if(jobs, [&](const Job &job) {
-        return bound_by.empty() ? !is_ended(job.state)
-                                : job.ref.sluid.str() == bound_by;
-    });
-    if (chosen == jobs.end() && !bound_by.empty())
-        return; // no other job says anything about these Pods
-    if (chosen == jobs.end())
-        chosen = std::prev(jobs.end());
+    const Job *chosen = choose_job(entry.gang, jobs);
+    if (!chosen)
+        return;
+    bool bound = std::ranges::any_of(
+        entry.gang.pods, [](const PodPtr &pod) { return pod->bound(); });
     // slurmctld keeps a record of some jobs that it refused: the answer to their
     // submit said all there is to say.
-    if (bound_by.empty() && chosen->state == JobState::failed)
+    if (!bound && chosen->state == JobState::failed)
         return;
     if (entry.gang.submit_uncertain && is_ended(chosen->state) &&
         chosen->tag.generation < generation_of(entry.gang))
         return; // not the one that is looked for
     entry.gang.submit_uncertain = false;
     set_job(entry, *chosen);
+    // Whether a node failed, or was only forgotten, the list does not say.
+    if (chosen->state == JobState::node_fail)
+        entry.gang.stale = true;
 }
 
 void Bridge::cancel_duplicate(const Job &job)
@@ -135,7 +149,10 @@ void Bridge::on(StatesLoaded &loaded)
             continue;
         auto state = states.find(gang.job->ref.id);
         bool was_pending = gang.job->state == JobState::pending;
-        if (state == states.end() || is_ended(state->second) ||
+        bool suspended = state != states.end() &&
+                         state->second == JobState::suspended &&
+                         gang.job->state != JobState::suspended;
+        if (state == states.end() || is_ended(state->second) || suspended ||
             (was_pending && state->second != JobState::pending)) {
             health_.count("found_by_poll");
             gang.stale = true;

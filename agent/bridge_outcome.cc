@@ -66,19 +66,9 @@ void Bridge::note_outcome(GangEntry &entry, ActionDone &done)
 {
     Gang &gang = entry.gang;
     if (auto *submitted = std::get_if<Submitted>(&*done.outcome)) {
-        Job job;
-        job.ref = submitted->job;
-        job.tag = {gang.key.str(), gang.uid, generation_of(gang)};
-        job.state = JobState::pending;
-        job.memory_per_node = submitted->memory_per_node;
-        job.memory_per_cpu = submitted->memory_per_cpu;
-        log_info("submitted", {{"JobId", job.ref.id}, {"Gang", job.tag.gang}});
-        gang.submit_uncertain = false;
-        set_job(entry, std::move(job));
+        note_submitted(entry, *submitted, done.action);
     } else if (auto *looked = std::get_if<Looked>(&*done.outcome)) {
-        if (looked->job.tag.uid.empty()) // somebody wrote over admin_comment
-            looked->job.tag = gang.job ? gang.job->tag : GangTag{};
-        set_job(entry, std::move(looked->job));
+        note_looked(entry, *looked);
     } else if (auto *there = std::get_if<StillThere>(&*done.outcome)) {
         log_warning("a job's Pod is in no list, but it is there",
                     {{"Gang", gang.key.str()}});
@@ -88,6 +78,39 @@ void Bridge::note_outcome(GangEntry &entry, ActionDone &done)
             hold_back(entry, done.action, unseen_repeat);
     } else {
         note_done(entry, done.action);
+    }
+}
+
+void Bridge::note_submitted(GangEntry &entry, const Submitted &submitted,
+                            const Action &action)
+{
+    Gang &gang = entry.gang;
+    Job job;
+    job.ref = submitted.job;
+    job.tag = {gang.key.str(), gang.uid, submitted.generation};
+    job.state = JobState::pending;
+    job.memory_per_node = submitted.memory_per_node;
+    job.memory_per_cpu = submitted.memory_per_cpu;
+    log_info(is<Adopt>(action) ? "adopting running Pods" : "submitted",
+             {{"JobId", job.ref.id}, {"Gang", job.tag.gang}});
+    if (is<Adopt>(action))
+        tell_event(gang, "SlurmJobAdopted", adopting_words(job.ref));
+    gang.submit_uncertain = false;
+    set_job(entry, std::move(job));
+}
+
+void Bridge::note_looked(GangEntry &entry, Looked &looked)
+{
+    Gang &gang = entry.gang;
+    if (looked.job.tag.uid.empty()) // somebody wrote over admin_comment
+        looked.job.tag = gang.job ? gang.job->tag : GangTag{};
+    bool was_suspended = gang.job && gang.job->state == JobState::suspended;
+    set_job(entry, std::move(looked.job));
+    gang.node_down = looked.node_down;
+    if (gang.job->state == JobState::suspended && !was_suspended) {
+        log_warning("a job was suspended: Slurm gives away what its Pods use",
+                    {{"JobId", gang.job->ref.id}, {"Gang", gang.key.str()}});
+        tell_event(gang, "SlurmJobSuspended", suspended_words(gang.job->ref));
     }
 }
 
@@ -121,6 +144,8 @@ void Bridge::note_done(GangEntry &entry, const Action &action)
         log_info("ended the job", {{"JobId", gang.job ? gang.job->ref.id : 0},
                                    {"Gang", gang.key.str()},
                                    {"action", action_name(action)}});
+    } else if (is<Restamp>(action)) {
+        hold_back(entry, action, watch_lag);
     } else if (is<EndPods>(action)) {
         hold_back(entry, action, end_repeat);
     } else if (is<FailPods>(action)) {
@@ -156,7 +181,14 @@ void Bridge::note_failure(GangEntry &entry, const ActionDone &done)
     } else if (is<Submit>(done.action) && for_the_user) {
         delay = back_off(entry.failures, first_refusal, last_refusal);
         tell(entry, refused_words(error.message));
-    } else if (is<Submit>(done.action) && error.code == Code::uncertain) {
+    } else if (is<Adopt>(done.action) && for_the_user) {
+        delay = back_off(entry.failures, first_refusal, last_refusal);
+        if (entry.told != error.message)
+            tell_event(gang, "SlurmJobNotAdopted",
+                       not_adopted_words(error.message));
+        entry.told = error.message;
+    } else if ((is<Submit>(done.action) || is<Adopt>(done.action)) &&
+               error.code == Code::uncertain) {
         gang.submit_uncertain = true;
         entry.uncertain_since = now_;
     } else if (is<Look>(done.action) || is<Complete>(done.action) ||

@@ -42,6 +42,18 @@ void Bridge::tell(GangEntry &entry, const std::string &sentence,
     }
 }
 
+// On the Pods that live.
+void Bridge::tell_event(const Gang &gang, const std::string &reason,
+                        const std::string &words)
+{
+    for (const PodPtr &pod : gang.pods)
+        if (pod->living())
+            ports_.reporters.push([pod, reason, words](Kube &kube) {
+                (void)kube.post_event(*pod, {PodEvent::Type::warning, reason,
+                                             "Scheduling", words});
+            });
+}
+
 // What the Pods say already is said again only when the reason's class has
 // changed: a moving queue must not become a storm of writes.
 void Bridge::tell_waiting(GangEntry &entry)

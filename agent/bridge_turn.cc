@@ -108,6 +108,7 @@ void Bridge::reconcile(const std::string &uid)
     GangEntry *entry = gangs_.find(uid);
     if (!entry || entry->in_flight)
         return; // the outcome wakes it again
+    note_time(*entry);
     Action action = decide(entry->gang, node_map_);
     if (may_act(*entry, action))
         carry_out(*entry, std::move(action));
@@ -124,6 +125,13 @@ bool Bridge::may_act(GangEntry &entry, const Action &action)
     // The Namespace says whom the Pods run as, and is watched apart from them.
     if (std::holds_alternative<Submit>(action))
         return namespaces_.contains(gang.key.ns);
+    if (const auto *adopt = std::get_if<Adopt>(&action)) {
+        if (!pinned_.contains(adopt->node)) {
+            nodes_changed_ = true; // the list of wishes is made from the gangs
+            return false;
+        }
+        return namespaces_.contains(gang.key.ns);
+    }
     if (std::holds_alternative<Cancel>(action) && entry.orphan_since) {
         auto due = *entry.orphan_since + conf_->orphan_grace;
         if (now_ < due) // its Pod may be about to be listed
@@ -276,8 +284,9 @@ void Bridge::sync_node_list()
     for (const auto &[name, node] : nodes_)
         nodes.push_back(node);
     ask_slurm<NodesSynced>(
-        [nodes = std::move(nodes), conf = conf_](Slurm &slurm) {
-            return sync_nodes(nodes, slurm, *conf);
+        [nodes = std::move(nodes), pins = pin_wishes(),
+         conf = conf_](Slurm &slurm) {
+            return sync_nodes(nodes, pins, slurm, *conf);
         });
 }
 

@@ -9,6 +9,8 @@ namespace bridge {
 
 namespace {
 
+constexpr int exit_1 = 1 << 8; // as wait(2) gives it
+
 bool waiting(const Gang &gang, const Pod &pod)
 {
     return !pod.bound() && !pod.terminal() && !pod.deleting &&
@@ -29,11 +31,26 @@ bool any_bound(const Gang &gang)
     });
 }
 
-// Those that live have been told to end, by whomever.
-bool all_ending(const Gang &gang)
+// Those that live are being deleted, by whomever.
+bool all_deleting(const Gang &gang)
 {
     return std::ranges::all_of(gang.pods, [](const PodPtr &pod) {
         return pod->terminal() || pod->deleting;
+    });
+}
+
+bool all_told_to_end(const Gang &gang)
+{
+    return std::ranges::all_of(gang.pods, [](const PodPtr &pod) {
+        return pod->terminal() || told_to_end(*pod);
+    });
+}
+
+// A job of ours put all that live where they are.
+bool bound_by_us(const Gang &gang)
+{
+    return std::ranges::all_of(gang.pods, [](const PodPtr &pod) {
+        return !pod->living() || binder_of(*pod);
     });
 }
 
@@ -60,13 +77,37 @@ bool bound_by_others(const Gang &gang)
     });
 }
 
-Action without_job(const Gang &gang)
+// The Slurm node under the Pods that live; empty: there is no such one.
+std::string slurm_node_under(const Gang &gang, const NodeMap &nodes)
+{
+    std::string under;
+    for (const PodPtr &pod : gang.pods)
+        if (pod->living())
+            under = pod->node_name;
+    auto known = std::ranges::find(nodes, under, &NodeMap::value_type::second);
+    return known == nodes.end() ? std::string() : known->first;
+}
+
+// Never kill: Pods that live and have no job get a new one where they are.
+Action adopt(const Gang &gang, const NodeMap &nodes)
+{
+    if (gang.submit_uncertain)
+        return Find{};
+    std::string node = slurm_node_under(gang, nodes);
+    if (!bound_by_us(gang) || all_deleting(gang) || node.empty())
+        return Wait{};
+    return Adopt{node, generation_of(gang) + 1};
+}
+
+Action without_job(const Gang &gang, const NodeMap &nodes)
 {
     if (gang.submit_uncertain)
         return Find{};
     if (all_over(gang))
         return Forget{};
-    if (!any_waiting(gang) || any_bound(gang))
+    if (any_bound(gang))
+        return adopt(gang, nodes);
+    if (!any_waiting(gang))
         return Wait{};
     if (gang.pods.size() < gang.size)
         return Wait{std::to_string(gang.pods.size()) + " of " +
@@ -92,22 +133,46 @@ Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
     return Bind{job.ref, *placement};
 }
 
+Action complete_or_cancel(const Gang &gang)
+{
+    const JobRef job = gang.job->ref;
+    bool by_user = std::ranges::any_of(gang.pods, [](const PodPtr &pod) {
+        return pod->deleting && pod->disruption.empty();
+    });
+    if (by_user)
+        return Cancel{job};
+    End end = end_of(gang);
+    return Complete{job, end.status, end.why};
+}
+
+// The job was asked for with a feature that only the Pods' node has, but an
+// administrator may have changed it since.
+Action restamp(const Gang &gang, const NodeMap &nodes)
+{
+    const Job &job = *gang.job;
+    std::string node = slurm_node_under(gang, nodes);
+    if (job.nodes == std::vector<std::string>{node})
+        return Restamp{job.ref, node};
+    return Cancel{job.ref};
+}
+
 Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
 {
     const JobRef job = gang.job->ref;
     if (gang.pods.empty())
         return Cancel{job};
-    if (all_over(gang)) {
-        bool by_user = std::ranges::any_of(
-            gang.pods, [](const PodPtr &pod) { return pod->deleting; });
-        if (by_user)
-            return Cancel{job};
-        End end = end_of(gang);
-        return Complete{job, end.status, end.why};
-    }
+    if (all_over(gang))
+        return complete_or_cancel(gang);
     if (gang.job->state == JobState::suspended)
         return Wait{};
-    if (all_vanishing(gang) || bound_by_others(gang))
+    if (all_vanishing(gang))
+        return Cancel{job};
+    // Nobody can say when its containers end: Slurm's user need not wait.
+    if (!gang.node_lost.empty() && all_deleting(gang))
+        return Complete{job, exit_1, "NodeLost: " + gang.node_lost};
+    if (adopts(gang))
+        return restamp(gang, nodes);
+    if (bound_by_others(gang))
         return Cancel{job};
     if (any_waiting(gang))
         return bind_or_renew(gang, nodes);
@@ -138,21 +203,30 @@ Action for_waiting_pods(const Gang &gang)
     return Renew{job.ref, job.tag.generation + 1, state_name(job.state)};
 }
 
-Action with_ended_job(const Gang &gang)
+// Some of them live.
+Action end_pods(const Gang &gang, const NodeMap &nodes)
+{
+    const Job &job = *gang.job;
+    // A slurmctld that forgot its nodes, partitions or GRES fails every job on
+    // them: that says nothing about the Pods.
+    bool node_failed = gang.node_down || !gang.node_lost.empty();
+    if (job.state == JobState::node_fail && !node_failed)
+        return adopt(gang, nodes);
+    if (all_deleting(gang) || (all_told_to_end(gang) && !gang.end_overdue))
+        return Wait{};
+    return EndPods{job.ref, job.state, gang.end_overdue};
+}
+
+Action with_ended_job(const Gang &gang, const NodeMap &nodes)
 {
     const Job &job = *gang.job;
     auto lives = [&](const PodPtr &pod) { return lives_by_job(gang, *pod); };
-    if (std::ranges::any_of(gang.pods, lives)) {
-        // A slurmctld that forgot its nodes fails every job on them: that says
-        // nothing about the Pods.
-        if (all_ending(gang) || job.state == JobState::node_fail)
-            return Wait{};
-        return EndPods{job.ref, job.state};
-    }
+    if (std::ranges::any_of(gang.pods, lives))
+        return end_pods(gang, nodes);
     if (gang.epilog_held) // no container of this job lives
         return Clean{job.ref};
     if (any_bound(gang)) // by a job that Slurm has lost
-        return Wait{};
+        return adopt(gang, nodes);
     if (any_waiting(gang))
         return for_waiting_pods(gang);
     if (all_over(gang))
@@ -165,14 +239,15 @@ Action with_ended_job(const Gang &gang)
 Action decide(const Gang &gang, const NodeMap &nodes)
 {
     if (!gang.job)
-        return without_job(gang);
+        return without_job(gang, nodes);
     if (gang.stale)
         return Look{gang.job->ref};
     if (is_ended(gang.job->state))
-        return with_ended_job(gang);
+        return with_ended_job(gang, nodes);
     if (is_allocated(gang.job->state))
         return with_allocated_job(gang, nodes);
-    if (gang.job->state == JobState::pending && !any_waiting(gang))
+    if (gang.job->state == JobState::pending && !any_waiting(gang) &&
+        !adopts(gang))
         return Cancel{gang.job->ref};
     return Wait{};
 }
@@ -185,8 +260,9 @@ const char *action_name(const Action &action)
 const char *action_name(std::size_t index)
 {
     static constexpr const char *names[] = {
-        "wait",  "forget",   "submit", "find",  "refuse",   "look",     "bind",
-        "start", "complete", "cancel", "renew", "end_pods", "fail_pods", "clean"};
+        "wait",  "forget",   "submit",  "find",  "refuse", "look",
+        "bind",  "start",    "complete", "cancel", "renew", "adopt",
+        "restamp", "end_pods", "fail_pods", "clean"};
     static_assert(std::size(names) == std::variant_size_v<Action>);
     return names[index];
 }

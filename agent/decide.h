@@ -11,21 +11,26 @@
 //   none          after an uncertain submit Find: is there a job already?
 //   none          incomplete, or gated      Wait
 //   none          waiting                   Submit, or Refuse if it never can
-//   none          bound                     Wait: not ours, or its job is lost
+//   none          living, bound by us       Adopt: its job is lost
+//   none          bound by somebody else    Wait: not ours
 //   pending       waiting                   Wait
+//   pending       living, to be adopted     Wait
 //   pending       gone                      Cancel
 //   allocated     waiting                   Bind; Renew if it does not fit, or
 //                                           cannot be bound for too long
+//   allocated     living, to be adopted     Restamp
 //   allocated     bound by others           Cancel
 //   allocated     bound, prolog held        Start
 //   allocated     living                    Wait
+//   allocated     ending on a lost Node     Complete as failed
 //   allocated     all over by themselves    Complete with their exit code
+//   allocated     ended by a disruption     Complete as failed
 //   allocated     gone, or ended by a user  Cancel
 //   suspended     waiting or living         Wait
-//   ended         living by that job        EndPods; Wait once they are ending,
-//                                           and when the node is said to fail
+//   node failed   living, Node not lost     Adopt: Slurm forgot its nodes
+//   ended         living by that job        EndPods; Wait while they are ending
 //   ended         none living, epilog held  Clean
-//   ended         living by a lost job      Wait
+//   ended         living by a lost job      Adopt
 //   ended         waiting, raised since     Submit
 //   ended         waiting, ended on purpose FailPods
 //   ended         waiting, otherwise        Renew
@@ -73,9 +78,20 @@ struct Renew {
     std::uint32_t generation; // the new one
     std::string why;
 };
+// A new job for Pods that live, on the Slurm node where they are.
+struct Adopt {
+    std::string node;
+    std::uint32_t generation; // of the new job
+};
+// The Pods that live are this job's from now on.
+struct Restamp {
+    JobRef job;
+    std::string node; // Slurm's
+};
 struct EndPods {
     JobRef job;
     JobState state;
+    bool insist = false; // they did not end when they were told to
 };
 struct FailPods {
     JobRef job;
@@ -87,7 +103,8 @@ struct Clean {
 
 using Action =
     std::variant<Wait, Forget, Submit, Find, Refuse, Look, Bind, Start,
-                 Complete, Cancel, Renew, EndPods, FailPods, Clean>;
+                 Complete, Cancel, Renew, Adopt, Restamp, EndPods, FailPods,
+                 Clean>;
 
 // The Kubernetes Node behind each Slurm node.
 using NodeMap = std::map<std::string, std::string>;

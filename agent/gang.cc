@@ -34,6 +34,34 @@ bool lives_by_job(const Gang &gang, const Pod &pod)
            gang.job->ref.sluid.str();
 }
 
+std::optional<JobRef> binder_of(const Pod &pod)
+{
+    std::string id = pod.label(names::job_id_label);
+    auto sluid = Sluid::parse(pod.annotation(names::sluid_annotation));
+    JobRef job;
+    auto [end, error] =
+        std::from_chars(id.data(), id.data() + id.size(), job.id);
+    if (!sluid || id.empty() || error != std::errc() ||
+        end != id.data() + id.size())
+        return std::nullopt;
+    job.sluid = *sluid;
+    return job;
+}
+
+bool adopts(const Gang &gang)
+{
+    return gang.job && std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
+        return pod->living() && binder_of(*pod) &&
+               binder_of(*pod) != gang.job->ref &&
+               gang.job->tag.generation > generation_of(*pod);
+    });
+}
+
+bool told_to_end(const Pod &pod)
+{
+    return pod.deleting || (pod.active_deadline && *pod.active_deadline <= 1);
+}
+
 std::uint32_t generation_of(const Gang &gang)
 {
     std::uint32_t highest = gang.least_generation;

@@ -35,6 +35,12 @@ struct Gang {
     bool maybe_bound = false;
     // It could not be bound for as long as BindTimeout allows.
     bool bind_overdue = false;
+    // Pods that were told to end have had time enough to do so.
+    bool end_overdue = false;
+    // An administrator has set the Slurm node under its Pods DOWN.
+    bool node_down = false;
+    // Why the Node under its Pods counts as lost; empty: it does not.
+    std::string node_lost;
     // Known by its job alone: Kubernetes is asked before that is ended.
     bool unseen = false;
     // We raised the generation to this; the watch may not have shown it yet.
@@ -45,6 +51,16 @@ struct Gang {
 // own cancels are told from a user's.
 std::uint32_t generation_of(const Pod &pod);
 std::uint32_t generation_of(const Gang &gang); // the highest known
+
+// Some job of ours bound this Pod: which one.
+std::optional<JobRef> binder_of(const Pod &pod);
+
+// The gang's current job was asked for after its living Pods had lost theirs, to
+// account for them where they are.
+bool adopts(const Gang &gang);
+
+// The Pod has been told to end, by whomever, and will do so by itself.
+bool told_to_end(const Pod &pod);
 
 // Containers of this Pod may live on a node because of the gang's current job:
 // another job of the gang says nothing about it.

@@ -106,7 +106,7 @@ void GangStore::set_job(GangEntry &entry, std::optional<Job> job)
         auto index = by_job_.find(gang.job->ref.id);
         if (index != by_job_.end() && index->second == gang.uid)
             by_job_.erase(index);
-        gang.prolog_held = gang.epilog_held = false;
+        gang.prolog_held = gang.epilog_held = gang.node_down = false;
     }
     if (other) {
         gang.stale = false;

@@ -33,6 +33,7 @@ struct GangEntry {
     std::string last_failure;        // of those
     unsigned renewals = 0;           // in a row, without a binding
     std::optional<Clock::time_point> bind_failing_since;
+    std::optional<Clock::time_point> ending_since; // Pods were told to end
 
     Clock::time_point job_since{}; // when its current job became known
     std::optional<Clock::time_point> uncertain_since; // a submit's outcome

@@ -37,11 +37,29 @@ class GuardedKube : public Kube {
             return kube_->fail_pod(pod, reason, message);
         });
     }
-    Result<> annotate(const Pod &pod, const std::string &name,
-                      const std::string &value) override
+    Result<> stamp(const Pod &pod, const TextMap &labels,
+                   const TextMap &annotations) override
     {
-        return gate_.pass(Write::annotate,
-                          [&] { return kube_->annotate(pod, name, value); });
+        return gate_.pass(Write::stamp, [&] {
+            return kube_->stamp(pod, labels, annotations);
+        });
+    }
+    Result<> expire_pod(const Pod &pod) override
+    {
+        return gate_.pass(Write::expire_pod,
+                          [&] { return kube_->expire_pod(pod); });
+    }
+    Result<> set_disrupted(const Pod &pod, const std::string &reason,
+                           const std::string &message) override
+    {
+        return gate_.pass(Write::set_disrupted, [&] {
+            return kube_->set_disrupted(pod, reason, message);
+        });
+    }
+    Result<> evict_pod(const Pod &pod) override
+    {
+        return gate_.pass(Write::evict_pod,
+                          [&] { return kube_->evict_pod(pod); });
     }
     Result<> delete_pod(const Pod &pod) override
     {

@@ -64,6 +64,7 @@ class GuardedSlurm : public Slurm {
     {
         return slurm_.load_details(id);
     }
+    Result<JobState> recall(JobRef job) override { return slurm_.recall(job); }
     Result<std::vector<Job>> load_all() override { return slurm_.load_all(); }
     Result<std::vector<JobStateHint>> load_states() override
     {

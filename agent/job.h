@@ -45,6 +45,7 @@ struct JobDescription {
     MebiBytes memory_per_cpu;               // this one; the other is 0
     std::optional<std::uint32_t> time_limit; // minutes, 0: unlimited; none:
                                              // the partition's
+    std::optional<std::uint32_t> priority;   // none: Slurm reckons it
     GangTag tag;
 
     bool operator==(const JobDescription &) const = default;

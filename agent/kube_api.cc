@@ -129,33 +129,68 @@ Result<> KubeApi::fail_pod(const Pod &pod, const std::string &reason,
     return {};
 }
 
-Result<> KubeApi::annotate(const Pod &pod, const std::string &name,
-                           const std::string &value)
+Result<> KubeApi::stamp(const Pod &pod, const TextMap &labels,
+                        const TextMap &annotations)
 {
-    if (!is_qualified_name(name))
-        return fail(Code::rejected, doing("annotate", pod) + ": \"" + name +
-                                        "\" is no annotation's name");
+    if (auto good = check_metadata(labels, annotations); !good)
+        return fail(good.error(), doing("stamp", pod));
     auto reply = http_.patch(pod_path(pod.key), strategic_merge,
-                             annotation_body(pod, name, value));
+                             stamp_body(pod, labels, annotations));
     if (auto said = check_patch(reply); !said)
-        return fail(said.error(), doing("annotate", pod));
+        return fail(said.error(), doing("stamp", pod));
     return {};
+}
+
+Result<> KubeApi::expire_pod(const Pod &pod)
+{
+    auto reply =
+        http_.patch(pod_path(pod.key), strategic_merge, expire_body(pod));
+    if (auto said = check_patch(reply); !said)
+        return fail(said.error(), doing("set activeDeadlineSeconds of", pod));
+    return {};
+}
+
+Result<> KubeApi::set_disrupted(const Pod &pod, const std::string &reason,
+                                const std::string &message)
+{
+    if (!pod.disruption.empty())
+        return {};
+    auto reply = http_.patch(
+        pod_path(pod.key) + "/status", strategic_merge,
+        disrupted_body(pod, reason, condition_message(message), now()));
+    if (auto said = check_patch(reply); !said)
+        return fail(said.error(), doing("set DisruptionTarget of", pod));
+    return {};
+}
+
+Result<> KubeApi::evict_pod(const Pod &pod)
+{
+    auto reply = http_.post(pod_path(pod.key) + "/eviction", evict_body(pod));
+    if (reply && is_budget_exhausted(reply->status, reply->body))
+        return fail(Code::rejected, doing("evict", pod) +
+                                        ": a PodDisruptionBudget forbids it");
+    return check_removal(pod, reply, doing("evict", pod));
 }
 
 Result<> KubeApi::delete_pod(const Pod &pod)
 {
-    auto reply = http_.remove(pod_path(pod.key), delete_body(pod));
+    return check_removal(pod, http_.remove(pod_path(pod.key), delete_body(pod)),
+                         doing("delete", pod));
+}
+
+// 409: the precondition failed, so another Pod has the name; or it is a conflict
+// of the server's own.
+Result<> KubeApi::check_removal(const Pod &pod, const Result<HttpReply> &reply,
+                                const std::string &what)
+{
     if (!reply)
-        return fail(reply.error(), doing("delete", pod));
-    if (reply->status == 404)
-        return {};
+        return fail(reply.error(), what);
     auto said = check_status(*reply);
-    if (!said && said.error().code == Code::conflict &&
-        is_gone(pod)) // the precondition failed
+    if (said || said.error().code == Code::not_found)
         return {};
-    if (!said)
-        return fail(said.error(), doing("delete", pod));
-    return {};
+    if (said.error().code == Code::conflict && is_gone(pod))
+        return {};
+    return fail(said.error(), what);
 }
 
 // No Pod has the name, or another one.

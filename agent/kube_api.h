@@ -55,9 +55,23 @@ class Kube {
     virtual Result<> fail_pod(const Pod &pod, const std::string &reason,
                               const std::string &message) = 0;
 
-    // Sets one annotation.
-    virtual Result<> annotate(const Pod &pod, const std::string &name,
-                              const std::string &value) = 0;
+    // Sets these labels and annotations, and leaves the others.
+    virtual Result<> stamp(const Pod &pod, const TextMap &labels,
+                           const TextMap &annotations) = 0;
+
+    // Lets its kubelet end a bound Pod, with its own grace period, so that the
+    // object and the logs stay: phase Failed, reason DeadlineExceeded.
+    virtual Result<> expire_pod(const Pod &pod) = 0;
+
+    // Sets the DisruptionTarget condition, by which a Job's podFailurePolicy
+    // knows that the Pod's end is nobody's failure. Does nothing when the Pod
+    // has one.
+    virtual Result<> set_disrupted(const Pod &pod, const std::string &reason,
+                                   const std::string &message) = 0;
+
+    // Deletes the Pod if its PodDisruptionBudgets allow it, else
+    // Code::rejected; success as for delete_pod().
+    virtual Result<> evict_pod(const Pod &pod) = 0;
 
     // Deletes the Pod with its own grace period; success if it is gone or
     // another Pod has taken its name.
@@ -80,13 +94,19 @@ class KubeApi : public Kube {
                              const std::string &message) override;
     Result<> fail_pod(const Pod &pod, const std::string &reason,
                       const std::string &message) override;
-    Result<> annotate(const Pod &pod, const std::string &name,
-                      const std::string &value) override;
+    Result<> stamp(const Pod &pod, const TextMap &labels,
+                   const TextMap &annotations) override;
+    Result<> expire_pod(const Pod &pod) override;
+    Result<> set_disrupted(const Pod &pod, const std::string &reason,
+                           const std::string &message) override;
+    Result<> evict_pod(const Pod &pod) override;
     Result<> delete_pod(const Pod &pod) override;
     Result<Pod> get_pod(const ObjectKey &key) override;
     Result<> post_event(const Pod &pod, const PodEvent &event) override;
 
   private:
+    Result<> check_removal(const Pod &pod, const Result<HttpReply> &reply,
+                           const std::string &what);
     bool is_gone(const Pod &pod);
     // What became of a binding whose reply does not tell.
     Result<> look_up(const Pod &pod, const Binding &binding, const Error &said);

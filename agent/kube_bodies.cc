@@ -54,6 +54,14 @@ JsonValue guard_of(const Pod &pod)
     return metadata;
 }
 
+JsonValue delete_options(const Pod &pod)
+{
+    return JsonValue::object(
+        {{"apiVersion", "v1"},
+         {"kind", "DeleteOptions"},
+         {"preconditions", JsonValue::object({{"uid", pod.uid}})}});
+}
+
 } // namespace
 
 std::string pod_path(const ObjectKey &key)
@@ -74,12 +82,17 @@ Result<> check_binding(const Pod &pod, const Binding &binding)
     if (!is_object_name(binding.node))
         return fail(Code::rejected, "\"" + clean_text(binding.node, max_text) +
                                         "\" is no node name");
-    for (const auto &[name, value] : binding.labels)
+    return check_metadata(binding.labels, binding.annotations);
+}
+
+Result<> check_metadata(const TextMap &labels, const TextMap &annotations)
+{
+    for (const auto &[name, value] : labels)
         if (!is_qualified_name(name) || !is_label_value(value))
             return fail(Code::rejected, "\"" + name + "=" +
                                             clean_text(value, max_text) +
                                             "\" is no label");
-    for (const auto &[name, value] : binding.annotations)
+    for (const auto &[name, value] : annotations)
         if (!is_qualified_name(name))
             return fail(Code::rejected,
                         "\"" + name + "\" is no annotation's name");
@@ -131,21 +144,57 @@ std::string failed_body(const Pod &pod, const std::string &reason,
         .dump();
 }
 
-std::string annotation_body(const Pod &pod, const std::string &name,
-                            const std::string &value)
+std::string stamp_body(const Pod &pod, const TextMap &labels,
+                       const TextMap &annotations)
+{
+    auto metadata = JsonValue::object({{"uid", pod.uid}});
+    if (!labels.empty())
+        metadata.add("labels", as_object(labels));
+    if (!annotations.empty())
+        metadata.add("annotations", as_object(annotations));
+    return JsonValue::object({{"metadata", std::move(metadata)}}).dump();
+}
+
+// The smallest that the API server takes.
+std::string expire_body(const Pod &pod)
+{
+    return JsonValue::object(
+               {{"metadata", JsonValue::object({{"uid", pod.uid}})},
+                {"spec", JsonValue::object({{"activeDeadlineSeconds", 1}})}})
+        .dump();
+}
+
+std::string disrupted_body(const Pod &pod, const std::string &reason,
+                           const std::string &message, WallTime now)
+{
+    auto condition =
+        JsonValue::object({{"type", "DisruptionTarget"},
+                           {"status", "True"},
+                           {"reason", reason},
+                           {"message", message},
+                           {"lastTransitionTime", second_time(now)}});
+    auto status = JsonValue::object(
+        {{"conditions", JsonValue::array({std::move(condition)})}});
+    return JsonValue::object(
+               {{"metadata", JsonValue::object({{"uid", pod.uid}})},
+                {"status", std::move(status)}})
+        .dump();
+}
+
+std::string evict_body(const Pod &pod)
 {
     auto metadata = JsonValue::object(
-        {{"uid", pod.uid}, {"annotations", as_object({{name, value}})}});
-    return JsonValue::object({{"metadata", std::move(metadata)}}).dump();
+        {{"name", pod.key.name}, {"namespace", pod.key.ns}});
+    return JsonValue::object({{"apiVersion", "policy/v1"},
+                              {"kind", "Eviction"},
+                              {"metadata", std::move(metadata)},
+                              {"deleteOptions", delete_options(pod)}})
+        .dump();
 }
 
 std::string delete_body(const Pod &pod)
 {
-    return JsonValue::object(
-               {{"apiVersion", "v1"},
-                {"kind", "DeleteOptions"},
-                {"preconditions", JsonValue::object({{"uid", pod.uid}})}})
-        .dump();
+    return delete_options(pod).dump();
 }
 
 std::string event_body(const Pod &pod, const PodEvent &event,

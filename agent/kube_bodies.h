@@ -37,8 +37,15 @@ std::string unscheduled_body(const Pod &pod, const std::string &reason,
 std::string failed_body(const Pod &pod, const std::string &reason,
                         const std::string &message, WallTime now);
 
-std::string annotation_body(const Pod &pod, const std::string &name,
-                            const std::string &value);
+// Whether the API server would take these names and values; Code::rejected.
+Result<> check_metadata(const TextMap &labels, const TextMap &annotations);
+std::string stamp_body(const Pod &pod, const TextMap &labels,
+                       const TextMap &annotations);
+
+std::string expire_body(const Pod &pod);
+std::string disrupted_body(const Pod &pod, const std::string &reason,
+                           const std::string &message, WallTime now);
+std::string evict_body(const Pod &pod);
 std::string delete_body(const Pod &pod);
 
 // unique makes the Event's name.

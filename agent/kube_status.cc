@@ -68,6 +68,19 @@ bool is_uid_mismatch(long status, std::string_view body)
     return false;
 }
 
+bool is_budget_exhausted(long status, std::string_view body)
+{
+    if (status != 429)
+        return false;
+    auto json = Json::parse(body);
+    if (!json)
+        return false;
+    for (const Json &cause : json->items("details/causes"))
+        if (cause.text("reason") == "DisruptionBudget")
+            return true;
+    return false;
+}
+
 Result<> check_status(const HttpReply &reply)
 {
     if (reply.status >= 200 && reply.status < 300)

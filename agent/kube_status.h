@@ -24,4 +24,8 @@ Error status_error(const Json &status);
 // an immutable field (422), not as a conflict.
 bool is_uid_mismatch(long status, std::string_view body);
 
+// An eviction that a PodDisruptionBudget forbids (429), not one that came while
+// too many were asked for.
+bool is_budget_exhausted(long status, std::string_view body);
+
 } // namespace bridge

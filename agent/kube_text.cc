@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <format>
 #include <ranges>
+#include <sstream>
 
 namespace bridge {
 
@@ -95,6 +96,16 @@ std::string second_time(std::chrono::system_clock::time_point time)
 {
     return std::format("{:%FT%T}Z",
                        std::chrono::floor<std::chrono::seconds>(time));
+}
+
+std::optional<std::chrono::sys_seconds> parse_time(const std::string &text)
+{
+    std::istringstream in(text);
+    std::chrono::sys_seconds time;
+    in >> std::chrono::parse("%FT%TZ", time);
+    if (in.fail() || in.peek() != std::istringstream::traits_type::eof())
+        return std::nullopt;
+    return time;
 }
 
 } // namespace bridge

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,5 +29,8 @@ std::string micro_time(std::chrono::system_clock::time_point time);
 
 // A Time, in whole seconds.
 std::string second_time(std::chrono::system_clock::time_point time);
+
+// A Time as the API server writes it: UTC, whole seconds. Else nothing.
+std::optional<std::chrono::sys_seconds> parse_time(const std::string &text);
 
 } // namespace bridge

@@ -5,6 +5,7 @@ agent_libagent_la_SOURCES = \
 	agent/backoff.h \
 	agent/bridge.cc agent/bridge.h \
 	agent/bridge_explain.cc \
+	agent/bridge_health.cc \
 	agent/bridge_hooks.cc \
 	agent/bridge_jobs.cc \
 	agent/bridge_outcome.cc \
@@ -40,11 +41,13 @@ agent_libagent_la_SOURCES = \
 	agent/pod_objections.cc agent/pod_objections.h \
 	agent/pod_requests.cc agent/pod_requests.h \
 	agent/reflector.cc agent/reflector.h \
+	agent/slurm_accounting.cc \
 	agent/slurm_api.h \
 	agent/slurm_error.cc agent/slurm_error.h \
 	agent/slurm_jobs.cc \
 	agent/slurm_nodes.cc \
 	agent/slurm_reasons.cc agent/slurm_reasons.h \
+	agent/slurm_states.h \
 	agent/slurm_strings.h \
 	agent/token_file.cc agent/token_file.h \
 	agent/translate.cc agent/translate.h \

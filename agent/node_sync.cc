@@ -70,6 +70,24 @@ std::string features_of(const Node &node, std::vector<std::string> &complaints)
     return features;
 }
 
+std::string pin_of(const std::string &slurm_node)
+{
+    return names::pin_prefix + slurm_node;
+}
+
+bool has_pin(const SlurmNode &node)
+{
+    return std::ranges::contains(sorted_words(node.features),
+                                 pin_of(node.name));
+}
+
+bool to_be_pinned(const SlurmNode *known, const std::string &name,
+                  const PinWishes &pins)
+{
+    return pins.nodes.contains(name) ||
+           (pins.keep_others && known && has_pin(*known));
+}
+
 // An external node with our feature is one that we made.
 bool ours(const SlurmNode &node)
 {
@@ -166,6 +184,13 @@ Result<Address> parse_address(const std::string &text)
     return address;
 }
 
+const auto node_of_step = [](const auto &step) -> const std::string & {
+    if constexpr (requires { step.node.name; })
+        return step.node.name; // CreateNode
+    else
+        return step.node;
+};
+
 struct Carry {
     Slurm &slurm;
 
@@ -184,7 +209,7 @@ struct Carry {
 } // namespace
 
 NodePlan plan_nodes(const std::vector<Node> &nodes,
-                    const std::vector<SlurmNode> &known,
+                    const std::vector<SlurmNode> &known, const PinWishes &pins,
                     const std::string &address, std::uint16_t port)
 {
     NodePlan plan;
@@ -218,7 +243,13 @@ NodePlan plan_nodes(const std::vector<Node> &nodes,
                              mebibytes_down(node.allocatable.memory),
                              features_of(node, plan.complaints),
                              {}};
-        if (auto found = by_name.find(name); found != by_name.end())
+        auto found = by_name.find(name);
+        bool is_known = found != by_name.end();
+        if (to_be_pinned(is_known ? found->second : nullptr, name, pins)) {
+            wish.features += "," + pin_of(name);
+            plan.pinned.insert(name);
+        }
+        if (is_known)
             plan_known(node, *found->second, wish, plan);
         else
             plan_new(node, std::move(wish), plan);
@@ -231,7 +262,8 @@ NodePlan plan_nodes(const std::vector<Node> &nodes,
     return plan;
 }
 
-Result<NodeSyncResult> sync_nodes(const std::vector<Node> &nodes, Slurm &slurm,
+Result<NodeSyncResult> sync_nodes(const std::vector<Node> &nodes,
+                                  const PinWishes &pins, Slurm &slurm,
                                   const Conf &conf)
 {
     auto address = parse_address(conf.node_address);
@@ -246,12 +278,15 @@ Result<NodeSyncResult> sync_nodes(const std::vector<Node> &nodes, Slurm &slurm,
     auto known = slurm.load_nodes();
     if (!known)
         return std::unexpected(known.error());
-    NodePlan plan = plan_nodes(nodes, *known, address->ip, address->port);
-    NodeSyncResult result{std::move(plan.nodes), std::move(plan.complaints)};
+    NodePlan plan = plan_nodes(nodes, *known, pins, address->ip,
+                                address->port);
+    NodeSyncResult result{std::move(plan.nodes), std::move(plan.pinned),
+                          std::move(plan.complaints)};
     for (const NodeStep &step : plan.steps) {
         if (auto done = std::visit(Carry{slurm}, step); !done) {
             result.complaints.push_back(done.error().message);
             result.retry = true;
+            result.pinned.erase(std::visit(node_of_step, step));
         }
     }
     return result;

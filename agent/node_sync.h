@@ -11,6 +11,7 @@
 #include "common/conf.h"
 #include "common/names.h"
 
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -37,23 +38,32 @@ using NodeStep = std::variant<CreateNode, SetFeatures, DrainNode, ResumeNode>;
 
 struct NodePlan {
     NodeMap nodes; // by the name of the Slurm node
+    std::set<std::string> pinned; // once the steps are done
     std::vector<NodeStep> steps;
     std::vector<std::string> complaints; // for the log, one sentence each
 };
 
+// Which Slurm nodes shall have the feature that no other has (names::pin_prefix).
+struct PinWishes {
+    std::set<std::string> nodes;
+    bool keep_others = false; // those that others have stay
+};
+
 // address: where external nodes are said to be, an IP literal and a port.
 NodePlan plan_nodes(const std::vector<Node> &nodes,
-                    const std::vector<SlurmNode> &known,
+                    const std::vector<SlurmNode> &known, const PinWishes &pins,
                     const std::string &address, std::uint16_t port);
 
 struct NodeSyncResult {
     NodeMap nodes;
+    std::set<std::string> pinned; // the Slurm nodes that have it now
     std::vector<std::string> complaints;
     bool retry = false; // a step failed that may work later
 };
 
 // Blocks for some milliseconds a step. A step that fails is a complaint.
-Result<NodeSyncResult> sync_nodes(const std::vector<Node> &nodes, Slurm &slurm,
+Result<NodeSyncResult> sync_nodes(const std::vector<Node> &nodes,
+                                  const PinWishes &pins, Slurm &slurm,
                                   const Conf &conf);
 
 // Whether a change of this Node can change the plan; heartbeats do not.

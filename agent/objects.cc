@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/objects.h"
 
+#include "agent/kube_text.h"
 #include "agent/pod_objections.h"
 #include "agent/pod_requests.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace bridge {
@@ -11,6 +13,7 @@ namespace bridge {
 namespace {
 
 constexpr std::size_t max_objections = 10; // they end up in one message
+constexpr std::int64_t max_grace = 10L * 365 * 24 * 3600; // seconds
 
 std::string find_text(const TextMap &texts, const std::string &name)
 {
@@ -109,6 +112,9 @@ void read_spec(Pod &pod, const Json &object)
     pod.node_name = spec.text("nodeName");
     pod.gated = !spec.items("schedulingGates").empty();
     pod.active_deadline = spec.integer("activeDeadlineSeconds");
+    pod.grace_period = std::chrono::seconds(std::clamp<std::int64_t>(
+        spec.integer("terminationGracePeriodSeconds").value_or(30), 0,
+        max_grace));
     PodRequests asks = pod_requests(object);
     pod.requests = std::move(asks.requests);
     pod.objections = spec_objections(object);
@@ -116,6 +122,18 @@ void read_spec(Pod &pod, const Json &object)
                           asks.objections.end());
     if (pod.objections.size() > max_objections)
         pod.objections.resize(max_objections);
+}
+
+bool any_started(const Json &pod)
+{
+    for (const char *list :
+         {"status/initContainerStatuses", "status/containerStatuses"})
+        for (const Json &container : pod.items(list))
+            if (container.at("state/running").is_object() ||
+                container.at("state/terminated").is_object() ||
+                container.at("lastState/terminated").is_object())
+                return true;
+    return false;
 }
 
 void read_status(Pod &pod, const Json &object)
@@ -128,6 +146,13 @@ void read_status(Pod &pod, const Json &object)
         find_named(status.items("conditions"), "type", "PodScheduled");
     pod.scheduled = {scheduled.text("status"), scheduled.text("reason"),
                      scheduled.text("message")};
+    Json disruption =
+        find_named(status.items("conditions"), "type", "DisruptionTarget");
+    if (disruption.text("status") == "True")
+        pod.disruption = disruption.text("reason");
+    pod.start_time = parse_time(status.text("startTime"))
+                         .value_or(std::chrono::sys_seconds{});
+    pod.started = any_started(object);
     pod.containers = container_ends(object);
 }
 
@@ -173,8 +198,10 @@ Node node_from(const Json &object)
     node.annotations = metadata.texts("annotations");
     node.deleting = !metadata.text("deletionTimestamp").empty();
     node.unschedulable = object.flag("spec/unschedulable");
-    node.ready = find_named(object.items("status/conditions"), "type", "Ready")
-                     .text("status") == "True";
+    Json ready = find_named(object.items("status/conditions"), "type", "Ready");
+    node.ready = ready.text("status") == "True";
+    node.ready_changed = parse_time(ready.text("lastTransitionTime"))
+                             .value_or(std::chrono::sys_seconds{});
     for (const Json &taint : object.items("spec/taints"))
         node.taints.push_back(
             {taint.text("key"), taint.text("value"), taint.text("effect")});

@@ -7,6 +7,7 @@
 #include "common/json.h"
 #include "common/units.h"
 
+#include <chrono>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -70,6 +71,7 @@ struct Pod {
     bool gated = false;                          // has scheduling gates
     bool deleting = false;                       // has a deletionTimestamp
     std::optional<std::int64_t> active_deadline; // seconds
+    std::chrono::seconds grace_period{30}; // from TERM to KILL
     Requests requests;
     // Why the API server should not have taken it, or what we cannot honour
     // yet; sentences for its owner. A Pod with any is refused visibly.
@@ -79,9 +81,15 @@ struct Pod {
     std::string reason; // such as "Evicted" or "OutOfcpu"
     std::string message;
     ScheduledCondition scheduled;
+    // Of its DisruptionTarget condition, such as "DeletionByPodGC"; empty: none.
+    std::string disruption;
+    std::chrono::sys_seconds start_time{}; // when kubelet took it; epoch: not yet
+    bool started = false; // some container of it runs, or has run
     std::vector<ContainerEnd> containers; // in the order of the spec
 
     bool bound() const { return !node_name.empty(); }
+    // Its containers may be alive.
+    bool living() const { return bound() && !terminal(); }
     // Its containers have ended for good.
     bool terminal() const { return phase == "Succeeded" || phase == "Failed"; }
     std::string label(const std::string &name) const;
@@ -104,6 +112,7 @@ struct Node {
     TextMap annotations;
     bool unschedulable = false;
     bool ready = false;
+    std::chrono::sys_seconds ready_changed{}; // when that became so
     bool deleting = false;
     std::vector<Taint> taints;
     Requests allocatable;

@@ -37,6 +37,7 @@ struct SlurmNode {
     std::string name;
     bool external = false; // made by State=External: there is no slurmd
     bool drained = false;  // has the DRAIN flag
+    bool down = false;     // set DOWN: external nodes never are by themselves
     std::uint32_t cpus = 0;
     MebiBytes memory;
     std::string features; // comma separated, the available ones
@@ -64,6 +65,10 @@ class Slurm {
 
     // Whatever job has this id now, with an empty tag if it is not ours.
     virtual Result<JobDetails> load_details(JobId id) = 0;
+
+    // How a job that slurmctld has forgotten ended, by the accounting database;
+    // Code::not_found when that is not known there either, or there is none.
+    virtual Result<JobState> recall(JobRef job) = 0;
 
     // All jobs of ours that slurmctld still knows, ended ones too.
     virtual Result<std::vector<Job>> load_all() = 0;
@@ -102,6 +107,7 @@ class SlurmApi : public Slurm {
     Result<JobRef> submit(const JobDescription &job) override;
     Result<Job> load(JobRef job) override;
     Result<JobDetails> load_details(JobId id) override;
+    Result<JobState> recall(JobRef job) override;
     Result<std::vector<Job>> load_all() override;
     Result<std::vector<JobStateHint>> load_states() override;
     Result<> complete(JobRef job, int status) override;

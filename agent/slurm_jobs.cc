@@ -2,6 +2,7 @@
 // The job half of SlurmApi.
 #include "agent/slurm_api.h"
 #include "agent/slurm_error.h"
+#include "agent/slurm_states.h"
 #include "agent/slurm_strings.h"
 
 #include "common/names.h"
@@ -37,39 +38,6 @@ slurm_step_id_t step_of(JobRef job)
     return step;
 }
 
-JobState state_of(std::uint32_t state)
-{
-    switch (state & 0xff) { // JOB_STATE_BASE; the flags are above
-    case JOB_PENDING:
-        return JobState::pending;
-    case JOB_RUNNING:
-        return state & JOB_CONFIGURING ? JobState::configuring
-                                       : JobState::running;
-    case JOB_SUSPENDED:
-        return JobState::suspended;
-    case JOB_COMPLETE:
-        return JobState::completed;
-    case JOB_CANCELLED:
-        return JobState::cancelled;
-    case JOB_FAILED:
-        return JobState::failed;
-    case JOB_TIMEOUT:
-        return JobState::timeout;
-    case JOB_NODE_FAIL:
-        return JobState::node_fail;
-    case JOB_PREEMPTED:
-        return JobState::preempted;
-    case JOB_BOOT_FAIL:
-        return JobState::boot_fail;
-    case JOB_DEADLINE:
-        return JobState::deadline;
-    case JOB_OOM:
-        return JobState::out_of_memory;
-    default:
-        return JobState::unknown;
-    }
-}
-
 std::vector<std::string> expand(const char *hostlist)
 {
     std::vector<std::string> nodes;
@@ -96,7 +64,7 @@ Job job_of(const slurm_job_info_t &info)
     job.ref = ref_of(info);
     if (auto tag = decode_gang_tag(text(info.admin_comment)))
         job.tag = *tag;
-    job.state = state_of(info.job_state);
+    job.state = job_state_of(info.job_state);
     if (job.state == JobState::pending) {
         job.reason = text(slurm_job_state_reason_string(
             static_cast<int>(info.state_reason)));
@@ -172,6 +140,8 @@ void fill(Request &request, const JobDescription &job)
                           : job.memory_per_cpu.value | MEM_PER_CPU;
     if (job.time_limit) // 0 is none, as for sbatch --time
         m.time_limit = *job.time_limit == 0 ? INFINITE : *job.time_limit;
+    if (job.priority)
+        m.priority = *job.priority;
     m.requeue = 0;
     request.comment = encode(job.tag);
     m.admin_comment = borrow(request.comment);
@@ -182,6 +152,39 @@ void fill(Request &request, const JobDescription &job)
 }
 
 } // namespace
+
+JobState job_state_of(std::uint32_t state)
+{
+    switch (state & 0xff) { // JOB_STATE_BASE; the flags are above
+    case JOB_PENDING:
+        return JobState::pending;
+    case JOB_RUNNING:
+        return state & JOB_CONFIGURING ? JobState::configuring
+                                       : JobState::running;
+    case JOB_SUSPENDED:
+        return JobState::suspended;
+    case JOB_COMPLETE:
+        return JobState::completed;
+    case JOB_CANCELLED:
+        return JobState::cancelled;
+    case JOB_FAILED:
+        return JobState::failed;
+    case JOB_TIMEOUT:
+        return JobState::timeout;
+    case JOB_NODE_FAIL:
+        return JobState::node_fail;
+    case JOB_PREEMPTED:
+        return JobState::preempted;
+    case JOB_BOOT_FAIL:
+        return JobState::boot_fail;
+    case JOB_DEADLINE:
+        return JobState::deadline;
+    case JOB_OOM:
+        return JobState::out_of_memory;
+    default:
+        return JobState::unknown;
+    }
+}
 
 Result<JobRef> SlurmApi::submit(const JobDescription &job)
 {
@@ -251,7 +254,7 @@ Result<std::vector<JobStateHint>> SlurmApi::load_states()
     StateInfo info(raw);
     std::vector<JobStateHint> hints(info->jobs_count);
     for (std::uint32_t i = 0; i < info->jobs_count; i++)
-        hints[i] = {info->jobs[i].job_id, state_of(info->jobs[i].state)};
+        hints[i] = {info->jobs[i].job_id, job_state_of(info->jobs[i].state)};
     return hints;
 }
 

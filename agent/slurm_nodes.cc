@@ -72,6 +72,7 @@ Result<std::vector<SlurmNode>> SlurmApi::load_nodes()
         node.name = n.name;
         node.external = n.node_state & NODE_STATE_EXTERNAL;
         node.drained = n.node_state & NODE_STATE_DRAIN;
+        node.down = (n.node_state & NODE_STATE_BASE) == NODE_STATE_DOWN;
         node.cpus = n.cpus;
         node.memory.value = n.real_memory;
         node.features = text(n.features);

@@ -16,7 +16,9 @@ namespace {
 // slurmctld's wait status of a job that was killed for its memory
 // (job_complete in Slurm's job_mgr.c): OUT_OF_MEMORY.
 constexpr int oom_status = 253;
+constexpr int exit_1 = 1 << 8;
 constexpr int max_signal = 64;
+constexpr std::uint32_t highest_priority = 0xfffffffd; // just below NO_VAL
 constexpr std::uint32_t max_minutes = 365 * 24 * 60 * 10; // ten years
 
 // The annotations that say something about the job, by their name behind one
@@ -131,8 +133,16 @@ std::string first_failure(const Pod &pod, End &end)
             end.status = std::clamp(container.exit_code, 1, 255) << 8;
         return container.reason;
     }
-    end.status = 1 << 8; // evicted, or refused by its kubelet
+    end.status = exit_1; // evicted, or refused by its kubelet
     return {};
+}
+
+// Whatever its containers exited with: they were stopped.
+std::optional<End> disrupted_end(const Pod &pod)
+{
+    if (!pod.deleting || pod.disruption.empty())
+        return std::nullopt;
+    return End{exit_1, pod.disruption};
 }
 
 // One number in front of text, which moves behind it.
@@ -227,6 +237,24 @@ JobDescription describe_job(const Gang &gang, const Identity &identity,
     return job;
 }
 
+JobDescription describe_adoption(const Gang &gang, const Identity &identity,
+                                 const Conf &conf, const Adopt &adopt,
+                                 std::chrono::sys_seconds now)
+{
+    JobDescription job = describe_job(gang, identity, conf);
+    job.tag.generation = adopt.generation;
+    job.features += std::string("&") + names::pin_prefix + adopt.node;
+    job.priority = highest_priority;
+    auto started = gang.pods.front()->start_time;
+    if (job.time_limit.value_or(0) != 0 && started.time_since_epoch().count()) {
+        auto ran = std::chrono::floor<std::chrono::minutes>(now - started);
+        auto left = std::int64_t{*job.time_limit} - ran.count();
+        job.time_limit = static_cast<std::uint32_t>(
+            std::clamp<std::int64_t>(left, 1, *job.time_limit));
+    }
+    return job;
+}
+
 Result<std::vector<std::string>> place(const Gang &gang, const Job &job,
                                        const NodeMap &nodes)
 {
@@ -260,6 +288,8 @@ Result<std::vector<std::string>> place(const Gang &gang, const Job &job,
 End end_of(const Gang &gang)
 {
     for (const PodPtr &pod : gang.pods) {
+        if (auto end = disrupted_end(*pod))
+            return *end;
         if (pod->phase != "Failed")
             continue;
         End end;

@@ -24,6 +24,12 @@ std::string objection_to(const Gang &gang);
 JobDescription describe_job(const Gang &gang, const Identity &identity,
                             const Conf &conf);
 
+// The same for Pods that live on a node already: there and nowhere else, before
+// everybody, for what is left of their time.
+JobDescription describe_adoption(const Gang &gang, const Identity &identity,
+                                 const Conf &conf, const Adopt &adopt,
+                                 std::chrono::sys_seconds now);
+
 // The Node of each Pod of the gang, in the order of gang.pods. Code::conflict
 // with the reason when the allocation does not cover what the Pods ask, or
 // names a node that Kubernetes does not have.

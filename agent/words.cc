@@ -41,6 +41,23 @@ std::string job_ended_words(JobRef job, JobState state)
     return std::format("Slurm job {} ended: {}.", job.id, state_name(state));
 }
 
+std::string ended_event_reason(JobState state)
+{
+    return state == JobState::preempted ? "Preempted" : "SlurmJobEnded";
+}
+
+std::string disruption_reason(JobState state)
+{
+    switch (state) {
+    case JobState::preempted:
+        return "PreemptionByScheduler"; // as kube-scheduler's
+    case JobState::node_fail:
+        return "SlurmNodeFail";
+    default:
+        return {};
+    }
+}
+
 std::string failed_pod_reason(JobState state)
 {
     switch (state) {
@@ -64,6 +81,26 @@ std::string not_bound_words(JobRef job, const std::string &why)
     return std::format(
         "Slurm job {} has a node, but the Pod cannot be bound to it: {}.",
         job.id, why);
+}
+
+std::string adopting_words(JobRef job)
+{
+    return std::format("Slurm lost the job of this running Pod; job {} accounts "
+                       "for it from now on.",
+                       job.id);
+}
+
+std::string not_adopted_words(const std::string &why)
+{
+    return "Slurm lost the job of this running Pod, and takes no new one: " +
+           why + ".";
+}
+
+std::string suspended_words(JobRef job)
+{
+    return std::format("Slurm job {} was suspended: the Pod runs on, but Slurm "
+                       "gives its CPUs to others. Resume the job, or cancel it.",
+                       job.id);
 }
 
 std::string refused_words(const std::string &why)

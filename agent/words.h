@@ -22,6 +22,13 @@ std::string expected_words(const Job &job);
 // "Slurm job 812 ended: CANCELLED."
 std::string job_ended_words(JobRef job, JobState state);
 
+// The reason of the Event that says so on a Pod: "Preempted" or "SlurmJobEnded".
+std::string ended_event_reason(JobState state);
+
+// Of the Pod's DisruptionTarget condition, such as "PreemptionByScheduler";
+// empty: its job's end is not a disruption, as by scancel or the time limit.
+std::string disruption_reason(JobState state);
+
 // The reason of a Pod that we fail, such as "SlurmJobCancelled".
 std::string failed_pod_reason(JobState state);
 
@@ -30,6 +37,13 @@ std::string bound_words(const Pod &pod, const std::string &node, JobRef job);
 
 // "Slurm job 812 has a node, but the Pod cannot be bound to it: …."
 std::string not_bound_words(JobRef job, const std::string &why);
+
+// A Pod that runs without a job has got a new one, or still waits for it.
+std::string adopting_words(JobRef job);
+std::string not_adopted_words(const std::string &why);
+
+// Slurm gives what a suspended job had to others, and the Pod runs on.
+std::string suspended_words(JobRef job);
 
 // What Slurm said when it took no job for the Pod.
 std::string refused_words(const std::string &why);

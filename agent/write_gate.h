@@ -29,7 +29,10 @@ enum class Write {
     bind,
     set_unscheduled,
     fail_pod,
-    annotate,
+    stamp,
+    expire_pod,
+    set_disrupted,
+    evict_pod,
     delete_pod,
     post_event,
     // HookServer
@@ -42,8 +45,9 @@ inline constexpr std::array write_names = {
     "submit",      "complete",     "cancel",     "set_comment",
     "create_node", "delete_node",  "set_features", "drain",
     "resume",      "bind",         "set_unscheduled", "fail_pod",
-    "annotate",    "delete_pod",   "post_event", "send_start",
-    "send_fail",   "send_clean",
+    "stamp",       "expire_pod",   "set_disrupted", "evict_pod",
+    "delete_pod",  "post_event",   "send_start", "send_fail",
+    "send_clean",
 };
 static_assert(write_names.size() ==
               static_cast<std::size_t>(Write::send_clean) + 1);

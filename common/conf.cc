@@ -171,6 +171,7 @@ constexpr std::array keys = {
     Key{"OrphanGrace", set_seconds<&Conf::orphan_grace, 0, 86400>},
     Key{"BindTimeout", set_seconds<&Conf::bind_timeout, 10, 86400>},
     Key{"GateTimeout", set_seconds<&Conf::gate_timeout, 1, 86400>},
+    Key{"NodeLostTimeout", set_seconds<&Conf::node_lost_timeout, 10, 86400>},
     Key{"Workers", set_number<&Conf::workers, 1, 64>},
     Key{"LogLevel", set_log_level},
 };

@@ -31,6 +31,7 @@ struct Conf {
     std::chrono::seconds orphan_grace{60};      // OrphanGrace=, 0..86400
     std::chrono::seconds bind_timeout{300};     // BindTimeout=, 10..86400
     std::chrono::seconds gate_timeout{600};     // GateTimeout=, 1..86400
+    std::chrono::seconds node_lost_timeout{300}; // NodeLostTimeout=, 10..86400
     unsigned workers = 8;                       // Workers=, 1..64
     LogLevel log_level = LogLevel::info;        // LogLevel=
 

@@ -42,6 +42,9 @@ inline constexpr char slurm_nodename_label[] =
 // a job's spank_job_env that tells our hooks which jobs are ours. slurmctld
 // shows it to the hooks with "SPANK_" in front.
 inline constexpr char feature[] = "k8s";
+// In front of a Slurm node's name: the feature that only this node has, while a
+// job must run there and nowhere else.
+inline constexpr char pin_prefix[] = "k8s-node-";
 inline constexpr char job_mark[] = "K8S_GANG";
 inline constexpr char hook_job_mark[] = "SPANK_K8S_GANG";
 

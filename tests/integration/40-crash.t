@@ -149,15 +149,15 @@ def cancelled_while_waiting():
 @case
 def cancelled_while_running():
     """jobs cancelled while their Pods run: killed as it ends the Pod"""
-    names = ["delete-pod-before", "delete-pod-after"]
+    names = ["expire-pod-before", "expire-pod-after"]
     for name in names:
         bed.create(bed.pod(name))
     for name in names:
         bed.wait_phase(name, "Running")
-    chain(("delete_pod",), lambda name: bed.run(
+    chain(("expire_pod",), lambda name: bed.run(
         "scancel", str(bed.job_of(name)["job_id"])))
     for name in names:
-        bed.wait_gone(name, 60)
+        bed.wait_phase(name, "Failed", 60)
         bed.wait_ended(name, "CANCELLED", seconds=60)
         one_job(name)
 
@@ -179,12 +179,12 @@ def another_job():
                  bed.state_of(bed.job_of(name)))
         bed.run("scontrol", "update", f"NodeName={where}", "State=RESUME")
 
-    names = ["annotate-before", "annotate-after"]
+    names = ["stamp-before", "stamp-after"]
     with low_is_down():
         waiting_jobs(names)
         for name in names:
             bed.run("scontrol", "hold", str(bed.job_of(name)["job_id"]))
-    chain(("annotate",), lose_the_node)
+    chain(("stamp",), lose_the_node)
     for name in names:
         bed.wait_phase(name, "Running", 60)
         wait_for("the epilogs to end", lambda: not [

@@ -113,7 +113,7 @@ TEST_CASE("an allocation that is told and does not fit is replaced")
                                 .ours = true}});
 
     CHECK(world.kube.count("bind") == 0);
-    CHECK(world.kube.count("annotate") == 1); // the generation is raised first
+    CHECK(world.kube.count("stamp") == 1); // the generation is raised first
 }
 
 TEST_CASE("a Pod's end is its job's end, exit code and all")

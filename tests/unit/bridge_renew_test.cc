@@ -47,7 +47,7 @@ TEST_CASE("a misfit that stays is met with pauses")
 
     CHECK(world.slurm.jobs().size() < 35);
     CHECK(world.slurm.living().size() <= 1);
-    CHECK(world.kube.count("annotate") < 35);
+    CHECK(world.kube.count("stamp") < 35);
     CHECK(world.kube.count("fail_pod") == 0);
 }
 

@@ -65,6 +65,7 @@ TEST_CASE("every key sets its field")
                            "OrphanGrace=0\n"
                            "BindTimeout=10\n"
                            "GateTimeout=7\n"
+                           "NodeLostTimeout=11\n"
                            "Workers=64\n"
                            "LogLevel=Debug");
 
@@ -85,6 +86,7 @@ TEST_CASE("every key sets its field")
     CHECK(conf->orphan_grace == seconds(0));
     CHECK(conf->bind_timeout == seconds(10));
     CHECK(conf->gate_timeout == seconds(7));
+    CHECK(conf->node_lost_timeout == seconds(11));
     CHECK(conf->workers == 64);
     CHECK(conf->log_level == LogLevel::debug);
 }
@@ -141,6 +143,7 @@ TEST_CASE("a bad value is refused with its line and its key")
         "OrphanGrace=86401",
         "BindTimeout=9",
         "GateTimeout=0",
+        "NodeLostTimeout=9",
         "Workers=0",
         "Workers=65",
         "Workers= ",

@@ -146,8 +146,58 @@ TEST_CASE("a Pod that came bound without a job of ours is left alone")
     foreign.node_name = "node-1";
 
     expect<Wait>(make_gang(foreign));
-    expect<Wait>(make_gang(bound_pod())); // its job is lost: never kill
+    expect<Wait>(gang_of(foreign, JobState::unknown));
+}
+
+TEST_CASE("a Pod that lives and whose job is lost gets a new job on its node")
+{
+    Adopt adopt = expect<Adopt>(make_gang(bound_pod()));
+    CHECK(adopt.node == "kn1"); // Slurm's name of it
+    CHECK(adopt.generation == 1);
+
+    Gang raised = make_gang(bound_pod());
+    raised.least_generation = 4;
+    CHECK(expect<Adopt>(raised).generation == 5);
+
+    // It ends anyway; its node counts as dirty until then.
     expect<Wait>(make_gang(with_deletion(bound_pod())));
+    expect<Wait>(make_gang(bound_pod()), {}); // no Slurm node stands for its Node
+    Gang unsure = make_gang(bound_pod());
+    unsure.submit_uncertain = true;
+    expect<Find>(unsure);
+}
+
+TEST_CASE("a job that is to adopt a Pod may wait, and is the Pod's once it is "
+          "allocated")
+{
+    Gang gang = make_gang(bound_pod()); // by job 7, generation 0
+    gang.job = make_job(9, JobState::pending);
+    gang.job->tag.generation = 1;
+    expect<Wait>(gang);
+
+    gang.job = make_job(9, JobState::configuring);
+    gang.job->tag.generation = 1;
+    gang.prolog_held = true;
+    Restamp restamp = expect<Restamp>(gang);
+    CHECK(restamp.job == gang.job->ref);
+    CHECK(restamp.node == "kn1");
+
+    gang.job->nodes = {"kn2"}; // somebody changed its features meanwhile
+    expect<Cancel>(gang);
+
+    gang.job = make_job(9, JobState::pending);
+    gang.job->tag.generation = 1;
+    gang.pods = {share(with_end(bound_pod(), "Succeeded"))};
+    expect<Cancel>(gang);
+}
+
+TEST_CASE("a second job of the same generation adopts nothing")
+{
+    Gang gang = make_gang(bound_pod());
+    gang.job = make_job(9, JobState::configuring);
+    expect<Cancel>(gang);
+    gang.job = make_job(9, JobState::pending);
+    expect<Cancel>(gang);
 }
 
 TEST_CASE("a Pod that is being deleted gets no job")
@@ -255,6 +305,40 @@ TEST_CASE("Pods that are gone, or that a user ended, cancel the job")
     }
 }
 
+TEST_CASE("a Pod that a disruption ended fails its job, whatever it exited with")
+{
+    for (const char *phase : {"Succeeded", "Failed"}) {
+        Pod pod = with_deletion(with_end(bound_pod(), phase));
+        pod.disruption = "EvictionByEvictionAPI";
+
+        Complete complete = expect<Complete>(gang_of(pod, JobState::running));
+
+        CHECK(complete.status == 1 << 8);
+        CHECK(complete.why == "EvictionByEvictionAPI");
+    }
+}
+
+TEST_CASE("a Pod that is being deleted on a lost Node does not hold its job")
+{
+    for (JobState state : allocated_states) {
+        Gang gang = gang_of(with_deletion(bound_pod()), state);
+        gang.node_lost = "the Node kn1 is not ready";
+
+        Complete complete = expect<Complete>(gang);
+
+        CHECK(complete.status == 1 << 8);
+        CHECK(complete.why == "NodeLost: the Node kn1 is not ready");
+    }
+    Gang lives = gang_of(bound_pod(), JobState::running);
+    lives.node_lost = "the Node kn1 is not ready";
+    expect<Wait>(lives); // nobody wants it gone
+
+    Gang ended = gang_of(with_deletion(bound_pod()), JobState::failed);
+    ended.node_lost = "the Node kn1 is not ready";
+    ended.epilog_held = true;
+    expect<Wait>(ended); // nobody knows that its containers are gone
+}
+
 // It never had a container; a finalizer may keep the object for ever.
 TEST_CASE("an allocation for an unbound Pod that is being deleted is cancelled")
 {
@@ -307,11 +391,37 @@ TEST_CASE("when the job has ended, Pods that live are ended")
 }
 
 // A slurmctld that forgot its nodes says so of every job.
-TEST_CASE("when the node is said to fail, Pods that live are left alone")
+TEST_CASE("when the node is said to fail, Pods that live get a new job")
 {
     Gang gang = gang_of(bound_pod(), JobState::node_fail);
     gang.epilog_held = true;
 
+    CHECK(expect<Adopt>(gang).node == "kn1");
+    expect<Wait>(gang_of(with_deletion(bound_pod()), JobState::node_fail));
+}
+
+TEST_CASE("when the node did fail, Pods that live are ended")
+{
+    Gang down = gang_of(bound_pod(), JobState::node_fail);
+    down.node_down = true;
+    expect<EndPods>(down);
+
+    Gang lost = gang_of(bound_pod(), JobState::node_fail);
+    lost.node_lost = "the Node kn1 is gone";
+    expect<EndPods>(lost);
+}
+
+TEST_CASE("Pods that were told to end get their time, and are then deleted")
+{
+    Pod told = bound_pod();
+    told.active_deadline = 1;
+    Gang gang = gang_of(told, JobState::timeout);
+    expect<Wait>(gang);
+
+    gang.end_overdue = true;
+    CHECK(expect<EndPods>(gang).insist);
+
+    gang.pods = {share(with_deletion(told))};
     expect<Wait>(gang);
 }
 
@@ -380,7 +490,7 @@ TEST_CASE("the end of one job says nothing about Pods that another bound")
     Gang gang = gang_of(with_binding(waiting_pod(),
                                      make_job(8, JobState::running), "node-1"),
                         JobState::cancelled);
-    expect<Wait>(gang);
+    expect<Adopt>(gang);
 
     gang.epilog_held = true;
     expect<Clean>(gang);
@@ -470,6 +580,9 @@ TEST_CASE("every action has a name of its own")
 {
     CHECK(std::string(action_name(Wait{})) == "wait");
     CHECK(std::string(action_name(Submit{})) == "submit");
+    CHECK(std::string(action_name(Adopt{})) == "adopt");
+    CHECK(std::string(action_name(Restamp{})) == "restamp");
     CHECK(std::string(action_name(EndPods{})) == "end_pods");
+    CHECK(std::string(action_name(FailPods{})) == "fail_pods");
     CHECK(std::string(action_name(Clean{})) == "clean");
 }

@@ -149,32 +149,73 @@ Result<> FakeKube::fail_pod(const Pod &pod, const std::string &reason,
     });
 }
 
-Result<> FakeKube::annotate(const Pod &pod, const std::string &name,
-                            const std::string &value)
+Result<> FakeKube::stamp(const Pod &pod, const TextMap &labels,
+                         const TextMap &annotations)
 {
-    if (!is_qualified_name(name))
-        return fail(Code::rejected, "no annotation's name");
-    return act({"annotate", pod.key, name + "=" + value}, pod,
+    if (auto good = check_metadata(labels, annotations); !good)
+        return good;
+    std::string detail;
+    for (const TextMap *texts : {&labels, &annotations})
+        for (const auto &[name, value] : *texts)
+            detail += (detail.empty() ? "" : ",") + name + "=" + value;
+    return act({"stamp", pod.key, detail}, pod, [&](Pod &there) -> Result<> {
+        for (const auto &[name, value] : labels)
+            there.labels[name] = value;
+        for (const auto &[name, value] : annotations)
+            there.annotations[name] = value;
+        return {};
+    });
+}
+
+Result<> FakeKube::expire_pod(const Pod &pod)
+{
+    return act({"expire_pod", pod.key, ""}, pod, [](Pod &there) -> Result<> {
+        there.active_deadline = 1;
+        return {};
+    });
+}
+
+Result<> FakeKube::set_disrupted(const Pod &pod, const std::string &reason,
+                                 const std::string &)
+{
+    if (!pod.disruption.empty())
+        return {};
+    return act({"set_disrupted", pod.key, reason}, pod,
                [&](Pod &there) -> Result<> {
-                   there.annotations[name] = value;
+                   there.disruption = reason;
                    return {};
                });
 }
 
-// A bound Pod stays, deleting, until a kubelet has ended it: erase().
+Result<> FakeKube::evict_pod(const Pod &pod)
+{
+    if (budget_exhausted) {
+        next_mishap({"evict_pod", pod.key, ""}); // records the call
+        return fail(Code::rejected, "a PodDisruptionBudget forbids it");
+    }
+    return remove("evict_pod", pod);
+}
+
 Result<> FakeKube::delete_pod(const Pod &pod)
 {
+    return remove("delete_pod", pod);
+}
+
+// A bound Pod stays, deleting, until a kubelet has ended it: erase().
+Result<> FakeKube::remove(const std::string &what, const Pod &pod)
+{
     bool vanishes = false;
-    auto said =
-        act({"delete_pod", pod.key, ""}, pod, [&](Pod &there) -> Result<> {
-            there.deleting = true;
-            vanishes = !there.bound();
-            return {};
-        });
+    auto said = act({what, pod.key, ""}, pod, [&](Pod &there) -> Result<> {
+        there.deleting = true;
+        vanishes = !there.bound();
+        return {};
+    });
     if (vanishes)
         erase(pod.key);
+    auto there = find(pod.key);
+    bool another = there && there->uid != pod.uid;
     if (!said && (said.error().code == Code::not_found ||
-                  said.error().code == Code::conflict))
+                  (said.error().code == Code::conflict && another)))
         return {};
     return said;
 }

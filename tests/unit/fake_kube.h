@@ -45,6 +45,8 @@ class FakeKube : public Kube {
 
     // --- what a test wants to go wrong, or to know
 
+    // A PodDisruptionBudget forbids every eviction.
+    bool budget_exhausted = false;
     // The next call of this method (any more: one after the other) fails so,
     // and does nothing.
     void fail_next(const std::string &what, Code code,
@@ -65,8 +67,12 @@ class FakeKube : public Kube {
                              const std::string &message) override;
     Result<> fail_pod(const Pod &pod, const std::string &reason,
                       const std::string &message) override;
-    Result<> annotate(const Pod &pod, const std::string &name,
-                      const std::string &value) override;
+    Result<> stamp(const Pod &pod, const TextMap &labels,
+                   const TextMap &annotations) override;
+    Result<> expire_pod(const Pod &pod) override;
+    Result<> set_disrupted(const Pod &pod, const std::string &reason,
+                           const std::string &message) override;
+    Result<> evict_pod(const Pod &pod) override;
     Result<> delete_pod(const Pod &pod) override;
     Result<Pod> get_pod(const ObjectKey &key) override;
     Result<> post_event(const Pod &pod, const PodEvent &event) override;
@@ -78,6 +84,7 @@ class FakeKube : public Kube {
     // Records the call, lets it go wrong if it is to, and else writes.
     Result<> act(const Call &call, const Pod &pod, const Write &write);
     Result<> write_to(const Pod &pod, const Write &write);
+    Result<> remove(const std::string &what, const Pod &pod);
     std::pair<Mishap, Error> next_mishap(const Call &call);
     void tell(const Pod &pod, bool deleted) const;
 

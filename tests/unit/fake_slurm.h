@@ -16,8 +16,10 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -71,6 +73,16 @@ class FakeSlurm : public Slurm {
     }
     // MinJobAge is over, or a crash lost it.
     void purge(JobId id) { jobs_.erase(id); }
+    // The accounting database knows how it ended.
+    void account(JobRef ref, JobState state) { accounted_[ref] = state; }
+    void set_down(const std::string &node)
+    {
+        nodes_.at(node).down = true;
+        for (auto &[id, record] : jobs_)
+            if (is_allocated(record.job.state) &&
+                std::ranges::contains(record.job.nodes, node))
+                end(record, JobState::node_fail);
+    }
     // As when a crash took slurmctld back to an older state.
     void resurrect(JobId id) { jobs_.at(id).job.state = JobState::running; }
     // A job as somebody else, or an earlier life of the agent, left it.
@@ -237,6 +249,16 @@ class FakeSlurm : public Slurm {
         return details;
     }
 
+    Result<JobState> recall(JobRef ref) override
+    {
+        if (auto said = enter("recall"); !said)
+            return std::unexpected(said.error());
+        auto known = accounted_.find(ref);
+        if (known == accounted_.end())
+            return fail(Code::not_found, "recall: no such record");
+        return known->second;
+    }
+
     Result<std::vector<Job>> load_all() override
     {
         if (auto said = enter("load_all"); !said)
@@ -396,12 +418,22 @@ class FakeSlurm : public Slurm {
                std::string::npos;
     }
 
-    bool features_exist(const std::string &feature) const
+    // As a job asks for them: "a&b".
+    static bool has_features(const SlurmNode &node, const std::string &all)
     {
-        return feature.empty() ||
-               std::ranges::any_of(nodes_, [&](const auto &known) {
-                   return has_feature(known.second, feature);
-               });
+        return std::ranges::all_of(std::views::split(all, '&'), [&](auto one) {
+            return has_feature(node, std::string(std::string_view(one)));
+        });
+    }
+
+    bool features_exist(const std::string &all) const
+    {
+        return std::ranges::all_of(std::views::split(all, '&'), [&](auto one) {
+            return std::ranges::any_of(nodes_, [&](const auto &known) {
+                return has_feature(known.second,
+                                   std::string(std::string_view(one)));
+            });
+        });
     }
 
     static std::uint64_t memory_of(const JobDescription &job)
@@ -458,9 +490,9 @@ class FakeSlurm : public Slurm {
         std::uint32_t cpus = record.asked.tasks * record.asked.cpus_per_task;
         for (const auto &[name, node] : nodes_) {
             auto [used_cpus, used_memory] = used_of(name);
-            if (node.drained || used_cpus + cpus > node.cpus ||
+            if (node.drained || node.down || used_cpus + cpus > node.cpus ||
                 used_memory + memory_of(record.asked) > node.memory.value ||
-                !has_feature(node, record.asked.features))
+                !has_features(node, record.asked.features))
                 continue;
             record.job.state = JobState::configuring;
             record.job.reason.clear();
@@ -517,6 +549,7 @@ class FakeSlurm : public Slurm {
     }
 
     std::map<JobId, Record> jobs_;
+    std::map<JobRef, JobState> accounted_;
     std::set<JobId> held_;
     std::map<std::string, SlurmNode> nodes_;
     std::map<std::string, NodeDescription> created_;

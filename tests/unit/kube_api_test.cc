@@ -144,7 +144,7 @@ TEST_CASE("each call goes where the API has it, as it wants it")
     CHECK(kube.bind(stage.pod, {"n1", {}, {}}).has_value());
     CHECK(kube.set_unscheduled(stage.pod, "R", "m").has_value());
     CHECK(kube.fail_pod(stage.pod, "R", "m").has_value());
-    CHECK(kube.annotate(stage.pod, "a/b", "v").has_value());
+    CHECK(kube.stamp(stage.pod, {}, {{"a/b", "v"}}).has_value());
     CHECK(kube.delete_pod(stage.pod).has_value());
     CHECK(kube.get_pod(stage.pod.key).has_value());
     CHECK(kube.post_event(stage.pod, {}).has_value());
@@ -249,5 +249,5 @@ TEST_CASE("a 422 about the uid is a conflict")
     CHECK(code_of(stage.kube.set_unscheduled(stage.pod, "R", "m")) ==
           Code::conflict);
     CHECK(code_of(stage.kube.fail_pod(stage.pod, "R", "m")) == Code::conflict);
-    CHECK(code_of(stage.kube.annotate(stage.pod, "a", "b")) == Code::conflict);
+    CHECK(code_of(stage.kube.stamp(stage.pod, {}, {{"a", "b"}})) == Code::conflict);
 }

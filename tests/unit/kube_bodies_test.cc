@@ -109,7 +109,7 @@ TEST_CASE("text of users cannot break out of a body")
     Pod pod = make_pod();
     const std::string evil = "\"},{\"\n\x01\xff\\";
 
-    Json body = json_of(annotation_body(pod, "a/b", evil));
+    Json body = json_of(stamp_body(pod, {}, {{"a/b", evil}}));
 
     CHECK(body.at("metadata/annotations").member("a/b").text() ==
           "\"},{\"\n\x01?\\");

@@ -120,18 +120,65 @@ void an_unbound_pod_fails(Kube &kube, PodFactory &pods)
     CHECK(failed.scheduled.reason == "SlurmJobCancelled");
 }
 
-void an_annotation_is_set(Kube &kube, PodFactory &pods)
+void a_pod_is_stamped(Kube &kube, PodFactory &pods)
 {
-    Pod pod = pods.make("annotated");
+    Pod pod = pods.make("stamped");
+    TextMap generation = {{"slurmk8s/generation", "2"}};
 
-    CHECK(kube.annotate(pod, "slurmk8s/generation", "2").has_value());
+    CHECK(kube.stamp(pod, {}, generation).has_value());
+    CHECK(kube.stamp(pod, {{job_label, "9"}}, {{sluid, "s9"}}).has_value());
 
-    CHECK(read(kube, pod).annotation("slurmk8s/generation") == "2");
-    check_code(kube.annotate(other_uid(pod), "slurmk8s/generation", "3"),
-               Code::conflict);
-    check_code(kube.annotate(pod, "not a name", "3"), Code::rejected);
+    Pod stamped = read(kube, pod);
+    CHECK(stamped.annotation("slurmk8s/generation") == "2");
+    CHECK(stamped.annotation(sluid) == "s9");
+    CHECK(stamped.label(job_label) == "9");
+    check_code(kube.stamp(other_uid(pod), {}, generation), Code::conflict);
+    check_code(kube.stamp(pod, {}, {{"not a name", "3"}}), Code::rejected);
+    check_code(kube.stamp(pod, {{job_label, "a b"}}, {}), Code::rejected);
     pod.key.name = "missing";
-    check_code(kube.annotate(pod, "slurmk8s/generation", "3"), Code::not_found);
+    check_code(kube.stamp(pod, {}, generation), Code::not_found);
+}
+
+void a_bound_pod_is_expired(Kube &kube, PodFactory &pods)
+{
+    Pod pod = pods.make("expired");
+    REQUIRE(kube.bind(pod, {pods.node(0), {}, {}}).has_value());
+
+    auto said = kube.expire_pod(pod);
+    REQUIRE_MESSAGE(said.has_value(), said.error().message);
+
+    CHECK(read(kube, pod).active_deadline == 1);
+    CHECK(kube.expire_pod(pod).has_value()); // again: no harm
+    check_code(kube.expire_pod(other_uid(pod)), Code::conflict);
+    pod.key.name = "missing";
+    check_code(kube.expire_pod(pod), Code::not_found);
+}
+
+void a_disruption_is_said(Kube &kube, PodFactory &pods)
+{
+    Pod pod = pods.make("disrupted");
+    check_code(kube.set_disrupted(other_uid(pod), "R", "m"), Code::conflict);
+
+    auto said = kube.set_disrupted(pod, "PreemptionByScheduler", "words");
+    REQUIRE_MESSAGE(said.has_value(), said.error().message);
+
+    Pod disrupted = read(kube, pod);
+    CHECK(disrupted.disruption == "PreemptionByScheduler");
+    // Whatever was said first stays.
+    CHECK(kube.set_disrupted(disrupted, "Other", "words").has_value());
+    CHECK(read(kube, pod).disruption == "PreemptionByScheduler");
+}
+
+void evicting_spares_another_pod(Kube &kube, PodFactory &pods)
+{
+    Pod pod = pods.make("evicted");
+
+    CHECK(kube.evict_pod(other_uid(pod)).has_value());
+    CHECK(!read(kube, pod).deleting);
+    CHECK(kube.evict_pod(pod).has_value());
+    CHECK(kube.evict_pod(pod).has_value()); // again: no harm
+
+    CHECK(kube.get_pod(pod.key).error().code == Code::not_found);
 }
 
 void deleting_spares_another_pod(Kube &kube, PodFactory &pods)
@@ -171,7 +218,10 @@ void kube_contract(Kube &kube, PodFactory &pods)
     a_stale_pod_is_not_failed(kube, pods);
     a_waiting_pod_says_why(kube, pods);
     an_unbound_pod_fails(kube, pods);
-    an_annotation_is_set(kube, pods);
+    a_pod_is_stamped(kube, pods);
+    a_bound_pod_is_expired(kube, pods);
+    a_disruption_is_said(kube, pods);
+    evicting_spares_another_pod(kube, pods);
     deleting_spares_another_pod(kube, pods);
     events_are_written(kube, pods);
 }

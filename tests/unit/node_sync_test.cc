@@ -24,12 +24,12 @@ SlurmNode make_slurm_node(const std::string &name)
 
 NodePlan plan_of(const Node &node)
 {
-    return plan_nodes({node}, {}, "127.0.0.1", 6817);
+    return plan_nodes({node}, {}, {}, "127.0.0.1", 6817);
 }
 
 NodePlan plan_of(const Node &node, const SlurmNode &known)
 {
-    return plan_nodes({node}, {known}, "127.0.0.1", 6817);
+    return plan_nodes({node}, {known}, {}, "127.0.0.1", 6817);
 }
 
 // The only step of that plan, which must be of that kind.
@@ -263,7 +263,7 @@ TEST_CASE("of two Nodes that claim one Slurm node the first has it")
     Node second = make_node("n2");
     second.labels[names::slurm_nodename_label] = "n1";
 
-    NodePlan plan = plan_nodes({first, second}, {}, "127.0.0.1", 6817);
+    NodePlan plan = plan_nodes({first, second}, {}, {}, "127.0.0.1", 6817);
 
     CHECK(step_of<CreateNode>(plan).node.name == "n1");
     CHECK(plan.nodes == NodeMap{{"n1", "n1"}});
@@ -305,7 +305,7 @@ TEST_CASE("Slurm nodes that no Node stands for are not touched")
     SlurmNode foreign = make_slurm_node("foreign");
     foreign.features = "cloud";
 
-    NodePlan plan = plan_nodes({}, {other, foreign}, "127.0.0.1", 6817);
+    NodePlan plan = plan_nodes({}, {other, foreign}, {}, "127.0.0.1", 6817);
 
     CHECK(plan.steps.empty());
     CHECK(plan.complaints.empty());
@@ -317,7 +317,7 @@ TEST_CASE("a node of ours that no Node asks for any more is drained, and taken "
     SlurmNode known = make_slurm_node("n1");
     known.features = "gpu,k8s";
 
-    NodePlan plan = plan_nodes({}, {known}, "127.0.0.1", 6817);
+    NodePlan plan = plan_nodes({}, {known}, {}, "127.0.0.1", 6817);
 
     DrainNode drain = step_of<DrainNode>(plan);
     CHECK(drain.node == "n1");
@@ -325,7 +325,7 @@ TEST_CASE("a node of ours that no Node asks for any more is drained, and taken "
     known.drained = true;
     known.reason = drain.reason;
     known.features = "k8s";
-    CHECK(plan_nodes({}, {known}, "127.0.0.1", 6817).steps.empty());
+    CHECK(plan_nodes({}, {known}, {}, "127.0.0.1", 6817).steps.empty());
     CHECK(step_of<ResumeNode>(plan_of(make_node("n1"), known)).node == "n1");
 }
 
@@ -358,19 +358,19 @@ TEST_CASE("a plan that is carried out leaves nothing to do")
     cordoned.unschedulable = true;
     std::vector<Node> nodes = {make_node("n1"), cordoned};
 
-    auto first = sync_nodes(nodes, slurm, {});
+    auto first = sync_nodes(nodes, {}, slurm, {});
     REQUIRE(first);
     CHECK(first->nodes == NodeMap{{"n1", "n1"}, {"n2", "n2"}});
     CHECK(first->complaints.empty());
     CHECK(slurm.count("create_node") == 2);
     CHECK(slurm.count("drain") == 1);
 
-    REQUIRE(sync_nodes(nodes, slurm, {}));
+    REQUIRE(sync_nodes(nodes, {}, slurm, {}));
     CHECK(slurm.count("create_node") == 2);
     CHECK(slurm.count("drain") == 1);
 
     nodes[1].unschedulable = false;
-    REQUIRE(sync_nodes(nodes, slurm, {}));
+    REQUIRE(sync_nodes(nodes, {}, slurm, {}));
     CHECK(slurm.count("resume") == 1);
 }
 
@@ -380,7 +380,7 @@ TEST_CASE("a step that fails is a complaint, and the others are still taken")
     slurm.fail_next("create_node", Code::rejected);
 
     auto result =
-        sync_nodes({make_node("n1"), make_node("n2")}, slurm, {});
+        sync_nodes({make_node("n1"), make_node("n2")}, {}, slurm, {});
 
     REQUIRE(result);
     CHECK(result->complaints.size() == 1);
@@ -392,7 +392,7 @@ TEST_CASE("nothing is planned from a list that did not come")
     FakeSlurm slurm;
     slurm.fail_next("load_nodes", Code::busy);
 
-    auto result = sync_nodes({make_node("n1")}, slurm, {});
+    auto result = sync_nodes({make_node("n1")}, {}, slurm, {});
 
     REQUIRE_FALSE(result);
     CHECK(result.error().code == Code::busy);
@@ -426,7 +426,7 @@ TEST_CASE("NodeAddress is an IP address, with a port or slurmctld's")
         FakeSlurm slurm;
         Conf conf;
         conf.node_address = row.text;
-        auto result = sync_nodes({make_node("n1")}, slurm, conf);
+        auto result = sync_nodes({make_node("n1")}, {}, slurm, conf);
         CHECK(result.has_value() == (row.address != nullptr));
         if (!result || !row.address)
             continue;

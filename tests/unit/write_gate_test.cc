@@ -61,10 +61,13 @@ struct Fixture {
         note(Write::drain, slurm.drain("n1", "why"));
         note(Write::resume, slurm.resume("n1"));
         note(Write::delete_node, slurm.delete_node("n1"));
-        note(Write::annotate, kube.annotate(pod, "a/b", "c"));
+        note(Write::stamp, kube.stamp(pod, {}, {{"a/b", "c"}}));
         note(Write::set_unscheduled, kube.set_unscheduled(pod, "r", "m"));
         note(Write::bind, kube.bind(pod, {"n1", {}, {}}));
         note(Write::fail_pod, kube.fail_pod(pod, "r", "m"));
+        note(Write::set_disrupted, kube.set_disrupted(pod, "r", "m"));
+        note(Write::expire_pod, kube.expire_pod(pod));
+        note(Write::evict_pod, kube.evict_pod(pod));
         note(Write::post_event, kube.post_event(pod, {}));
         note(Write::delete_pod, kube.delete_pod(pod));
         return codes;
