@@ -159,6 +159,9 @@ void Http::Impl::set_time_options(Milliseconds silence)
     set(CURLOPT_TCP_KEEPALIVE, 1L);
     set(CURLOPT_TCP_KEEPIDLE, 30L);
     set(CURLOPT_TCP_KEEPINTVL, 10L);
+#if LIBCURL_VERSION_NUM >= 0x080900
+    set(CURLOPT_TCP_KEEPCNT, 3L); // a host that vanished is noticed in a minute
+#endif
     set(CURLOPT_CONNECTTIMEOUT_MS, connect_timeout_ms);
     if (silence == 0ms)
         set(CURLOPT_TIMEOUT, static_cast<long>(endpoint_.timeout.count()));

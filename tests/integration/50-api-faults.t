@@ -9,6 +9,7 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import agent_conf
 import bed
 import through_proxy
 from fault_proxy import (answer, answer_after, bindings, cut_after, drip,
@@ -37,14 +38,15 @@ def met(fault, times=1, seconds=20):
              seconds)
 
 
-def through(fault, times=1, cut_streams=False):
-    """The fault comes, is met so often, and goes."""
+def through(*faults, times=1, cut_streams=False):
+    """The faults come, each is met so often, and they go."""
     stages = Stages()
-    proxy.set(fault)
+    proxy.set(*faults)
     if cut_streams:
         proxy.cut_streams()
     stages.act()
-    met(fault, times)
+    for fault in faults:
+        met(fault, times)
     proxy.clear()
     stages.all_went_on()
     return stages
@@ -121,16 +123,11 @@ def overloaded():
 
 @case
 def one_conflict():
-    """409 to one write of each kind, without reason"""
-    stages = Stages()
-    faults = [answer(409, times=1, when=lambda r, m=method: r.method == m and
-                     "/pods/" in r.path)
-              for method in ("POST", "DELETE", "PATCH")]
-    proxy.set(*faults)
-    stages.act()
-    met(faults[0])
-    met(faults[1])
-    stages.all_went_on()
+    """409 without reason to one binding and to the end of one Pod"""
+    def ending(request):
+        return request.writes and request.resource.endswith("/pods/stopped")
+    through(answer(409, when=bindings, times=1),
+            answer(409, when=ending, times=1))
 
 
 @case
@@ -206,7 +203,7 @@ def outage_black_hole():
 @case
 def expired_token():
     """401 until the token file changes: then it is read again"""
-    old = through_proxy.read(through_proxy.TOKEN).strip()
+    old = agent_conf.read(agent_conf.TOKEN).strip()
     stages = Stages()
     fault = answer(401, when=lambda r:
                    r.headers["Authorization"] == f"Bearer {old}")
@@ -219,7 +216,7 @@ def expired_token():
         "slurmk8sd/token",
         {"spec": {"expirationSeconds": 86400 * 365}})["status"]["token"]
     check(fresh != old, "another token")
-    through_proxy.write(through_proxy.TOKEN, fresh + "\n")
+    agent_conf.write(agent_conf.TOKEN, fresh + "\n")
     stages.all_went_on()
 
 
@@ -238,9 +235,10 @@ def slow_drip():
 @case
 def truncated_answers():
     """half an answer, with a length that fits and as a cut connection"""
-    for honest in (True, False):
-        through(truncated(honest, when=lambda r: not r.watches), times=5)
-        bed.clean()
+    def plain(request):
+        return not request.watches
+    through(truncated(True, when=plain, times=5),
+            truncated(False, when=plain, times=5), times=4)
 
 
 @case

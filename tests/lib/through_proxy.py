@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The sandbox's agent with the fault proxy before its API server, and Pods in
 every stage of their life to try a fault on."""
-import atexit
 import time
 import urllib.parse
 
+import agent_conf
 import bed
 import fault_proxy
+import slurmctld
 from tap import check, equal, wait_for
 
-CONF = "/etc/slurm/k8s.conf"
-TOKEN = "/etc/slurm/k8s/token"
 PORT_OFFSET = 24  # of the sandbox's ports for tests
 
 _api = urllib.parse.urlsplit(bed.os.environ["SANDBOX_API"])
@@ -19,30 +18,12 @@ proxy = fault_proxy.FaultProxy(
     bed.SANDBOX / "pki/apiserver.crt", bed.SANDBOX / "pki/apiserver.key")
 
 
-def read(path):
-    return bed.inside("cat", path)
-
-
-def write(path, text):
-    """In place: owner and mode stay."""
-    bed.inside("sh", "-c", f"cat > {path}", stdin=text)
-
-
 def begin():
     """The agent talks through the proxy until this program ends."""
     proxy.start()
-    conf = read(CONF)
-    atexit.register(_end, conf)
-    write(CONF, conf.replace(f"KubeApiServer={_api.geturl()}",
-                             f"KubeApiServer={proxy.url}"))
-    equal(proxy.url in read(CONF), True, "the proxy in k8s.conf")
-    bed.ctl("start", "slurmk8sd")
-
-
-def _end(conf):
-    write(CONF, conf)
-    bed.ctl("start", "slurmk8sd")  # restarts what was changed
-    proxy.stop()
+    agent_conf.edit(lambda conf: conf.replace(
+        f"KubeApiServer={_api.geturl()}", f"KubeApiServer={proxy.url}"),
+        at_end=proxy.stop)
 
 
 def fresh():
@@ -63,13 +44,7 @@ class Stages:
     def __init__(self):
         self.began = time.monotonic()
         self.foreign = bed.create(bed.pod("foreign", scheduler="another"))
-        bed.run("scontrol", "update", "PartitionName=kwok", "State=DOWN")
-        try:
-            bed.create(bed.pod("waits"))
-            self.held = bed.wait_job("waits", "PENDING")["job_id"]
-            bed.run("scontrol", "hold", str(self.held))
-        finally:
-            bed.run("scontrol", "update", "PartitionName=kwok", "State=UP")
+        (self.held,) = slurmctld.waiting_pods("waits")
         for name in ("runs", "ends", "deleted", "stopped"):
             bed.create(bed.pod(name))
         for name in ("ends", "deleted", "stopped"):
@@ -89,7 +64,7 @@ class Stages:
 
     def all_went_on(self, seconds=60):
         """After the fault: each Pod has got what it had coming, once."""
-        bed.run("scontrol", "release", str(self.held))
+        slurmctld.release(self.held)
         bed.wait_phase("new", "Running", seconds)
         bed.wait_phase("waits", "Running", seconds)
         equal(bed.wait_job("waits", "RUNNING", seconds)["job_id"], self.held,
@@ -105,7 +80,8 @@ class Stages:
         runs = bed.get("runs")
         equal(runs["metadata"]["uid"], self.runs["metadata"]["uid"], "runs")
         equal(runs["status"]["phase"], "Running", "phase of runs")
-        check("deletionTimestamp" not in runs["metadata"], "runs is deleted")
+        check("deletionTimestamp" not in runs["metadata"] and
+              "activeDeadlineSeconds" not in runs["spec"], "runs is ended")
         equal([job["job_id"] for job in bed.jobs_of("runs")], [self.job],
               "jobs of runs")
         equal(bed.get("foreign")["metadata"]["resourceVersion"],

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The sandbox's k8s.conf with other contents, for as long as a program runs."""
+import atexit
+
+import bed
+from tap import check
+
+CONF = "/etc/slurm/k8s.conf"
+TOKEN = "/etc/slurm/k8s/token"
+
+
+def read(path):
+    return bed.inside("cat", path)
+
+
+def write(path, text):
+    """In place: owner and mode stay."""
+    bed.inside("sh", "-c", f"cat > {path}", stdin=text)
+
+
+def edit(change, at_end=lambda: None):
+    """The agent runs with change(text of k8s.conf) until this program ends; it
+    is as before when at_end is called."""
+    before = read(CONF)
+    after = change(before)
+    check(after != before, "the change of k8s.conf changes nothing")
+
+    def undo():
+        write(CONF, before)
+        bed.ctl("start", "slurmk8sd")  # restarts what was changed
+        at_end()
+    atexit.register(undo)
+    write(CONF, after)
+    bed.ctl("start", "slurmk8sd")

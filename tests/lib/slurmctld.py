@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What tests do to the sandbox's slurmctld: crashes, older states, other
+configurations."""
+import bed
+from tap import check, equal, wait_for
+
+CONF = "/etc/slurm/slurm.conf"
+STATE = "/var/spool/slurmctld"
+KEPT = "/var/spool/slurmctld.kept"
+
+
+def is_up():
+    return "UP" in bed.run("scontrol", "ping", check=False)
+
+
+def kill():
+    bed.ctl("kill", "slurmctld")
+
+
+def start():
+    bed.ctl("start", "slurmctld")
+
+
+def restart():
+    """As after a crash: what was not saved is lost."""
+    kill()
+    start()
+
+
+def save():
+    """slurmctld saves jobs some seconds after a change, and before it replaces
+    itself: until this returns it has."""
+    bed.run("scontrol", "reconfigure")
+    wait_for("slurmctld to be back", is_up)
+
+
+def keep_state():
+    """Puts the state as it is now aside."""
+    save()
+    bed.inside("sh", "-c", f"rm -rf {KEPT} && cp -a {STATE} {KEPT}")
+
+
+def bring_state_back():
+    """slurmctld is killed, and starts from the state that was put aside."""
+    kill()
+    bed.inside("sh", "-c", f"rm -rf {STATE} && cp -a {KEPT} {STATE}")
+    start()
+
+
+class changed_conf:
+    """slurm.conf edited by edit(text), and slurmctld started with it; as it was
+    after the block."""
+
+    def __init__(self, edit):
+        self.edit = edit
+
+    def __enter__(self):
+        self.saved = bed.inside("cat", CONF)
+        other = self.edit(self.saved)
+        check(other != self.saved, "the edit changes nothing")
+        self._start_with(other)
+
+    def __exit__(self, *_):
+        self._start_with(self.saved)
+
+    def _start_with(self, text):
+        bed.inside("sh", "-c", f"cat > {CONF}", stdin=text)
+        restart()
+
+
+def waiting_pods(*names):
+    """Pods whose jobs are held in Slurm; the ids of these."""
+    bed.run("scontrol", "update", "PartitionName=kwok", "State=DOWN")
+    try:
+        for name in names:
+            bed.create(bed.pod(name))
+        ids = [bed.wait_job(name, "PENDING", 60)["job_id"] for name in names]
+        bed.run("scontrol", "hold", ",".join(map(str, ids)))
+    finally:
+        bed.run("scontrol", "update", "PartitionName=kwok", "State=UP")
+    return ids
+
+
+def release(*ids):
+    bed.run("scontrol", "release", ",".join(map(str, ids)))
+
+
+def nodes():
+    """The agent's nodes that slurmctld knows and may use, by name."""
+    return set(bed.run("sinfo", "-h", "-p", "kwok", "-t", "idle,mix,alloc",
+                       "-N", "-o", "%N").split())
+
+
+def living_jobs_of(name):
+    over = {"CANCELLED", "COMPLETED", "FAILED", "TIMEOUT", "NODE_FAIL",
+            "PREEMPTED", "DEADLINE", "OUT_OF_MEMORY", "BOOT_FAIL"}
+    return [job for job in bed.jobs_of(name) if not over & set(bed.state_of(job))]
+
+
+class Running:
+    """A Pod that runs now, and must go on whatever becomes of its job."""
+
+    def __init__(self, name):
+        self.name = name
+        self.pod = bed.wait_phase(name, "Running")
+        self.job = bed.wait_job(name, "RUNNING")
+        self.sluid = self.pod["metadata"]["annotations"][bed.SLUID_ANNOTATION]
+
+    def lives(self):
+        now = bed.get(self.name)
+        check(now, f"Pod {self.name} is gone")
+        meta = now["metadata"]
+        equal(meta["uid"], self.pod["metadata"]["uid"], f"Pod {self.name}")
+        check("deletionTimestamp" not in meta, f"Pod {self.name} is deleted")
+        check("activeDeadlineSeconds" not in now["spec"],
+              f"Pod {self.name} is being ended")
+        equal(now["status"]["phase"], "Running", f"phase of {self.name}")
+        return now
+
+    def keeps_its_job(self):
+        self.lives()
+        (job,) = living_jobs_of(self.name)
+        equal(job["job_id"], self.job["job_id"], f"job of {self.name}")
+        check("RUNNING" in bed.state_of(job), f"{self.name}: {job['job_state']}")
+
+    def is_adopted(self, seconds=60):
+        """By one new job on the Pod's own node, and the Pod says so."""
+        job = wait_for(f"Pod {self.name} to be adopted", self._adopter, seconds)
+        self.lives()
+        equal(job["nodes"], self.pod["spec"]["nodeName"], "node of the new job")
+        check(not bed.get(self.name)["metadata"].get("finalizers"), "finalizer")
+        return job
+
+    def _adopter(self):
+        meta = self.lives()["metadata"]
+        jobs = living_jobs_of(self.name)
+        if len(jobs) != 1 or "RUNNING" not in bed.state_of(jobs[0]):
+            return None
+        sluid = jobs[0]["step_id"]["sluid"]
+        stamped = (meta["annotations"][bed.SLUID_ANNOTATION] == sluid and
+                   meta["labels"][bed.JOB_LABEL] == str(jobs[0]["job_id"]))
+        return jobs[0] if stamped and sluid != self.sluid else None
