@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <pwd.h>
 
 extern "C" {
 #include <slurm/slurm.h>
@@ -87,13 +88,24 @@ std::chrono::sys_seconds time_of(time_t time)
     return std::chrono::sys_seconds(std::chrono::seconds(time));
 }
 
+// slurmctld leaves the name out.
+std::string user_of(const slurm_job_info_t &info)
+{
+    if (info.user_name)
+        return info.user_name;
+    char buffer[16384];
+    passwd record{};
+    passwd *found = nullptr;
+    getpwuid_r(info.user_id, &record, buffer, sizeof(buffer), &found);
+    return found ? found->pw_name : std::to_string(info.user_id);
+}
+
 JobDetails details_of(const slurm_job_info_t &info)
 {
     JobDetails details;
     details.job = job_of(info);
     details.reason_details = text(info.state_desc);
-    details.user = info.user_name ? text(info.user_name)
-                                  : std::to_string(info.user_id);
+    details.user = user_of(info);
     details.account = text(info.account);
     details.partition = text(info.partition);
     details.qos = text(info.qos);

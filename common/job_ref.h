@@ -23,7 +23,7 @@ struct Sluid {
     // As Slurm prints it: "s" and 13 digits of Crockford's base 32.
     std::string str() const;
 
-    // The opposite of str(); nothing for any other text.
+    // The opposite of str(), in either case; nothing for any other text.
     static std::optional<Sluid> parse(std::string_view text);
 };
 
