@@ -221,7 +221,7 @@ TEST_CASE("when the server wants to be asked again is told with the error")
     Stage stage({busy(429)});
     CHECK(stage.kube.bind(stage.pod, {"n1", {}, {}}).error().retry_after ==
           seconds(7));
-    CHECK(stage.kube.annotate(stage.pod, "a/b", "v").error().retry_after ==
+    CHECK(stage.kube.stamp(stage.pod, {}, {{"a/b", "v"}}).error().retry_after ==
           seconds(7));
     Stage looked_up({busy(503), replies(200, pod_json(uid, ""))});
     CHECK(looked_up.kube.bind(looked_up.pod, {"n1", {}, {}})
