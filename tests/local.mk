@@ -9,6 +9,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/backoff_test.cc \
 	tests/unit/bridge_hooks_test.cc \
 	tests/unit/bridge_kube_faults_test.cc \
+	tests/unit/bridge_adopt_test.cc \
 	tests/unit/bridge_life_test.cc \
 	tests/unit/bridge_renew_test.cc \
 	tests/unit/bridge_restart_test.cc \

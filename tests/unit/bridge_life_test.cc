@@ -243,18 +243,61 @@ TEST_CASE("an scancel of a running job ends its Pod, and the epilog is held "
     world.slurm.scancel(world.only_job().job.ref.id);
     world.settle();
 
-    CHECK(world.pod("web")->deleting);
-    CHECK(world.kube.count("delete_pod") == 1);
+    CHECK(world.pod("web")->active_deadline == 1);
+    CHECK(world.kube.count("expire_pod") == 1);
     CHECK(events_with(world, "SlurmJobEnded") == 1);
+    CHECK(world.pod("web")->disruption == "");
     world.pass(seconds(29));
     CHECK(world.only_job().epilog_held);
 
-    world.finish_deletion("web");
+    world.end_containers("web", 137);
 
     CHECK_FALSE(world.only_job().epilog_held);
     CHECK(world.slurm.cleans == 1);
-    CHECK(world.kube.count("delete_pod") == 1);
+    CHECK(world.kube.count("expire_pod") == 1);
+    CHECK(world.kube.count("delete_pod") == 0); // object and logs stay
     CHECK(world.slurm.count("complete") == 0); // Slurm's own end stands
+}
+
+TEST_CASE("a Pod that does not end when it is told to is deleted in the end")
+{
+    World world;
+    world.start_agent();
+    world.create("web"); // its grace period is 30 s
+    world.run_containers("web");
+    world.slurm.scancel(1);
+
+    world.pass(seconds(55));
+    CHECK(world.kube.count("delete_pod") == 0);
+    world.pass(seconds(10));
+
+    CHECK(world.kube.count("delete_pod") == 1);
+    CHECK(events_with(world, "SlurmJobEnded") == 1);
+    world.pass(seconds(120));
+    CHECK(world.only_job().epilog_held); // until somebody says it is gone
+    world.finish_deletion("web");
+    CHECK_FALSE(world.only_job().epilog_held);
+}
+
+TEST_CASE("a Pod that was preempted is evicted, or ended where that is forbidden")
+{
+    for (bool forbidden : {false, true}) {
+        CAPTURE(forbidden);
+        World world;
+        world.kube.budget_exhausted = forbidden;
+        world.start_agent();
+        world.create("web");
+        world.run_containers("web");
+
+        world.slurm.end_job(1, JobState::preempted);
+        world.settle();
+
+        CHECK(world.pod("web")->disruption == "PreemptionByScheduler");
+        CHECK(events_with(world, "Preempted") == 1);
+        CHECK(world.kube.count("evict_pod") == 1);
+        CHECK(world.pod("web")->deleting == !forbidden);
+        CHECK(world.kube.count("expire_pod") == (forbidden ? 1 : 0));
+    }
 }
 
 TEST_CASE("an scancel before the binding leaves nothing behind")

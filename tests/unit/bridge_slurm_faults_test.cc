@@ -296,22 +296,6 @@ TEST_CASE("a waiting Pod whose job is lost gets a new one")
     CHECK(world.node_of("web") == "kn1");
 }
 
-TEST_CASE("a running Pod whose job is lost is never ended for that")
-{
-    World world;
-    world.conf.resync_interval = seconds(10);
-    world.start_agent();
-    world.create("web");
-    world.run_containers("web");
-
-    world.slurm.purge(1);
-    world.pass(seconds(60));
-
-    CHECK_FALSE(world.pod("web")->deleting);
-    CHECK(world.pod("web")->phase == "Running");
-    CHECK(world.slurm.jobs().empty());
-}
-
 TEST_CASE("a job that is suspended keeps its Pod, and ends with it")
 {
     World world;

@@ -176,7 +176,10 @@ Pod World::create(Pod pod)
 
 void World::run_containers(const std::string &name)
 {
-    kube.change({"default", name}, [](Pod &p) { p.phase = "Running"; });
+    kube.change({"default", name}, [](Pod &p) {
+        p.phase = "Running";
+        p.started = true;
+    });
     if (agent_)
         settle();
 }
