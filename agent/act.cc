@@ -21,6 +21,13 @@ bool is_purposeful(JobState state)
            state == JobState::preempted || state == JobState::deadline;
 }
 
+// What was refused is refused again: then there is another way.
+bool try_later(const Result<> &said)
+{
+    return !said && (said.error().code == Code::busy ||
+                     said.error().code == Code::uncertain);
+}
+
 struct Actor {
     const Gang &gang;
     const ActContext &context;
@@ -227,20 +234,18 @@ struct Actor {
         std::string disruption = disruption_reason(ending.state);
         if (!disruption.empty())
             if (auto said = kube().set_disrupted(pod, disruption, words);
-                !said && said.error().code != Code::not_found)
+                try_later(said))
                 return said;
         if (ending.insist || !pod.started)
             return kube().delete_pod(pod);
         if (ending.state == JobState::preempted)
             if (auto evicted = kube().evict_pod(pod);
-                evicted || evicted.error().code != Code::rejected)
+                evicted || try_later(evicted))
                 return evicted;
         auto expired = kube().expire_pod(pod);
-        if (!expired && expired.error().code == Code::rejected)
-            return kube().delete_pod(pod);
-        if (!expired && expired.error().code == Code::not_found)
-            return {};
-        return expired;
+        if (expired || try_later(expired))
+            return expired;
+        return kube().delete_pod(pod); // which knows whether it is gone
     }
 
     // A job that is gone is a job that has ended.

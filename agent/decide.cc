@@ -94,7 +94,7 @@ Action adopt(const Gang &gang, const NodeMap &nodes)
     if (gang.submit_uncertain)
         return Find{};
     std::string node = slurm_node_under(gang, nodes);
-    if (!bound_by_us(gang) || all_deleting(gang) || node.empty())
+    if (!bound_by_us(gang) || all_told_to_end(gang) || node.empty())
         return Wait{};
     return Adopt{node, generation_of(gang) + 1};
 }
