@@ -134,7 +134,7 @@ TEST_CASE("the epilog of a job that is purged waits for its Pod all the same")
     world.slurm.schedule();
     const Job job = world.slurm.job(1).job;
     pod.phase = "Running";
-    world.kube.put(with_binding(pod, job, "kn1"));
+    world.kube.put(with_deletion(with_binding(pod, job, "kn1")));
     world.slurm.purge(1);
     world.start_agent();
 
@@ -143,7 +143,6 @@ TEST_CASE("the epilog of a job that is purged waits for its Pod all the same")
     world.pass(seconds(10));
     CHECK(world.slurm.cleans == 0);
 
-    world.delete_as_user("web");
     world.finish_deletion("web");
     world.pass(seconds(3));
     CHECK(world.slurm.cleans == 1);
