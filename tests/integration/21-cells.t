@@ -17,11 +17,16 @@ PARTITIONS = ("kwok", "low", "requeue")
 # ---- the states
 
 
-def waiting(partition):
+def waiting(partition, annotations=None):
     """waiting"""
     bed.run("scontrol", "update", f"PartitionName={partition}", "State=DOWN")
-    bed.create(pod(partition))
+    bed.create(pod(partition, annotations))
     bed.wait_job("p", "PENDING")
+
+
+def waiting_with_a_time_limit(partition):
+    """waiting"""
+    waiting(partition, {bed.TIMELIMIT: "5"})
 
 
 def unstarted(partition):
@@ -373,14 +378,15 @@ def _():
 # ---- deadline and dependency: only what waits can miss them
 
 
-@cell("deadline", waiting)
+# Slurm only holds a deadline against what has a time limit.
+@cell("deadline", waiting_with_a_time_limit)
 def _():
     """the Pod fails, the job is DEADLINE"""
-    # slurmctld looks at the deadlines of those whose partition is up
+    # slurmctld looks soon at those whose partition is up
     bed.run("scontrol", "update", "NodeName=kn[1-4]", "State=DRAIN",
             "Reason=test")
     bed.run("scontrol", "update", "PartitionName=kwok", "State=UP")
-    bed.run("scontrol", "update", f"JobId={job_id()}", "Deadline=now+2")
+    bed.run("scontrol", "update", f"JobId={job_id()}", "Deadline=now+60")
     wait_for("the deadline", lambda: "DEADLINE" in
              bed.state_of(bed.job_of("p")), 90)
     pod_fails_unbound("SlurmJobDeadline", "DEADLINE")

@@ -12,7 +12,7 @@ _UNITS = {"": 1, "n": "1e-9", "u": "1e-6", "m": "1e-3", "k": "1e3", "M": "1e6",
 def quantity(text):
     """"100m", "2Gi", "1e3" as a Decimal."""
     text = str(text)
-    digits = text.rstrip("".join(u for u in _UNITS if len(u) == 1) + "i")
+    digits = text.rstrip("".join(_UNITS))
     if text[len(digits):] not in _UNITS:  # such as 1E3, which is no unit
         return decimal.Decimal(text)
     return decimal.Decimal(digits) * decimal.Decimal(_UNITS[text[len(digits):]])
