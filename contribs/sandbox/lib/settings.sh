@@ -39,6 +39,8 @@ CGROUP=sandbox-$SANDBOX_PORT                                  # in the root of e
 REAL_NODE=real1
 NATIVE_NODE=native1                                           # slurmd's name in Slurm
 HOSTNAME_INSIDE=ctl
+BACKUP_HOST=ctl2                                              # the second controller, of `up --backup`
+BACKUP_ADDRESS=127.0.0.2
 PLUGIN_DIR=/usr/lib/x86_64-linux-gnu/slurm-wlm                # Debian's, on amd64
 KUBERNETES_VERSION=v1.36.3
 
@@ -53,6 +55,6 @@ KWOK=$SANDBOX/kwok
 IMAGES=$SANDBOX/images
 
 # What `up` was asked for last; options that are not given keep their value.
-NODES=4 CPUS=16 MEMORY=64000 GPUS=0 REAL_NODE_WANTED=yes KUBE_SCHEDULER_WANTED=no
+NODES=4 CPUS=16 MEMORY=64000 GPUS=0 REAL_NODE_WANTED=yes KUBE_SCHEDULER_WANTED=no BACKUP_WANTED=no
 # shellcheck source=/dev/null
 [[ ! -s $SANDBOX/options ]] || . "$SANDBOX/options"
