@@ -13,7 +13,7 @@ Bridge::Bridge(std::shared_ptr<const Conf> conf, BridgePorts ports,
     : conf_(std::move(conf)), ports_(std::move(ports)), mailbox_(mailbox),
       scheduler_count_(conf_->scheduler_names.size())
 {
-    health_.set_problem("start", "the first lists are not complete yet");
+    health_.set_problem(start_problem, "the first lists are not complete yet");
     health_.set_problem("prep/k8s", "not connected yet");
 }
 
@@ -158,6 +158,19 @@ void Bridge::on(NodesSynced &synced)
     }
     if (changed) // a job may be possible now
         try_all_again();
+}
+
+// Nothing is listed before the Lease is ours, so nothing is done either; and no
+// write passes the gate without it.
+void Bridge::on(LeaseNews &news)
+{
+    standby_ = std::move(news.standby);
+    if (!standby_.empty())
+        log_info("standing by", {{"why", standby_}});
+    if (news.problem.empty())
+        solved(lease_problem);
+    else
+        problem(lease_problem, news.problem);
 }
 
 void Bridge::on(Ask &ask)

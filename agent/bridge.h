@@ -53,6 +53,8 @@ class Bridge {
     std::string status_json() const;
     // Code::not_found, or conflict when several Pods have that name.
     Result<Story> story(const StoryKey &key) const;
+    // Why another agent acts and not this one; "" when we do.
+    const std::string &standby() const { return standby_; }
 
   private:
     // bridge.cc: messages from Kubernetes and from people. bridge_hooks.cc,
@@ -70,6 +72,7 @@ class Bridge {
     void on(JobsLoaded &loaded);
     void on(StatesLoaded &loaded);
     void on(NodesSynced &synced);
+    void on(LeaseNews &news);
     void on(Ask &ask);
     void on(Reload &reload);
     void on(Stop &stop);
@@ -148,6 +151,7 @@ class Bridge {
     Mailbox<Message> &mailbox_;
     Health health_;
     bool stopping_ = false;
+    std::string standby_;
     Clock::time_point now_{};
 
     GangStore gangs_;

@@ -132,8 +132,10 @@ std::string Bridge::status_json() const
     }
     JsonValue::Object problems;
     for (const auto &[what, why] : health_.problems())
-        problems.emplace_back(what, why);
+        if (standby_.empty() || what != start_problem)
+            problems.emplace_back(what, why);
     return JsonValue::object({{"serving", synced()},
+                              {"standby", standby_},
                               {"problems", JsonValue::object(problems)},
                               {"gangs", JsonValue::array(std::move(gangs))}})
         .dump();

@@ -37,7 +37,7 @@ void Bridge::turn()
     tick();
     if (!synced())
         return;
-    if (health_.clear_problem("start")) {
+    if (health_.clear_problem(start_problem)) {
         log_info("in step with Slurm and Kubernetes, serving");
         settle_early_hooks();
     }

@@ -13,6 +13,12 @@ namespace bridge {
 // Some Nodes cannot be taken as they are.
 inline constexpr char nodes_problem[] = "nodes";
 
+// Something has not been listed since the start.
+inline constexpr char start_problem[] = "start";
+
+// The Lease cannot be read or renewed.
+inline constexpr char lease_problem[] = "Lease";
+
 class Health {
   public:
     // A problem lasts until it is cleared; what names it ("slurmctld", "watch

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/hook_server.h"
 
+#include "agent/socket_probe.h"
 #include "common/log.h"
 
-#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -17,6 +16,9 @@ namespace {
 
 constexpr mode_t socket_mode = 0600; // slurmctld runs as our user, or as root
 constexpr int gate_look = 200;       // ms between questions at a shut gate
+constexpr std::size_t max_callers = 8;
+constexpr std::chrono::seconds probe_patience{2}; // with an agent before us
+constexpr std::size_t first_caller = 3; // among what is polled
 
 void drain(int event_fd)
 {
@@ -44,6 +46,8 @@ std::optional<Write> write_of(HookMessage::Type type)
 Result<std::unique_ptr<HookServer>>
 HookServer::start(const std::string &path, Sink sink, const WriteGate &gate)
 {
+    if (agent_answers(path, probe_patience))
+        return fail(Code::conflict, "another agent already listens on " + path);
     auto listener = PacketSocket::listen(path, socket_mode);
     if (!listener)
         return std::unexpected(listener.error());
@@ -83,11 +87,13 @@ void HookServer::run(std::stop_token stop)
     while (!stop.stop_requested()) {
         bool full = !unsent_.empty() && !shut_out_;
         short plugin_events = full ? POLLIN | POLLOUT : POLLIN;
-        std::array<pollfd, 3> fds = {
-            pollfd{listener_.fd(), POLLIN, 0},
-            pollfd{wake_fd_, POLLIN, 0},
-            pollfd{plugin_.fd(), plugin_events, 0}, // -1 is passed over
+        std::vector<pollfd> fds = {
+            {listener_.fd(), POLLIN, 0},
+            {wake_fd_, POLLIN, 0},
+            {plugin_.fd(), plugin_events, 0}, // -1 is passed over
         };
+        for (const PacketSocket &caller : callers_)
+            fds.push_back({caller.fd(), POLLIN, 0});
         int patience = shut_out_ ? gate_look : -1;
         if (poll(fds.data(), fds.size(), patience) < 0 && errno != EINTR) {
             log_error("the hook socket cannot be served any more",
@@ -96,8 +102,9 @@ void HookServer::run(std::stop_token stop)
         }
         if (fds[1].revents)
             drain(wake_fd_);
+        hear_callers(fds);
         if (fds[0].revents)
-            accept_plugin();
+            accept_caller();
         if (fds[2].revents && fds[2].fd == plugin_.fd())
             read_packets();
         if (plugin_.is_open())
@@ -105,7 +112,7 @@ void HookServer::run(std::stop_token stop)
     }
 }
 
-void HookServer::accept_plugin()
+void HookServer::accept_caller()
 {
     auto caller = listener_.accept();
     if (!caller)
@@ -117,10 +124,44 @@ void HookServer::accept_plugin()
                   {{"uid", uid ? std::to_string(*uid) : uid.error().message}});
         return;
     }
+    if (callers_.size() == max_callers)
+        callers_.erase(callers_.begin());
+    callers_.push_back(std::move(*caller));
+}
+
+void HookServer::hear_callers(const std::vector<pollfd> &fds)
+{
+    std::vector<PacketSocket> waiting;
+    for (std::size_t i = 0; i < callers_.size(); i++)
+        if (!fds[first_caller + i].revents || hear_caller(callers_[i]))
+            waiting.push_back(std::move(callers_[i]));
+    callers_ = std::move(waiting);
+}
+
+// True while there is more to hear of him.
+bool HookServer::hear_caller(PacketSocket &caller)
+{
+    auto packet = caller.receive();
+    if (!packet)
+        return packet.error().code == Code::busy;
+    auto message = decode_hook_message(*packet);
+    if (message && message->type == HookMessage::Type::hello) {
+        serve_plugin(std::move(caller), std::move(*message));
+        return false;
+    }
+    if (!message || message->type != HookMessage::Type::ping)
+        return true;
+    return caller.send(encode({.type = HookMessage::Type::pong})).has_value();
+}
+
+void HookServer::serve_plugin(PacketSocket caller, HookMessage hello)
+{
     if (plugin_.is_open())
         drop_plugin("a newer plugin has connected");
-    plugin_ = std::move(*caller);
+    plugin_ = std::move(caller);
     connected_ = true;
+    sink_.received(std::move(hello));
+    read_packets(); // what came with it
 }
 
 void HookServer::read_packets()

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The agent's side of the socket to prep/k8s (common/hook_message.h). One
-// thread serves one plugin at a time: a newer connection, as after a
-// reconfigure of slurmctld, replaces the older one. Nothing is kept for a
-// plugin that is not there: it says again what is unfinished when it connects.
+// thread serves one plugin at a time: a newer one, as after a reconfigure of
+// slurmctld, replaces the older with its hello. Who only pings is answered: an
+// agent that wants the socket asks whether this one is alive. Nothing is kept
+// for a plugin that is not there: it says again what is unfinished when it
+// connects.
 #pragma once
 
 #include "agent/mailbox.h"
@@ -15,8 +17,10 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <poll.h>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace bridge {
 
@@ -29,7 +33,8 @@ class HookServer {
     };
 
     // Listens on path, as a socket that only our own user and root may use.
-    // While the gate is shut, what lets a hook go waits.
+    // Code::conflict when another agent is alive there; to know that may take
+    // two seconds. While the gate is shut, what lets a hook go waits.
     static Result<std::unique_ptr<HookServer>>
     start(const std::string &path, Sink sink, const WriteGate &gate);
     ~HookServer();
@@ -37,13 +42,18 @@ class HookServer {
     // From any thread; dropped while no plugin is connected.
     void send(HookMessage message);
     bool connected() const { return connected_; }
+    // What is at the path as long as no other agent has taken it.
+    SocketFile socket() const { return listener_.file(); }
 
   private:
     HookServer(PacketSocket listener, int wake_fd, Sink sink,
                const WriteGate &gate);
 
     void run(std::stop_token stop);
-    void accept_plugin();
+    void accept_caller();
+    void hear_callers(const std::vector<pollfd> &fds);
+    bool hear_caller(PacketSocket &caller);
+    void serve_plugin(PacketSocket caller, HookMessage hello);
     void read_packets();
     bool next_packet();
     bool may_send();
@@ -51,6 +61,7 @@ class HookServer {
     void drop_plugin(const std::string &why);
 
     PacketSocket listener_;
+    std::vector<PacketSocket> callers_; // who have not said hello, oldest first
     PacketSocket plugin_;
     int wake_fd_; // an eventfd that send() writes
     Sink sink_;

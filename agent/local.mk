@@ -11,6 +11,7 @@ agent_libagent_la_SOURCES = \
 	agent/bridge_outcome.cc \
 	agent/bridge_tell.cc \
 	agent/bridge_turn.cc \
+	agent/controllers.cc agent/controllers.h \
 	agent/decide.cc agent/decide.h \
 	agent/endpoint.cc agent/endpoint.h \
 	agent/fault_points.h \
@@ -32,23 +33,29 @@ agent_libagent_la_SOURCES = \
 	agent/kube_bodies.cc agent/kube_bodies.h \
 	agent/kube_status.cc agent/kube_status.h \
 	agent/kube_text.cc agent/kube_text.h \
+	agent/lease.cc agent/lease.h \
+	agent/lease_api.cc agent/lease_api.h \
+	agent/lease_keeper.cc agent/lease_keeper.h \
 	agent/line_framer.cc agent/line_framer.h \
 	agent/mailbox.h \
 	agent/message.h \
 	agent/node_sync.cc agent/node_sync.h \
 	agent/notify.cc agent/notify.h \
 	agent/objects.cc agent/objects.h \
+	agent/permit.cc agent/permit.h \
 	agent/pod_objections.cc agent/pod_objections.h \
 	agent/pod_requests.cc agent/pod_requests.h \
 	agent/reflector.cc agent/reflector.h \
 	agent/slurm_accounting.cc \
 	agent/slurm_api.h \
+	agent/slurm_controllers.cc \
 	agent/slurm_error.cc agent/slurm_error.h \
 	agent/slurm_jobs.cc \
 	agent/slurm_nodes.cc \
 	agent/slurm_reasons.cc agent/slurm_reasons.h \
 	agent/slurm_states.h \
 	agent/slurm_strings.h \
+	agent/socket_probe.cc agent/socket_probe.h \
 	agent/token_file.cc agent/token_file.h \
 	agent/translate.cc agent/translate.h \
 	agent/watches.cc agent/watches.h \

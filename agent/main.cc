@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // slurmk8sd(8): options, configuration, signals, and the wiring of the threads.
 #include "agent/bridge.h"
+#include "agent/controllers.h"
 #include "agent/endpoint.h"
 #include "agent/fault_points.h"
 #include "agent/guarded_kube.h"
 #include "agent/guarded_slurm.h"
 #include "agent/hook_server.h"
+#include "agent/lease_api.h"
+#include "agent/lease_keeper.h"
 #include "agent/notify.h"
 #include "agent/slurm_api.h"
 #include "agent/watches.h"
@@ -21,6 +24,7 @@
 #include <future>
 #include <getopt.h>
 #include <malloc.h>
+#include <optional>
 #include <thread>
 #include <unistd.h>
 
@@ -30,6 +34,8 @@ namespace {
 
 constexpr unsigned reporter_count = 2;
 constexpr std::chrono::seconds patience{5}; // with the owner thread
+constexpr int exit_replaced = 3; // another agent acts
+constexpr std::chrono::seconds lease_timeout{10}; // of a request about the Lease
 
 constexpr char help[] =
     "Usage: slurmk8sd [-f FILE] [-t]\n"
@@ -157,8 +163,10 @@ Web::Pages pages_of(Bridge &bridge, Mailbox<Message> &mailbox, Slurm &slurm)
         slurm);
     auto problems = [&bridge] {
         std::string lines;
+        bool standby = !bridge.standby().empty();
         for (const auto &[what, why] : bridge.health().problems())
-            if (what != nodes_problem) // the other nodes are served well
+            if (standby ? what == lease_problem // nothing else is our business
+                        : what != nodes_problem) // the other nodes are served
                 lines += what + ": " + why + "\n";
         return lines;
     };
@@ -188,11 +196,43 @@ int fail_start(const Error &error)
     return 1;
 }
 
+// Says which slurmctld is in control; with a single one there is no question.
+Result<std::function<Control()>> control_of_this_host()
+{
+    Controllers controllers = load_controllers();
+    if (controllers.hosts.size() < 2)
+        return [] { return Control::ours; };
+    auto us = find_controller(controllers, host_name());
+    if (!us)
+        return std::unexpected(us.error());
+    return [controllers = std::move(controllers), us = *us] {
+        return last_in_control(controllers, us);
+    };
+}
+
+HttpEndpoint lease_endpoint(HttpEndpoint endpoint)
+{
+    endpoint.timeout = lease_timeout;
+    return endpoint;
+}
+
+// Until Stop. What cannot go on is rebuilt by the next start.
+void own(Bridge &bridge)
+{
+    try {
+        bridge.run();
+    } catch (const std::exception &e) { // such as no memory
+        log_error("the owner thread failed", {{"err", e.what()}});
+        std::_Exit(1);
+    }
+}
+
 int serve(std::shared_ptr<const Conf> conf, const std::string &conf_path,
           const HttpEndpoint &endpoint)
 {
     Mailbox<Message> mailbox;
-    WriteGate gate([] { return Result<>(); }, fault_points());
+    Permit permit(conf->socket_path);
+    WriteGate gate([&] { return permit.check(); }, fault_points());
     SlurmApi slurm_api;
     GuardedSlurm slurm(slurm_api, gate);
     auto make_kube = [&]() -> std::unique_ptr<Kube> {
@@ -209,6 +249,10 @@ int serve(std::shared_ptr<const Conf> conf, const std::string &conf_path,
         gate);
     if (!hooks)
         return fail_start(hooks.error());
+    permit.set_socket((*hooks)->socket());
+    auto control = control_of_this_host();
+    if (!control)
+        return fail_start(control.error());
     Bridge bridge(conf,
                   {slurm, submitters.tasks(), workers.tasks(),
                    reporters.tasks(),
@@ -217,7 +261,18 @@ int serve(std::shared_ptr<const Conf> conf, const std::string &conf_path,
     auto web = Web::start(conf->web_address, pages_of(bridge, mailbox, slurm));
     if (!web)
         return fail_start(web.error());
-    Watches watches(endpoint, *conf, mailbox);
+    std::optional<Watches> watches; // once the Lease is ours
+    LeaseApi lease(lease_endpoint(endpoint), conf->lease_namespace,
+                   conf->lease_name, gate);
+    LeaseKeeper keeper(
+        {lease, permit, *control}, this_holder(host_name(), conf->socket_path),
+        {[&] { watches.emplace(endpoint, *conf, mailbox); },
+         [&](LeaseNews news) { mailbox.push(std::move(news)); },
+         [&](const std::string &why) {
+             log_warning("acts no longer", {{"err", why}});
+             mailbox.push(Stop{});
+         }});
+    LeaseThread lease_thread(keeper);
     std::jthread signals([&](std::stop_token stop) {
         serve_signals(stop, conf_path, mailbox);
     });
@@ -226,12 +281,7 @@ int serve(std::shared_ptr<const Conf> conf, const std::string &conf_path,
                          {"KubeApiServer", endpoint.server},
                          {"Socket", conf->socket_path}});
     notify_systemd("READY=1");
-    try {
-        bridge.run();
-    } catch (const std::exception &e) { // such as no memory
-        log_error("the owner thread failed", {{"err", e.what()}});
-        std::_Exit(1); // everything is rebuilt by the next start
-    }
+    own(bridge);
     notify_systemd("STOPPING=1");
     log_info("stopping");
     signals.request_stop();
@@ -239,7 +289,9 @@ int serve(std::shared_ptr<const Conf> conf, const std::string &conf_path,
     signals.join();
     for (Workers *pool : {&submitters, &workers, &reporters})
         pool->stop(); // tasks refer to the bridge
-    return 0;
+    lease_thread.stop();
+    keeper.give_back(); // nothing is written any more
+    return keeper.ended() ? exit_replaced : 0;
 }
 
 int run(int argc, char **argv)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "agent/act.h"
+#include "agent/lease.h"
 #include "agent/node_sync.h"
 #include "agent/objects.h"
 #include "common/conf.h"
@@ -68,6 +69,6 @@ using Message =
     std::variant<Listed<Pod>, Changed<Pod>, Listed<Node>, Changed<Node>,
                  Listed<Namespace>, Changed<Namespace>, WatchState,
                  HookReceived, HookLost, ActionDone, JobsLoaded, StatesLoaded,
-                 NodesSynced, Ask, Reload, Stop>;
+                 NodesSynced, LeaseNews, Ask, Reload, Stop>;
 
 } // namespace bridge

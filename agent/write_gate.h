@@ -5,6 +5,7 @@
 // HookServer call it, from any thread; nobody else writes.
 #pragma once
 
+#include "common/log.h"
 #include "common/result.h"
 
 #include <array>
@@ -39,6 +40,8 @@ enum class Write {
     send_start,
     send_fail,
     send_clean,
+    // LeaseApi
+    lease,
 };
 
 inline constexpr std::array write_names = {
@@ -47,10 +50,10 @@ inline constexpr std::array write_names = {
     "resume",      "bind",         "set_unscheduled", "fail_pod",
     "stamp",       "expire_pod",   "set_disrupted", "evict_pod",
     "delete_pod",  "post_event",   "send_start", "send_fail",
-    "send_clean",
+    "send_clean",  "lease",
 };
 static_assert(write_names.size() ==
-              static_cast<std::size_t>(Write::send_clean) + 1);
+              static_cast<std::size_t>(Write::lease) + 1);
 
 constexpr const char *write_name(Write write)
 {
@@ -91,9 +94,21 @@ class WriteGate {
     template <class Call> auto pass(Write write, Call call) const
     {
         using Answer = decltype(call());
-        if (auto may = enter(write); !may)
+        if (auto may = enter(write); !may) {
+            log_warning("a write was not made", {{"err", may.error().message}});
             return Answer(std::unexpected(may.error()));
+        }
         Answer answer = call();
+        leave(write);
+        return answer;
+    }
+
+    // The same for the write that the permit itself comes from.
+    template <class Call> auto pass_unasked(Write write, Call call) const
+    {
+        if (observer_)
+            observer_(write, Moment::before);
+        auto answer = call();
         leave(write);
         return answer;
     }

@@ -30,8 +30,12 @@ void print_gang(const Json &gang)
 
 void print_status(const Json &answer)
 {
-    std::puts(answer.flag("serving") ? "slurmk8sd is serving"
-                                     : "slurmk8sd is NOT serving");
+    std::string standby = answer.text("standby");
+    if (answer.flag("serving") || standby.empty())
+        std::puts(answer.flag("serving") ? "slurmk8sd is serving"
+                                         : "slurmk8sd is NOT serving");
+    else
+        std::printf("slurmk8sd is on standby: %s\n", cell(standby).c_str());
     for (const auto &[what, why] : answer.members("problems"))
         std::printf("problem: %s: %s\n", cell(what).c_str(),
                     cell(why.text()).c_str());

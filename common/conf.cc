@@ -61,6 +61,19 @@ Result<> set_path(Conf &conf, std::string_view value)
     return {};
 }
 
+// What Kubernetes calls an object: the name goes into a URL.
+template <std::string Conf::*field>
+Result<> set_object_name(Conf &conf, std::string_view value)
+{
+    constexpr std::string_view allowed =
+        "abcdefghijklmnopqrstuvwxyz0123456789-.";
+    if (value.size() > 253 || value.find_first_not_of(allowed) != value.npos ||
+        value.starts_with('.') || value.ends_with('.'))
+        return bad("must be of lower-case letters, digits, '-' and '.'");
+    conf.*field = value;
+    return {};
+}
+
 template <bool Conf::*field>
 Result<> set_flag(Conf &conf, std::string_view value)
 {
@@ -172,6 +185,8 @@ constexpr std::array keys = {
     Key{"BindTimeout", set_seconds<&Conf::bind_timeout, 10, 86400>},
     Key{"GateTimeout", set_seconds<&Conf::gate_timeout, 1, 86400>},
     Key{"NodeLostTimeout", set_seconds<&Conf::node_lost_timeout, 10, 86400>},
+    Key{"LeaseNamespace", set_object_name<&Conf::lease_namespace>},
+    Key{"LeaseName", set_object_name<&Conf::lease_name>},
     Key{"Workers", set_number<&Conf::workers, 1, 64>},
     Key{"LogLevel", set_log_level},
 };

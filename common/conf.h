@@ -32,6 +32,8 @@ struct Conf {
     std::chrono::seconds bind_timeout{300};     // BindTimeout=, 10..86400
     std::chrono::seconds gate_timeout{600};     // GateTimeout=, 1..86400
     std::chrono::seconds node_lost_timeout{300}; // NodeLostTimeout=, 10..86400
+    std::string lease_namespace{"slurm-k8s-bridge"}; // LeaseNamespace=NAME
+    std::string lease_name{"slurmk8sd"};             // LeaseName=NAME
     unsigned workers = 8;                       // Workers=, 1..64
     LogLevel log_level = LogLevel::info;        // LogLevel=
 

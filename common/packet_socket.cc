@@ -51,28 +51,54 @@ int call(const PacketSocket &sock, const sockaddr_un &address)
     return rc == 0 ? 0 : errno;
 }
 
-// Also he who has more callers than he accepts at the moment.
-bool somebody_listens(const sockaddr_un &address)
+// In the directory of path, and not longer than most names there.
+std::string temporary_path(const std::string &path)
 {
-    auto sock = open_socket();
-    int error = sock ? call(*sock, address) : EAGAIN;
-    return error == 0 || error == EAGAIN;
+    return path.substr(0, path.rfind('/') + 1) + "." + std::to_string(getpid());
 }
 
-void remove_socket(const std::string &path)
+Result<> bind_socket(int fd, const std::string &path, mode_t mode)
+{
+    auto address = address_of(path);
+    if (!address)
+        return std::unexpected(address.error());
+    unlink(path.c_str()); // left by a process that had our number
+    mode_t before = umask(0777 & ~mode);
+    int rc = bind(fd, reinterpret_cast<const sockaddr *>(&*address),
+                  sizeof(*address));
+    umask(before);
+    if (rc < 0)
+        return fail_errno(Code::denied, "bind " + path);
+    return {};
+}
+
+// A file of somebody else is never replaced.
+Result<> put_in_place(const std::string &from, const std::string &path)
 {
     struct stat status{};
-    if (lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode))
-        unlink(path.c_str());
+    if (lstat(path.c_str(), &status) == 0 && !S_ISSOCK(status.st_mode))
+        return fail(Code::denied, path + " is no socket");
+    if (rename(from.c_str(), path.c_str()) < 0)
+        return fail_errno(Code::denied, "rename to " + path);
+    return {};
 }
 
 } // namespace
+
+SocketFile socket_file(const std::string &path)
+{
+    struct stat status{};
+    if (stat(path.c_str(), &status) < 0)
+        return {};
+    return {status.st_dev, status.st_ino};
+}
 
 PacketSocket &PacketSocket::operator=(PacketSocket &&other) noexcept
 {
     if (this != &other) {
         close();
         fd_ = std::exchange(other.fd_, -1);
+        file_ = other.file_;
     }
     return *this;
 }
@@ -86,23 +112,22 @@ void PacketSocket::close()
 
 Result<PacketSocket> PacketSocket::listen(const std::string &path, mode_t mode)
 {
-    auto address = address_of(path);
-    if (!address)
+    if (auto address = address_of(path); !address)
         return fail(address.error(), "listen");
     auto sock = open_socket();
     if (!sock)
         return sock;
-    if (somebody_listens(*address))
-        return fail(Code::conflict, "somebody already listens on " + path);
-    remove_socket(path); // left by an earlier life: nobody answered above
-    mode_t before = umask(0777 & ~mode);
-    int rc = bind(sock->fd_, reinterpret_cast<const sockaddr *>(&*address),
-                  sizeof(*address));
-    umask(before);
-    if (rc < 0)
-        return fail_errno(Code::denied, "bind " + path);
-    if (::listen(sock->fd_, backlog) < 0)
-        return fail_errno(Code::internal, "listen " + path);
+    std::string temporary = temporary_path(path);
+    if (auto bound = bind_socket(sock->fd_, temporary, mode); !bound)
+        return std::unexpected(bound.error());
+    sock->file_ = socket_file(temporary);
+    auto placed = ::listen(sock->fd_, backlog) < 0
+                      ? Result<>(fail_errno(Code::internal, "listen " + path))
+                      : put_in_place(temporary, path);
+    if (!placed) {
+        unlink(temporary.c_str());
+        return std::unexpected(placed.error());
+    }
     return sock;
 }
 
@@ -114,9 +139,11 @@ Result<PacketSocket> PacketSocket::connect(const std::string &path)
     auto sock = open_socket();
     if (!sock)
         return sock;
-    if (int error = call(*sock, *address); error != 0)
-        return fail(Code::busy,
+    if (int error = call(*sock, *address); error != 0) {
+        bool nobody = error == ECONNREFUSED || error == ENOENT;
+        return fail(nobody ? Code::not_found : Code::busy,
                     "connect " + path + ": " + std::strerror(error));
+    }
     return sock;
 }
 

@@ -13,22 +13,34 @@
 
 namespace bridge {
 
+// The file behind a socket's path. A socket that is bound anew is another one.
+struct SocketFile {
+    dev_t device = 0;
+    ino_t number = 0; // 0: there is none
+
+    bool exists() const { return number != 0; }
+    bool operator==(const SocketFile &) const = default;
+};
+
+SocketFile socket_file(const std::string &path);
+
 class PacketSocket {
   public:
     PacketSocket() = default;
     explicit PacketSocket(int fd) : fd_(fd) {}
     PacketSocket(PacketSocket &&other) noexcept
-        : fd_(std::exchange(other.fd_, -1))
+        : fd_(std::exchange(other.fd_, -1)), file_(other.file_)
     {
     }
     PacketSocket &operator=(PacketSocket &&other) noexcept;
     ~PacketSocket() { close(); }
 
-    // Makes a listening socket at path with this mode, replacing a dead one of
-    // an earlier life. Code::conflict when somebody answers there.
+    // Makes a listening socket with this mode and puts it at path, in one step,
+    // in place of any other socket there: ask first whether that one is alive.
     static Result<PacketSocket> listen(const std::string &path, mode_t mode);
 
-    // Code::busy when nobody listens.
+    // Code::not_found when nobody listens; Code::busy when somebody does who
+    // has too many callers.
     static Result<PacketSocket> connect(const std::string &path);
 
     // The next caller, non-blocking; Code::busy when there is none.
@@ -46,12 +58,16 @@ class PacketSocket {
     // listened.
     Result<uid_t> peer_uid() const;
 
+    // Of a listener: what is at its path as long as nobody replaces it.
+    SocketFile file() const { return file_; }
+
     int fd() const { return fd_; }
     bool is_open() const { return fd_ >= 0; }
     void close();
 
   private:
     int fd_ = -1;
+    SocketFile file_;
 };
 
 } // namespace bridge

@@ -15,10 +15,12 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/bridge_restart_test.cc \
 	tests/unit/bridge_slurm_faults_test.cc \
 	tests/unit/conf_test.cc \
+	tests/unit/controllers_test.cc \
 	tests/unit/decide_test.cc \
 	tests/unit/explain_page_test.cc \
 	tests/unit/explain_test.cc \
 	tests/unit/fake_kube.cc tests/unit/fake_kube.h \
+	tests/unit/fake_lease.h \
 	tests/unit/fake_slurm.h \
 	tests/unit/gang_store_test.cc \
 	tests/unit/gang_test.cc \
@@ -38,6 +40,8 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/kube_contract_test.cc \
 	tests/unit/kube_status_test.cc \
 	tests/unit/kube_text_test.cc \
+	tests/unit/lease_keeper_test.cc \
+	tests/unit/lease_test.cc \
 	tests/unit/line_framer_test.cc \
 	tests/unit/log_test.cc \
 	tests/unit/mailbox_test.cc \
@@ -46,6 +50,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/node_sync_test.cc \
 	tests/unit/objects_test.cc \
 	tests/unit/packet_socket_test.cc \
+	tests/unit/permit_test.cc \
 	tests/unit/pod_objections_test.cc \
 	tests/unit/pod_requests_test.cc \
 	tests/unit/printable_test.cc \

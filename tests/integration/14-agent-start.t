@@ -142,7 +142,7 @@ def api_server_away():
     bed.ctl("kill", "kube-apiserver")
     size = bed.log_size("slurmk8sd")
     start_unready()
-    wait_for("the complaint", lambda: "watch" in
+    wait_for("the complaint", lambda: "what=Lease" in
              bed.log_since("slurmk8sd", size))
     bed.ctl("start", "kube-apiserver")
     bed.wait_ended("ends", "FAILED", "9:0", 90)

@@ -58,9 +58,9 @@ def bound_once(name):
 
 @case
 def pods_that_run():
-    """Pods that run and exit: killed at the submit, the binding, the start, the
+    """Pods that run and exit: killed at the Lease, the submit, the binding, the start, the
     Event, the end of the job and of its epilog"""
-    names = chain(("submit", "bind", "send_start", "post_event", "complete",
+    names = chain(("lease", "submit", "bind", "send_start", "post_event", "complete",
                    "send_clean"),
                   lambda name: bed.create(bed.pod(name, annotations=RUNS)))
     for name in names:
@@ -159,6 +159,69 @@ def cancelled_while_running():
     for name in names:
         bed.wait_phase(name, "Failed", 60)
         bed.wait_ended(name, "CANCELLED", seconds=60)
+        one_job(name)
+
+
+@case
+def cancelled_before_the_start():
+    """jobs cancelled while their Pods are bound and nothing has started: killed
+    as it deletes the Pod"""
+    names = ["delete-pod-before", "delete-pod-after"]
+    bed.ctl("kill", "--signal", "STOP", "kwok")
+    try:
+        for name in names:
+            bed.create(bed.pod(name))
+        for name in names:
+            bed.wait_job(name, "RUNNING")
+        chain(("delete_pod",), lambda name: bed.run(
+            "scancel", str(bed.job_of(name)["job_id"])))
+    finally:
+        bed.ctl("kill", "--signal", "CONT", "kwok")
+    for name in names:
+        bed.wait_gone(name, 60)
+        bed.wait_ended(name, "CANCELLED", seconds=60)
+        one_job(name)
+
+
+@case
+def preempted():
+    """Pods that give way to others: killed as it says so on them and evicts
+    them"""
+    victims = [f"victim-{i}" for i in range(4)]
+    winners = [f"{write}-{side}" for write in ("set-disrupted", "evict-pod")
+               for side in ("before", "after")]
+    for name in victims:
+        bed.create(bed.pod(name, cpu="16", annotations={bed.PARTITION: "low"}))
+    for name in victims:
+        bed.wait_phase(name, "Running")
+    bed.run("scontrol", "update", "PartitionName=high", "State=DOWN")
+    try:
+        for name in winners:
+            bed.create(bed.pod(name, cpu="16",
+                               annotations={bed.PARTITION: "high"}))
+        for name in winners:
+            job = bed.wait_job(name, "PENDING")["job_id"]
+            bed.run("scontrol", "hold", str(job))
+    finally:
+        bed.run("scontrol", "update", "PartitionName=high", "State=UP")
+
+    def give_way(name):
+        ended = len(preempted_jobs())
+        bed.run("scontrol", "release", str(bed.job_of(name)["job_id"]))
+        wait_for("a preemption", lambda: len(preempted_jobs()) > ended)
+
+    def preempted_jobs():
+        return [name for name in victims if "PREEMPTED" in
+                bed.state_of(bed.job_of(name))]
+
+    chain(("set_disrupted", "evict_pod"), give_way)
+    for name in winners:
+        bed.wait_phase(name, "Running", 60)
+        one_job(name)
+        bound_once(name)
+    for name in victims:
+        bed.wait_gone(name, 60)
+        bed.wait_ended(name, "PREEMPTED", seconds=60)
         one_job(name)
 
 

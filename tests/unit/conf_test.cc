@@ -66,6 +66,7 @@ TEST_CASE("every key sets its field")
                            "BindTimeout=10\n"
                            "GateTimeout=7\n"
                            "NodeLostTimeout=11\n"
+                           "LeaseNamespace=ns\nLeaseName=my-lease.1\n"
                            "Workers=64\n"
                            "LogLevel=Debug");
 
@@ -81,6 +82,8 @@ TEST_CASE("every key sets its field")
     CHECK(conf->node_address == "10.0.0.1:6818");
     CHECK(conf->socket_path == "/run/x/hook.sock");
     CHECK(conf->web_address == "127.0.0.1:1");
+    CHECK(conf->lease_namespace == "ns");
+    CHECK(conf->lease_name == "my-lease.1");
     CHECK(conf->resync_interval == seconds(5));
     CHECK(conf->reason_interval == seconds(1));
     CHECK(conf->orphan_grace == seconds(0));
@@ -144,6 +147,10 @@ TEST_CASE("a bad value is refused with its line and its key")
         "BindTimeout=9",
         "GateTimeout=0",
         "NodeLostTimeout=9",
+        "LeaseName=a/b",
+        "LeaseName=A",
+        "LeaseName=.",
+        "LeaseNamespace=..",
         "Workers=0",
         "Workers=65",
         "Workers= ",

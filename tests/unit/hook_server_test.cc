@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <poll.h>
 #include <variant>
+#include <vector>
 
 using namespace bridge;
 using Type = HookMessage::Type;
@@ -231,9 +232,11 @@ TEST_CASE("a newer plugin replaces the older, as after a reconfigure")
 
     auto connected = PacketSocket::connect(fixture.path);
     REQUIRE(connected);
-    fixture.expect_lost();
+    older.say({.type = Type::resync}); // it is still the one that is served
+    CHECK(fixture.message().type == Type::resync);
     REQUIRE(connected->send(encode({.type = Type::hello, .version = 1})));
 
+    fixture.expect_lost();
     CHECK(fixture.message().type == Type::hello);
     CHECK_FALSE(older.hear());
     CHECK(fixture.server->connected());
@@ -256,14 +259,51 @@ TEST_CASE("a plugin that does not read stops nobody, and gets all in the end")
     CHECK(heard == many);
 }
 
-TEST_CASE("a second server on the same socket is refused")
+TEST_CASE("a second server on the same socket is refused, and disturbs nobody")
 {
     Fixture fixture;
+    Plugin plugin(fixture);
 
     auto second = HookServer::start(fixture.path, {}, fixture.gate);
 
     REQUIRE_FALSE(second);
     CHECK(second.error().code == Code::conflict);
+    CHECK(fixture.server->socket() == socket_file(fixture.path));
+    fixture.server->send({.type = Type::start, .job = job});
+    CHECK(plugin.hear()->type == Type::start);
+}
+
+// One that is stopped: the kernel accepts callers for it, and it says nothing.
+TEST_CASE("the socket of a server that does not answer is taken")
+{
+    TemporaryDirectory directory;
+    std::string path = directory.path + "/hook.sock";
+    auto stopped = PacketSocket::listen(path, 0600);
+    REQUIRE(stopped);
+    WriteGate gate([] { return Result<>(); }, {});
+
+    auto server = HookServer::start(path, {}, gate);
+
+    REQUIRE(server);
+    CHECK((*server)->socket() == socket_file(path));
+    CHECK_FALSE(stopped->file() == socket_file(path));
+}
+
+TEST_CASE("of many callers who say nothing only some are kept")
+{
+    Fixture fixture;
+    std::vector<PacketSocket> silent;
+    for (int i = 0; i < 12; i++) {
+        auto caller = PacketSocket::connect(fixture.path);
+        REQUIRE(caller);
+        silent.push_back(std::move(*caller));
+    }
+    Plugin plugin(fixture); // accepted behind all of them
+
+    int open = 0;
+    for (PacketSocket &caller : silent)
+        open += caller.receive().error().code == Code::busy;
+    CHECK(open < 9);
 }
 
 TEST_CASE("a server ends with or without a plugin")

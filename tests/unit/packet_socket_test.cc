@@ -5,7 +5,9 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <filesystem>
 #include <fstream>
+#include <ranges>
 #include <string>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -124,7 +126,7 @@ TEST_CASE("a peer that closed is gone, after its last packet")
     CHECK(code_of(pair.server.send("x")) == Code::gone); // and no SIGPIPE
 }
 
-TEST_CASE("nobody calls: busy; nobody listens: busy")
+TEST_CASE("nobody calls: busy; nobody listens: not found")
 {
     TemporaryDirectory directory;
     auto listener = PacketSocket::listen(directory.path + "/sock", 0600);
@@ -132,7 +134,10 @@ TEST_CASE("nobody calls: busy; nobody listens: busy")
 
     CHECK(code_of(listener->accept()) == Code::busy);
     CHECK(code_of(PacketSocket::connect(directory.path + "/none")) ==
-          Code::busy);
+          Code::not_found);
+    std::string path = directory.path + "/sock";
+    listener->close();
+    CHECK(code_of(PacketSocket::connect(path)) == Code::not_found);
 }
 
 TEST_CASE("the socket that a dead agent left is replaced")
@@ -150,34 +155,43 @@ TEST_CASE("the socket that a dead agent left is replaced")
     CHECK(PacketSocket::connect(path));
 }
 
-TEST_CASE("a second agent on the same socket is refused")
+TEST_CASE("a listener that is replaced keeps its callers, and gets no new ones")
 {
     TemporaryDirectory directory;
     std::string path = directory.path + "/sock";
     auto first = PacketSocket::listen(path, 0600);
     REQUIRE(first);
+    CHECK(first->file() == socket_file(path));
+    auto caller = PacketSocket::connect(path);
+    REQUIRE(caller);
 
-    CHECK(code_of(PacketSocket::listen(path, 0600)) == Code::conflict);
-    CHECK(PacketSocket::connect(path));
+    auto second = PacketSocket::listen(path, 0600);
+    REQUIRE(second);
+    auto late = PacketSocket::connect(path);
+    REQUIRE(late);
+
+    CHECK(second->file() == socket_file(path));
+    CHECK_FALSE(first->file() == second->file());
+    CHECK(first->accept());
+    CHECK_FALSE(first->accept());
+    CHECK(second->accept());
+    CHECK(std::ranges::distance(
+              std::filesystem::directory_iterator(directory.path)) == 1);
 }
 
-// A stopped agent accepts nobody, and is alive all the same.
-TEST_CASE("a listener whose queue of callers is full is not taken for dead")
+// A stopped agent accepts nobody, and is there all the same.
+TEST_CASE("a listener whose queue of callers is full is busy, not gone")
 {
     TemporaryDirectory directory;
     std::string path = directory.path + "/sock";
-    auto first = PacketSocket::listen(path, 0600);
-    REQUIRE(first);
+    auto listener = PacketSocket::listen(path, 0600);
+    REQUIRE(listener);
     std::vector<PacketSocket> callers;
-    for (int i = 0; i < 100; i++) {
-        auto caller = PacketSocket::connect(path);
-        if (!caller)
-            break;
+    auto caller = PacketSocket::connect(path);
+    for (; caller && callers.size() < 100; caller = PacketSocket::connect(path))
         callers.push_back(std::move(*caller));
-    }
-    REQUIRE(callers.size() < 100);
 
-    CHECK(code_of(PacketSocket::listen(path, 0600)) == Code::conflict);
+    CHECK(code_of(caller) == Code::busy);
 }
 
 TEST_CASE("a file that is no socket is never deleted")
