@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The sandbox's k8s.conf with other contents, for as long as a program runs."""
 import atexit
+import signal
+import sys
 
 import bed
 from tap import check
@@ -30,5 +32,6 @@ def edit(change, at_end=lambda: None):
         bed.ctl("start", "slurmk8sd")  # restarts what was changed
         at_end()
     atexit.register(undo)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # atexit has its turn
     write(CONF, after)
     bed.ctl("start", "slurmk8sd")

@@ -3,10 +3,12 @@
 commands of Slurm, and the daemons. The environment is that which
 `contribs/sandbox/env` prints; tests/run sets it.
 """
+import collections
 import http.client
 import json
 import os
 import pathlib
+import re
 import ssl
 import subprocess
 import urllib.parse
@@ -193,6 +195,18 @@ def jobs_of(name):
     mark = f'"uid":"{_uids.get(name)}"'
     return [job for job in jobs().values()
             if mark in job.get("admin_comment", "")]
+
+
+def jobs_by_pod():
+    """The states of all jobs of the Pods made last under their names: one
+    question for many Pods. Names of Pods without a job have an empty list."""
+    names = {uid: name for name, uid in _uids.items()}
+    states = collections.defaultdict(list)
+    for job in jobs().values():
+        for uid in re.findall('"uid":"([^"]*)"', job.get("admin_comment", "")):
+            if uid in names:
+                states[names[uid]].append(job["job_state"])
+    return states
 
 
 def job_of(name):
