@@ -156,41 +156,43 @@ def scancel_while_pending():
 
 
 @case
-def scancel_while_running():
-    """scancel of a running job deletes the Pod with its grace period; the job
-    leaves COMPLETING only when the containers are gone"""
-    bed.create(bed.pod("victim", annotations={"sandbox/stop": "3s"},
-                       terminationGracePeriodSeconds=30))
-    pod = bed.wait_phase("victim", "Running")
-    job = bed.job_of("victim")
-
-    bed.run("scancel", str(job["job_id"]))
-
-    stopping = wait_for("the Pod to be stopping", lambda: (
-        p if (p := bed.get("victim")) and
-        p["metadata"].get("deletionTimestamp") else None))
-    equal(stopping["metadata"]["deletionGracePeriodSeconds"], 30, "grace")
-    check("COMPLETING" in bed.state_of(bed.job_of("victim")),
-          "the epilog is held while containers live")
-    bed.wait_gone("victim")
-    bed.wait_ended("victim", "CANCELLED")
-    check([e for e in bed.events_of(pod["metadata"]["uid"])
-           if f"Slurm job {job['job_id']} ended: CANCELLED" in e["note"]],
-          "an Event says why")
-
-
-@case
 def scancel_on_the_real_kubelet():
-    """scancel of a running job on the real kubelet stops its container by TERM"""
+    """scancel of a running job on the real kubelet stops its container by TERM;
+    the object and its logs stay"""
     bed.create(bed.pod("polite", real=True, cpu="100m",
                        terminationGracePeriodSeconds=20,
-                       command="trap 'exit 0' TERM; while :; do sleep 0.2; done"))
+                       command="echo hello; trap 'exit 0' TERM; "
+                               "while :; do sleep 0.2; done"))
     bed.wait_phase("polite", "Running")
 
     bed.run("scancel", str(bed.job_of("polite")["job_id"]))
 
-    bed.wait_gone("polite", seconds=15)  # well before KILL
+    pod = bed.wait_phase("polite", "Failed", seconds=15)  # well before KILL
+    equal(pod["status"]["reason"], "DeadlineExceeded", "reason")
     bed.wait_ended("polite", "CANCELLED")
+    equal(bed.run("kubectl", "logs", "-n", bed.NAMESPACE, "polite").strip(),
+          "hello", "logs")
+
+
+@case
+def scancel_of_what_ignores_term():
+    """a container of the real kubelet that ignores TERM keeps its job COMPLETING
+    until its grace is over"""
+    bed.create(bed.pod("rude", real=True, cpu="100m",
+                       terminationGracePeriodSeconds=4,
+                       command="trap '' TERM; while :; do sleep 1; done"))
+    bed.wait_phase("rude", "Running")
+
+    bed.run("scancel", str(bed.job_of("rude")["job_id"]))
+
+    def ended():
+        completing = "COMPLETING" in bed.state_of(bed.job_of("rude"))
+        living = bed.get("rude")["status"]["phase"] == "Running"
+        check(completing or not living, "the epilog ended before the container")
+        return not completing
+
+    wait_for("the job to end", ended)
+    bed.wait_ended("rude", "CANCELLED")
 
 
 @case
@@ -205,7 +207,8 @@ def scancel_by_the_owner():
     check(bed.get("mine"), "bob cannot end it")
     bed.run("scancel", job, user="alice")
 
-    bed.wait_gone("mine")
+    bed.wait_phase("mine", "Failed")
+    bed.wait_ended("mine", "CANCELLED")
 
 
 @case

@@ -145,7 +145,7 @@ def cancelled_while_agent_down():
 
     pod = bed.wait_phase("waits", "Failed")
     equal(pod["status"]["reason"], "SlurmJobCancelled", "reason")
-    bed.wait_gone("filler-3")
+    bed.wait_phase("filler-3", "Failed")
     bed.wait_ended("filler-3", "CANCELLED")
 
 
