@@ -151,8 +151,9 @@ constexpr char silent[] = "the owner thread does not answer";
 Result<Story> ask_story(const StoryKey &key, Bridge &bridge,
                         Mailbox<Message> &mailbox)
 {
-    return ask<Result<Story>>(mailbox, [key, &bridge] { return bridge.story(key); },
-                              fail(Code::busy, silent));
+    return ask<Result<Story>>(
+        mailbox, [key, &bridge] { return bridge.story(key); },
+        fail(Code::busy, silent));
 }
 
 Web::Pages pages_of(Bridge &bridge, Mailbox<Message> &mailbox, Slurm &slurm)
@@ -174,9 +175,12 @@ Web::Pages pages_of(Bridge &bridge, Mailbox<Message> &mailbox, Slurm &slurm)
         [=, &mailbox] {
             return ask<Text>(mailbox, problems, Text(silent) + "\n");
         },
-        [&] { return ask<Text>(mailbox, [&] { return bridge.metrics(); }, {}); },
         [&] {
-            return ask<Text>(mailbox, [&] { return bridge.status_json(); }, "{}");
+            return ask<Text>(mailbox, [&] { return bridge.metrics(); }, {});
+        },
+        [&] {
+            return ask<Text>(
+                mailbox, [&] { return bridge.status_json(); }, "{}");
         },
         [explain_page](const Text &pod, const Text &job) {
             return explain_page->answer(pod, job);

@@ -4,7 +4,6 @@
 #include "common/json.h"
 #include "common/printable.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <format>
 
@@ -122,7 +121,7 @@ void print_story(const Json &story)
 
 bool is_job_id(const std::string &what)
 {
-    return std::ranges::all_of(what, [](char c) { return c >= '0' && c <= '9'; });
+    return what.find_first_not_of("0123456789") == what.npos;
 }
 
 } // namespace

@@ -45,12 +45,13 @@ struct Options {
 
 Options parse_options(int argc, char **argv)
 {
-    static const option long_options[] = {{"conf", required_argument, {}, 'f'},
-                                          {"namespace", required_argument, {}, 'n'},
-                                          {"json", no_argument, {}, 'j'},
-                                          {"version", no_argument, {}, 'V'},
-                                          {"help", no_argument, {}, 'h'},
-                                          {}};
+    static const option long_options[] = {
+        {"conf", required_argument, {}, 'f'},
+        {"namespace", required_argument, {}, 'n'},
+        {"json", no_argument, {}, 'j'},
+        {"version", no_argument, {}, 'V'},
+        {"help", no_argument, {}, 'h'},
+        {}};
     Options options;
     int c;
     while ((c = getopt_long(argc, argv, "f:n:jVh", long_options, nullptr)) !=

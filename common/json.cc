@@ -204,7 +204,9 @@ std::string Json::dump() const
     rapidjson::StringBuffer buffer;
     rapidjson::Writer writer(buffer);
     as_value(value_)->Accept(writer);
-    return {buffer.GetString(), buffer.GetSize()};
+    // RapidJSON takes an escaped low surrogate without its high one for a
+    // character, which is no UTF-8.
+    return as_utf8({buffer.GetString(), buffer.GetSize()});
 }
 
 JsonValue &JsonValue::add(std::string key, JsonValue value)

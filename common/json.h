@@ -48,7 +48,7 @@ class Json {
     // The members that are strings: labels, annotations.
     std::map<std::string, std::string> texts(std::string_view path = {}) const;
 
-    std::string dump() const; // compact, keys in document order
+    std::string dump() const; // compact, keys in document order, UTF-8
 
   private:
     Json(std::shared_ptr<const void> document, const void *value)

@@ -34,8 +34,9 @@ Character next_character(std::string_view text)
             return {};
         code = code << 6 | (static_cast<unsigned char>(text[i]) & 0x3fu);
     }
-    bool too_long = (size == 3 && code < 0x800) || (size == 4 && code < 0x10000);
-    if (too_long || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+    bool overlong = (size == 3 && code < 0x800) ||
+                    (size == 4 && code < 0x10000);
+    if (overlong || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
         return {};
     return {code, size, true};
 }

@@ -22,6 +22,11 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/fake_kube.cc tests/unit/fake_kube.h \
 	tests/unit/fake_lease.h \
 	tests/unit/fake_slurm.h \
+	tests/fuzz/objects_target.cc \
+	tests/fuzz/targets.h \
+	tests/fuzz/values_target.cc \
+	tests/fuzz/wire_target.cc \
+	tests/unit/fuzz_corpus_test.cc \
 	tests/unit/gang_store_test.cc \
 	tests/unit/gang_test.cc \
 	tests/unit/gate_file_test.cc \
@@ -75,6 +80,7 @@ tests_unit_unit_tests_SOURCES += tests/unit/fault_points_test.cc
 endif
 tests_unit_unit_tests_CPPFLAGS = $(agent_libagent_la_CPPFLAGS) \
 	-DDOCTEST_CONFIG_TREAT_CHAR_STAR_AS_STRING \
+	-DFUZZ_CORPUS_DIR=\"$(abs_srcdir)/tests/fuzz/corpus\" \
 	-DTEST_DATA_DIR=\"$(abs_srcdir)/tests/data\"
 tests_unit_unit_tests_CXXFLAGS = $(SANITIZED_CXXFLAGS)
 tests_unit_unit_tests_LDFLAGS = $(SANITIZE)
@@ -90,3 +96,33 @@ EXTRA_DIST += \
 	tests/lib \
 	tests/long \
 	tests/run
+
+# The fuzz targets. Their corpus is run by the unit tests; tests/fuzz/run makes
+# this program with clang++, and lets libFuzzer go on from there.
+EXTRA_PROGRAMS = tests/fuzz/fuzz
+tests_fuzz_fuzz_SOURCES = \
+	$(common_libcommon_la_SOURCES) \
+	agent/gang.cc \
+	agent/job.cc \
+	agent/kube_text.cc \
+	agent/line_framer.cc \
+	agent/node_sync.cc \
+	agent/objects.cc \
+	agent/pod_objections.cc \
+	agent/pod_requests.cc \
+	agent/slurm_reasons.cc \
+	agent/translate.cc \
+	plugins/job_facts.cc \
+	plugins/prep/gate_file.cc \
+	tests/fuzz/fuzz.cc \
+	tests/fuzz/objects_target.cc \
+	tests/fuzz/targets.h \
+	tests/fuzz/values_target.cc \
+	tests/fuzz/wire_target.cc
+tests_fuzz_fuzz_CXXFLAGS = $(AM_CXXFLAGS) \
+	-fsanitize=fuzzer-no-link,address,undefined
+tests_fuzz_fuzz_LDFLAGS = -fsanitize=fuzzer,address,undefined
+
+EXTRA_DIST += \
+	tests/fuzz/corpus \
+	tests/fuzz/run

@@ -222,3 +222,15 @@ TEST_CASE("every pair of bytes is written as JSON that can be read again")
                 FAIL("bytes " << first << " " << second);
         }
 }
+
+// Found by fuzzing: what was read could be written so that nobody read it.
+TEST_CASE("an escaped half of a surrogate pair is written as UTF-8")
+{
+    auto json = Json::parse(R"({"k":"\udc27"})");
+    REQUIRE(json.has_value());
+
+    auto again = Json::parse(json->dump());
+
+    REQUIRE(again.has_value());
+    CHECK(again->dump() == json->dump());
+}

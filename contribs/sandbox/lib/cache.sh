@@ -34,3 +34,4 @@ cache_kubernetes() {
 }
 cache_kwok() { cached "kwok-$(hash_of "$HERE"/cache/kwok "$HERE"/kwok/go.{mod,sum})" "$HERE/cache/kwok"; }
 cache_images() { cached "images-$(hash_of "$HERE"/cache/images "$HERE"/cache/pause.c)" "$HERE/cache/images" "$(cache_debian)"; }
+cache_clang() { cached "clang-$(hash_of "$HERE"/cache/{debian,debian.packages,clang})" "$HERE/cache/clang" "$(cache_debian)"; }

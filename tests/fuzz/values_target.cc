@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// JSON itself, quantities, times, ids, k8s.conf, and text for a terminal.
+#include "agent/job.h"
+#include "agent/slurm_reasons.h"
+#include "agent/translate.h"
+#include "common/conf.h"
+#include "common/job_ref.h"
+#include "common/json.h"
+#include "common/printable.h"
+#include "common/units.h"
+#include "tests/fuzz/targets.h"
+
+#include <algorithm>
+#include <string>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::int64_t most = std::int64_t{1} << 62;
+
+void json(std::string_view input)
+{
+    auto document = Json::parse(input);
+    if (!document)
+        return;
+    std::string once = document->dump();
+    auto again = Json::parse(once);
+    promise(again.has_value());
+    promise(again->dump() == once);
+    for (const auto &[name, value] : document->members()) {
+        promise(document->member(name).present());
+        (void)document->at(name).text("x/0/y");
+        (void)value.integer();
+    }
+    for (const Json &item : document->items())
+        (void)item.texts();
+    // Bytes that are no UTF-8 are left in a parsed document, and in no other.
+    promise(Json::parse(JsonValue(document->text()).dump()).has_value());
+}
+
+void quantity(std::string_view input)
+{
+    for (int scale : {-3, 0}) {
+        auto n = parse_quantity(input, scale);
+        promise(!n || (*n >= 0 && *n <= most));
+    }
+    auto units = parse_quantity(input, 0);
+    auto thousandths = parse_quantity(input, -3);
+    if (units && thousandths) // rounded up, by less than one unit
+        promise(*units * 1000LL >= *thousandths ||
+                *units > most / 1000);
+    if (auto cpu = parse_cpu(input))
+        promise(whole_cpus_up(*cpu) >= 1 &&
+                whole_cpus_up(*cpu) >= whole_cpus_down(*cpu));
+    if (auto bytes = parse_bytes(input))
+        promise(mebibytes_up(*bytes) >= mebibytes_down(*bytes));
+    (void)parse_count(input);
+}
+
+void time_limit(std::string_view input)
+{
+    auto minutes = parse_time_limit(input);
+    if (minutes) // what scontrol prints of it is read back as the same
+        promise(parse_time_limit(std::to_string(*minutes)) == minutes);
+}
+
+void sluid(std::string_view input)
+{
+    if (auto parsed = Sluid::parse(input))
+        promise(Sluid::parse(parsed->str()) == parsed);
+}
+
+void conf(std::string_view input)
+{
+    auto parsed = parse_conf(input);
+    promise(parsed.has_value() || !parsed.error().message.empty());
+    if (parsed)
+        promise(parsed->workers >= 1 && parsed->workers <= 64 &&
+                !parsed->scheduler_names.empty());
+}
+
+void gang_tag(std::string_view input)
+{
+    auto tag = decode_gang_tag(std::string(input));
+    if (!tag)
+        return;
+    promise(!tag->uid.empty());
+    auto again = decode_gang_tag(encode(*tag));
+    promise(again.has_value() && again->generation == tag->generation);
+}
+
+void terminal(std::string_view input)
+{
+    std::string text = printable(input);
+    promise(std::ranges::none_of(text, [](unsigned char c) {
+        return c < ' ' || c == 0x7f;
+    }));
+    promise(!text.contains("\xc2\x9b"));
+    promise(printable(text) == text);
+    std::string escaped = printable_json(input);
+    promise(printable_json(escaped) == escaped);
+}
+
+void reason(std::string_view input)
+{
+    promise(!reason_words(input).remedy.empty());
+    promise(reason_class(reason_class(input)) == reason_class(input));
+}
+
+constexpr FuzzTarget targets[] = {
+    {"json", json},         {"quantity", quantity}, {"time_limit", time_limit},
+    {"sluid", sluid},       {"conf", conf},         {"gang_tag", gang_tag},
+    {"terminal", terminal}, {"reason", reason}};
+
+} // namespace
+
+std::span<const FuzzTarget> value_targets()
+{
+    return targets;
+}
+
+} // namespace bridge
