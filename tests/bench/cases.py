@@ -3,32 +3,13 @@
 runs after each. ROWS says what the table makes of them."""
 import time
 
+from ours import BEHIND_PODS, BEHIND_SECONDS, RECOVERY_PODS, behind, recovery
+from figures import agents_rpcs, difference, names, percentile
 from sandbox import AGENT, BULK, CPUS, NODES
 
 OURS, THEIRS = "slurm", "default-scheduler"
 SLOTS = NODES * CPUS
 IDLE_PODS, BURST_PODS, TURNOVER_PODS, WAITING_PODS, WAITING_SECONDS = 40, 60, 640, 50, 20
-
-
-def percentile(values, p):
-    """The smallest value that at least p % of them do not exceed."""
-    values = sorted(values)
-    return values[max(0, -(-len(values) * p // 100) - 1)]
-
-
-def names(case, scheduler, run, n):
-    return [f"{case}-{scheduler}-{run}-{i}" for i in range(n)]
-
-
-def difference(after, before):
-    return {name: after[name] - before.get(name, 0) for name in after if after[name] != before.get(name, 0)}
-
-
-def agents_rpcs(after, before):
-    """RPCs between two counts: those of the agent's user, and all types but our own sdiag."""
-    types = difference(after["message type"], before["message type"])
-    types.pop("REQUEST_STATS_INFO", None)
-    return difference(after["user"], before["user"]).get("slurm", 0), types
 
 
 def idle(bench, scheduler, run):
@@ -114,7 +95,10 @@ def schedulers_of(scheduler):
 
 
 # The cases by name, in their order, with the number of runs where it is not --runs: counts do not scatter.
-CASES = {"idle": (idle, None), "burst": (burst, None), "turnover": (turnover, None), "waiting": (waiting, 1)}
+CASES = {"idle": (idle, None), "burst": (burst, None), "turnover": (turnover, None), "waiting": (waiting, 1), "behind": (behind, 1),
+         "recovery": (recovery, 1)}
+# Those that ask what kube-scheduler has no like of.
+OURS_ONLY = {"behind", "recovery"}
 
 
 class Row:
@@ -144,4 +128,17 @@ ROWS = [
     Row("waiting", "  bulk state loads then", "bulk", "", ours_only=True),
     Row("waiting", "  writes of waiting Pods then", "writes", ""),
     Row("waiting", "  CPU of the scheduler then", "scheduler cpu", "s"),
+    Row("behind", "small Pod of a disjoint partition, p50", "alone p50", "ms", ours_only=True),
+    Row("behind", f"  while {BEHIND_PODS} Pods wait, p50", "behind p50", "ms", ours_only=True),
+    Row("behind", "  the second to the first", "behind to alone", "", ("<=", 1.5, "ours"),
+        "slurmctld looks at the waiting jobs first: partition_job_depth, default_queue_depth and bf_interval of SchedulerParameters",
+        ours_only=True),
+    Row("behind", f"CPU of the agent then, {BEHIND_SECONDS} s at rest", "agent cpu", "%", ("<=", 2, "ours"),
+        "something is done for each waiting Pod: /metrics, sdiag", ours_only=True),
+    Row("behind", "  RPCs then", "rpcs", "", ("<=", 0, "ours"), "something asks slurmctld about each waiting job", ours_only=True),
+    Row("behind", "  bulk state loads then", "bulk", "", ours_only=True),
+    Row("recovery", f"restart with {RECOVERY_PODS} bound Pods: serving", "serving", "s", ("<=", 3, "ours"),
+        "the lists of Pods and jobs, one after the other", ours_only=True),
+    Row("recovery", "  a new Pod is bound, from the start", "bound", "s", ours_only=True),
+    Row("recovery", "  writes to Pods", "writes", "", ("<=", 0, "ours"), "a Pod was written to that needs no write", ours_only=True),
 ]

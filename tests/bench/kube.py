@@ -31,11 +31,11 @@ class Api:
         self.token = env["SANDBOX_TOKEN"]
         self.tls = ssl.create_default_context(cafile=env["SANDBOX_CA"])
 
-    def request(self, method, path, body=None):
+    def request(self, method, path, body=None, content_type=JSON):
         """The bytes of a request; BODY is a value that becomes JSON."""
         data = b"" if body is None else json.dumps(body, separators=(",", ":")).encode()
         head = (f"{method} {path} HTTP/1.1\r\nHost: {self.host}\r\nAuthorization: Bearer {self.token}\r\n"
-                f"Accept: {JSON}\r\nContent-Type: {JSON}\r\nContent-Length: {len(data)}\r\n\r\n")
+                f"Accept: {JSON}\r\nContent-Type: {content_type}\r\nContent-Length: {len(data)}\r\n\r\n")
         return head.encode() + data
 
 
@@ -89,10 +89,10 @@ class Connection:
             self.socket = None
             self.send(self.api.request("GET", "/livez"))
 
-    def call(self, method, path, body=None, expect=(200, 201, 202)):
+    def call(self, method, path, body=None, expect=(200, 201, 202), content_type=JSON):
         """A request outside what is timed; the answer as a value. 404 and 409 are None unless expected."""
         self.refresh()
-        status, data = self.send(self.api.request(method, path, body))
+        status, data = self.send(self.api.request(method, path, body, content_type))
         if status in expect:
             return json.loads(data)
         if status in (404, 409):
@@ -262,10 +262,11 @@ class Client:
                 raise Failed(f"namespace {NAMESPACE} has no default ServiceAccount after 30 s")
             time.sleep(0.1)
 
-    def pod(self, name, scheduler, cpus=1, run=None):
+    def pod(self, name, scheduler, cpus=1, run=None, partition=None):
         """A Pod that is not made yet. Pods for different schedulers differ in schedulerName only."""
+        annotations = {"sandbox/run": run, "slurmjob.slinky.slurm.net/partition": partition}
         body = {"apiVersion": "v1", "kind": "Pod",
-                "metadata": {"name": name, "annotations": {"sandbox/run": run} if run else {}},
+                "metadata": {"name": name, "annotations": {key: value for key, value in annotations.items() if value}},
                 "spec": {"schedulerName": scheduler, "restartPolicy": "Never", "automountServiceAccountToken": False,
                          "terminationGracePeriodSeconds": 1,
                          "containers": [{"name": "main", "image": "bench",

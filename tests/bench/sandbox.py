@@ -74,6 +74,13 @@ class Sandbox:
 
     # --- daemons
 
+    def ctl(self, *words):
+        self._script("ctl", *words)
+
+    def ctl_begin(self, *words):
+        """As ctl, without waiting for what comes of it."""
+        subprocess.Popen([str(SCRIPTS / "ctl"), *words], env=self.environment, stdout=subprocess.DEVNULL)
+
     def pid(self, daemon):
         """Its number on the host, where /proc can be read at once; None if it does not run."""
         known = self._pids.get(daemon)

@@ -281,7 +281,7 @@ def log_since(name, size):
 # ---- Between cases
 
 
-def clean():
+def clean(seconds=60):
     """No Pod, no job: every case begins with an empty sandbox."""
     try:
         api("POST", "/api/v1/namespaces",
@@ -292,8 +292,8 @@ def clean():
     wait_for("the namespace's ServiceAccount", service_account)
     for item in pods():
         delete(item["metadata"]["name"], grace=1)
-    wait_for("all Pods to be gone", lambda: not pods(), 60)
-    wait_for("all jobs to end", lambda: not run("squeue", "-h").strip(), 60)
+    wait_for("all Pods to be gone", lambda: not pods(), seconds)
+    wait_for("all jobs to end", lambda: not run("squeue", "-h").strip(), seconds)
 
 
 def service_account(namespace=NAMESPACE):
