@@ -145,6 +145,11 @@ void Bridge::on(NodesSynced &synced)
         changed = true;
     }
     node_map_ = std::move(synced.result->nodes);
+    if (changed || hybrid_ != synced.result->hybrid) {
+        hybrid_ = std::move(synced.result->hybrid);
+        gate_.set_nodes(node_map_, hybrid_);
+        talk_.bridge_said = false;
+    }
     std::string words;
     for (const std::string &complaint : synced.result->complaints)
         words += (words.empty() ? "" : "; ") + complaint;

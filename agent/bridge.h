@@ -9,6 +9,7 @@
 #include "agent/health.h"
 #include "agent/mailbox.h"
 #include "agent/message.h"
+#include "agent/node_gate.h"
 #include "agent/workers.h"
 
 #include <functional>
@@ -110,8 +111,6 @@ class Bridge {
     void tick();
     void reconcile(const std::string &uid);
     bool may_act(GangEntry &entry, const Action &action);
-    bool room_for(const Gang &gang, const std::string &node) const;
-    void wake_blocked();
     void carry_out(GangEntry &entry, Action action);
     void dispatch(GangEntry &entry, Action action);
     template <class Answer, class Question>
@@ -127,6 +126,28 @@ class Bridge {
     Story tell_story(const GangEntry &entry) const;
     std::vector<Blocker>
     blockers_of(const Gang &gang, const std::vector<std::string> &nodes) const;
+
+    // bridge_gate.cc: dirty nodes, and who may start there
+    void gate_hello();
+    void gate_lost();
+    void hold_ordinary(const HookMessage &hook);
+    void touch_gate(const Gang &gang);
+    void tend_gate();
+    Clock::time_point gate_deadline() const;
+    void say_lists();
+    void say_list(HookMessage::Type type, const std::set<std::string> &nodes);
+    void load_room();
+    static Result<RoomAnswer> ask_room(Slurm &slurm,
+                                       const std::vector<JobRef> &jobs);
+    void take_room(const Result<RoomAnswer> &answer);
+    bool may_bind(GangEntry &entry, const Bind &bind);
+    void wait_for_room(GangEntry &entry, JobRef job, const std::string &node);
+    void drain_for_room(const std::string &uid, JobRef job,
+                        const std::string &node);
+    static Result<> drain_unless_drained(Slurm &slurm, const std::string &node);
+    void drained_for_room(const std::string &uid, JobRef job,
+                          const Result<> &done);
+    void wake_blocked();
 
     // bridge_health.cc: Nodes that are ill, Pods that do not end
     void note_node(const Node &node);
@@ -158,6 +179,7 @@ class Bridge {
     std::map<std::string, Node> nodes_;
     std::map<std::string, Namespace> namespaces_;
     NodeMap node_map_;
+    std::set<std::string> hybrid_; // Slurm nodes of it with a slurmd
 
     // Pods are watched by these names, until the next start.
     const std::size_t scheduler_count_;
@@ -178,6 +200,25 @@ class Bridge {
     std::string cluster_; // of the first plugin that connected
     // Who waits until what has ended in Slurm has left the Node.
     std::map<std::string, std::set<std::string>> blocked_;
+    struct RoomWait {
+        JobRef job;
+        Clock::time_point since;
+        bool draining = false; // it was too long
+    };
+    std::map<std::string, RoomWait> room_waits_; // by uid
+    NodeGate gate_{gangs_};
+    // What the connected plugin has heard from us.
+    struct GateTalk {
+        bool connected = false;
+        bool list_asked = false; // of jobs, since it connected
+        bool listed = false;     // and taken in
+        bool bridge_said = false;
+        std::optional<std::set<std::string>> dirty_said;
+    };
+    GateTalk talk_;
+    std::set<std::string> dirty_before_;
+    bool loading_room_ = false;
+    Clock::time_point room_due_{};
 
     // Nodes that are gone or not ready: since when, by our clock, and since
     // when by Kubernetes' own, to tell which fell ill together.

@@ -90,14 +90,17 @@ Story Bridge::tell_story(const GangEntry &entry) const
     return story;
 }
 
-// Whose containers keep the gang from being bound: see may_act().
+// Whose containers keep the gang from being bound: see may_bind().
 std::vector<Blocker>
 Bridge::blockers_of(const Gang &gang,
                     const std::vector<std::string> &nodes) const
 {
     std::vector<Blocker> blockers;
     for (const std::string &node : std::set(nodes.begin(), nodes.end())) {
-        if (room_for(gang, node))
+        auto known = nodes_.find(node);
+        if (gate_.room_for(gang, node,
+                           known == nodes_.end() ? nullptr : &known->second) ==
+            NodeGate::Room::yes)
             continue;
         for (const std::string &uid : gangs_.living_on(node)) {
             const Gang &other = gangs_.all().at(uid).gang;

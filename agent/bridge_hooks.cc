@@ -44,6 +44,7 @@ void Bridge::on_hello(const HookMessage &hello)
     else
         solved("prep/k8s");
     // slurmctld may have started anew, from an older state perhaps.
+    gate_hello();
     list_jobs_soon();
     nodes_changed_ = true;
 }
@@ -52,6 +53,7 @@ void Bridge::on_hello(const HookMessage &hello)
 void Bridge::on(HookLost &)
 {
     problem("prep/k8s", "not connected");
+    gate_lost();
     early_hooks_.clear();
     for (auto &[uid, entry] : gangs_.all())
         entry.gang.prolog_held = entry.gang.epilog_held = false;
@@ -61,7 +63,7 @@ void Bridge::on_allocated(const HookMessage &hook)
 {
     health_.count("allocated");
     if (!hook.ours)
-        return;
+        return hold_ordinary(hook);
     GangEntry *entry = gangs_.find(hook.job);
     if (!entry) { // the answer to our submit is still under way
         early_hooks_[hook.job] = {hook, now_};

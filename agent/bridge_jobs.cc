@@ -41,6 +41,7 @@ void Bridge::on(JobsLoaded &loaded)
         tell_waiting(entry);
     }
     loaded_jobs_ = true;
+    talk_.listed |= talk_.list_asked;
     wake_all();
 }
 
@@ -149,11 +150,10 @@ void Bridge::on(StatesLoaded &loaded)
             continue;
         auto state = states.find(gang.job->ref.id);
         bool was_pending = gang.job->state == JobState::pending;
-        bool suspended = state != states.end() &&
-                         state->second == JobState::suspended &&
-                         gang.job->state != JobState::suspended;
-        if (state == states.end() || is_ended(state->second) || suspended ||
-            (was_pending && state->second != JobState::pending)) {
+        bool was_suspended = gang.job->state == JobState::suspended;
+        if (state == states.end() || is_ended(state->second) ||
+            (was_pending && state->second != JobState::pending) ||
+            was_suspended != (state->second == JobState::suspended)) {
             health_.count("found_by_poll");
             gang.stale = true;
             wake(uid);

@@ -40,6 +40,7 @@ void Bridge::turn()
     if (health_.clear_problem(start_problem)) {
         log_info("in step with Slurm and Kubernetes, serving");
         settle_early_hooks();
+        gate_.touch_all();
     }
     wake_blocked();
     // What is woken while this runs waits for the next turn of the loop.
@@ -47,6 +48,7 @@ void Bridge::turn()
     woken.swap(woken_);
     for (const std::string &uid : woken)
         reconcile(uid);
+    tend_gate();
 }
 
 void Bridge::tick()
@@ -86,6 +88,8 @@ Clock::time_point Bridge::next_deadline() const
         next = std::min(next, jobs_due_);
     if (listed_nodes_ && nodes_changed_ && !syncing_nodes_)
         next = std::min(next, nodes_due_);
+    if (synced())
+        next = std::min(next, gate_deadline());
     return next;
 }
 
@@ -106,6 +110,8 @@ void Bridge::wake_at(GangEntry &entry, Clock::time_point when)
 void Bridge::reconcile(const std::string &uid)
 {
     GangEntry *entry = gangs_.find(uid);
+    if (entry)
+        touch_gate(entry->gang);
     if (!entry || entry->in_flight)
         return; // the outcome wakes it again
     note_time(*entry);
@@ -138,48 +144,9 @@ bool Bridge::may_act(GangEntry &entry, const Action &action)
             wake_at(entry, due);
         return now_ >= due;
     }
-    if (const auto *bind = std::get_if<Bind>(&action)) {
-        for (const std::string &node : bind->nodes) {
-            if (room_for(gang, node))
-                continue;
-            blocked_[node].insert(gang.uid);
-            return false;
-        }
-    }
+    if (const auto *bind = std::get_if<Bind>(&action))
+        return may_bind(entry, *bind);
     return true;
-}
-
-// Slurm frees a node as soon as a job ends, its containers take their time:
-// until they are gone a Pod is bound beside them only where its kubelet would
-// take it, which adds up what all of them ask for.
-bool Bridge::room_for(const Gang &gang, const std::string &node) const
-{
-    Requests sum = gang.pods.front()->requests;
-    bool ledger_lies = false;
-    for (const std::string &uid : gangs_.living_on(node)) {
-        const Gang &other = gangs_.all().at(uid).gang;
-        for (const PodPtr &pod : other.pods) {
-            if (pod->node_name != node || pod->terminal() || uid == gang.uid)
-                continue;
-            sum.cpu += pod->requests.cpu;
-            sum.memory += pod->requests.memory;
-            ledger_lies |= !lives_by_job(other, *pod) ||
-                           is_ended(other.job->state);
-        }
-    }
-    auto known = nodes_.find(node);
-    return !ledger_lies || (known != nodes_.end() &&
-                            sum.cpu <= known->second.allocatable.cpu &&
-                            sum.memory <= known->second.allocatable.memory);
-}
-
-void Bridge::wake_blocked()
-{
-    for (const std::string &node : gangs_.take_freed()) {
-        auto waiting = blocked_.extract(node);
-        if (!waiting.empty())
-            woken_.merge(waiting.mapped());
-    }
 }
 
 // What needs no call is done here; the rest goes to a worker.
@@ -262,6 +229,7 @@ void Bridge::ask_slurm(Question question)
 void Bridge::load_jobs()
 {
     loading_jobs_ = true;
+    talk_.list_asked = true;
     jobs_asked_ = now_;
     ask_slurm<JobsLoaded>([](Slurm &slurm) { return slurm.load_all(); });
 }
@@ -283,11 +251,14 @@ void Bridge::sync_node_list()
     std::vector<Node> nodes;
     for (const auto &[name, node] : nodes_)
         nodes.push_back(node);
-    ask_slurm<NodesSynced>(
-        [nodes = std::move(nodes), pins = pin_wishes(),
-         conf = conf_](Slurm &slurm) {
-            return sync_nodes(nodes, pins, slurm, *conf);
-        });
+    DirtyNodes dirty;
+    if (synced())
+        dirty = gate_.dirty();
+    ask_slurm<NodesSynced>([nodes = std::move(nodes), pins = pin_wishes(),
+                            dirty = std::move(dirty),
+                            conf = conf_](Slurm &slurm) {
+        return sync_nodes(nodes, pins, slurm, *conf, dirty);
+    });
 }
 
 } // namespace bridge

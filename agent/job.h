@@ -94,6 +94,7 @@ struct Job {
     std::uint32_t cpus = 0;         // allocated, on all nodes
     MebiBytes memory_per_node;      // one of the two, as asked
     MebiBytes memory_per_cpu;
+    bool devices = false; // it was given GRES
 };
 
 // What else Slurm says about a job, in its own words: for people only.

@@ -5,6 +5,7 @@ agent_libagent_la_SOURCES = \
 	agent/backoff.h \
 	agent/bridge.cc agent/bridge.h \
 	agent/bridge_explain.cc \
+	agent/bridge_gate.cc \
 	agent/bridge_health.cc \
 	agent/bridge_hooks.cc \
 	agent/bridge_jobs.cc \
@@ -39,6 +40,7 @@ agent_libagent_la_SOURCES = \
 	agent/line_framer.cc agent/line_framer.h \
 	agent/mailbox.h \
 	agent/message.h \
+	agent/node_gate.cc agent/node_gate.h \
 	agent/node_sync.cc agent/node_sync.h \
 	agent/notify.cc agent/notify.h \
 	agent/objects.cc agent/objects.h \

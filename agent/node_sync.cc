@@ -118,33 +118,91 @@ std::string why_drained(const Node &node)
     return {};
 }
 
-void plan_state(const Node &node, const SlurmNode &known, NodePlan &plan)
+// What the gate drained stays so until no Pod of an ended job is left there.
+bool gate_keeps(const SlurmNode &known, const DirtyNodes &dirty)
+{
+    return known.reason.starts_with(names::gate_drain_reason) &&
+           (!dirty || dirty->contains(known.name));
+}
+
+void plan_state(const Node &node, const SlurmNode &known,
+                const DirtyNodes &dirty, NodePlan &plan)
 {
     std::string why = why_drained(node);
-    bool our_mark = known.reason.starts_with(drain_mark);
+    bool gate = gate_keeps(known, dirty);
+    bool our_mark = known.reason.starts_with(drain_mark) && !gate;
+    plan.look_again |= gate && !dirty;
     if (!why.empty() && !known.drained)
         plan.steps.push_back(DrainNode{known.name, drain_mark + why});
     else if (why.empty() && known.drained && our_mark)
         plan.steps.push_back(ResumeNode{known.name});
 }
 
-void plan_known(const Node &node, const SlurmNode &known,
+std::string without_ours(const std::string &features)
+{
+    std::string rest;
+    for (const std::string &word : sorted_words(features))
+        if (!word.empty() && !word.starts_with(names::feature))
+            rest += (rest.empty() ? "" : ",") + word;
+    return rest;
+}
+
+// Those that slurm.conf or an administrator gave it stay.
+std::string hybrid_features(const SlurmNode &known, const std::string &wish)
+{
+    std::string features = without_ours(known.features);
+    std::vector<std::string> have = sorted_words(features);
+    for (const std::string &word : sorted_words(wish))
+        if (!std::ranges::contains(have, word))
+            features += (features.empty() ? "" : ",") + word;
+    return features;
+}
+
+void check_size(const Node &node, const SlurmNode &known,
                 const NodeDescription &wish, NodePlan &plan)
 {
-    if (!known.external) { // it has a slurmd: both sides run on it
-        plan.complaints.push_back("Node " + node.name + ": Slurm's node " +
-                                  known.name +
-                                  " has a slurmd, which is not supported yet");
-        return;
-    }
-    plan.nodes[known.name] = node.name;
-    if (known.cpus != wish.cpus || known.memory != wish.memory)
+    if (!known.external) {
+        if (known.usable_cpus > wish.cpus ||
+            known.usable_memory.value > wish.memory.value)
+            plan.complaints.push_back(
+                "Node " + node.name + ": Slurm gives away more of " +
+                known.name + " than its kubelet has: set CoreSpecCount and "
+                             "MemSpecLimit");
+    } else if (known.cpus != wish.cpus || known.memory != wish.memory) {
         plan.complaints.push_back(
             "Node " + node.name +
             " changed its size: delete Slurm's node to have it made anew");
-    if (sorted_words(known.features) != sorted_words(wish.features))
-        plan.steps.push_back(SetFeatures{known.name, wish.features});
-    plan_state(node, known, plan);
+    }
+}
+
+void plan_known(const Node &node, const SlurmNode &known,
+                const NodeDescription &wish, const DirtyNodes &dirty,
+                NodePlan &plan)
+{
+    plan.nodes[known.name] = node.name;
+    if (!known.external)
+        plan.hybrid.insert(known.name);
+    check_size(node, known, wish, plan);
+    std::string features = known.external
+                               ? wish.features
+                               : hybrid_features(known, wish.features);
+    if (sorted_words(known.features) != sorted_words(features))
+        plan.steps.push_back(SetFeatures{known.name, features});
+    plan_state(node, known, dirty, plan);
+}
+
+// Nobody asks for this one any more.
+void plan_unclaimed(const SlurmNode &known, NodePlan &plan)
+{
+    if (ours(known) && !known.drained)
+        plan.steps.push_back(DrainNode{
+            known.name, std::string(drain_mark) +
+                            "no Node of Kubernetes asks for this one"});
+    // A node with a slurmd goes on without us.
+    if (!known.external &&
+        std::ranges::contains(sorted_words(known.features), names::feature))
+        plan.steps.push_back(
+            SetFeatures{known.name, without_ours(known.features)});
 }
 
 void plan_new(const Node &node, NodeDescription wish, NodePlan &plan)
@@ -210,7 +268,8 @@ struct Carry {
 
 NodePlan plan_nodes(const std::vector<Node> &nodes,
                     const std::vector<SlurmNode> &known, const PinWishes &pins,
-                    const std::string &address, std::uint16_t port)
+                    const std::string &address, std::uint16_t port,
+                    const DirtyNodes &dirty)
 {
     NodePlan plan;
     std::map<std::string, const SlurmNode *> by_name;
@@ -250,21 +309,19 @@ NodePlan plan_nodes(const std::vector<Node> &nodes,
             plan.pinned.insert(name);
         }
         if (is_known)
-            plan_known(node, *found->second, wish, plan);
+            plan_known(node, *found->second, wish, dirty, plan);
         else
             plan_new(node, std::move(wish), plan);
     }
     for (const SlurmNode &node : known)
-        if (ours(node) && !node.drained && !claimed.contains(node.name))
-            plan.steps.push_back(DrainNode{
-                node.name, std::string(drain_mark) +
-                               "no Node of Kubernetes asks for this one"});
+        if (!claimed.contains(node.name))
+            plan_unclaimed(node, plan);
     return plan;
 }
 
 Result<NodeSyncResult> sync_nodes(const std::vector<Node> &nodes,
                                   const PinWishes &pins, Slurm &slurm,
-                                  const Conf &conf)
+                                  const Conf &conf, const DirtyNodes &dirty)
 {
     auto address = parse_address(conf.node_address);
     if (!address)
@@ -279,9 +336,10 @@ Result<NodeSyncResult> sync_nodes(const std::vector<Node> &nodes,
     if (!known)
         return std::unexpected(known.error());
     NodePlan plan = plan_nodes(nodes, *known, pins, address->ip,
-                                address->port);
-    NodeSyncResult result{std::move(plan.nodes), std::move(plan.pinned),
-                          std::move(plan.complaints)};
+                                address->port, dirty);
+    NodeSyncResult result{std::move(plan.nodes), std::move(plan.hybrid),
+                          std::move(plan.pinned), std::move(plan.complaints),
+                          plan.look_again};
     for (const NodeStep &step : plan.steps) {
         if (auto done = std::visit(Carry{slurm}, step); !done) {
             result.complaints.push_back(done.error().message);

@@ -40,6 +40,11 @@ struct SlurmNode {
     bool down = false;     // set DOWN: external nodes never are by themselves
     std::uint32_t cpus = 0;
     MebiBytes memory;
+    // Less what slurm.conf keeps for the system; and how much of it jobs have.
+    std::uint32_t usable_cpus = 0;
+    MebiBytes usable_memory;
+    std::uint32_t allocated_cpus = 0;
+    MebiBytes allocated_memory;
     std::string features; // comma separated, the available ones
     std::string reason;   // of the drain
     std::string extra;

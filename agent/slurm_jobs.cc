@@ -75,6 +75,7 @@ Job job_of(const slurm_job_info_t &info)
     if (is_allocated(job.state)) {
         job.nodes = expand(info.nodes);
         job.cpus = info.num_cpus;
+        job.devices = text(info.tres_alloc_str).contains("gres/");
     }
     if (info.pn_min_memory & MEM_PER_CPU)
         job.memory_per_cpu.value = info.pn_min_memory & ~MEM_PER_CPU;

@@ -4,6 +4,7 @@
 #include "agent/slurm_error.h"
 #include "agent/slurm_strings.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <format>
 
@@ -75,6 +76,11 @@ Result<std::vector<SlurmNode>> SlurmApi::load_nodes()
         node.down = (n.node_state & NODE_STATE_BASE) == NODE_STATE_DOWN;
         node.cpus = n.cpus;
         node.memory.value = n.real_memory;
+        node.usable_cpus = n.cpus_efctv != 0 ? n.cpus_efctv : n.cpus;
+        node.usable_memory.value =
+            n.real_memory - std::min(n.mem_spec_limit, n.real_memory);
+        node.allocated_cpus = n.alloc_cpus;
+        node.allocated_memory.value = n.alloc_memory;
         node.features = text(n.features);
         node.reason = text(n.reason);
         node.extra = text(n.extra);

@@ -103,6 +103,13 @@ std::string suspended_words(JobRef job)
                        job.id);
 }
 
+std::string no_room_words(JobRef job, const std::string &node)
+{
+    return std::format("Slurm job {} has node {}, and waits until containers "
+                       "of ended jobs stop there.",
+                       job.id, node);
+}
+
 std::string refused_words(const std::string &why)
 {
     return "Slurm was not asked for a job, or refused it: " + why + ".";

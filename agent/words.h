@@ -45,6 +45,10 @@ std::string not_adopted_words(const std::string &why);
 // Slurm gives what a suspended job had to others, and the Pod runs on.
 std::string suspended_words(JobRef job);
 
+// "Slurm job 812 has node kn1, and waits until containers of ended jobs stop
+// there."
+std::string no_room_words(JobRef job, const std::string &node);
+
 // What Slurm said when it took no job for the Pod.
 std::string refused_words(const std::string &why);
 

@@ -7,6 +7,7 @@ endif
 tests_unit_unit_tests_SOURCES = \
 	tests/unit/agent_link_test.cc \
 	tests/unit/backoff_test.cc \
+	tests/unit/bridge_gate_test.cc \
 	tests/unit/bridge_hooks_test.cc \
 	tests/unit/bridge_kube_faults_test.cc \
 	tests/unit/bridge_adopt_test.cc \

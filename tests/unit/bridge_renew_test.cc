@@ -12,7 +12,7 @@ namespace {
 // A slurmd's node on which a job of ours may land and no Pod can.
 void add_misfit(World &world)
 {
-    world.slurm.add_real_node("a-misfit");
+    world.slurm.add_misfit("a-misfit");
 }
 
 } // namespace

@@ -150,7 +150,7 @@ TEST_CASE("killed anywhere while a job is replaced: the Pod still runs, once")
         CAPTURE(steps);
         World world;
         world.start_agent();
-        world.slurm.add_real_node("a-misfit");
+        world.slurm.add_misfit("a-misfit");
         world.kube.put(make_pod("web"));
 
         world.step(steps);

@@ -103,10 +103,36 @@ class FakeSlurm : public Slurm {
     }
 
     // One with a slurmd.
-    void add_real_node(const std::string &name)
+    void add_real_node(const std::string &name, std::uint32_t cpus = 16,
+                       std::uint64_t mib = 64000)
     {
-        add_node(name);
+        add_node(name, cpus, mib);
         nodes_[name].external = false;
+    }
+    // One that jobs of ours reach, whatever anybody does, and no Pod can.
+    void add_misfit(const std::string &name)
+    {
+        add_real_node(name);
+        stubborn_.insert(name);
+    }
+    // Not ours, as sbatch makes it.
+    JobRef sbatch(std::uint32_t cpus, std::uint64_t mib = 1)
+    {
+        JobDescription job;
+        job.features = "k8s";
+        job.tasks = cpus;
+        job.memory_per_node.value = mib;
+        return add(job);
+    }
+    void give_devices(JobId id) { jobs_.at(id).job.devices = true; }
+    void set_drained(const std::string &node, const std::string &reason)
+    {
+        nodes_.at(node).drained = true;
+        nodes_.at(node).reason = reason;
+    }
+    const SlurmNode &node(const std::string &name) const
+    {
+        return nodes_.at(name);
     }
     void remove_node(const std::string &name) { nodes_.erase(name); }
 
@@ -122,15 +148,21 @@ class FakeSlurm : public Slurm {
             break;
         case HookMessage::Type::start:
             starts++;
-            if (record && record->prolog_held) {
-                record->prolog_held = false;
-                record->job.state = JobState::running;
-            }
+            if (record)
+                open_prolog(*record);
             break;
         case HookMessage::Type::clean:
             cleans++;
             if (record)
                 record->epilog_held = false;
+            open_ordinary();
+            break;
+        case HookMessage::Type::bridge:
+            bridge_said.push_back(message);
+            break;
+        case HookMessage::Type::synced:
+            synced_said.push_back(message);
+            open_ordinary();
             break;
         default:
             break;
@@ -203,6 +235,13 @@ class FakeSlurm : public Slurm {
     bool says_cpus = false; // as slurmctld does for jobs of one node
     int starts = 0;
     int cleans = 0;
+    std::vector<HookMessage> bridge_said;
+    std::vector<HookMessage> synced_said;
+    // The nodes that the last `synced` named; "never" before any.
+    std::string dirty() const
+    {
+        return synced_said.empty() ? "never" : synced_said.back().dirty;
+    }
 
     // --- Slurm
 
@@ -317,8 +356,14 @@ class FakeSlurm : public Slurm {
         if (auto said = enter("load_nodes"); !said)
             return std::unexpected(said.error());
         std::vector<SlurmNode> all;
-        for (const auto &[name, node] : nodes_)
+        for (auto [name, node] : nodes_) {
+            auto [cpus, mib] = used_of(name);
+            node.usable_cpus = node.cpus;
+            node.usable_memory = node.memory;
+            node.allocated_cpus = cpus;
+            node.allocated_memory.value = mib;
             all.push_back(node);
+        }
         return all;
     }
 
@@ -354,8 +399,10 @@ class FakeSlurm : public Slurm {
     Result<> set_features(const std::string &node,
                           const std::string &features) override
     {
-        return update("set_features", node,
-                      [&](SlurmNode &n) { n.features = features; });
+        return update("set_features", node, [&](SlurmNode &n) {
+            if (!stubborn_.contains(n.name))
+                n.features = features;
+        });
     }
     Result<> drain(const std::string &node, const std::string &reason) override
     {
@@ -478,6 +525,7 @@ class FakeSlurm : public Slurm {
         std::pair<std::uint32_t, std::uint64_t> used;
         for (const auto &[id, record] : jobs_)
             if (is_allocated(record.job.state) &&
+                record.job.state != JobState::suspended && // Slurm forgets
                 std::ranges::contains(record.job.nodes, node)) {
                 used.first += record.job.cpus;
                 used.second += memory_of(record.asked);
@@ -499,10 +547,41 @@ class FakeSlurm : public Slurm {
             record.job.nodes = {name};
             record.job.cpus = cpus;
             record.prolog_held = true;
-            tell(record, HookMessage::Type::allocated);
+            if (may_open_by_itself(record))
+                open_prolog(record);
+            else
+                tell(record, HookMessage::Type::allocated);
             return;
         }
         record.job.reason = "Resources";
+    }
+
+    // --- prep/k8s: see gate.h
+
+    bool is_dirty(const std::string &node) const
+    {
+        return ("," + dirty() + ",").contains("," + node + ",") ||
+               std::ranges::any_of(jobs_, [&](const auto &known) {
+                   return known.second.epilog_held &&
+                          std::ranges::contains(known.second.job.nodes, node);
+               });
+    }
+    bool may_open_by_itself(const Record &record) const
+    {
+        return record.job.tag.uid.empty() && record.prolog_held &&
+               !is_dirty(record.job.nodes.front());
+    }
+    static void open_prolog(Record &record)
+    {
+        if (!std::exchange(record.prolog_held, false))
+            return;
+        record.job.state = JobState::running;
+    }
+    void open_ordinary()
+    {
+        for (auto &[id, record] : jobs_)
+            if (may_open_by_itself(record))
+                open_prolog(record);
     }
 
     void end(Record &record, JobState state)
@@ -511,7 +590,7 @@ class FakeSlurm : public Slurm {
         record.job.state = state;
         record.job.reason.clear();
         record.prolog_held = false;
-        if (!had_nodes)
+        if (!had_nodes || record.job.tag.uid.empty())
             return; // no hook tells of it
         record.epilog_held = true;
         tell(record, HookMessage::Type::ended);
@@ -545,12 +624,15 @@ class FakeSlurm : public Slurm {
         if (says_cpus && type == HookMessage::Type::allocated)
             message.cpus = record.job.cpus;
         message.ours = !record.job.tag.uid.empty();
+        if (type == HookMessage::Type::allocated && is_dirty(message.nodes))
+            message.dirty = message.nodes;
         hooks(message);
     }
 
     std::map<JobId, Record> jobs_;
     std::map<JobRef, JobState> accounted_;
     std::set<JobId> held_;
+    std::set<std::string> stubborn_;
     std::map<std::string, SlurmNode> nodes_;
     std::map<std::string, NodeDescription> created_;
     std::map<std::string, std::size_t> counts_;

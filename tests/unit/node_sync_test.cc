@@ -272,21 +272,95 @@ TEST_CASE("of two Nodes that claim one Slurm node the first has it")
               "Nodes n1 and n2 both claim Slurm's node n1"});
 }
 
-TEST_CASE("a Slurm node with a slurmd is not touched")
-{
-    SlurmNode real = make_slurm_node("n1");
-    real.external = false;
-    real.features = "";
-    real.cpus = 1;
-    Node cordoned = make_node("n1");
-    cordoned.unschedulable = true;
+namespace {
 
-    NodePlan plan = plan_of(cordoned, real);
+SlurmNode make_hybrid_node(const std::string &name)
+{
+    SlurmNode node = make_slurm_node(name);
+    node.external = false;
+    node.usable_cpus = node.cpus;
+    node.usable_memory = node.memory;
+    return node;
+}
+
+} // namespace
+
+TEST_CASE("a Node whose Slurm node has a slurmd is hybrid: nothing is made")
+{
+    NodePlan plan = plan_of(make_node("n1"), make_hybrid_node("n1"));
 
     CHECK(plan.steps.empty());
-    CHECK(plan.nodes.empty());
-    REQUIRE(plan.complaints.size() == 1);
-    CHECK(plan.complaints[0].find("slurmd") != std::string::npos);
+    CHECK(plan.nodes == NodeMap{{"n1", "n1"}});
+    CHECK(plan.hybrid == std::set<std::string>{"n1"});
+    CHECK(plan.complaints.empty());
+    CHECK(plan_of(make_node("n1"), make_slurm_node("n1")).hybrid.empty());
+}
+
+TEST_CASE("on a hybrid node only the features of ours are replaced")
+{
+    Node node = make_node("n1");
+    node.annotations[names::external_node_partitions] = "gpu";
+    SlurmNode known = make_hybrid_node("n1");
+    known.features = "rack2,k8s-0815,avx";
+
+    SetFeatures set = step_of<SetFeatures>(plan_of(node, known));
+
+    CHECK(set.node == "n1");
+    CHECK(set.features == "avx,rack2,gpu,k8s");
+    known.features = set.features;
+    CHECK(plan_of(node, known).steps.empty());
+}
+
+TEST_CASE("a hybrid node is drained and resumed as an external one")
+{
+    Node cordoned = make_node("n1");
+    cordoned.unschedulable = true;
+    SlurmNode known = make_hybrid_node("n1");
+
+    CHECK(step_of<DrainNode>(plan_of(cordoned, known)).node == "n1");
+    known.drained = true;
+    known.reason = std::string(drain_mark) + "the Node is cordoned";
+    CHECK(step_of<ResumeNode>(plan_of(make_node("n1"), known)).node == "n1");
+    known.reason = "broken fan";
+    CHECK(plan_of(make_node("n1"), known).steps.empty());
+}
+
+TEST_CASE("a hybrid node of which Slurm gives away too much is a complaint")
+{
+    SlurmNode known = make_hybrid_node("n1");
+    CHECK(plan_of(make_node("n1", 15), known).complaints.size() == 1);
+    CHECK(plan_of(make_node("n1", 16, 63999), known).complaints.size() == 1);
+    known.usable_cpus = 15;
+    known.usable_memory.value = 63999;
+    CHECK(plan_of(make_node("n1", 15, 63999), known).complaints.empty());
+}
+
+TEST_CASE("a node with a slurmd that no Node asks for loses our features alone")
+{
+    SlurmNode known = make_hybrid_node("n1");
+    known.features = "avx,k8s,k8s-0815";
+
+    CHECK(step_of<SetFeatures>(plan_nodes({}, {known}, {}, "127.0.0.1", 6817))
+              .features == "avx");
+    known.features = "avx,k8sfan"; // never was ours
+    CHECK(plan_nodes({}, {known}, {}, "127.0.0.1", 6817).steps.empty());
+}
+
+TEST_CASE("what the gate drained is resumed when it is known to be clean")
+{
+    SlurmNode known = make_slurm_node("n1");
+    known.drained = true;
+    known.reason = names::gate_drain_reason;
+    auto plan = [&](const DirtyNodes &dirty) {
+        return plan_nodes({make_node("n1")}, {known}, {}, "127.0.0.1", 6817,
+                          dirty);
+    };
+
+    CHECK(plan(std::nullopt).steps.empty());
+    CHECK(plan(std::nullopt).look_again);
+    CHECK(plan(std::set<std::string>{"n1"}).steps.empty());
+    CHECK_FALSE(plan(std::set<std::string>{"n1"}).look_again);
+    CHECK(step_of<ResumeNode>(plan(std::set<std::string>{"n2"})).node == "n1");
 }
 
 TEST_CASE("a changed size is a complaint, and the node still serves")
@@ -302,6 +376,7 @@ TEST_CASE("Slurm nodes that no Node stands for are not touched")
 {
     SlurmNode other = make_slurm_node("other");
     other.external = false;
+    other.features = "avx";
     SlurmNode foreign = make_slurm_node("foreign");
     foreign.features = "cloud";
 

@@ -64,6 +64,9 @@ void check_nodes(Slurm &slurm, const SlurmSetup &setup)
     CHECK_FALSE(made->drained);
     CHECK(made->cpus == 4);
     CHECK(made->memory == MebiBytes{1000});
+    CHECK(made->usable_cpus == 4);
+    CHECK(made->usable_memory == MebiBytes{1000});
+    CHECK(made->allocated_cpus == 0);
     CHECK(made->features == features);
 
     REQUIRE(slurm.set_features(setup.node, features + ",more").has_value());
@@ -146,6 +149,9 @@ void check_end(Slurm &slurm, const SlurmSetup &setup, int status,
     CHECK(job.nodes == std::vector<std::string>{setup.node});
     CHECK(job.cpus == 1);
     CHECK(job.memory_per_node == MebiBytes{100});
+    CHECK_FALSE(job.devices);
+    CHECK(find_node(slurm, setup.node)->allocated_cpus == 1);
+    CHECK(find_node(slurm, setup.node)->allocated_memory == MebiBytes{100});
     check_lists(slurm, ref);
     check_identity(slurm, ref);
     CHECK(slurm.set_comment(ref, "what a test says").has_value());
@@ -153,6 +159,7 @@ void check_end(Slurm &slurm, const SlurmSetup &setup, int status,
     REQUIRE(slurm.complete(ref, status).has_value());
 
     CHECK(load(slurm, ref).state == state);
+    CHECK(find_node(slurm, setup.node)->allocated_cpus == 0);
     check_lists(slurm, ref); // it is known for a while
     CHECK(slurm.complete(ref, status).has_value()); // a second time
     CHECK(load(slurm, ref).state == state);

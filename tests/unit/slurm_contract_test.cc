@@ -56,6 +56,7 @@ TEST_CASE("the fake holds hooks and frees resources at once, as slurmctld does")
     JobDescription job;
     job.features = "k8s";
     job.memory_per_node = MebiBytes{1};
+    job.tag = {"default/web", "uid-web", 0};
     JobRef first = *slurm.submit(job);
     JobRef second = *slurm.submit(job);
     CHECK(slurm.job(first.id).job.state == JobState::pending);

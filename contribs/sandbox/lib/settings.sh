@@ -28,7 +28,8 @@ PORT_SLURMCTLD=$((SANDBOX_PORT + 5))
 PORT_SLURMDBD=$((SANDBOX_PORT + 6))
 PORT_SLURMD=$((SANDBOX_PORT + 7))
 PORT_AGENT=$((SANDBOX_PORT + 8))
-# +9 … +15 are for daemons still to come, +16 … +31 for tests
+PORT_SLURMD_HYBRID=$((SANDBOX_PORT + 15))
+# what is left up to +15 is for daemons still to come, +16 … +31 for tests
 PORT_TESTS=$((SANDBOX_PORT + 16))
 
 # Names on the host must differ between sandboxes: the bridge, its subnet, and the real node's cgroup.
@@ -55,6 +56,6 @@ KWOK=$SANDBOX/kwok
 IMAGES=$SANDBOX/images
 
 # What `up` was asked for last; options that are not given keep their value.
-NODES=4 CPUS=16 MEMORY=64000 GPUS=0 REAL_NODE_WANTED=yes KUBE_SCHEDULER_WANTED=no BACKUP_WANTED=no
+NODES=4 CPUS=16 MEMORY=64000 GPUS=0 REAL_NODE_WANTED=yes HYBRID_WANTED=no KUBE_SCHEDULER_WANTED=no BACKUP_WANTED=no
 # shellcheck source=/dev/null
 [[ ! -s $SANDBOX/options ]] || . "$SANDBOX/options"

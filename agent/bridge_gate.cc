@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The gate's half in the agent: what prep/k8s is told of dirty nodes, and who
+// may start on them. Which nodes these are, and what fits there, NodeGate says.
+#include "agent/bridge.h"
+
+#include "agent/words.h"
+#include "common/log.h"
+
+#include <algorithm>
+
+namespace bridge {
+
+namespace {
+
+// While somebody waits on a dirty node: ordinary jobs end there unheard.
+constexpr std::chrono::seconds room_interval{2};
+constexpr std::chrono::seconds resume_pause{5}; // one look for many nodes
+constexpr std::size_t part_size = max_packet / 2; // of a list of nodes
+
+} // namespace
+
+// A new connection: maybe to a slurmctld that has forgotten jobs. What we know
+// of them is old until they are listed again.
+void Bridge::gate_hello()
+{
+    talk_ = {};
+    talk_.connected = true;
+    gate_.forget_ordinary();
+}
+
+void Bridge::gate_lost()
+{
+    talk_ = {};
+    gate_.forget_ordinary();
+}
+
+// An ordinary job: it is nothing to us but that its node is dirty.
+void Bridge::hold_ordinary(const HookMessage &hook)
+{
+    if (hook.dirty.empty())
+        return;
+    gate_.wait(hook.job);
+    room_due_ = now_;
+}
+
+void Bridge::touch_gate(const Gang &gang)
+{
+    for (const PodPtr &pod : gang.pods)
+        if (pod->bound())
+            gate_.touch(pod->node_name);
+}
+
+// Once a turn, when all that was woken is decided.
+void Bridge::tend_gate()
+{
+    say_lists();
+    std::erase_if(room_waits_, [this](const auto &wait) {
+        GangEntry *entry = gangs_.find(wait.first);
+        return !entry || !entry->gang.job ||
+               entry->gang.job->ref != wait.second.job;
+    });
+    if (gate_.someone_waits() && !loading_room_ && room_due_ <= now_)
+        load_room();
+}
+
+void Bridge::say_lists()
+{
+    const std::set<std::string> &dirty = gate_.dirty();
+    if (talk_.connected && !talk_.bridge_said) {
+        std::set<std::string> nodes;
+        for (const auto &[name, node] : node_map_)
+            nodes.insert(name);
+        say_list(HookMessage::Type::bridge, nodes);
+        talk_.bridge_said = true;
+    }
+    if (talk_.connected && talk_.listed && talk_.dirty_said != dirty) {
+        say_list(HookMessage::Type::synced, dirty);
+        talk_.dirty_said = dirty;
+    }
+    if (!std::ranges::includes(dirty, dirty_before_)) {
+        // a drain of the gate's may be over
+        Clock::time_point due = now_ + resume_pause;
+        nodes_due_ = nodes_changed_ ? std::min(nodes_due_, due) : due;
+        nodes_changed_ = true;
+    }
+    if (dirty_before_ != dirty)
+        dirty_before_ = dirty;
+}
+
+void Bridge::say_list(HookMessage::Type type,
+                      const std::set<std::string> &nodes)
+{
+    HookMessage part{.type = type};
+    std::string &list =
+        type == HookMessage::Type::bridge ? part.nodes : part.dirty;
+    for (const std::string &node : nodes) {
+        if (list.size() + node.size() > part_size) {
+            part.more = true;
+            ports_.send_hook(part);
+            part.more = false;
+            list.clear();
+        }
+        list += (list.empty() ? "" : ",") + node;
+    }
+    ports_.send_hook(part);
+}
+
+Clock::time_point Bridge::gate_deadline() const
+{
+    return gate_.someone_waits() && !loading_room_
+               ? room_due_
+               : Clock::time_point::max();
+}
+
+// First the nodes, then the jobs: see RoomAnswer.
+void Bridge::load_room()
+{
+    loading_room_ = true;
+    room_due_ = now_ + room_interval;
+    ports_.workers.push([this, jobs = gate_.waiting()](Kube &) {
+        Result<RoomAnswer> answer = fail(Code::internal, "lost");
+        try {
+            answer = ask_room(ports_.slurm, jobs);
+        } catch (const std::exception &e) { // such as no memory
+            answer = fail(Code::busy, e.what());
+        }
+        mailbox_.push(Ask{[this, answer] { take_room(answer); }});
+    });
+}
+
+Result<RoomAnswer> Bridge::ask_room(Slurm &slurm,
+                                    const std::vector<JobRef> &jobs)
+{
+    auto nodes = slurm.load_nodes();
+    if (!nodes)
+        return std::unexpected(nodes.error());
+    RoomAnswer answer{jobs, std::move(*nodes), {}};
+    for (JobRef ref : jobs) {
+        auto job = slurm.load(ref);
+        if (job)
+            answer.jobs.push_back(std::move(*job));
+        else if (job.error().code != Code::not_found)
+            return std::unexpected(job.error());
+    }
+    return answer;
+}
+
+void Bridge::take_room(const Result<RoomAnswer> &answer)
+{
+    loading_room_ = false;
+    if (!answer) {
+        problem("slurmctld", answer.error().message);
+        return;
+    }
+    solved("slurmctld");
+    NodeGate::Admitted admitted = gate_.admit(*answer);
+    for (JobRef job : admitted.ordinary) {
+        log_info("there is room on a dirty node", {{"JobId", job.id}});
+        ports_.send_hook({.type = HookMessage::Type::start, .job = job});
+    }
+    for (const std::string &uid : admitted.gangs)
+        wake(uid);
+}
+
+// Whether each Pod may be bound now; if not, the gang is woken when it may be.
+bool Bridge::may_bind(GangEntry &entry, const Bind &bind)
+{
+    const Gang &gang = entry.gang;
+    for (const std::string &node : bind.nodes) {
+        auto known = nodes_.find(node);
+        auto room = gate_.room_for(
+            gang, node, known == nodes_.end() ? nullptr : &known->second);
+        if (room == NodeGate::Room::yes)
+            continue;
+        if (room == NodeGate::Room::ask_slurm) {
+            gate_.wait(bind.job, gang.uid);
+            room_due_ = std::min(room_due_, now_ + room_interval);
+        }
+        blocked_[node].insert(gang.uid);
+        wait_for_room(entry, bind.job, node);
+        return false;
+    }
+    room_waits_.erase(gang.uid);
+    for (const std::string &node : bind.nodes)
+        gate_.note_binding(gang, node);
+    return true;
+}
+
+// A placeholder waits on its node no longer than BindTimeout. Then it is sent
+// elsewhere: the node gets no more jobs before this one is given up, or its
+// successor would come back to it.
+void Bridge::wait_for_room(GangEntry &entry, JobRef job,
+                           const std::string &node)
+{
+    RoomWait &wait = room_waits_[entry.gang.uid];
+    if (wait.job != job)
+        wait = {job, now_, false};
+    Clock::time_point due = wait.since + conf_->bind_timeout;
+    if (now_ - wait.since >= room_interval)
+        tell(entry, no_room_words(job, node));
+    if (now_ < due) {
+        wake_at(entry, std::min(due, now_ + room_interval));
+    } else if (!gate_.is_dirty(node)) {
+        entry.gang.bind_overdue = true;
+        wake(entry.gang.uid);
+    } else if (!std::exchange(wait.draining, true)) {
+        drain_for_room(entry.gang.uid, job, node);
+    }
+}
+
+void Bridge::drain_for_room(const std::string &uid, JobRef job,
+                            const std::string &node)
+{
+    auto name = std::ranges::find_if(
+        node_map_, [&](const auto &known) { return known.second == node; });
+    std::string slurm_node = name == node_map_.end() ? node : name->first;
+    ports_.workers.push([this, uid, job, slurm_node](Kube &) {
+        Result<> done = fail(Code::internal, "lost");
+        try {
+            done = drain_unless_drained(ports_.slurm, slurm_node);
+        } catch (const std::exception &e) { // such as no memory
+            done = fail(Code::busy, e.what());
+        }
+        mailbox_.push(Ask{[this, uid, job, done] {
+            drained_for_room(uid, job, done);
+        }});
+    });
+}
+
+Result<> Bridge::drain_unless_drained(Slurm &slurm, const std::string &node)
+{
+    auto nodes = slurm.load_nodes();
+    if (!nodes)
+        return std::unexpected(nodes.error());
+    bool drained = std::ranges::any_of(*nodes, [&](const SlurmNode &known) {
+        return known.name == node && known.drained;
+    });
+    return drained ? Result<>{} : slurm.drain(node, names::gate_drain_reason);
+}
+
+void Bridge::drained_for_room(const std::string &uid, JobRef job,
+                              const Result<> &done)
+{
+    auto wait = room_waits_.find(uid);
+    GangEntry *entry = gangs_.find(uid);
+    if (wait == room_waits_.end() || wait->second.job != job || !entry)
+        return;
+    if (done) {
+        entry->gang.bind_overdue = true;
+        wake(uid);
+        return;
+    }
+    log_warning("failed, retrying", {{"action", "drain"},
+                                     {"JobId", job.id},
+                                     {"err", done.error().message}});
+    wait->second.draining = false;
+    wake_at(*entry, now_ + room_interval);
+}
+
+void Bridge::wake_blocked()
+{
+    for (const std::string &node : gangs_.take_freed()) {
+        gate_.touch(node);
+        if (gate_.someone_waits())
+            room_due_ = now_;
+        auto waiting = blocked_.extract(node);
+        if (!waiting.empty())
+            woken_.merge(waiting.mapped());
+    }
+}
+
+} // namespace bridge
