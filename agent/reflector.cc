@@ -14,6 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr char page_size[] = "500";
+constexpr int relist_empty = 60; // seconds
 
 bool ends_the_list(const Json &bookmark)
 {
@@ -61,13 +62,13 @@ void Reflector::run(std::stop_token stop)
 // A list if one is due, else a watch until the server ends it.
 Result<> Reflector::round(const std::stop_token &stop)
 {
-    if (!resource_version_.empty())
-        return watch(stop);
-    if (!streams_lists_)
+    if (resource_version_.empty() && !streams_lists_)
         return page_list(stop);
-    auto listed = stream_list(stop);
-    if (listed || listed.error().code != Code::rejected || !listing_)
-        return listed;
+    auto ended = resource_version_.empty() ? stream_list(stop) : watch(stop);
+    if (ended && emptied_)
+        resource_version_.clear();
+    if (ended || ended.error().code != Code::rejected || !listing_)
+        return ended;
     // Refused, as where the server's WatchList is off.
     streams_lists_ = false;
     return page_list(stop);
@@ -96,17 +97,19 @@ Result<> Reflector::stream(const std::string &query,
                            const std::stop_token &stop)
 {
     // 5 to 10 minutes, as client-go: so that not all watches end at once.
-    std::uniform_int_distribution<int> seconds(300, 600);
+    std::uniform_int_distribution<int> some(300, 600);
+    int seconds = emptied_ || empty_since_ ? relist_empty : some(random_);
     auto begun = Clock::now();
     events_ = 0;
     auto ended = http_.stream(
         url("watch=true&allowWatchBookmarks=true&timeoutSeconds=" +
-            std::to_string(seconds(random_)) + "&" + query),
+            std::to_string(seconds) + "&" + query),
         [this](std::string_view line) { return on_line(line); }, times_.silence,
         stop, [this] { sink_.working(); });
     if (!ended)
         return fail(ended.error(), "watch " + path_);
-    if (events_ == 0 && Clock::now() - begun < times_.first_delay)
+    bool again = events_ == 0 || emptied_; // the same, without a pause
+    if (again && Clock::now() - begun < times_.first_delay)
         return fail(Code::busy, "watch " + path_ + ": it ended at once");
     return {};
 }
@@ -171,6 +174,7 @@ Result<> Reflector::end_list(const std::string &version)
         return fail(Code::gone, "the list is empty, which it was not before");
     listing_ = false;
     resource_version_ = version;
+    emptied_ = items_ == 0 && (objects_ > 0 || emptied_);
     objects_ = items_ - std::min(items_, deleted_.size());
     sink_.list_ends();
     for (const auto &[key, object] : std::exchange(deleted_, {}))

@@ -52,8 +52,9 @@ struct ReflectorTimes {
     // the future, as after etcd was restored: that watch is silent for ever.
     std::chrono::milliseconds silence{150'000};
     // An empty list where there was something is not believed at once: a server
-    // that lost its data, or a proxy before it, may have made it up.
-    std::chrono::milliseconds doubt{60'000};
+    // that lost its data, or a proxy before it, may have made it up. It is asked
+    // again for so long, and then once a minute until there is something.
+    std::chrono::milliseconds doubt{10'000};
 };
 
 class Reflector {
@@ -98,6 +99,7 @@ class Reflector {
     std::size_t items_ = 0;   // of the list under way
     std::size_t objects_ = 0; // that are there, by the last list and since
     std::optional<std::chrono::steady_clock::time_point> empty_since_;
+    bool emptied_ = false; // the last list was empty, those before were not
 };
 
 } // namespace bridge

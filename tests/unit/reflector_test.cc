@@ -307,8 +307,8 @@ TEST_CASE("an empty list is believed in the end, and where all is gone anyway")
     const std::string empty = one_line(list_end("20"));
     ReflectorTimes times = Stage::quick();
     times.doubt = 0ms;
-    Stage stays({ends_after(initial), replies(410, "{}"), ends_after(empty),
-                 says(event("ADDED", "c", "21"))},
+    Stage stays({ends_after(initial), replies(410, "{}"),
+                 says(empty + event("ADDED", "c", "21"))},
                 times);
     CHECK(stays.notes.wait_for("[ a b ] !gone [ ] +c "));
 
@@ -317,6 +317,48 @@ TEST_CASE("an empty list is believed in the end, and where all is gone anyway")
     Stage deleted({ends_after(initial + deletions), replies(410, "{}"),
                    ends_after(empty), says(event("ADDED", "c", "21"))});
     CHECK(deleted.notes.wait_for("[ a b ] -a -b !gone [ ] +c "));
+}
+
+TEST_CASE("a streaming list that was emptied is made again, too")
+{
+    const std::string empty = one_line(list_end("20"));
+    ReflectorTimes times = Stage::quick();
+    times.first_delay = times.doubt = 0ms;
+    Stage stage({ends_after(initial), replies(410, "{}"), ends_after(empty),
+                 ends_after(initial), says("")},
+                times);
+
+    REQUIRE(stage.notes.wait_for("[ ] [ a b ]"));
+    while (stage.server.requests().size() < 5)
+        std::this_thread::yield();
+
+    CHECK(stage.target(3).contains("timeoutSeconds=60&sendInitialEvents"));
+    CHECK(stage.target(4).contains("&resourceVersion=9"));
+}
+
+TEST_CASE("what was emptied is listed again until there is something")
+{
+    ReflectorTimes times = Stage::quick();
+    times.first_delay = times.doubt = 0ms;
+    Stage stage({replies(422, "{}"),
+                 replies(200, R"({"metadata":{"resourceVersion":"5"},)"
+                              R"("items":[{"metadata":{"name":"a"}}]})"),
+                 replies(410, "{}"),
+                 replies(200, R"({"metadata":{"resourceVersion":"6"}})"),
+                 ends_after(event("BOOKMARK", "", "7")),
+                 replies(200, R"({"metadata":{"resourceVersion":"8"},)"
+                              R"("items":[{"metadata":{"name":"a"}}]})"),
+                 ends_after(event("BOOKMARK", "", "9")), says("")},
+                times);
+
+    REQUIRE(stage.notes.wait_for("[ ] [ a ]"));
+    while (stage.server.requests().size() < 8)
+        std::this_thread::yield();
+
+    CHECK(stage.target(4).contains("timeoutSeconds=60&"));
+    CHECK(!stage.target(5).contains("watch=true"));
+    CHECK(!stage.target(6).contains("timeoutSeconds=60&"));
+    CHECK(stage.target(7).contains("&resourceVersion=9"));
 }
 
 TEST_CASE("an empty last page is doubted, too")
