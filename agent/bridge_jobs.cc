@@ -89,7 +89,8 @@ const Job *Bridge::choose_job(const Gang &gang, const std::vector<Job> &jobs)
         return chosen == jobs.end() ? &jobs.back() : &*chosen;
     }
     auto binder = std::ranges::find(jobs, *binder_of(*living), &Job::ref);
-    if (binder != jobs.end() && alive(*binder))
+    if (binder != jobs.end() && alive(*binder) &&
+        binder->state != JobState::pending) // else its allocation is lost
         return &*binder;
     for (const Job &job : jobs) // one that was to adopt them
         if (alive(job) && job.tag.generation > generation_of(*living))

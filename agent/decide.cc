@@ -246,10 +246,13 @@ Action decide(const Gang &gang, const NodeMap &nodes)
         return with_ended_job(gang, nodes);
     if (is_allocated(gang.job->state))
         return with_allocated_job(gang, nodes);
-    if (gang.job->state == JobState::pending && !any_waiting(gang) &&
-        !adopts(gang))
-        return Cancel{gang.job->ref};
-    return Wait{};
+    if (gang.job->state != JobState::pending || any_waiting(gang) ||
+        adopts(gang))
+        return Wait{};
+    auto lives = [&](const PodPtr &pod) { return lives_by_job(gang, *pod); };
+    if (std::ranges::any_of(gang.pods, lives))
+        return adopt(gang, nodes); // a crash lost the job's allocation
+    return Cancel{gang.job->ref};
 }
 
 const char *action_name(const Action &action)

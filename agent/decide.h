@@ -15,6 +15,7 @@
 //   none          bound by somebody else    Wait: not ours
 //   pending       waiting                   Wait
 //   pending       living, to be adopted     Wait
+//   pending       living by that job        Adopt: its allocation is lost
 //   pending       gone                      Cancel
 //   allocated     waiting                   Bind; Renew if it does not fit, or
 //                                           cannot be bound for too long

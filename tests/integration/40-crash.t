@@ -12,6 +12,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import bed
 import faults
+import slurmctld
 from tap import Skip, case, check, equal, run, wait_for
 
 # Nothing in the agent does these yet.
@@ -256,6 +257,33 @@ def another_job():
         living = [job for job in bed.jobs_of(name)
                   if "RUNNING" in bed.state_of(job)]
         equal(len(living), 1, f"living jobs of {name}")
+        bound_once(name)
+
+
+@case
+def adopted():
+    """Pods whose jobs slurmctld has lost: killed as it submits others for them
+    and writes these on the Pods"""
+    names = [f"{write}-{side}" for write in ("submit", "stamp")
+             for side in ("before", "after")]
+    slurmctld.keep_state()
+    for name in names:
+        bed.create(bed.pod(name))
+    lives = {name: bed.wait_phase(name, "Running")["metadata"]["uid"]
+             for name in names}
+    kill_agent()
+    slurmctld.bring_state_back()
+    equal([bed.jobs_of(name) for name in names], [[]] * 4, "lost jobs")
+
+    chain(("submit", "stamp"), lambda name: None)
+    for name in names:
+        job = bed.wait_job(name, "RUNNING", 60)
+        wait_for(f"Pod {name} to name its new job", lambda: bed.get(name)
+                 ["metadata"]["labels"][bed.JOB_LABEL] == str(job["job_id"]))
+        pod = bed.get(name)
+        equal(pod["metadata"]["uid"], lives[name], "Pod")
+        equal(pod["status"]["phase"], "Running", f"Pod {name}")
+        one_job(name)
         bound_once(name)
 
 

@@ -111,7 +111,8 @@ def finish(watch):
 
 def give_back():
     """The first controller returns, and serves again."""
-    bed.ctl("start", "slurmctld")
+    if not faults.alive("slurmctld"):
+        bed.ctl("start", "slurmctld")
     if not faults.alive("slurmk8sd"):
         bed.ctl("start", "slurmk8sd")
     wait_serving(1)
@@ -192,9 +193,9 @@ def scontrol_takeover():
 
 
 def before_each():
-    for name in ("slurmctld", "slurmctld2", "slurmk8sd", "slurmk8sd2"):
-        if not faults.alive(name):
-            bed.ctl("start", name)
+    if not faults.alive("slurmctld2"):
+        bed.ctl("start", "slurmctld2")
+    give_back()
     bed.run("scontrol", "update", "PartitionName=low", "State=UP")
     bed.clean()
 

@@ -191,6 +191,19 @@ TEST_CASE("a job that is to adopt a Pod may wait, and is the Pod's once it is "
     expect<Cancel>(gang);
 }
 
+TEST_CASE("a Pod that lives by a job that is pending again gets another job")
+{
+    Gang gang = gang_of(bound_pod(), JobState::pending); // as a crash left it
+
+    Adopt adopt = expect<Adopt>(gang);
+    CHECK(adopt.node == "kn1");
+    CHECK(adopt.generation == 1);
+
+    expect<Wait>(gang_of(with_deletion(bound_pod()), JobState::pending));
+    expect<Cancel>(
+        gang_of(with_end(bound_pod(), "Succeeded"), JobState::pending));
+}
+
 TEST_CASE("a second job of the same generation adopts nothing")
 {
     Gang gang = make_gang(bound_pod());
@@ -218,7 +231,6 @@ TEST_CASE("a pending job whose Pods are gone is cancelled")
     expect<Cancel>(gang_of(with_deletion(waiting_pod()), JobState::pending));
     expect<Cancel>(
         gang_of(with_end(waiting_pod(), "Failed"), JobState::pending));
-    expect<Cancel>(gang_of(bound_pod(), JobState::pending)); // by another
 }
 
 TEST_CASE("a waiting Pod is bound onto the Node behind the allocation, held "
