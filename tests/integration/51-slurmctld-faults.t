@@ -277,7 +277,7 @@ def reconfigured_in_a_burst():
 
 @case
 def away_for_a_while():
-    """slurmctld is away for a while: Pods live, and 10 s after its return all
+    """slurmctld is away for a while: Pods live, and within 30 s of its return all
     that happened is made good"""
     names = ("lives", "ends", "deleted")
     lives, ends, deleted = [runs(name) for name in names]
