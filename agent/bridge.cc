@@ -74,12 +74,14 @@ void Bridge::on(Listed<Node> &nodes)
         return;
     }
     nodes_changed_ = true;
-    nodes_.clear();
+    auto before = std::exchange(nodes_, {});
     for (Node &node : nodes.objects) {
         note_node(node);
+        before.erase(node.name);
         nodes_[node.name] = std::move(node);
     }
-    note_missing_nodes();
+    for (const auto &[name, gone] : before)
+        wake_living_on(name);
 }
 
 void Bridge::on(Changed<Node> &node)
@@ -87,8 +89,7 @@ void Bridge::on(Changed<Node> &node)
     health_.count("node");
     auto known = nodes_.find(node.object.name);
     if (node.deleted) {
-        for (const std::string &uid : gangs_.living_on(node.object.name))
-            wake(uid); // and sees that it is gone
+        wake_living_on(node.object.name); // which see that it is gone
         nodes_changed_ = nodes_.erase(node.object.name) != 0 || nodes_changed_;
         return;
     }

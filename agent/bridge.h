@@ -151,7 +151,7 @@ class Bridge {
 
     // bridge_health.cc: Nodes that are ill, Pods that do not end
     void note_node(const Node &node);
-    void note_missing_nodes();
+    void wake_living_on(const std::string &node);
     void note_time(GangEntry &entry);
     std::string why_lost(GangEntry &entry);
     bool many_fell_ill(const std::string &node) const;

@@ -36,21 +36,17 @@ void Bridge::note_node(const Node &node)
 {
     bool was_ill = ill_nodes_.contains(node.name);
     if (node.ready == was_ill || out_of_service(node))
-        for (const std::string &uid : gangs_.living_on(node.name))
-            wake(uid);
+        wake_living_on(node.name);
     if (node.ready)
         ill_nodes_.erase(node.name);
     else
         ill_nodes_.try_emplace(node.name, Illness{now_, node.ready_changed});
 }
 
-// After a list: what is in it was noted.
-void Bridge::note_missing_nodes()
+void Bridge::wake_living_on(const std::string &node)
 {
-    std::erase_if(ill_nodes_, [&](const auto &ill) {
-        auto known = nodes_.find(ill.first);
-        return known != nodes_.end() && known->second.ready;
-    });
+    for (const std::string &uid : gangs_.living_on(node))
+        wake(uid);
 }
 
 // What follows from the time that has passed, before anything is decided.
