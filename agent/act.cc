@@ -207,6 +207,8 @@ struct Actor {
         const Pod &pod = *gang.pods.front();
         JobRef ref = binder_of(pod).value_or(JobRef{});
         auto job = slurm().load(ref);
+        if (job && !job->tag.uid.empty() && job->tag.uid != gang.uid)
+            return fail(Code::rejected, "its label names another Pod's job");
         if (job)
             return *job;
         if (job.error().code != Code::not_found)

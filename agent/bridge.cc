@@ -133,6 +133,7 @@ void Bridge::on(WatchState &state)
 void Bridge::on(NodesSynced &synced)
 {
     syncing_nodes_ = false;
+    forget_gone_nodes();
     if (!synced.result) {
         nodes_changed_ = true;
         nodes_due_ = now_ + std::chrono::seconds(2);

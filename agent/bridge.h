@@ -151,6 +151,8 @@ class Bridge {
 
     // bridge_health.cc: Nodes that are ill, Pods that do not end
     void note_node(const Node &node);
+    void forget_illness(const std::string &node);
+    void forget_gone_nodes();
     void wake_living_on(const std::string &node);
     void note_time(GangEntry &entry);
     std::string why_lost(GangEntry &entry);

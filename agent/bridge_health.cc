@@ -13,7 +13,7 @@ namespace {
 
 constexpr char out_of_service_taint[] = "node.kubernetes.io/out-of-service";
 constexpr char lost_problem[] = "lost nodes";
-constexpr std::ptrdiff_t many_nodes = 5; // more of them fell ill together: the
+constexpr std::size_t many_nodes = 5; // more of them fell ill together: the
 constexpr std::chrono::seconds together{60}; // fault is likely elsewhere
 constexpr std::chrono::seconds end_margin{30}; // beyond a Pod's own grace period
 
@@ -38,9 +38,27 @@ void Bridge::note_node(const Node &node)
     if (node.ready == was_ill || out_of_service(node))
         wake_living_on(node.name);
     if (node.ready)
-        ill_nodes_.erase(node.name);
+        forget_illness(node.name);
     else
         ill_nodes_.try_emplace(node.name, Illness{now_, node.ready_changed});
+}
+
+void Bridge::forget_illness(const std::string &node)
+{
+    ill_nodes_.erase(node);
+    if (ill_nodes_.size() <= many_nodes)
+        solved(lost_problem);
+}
+
+// Nodes that are gone, and of which no Pod is left.
+void Bridge::forget_gone_nodes()
+{
+    std::vector<std::string> gone;
+    for (const auto &[name, ill] : ill_nodes_)
+        if (!nodes_.contains(name) && gangs_.living_on(name).empty())
+            gone.push_back(name);
+    for (const std::string &name : gone)
+        forget_illness(name);
 }
 
 void Bridge::wake_living_on(const std::string &node)
@@ -109,10 +127,11 @@ std::string Bridge::why_lost(GangEntry &entry)
 bool Bridge::many_fell_ill(const std::string &node) const
 {
     auto began = ill_nodes_.at(node).began;
-    return std::ranges::count_if(ill_nodes_, [&](const auto &ill) {
-               auto apart = ill.second.began - began;
-               return apart <= together && apart >= -together;
-           }) > many_nodes;
+    auto count = std::ranges::count_if(ill_nodes_, [&](const auto &ill) {
+        auto apart = ill.second.began - began;
+        return apart <= together && apart >= -together;
+    });
+    return static_cast<std::size_t>(count) > many_nodes;
 }
 
 // A job for Pods that live already can be asked for once their node has a

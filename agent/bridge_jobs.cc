@@ -110,8 +110,11 @@ void Bridge::take_first_job(GangEntry &entry, std::vector<Job> &jobs)
     // submit said all there is to say.
     if (!bound && chosen->state == JobState::failed)
         return;
-    if (entry.gang.submit_uncertain && is_ended(chosen->state) &&
-        chosen->tag.generation < generation_of(entry.gang))
+    const std::optional<Job> &known = entry.gang.job;
+    if (entry.gang.submit_uncertain &&
+        ((known && chosen->ref == known->ref) ||
+         (is_ended(chosen->state) &&
+          chosen->tag.generation < generation_of(entry.gang))))
         return; // not the one that is looked for
     entry.gang.submit_uncertain = false;
     set_job(entry, *chosen);

@@ -97,6 +97,10 @@ void Bridge::note_submitted(GangEntry &entry, const Submitted &submitted,
         tell_event(gang, "SlurmJobAdopted", adopting_words(job.ref));
     gang.submit_uncertain = false;
     set_job(entry, std::move(job));
+    // Should somebody end that job, too, the next one is not asked for at once.
+    if (is<Adopt>(action))
+        hold_back(entry, action,
+                  back_off(entry.renewals++, renew_pause, last_refusal));
 }
 
 void Bridge::note_looked(GangEntry &entry, Looked &looked)
@@ -145,6 +149,7 @@ void Bridge::note_done(GangEntry &entry, const Action &action)
                                    {"Gang", gang.key.str()},
                                    {"action", action_name(action)}});
     } else if (is<Restamp>(action)) {
+        entry.renewals = 0;
         hold_back(entry, action, watch_lag);
     } else if (is<EndPods>(action)) {
         hold_back(entry, action, end_repeat);
@@ -225,7 +230,9 @@ void Bridge::hold_back(GangEntry &entry, const Action &action,
 // What was refused may be possible now.
 void Bridge::try_again(GangEntry &entry)
 {
-    if (entry.held_back == Action(Submit{}).index() && !entry.in_flight) {
+    bool refused = entry.held_back == Action(Submit{}).index() ||
+                   entry.held_back == Action(Adopt{}).index();
+    if (refused && !entry.in_flight) {
         entry.held_back.reset();
         entry.failures = 0;
     }

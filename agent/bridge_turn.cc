@@ -101,7 +101,8 @@ void Bridge::wake_all()
 
 void Bridge::wake_at(GangEntry &entry, Clock::time_point when)
 {
-    if (entry.armed_until == when)
+    // Whoever is woken earlier sees for himself when he is next due.
+    if (entry.armed_until > now_ && entry.armed_until <= when)
         return;
     entry.armed_until = when;
     timers_.emplace(when, entry.gang.uid);

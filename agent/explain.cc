@@ -31,6 +31,8 @@ std::string action_words(const std::string &action)
         {"complete", "complete the job with the Pod's exit code"},
         {"cancel", "cancel the job"},
         {"renew", "replace the job by a new one"},
+        {"adopt", "ask Slurm for a new job for the running Pod, on its node"},
+        {"restamp", "write the new job onto the running Pod"},
         {"end_pods", "end the Pod, whose job has ended"},
         {"fail_pods", "fail the Pod, whose job was ended on purpose"},
         {"clean", "tell slurmctld that the last container is gone"},
@@ -85,7 +87,8 @@ std::string without_job(const Story &story)
         return std::format("Pod {} has ended: {}.", name, pod->phase);
     if (pod->bound())
         return std::format("Pod {} is on node {} without a job that Slurm "
-                           "knows; it is left alone.",
+                           "knows; it gets a new one unless somebody "
+                           "else put it there.",
                            name, pod->node_name);
     if (pod->deleting)
         return std::format("Pod {} is being deleted.", name);

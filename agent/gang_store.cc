@@ -109,7 +109,7 @@ void GangStore::set_job(GangEntry &entry, std::optional<Job> job)
         gang.prolog_held = gang.epilog_held = gang.node_down = false;
     }
     if (other) {
-        gang.stale = false;
+        gang.stale = gang.bind_overdue = false;
         entry.job_since = Clock::now();
     }
     gang.job = std::move(job);

@@ -85,7 +85,7 @@ void HookServer::send(HookMessage message)
 void HookServer::run(std::stop_token stop)
 {
     while (!stop.stop_requested()) {
-        bool full = !unsent_.empty() && !shut_out_;
+        bool full = (!unsent_.empty() && !shut_out_) || pong_owed_;
         short plugin_events = full ? POLLIN | POLLOUT : POLLIN;
         std::vector<pollfd> fds = {
             {listener_.fd(), POLLIN, 0},
@@ -178,7 +178,7 @@ void HookServer::read_packets()
             log_warning("dropped a hook message",
                         {{"err", message.error().message}});
         else if (message->type == HookMessage::Type::ping)
-            outgoing_.push({.type = HookMessage::Type::pong});
+            pong_owed_ = true;
         else if (message->type != HookMessage::Type::pong)
             sink_.received(std::move(*message));
     }
@@ -214,9 +214,20 @@ bool HookServer::may_send()
     return !shut_out_;
 }
 
+// Before all else: what the gate holds back must not make us look dead.
+void HookServer::write_pong()
+{
+    auto sent = plugin_.send(encode({.type = HookMessage::Type::pong}));
+    pong_owed_ = !sent && sent.error().code == Code::busy;
+    if (!sent && !pong_owed_)
+        drop_plugin(sent.error().message);
+}
+
 void HookServer::write_packets()
 {
-    while (!unsent_.empty() || next_packet()) {
+    if (pong_owed_)
+        write_pong();
+    while (plugin_.is_open() && (!unsent_.empty() || next_packet())) {
         if (!may_send())
             return;
         if (auto sent = plugin_.send(unsent_); !sent) {
@@ -235,7 +246,7 @@ void HookServer::drop_plugin(const std::string &why)
     connected_ = false;
     plugin_.close();
     unsent_.clear();
-    kick_owed_ = shut_out_ = false;
+    kick_owed_ = pong_owed_ = shut_out_ = false;
     while (outgoing_.pop_until(Clock::time_point::min())) {
     }
     log_warning("slurmctld's plugin went away", {{"err", why}});

@@ -57,6 +57,7 @@ class HookServer {
     void read_packets();
     bool next_packet();
     bool may_send();
+    void write_pong();
     void write_packets();
     void drop_plugin(const std::string &why);
 
@@ -72,6 +73,7 @@ class HookServer {
     bool entered_ = false;              // and was let through the gate
     bool shut_out_ = false;             // or not yet
     bool kick_owed_ = false;
+    bool pong_owed_ = false;
     std::atomic<bool> connected_ = false;
     std::jthread thread_; // last: it uses all of the above
 };

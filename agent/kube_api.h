@@ -55,7 +55,8 @@ class Kube {
     virtual Result<> fail_pod(const Pod &pod, const std::string &reason,
                               const std::string &message) = 0;
 
-    // Sets these labels and annotations, and leaves the others.
+    // Sets these labels and annotations, and leaves the others. Code::conflict
+    // when the Pod was not bound and has changed since.
     virtual Result<> stamp(const Pod &pod, const TextMap &labels,
                            const TextMap &annotations) = 0;
 

@@ -147,7 +147,9 @@ std::string failed_body(const Pod &pod, const std::string &reason,
 std::string stamp_body(const Pod &pod, const TextMap &labels,
                        const TextMap &annotations)
 {
-    auto metadata = JsonValue::object({{"uid", pod.uid}});
+    // What is decided of a Pod that waits is wrong for one that was bound since.
+    auto metadata = pod.bound() ? JsonValue::object({{"uid", pod.uid}})
+                                : guard_of(pod);
     if (!labels.empty())
         metadata.add("labels", as_object(labels));
     if (!annotations.empty())

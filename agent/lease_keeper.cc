@@ -76,9 +76,10 @@ void LeaseKeeper::confirm(const LeaseRecord &record)
     watch_.see(record_, sent_at_);
     parts_.permit.grant_until(sent_at_ + lease_trust);
     tell({});
-    if (!std::exchange(holding_, true)) {
+    if (!holding_) {
         log_info("has the Lease", {{"holder", us_.str()}});
-        events_.acquired();
+        events_.acquired(); // if it throws, the next look tries again
+        holding_ = true;
     }
 }
 

@@ -10,6 +10,8 @@ namespace bridge {
 
 namespace {
 
+constexpr std::int64_t max_grace_period = 3600;
+
 std::string unsupported(const std::string &what)
 {
     return what + " is not supported by slurm-k8s-bridge yet";
@@ -103,6 +105,11 @@ std::vector<std::string> spec_objections(const Json &pod)
     object_if(takes_host_ports(spec), "hostPort");
     object_if(!spec.items("resourceClaims").empty(), "spec.resourceClaims");
     object_if(has_claimed_volumes(spec), "a persistentVolumeClaim volume");
+    // So long it may go on after its job's end.
+    object_if(spec.integer("terminationGracePeriodSeconds").value_or(0) >
+                  max_grace_period,
+              "a terminationGracePeriodSeconds above " +
+                  std::to_string(max_grace_period));
     for (const std::string &name : unknown_resources(spec))
         found.push_back(unsupported("the resource " + name));
     return found;

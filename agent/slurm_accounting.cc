@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The accounting half of SlurmApi: jobs that slurmctld has forgotten.
 #include "agent/slurm_api.h"
+#include "agent/slurm_error.h"
 #include "agent/slurm_states.h"
+#include "agent/slurm_strings.h"
 
+#include <cerrno>
 #include <memory>
 
 extern "C" {
@@ -56,18 +59,34 @@ List records_of(JobRef job, void *connection)
     return List(slurmdb_jobs_get(connection, &condition));
 }
 
+// Whether slurmctld accounts with slurmdbd.
+Result<bool> has_database()
+{
+    slurm_conf_t *raw = nullptr;
+    if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS)
+        return fail_slurm(errno, "ask slurmctld for its configuration");
+    std::unique_ptr<slurm_conf_t, decltype(&slurm_free_conf)> conf(
+        raw, slurm_free_conf);
+    return text(conf->accounting_storage_type).find("slurmdbd") !=
+           std::string::npos;
+}
+
 } // namespace
 
 Result<JobState> SlurmApi::recall(JobRef job)
 {
     auto unknown = fail(Code::not_found, "the accounting database does not "
                                          "know JobId=" + std::to_string(job.id));
+    auto database = has_database();
+    if (!database)
+        return std::unexpected(database.error());
+    if (!*database)
+        return unknown;
     Accounting accounting;
-    if (!accounting.get())
-        return unknown;
-    List records = records_of(job, accounting.get());
+    List records =
+        accounting.get() ? records_of(job, accounting.get()) : nullptr;
     if (!records)
-        return unknown;
+        return fail(Code::busy, "slurmdbd does not answer");
     std::unique_ptr<list_itr_t, decltype(&slurm_list_iterator_destroy)> next(
         slurm_list_iterator_create(records.get()), slurm_list_iterator_destroy);
     while (auto *record =

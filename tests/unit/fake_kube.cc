@@ -159,6 +159,9 @@ Result<> FakeKube::stamp(const Pod &pod, const TextMap &labels,
         for (const auto &[name, value] : *texts)
             detail += (detail.empty() ? "" : ",") + name + "=" + value;
     return act({"stamp", pod.key, detail}, pod, [&](Pod &there) -> Result<> {
+        if (!pod.bound() && !pod.resource_version.empty() &&
+            there.resource_version != pod.resource_version)
+            return fail(Code::conflict, "it has changed");
         for (const auto &[name, value] : labels)
             there.labels[name] = value;
         for (const auto &[name, value] : annotations)

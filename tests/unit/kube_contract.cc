@@ -126,7 +126,10 @@ void a_pod_is_stamped(Kube &kube, PodFactory &pods)
     TextMap generation = {{"slurmk8s/generation", "2"}};
 
     CHECK(kube.stamp(pod, {}, generation).has_value());
-    CHECK(kube.stamp(pod, {{job_label, "9"}}, {{sluid, "s9"}}).has_value());
+    // It may have been bound since.
+    check_code(kube.stamp(pod, {}, generation), Code::conflict);
+    CHECK(kube.stamp(read(kube, pod), {{job_label, "9"}}, {{sluid, "s9"}})
+              .has_value());
 
     Pod stamped = read(kube, pod);
     CHECK(stamped.annotation("slurmk8s/generation") == "2");
