@@ -159,7 +159,7 @@ TEST_CASE("Pods without a job say why")
     Pod foreign = make_pod("web");
     foreign.node_name = "kn1";
     foreign.phase = "Running";
-    CHECK(told(story_of(foreign)).text("summary").contains("left alone"));
+    CHECK(told(story_of(foreign)).text("summary").contains("it gets a new one"));
 
     Pod ended = foreign;
     ended.phase = "Failed";
