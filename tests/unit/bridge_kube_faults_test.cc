@@ -187,6 +187,58 @@ TEST_CASE("a slow stopper does not stop a whole node")
     CHECK(world.node_of("web") == "kn1");
 }
 
+// "old" takes half of kn1 and stops slowly, its job has ended; "one" and "two"
+// want half of it each.
+static void two_wait_beside_a_slow_stopper(World &world)
+{
+    world.nodes = {make_node("kn1")};
+    world.start_agent();
+    world.create(make_pod("old", MilliCpu{8000}));
+    world.slurm.scancel(1);
+    world.settle();
+    world.slurm.hold(2);
+    world.slurm.hold(3);
+    world.create(make_pod("one", MilliCpu{8000}));
+    world.create(make_pod("two", MilliCpu{8000}));
+}
+
+static void allocate_both(World &world)
+{
+    world.watch_pods = false; // no binding is seen
+    world.slurm.release(2);
+    world.slurm.release(3);
+    world.slurm.schedule();
+    world.settle();
+}
+
+TEST_CASE("a binding that has not been watched yet takes its place")
+{
+    World world;
+    two_wait_beside_a_slow_stopper(world);
+
+    allocate_both(world);
+    CHECK(world.node_of("one") == "kn1");
+    CHECK(world.node_of("two") == "");
+
+    world.watch_pods = true;
+    world.send_lists();
+    world.finish_deletion("old");
+    CHECK(world.node_of("two") == "kn1");
+}
+
+TEST_CASE("a binding that failed takes no place")
+{
+    World world;
+    two_wait_beside_a_slow_stopper(world);
+    world.kube.fail_next("bind", Code::denied);
+
+    allocate_both(world);
+    world.pass(seconds(3)); // and "one" is not tried again yet
+
+    CHECK(world.node_of("one") == "");
+    CHECK(world.node_of("two") == "kn1");
+}
+
 // Fail closed: an API server that lists too little must not end a job.
 TEST_CASE("a Pod that a list lacks, and that is there, keeps its job")
 {

@@ -53,6 +53,7 @@ class FakeSlurm : public Slurm {
                 try_start(record);
     }
     void hold(JobId id) { held_.insert(id); }
+    void release(JobId id) { held_.erase(id); }
     void scancel(JobId id) { end(jobs_.at(id), JobState::cancelled); }
     // Slurm itself ends it: TIMEOUT, PREEMPTED, NODE_FAIL, …
     void end_job(JobId id, JobState state) { end(jobs_.at(id), state); }
