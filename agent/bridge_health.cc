@@ -27,7 +27,7 @@ bool out_of_service(const Node &node)
 bool covered(const Gang &gang, const Pod &pod)
 {
     return gang.job && is_allocated(gang.job->state) &&
-           lives_by_job(gang, pod);
+           lives_by_job(gang, pod) && !placed_elsewhere(gang, pod);
 }
 
 } // namespace

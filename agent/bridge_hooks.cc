@@ -85,8 +85,9 @@ void Bridge::take_allocation(Gang &gang, const HookMessage &hook)
         job.state = JobState::configuring;
         job.nodes = {hook.nodes};
         job.cpus = hook.cpus;
-    } else if (!is_allocated(job.state) || job.nodes.empty()) {
-        gang.stale = true;
+    } else if (!is_allocated(job.state) || job.nodes.empty() ||
+               (one_node && job.nodes.front() != hook.nodes)) {
+        gang.stale = true; // or slurmctld crashed, and allocated it again
     }
 }
 

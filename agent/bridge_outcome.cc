@@ -149,6 +149,7 @@ void Bridge::note_done(GangEntry &entry, const Action &action)
                                    {"Gang", gang.key.str()},
                                    {"action", action_name(action)}});
     } else if (is<Restamp>(action)) {
+        list_jobs_soon(); // the job before it may live: it ends as the second
         entry.renewals = 0;
         hold_back(entry, action, watch_lag);
     } else if (is<EndPods>(action)) {

@@ -170,6 +170,11 @@ Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
     // Nobody can say when its containers end: Slurm's user need not wait.
     if (!gang.node_lost.empty() && all_deleting(gang))
         return Complete{job, exit_1, "NodeLost: " + gang.node_lost};
+    auto elsewhere = [&](const PodPtr &pod) {
+        return placed_elsewhere(gang, *pod);
+    };
+    if (std::ranges::any_of(gang.pods, elsewhere))
+        return adopt(gang, nodes);
     if (adopts(gang))
         return restamp(gang, nodes);
     if (bound_by_others(gang))

@@ -20,6 +20,7 @@
 //   allocated     waiting                   Bind; Renew if it does not fit, or
 //                                           cannot be bound for too long
 //   allocated     living, to be adopted     Restamp
+//   allocated     living by it, elsewhere   Adopt: allocated twice
 //   allocated     bound by others           Cancel
 //   allocated     bound, prolog held        Start
 //   allocated     living                    Wait

@@ -48,6 +48,14 @@ std::optional<JobRef> binder_of(const Pod &pod)
     return job;
 }
 
+bool placed_elsewhere(const Gang &gang, const Pod &pod)
+{
+    if (!pod.bound() || !lives_by_job(gang, pod) || gang.job->nodes.empty())
+        return false;
+    std::string node = pod.annotation(names::node_annotation);
+    return !node.empty() && !std::ranges::contains(gang.job->nodes, node);
+}
+
 bool adopts(const Gang &gang)
 {
     return gang.job && std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {

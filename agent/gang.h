@@ -55,6 +55,10 @@ std::uint32_t generation_of(const Gang &gang); // the highest known
 // Some job of ours bound this Pod: which one.
 std::optional<JobRef> binder_of(const Pod &pod);
 
+// slurmctld crashed, is back at a state before it had allocated the job that
+// put the living Pod where it is, and has allocated it again, on other nodes.
+bool placed_elsewhere(const Gang &gang, const Pod &pod);
+
 // The gang's current job was asked for after its living Pods had lost theirs, to
 // account for them where they are.
 bool adopts(const Gang &gang);

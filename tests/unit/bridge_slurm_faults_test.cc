@@ -344,3 +344,46 @@ TEST_CASE("a job that a crash of slurmctld brought back is ended again")
 
     CHECK(world.slurm.living().empty());
 }
+
+// slurmctld was killed after it had allocated, before it saved that.
+TEST_CASE("a Pod whose job is pending again lives on, and gets a new job there")
+{
+    World world;
+    world.start_agent();
+    world.create("web");
+    world.run_containers("web");
+    std::string node = world.node_of("web");
+    world.slurm.hold(1);
+
+    world.slurm.unallocate(1);
+    world.cut_socket();
+    world.connect_socket();
+    world.pass(seconds(60));
+
+    CHECK(world.slurm.job(1).job.state == JobState::cancelled);
+    CHECK(world.slurm.job(2).job.state == JobState::running);
+    CHECK(world.slurm.job(2).job.nodes == std::vector{node});
+    Pod pod = *world.pod("web");
+    CHECK(pod.living());
+    CHECK_FALSE(told_to_end(pod));
+    CHECK(pod.label(names::job_id_label) == "2");
+}
+
+TEST_CASE("a Pod whose job was allocated again elsewhere lives on")
+{
+    World world;
+    world.nodes = {make_node("kn1"), make_node("kn2")};
+    world.start_agent();
+    world.create("web");
+    world.run_containers("web");
+    REQUIRE(world.node_of("web") == "kn1");
+
+    world.slurm.reallocate(1, "kn2");
+    world.pass(seconds(60));
+
+    CHECK(world.slurm.job(1).job.state == JobState::cancelled);
+    Pod pod = *world.pod("web");
+    CHECK(pod.living());
+    CHECK_FALSE(told_to_end(pod));
+    CHECK(world.slurm.job(2).job.nodes == std::vector<std::string>{"kn1"});
+}

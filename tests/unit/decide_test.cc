@@ -204,6 +204,20 @@ TEST_CASE("a Pod that lives by a job that is pending again gets another job")
         gang_of(with_end(bound_pod(), "Succeeded"), JobState::pending));
 }
 
+TEST_CASE("a Pod whose job was allocated again, elsewhere, gets another job")
+{
+    for (JobState state : allocated_states) {
+        Pod pod = bound_pod();
+        pod.annotations[names::node_annotation] = "kn1";
+        Gang gang = gang_of(pod, state);
+        gang.job->nodes = {"kn2"};
+        gang.prolog_held = true;
+
+        NodeMap both = {{"kn1", "node-1"}, {"kn2", "node-2"}};
+        CHECK(expect<Adopt>(gang, both).node == "kn1");
+    }
+}
+
 TEST_CASE("a second job of the same generation adopts nothing")
 {
     Gang gang = make_gang(bound_pod());

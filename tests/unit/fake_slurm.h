@@ -86,6 +86,23 @@ class FakeSlurm : public Slurm {
     }
     // As when a crash took slurmctld back to an older state.
     void resurrect(JobId id) { jobs_.at(id).job.state = JobState::running; }
+    // The same, before the job was allocated: without a hook.
+    void unallocate(JobId id)
+    {
+        Record &record = jobs_.at(id);
+        record.job.state = JobState::pending;
+        record.job.nodes.clear();
+        record.prolog_held = false;
+    }
+    // And allocated again.
+    void reallocate(JobId id, const std::string &node)
+    {
+        Record &record = jobs_.at(id);
+        record.job.state = JobState::configuring;
+        record.job.nodes = {node};
+        record.prolog_held = true;
+        tell(record, HookMessage::Type::allocated);
+    }
     // A job as somebody else, or an earlier life of the agent, left it.
     JobRef plant(const JobDescription &description)
     {

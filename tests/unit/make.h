@@ -70,7 +70,8 @@ inline Pod with_binding(Pod pod, const Job &job, const std::string &node)
     pod.node_name = node;
     pod.labels[names::job_id_label] = std::to_string(job.ref.id);
     pod.annotations[names::sluid_annotation] = job.ref.sluid.str();
-    pod.annotations[names::node_annotation] = node;
+    pod.annotations[names::node_annotation] =
+        job.nodes.empty() ? node : job.nodes.front();
     pod.annotations[names::generation_annotation] =
         std::to_string(job.tag.generation);
     return pod;
