@@ -23,8 +23,6 @@ MARK = "chaos"  # the reason of our drains
 # Operations for which what they need is not built yet, with the reason that is
 # shown.
 OFF = {
-    "slurmctld-kill": "a Pod whose job slurmctld lost gets no new one yet",
-    "node-down": "Pods of a node that an administrator sets DOWN live on",
     "socket-remove": "the agent does not make its socket again",
 }
 
@@ -263,15 +261,15 @@ class Chaos:
         for node in bed.api("GET", "/api/v1/nodes")["items"]:
             if node["spec"].get("unschedulable"):
                 self._cordon(node["metadata"]["name"], None)
-        for line in bed.run("sinfo", "--noheader", "--Node", "--responding",
-                            "--format=%N %T %E").splitlines():
+        states = bed.run("sinfo", "--noheader", "--Node", "--format=%N %T %E")
+        for line in set(states.splitlines()):  # one for each partition
             name, state, reason = line.split(" ", 2)
             if reason == MARK:
                 self._node_state(name,
                                  "RESUME" if "down" in state else "UNDRAIN")
         held = bed.run("squeue", "--noheader", "--states=PENDING",
                        "--format=%i %r").splitlines()
-        for line in held:
+        for line in set(held):
             if "JobHeld" in line:
                 bed.run("scontrol", "release", line.split()[0], check=False)
         self._write_conf(self.conf)
