@@ -28,7 +28,9 @@ def until(what, condition, seconds=60, every=0.1):
 
 
 def features(bench, name):
-    return bench.sandbox.command("sinfo", "--noheader", f"--nodes={name}", "--format=%f").strip().split(",")
+    """Of a Slurm node; none while there is no such one."""
+    lines = bench.sandbox.command("sinfo", "--noheader", "--Node", "--format=%N %f").splitlines()
+    return dict(line.split(" ", 1) for line in lines).get(name, "").split(",")
 
 
 def move(bench, partition):
