@@ -224,7 +224,8 @@ works "a Pod of another scheduler is" resize other
 ### the agent's rights
 can() { as "$agent" auth can-i "${@}" --quiet; }
 cannot() { ! can "$@"; }
-for right in "list pods" "watch nodes" "get namespaces" \
+for right in "create pods --subresource=eviction" \
+    "list pods" "watch nodes" "get namespaces" \
     "create pods --subresource=binding" "patch pods --subresource=status" \
     "patch pods" "delete pods" "create events.events.k8s.io" \
     "patch events.events.k8s.io"; do
@@ -233,7 +234,7 @@ for right in "list pods" "watch nodes" "get namespaces" \
 done
 for right in "create pods" "update pods" "get secrets" "list configmaps" \
     "patch nodes" "delete nodes" "patch namespaces" \
-    "create pods --subresource=exec" "create pods --subresource=eviction" \
+    "create pods --subresource=exec" \
     "create serviceaccounts --subresource=token" "impersonate users" \
     "deletecollection pods"; do
     # shellcheck disable=SC2086
