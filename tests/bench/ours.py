@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Cases that are about slurm-k8s-bridge alone: what 1,000 waiting Pods cost, and a restart with 1,000 Pods on their nodes."""
+import contextlib
 import json
 import sys
 import time
@@ -7,16 +8,15 @@ import urllib.request
 from pathlib import Path
 
 from figures import agents_rpcs, difference, names, percentile
-from kube import Failed
-from sandbox import AGENT, BULK
+from kube import PODS, Failed
+from sandbox import AGENT, BULK, CPUS, NODES
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 from kwok_nodes import node                                   # noqa: E402
 
 BEHIND_PODS, BEHIND_SECONDS, SMALL_PODS = 1000, 20, 20
 RECOVERY_PODS, BIG_NODES, BIG_CPUS = 1000, 4, 256
-LAST_NODE, APART = "kn4", "real"                              # alone in this partition while it is measured
-PARTITIONS = "scheduler.slinky.slurm.net/external-node-partitions"
+APART = "real"                                                # the partition of one more Node
 
 
 def until(what, condition, seconds=60, every=0.1):
@@ -33,11 +33,20 @@ def features(bench, name):
     return dict(line.split(" ", 1) for line in lines).get(name, "").split(",")
 
 
-def move(bench, partition):
-    """Puts the last Node into this partition, by its annotation."""
-    bench.client.first.call("PATCH", f"/api/v1/nodes/{LAST_NODE}", {"metadata": {"annotations": {PARTITIONS: partition}}},
-                            content_type="application/merge-patch+json")
-    until(f"{LAST_NODE} to be in partition {partition}", lambda: partition in features(bench, LAST_NODE))
+@contextlib.contextmanager
+def more_nodes(bench, nodes):
+    """Nodes that are there only meanwhile, by name."""
+    for name, body in nodes.items():
+        bench.client.first.call("POST", "/api/v1/nodes", body)
+    try:
+        until("Slurm's nodes", lambda: all("k8s" in features(bench, name) for name in nodes))
+        yield
+    finally:
+        for name in nodes:
+            bench.client.first.call("DELETE", f"/api/v1/nodes/{name}")
+        until("Slurm to drain them", lambda: all("drain" in bench.sandbox.command(
+            "sinfo", "--noheader", f"--nodes={name}", "--format=%T") for name in nodes))
+        bench.sandbox.command("scontrol", "delete", f"NodeName={','.join(nodes)}")
 
 
 def small_pods(bench, scheduler, name, run):
@@ -58,10 +67,9 @@ def small_pods(bench, scheduler, name, run):
 def behind(bench, scheduler, run):
     """Small Pods of one partition, alone and while 1,000 Pods of another wait; and what those cost at rest."""
     client, watch = bench.client, bench.client.watch
-    move(bench, APART)
-    try:
+    with more_nodes(bench, {"apart1": node("apart1", CPUS, APART)}):
         sample = {"alone p50": small_pods(bench, scheduler, "alone", run)}
-        blockers = [client.pod(pod, scheduler, cpus=16, partition="kwok") for pod in names("blocker", scheduler, run, 3)]
+        blockers = [client.pod(pod, scheduler, cpus=CPUS, partition="kwok") for pod in names("blocker", scheduler, run, NODES)]
         watch.expect("bound", blockers)
         client.create_all(blockers)
         watch.wait(60)
@@ -82,13 +90,14 @@ def behind(bench, scheduler, run):
         client.delete_all(300)
         bench.sandbox.wait_no_jobs(120)
         return sample
-    finally:
-        move(bench, "kwok")
+
+
+def listed(bench):
+    return bench.client.first.call("GET", PODS)["items"]
 
 
 def versions(bench):
-    items = bench.client.first.call("GET", "/api/v1/namespaces/bench/pods")["items"]
-    return {item["metadata"]["name"]: item["metadata"]["resourceVersion"] for item in items}
+    return {item["metadata"]["name"]: item["metadata"]["resourceVersion"] for item in listed(bench)}
 
 
 def age(pid):
@@ -109,18 +118,15 @@ def serving(bench):
 def recovery(bench, scheduler, run):
     """1,000 Pods are on their nodes, the agent is killed and started."""
     client, watch, sandbox = bench.client, bench.client.watch, bench.sandbox
-    big = [f"big{i + 1}" for i in range(BIG_NODES)]
-    for name in big:
-        client.first.call("POST", "/api/v1/nodes", node(name, BIG_CPUS))
-    try:
-        until("Slurm's nodes", lambda: all("k8s" in features(bench, name) for name in big))
+    big = {name: node(name, BIG_CPUS) for name in (f"big{i + 1}" for i in range(BIG_NODES))}
+    with more_nodes(bench, big):
         pods = [client.pod(pod, scheduler) for pod in names("recovery", scheduler, run, RECOVERY_PODS)]
         watch.expect("bound", pods)
         client.create_all(pods)
         watch.wait(300)
+        until("all Pods to run", lambda: all(item["status"]["phase"] == "Running" for item in listed(bench)), 120, 1)
         until("all jobs to run", lambda: len(sandbox.command(
             "squeue", "--noheader", "--states=RUNNING", "--format=%i").split()) == RECOVERY_PODS, 120)
-        time.sleep(3)                                         # kwok's and the agent's last words
         before = versions(bench)
         sandbox.ctl("kill", AGENT)
         newest = client.pod(f"newest-{run}", scheduler)
@@ -137,9 +143,3 @@ def recovery(bench, scheduler, run):
         client.delete_all(300)
         sandbox.wait_no_jobs(120)
         return sample
-    finally:
-        for name in big:
-            client.first.call("DELETE", f"/api/v1/nodes/{name}")
-        until("Slurm to drain them", lambda: all("drain" in sandbox.command(
-            "sinfo", "--noheader", f"--nodes={name}", "--format=%T") for name in big))
-        sandbox.command("scontrol", "delete", f"NodeName={','.join(big)}")
