@@ -22,9 +22,7 @@ MARK = "chaos"  # the reason of our drains
 
 # Operations for which what they need is not built yet, with the reason that is
 # shown.
-OFF = {
-    "socket-remove": "the agent does not make its socket again",
-}
+OFF = {}
 
 
 class Chaos:
@@ -213,6 +211,10 @@ class Chaos:
 
     def _do_socket_remove(self, _):
         bed.inside("rm", "-f", SOCKET)
+        wait_for("the agent to end, as it has no socket", lambda:
+                 subprocess.call([CTL, "pid", "slurmk8sd"],
+                                 stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL))
 
     def _do_slurmctld_kill(self, _):
         bed.ctl("kill", "slurmctld")

@@ -15,6 +15,7 @@ UNDO = {"cordon": "uncordon", "drain": "undrain", "hold": "release",
         "agent-stop": "agent-continue", "agent-kill": "agent-start",
         "slurmctld-kill": "slurmctld-start", "slurmctld-stop": "slurmctld-start",
         "api-stop": "api-continue", "api-kill": "api-start",
+        "socket-remove": "agent-start",  # an agent without its socket ends
         "node-down": "node-resume"}
 
 
@@ -140,7 +141,7 @@ class Planner:
 
     def _plain(self, op):
         if op.kind in UNDO:
-            self.down.add(op.kind.split("-")[0])
+            self.down.add(UNDO[op.kind].split("-")[0])
         return op
 
     def _apply(self, op):
