@@ -68,9 +68,9 @@ def expired_watch():
     stages = through(
         answer(410, when=lambda r: r.watches and not r.lists), times=3,
         cut_streams=True)
-    lists = [e for e in proxy.entries(stages.began)
-             if "sendInitialEvents" in e.path]
-    check(lists, "nothing was listed again")
+    wait_for("a list, when the back-off is over", lambda: [
+        e for e in proxy.entries(stages.began)
+        if "sendInitialEvents" in e.path])
 
 
 @case

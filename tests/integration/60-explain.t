@@ -124,7 +124,9 @@ def waiting_for_resources():
     check(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", expected), expected)
     text = slurmk8s("explain", "head")
     check("Expected start" in text and "Resources" in text, text)
-    check("waiting: Resources" in slurmk8s("status"), "status says why")
+    # What the agent knows of it comes with the next list of jobs.
+    wait_for("status to say why",
+             lambda: "waiting: Resources" in slurmk8s("status"), 60)
 
 
 @case
