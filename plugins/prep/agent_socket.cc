@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugins/prep/agent_socket.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -10,7 +9,7 @@ namespace bridge {
 Result<AgentSocket> AgentSocket::connect(const std::string &path)
 {
     AgentSocket agent;
-    agent.inode_ = inode_of(path); // before: at worst we connect once more
+    agent.file_ = socket_file(path); // before: at worst we connect once more
     auto packets = PacketSocket::connect(path);
     if (!packets)
         return std::unexpected(packets.error());
@@ -27,16 +26,8 @@ Result<AgentSocket> AgentSocket::connect(const std::string &path)
 
 bool AgentSocket::replaced(const std::string &path) const
 {
-    Inode now = inode_of(path);
-    return now.number != 0 && now != inode_;
-}
-
-AgentSocket::Inode AgentSocket::inode_of(const std::string &path)
-{
-    struct stat status{};
-    if (stat(path.c_str(), &status) < 0)
-        return {};
-    return {status.st_dev, status.st_ino};
+    SocketFile now = socket_file(path);
+    return now.exists() && now != file_;
 }
 
 } // namespace bridge

@@ -5,7 +5,6 @@
 #include "common/packet_socket.h"
 
 #include <string>
-#include <sys/types.h>
 
 namespace bridge {
 
@@ -23,16 +22,7 @@ class AgentSocket {
     PacketSocket packets; // closed unless connect() made it
 
   private:
-    struct Inode {
-        dev_t device = 0;
-        ino_t number = 0; // 0: there is none
-
-        bool operator==(const Inode &) const = default;
-    };
-
-    static Inode inode_of(const std::string &path);
-
-    Inode inode_;
+    SocketFile file_;
 };
 
 } // namespace bridge
