@@ -26,8 +26,10 @@ class WholeBody : public HttpSink {
 } // namespace
 
 Result<HttpReply> Http::Impl::call(const HttpRequest &request,
-                                   const std::stop_token &stop)
+                                   std::stop_token stop)
 {
+    if (!stop.stop_possible())
+        stop = endpoint_.give_up;
     WholeBody body;
     auto status = exchange(request, body, Milliseconds(0), stop);
     if (!status)

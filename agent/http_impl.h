@@ -51,7 +51,7 @@ struct Http::Impl {
     Result<long> exchange(const HttpRequest &request, HttpSink &to,
                           Milliseconds silence, const std::stop_token &stop);
     Result<HttpReply> call(const HttpRequest &request,
-                           const std::stop_token &stop = {});
+                           std::stop_token stop = {});
     long status() const;
     std::chrono::seconds retry_after() const; // of the last reply
 

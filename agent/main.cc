@@ -18,13 +18,16 @@
 #include "config.h"
 
 #include <algorithm>
+#include <condition_variable>
 #include <csignal>
 #include <cstdio>
 #include <curl/curl.h>
 #include <future>
 #include <getopt.h>
 #include <malloc.h>
+#include <mutex>
 #include <optional>
+#include <stop_token>
 #include <thread>
 #include <unistd.h>
 
@@ -36,6 +39,7 @@ constexpr unsigned reporter_count = 2;
 constexpr std::chrono::seconds patience{5}; // with the owner thread
 constexpr int exit_replaced = 3; // another agent acts
 constexpr std::chrono::seconds lease_timeout{10}; // of a request about the Lease
+constexpr std::chrono::seconds stop_patience{2};
 
 constexpr char help[] =
     "Usage: slurmk8sd [-f FILE] [-t]\n"
@@ -231,9 +235,24 @@ void own(Bridge &bridge)
     }
 }
 
-int serve(std::shared_ptr<const Conf> conf, const std::string &conf_path,
-          const HttpEndpoint &endpoint)
+// What is under way at the end may take this long, then it is cut off: a
+// supervisor must not wait for an API server that does not answer.
+std::jthread cut_off(std::stop_source &give_up)
 {
+    return std::jthread([&give_up](std::stop_token over) {
+        std::mutex mutex;
+        std::unique_lock lock(mutex);
+        std::condition_variable_any().wait_for(lock, over, stop_patience,
+                                               [] { return false; });
+        give_up.request_stop();
+    });
+}
+
+int serve(std::shared_ptr<const Conf> conf, const std::string &conf_path,
+          HttpEndpoint endpoint)
+{
+    std::stop_source give_up;
+    endpoint.give_up = give_up.get_token();
     Mailbox<Message> mailbox;
     Permit permit(conf->socket_path);
     WriteGate gate([&] { return permit.check(); }, fault_points());
@@ -288,6 +307,7 @@ int serve(std::shared_ptr<const Conf> conf, const std::string &conf_path,
     own(bridge);
     notify_systemd("STOPPING=1");
     log_info("stopping");
+    std::jthread ends_requests = cut_off(give_up);
     signals.request_stop();
     kill(getpid(), SIGTERM); // wakes the signal thread
     signals.join();

@@ -2,7 +2,10 @@
 #include "common/json.h"
 
 #include <rapidjson/document.h>
+#include <rapidjson/encodedstream.h>
 #include <rapidjson/error/en.h>
+#include <rapidjson/memorystream.h>
+#include <rapidjson/reader.h>
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
@@ -15,14 +18,60 @@ namespace {
 using Value = rapidjson::Value;
 
 // Iterative, so that nesting cannot exhaust the stack of slurmctld's thread.
+// Numbers come as text: RapidJSON's own conversion with full precision reads
+// beyond a table when many digits meet a large negative exponent.
 constexpr unsigned parse_flags = rapidjson::kParseIterativeFlag |
                                  rapidjson::kParseValidateEncodingFlag |
-                                 rapidjson::kParseFullPrecisionFlag;
+                                 rapidjson::kParseNumbersAsStringsFlag;
 
 rapidjson::SizeType size_of(std::string_view text)
 {
     return static_cast<rapidjson::SizeType>(text.size());
 }
+
+template <class Number> std::optional<Number> number_of(std::string_view text)
+{
+    Number number{};
+    const char *last = text.data() + text.size();
+    auto [end, error] = std::from_chars(text.data(), last, number);
+    if (error != std::errc() || end != last)
+        return std::nullopt;
+    return number;
+}
+
+// What RapidJSON's reader tells, told to a document, with real numbers.
+class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> {
+  public:
+    explicit Builder(rapidjson::Document &document) : document_(document) {}
+
+    bool Null() { return document_.Null(); }
+    bool Bool(bool flag) { return document_.Bool(flag); }
+    bool RawNumber(const char *text, rapidjson::SizeType length, bool)
+    {
+        std::string_view number(text, length);
+        if (auto integer = number_of<std::int64_t>(number))
+            return document_.Int64(*integer);
+        if (auto natural = number_of<std::uint64_t>(number))
+            return document_.Uint64(*natural);
+        // RapidJSON has refused what is too large: this one is too small.
+        return document_.Double(number_of<double>(number).value_or(0));
+    }
+    bool String(const char *text, rapidjson::SizeType length, bool copy)
+    {
+        return document_.String(text, length, copy);
+    }
+    bool StartObject() { return document_.StartObject(); }
+    bool Key(const char *text, rapidjson::SizeType length, bool copy)
+    {
+        return document_.Key(text, length, copy);
+    }
+    bool EndObject(rapidjson::SizeType n) { return document_.EndObject(n); }
+    bool StartArray() { return document_.StartArray(); }
+    bool EndArray(rapidjson::SizeType n) { return document_.EndArray(n); }
+
+  private:
+    rapidjson::Document &document_;
+};
 
 const Value *as_value(const void *value)
 {
@@ -40,13 +89,8 @@ const Value *member_of(const Value *value, std::string_view name)
 
 const Value *item_of(const Value *value, std::string_view index)
 {
-    unsigned i = 0;
-    auto [end, error] =
-        std::from_chars(index.data(), index.data() + index.size(), i);
-    if (error != std::errc() || end != index.data() + index.size() ||
-        i >= value->Size())
-        return nullptr;
-    return &(*value)[i];
+    auto i = number_of<unsigned>(index);
+    return i && *i < value->Size() ? &(*value)[*i] : nullptr;
 }
 
 const Value *find(const Value *value, std::string_view path)
@@ -112,12 +156,21 @@ std::string as_utf8(std::string_view text)
 Result<Json> Json::parse(std::string_view text)
 {
     auto document = std::make_shared<rapidjson::Document>();
-    document->Parse<parse_flags>(text.data(), text.size());
-    if (document->HasParseError())
+    rapidjson::MemoryStream bytes(text.data(), text.size());
+    rapidjson::EncodedInputStream<rapidjson::UTF8<>, rapidjson::MemoryStream>
+        input(bytes);
+    rapidjson::ParseResult parsed;
+    auto build = [&](rapidjson::Document &into) {
+        Builder builder(into);
+        parsed = rapidjson::Reader().Parse<parse_flags>(input, builder);
+        return !parsed.IsError();
+    };
+    document->Populate(build);
+    if (parsed.IsError())
         return fail(Code::rejected,
                     std::string("bad JSON at byte ") +
-                        std::to_string(document->GetErrorOffset()) + ": " +
-                        rapidjson::GetParseError_En(document->GetParseError()));
+                        std::to_string(parsed.Offset()) + ": " +
+                        rapidjson::GetParseError_En(parsed.Code()));
     const void *root = static_cast<const Value *>(document.get());
     return Json(std::move(document), root);
 }

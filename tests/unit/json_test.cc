@@ -92,6 +92,22 @@ TEST_CASE("integers are whole numbers of 64 bits")
     }
 }
 
+TEST_CASE("any number of digits with any exponent is read, or too large")
+{
+    auto dump = [](const std::string &text) {
+        auto document = Json::parse(text);
+        return document ? document->dump() : "error";
+    };
+    CHECK(dump("[0.1,1e2,-0.5]") == "[0.1,100.0,-0.5]");
+    CHECK(dump("18446744073709551615") == "18446744073709551615");
+    CHECK(dump("1e999") == "error");
+    CHECK(dump("1e-999") == "0.0");
+    // Where RapidJSON's own conversion leaves its table of powers.
+    std::string digits = "99999999099999999" + std::string(80, '6');
+    CHECK(dump(digits + "e-430") != "error");
+    CHECK(dump(digits + "e-390") != "error");
+}
+
 TEST_CASE("a part of a document outlives the document")
 {
     Json part = parse(R"({"a":{"b":"kept"}})").at("a");
