@@ -70,7 +70,7 @@ patch() { # WHO POD PATCH [OPTION…]
 of() { as "$agent" get pod "$1" --output=jsonpath="$2"; } # POD PATH
 
 set_up() {
-    kubectl apply -k "$top/contribs/kubernetes" || return
+    kubectl apply -k "$top/contribs/kubernetes/all" || return
     kubectl create namespace "$ns" || return
     kubectl -n "$ns" create serviceaccount user || return
     kubectl -n "$ns" create role user --verb='*' --resource=pods \
@@ -233,7 +233,7 @@ for right in "create pods --subresource=eviction" \
     works "the agent may $right" can $right
 done
 for right in "create pods" "update pods" "get secrets" "list configmaps" \
-    "patch nodes" "delete nodes" "patch namespaces" \
+    "delete nodes" "update nodes" "patch namespaces" \
     "create pods --subresource=exec" \
     "create serviceaccounts --subresource=token" "impersonate users" \
     "deletecollection pods"; do
