@@ -41,6 +41,7 @@ agent_libagent_la_SOURCES = \
 	agent/mailbox.h \
 	agent/message.h \
 	agent/node_gate.cc agent/node_gate.h \
+	agent/node_plan.cc agent/node_plan.h \
 	agent/node_sync.cc agent/node_sync.h \
 	agent/notify.cc agent/notify.h \
 	agent/objects.cc agent/objects.h \

@@ -107,6 +107,7 @@ tests_fuzz_fuzz_SOURCES = \
 	agent/job.cc \
 	agent/kube_text.cc \
 	agent/line_framer.cc \
+	agent/node_plan.cc \
 	agent/node_sync.cc \
 	agent/objects.cc \
 	agent/pod_objections.cc \

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What has to be done in Slurm so that its nodes are in step with the Kubernetes
+// Nodes that ask for it by label: an external node is made for each, unless
+// Slurm has a node of that name with a slurmd. Such a Node is hybrid: both sides
+// start work on it, and we own its k8s… features and our drains, nothing else.
+// Nodes without the label are never touched. Pure.
+#pragma once
+
+#include "agent/decide.h"
+#include "agent/objects.h"
+#include "agent/slurm_api.h"
+#include "common/names.h"
+
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace bridge {
+
+using names::drain_mark;
+
+struct CreateNode {
+    NodeDescription node;
+};
+struct SetFeatures {
+    std::string node;
+    std::string features;
+};
+struct DrainNode {
+    std::string node;
+    std::string reason; // begins with drain_mark
+};
+struct ResumeNode { // only what carries our mark
+    std::string node;
+};
+using NodeStep = std::variant<CreateNode, SetFeatures, DrainNode, ResumeNode>;
+
+struct NodePlan {
+    NodeMap nodes; // by the name of the Slurm node
+    std::set<std::string> hybrid; // those of them that have a slurmd
+    std::set<std::string> pinned; // once the steps are done
+    std::vector<NodeStep> steps;
+    bool look_again = false; // more is known later
+    std::vector<std::string> complaints; // for the log, one sentence each
+};
+
+// Which Slurm nodes shall have the feature that no other has (names::pin_prefix).
+struct PinWishes {
+    std::set<std::string> nodes;
+    bool keep_others = false; // those that others have stay
+};
+
+// Slurm's names of the nodes that hold Pods which no living job covers; nothing
+// while that is not known.
+using DirtyNodes = std::optional<std::set<std::string>>;
+
+// address: where external nodes are said to be, an IP literal and a port.
+NodePlan plan_nodes(const std::vector<Node> &nodes,
+                    const std::vector<SlurmNode> &known, const PinWishes &pins,
+                    const std::string &address, std::uint16_t port,
+                    const DirtyNodes &dirty = {});
+
+// Whether a change of this Node can change the plan; heartbeats do not.
+bool same_for_slurm(const Node &a, const Node &b);
+
+} // namespace bridge
