@@ -257,6 +257,11 @@ Action decide(const Gang &gang, const NodeMap &nodes)
     auto lives = [&](const PodPtr &pod) { return lives_by_job(gang, *pod); };
     if (std::ranges::any_of(gang.pods, lives))
         return adopt(gang, nodes); // a crash lost the job's allocation
+    auto ran = [&](const PodPtr &pod) {
+        return pod->terminal() && binder_of(*pod) == gang.job->ref;
+    };
+    if (!gang.pods.empty() && std::ranges::all_of(gang.pods, ran))
+        return complete_or_cancel(gang); // they ended before it was noticed
     return Cancel{gang.job->ref};
 }
 

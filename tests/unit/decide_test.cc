@@ -200,7 +200,7 @@ TEST_CASE("a Pod that lives by a job that is pending again gets another job")
     CHECK(adopt.generation == 1);
 
     expect<Wait>(gang_of(with_deletion(bound_pod()), JobState::pending));
-    expect<Cancel>(
+    expect<Complete>(
         gang_of(with_end(bound_pod(), "Succeeded"), JobState::pending));
 }
 
