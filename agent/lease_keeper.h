@@ -8,6 +8,7 @@
 #include "agent/permit.h"
 #include "agent/write_gate.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -61,7 +62,7 @@ class LeaseKeeper {
     LeaseNews told_;
     bool told_any_ = false;
     bool holding_ = false; // we have acted
-    bool ended_ = false;
+    std::atomic<bool> ended_ = false; // read by the main thread too
     bool read_again_ = true;
 };
 

@@ -39,7 +39,7 @@ constexpr unsigned reporter_count = 2;
 constexpr std::chrono::seconds patience{5}; // with the owner thread
 constexpr int exit_replaced = 3; // another agent acts
 constexpr std::chrono::seconds lease_timeout{10}; // of a request about the Lease
-constexpr std::chrono::seconds stop_patience{2};
+constexpr std::chrono::seconds stop_patience{1};
 
 constexpr char help[] =
     "Usage: slurmk8sd [-f FILE] [-t]\n"
@@ -236,15 +236,24 @@ void own(Bridge &bridge)
 }
 
 // What is under way at the end may take this long, then it is cut off: a
-// supervisor must not wait for an API server that does not answer.
-std::jthread cut_off(std::stop_source &give_up)
+// supervisor must not wait for an API server that does not answer, nor for a
+// slurmctld, whose calls cannot be ended but with the process.
+std::jthread cut_off(std::stop_source &give_up, int exit_code)
 {
-    return std::jthread([&give_up](std::stop_token over) {
+    return std::jthread([&give_up, exit_code](std::stop_token over) {
         std::mutex mutex;
         std::unique_lock lock(mutex);
-        std::condition_variable_any().wait_for(lock, over, stop_patience,
-                                               [] { return false; });
+        auto is_over = [&] {
+            return std::condition_variable_any().wait_for(
+                lock, over, stop_patience, [&] { return over.stop_requested(); });
+        };
+        if (is_over())
+            return;
         give_up.request_stop();
+        if (is_over())
+            return;
+        log_warning("slurmctld does not answer, ending all the same");
+        std::_Exit(exit_code);
     });
 }
 
@@ -307,7 +316,8 @@ int serve(std::shared_ptr<const Conf> conf, const std::string &conf_path,
     own(bridge);
     notify_systemd("STOPPING=1");
     log_info("stopping");
-    std::jthread ends_requests = cut_off(give_up);
+    std::jthread ends_requests =
+        cut_off(give_up, keeper.ended() ? exit_replaced : 0);
     signals.request_stop();
     kill(getpid(), SIGTERM); // wakes the signal thread
     signals.join();
