@@ -180,6 +180,25 @@ void Bridge::on(LeaseNews &news)
         problem(lease_problem, news.problem);
 }
 
+// What a feature may do is asked of ports_.access; this is for people.
+void Bridge::on(AccessNews &news)
+{
+    if (news.problem.empty())
+        solved(rights_problem);
+    else
+        problem(rights_problem, news.problem);
+    for (const auto &[feature, why] : news.off)
+        if (!features_off_.contains(feature))
+            log_warning("a feature is off", {{"feature", feature},
+                                             {"why", why}});
+    for (const auto &[feature, why] : features_off_)
+        if (!news.off.contains(feature))
+            log_info("a feature is on again", {{"feature", feature}});
+    features_off_ = std::move(news.off);
+    nodes_changed_ = true;
+    try_all_again();
+}
+
 void Bridge::on(Ask &ask)
 {
     ask.question();

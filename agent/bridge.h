@@ -4,6 +4,7 @@
 // and its outcome is the next message. Nothing here blocks.
 #pragma once
 
+#include "agent/access.h"
 #include "agent/explain_page.h"
 #include "agent/gang_store.h"
 #include "agent/health.h"
@@ -28,6 +29,7 @@ struct BridgePorts {
     TaskQueue &workers;   // for everything else
     TaskQueue &reporters; // for conditions and Events, which may wait
     std::function<void(HookMessage)> send_hook; // to prep/k8s, if connected
+    const Access &access = Access::unlimited(); // ask before a component's verb
 };
 
 // By then slurmctld has answered, or carried out, what it was sent.
@@ -74,6 +76,7 @@ class Bridge {
     void on(StatesLoaded &loaded);
     void on(NodesSynced &synced);
     void on(LeaseNews &news);
+    void on(AccessNews &news);
     void on(Ask &ask);
     void on(Reload &reload);
     void on(Stop &stop);
@@ -175,6 +178,7 @@ class Bridge {
     Health health_;
     bool stopping_ = false;
     std::string standby_;
+    std::map<std::string, std::string> features_off_; // why
     Clock::time_point now_{};
 
     GangStore gangs_;

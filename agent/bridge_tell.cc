@@ -134,9 +134,13 @@ std::string Bridge::status_json() const
     for (const auto &[what, why] : health_.problems())
         if (standby_.empty() || what != start_problem)
             problems.emplace_back(what, why);
+    JsonValue::Object off;
+    for (const auto &[feature, why] : features_off_)
+        off.emplace_back(feature, why);
     return JsonValue::object({{"serving", synced()},
                               {"standby", standby_},
                               {"problems", JsonValue::object(problems)},
+                              {"featuresOff", JsonValue::object(off)},
                               {"gangs", JsonValue::array(std::move(gangs))}})
         .dump();
 }

@@ -19,6 +19,9 @@ inline constexpr char start_problem[] = "start";
 // The Lease cannot be read or renewed.
 inline constexpr char lease_problem[] = "Lease";
 
+// The API server refuses what the agent cannot do without.
+inline constexpr char rights_problem[] = "rights";
+
 class Health {
   public:
     // A problem lasts until it is cleared; what names it ("slurmctld", "watch

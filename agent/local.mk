@@ -1,6 +1,8 @@
 # The agent's objects are a library, so that the unit tests link the same code.
 noinst_LTLIBRARIES += agent/libagent.la
 agent_libagent_la_SOURCES = \
+	agent/access.cc agent/access.h \
+	agent/access_watch.cc agent/access_watch.h \
 	agent/act.cc agent/act.h \
 	agent/backoff.h \
 	agent/bridge.cc agent/bridge.h \

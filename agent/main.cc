@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // slurmk8sd(8): options, configuration, signals, and the wiring of the threads.
+#include "agent/access_watch.h"
 #include "agent/bridge.h"
 #include "agent/controllers.h"
 #include "agent/endpoint.h"
@@ -285,14 +286,17 @@ int serve(std::shared_ptr<const Conf> conf, const std::string &conf_path,
     auto control = control_of_this_host();
     if (!control)
         return fail_start(control.error());
+    Access access;
     Bridge bridge(conf,
                   {slurm, submitters.tasks(), workers.tasks(),
                    reporters.tasks(),
-                   [&](HookMessage m) { (*hooks)->send(std::move(m)); }},
+                   [&](HookMessage m) { (*hooks)->send(std::move(m)); }, access},
                   mailbox);
     auto web = Web::start(conf->web_address, pages_of(bridge, mailbox, slurm));
     if (!web)
         return fail_start(web.error());
+    AccessWatch access_watch(lease_endpoint(endpoint), *conf, access,
+                             [&](AccessNews n) { mailbox.push(std::move(n)); });
     std::optional<Watches> watches; // once the Lease is ours
     LeaseApi lease(lease_endpoint(endpoint), conf->lease_namespace,
                    conf->lease_name, gate);

@@ -2,6 +2,7 @@
 // Everything that can happen to the agent, as it reaches the owner thread.
 #pragma once
 
+#include "agent/access_watch.h"
 #include "agent/act.h"
 #include "agent/lease.h"
 #include "agent/node_sync.h"
@@ -69,6 +70,6 @@ using Message =
     std::variant<Listed<Pod>, Changed<Pod>, Listed<Node>, Changed<Node>,
                  Listed<Namespace>, Changed<Namespace>, WatchState,
                  HookReceived, HookLost, ActionDone, JobsLoaded, StatesLoaded,
-                 NodesSynced, LeaseNews, Ask, Reload, Stop>;
+                 NodesSynced, LeaseNews, AccessNews, Ask, Reload, Stop>;
 
 } // namespace bridge

@@ -39,6 +39,9 @@ void print_status(const Json &answer)
     for (const auto &[what, why] : answer.members("problems"))
         std::printf("problem: %s: %s\n", cell(what).c_str(),
                     cell(why.text()).c_str());
+    for (const auto &[feature, why] : answer.members("featuresOff"))
+        std::printf("off: %s: %s\n", cell(feature).c_str(),
+                    cell(why.text()).c_str());
     auto gangs = answer.items("gangs");
     if (!gangs.empty())
         std::fputs(std::format("{:<40} {:>10} {:<12} {:<20} {}\n", "GANG",

@@ -5,6 +5,7 @@ check_PROGRAMS += tests/unit/unit_tests
 TESTS += tests/unit/unit_tests
 endif
 tests_unit_unit_tests_SOURCES = \
+	tests/unit/access_test.cc \
 	tests/unit/agent_link_test.cc \
 	tests/unit/backoff_test.cc \
 	tests/unit/bridge_gate_test.cc \

@@ -138,8 +138,9 @@ works "a user's status patch without ours passes" patch "$user" one \
 
 works "the agent raises the generation" patch "$agent" one \
     '{"metadata": {"annotations": {"slurmk8s/generation": "1"}}}'
+uid=$(of one '{.metadata.uid}')
 works "the agent binds with label and annotations" bind "$agent" one \
-    "\"labels\": {\"$jobid\": \"7\"}, \"annotations\":
+    "\"uid\": \"$uid\", \"labels\": {\"$jobid\": \"7\"}, \"annotations\":
      {\"slurmk8s/sluid\": \"s7\", \"slinky.slurm.net/slurm-node\": \"$node\"}"
 is "the Pod is on its node" "$node" "$(of one '{.spec.nodeName}')"
 is "the Pod carries its JobId" 7 \
@@ -206,6 +207,8 @@ refused "hostPort of an init container is refused" "hostPort" \
 refused "ports with hostNetwork are refused" "hostPort" \
     create "$user" no slurm '' '"hostNetwork": true' \
     '"ports": [{"containerPort": 80}]'
+refused "a terminationGracePeriodSeconds of a day is refused" "above 3600" \
+    create "$user" no slurm '' '"terminationGracePeriodSeconds": 86400'
 works "ScheduleAnyway is allowed" \
     create "$user" anyway slurm '' "$(spread ScheduleAnyway)"
 works "other schedulers are not concerned" \

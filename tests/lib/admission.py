@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Trying things at the API server in somebody else's name: as the agent, or as
+a user with edit rights in one namespace. A trial is a dry run: the API server
+does all that it does, admission above all, and stores nothing."""
+import urllib.parse
+
+import bed
+from tap import check, wait_for
+
+AGENT = ("slurm-k8s-bridge", "slurmk8sd")
+MERGE = "application/merge-patch+json"
+JSON_PATCH = "application/json-patch+json"
+STRATEGIC = "application/strategic-merge-patch+json"
+KUBERNETES = bed.TOP / "contribs/kubernetes"
+
+
+def apply(what="all"):
+    bed.run("kubectl", "apply", "-k", str(KUBERNETES / what))
+
+
+def token(namespace, account):
+    answer = bed.api(
+        "POST", f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}"
+        "/token", {"spec": {"expirationSeconds": 3600}})
+    return answer["status"]["token"]
+
+
+def make(path, body):
+    """Makes it, unless it is there."""
+    try:
+        return bed.api("POST", path, body)
+    except bed.ApiError as error:
+        if error.status != 409:
+            raise
+        return None
+
+
+def namespace(name, labels=None, annotations=None):
+    make("/api/v1/namespaces", {"metadata": {
+        "name": name, "labels": labels or {},
+        "annotations": annotations or {}}})
+    wait_for("the namespace's ServiceAccount",
+             lambda: bed.service_account(name))
+
+
+def editor(in_namespace, name="editor"):
+    """The token of a user who may edit this namespace, and nothing else."""
+    make(f"/api/v1/namespaces/{in_namespace}/serviceaccounts",
+         {"metadata": {"name": name}})
+    make(f"/apis/rbac.authorization.k8s.io/v1/namespaces/{in_namespace}"
+         "/rolebindings",
+         {"metadata": {"name": name},
+          "roleRef": {"apiGroup": "rbac.authorization.k8s.io",
+                      "kind": "ClusterRole", "name": "edit"},
+          "subjects": [{"kind": "ServiceAccount", "name": name,
+                        "namespace": in_namespace}]})
+    return token(in_namespace, name)
+
+
+def forget_namespace(name):
+    try:
+        bed.api("DELETE", f"/api/v1/namespaces/{name}")
+    except bed.ApiError as error:
+        if error.status != 404:
+            raise
+
+
+class As:
+    """Somebody, by a token. dry: nothing that this one does is stored."""
+
+    def __init__(self, its_token, dry=True):
+        self.token = its_token
+        self.dry = dry
+
+    def do(self, method, path, body=None, content_type="application/json"):
+        if self.dry and method == "DELETE":  # its body replaces the query
+            body = {**(body or {}), "dryRun": ["All"]}
+        elif self.dry:
+            path += ("&" if "?" in path else "?") + "dryRun=All"
+        return bed.api(method, path, body, content_type, token=self.token)
+
+    def create(self, path, body):
+        return self.do("POST", path, body)
+
+    def patch(self, path, body, content_type=MERGE):
+        return self.do("PATCH", path, body, content_type)
+
+    def delete(self, path, body=None):
+        return self.do("DELETE", path, body or {})
+
+
+def refused(words, function, *arguments, **options):
+    """It is refused, and the words are in the message: so it was refused for
+    this reason and no other."""
+    try:
+        function(*arguments, **options)
+    except bed.ApiError as error:
+        check(error.status in (403, 409, 422), f"refused with {error}")
+        check(words in error.message, f"refused for another reason: {error}")
+        return error
+    raise AssertionError(f"this was allowed: {arguments}")
+
+
+def pods_path(name="", ns=bed.NAMESPACE, sub=""):
+    path = f"/api/v1/namespaces/{ns}/pods"
+    if name:
+        path += "/" + urllib.parse.quote(name)
+    return path + ("/" + sub if sub else "")
+
+
+def binding(name, node, metadata=None, ns=bed.NAMESPACE):
+    return {"apiVersion": "v1", "kind": "Binding",
+            "metadata": {"name": name, "namespace": ns, **(metadata or {})},
+            "target": {"apiVersion": "v1", "kind": "Node", "name": node}}
+
+
+def eviction(name, uid=None, ns=bed.NAMESPACE):
+    body = {"apiVersion": "policy/v1", "kind": "Eviction",
+            "metadata": {"name": name, "namespace": ns}}
+    if uid:
+        body["deleteOptions"] = {"preconditions": {"uid": uid}}
+    return body
