@@ -5,6 +5,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <format>
+#include <random>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -51,10 +53,12 @@ int call(const PacketSocket &sock, const sockaddr_un &address)
     return rc == 0 ? 0 : errno;
 }
 
-// In the directory of path, and not longer than most names there.
+// In the directory of path, and not longer than most names there. By chance,
+// not by pid: two containers that share the directory may have the same one.
 std::string temporary_path(const std::string &path)
 {
-    return path.substr(0, path.rfind('/') + 1) + "." + std::to_string(getpid());
+    return path.substr(0, path.rfind('/') + 1) +
+           std::format(".{:08x}", std::random_device()());
 }
 
 Result<> bind_socket(int fd, const std::string &path, mode_t mode)
@@ -62,12 +66,11 @@ Result<> bind_socket(int fd, const std::string &path, mode_t mode)
     auto address = address_of(path);
     if (!address)
         return std::unexpected(address.error());
-    unlink(path.c_str()); // left by a process that had our number
     mode_t before = umask(0777 & ~mode);
     int rc = bind(fd, reinterpret_cast<const sockaddr *>(&*address),
                   sizeof(*address));
     umask(before);
-    if (rc < 0)
+    if (rc < 0) // also when there is such a file: that is another's
         return fail_errno(Code::denied, "bind " + path);
     return {};
 }

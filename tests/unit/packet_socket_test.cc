@@ -179,6 +179,20 @@ TEST_CASE("a listener that is replaced keeps its callers, and gets no new ones")
               std::filesystem::directory_iterator(directory.path)) == 1);
 }
 
+// Its pid may be ours: containers that share the directory count for themselves.
+TEST_CASE("what another process is about to put in place is left alone")
+{
+    TemporaryDirectory directory;
+    std::string theirs = directory.path + "/." + std::to_string(getpid());
+    auto other = PacketSocket::listen(theirs, 0600);
+    REQUIRE(other);
+
+    auto mine = PacketSocket::listen(directory.path + "/sock", 0600);
+
+    REQUIRE(mine);
+    CHECK(PacketSocket::connect(theirs));
+}
+
 // A stopped agent accepts nobody, and is there all the same.
 TEST_CASE("a listener whose queue of callers is full is busy, not gone")
 {
