@@ -23,16 +23,16 @@ LeaseKeeper::LeaseKeeper(Parts parts, LeaseHolder us, Events events)
 {
 }
 
-void LeaseKeeper::step(BootClock::time_point now)
+void LeaseKeeper::step()
 {
     if (!parts_.permit.socket_is_ours())
         return end("another agent has taken the socket, or it was removed");
     if (!read_again_) // a renewal says whether anything has changed
-        return look(record_, now);
+        return look(record_, parts_.now());
     auto record = parts_.store.read();
     if (!record)
         return trouble(record.error());
-    look(*record, now);
+    look(*record, parts_.now()); // it may have changed just before the answer
 }
 
 void LeaseKeeper::look(const LeaseRecord &record, BootClock::time_point now)
@@ -148,7 +148,7 @@ void LeaseThread::run(std::stop_token stop)
     while (!stop.stop_requested() && !keeper_.ended()) {
         auto next = std::chrono::steady_clock::now() + lease_interval;
         try {
-            keeper_.step(BootClock::now());
+            keeper_.step();
         } catch (const std::exception &e) { // such as no memory
             log_error("a look at the Lease was lost", {{"err", e.what()}});
         }

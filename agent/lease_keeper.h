@@ -30,12 +30,13 @@ class LeaseKeeper {
         LeaseStore &store;
         Permit &permit;
         std::function<Control()> control; // may block for a moment
+        std::function<BootClock::time_point()> now = BootClock::now;
     };
 
     LeaseKeeper(Parts parts, LeaseHolder us, Events events);
 
     // One look, due every lease_interval. Blocks for two requests at most.
-    void step(BootClock::time_point now);
+    void step();
 
     // After the last write of the process: gives the Lease back, if it is ours,
     // so that another agent need not wait.

@@ -5,6 +5,7 @@
 
 #include "agent/lease.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,9 +18,11 @@ class FakeLease : public LeaseStore {
     std::optional<Error> refuses; // every call, while it is set
     bool loses_answers = false;   // does what it is told all the same
     int writes = 0;
+    std::function<void()> while_reading = [] {}; // before the answer is made
 
     Result<LeaseRecord> read() override
     {
+        while_reading();
         if (refuses)
             return std::unexpected(*refuses);
         return record;
