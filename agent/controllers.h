@@ -20,8 +20,9 @@ struct Controllers {
     std::string state_save_location;
 };
 
-// From slurm.conf as libslurm has read it. Empty when libslurm does not say.
-Controllers load_controllers();
+// From slurm.conf as libslurm has read it. Code::internal when libslurm does not
+// say: nobody may then take himself for the only agent.
+Result<Controllers> load_controllers();
 
 // Which of them has this host name, short or full.
 Result<std::size_t> find_controller(const Controllers &controllers,

@@ -208,13 +208,15 @@ int fail_start(const Error &error)
 // Says which slurmctld is in control; with a single one there is no question.
 Result<std::function<Control()>> control_of_this_host()
 {
-    Controllers controllers = load_controllers();
-    if (controllers.hosts.size() < 2)
+    auto controllers = load_controllers();
+    if (!controllers)
+        return std::unexpected(controllers.error());
+    if (controllers->hosts.size() < 2)
         return [] { return Control::ours; };
-    auto us = find_controller(controllers, host_name());
+    auto us = find_controller(*controllers, host_name());
     if (!us)
         return std::unexpected(us.error());
-    return [controllers = std::move(controllers), us = *us] {
+    return [controllers = std::move(*controllers), us = *us] {
         return last_in_control(controllers, us);
     };
 }

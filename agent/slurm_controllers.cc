@@ -9,11 +9,12 @@ extern "C" [[gnu::weak]] slurm_conf_t slurm_conf;
 
 namespace bridge {
 
-Controllers load_controllers()
+Result<Controllers> load_controllers()
 {
+    if (!&slurm_conf || slurm_conf.control_cnt == 0)
+        return fail(Code::internal,
+                    "this libslurm does not say which hosts slurmctld has");
     Controllers controllers;
-    if (!&slurm_conf)
-        return controllers;
     for (std::uint32_t i = 0; i < slurm_conf.control_cnt; i++)
         if (slurm_conf.control_machine[i])
             controllers.hosts.emplace_back(slurm_conf.control_machine[i]);
