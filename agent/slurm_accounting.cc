@@ -59,8 +59,7 @@ List records_of(JobRef job, void *connection)
     return List(slurmdb_jobs_get(connection, &condition));
 }
 
-// Whether slurmctld accounts with slurmdbd.
-Result<bool> has_database()
+Result<bool> ask_for_database()
 {
     slurm_conf_t *raw = nullptr;
     if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS)
@@ -72,6 +71,23 @@ Result<bool> has_database()
 }
 
 } // namespace
+
+// A restart of slurmctld can make many jobs unknown at once; its configuration
+// is large and changes seldom.
+Result<bool> SlurmApi::has_database()
+{
+    constexpr std::chrono::minutes believed{1};
+    auto now = std::chrono::steady_clock::now();
+    std::lock_guard lock(mutex_);
+    if (database_ && now - database_asked_ < believed)
+        return *database_;
+    auto database = ask_for_database();
+    if (database) {
+        database_ = *database;
+        database_asked_ = now;
+    }
+    return database;
+}
 
 Result<JobState> SlurmApi::recall(JobRef job)
 {

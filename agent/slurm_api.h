@@ -13,7 +13,10 @@
 #include "agent/job.h"
 #include "common/result.h"
 
+#include <chrono>
 #include <cstdint>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -126,6 +129,13 @@ class SlurmApi : public Slurm {
                           const std::string &features) override;
     Result<> drain(const std::string &node, const std::string &reason) override;
     Result<> resume(const std::string &node) override;
+
+  private:
+    Result<bool> has_database();
+
+    std::mutex mutex_; // of what slurmctld's configuration said, lately
+    std::optional<bool> database_; // whether it accounts with slurmdbd
+    std::chrono::steady_clock::time_point database_asked_;
 };
 
 } // namespace bridge
