@@ -10,9 +10,11 @@ plugins_prep_prep_k8s_la_SOURCES = \
 	plugins/slurmctld_job.cc plugins/slurmctld_job.h \
 	plugins/prep/agent_link.cc plugins/prep/agent_link.h \
 	plugins/prep/agent_socket.cc plugins/prep/agent_socket.h \
+	plugins/prep/drain_retries.h \
 	plugins/prep/gate.cc plugins/prep/gate.h \
 	plugins/prep/gate_file.cc plugins/prep/gate_file.h \
 	plugins/prep/held_hooks.cc plugins/prep/held_hooks.h \
+	plugins/prep/node_set.h \
 	plugins/prep/prep_k8s.cc
 plugins_prep_prep_k8s_la_LIBADD = common/libcommon.la
 plugins_prep_prep_k8s_la_LDFLAGS = $(PLUGIN_LDFLAGS)
@@ -36,8 +38,10 @@ plugins_libplugin_pure_la_SOURCES = \
 	plugins/job_facts.cc plugins/job_facts.h \
 	plugins/prep/agent_link.cc plugins/prep/agent_link.h \
 	plugins/prep/agent_socket.cc plugins/prep/agent_socket.h \
+	plugins/prep/drain_retries.h \
 	plugins/prep/gate.cc plugins/prep/gate.h \
 	plugins/prep/gate_file.cc plugins/prep/gate_file.h \
 	plugins/prep/held_hooks.cc plugins/prep/held_hooks.h \
+	plugins/prep/node_set.h \
 	plugins/job_submit/submit_policy.cc plugins/job_submit/submit_policy.h
 plugins_libplugin_pure_la_CXXFLAGS = $(SANITIZED_CXXFLAGS)

@@ -19,6 +19,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/conf_test.cc \
 	tests/unit/controllers_test.cc \
 	tests/unit/decide_test.cc \
+	tests/unit/drain_retries_test.cc \
 	tests/unit/explain_page_test.cc \
 	tests/unit/explain_test.cc \
 	tests/unit/fake_kube.cc tests/unit/fake_kube.h \

@@ -42,7 +42,8 @@ AgentLink::AgentLink(Slurmctld &slurmctld, LinkSettings settings)
              },
              settings_.queue_limit),
       wakeup_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      retry_(settings_.first_retry), file_(settings_.gate_file)
+      retry_(settings_.first_retry), file_(settings_.gate_file),
+      drain_retries_(settings_.look)
 {
     recall(); // slurmctld calls no hook yet
     if (wakeup_ < 0)
@@ -298,18 +299,15 @@ void AgentLink::end_overdue()
 {
     constexpr int exit_1 = 1 << 8;
     std::map<std::string, bool> drained;
-    for (const Gate::Overdue &overdue : hooks_.overdue(settings_.gate_timeout)) {
+    auto all_overdue = hooks_.overdue(settings_.gate_timeout);
+    if (all_overdue.empty())
+        drain_retries_.forget_all();
+    for (const Gate::Overdue &overdue : all_overdue) {
         bool all = true;
         for (const std::string &node : overdue.dirty) {
             auto [known, first] = drained.emplace(node, false);
-            if (first) {
-                auto done = slurmctld_.drain(node, names::gate_drain_reason);
-                known->second = done.has_value();
-                slurmctld_.log(LogLevel::warning,
-                               done ? "drained " + node + ": " +
-                                          names::gate_drain_reason
-                                    : done.error().message);
-            }
+            if (first)
+                known->second = drain_overdue(node);
             all &= known->second;
         }
         if (!all)
@@ -319,6 +317,21 @@ void AgentLink::end_overdue()
                            " has waited for GateTimeout: ending its prolog");
         hooks_.fail(overdue.job, exit_1);
     }
+}
+
+bool AgentLink::drain_overdue(const std::string &node)
+{
+    if (!drain_retries_.due(node, Clock::now()))
+        return false;
+    auto done = slurmctld_.drain(node, names::gate_drain_reason);
+    slurmctld_.log(LogLevel::warning,
+                   done ? "drained " + node + ": " + names::gate_drain_reason
+                        : done.error().message);
+    if (done)
+        drain_retries_.forget(node);
+    else
+        drain_retries_.failed(node, Clock::now());
+    return done.has_value();
 }
 
 } // namespace bridge

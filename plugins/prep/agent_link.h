@@ -14,6 +14,7 @@
 #include "common/hook_message.h"
 #include "common/log.h"
 #include "plugins/prep/agent_socket.h"
+#include "plugins/prep/drain_retries.h"
 #include "plugins/prep/gate_file.h"
 #include "plugins/prep/held_hooks.h"
 
@@ -95,6 +96,7 @@ class AgentLink {
     void recall();
     void save_memory();
     void end_overdue();
+    bool drain_overdue(const std::string &node);
 
     Slurmctld &slurmctld_;
     const LinkSettings settings_;
@@ -118,6 +120,7 @@ class AgentLink {
     GateFile file_;
     std::string file_trouble_; // logged already
     Clock::time_point next_tending_;
+    DrainRetries drain_retries_;
 };
 
 } // namespace bridge

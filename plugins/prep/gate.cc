@@ -27,10 +27,12 @@ void Gate::remember(GateMemory memory)
 
 GateMemory Gate::memory() const
 {
-    GateMemory memory{bridge_, dirty_by_agent_};
+    if (dirty_by_epilog_.empty())
+        return {bridge_, dirty_by_agent_};
+    NodeSet::Names dirty(dirty_by_agent_.begin(), dirty_by_agent_.end());
     for (const auto &[node, epilogs] : dirty_by_epilog_)
-        memory.dirty.insert(node);
-    return memory;
+        dirty.insert(node);
+    return {bridge_, std::move(dirty)};
 }
 
 bool Gate::prolog(const JobFacts &facts, Clock::time_point now)

@@ -31,6 +31,7 @@
 
 #include "common/hook_message.h"
 #include "plugins/job_facts.h"
+#include "plugins/prep/node_set.h"
 
 #include <chrono>
 #include <deque>
@@ -64,8 +65,8 @@ struct Release {
 
 // What outlives slurmctld: see gate_file.h.
 struct GateMemory {
-    std::set<std::string> bridge; // nodes on which Pods may live
-    std::set<std::string> dirty;  // those that are dirty, for any reason
+    NodeSet bridge; // nodes on which Pods may live
+    NodeSet dirty;  // those that are dirty, for any reason
 
     bool operator==(const GateMemory &) const = default;
 };
@@ -147,8 +148,8 @@ class Gate {
     HeldJobs prologs_;
     HeldJobs epilogs_;
     std::map<std::string, int> dirty_by_epilog_; // node, held epilogs on it
-    std::set<std::string> dirty_by_agent_;
-    std::set<std::string> bridge_;
+    NodeSet dirty_by_agent_;
+    NodeSet bridge_;
     std::set<std::string> bridge_parts_;
     std::set<std::string> dirty_parts_;
     bool unknown_ = false; // the bridge nodes are, until `synced`

@@ -40,7 +40,7 @@ std::unexpected<Error> failed(const std::string &doing, const std::string &path)
     return fail(Code::busy, doing + " " + path + ": " + std::strerror(errno));
 }
 
-JsonValue names_of(const std::set<std::string> &nodes)
+JsonValue names_of(const NodeSet &nodes)
 {
     return JsonValue::array({nodes.begin(), nodes.end()});
 }
@@ -122,7 +122,7 @@ bool GateFile::Identity::operator==(const Identity &other) const
 Result<GateMemory> GateFile::load()
 {
     seen_ = identity();
-    written_.clear();
+    written_.reset();
     Descriptor file(open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
     if (file.get() < 0)
         return fail(Code::not_found,
@@ -134,15 +134,15 @@ Result<GateMemory> GateFile::load()
     if (!memory)
         return fail(Code::rejected,
                     path_ + " is damaged: " + memory.error().message);
-    written_ = std::move(*text);
+    written_ = *memory;
     return memory;
 }
 
 Result<> GateFile::save(const GateMemory &memory)
 {
-    std::string text = encode(memory);
-    if (text == written_)
+    if (written_ == memory)
         return {};
+    std::string text = encode(memory);
     std::string next = path_ + ".new";
     {
         Descriptor file(open(next.c_str(),
@@ -156,7 +156,7 @@ Result<> GateFile::save(const GateMemory &memory)
     }
     if (std::rename(next.c_str(), path_.c_str()) != 0)
         return failed("cannot replace", path_);
-    written_ = std::move(text);
+    written_ = memory;
     seen_ = identity();
     std::string directory = path_.substr(0, path_.rfind('/') + 1);
     Descriptor parent(

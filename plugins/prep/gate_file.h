@@ -8,6 +8,7 @@
 #include "common/result.h"
 #include "plugins/prep/gate.h"
 
+#include <optional>
 #include <string>
 #include <sys/stat.h>
 
@@ -41,7 +42,7 @@ class GateFile {
 
     std::string path_;
     Identity seen_;
-    std::string written_; // what it says, as far as we know
+    std::optional<GateMemory> written_; // what it says, as far as we know
 };
 
 } // namespace bridge

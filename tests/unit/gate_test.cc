@@ -288,7 +288,17 @@ TEST_CASE("a list in several parts counts when the last is there")
     gate.bridge("n2", true);
     CHECK(gate.memory().bridge.empty());
     gate.bridge("n3");
-    CHECK(gate.memory().bridge == std::set<std::string>{"n1", "n2", "n3"});
+    CHECK(gate.memory().bridge == NodeSet{"n1", "n2", "n3"});
+}
+
+TEST_CASE("what must be remembered shares the list of nodes with the gate")
+{
+    Gate gate(split);
+    gate.bridge("n1,n2,n3");
+
+    GateMemory before = gate.memory(), after = gate.memory();
+
+    CHECK(&*before.bridge.begin() == &*after.bridge.begin());
 }
 
 TEST_CASE("what one agent said in part is no part of the next one's list")
