@@ -26,6 +26,8 @@ plugins_job_submit_job_submit_k8s_la_SOURCES = \
 	plugins/job_facts.cc plugins/job_facts.h \
 	plugins/slurmctld_job.cc plugins/slurmctld_job.h \
 	plugins/job_submit/job_submit_k8s.cc \
+	plugins/job_submit/node_view.cc plugins/job_submit/node_view.h \
+	plugins/job_submit/node_watch.cc plugins/job_submit/node_watch.h \
 	plugins/job_submit/submit_policy.cc plugins/job_submit/submit_policy.h
 plugins_job_submit_job_submit_k8s_la_LIBADD = common/libcommon.la
 plugins_job_submit_job_submit_k8s_la_LDFLAGS = $(PLUGIN_LDFLAGS)
@@ -43,5 +45,6 @@ plugins_libplugin_pure_la_SOURCES = \
 	plugins/prep/gate_file.cc plugins/prep/gate_file.h \
 	plugins/prep/held_hooks.cc plugins/prep/held_hooks.h \
 	plugins/prep/node_set.h \
+	plugins/job_submit/node_view.cc plugins/job_submit/node_view.h \
 	plugins/job_submit/submit_policy.cc plugins/job_submit/submit_policy.h
 plugins_libplugin_pure_la_CXXFLAGS = $(SANITIZED_CXXFLAGS)

@@ -56,6 +56,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/main.cc \
 	tests/unit/make.h \
 	tests/unit/node_sync_test.cc \
+	tests/unit/node_view_test.cc \
 	tests/unit/objects_test.cc \
 	tests/unit/packet_socket_test.cc \
 	tests/unit/permit_test.cc \

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The job_submit/k8s plugin: keeps placeholders, and the mark by which our
-// hooks know them, to the agent. slurmctld holds its job lock during all calls
+// hooks know them, to the agent, and says why an ordinary job cannot start
+// where only Pods can. slurmctld holds its job lock during all calls
 // (job_submit.c): decide and return. When we cannot decide, we refuse.
+#include "plugins/job_submit/node_watch.h"
 #include "plugins/job_submit/submit_policy.h"
 #include "plugins/slurmctld_job.h"
 
 #include <exception>
+#include <memory>
 #include <unistd.h>
 
 extern "C" {
@@ -34,11 +37,21 @@ bool from_agent(std::uint32_t uid)
     return is_agent(uid, geteuid());
 }
 
-int refuse(const std::string &why, char **err_msg)
+// Set by init(), before slurmctld calls anything else; never freed.
+NodeWatch *nodes = nullptr;
+
+int refuse(const std::string &why, char **err_msg, int rc = ESLURM_ACCESS_DENIED)
 {
     slurm_xfree(reinterpret_cast<void **>(err_msg)); // another plugin's note
     *err_msg = slurm_xstrdup(why.c_str());
-    return ESLURM_ACCESS_DENIED;
+    return rc;
+}
+
+// The errno that slurmctld has for this case, where it has one.
+int answer(const std::optional<std::string> &why, char **err_msg)
+{
+    return why ? refuse(*why, err_msg, ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE)
+               : SLURM_SUCCESS;
 }
 
 // Keeps what kept_entries() says, in order.
@@ -66,15 +79,34 @@ void clean_spank_env(job_desc_msg_t &desc)
 
 extern "C" {
 
+// On a slurmctld that stands by too, where no job is ever submitted.
+int init() noexcept
+try {
+    if (!bridge::nodes) {
+        auto watch = std::make_unique<bridge::NodeWatch>();
+        watch->start();
+        bridge::nodes = watch.release();
+    }
+    return SLURM_SUCCESS;
+} catch (const std::exception &e) { // then slurmctld's own words must do
+    slurm_error("job_submit/k8s: nodes are not watched: %s", e.what());
+    return SLURM_SUCCESS;
+}
+
 int job_submit(job_desc_msg_t *desc, std::uint32_t submit_uid,
                char **err_msg) noexcept
 try {
-    if (bridge::from_agent(submit_uid))
+    bool external = desc->bitflags & EXTERNAL_JOB;
+    if (!bridge::from_agent(submit_uid)) {
+        if (auto why = bridge::refuse_submit(*desc))
+            return bridge::refuse(*why, err_msg);
+        bridge::clean_spank_env(*desc);
+    }
+    auto view = bridge::nodes ? bridge::nodes->view() : nullptr;
+    if (external || !view)
         return SLURM_SUCCESS;
-    if (auto why = bridge::refuse_submit(*desc))
-        return bridge::refuse(*why, err_msg);
-    bridge::clean_spank_env(*desc);
-    return SLURM_SUCCESS;
+    auto wish = bridge::submit_wish(*desc, *view, bridge::expand_hostlist);
+    return bridge::answer(bridge::refuse_place(wish, *view), err_msg);
 } catch (const std::exception &e) { // nothing of C++ may reach slurmctld
     slurm_error("job_submit/k8s: submit refused: %s", e.what());
     return SLURM_ERROR;
@@ -84,8 +116,15 @@ try {
 int job_modify(job_desc_msg_t *desc, void *job, std::uint32_t submit_uid,
                char **err_msg) noexcept
 try {
-    if (bridge::from_agent(submit_uid) || !bridge::facts_of(job).ours)
+    if (bridge::from_agent(submit_uid))
         return SLURM_SUCCESS;
+    if (!bridge::facts_of(job).ours) {
+        auto view = bridge::nodes ? bridge::nodes->view() : nullptr;
+        if (!view)
+            return SLURM_SUCCESS;
+        auto wish = bridge::modify_wish(*desc, bridge::expand_hostlist);
+        return bridge::answer(bridge::refuse_place(wish, *view), err_msg);
+    }
     job_desc_msg_t unset;
     slurm_init_job_desc_msg(&unset);
     if (auto why = bridge::refuse_modify(*desc, unset))

@@ -162,6 +162,61 @@ def no_job_on_external_nodes():
             equal(job["nodes"], native_node(), f"node of {job['job_id']}")
 
 
+ONLY_PODS = "only for Kubernetes Pods: no Slurm job can start there"
+OF_PODS_ALONE = {  # what is asked for: what the refusal names
+    ("--partition=kwok",): "partition kwok",
+    ("--partition=kwok,k8s",): "partitions kwok, k8s",
+    (): "partition k8s",  # Slurm's default
+    ("--partition=kwok", "--array=1-3"): "partition kwok",
+    ("--partition=kwok", "--hold"): "partition kwok",
+    ("--partition=kwok", "--begin=now+1hour"): "partition kwok",
+    ("--partition=native", "--nodelist=kn1"): "Node kn1",
+}
+
+
+@case
+def told_why():
+    """a job that could start nowhere but on nodes for Pods is refused with a
+    sentence: sbatch, arrays, held ones, srun, salloc, heterogeneous jobs"""
+    wait_for("slurmctld's plugin to have seen the nodes", lambda: ONLY_PODS in
+             bed.run("sbatch", "--chdir=/tmp", "--partition=kwok", "--wrap",
+                     "true", user="alice", check=False))
+    before = set(bed.jobs())
+    for options, name in OF_PODS_ALONE.items():
+        said = bed.run("sbatch", "--chdir=/tmp", *options, "--wrap", "true",
+                       user="alice", check=False)
+        check(f"{name} " in said and ONLY_PODS in said and
+              "kubectl apply" in said, f"sbatch {options}: {said}")
+    for command in ("srun", "salloc"):
+        said = bed.run(command, "--partition=kwok", "true", user="alice",
+                       check=False)
+        check(ONLY_PODS in said, f"{command}: {said}")
+    said = bed.run("sbatch", "--chdir=/tmp", f"--partition={NATIVE}", ":",
+                   "--partition=kwok", "--wrap", "true", user="alice",
+                   check=False)
+    check(ONLY_PODS in said, f"heterogeneous: {said}")
+    said = bed.run("sbatch", "--chdir=/tmp", f"--partition={NATIVE}",
+                   "--constraint=k8s", "--wrap", "true", user="alice",
+                   check=False)
+    check("has the feature k8s:" in said, f"--constraint=k8s: {said}")
+    equal(set(bed.jobs()) - before, set(), "new jobs")
+
+
+@case
+def told_why_later():
+    """a waiting job cannot be moved to where it could never start"""
+    job_id = submit("true", "--hold")
+    for setting, words in (("Partition=kwok", "partition kwok"),
+                           ("ReqNodeList=kn1", "Node kn1"),
+                           ("Features=k8s-none", "feature k8s-none")):
+        said = bed.run("scontrol", "update", f"JobId={job_id}", setting,
+                       user="alice", check=False)
+        check(words in said, f"{setting}: {said}")
+    bed.run("scontrol", "release", str(job_id), user="alice")
+    job = wait_state(job_id, "COMPLETED")
+    equal(job["partition"], NATIVE, "its partition")
+
+
 @case
 def no_pod_on_native_nodes():
     """a Pod that asks for a partition without Pod nodes runs nowhere"""

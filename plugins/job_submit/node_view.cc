@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugins/job_submit/node_view.h"
+
+#include "common/names.h"
+
+#include <algorithm>
+#include <ranges>
+#include <string_view>
+
+namespace bridge {
+
+namespace {
+
+std::string text(const char *chars)
+{
+    return chars ? chars : "";
+}
+
+std::vector<std::string> words(std::string_view list,
+                               std::string_view separators)
+{
+    std::vector<std::string> found;
+    while (!list.empty()) {
+        std::size_t end = list.find_first_of(separators);
+        if (end != 0)
+            found.emplace_back(list.substr(0, end));
+        list.remove_prefix(end == list.npos ? list.size() : end + 1);
+    }
+    return found;
+}
+
+std::string joined(const std::vector<std::string> &names)
+{
+    constexpr std::size_t shown = 8;
+    std::string list;
+    for (const std::string &name : names | std::views::take(shown))
+        list += (list.empty() ? "" : ", ") + name;
+    return names.size() > shown ? list + ", ..." : list;
+}
+
+constexpr char pods_only[] =
+    "only for Kubernetes Pods: no Slurm job can start there. Choose another ";
+constexpr char or_apply[] =
+    ", or apply a Pod that names Slurm as its scheduler (kubectl apply).";
+
+using Refusal = std::optional<std::string>;
+
+// Only when that is sure of all of them.
+Refusal refuse_partitions(const std::vector<std::string> &names,
+                          const NodeView &view)
+{
+    for (const std::string &name : names) {
+        auto found = view.partitions.find(name);
+        if (found == view.partitions.end() || found->second.has_slurmd ||
+            !found->second.has_external)
+            return {};
+    }
+    if (names.empty())
+        return {};
+    return (names.size() == 1 ? "The nodes of partition "
+                              : "The nodes of the partitions ") +
+           joined(names) + " are " + pods_only + "partition" + or_apply;
+}
+
+Refusal refuse_nodes(const PlaceWish &wish, const NodeView &view)
+{
+    std::vector<std::string> external;
+    std::ranges::copy_if(
+        wish.nodes, std::back_inserter(external),
+        [&](const std::string &node) { return view.external.contains(node); });
+    // With fewer nodes than the list has, slurmctld chooses some of it.
+    std::size_t needed = std::min<std::size_t>(
+        wish.node_count.value_or(UINT32_MAX), wish.nodes.size());
+    if (external.empty() || wish.nodes.size() - external.size() >= needed)
+        return {};
+    return (external.size() == 1 ? "Node " : "The nodes ") + joined(external) +
+           (external.size() == 1 ? " is " : " are ") + pods_only + "node" +
+           or_apply;
+}
+
+// Of constraints only those that ask for all of a list of features; others have
+// too many ways to be met.
+Refusal refuse_features(const PlaceWish &wish,
+                        const std::vector<std::string> &partitions,
+                        const NodeView &view)
+{
+    if (wish.features.find_first_of("|[](){}*!") != std::string::npos)
+        return {};
+    for (const std::string &feature : words(wish.features, "&,")) {
+        if (!feature.starts_with(names::feature))
+            continue;
+        bool found = false;
+        for (const auto &[name, partition] : view.partitions)
+            if (partitions.empty() || std::ranges::contains(partitions, name))
+                found |= partition.features.contains(feature);
+        if (!found)
+            return "No node on which Slurm jobs can start has the feature " +
+                   feature + ": such features are given to nodes for "
+                             "Kubernetes Pods.";
+    }
+    return {};
+}
+
+} // namespace
+
+NodeView view_of(const partition_info_msg_t &partitions,
+                 const node_info_msg_t &nodes, const ExpandHostlist &expand)
+{
+    NodeView view;
+    std::map<std::string, std::vector<std::string>> with_slurmd;
+    for (std::uint32_t i = 0; i < nodes.record_count; i++) {
+        const node_info_t &node = nodes.node_array[i];
+        if (!node.name) // a hole that a deleted node left
+            continue;
+        if (node.node_state & NODE_STATE_EXTERNAL)
+            view.external.insert(node.name);
+        else
+            with_slurmd[node.name] = words(text(node.features), ",");
+    }
+    for (std::uint32_t i = 0; i < partitions.record_count; i++) {
+        const partition_info_t &info = partitions.partition_array[i];
+        PartitionView &partition = view.partitions[text(info.name)];
+        if (info.flags & PART_FLAG_DEFAULT)
+            view.default_partition = text(info.name);
+        for (const std::string &name : expand(info.nodes)) {
+            auto found = with_slurmd.find(name);
+            bool slurmd = found != with_slurmd.end();
+            partition.has_slurmd |= slurmd;
+            partition.has_external |= view.external.contains(name);
+            if (slurmd)
+                for (const std::string &feature : found->second)
+                    if (feature.starts_with(names::feature))
+                        partition.features.insert(feature);
+        }
+    }
+    return view;
+}
+
+PlaceWish modify_wish(const job_desc_msg_t &desc, const ExpandHostlist &expand)
+{
+    PlaceWish wish;
+    wish.partitions = text(desc.partition);
+    if (desc.req_nodes && *desc.req_nodes)
+        wish.nodes = expand(desc.req_nodes);
+    if (desc.min_nodes != NO_VAL)
+        wish.node_count = desc.min_nodes;
+    wish.features = text(desc.features);
+    return wish;
+}
+
+PlaceWish submit_wish(const job_desc_msg_t &desc, const NodeView &view,
+                      const ExpandHostlist &expand)
+{
+    PlaceWish wish = modify_wish(desc, expand);
+    if (wish.partitions.empty())
+        wish.partitions = view.default_partition;
+    return wish;
+}
+
+std::optional<std::string> refuse_place(const PlaceWish &wish,
+                                        const NodeView &view)
+{
+    auto partitions = words(wish.partitions, ",");
+    if (auto why = refuse_partitions(partitions, view))
+        return why;
+    if (auto why = refuse_nodes(wish, view))
+        return why;
+    return refuse_features(wish, partitions, view);
+}
+
+} // namespace bridge

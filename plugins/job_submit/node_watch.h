@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Keeps a NodeView: one thread asks slurmctld by RPC, as anybody would, since
+// job_submit must not: it is called with slurmctld's locks held. What it shows
+// may be half a minute old, or nothing at all; slurmctld itself places no
+// ordinary job on an external node, but in words that say nothing.
+//
+// Never ends and is never freed: slurmctld ends by exit(0) while it lives.
+#pragma once
+
+#include "plugins/job_submit/node_view.h"
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+
+namespace bridge {
+
+class NodeWatch {
+  public:
+    // Throws when there can be no thread.
+    void start();
+
+    // The last view, unless that is too old to refuse anything for. Never
+    // waits for the thread's RPCs.
+    std::shared_ptr<const NodeView> view();
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    struct Answers;
+
+    [[noreturn]] void run();
+    void look(Answers &last);
+
+    std::mutex mutex_; // of what follows
+    std::shared_ptr<const NodeView> view_;
+    Clock::time_point looked_;
+};
+
+// By libslurm.
+std::vector<std::string> expand_hostlist(const char *hostlist);
+
+} // namespace bridge
