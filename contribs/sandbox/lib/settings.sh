@@ -28,6 +28,7 @@ PORT_SLURMCTLD=$((SANDBOX_PORT + 5))
 PORT_SLURMDBD=$((SANDBOX_PORT + 6))
 PORT_SLURMD=$((SANDBOX_PORT + 7))
 PORT_AGENT=$((SANDBOX_PORT + 8))
+PORT_SLURMD_KWOK=$((SANDBOX_PORT + 14))
 PORT_SLURMD_HYBRID=$((SANDBOX_PORT + 15))
 # what is left up to +15 is for daemons still to come, +16 … +31 for tests
 PORT_TESTS=$((SANDBOX_PORT + 16))
@@ -38,6 +39,8 @@ SUBNET=10.88.$((SANDBOX_PORT / 32 % 256))                      # the first three
 CGROUP=sandbox-$SANDBOX_PORT                                  # in the root of each cgroup hierarchy
 
 REAL_NODE=real1
+KWOK_HYBRID=kh1                                               # a kwok Node with a slurmd, of this size whatever the machine has
+KWOK_HYBRID_CPUS=16 KWOK_HYBRID_MEMORY=32000
 NATIVE_NODE=native1                                           # slurmd's name in Slurm
 HOSTNAME_INSIDE=ctl
 BACKUP_HOST=ctl2                                              # the second controller, of `up --backup`
