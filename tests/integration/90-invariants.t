@@ -288,6 +288,34 @@ def slurms_ledger():
     equal(by_rule(invariants.violations(now)), {}, "as it is")
     now.slurm_nodes[node] = dataclasses.replace(now.slurm_nodes[node], cpus=7)
     check("ledger" in by_rule(invariants.violations(now)), "seven CPUs")
+    now.slurm_nodes[node] = dataclasses.replace(now.slurm_nodes[node], cpus=1,
+                                                memory=7)
+    check("ledger" in by_rule(invariants.violations(now)), "seven MiB")
+
+
+@case
+def shared_node():
+    """shared: an ordinary job and a Pod have more of a node than there is"""
+    running("beside", cpu="10")
+    now = world.read()
+    name = bed.job_of("beside")["nodes"]
+    there = now.slurm_nodes[name]
+    there.states.discard("EXTERNAL")  # as if it had a slurmd
+
+    def with_job(cpus, states):
+        job = world.Job(1, "s1", states, "", "wrap", False, {name: (cpus, 64)})
+        node = dataclasses.replace(there, cpus=10 + cpus,
+                                   memory=there.memory + 64)
+        return by_rule(invariants.violations(dataclasses.replace(
+            now, jobs=[*now.jobs, job],
+            slurm_nodes={**now.slurm_nodes, name: node})))
+
+    equal(with_job(6, {"RUNNING"}), {}, "what fits")
+    found = with_job(7, {"RUNNING"})
+    check("17 cpu of 16" in str(found.get("shared")), f"shared: {found}")
+    check("17 CPUs" in str(found.get("ledger")), f"ledger: {found}")
+    check("shared" not in with_job(7, {"RUNNING", "CONFIGURING"}),
+          "a job whose prolog is held")
 
 
 @case

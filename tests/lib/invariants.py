@@ -159,15 +159,50 @@ def not_covered(world):
 
 @rule
 def ledger(world):
-    """Slurm's nodes give to jobs what the jobs have."""
-    given = collections.Counter()
+    """Slurm's nodes give to jobs what the jobs have, and no more than there is."""
+    given_cpus, given_memory = collections.Counter(), collections.Counter()
     for job in world.jobs:
-        for node, (cpus, _) in job.nodes.items() if job.lives else ():
-            given[node] += cpus
+        for node, (cpus, memory) in job.nodes.items() if job.lives else ():
+            if "SUSPENDED" not in job.states:  # Slurm gives it away again
+                given_cpus[node] += cpus
+                given_memory[node] += memory
     for name, node in world.slurm_nodes.items():
-        if node.cpus != given[name]:
+        if node.cpus != given_cpus[name]:
             yield (f"SlurmNode/{name}", f"{node.cpus} CPUs are allocated, its "
-                   f"living jobs have {given[name]}")
+                   f"living jobs have {given_cpus[name]}")
+        if node.memory != given_memory[name]:
+            yield (f"SlurmNode/{name}", f"{node.memory} MiB are allocated, its "
+                   f"living jobs have {given_memory[name]}")
+        if node.cpus > node.usable_cpus or node.memory > node.usable_memory:
+            yield (f"SlurmNode/{name}", f"{node.cpus} CPUs and {node.memory} MiB "
+                   f"are allocated of {node.usable_cpus} and "
+                   f"{node.usable_memory}")
+
+
+@rule
+def shared(world):
+    """On a node of both slurmd and kubelet ordinary jobs and live Pods, also
+    those whose job has ended, fit together."""
+    for name, node in world.nodes.items():
+        known = world.slurm_nodes.get(worlds.slurm_name(node))
+        if EXTERNAL_NODE not in node["metadata"].get("labels", {}) or \
+                not known or not known.has_slurmd:
+            continue
+        sums, who = collections.Counter(), []
+        for job in world.jobs:
+            if job.has_processes and known.name in job.nodes:
+                cpus, memory = job.nodes[known.name]
+                sums.update({"cpu": cpus, "memory": memory * 2 ** 20})
+                who.append(str(job))
+        for pod in world.pods if who else ():
+            if is_live(pod) and pod["spec"]["nodeName"] == name:
+                sums.update(requests_of(pod))
+                who.append(_name(pod))
+        there = worlds.allocatable(node)
+        for kind, amount in sums.items():
+            if amount > there.get(kind, 0):
+                yield (f"Node/{name}", f"jobs and Pods together have {amount} "
+                       f"{kind} of {there.get(kind, 0)}: {', '.join(who)}")
 
 
 # ---- A Pod and its job

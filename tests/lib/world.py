@@ -27,6 +27,13 @@ class Job:
     def lives(self):
         return bool(self.states & LIVING)
 
+    @property
+    def has_processes(self):
+        """Of an ordinary job: they may use its nodes. While it is CONFIGURING
+        its prolog is held, and it has none yet."""
+        return not self.external and "CONFIGURING" not in self.states and \
+            bool(self.states & {"RUNNING", "COMPLETING"})
+
     def __str__(self):
         return f"job {self.id} ({self.sluid}) of {self.name}"
 
@@ -37,7 +44,14 @@ class SlurmNode:
     states: set
     reason: str
     features: set
-    cpus: int  # given to jobs
+    cpus: int    # given to jobs
+    memory: int  # given to jobs, MiB
+    usable_cpus: int
+    usable_memory: int
+
+    @property
+    def has_slurmd(self):
+        return "EXTERNAL" not in self.states
 
 
 @dataclasses.dataclass
@@ -83,7 +97,9 @@ def read():
         pods, {n["metadata"]["name"]: n for n in nodes},
         [_job(job) for job in jobs],
         {n["name"]: SlurmNode(n["name"], set(n["state"]), n["reason"],
-                              set(n["features"]), n["alloc_cpus"])
+                              set(n["features"]), n["alloc_cpus"],
+                              n["alloc_memory"], n["effective_cpus"],
+                              n["real_memory"] - n["specialized_memory"])
          for n in known},
         accounted(over), k8s_conf(), slurm_user())
 
