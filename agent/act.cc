@@ -45,7 +45,7 @@ struct Actor {
 
     Result<Outcome> operator()(const Submit &) const
     {
-        auto identity = identify(context.ns, *context.conf);
+        auto identity = identify(context.ns, *gang.pods.front(), *context.conf);
         if (!identity)
             return std::unexpected(identity.error());
         return submit(describe_job(gang, *identity, *context.conf));
@@ -81,7 +81,7 @@ struct Actor {
             if (*known)
                 return Looked{std::move(**known)};
         }
-        auto identity = identify(context.ns, *context.conf);
+        auto identity = identify(context.ns, *gang.pods.front(), *context.conf);
         if (!identity)
             return std::unexpected(identity.error());
         auto now = std::chrono::floor<std::chrono::seconds>(

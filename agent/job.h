@@ -29,14 +29,27 @@ std::string encode(const GangTag &tag);
 // Nothing for the admin_comment of a job that is not ours.
 std::optional<GangTag> decode_gang_tag(const std::string &admin_comment);
 
+// Who else may be on the nodes of a job.
+enum class Sharing { all, nobody, same_user, same_mcs_label };
+
 // An external job: slurmctld allocates and accounts, and launches nothing.
 struct JobDescription {
     std::string name;
     std::uint32_t user_id = 0;
     std::uint32_t group_id = 0;
-    std::string account;   // empty: the user's default
-    std::string partition; // empty: Slurm's default
-    std::string features;  // constraints of its nodes
+    // Of each of these, empty is Slurm's default.
+    std::string account;
+    std::string qos;
+    std::string wckey;
+    std::string partition;
+    std::string reservation;
+    std::string licenses;
+    std::string dependency;
+    std::string mcs_label;
+    std::string comment;
+    std::string gres;     // on each node, as slurmctld has it: "gres/NAME:2"
+    std::string features; // constraints of its nodes: see constraints.h
+    std::string prefer;   // features of the nodes that are tried first
     std::uint32_t tasks = 1;
     std::uint16_t cpus_per_task = 1;
     std::uint32_t min_nodes = 1;
@@ -45,7 +58,15 @@ struct JobDescription {
     MebiBytes memory_per_cpu;               // this one; the other is 0
     std::optional<std::uint32_t> time_limit; // minutes, 0: unlimited; none:
                                              // the partition's
-    std::optional<std::uint32_t> priority;   // none: Slurm reckons it
+    std::chrono::sys_seconds begin{};       // not before; epoch: at once
+    std::chrono::sys_seconds deadline{};    // ends by then; epoch: none
+    std::optional<std::uint32_t> priority;  // none: Slurm reckons it; 0: held
+    std::int32_t nice = 0;
+    Sharing sharing = Sharing::all;
+    bool contiguous = false;
+    std::optional<std::uint32_t> switches;  // leaf switches at most
+    std::optional<std::chrono::seconds> switches_wait; // for so many
+    std::uint16_t segment = 0; // nodes of one block together; 0: any
     GangTag tag;
 
     bool operator==(const JobDescription &) const = default;

@@ -14,6 +14,7 @@ agent_libagent_la_SOURCES = \
 	agent/bridge_outcome.cc \
 	agent/bridge_tell.cc \
 	agent/bridge_turn.cc \
+	agent/constraints.cc agent/constraints.h \
 	agent/controllers.cc agent/controllers.h \
 	agent/decide.cc agent/decide.h \
 	agent/endpoint.cc agent/endpoint.h \
@@ -32,6 +33,8 @@ agent_libagent_la_SOURCES = \
 	agent/http_transfer.cc \
 	agent/identity.cc agent/identity.h \
 	agent/job.cc agent/job.h \
+	agent/job_requests.cc agent/job_requests.h \
+	agent/job_values.cc agent/job_values.h \
 	agent/kube_api.cc agent/kube_api.h \
 	agent/kube_bodies.cc agent/kube_bodies.h \
 	agent/kube_status.cc agent/kube_status.h \
@@ -58,6 +61,7 @@ agent_libagent_la_SOURCES = \
 	agent/slurm_jobs.cc \
 	agent/slurm_nodes.cc \
 	agent/slurm_reasons.cc agent/slurm_reasons.h \
+	agent/slurm_request.cc agent/slurm_request.h \
 	agent/slurm_states.h \
 	agent/slurm_strings.h \
 	agent/socket_probe.cc agent/socket_probe.h \

@@ -97,6 +97,8 @@ void read_metadata(Pod &pod, const Json &object)
     pod.labels = only_ours(metadata.texts("labels"));
     pod.annotations = only_ours(metadata.texts("annotations"));
     pod.deleting = !metadata.text("deletionTimestamp").empty();
+    pod.created = parse_time(metadata.text("creationTimestamp"))
+                      .value_or(std::chrono::sys_seconds{});
     for (const Json &owner : metadata.items("ownerReferences")) {
         if (!owner.flag("controller"))
             continue;
@@ -109,6 +111,7 @@ void read_spec(Pod &pod, const Json &object)
 {
     Json spec = object.at("spec");
     pod.scheduler_name = spec.text("schedulerName");
+    pod.priority_class = spec.text("priorityClassName");
     pod.node_name = spec.text("nodeName");
     pod.gated = !spec.items("schedulingGates").empty();
     pod.active_deadline = spec.integer("activeDeadlineSeconds");

@@ -66,7 +66,10 @@ struct Pod {
     std::string owner_kind; // of the controller; empty: none
     std::string owner_name;
 
+    std::chrono::sys_seconds created{};
+
     std::string scheduler_name;
+    std::string priority_class;
     std::string node_name;
     bool gated = false;                          // has scheduling gates
     bool deleting = false;                       // has a deletionTimestamp

@@ -2,6 +2,7 @@
 // The job half of SlurmApi.
 #include "agent/slurm_api.h"
 #include "agent/slurm_error.h"
+#include "agent/slurm_request.h"
 #include "agent/slurm_states.h"
 #include "agent/slurm_strings.h"
 
@@ -124,46 +125,6 @@ JobDetails details_of(const slurm_job_info_t &info)
     return details;
 }
 
-// What libslurm needs to be alive while the request is sent.
-struct Request {
-    job_desc_msg_t message;
-    std::string mark;
-    std::string comment;
-    char *spank_env[1];
-};
-
-void fill(Request &request, const JobDescription &job)
-{
-    job_desc_msg_t &m = request.message;
-    slurm_init_job_desc_msg(&m);
-    m.bitflags |= EXTERNAL_JOB;
-    m.name = borrow_if_any(job.name);
-    m.user_id = job.user_id;
-    m.group_id = job.group_id; // unset, it would become ours
-    m.account = borrow_if_any(job.account);
-    m.partition = borrow_if_any(job.partition);
-    m.features = borrow_if_any(job.features);
-    m.num_tasks = job.tasks;
-    m.cpus_per_task = job.cpus_per_task;
-    m.min_cpus = job.tasks * job.cpus_per_task;
-    m.min_nodes = job.min_nodes;
-    m.max_nodes = job.max_nodes;
-    m.pn_min_memory = job.memory_per_node.value != 0
-                          ? job.memory_per_node.value
-                          : job.memory_per_cpu.value | MEM_PER_CPU;
-    if (job.time_limit) // 0 is none, as for sbatch --time
-        m.time_limit = *job.time_limit == 0 ? INFINITE : *job.time_limit;
-    if (job.priority)
-        m.priority = *job.priority;
-    m.requeue = 0;
-    request.comment = encode(job.tag);
-    m.admin_comment = borrow(request.comment);
-    request.mark = std::string(names::job_mark) + "=" + job.tag.uid;
-    request.spank_env[0] = request.mark.data();
-    m.spank_job_env = request.spank_env;
-    m.spank_job_env_size = 1;
-}
-
 } // namespace
 
 JobState job_state_of(std::uint32_t state)
@@ -201,10 +162,7 @@ JobState job_state_of(std::uint32_t state)
 
 Result<JobRef> SlurmApi::submit(const JobDescription &job)
 {
-    static char work_dir[] = "/";
-    Request request{};
-    fill(request, job);
-    request.message.work_dir = work_dir;
+    SubmitRequest request(job);
     submit_response_msg_t *raw = nullptr;
     int rc = slurm_submit_batch_job(&request.message, &raw);
     int error = errno;

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/translate.h"
 
+#include "agent/constraints.h"
+#include "agent/job_requests.h"
 #include "common/names.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <limits>
-#include <set>
 
 namespace bridge {
 
@@ -21,51 +19,6 @@ constexpr int max_signal = 64;
 constexpr std::uint32_t highest_priority = 0xfffffffd; // just below NO_VAL
 constexpr std::uint32_t max_minutes = 365 * 24 * 60 * 10; // ten years
 
-// The annotations that say something about the job, by their name behind one
-// of the prefixes.
-constexpr std::array<std::string_view, 3> known_annotations = {
-    "job-name", "partition", "timelimit"};
-
-constexpr std::array<std::string_view, 3> prefixes = {
-    names::our_job_annotation_prefix, names::job_annotation_prefix,
-    names::old_job_annotation_prefix};
-
-// Written by the agent or about nodes, so no wish of a user's.
-constexpr std::array<std::string_view, 3> not_about_jobs = {
-    names::generation_annotation, names::sluid_annotation,
-    names::node_annotation};
-
-std::string job_annotation(const Pod &pod, std::string_view name)
-{
-    for (std::string_view prefix : prefixes) {
-        std::string value = pod.annotation(std::string(prefix) += name);
-        if (!value.empty())
-            return value;
-    }
-    return {};
-}
-
-// The annotation's name behind our prefix; empty: it is none of ours.
-std::string_view wish_in(std::string_view annotation)
-{
-    if (std::ranges::contains(not_about_jobs, annotation))
-        return {};
-    for (std::string_view prefix : prefixes)
-        if (annotation.starts_with(prefix))
-            return annotation.substr(prefix.size());
-    return {};
-}
-
-std::string unknown_wish(const Pod &pod)
-{
-    for (const auto &[name, value] : pod.annotations) {
-        std::string_view wish = wish_in(name);
-        if (!wish.empty() && !std::ranges::contains(known_annotations, wish))
-            return "annotation " + name + " is not supported";
-    }
-    return {};
-}
-
 std::string objection_to_pod(const Pod &pod)
 {
     if (!pod.objections.empty())
@@ -75,22 +28,14 @@ std::string objection_to_pod(const Pod &pod)
         return std::string("label ") + names::job_id_label +
                " and annotation " + names::sluid_annotation +
                " are written by slurmk8sd only: create the Pod without them";
-    if (std::string wish = unknown_wish(pod); !wish.empty())
-        return wish;
-    std::string limit = job_annotation(pod, "timelimit");
-    if (!limit.empty() && !parse_time_limit(limit))
-        return "annotation timelimit must be minutes or days-hours:minutes:"
-               "seconds, as for sbatch --time, not \"" +
-               limit.substr(0, 64) + "\"";
     if (whole_cpus_up(pod.requests.cpu) > UINT16_MAX)
         return "no Slurm task can have more than 65535 CPUs";
     return {};
 }
 
+// Rounded up to minutes; none: nobody said one.
 std::optional<std::uint32_t> time_limit_of(const Pod &pod)
 {
-    if (auto minutes = parse_time_limit(job_annotation(pod, "timelimit")))
-        return minutes;
     if (!pod.active_deadline || *pod.active_deadline <= 0)
         return std::nullopt;
     std::int64_t minutes = (*pod.active_deadline - 1) / 60 + 1;
@@ -119,6 +64,25 @@ void size_task(JobDescription &job, const Gang &gang)
         job.memory_per_cpu.value = divide_up(memory.value, job.cpus_per_task);
 }
 
+// What its Pods say themselves; what users ask of Slurm goes on top of it.
+JobDescription plain_job(const Gang &gang)
+{
+    JobDescription job;
+    job.name = gang.key.name;
+    job.tasks = static_cast<std::uint32_t>(gang.pods.size());
+    job.max_nodes = job.tasks;
+    job.time_limit = time_limit_of(*gang.pods.front());
+    job.tag = {gang.key.str(), gang.uid, generation_of(gang)};
+    size_task(job, gang);
+    return job;
+}
+
+// What every node of the gang must have, as features.
+std::vector<std::string> needed_features(const Gang &)
+{
+    return {names::feature};
+}
+
 std::string first_failure(const Pod &pod, End &end)
 {
     for (const ContainerEnd &container : pod.containers) {
@@ -145,72 +109,20 @@ std::optional<End> disrupted_end(const Pod &pod)
     return End{exit_1, pod.disruption};
 }
 
-// One number in front of text, which moves behind it.
-std::optional<std::uint32_t> read_number(std::string_view &text)
-{
-    std::uint32_t n = 0;
-    auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), n);
-    if (error != std::errc() || end == text.data() || n > max_minutes * 60)
-        return std::nullopt;
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    return n;
-}
-
-// Numbers with ':' between them, at most three.
-std::optional<std::vector<std::uint32_t>> read_fields(std::string_view text)
-{
-    std::vector<std::uint32_t> fields;
-    for (;;) {
-        auto n = read_number(text);
-        if (!n)
-            return std::nullopt;
-        fields.push_back(*n);
-        if (text.empty())
-            return fields;
-        if (text.front() != ':' || fields.size() == 3)
-            return std::nullopt;
-        text.remove_prefix(1);
-    }
-}
-
 } // namespace
-
-std::optional<std::uint32_t> parse_time_limit(std::string_view text)
-{
-    std::uint64_t days = 0;
-    bool has_days = false;
-    if (std::size_t dash = text.find('-'); dash != text.npos) {
-        std::string_view front = text.substr(0, dash);
-        auto n = read_number(front);
-        if (!n || !front.empty())
-            return std::nullopt;
-        days = *n;
-        has_days = true;
-        text.remove_prefix(dash + 1);
-    }
-    auto fields = read_fields(text);
-    if (!fields)
-        return std::nullopt;
-    // Behind days the first field is hours; alone it is minutes, and only three
-    // fields begin with hours.
-    std::vector<std::uint32_t> &f = *fields;
-    if (!has_days && f.size() < 3)
-        f.insert(f.begin(), 0);
-    f.resize(3, 0);
-    std::uint64_t seconds = ((days * 24 + f[0]) * 60 + f[1]) * 60 + f[2];
-    std::uint64_t minutes = divide_up(seconds, 60);
-    if (minutes > max_minutes)
-        return std::nullopt;
-    return static_cast<std::uint32_t>(minutes);
-}
 
 std::string objection_to(const Gang &gang)
 {
-    for (const PodPtr &pod : gang.pods)
-        if (std::string why = objection_to_pod(*pod); !why.empty())
+    for (const PodPtr &pod : gang.pods) {
+        std::string why = objection_to_pod(*pod);
+        if (why.empty()) {
+            JobDescription job = plain_job(gang);
+            why = apply_wishes(job, wishes_in(pod->annotations), pod->created);
+        }
+        if (!why.empty())
             return gang.pods.size() == 1 ? why : "Pod " + pod->key.name + ": " +
                                                      why;
+    }
     return {};
 }
 
@@ -218,22 +130,16 @@ JobDescription describe_job(const Gang &gang, const Identity &identity,
                             const Conf &conf)
 {
     const Pod &first = *gang.pods.front();
-    JobDescription job;
-    job.name = job_annotation(first, "job-name");
-    if (job.name.empty())
-        job.name = gang.key.name;
+    JobDescription job = plain_job(gang);
+    job.partition = conf.partition;
+    job.nice = identity.nice;
+    // The gang has no objection.
+    (void)apply_wishes(job, wishes_in(first.annotations), first.created);
     job.user_id = identity.user_id;
     job.group_id = identity.group_id;
     job.account = identity.account;
-    job.partition = job_annotation(first, "partition");
-    if (job.partition.empty())
-        job.partition = conf.partition;
-    job.features = names::feature;
-    job.tasks = static_cast<std::uint32_t>(gang.pods.size());
-    job.max_nodes = job.tasks;
-    job.time_limit = time_limit_of(first);
-    job.tag = {gang.key.str(), gang.uid, generation_of(gang)};
-    size_task(job, gang);
+    job.qos = identity.qos;
+    job.features = join_constraints(job.features, needed_features(gang));
     return job;
 }
 
@@ -243,7 +149,23 @@ JobDescription describe_adoption(const Gang &gang, const Identity &identity,
 {
     JobDescription job = describe_job(gang, identity, conf);
     job.tag.generation = adopt.generation;
-    job.features += std::string("&") + names::pin_prefix + adopt.node;
+    // Whatever was to hold for the choice of nodes and the start is over.
+    JobDescription plain = plain_job(gang);
+    job.cpus_per_task = plain.cpus_per_task;
+    job.memory_per_node = plain.memory_per_node;
+    job.memory_per_cpu = plain.memory_per_cpu;
+    job.min_nodes = plain.min_nodes;
+    job.features = join_constraints(
+        {}, {names::feature, names::pin_prefix + adopt.node});
+    job.prefer.clear();
+    job.dependency.clear();
+    job.begin = job.deadline = {};
+    job.sharing = Sharing::all;
+    job.contiguous = false;
+    job.switches.reset();
+    job.switches_wait.reset();
+    job.segment = 0;
+    job.nice = 0;
     job.priority = highest_priority;
     auto started = gang.pods.front()->start_time;
     if (job.time_limit.value_or(0) != 0 && started.time_since_epoch().count()) {

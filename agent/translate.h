@@ -49,9 +49,4 @@ End end_of(const Gang &gang);
 TextMap binding_labels(const Job &job);
 TextMap binding_annotations(const Job &job, const std::string &slurm_node);
 
-// Minutes in any form that sbatch --time takes: minutes, minutes:seconds,
-// hours:minutes:seconds, days-hours, days-hours:minutes and
-// days-hours:minutes:seconds; rounded up. 0 is no limit. Nothing for others.
-std::optional<std::uint32_t> parse_time_limit(std::string_view text);
-
 } // namespace bridge

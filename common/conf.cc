@@ -128,28 +128,60 @@ Result<> set_server(Conf &conf, std::string_view value)
     return {};
 }
 
-Result<> set_scheduler_names(Conf &conf, std::string_view value)
+// Names of Kubernetes objects, each once.
+Result<std::vector<std::string>> names_in(std::string_view value)
 {
     constexpr std::string_view allowed =
         "abcdefghijklmnopqrstuvwxyz0123456789-.";
-    conf.scheduler_names.clear();
+    std::vector<std::string> names;
     for (;;) {
         std::size_t comma = value.find(',');
         std::string_view name = trim(value.substr(0, comma));
         if (name.empty() || name.size() > 253 ||
             name.find_first_not_of(allowed) != name.npos)
-            return bad("must be names of lower-case letters, digits, '-' and "
-                       "'.', separated by commas");
-        if (std::ranges::contains(conf.scheduler_names, name))
-            return bad("names \"" + std::string(name) + "\" twice");
-        if (name == "default-scheduler")
-            return bad("must not name the default scheduler: another program "
-                       "already schedules its Pods");
-        conf.scheduler_names.emplace_back(name);
+            return fail(Code::rejected,
+                        "must be names of lower-case letters, digits, '-' and "
+                        "'.', separated by commas");
+        if (std::ranges::contains(names, name))
+            return fail(Code::rejected,
+                        "names \"" + std::string(name) + "\" twice");
+        names.emplace_back(name);
         if (comma == value.npos)
-            return {};
+            return names;
         value.remove_prefix(comma + 1);
     }
+}
+
+Result<> set_scheduler_names(Conf &conf, std::string_view value)
+{
+    auto names = names_in(value);
+    if (!names)
+        return std::unexpected(names.error());
+    if (std::ranges::contains(*names, "default-scheduler"))
+        return bad("must not name the default scheduler: another program "
+                   "already schedules its Pods");
+    conf.scheduler_names = std::move(*names);
+    return {};
+}
+
+// "*" is every namespace.
+template <std::vector<std::string> Conf::*field>
+Result<> set_namespaces(Conf &conf, std::string_view value)
+{
+    if (value == "*") {
+        conf.*field = {"*"};
+        return {};
+    }
+    auto names = names_in(value);
+    if (!names)
+        return std::unexpected(names.error());
+    conf.*field = std::move(*names);
+    return {};
+}
+
+Result<> set_priority_class(Conf &conf, std::string_view value)
+{
+    return add_priority_class(conf.priority_classes, value);
 }
 
 Result<> set_log_level(Conf &conf, std::string_view value)
@@ -166,6 +198,7 @@ Result<> set_log_level(Conf &conf, std::string_view value)
 struct Key {
     std::string_view name;
     Setter set;
+    bool repeats = false; // may be on several lines
 };
 
 constexpr std::array keys = {
@@ -175,6 +208,12 @@ constexpr std::array keys = {
     Key{"SchedulerName", set_scheduler_names},
     Key{"DefaultUser", set_text<&Conf::default_user>},
     Key{"AllowRoot", set_flag<&Conf::allow_root>},
+    Key{"ChooseUser", set_namespaces<&Conf::choose_user>},
+    Key{"ChoosePriority", set_namespaces<&Conf::choose_priority>},
+    Key{"PriorityClass", set_priority_class, true},
+    Key{"MaxPendingJobs", set_number<&Conf::max_pending_jobs, 0, 10000000>},
+    Key{"MaxPendingJobsPerNamespace",
+        set_number<&Conf::max_pending_in_namespace, 0, 10000000>},
     Key{"Partition", set_text<&Conf::partition>},
     Key{"NodeAddress", set_text<&Conf::node_address>},
     Key{"Socket", set_path<&Conf::socket_path>},
@@ -217,7 +256,7 @@ Result<> parse_line(Conf &conf, std::vector<const Key *> &seen,
     if (!key)
         return bad("unknown key \"" + name.substr(0, 64) +
                    "\", see k8s.conf(5)");
-    if (std::ranges::contains(seen, key))
+    if (!key->repeats && std::ranges::contains(seen, key))
         return bad(std::string(key->name) + " is given twice");
     seen.push_back(key);
     if (value.empty())

@@ -5,6 +5,7 @@
 
 #include "common/log.h"
 #include "common/names.h"
+#include "common/priority_class.h"
 #include "common/result.h"
 
 #include <chrono>
@@ -22,6 +23,13 @@ struct Conf {
     std::vector<std::string> scheduler_names{"slurm"}; // SchedulerName=A,B
     std::string default_user;     // DefaultUser=NAME, or Pods are refused
     bool allow_root = false;      // AllowRoot=yes|no
+    // Namespaces whose Pods may name another user, group, account or QoS, and
+    // those whose Pods may raise their priority; "*" is each.
+    std::vector<std::string> choose_user;     // ChooseUser=A,B
+    std::vector<std::string> choose_priority; // ChoosePriority=A,B
+    PriorityClasses priority_classes; // PriorityClass=NAME qos=Q nice=N, often
+    unsigned max_pending_jobs = 5000; // MaxPendingJobs=, 0: no limit
+    unsigned max_pending_in_namespace = 0; // MaxPendingJobsPerNamespace=
     std::string partition;        // Partition=NAME, or Slurm's default
     std::string node_address;     // NodeAddress=IP[:PORT], or slurmctld's
     std::string socket_path = names::default_socket_path; // Socket=PATH

@@ -9,6 +9,7 @@ common_libcommon_la_SOURCES = \
 	common/names.h \
 	common/packet_socket.cc common/packet_socket.h \
 	common/printable.cc common/printable.h \
+	common/priority_class.cc common/priority_class.h \
 	common/result.cc common/result.h \
 	common/units.cc common/units.h
 

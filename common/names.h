@@ -25,6 +25,7 @@ inline constexpr char our_job_annotation_prefix[] = "slurmk8s/";
 inline constexpr char namespace_user[] = "slurmk8s/user";
 inline constexpr char namespace_group[] = "slurmk8s/group";
 inline constexpr char namespace_account[] = "slurmk8s/account";
+inline constexpr char namespace_qos[] = "slurmk8s/qos";
 
 // On a Node, written by administrators: make it a Slurm node, and in which
 // partitions (comma separated; each becomes a feature of the Slurm node).
@@ -42,6 +43,8 @@ inline constexpr char slurm_nodename_label[] =
 // a job's spank_job_env that tells our hooks which jobs are ours. slurmctld
 // shows it to the hooks with "SPANK_" in front.
 inline constexpr char feature[] = "k8s";
+// In front of every feature that the agent itself makes up and takes away.
+inline constexpr char predicate_prefix[] = "k8s-";
 // In front of a Slurm node's name: the feature that only this node has, while a
 // job must run there and nowhere else.
 inline constexpr char pin_prefix[] = "k8s-node-";

@@ -17,6 +17,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/bridge_restart_test.cc \
 	tests/unit/bridge_slurm_faults_test.cc \
 	tests/unit/conf_test.cc \
+	tests/unit/constraints_test.cc \
 	tests/unit/controllers_test.cc \
 	tests/unit/decide_test.cc \
 	tests/unit/drain_retries_test.cc \
@@ -40,7 +41,9 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/http_test.cc \
 	tests/unit/identity_test.cc \
 	tests/unit/job_ref_test.cc \
+	tests/unit/job_requests_test.cc \
 	tests/unit/job_test.cc \
+	tests/unit/job_values_test.cc \
 	tests/unit/json_test.cc \
 	tests/unit/kube_api_test.cc \
 	tests/unit/kube_bodies_test.cc \
@@ -63,6 +66,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/pod_objections_test.cc \
 	tests/unit/pod_requests_test.cc \
 	tests/unit/printable_test.cc \
+	tests/unit/priority_class_test.cc \
 	tests/unit/reflector_test.cc \
 	tests/unit/slurm_contract.cc tests/unit/slurm_contract.h \
 	tests/unit/slurm_contract_test.cc \

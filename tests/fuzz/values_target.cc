@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // JSON itself, quantities, times, ids, k8s.conf, and text for a terminal.
 #include "agent/job.h"
+#include "agent/job_values.h"
 #include "agent/slurm_reasons.h"
-#include "agent/translate.h"
 #include "common/conf.h"
 #include "common/job_ref.h"
 #include "common/json.h"

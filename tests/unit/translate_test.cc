@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/job_values.h"
 #include "agent/translate.h"
 #include "tests/unit/make.h"
 
@@ -10,7 +11,7 @@ using namespace bridge;
 
 namespace {
 
-const Identity alice = {1001, 1002, "science"};
+const Identity alice = {1001, 1002, "science", "high", 0};
 const NodeMap kn1 = {{"kn1", "node-1"}};
 constexpr std::int64_t mib = 1 << 20;
 
@@ -42,6 +43,7 @@ TEST_CASE("a Pod alone becomes a job of one task on one node")
     CHECK(job.user_id == 1001);
     CHECK(job.group_id == 1002);
     CHECK(job.account == "science");
+    CHECK(job.qos == "high");
     CHECK(job.partition == "pods");
     CHECK(job.features == "k8s");
     CHECK(job.tasks == 1);
@@ -244,8 +246,8 @@ TEST_CASE("what we cannot honour is an objection in words")
 TEST_CASE("a wish that we do not know is refused by its name, not passed over")
 {
     for (const char *name :
-         {"slurmk8s/gres", "slurmjob.slinky.slurm.net/account",
-          "slinky.slurm.net/licenses", "slurmk8s/user", "slurmk8s/Timelimit",
+         {"slurmk8s/moon-phase", "slurmjob.slinky.slurm.net/nodelist",
+          "slinky.slurm.net/x", "slurmk8s/user", "slurmk8s/Timelimit",
           "slurmk8s/partition/x"}) {
         CAPTURE(name);
         std::string why = objection_to(make_gang(annotated(name, "x")));
@@ -264,7 +266,7 @@ TEST_CASE("a time limit that is none is an objection that quotes little of it")
     std::string why = objection_to(
         make_gang(annotated("slurmk8s/timelimit", std::string(100000, 'x'))));
 
-    CHECK(why.starts_with("annotation timelimit must be"));
+    CHECK(why.starts_with("annotation slurmk8s/timelimit must be"));
     CHECK(why.size() < 300);
 }
 
