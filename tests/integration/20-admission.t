@@ -56,7 +56,12 @@ JSON
 create() { as "$1" create -f <(pod "${@:2}"); } # WHO + pod's arguments
 
 bind() { # WHO POD [METADATA]
-    as "$1" create --raw "/api/v1/namespaces/$ns/pods/$2/binding" -f - <<JSON
+    bind_by "pods/$2/binding" "$@"
+}
+
+bind_by() { # RESOURCE WHO POD [METADATA]
+    local resource=$1; shift
+    as "$1" create --raw "/api/v1/namespaces/$ns/$resource" -f - <<JSON
 {"apiVersion": "v1", "kind": "Binding",
  "metadata": {"name": "$2", "namespace": "$ns"${3:+, $3}},
  "target": {"apiVersion": "v1", "kind": "Node", "name": "$node"}}
@@ -75,7 +80,8 @@ set_up() {
     kubectl -n "$ns" create serviceaccount user || return
     kubectl -n "$ns" create role user --verb='*' --resource=pods \
         --resource=pods/status --resource=pods/binding \
-        --resource=pods/ephemeralcontainers --resource=pods/resize ||
+        --resource=pods/ephemeralcontainers --resource=pods/resize \
+        --resource=bindings ||
         return
     kubectl -n "$ns" create rolebinding user --role=user \
         --serviceaccount="$ns:user" || return
@@ -129,6 +135,8 @@ refused "nor annotate it through pods/status" "$owned" patch "$user" one \
     --subresource=status
 refused "nor through a binding" "$owned" \
     bind "$user" one "\"labels\": {\"$jobid\": \"1\"}"
+refused "nor through the older kind of binding" "$owned" \
+    bind_by bindings "$user" one "\"labels\": {\"$jobid\": \"1\"}"
 refused "nor annotate it through a binding" "$owned" \
     bind "$user" one '"annotations": {"slurmk8s/sluid": "s"}'
 works "a user changes labels of its own" \
