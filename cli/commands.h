@@ -19,6 +19,11 @@ int show_status(const Conf &conf, bool json);
 // what: the name of a Pod, NAMESPACE/NAME, or a JobId.
 int explain(const Conf &conf, const std::string &what, bool json);
 
+// What is wrong, or will bite, in Slurm's settings, in Kubernetes and on this
+// host. The exit status is verdict()'s (finding.h), whether the agent runs or
+// not.
+int check(const std::string &conf_path, bool json);
+
 // Says on stderr what went wrong.
 int complain(const std::string &what, int exit_status = exit_failed);
 

@@ -16,6 +16,7 @@ namespace {
 constexpr char help[] =
     "Usage: slurmk8s [OPTIONS] status\n"
     "       slurmk8s [OPTIONS] explain POD|JOBID\n"
+    "       slurmk8s [OPTIONS] check\n"
     "Shows what slurmk8sd, the agent between Slurm and Kubernetes, is doing.\n"
     "\n"
     "Commands:\n"
@@ -24,6 +25,9 @@ constexpr char help[] =
     "  explain POD      one Pod's whole story: its job, what Slurm says, what\n"
     "  explain JOBID    the agent does or waits for, and what would change it.\n"
     "                   POD is NAME or NAMESPACE/NAME\n"
+    "  check            what is wrong, or will bite, in Slurm's settings, in\n"
+    "                   Kubernetes and on this host, with the line to change;\n"
+    "                   works without the agent. Run it as root or SlurmUser\n"
     "\n"
     "Options:\n"
     "  -n, --namespace NAME  the namespace of POD; else any that has it\n"
@@ -33,8 +37,9 @@ constexpr char help[] =
     "  -h, --help            print this and exit\n"
     "\n"
     "The exit status is 0 when the agent answered (status: and serves), 1 when\n"
-    "not, 2 for a wrong call, 3 for a Pod or job that is not known. See\n"
-    "slurmk8s(1).\n";
+    "not, 2 for a wrong call, 3 for a Pod or job that is not known. That of\n"
+    "check is 0 without errors, 1 with, 2 when something could not be looked\n"
+    "at. See slurmk8s(1).\n";
 
 struct Options {
     std::string conf_path = names::default_conf_path;
@@ -96,9 +101,11 @@ int run(int argc, char **argv)
         return options.exit_status;
     const std::string command = optind < argc ? argv[optind] : "";
     bool explains = command == "explain";
-    if ((!explains && command != "status") ||
+    if ((!explains && command != "status" && command != "check") ||
         argc - optind != (explains ? 2 : 1))
         return wrong_call();
+    if (command == "check") // which has something to say about k8s.conf, too
+        return check(options.conf_path, options.json);
     auto conf = load_conf(options.conf_path);
     if (!conf)
         return complain(conf.error().message);

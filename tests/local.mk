@@ -6,6 +6,9 @@ TESTS += tests/unit/unit_tests
 endif
 tests_unit_unit_tests_SOURCES = \
 	tests/unit/access_test.cc \
+	tests/unit/check_host_test.cc \
+	tests/unit/check_kube_test.cc \
+	tests/unit/check_slurm_test.cc \
 	tests/unit/agent_link_test.cc \
 	tests/unit/backoff_test.cc \
 	tests/unit/bridge_gate_test.cc \
@@ -92,7 +95,8 @@ tests_unit_unit_tests_CPPFLAGS = $(agent_libagent_la_CPPFLAGS) \
 	-DTEST_DATA_DIR=\"$(abs_srcdir)/tests/data\"
 tests_unit_unit_tests_CXXFLAGS = $(SANITIZED_CXXFLAGS)
 tests_unit_unit_tests_LDFLAGS = $(SANITIZE)
-tests_unit_unit_tests_LDADD = plugins/libplugin_pure.la agent/libagent.la \
+tests_unit_unit_tests_LDADD = plugins/libplugin_pure.la cli/libcheck.la \
+	agent/libagent.la \
 	$(CURL_LIBS) $(OPENSSL_LIBS) $(HTTPLIB_LIBS) $(SLURM_LIBS)
 
 EXTRA_DIST += \
