@@ -137,7 +137,7 @@ Findings check_namespaces(const KubeFacts &kube, const Conf &conf)
 {
     Findings found;
     if (!conf.default_user.empty())
-        if (auto said = identify(Namespace{}, conf); !said)
+        if (auto said = identify(Namespace{}, Pod{}, conf); !said)
             found.push_back({Severity::error, "k8s.conf",
                              "DefaultUser: " + said.error().message,
                              "DefaultUser=a user that this host knows"});
@@ -145,7 +145,7 @@ Findings check_namespaces(const KubeFacts &kube, const Conf &conf)
         if (!ns.annotations.contains(names::namespace_user) &&
             !ns.annotations.contains(names::namespace_group))
             continue;
-        if (auto said = identify(ns, conf); !said)
+        if (auto said = identify(ns, Pod{}, conf); !said)
             found.push_back({Severity::error, "namespace " + ns.name,
                              said.error().message,
                              "kubectl annotate --overwrite namespace " +
