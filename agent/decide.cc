@@ -2,6 +2,7 @@
 #include "agent/decide.h"
 
 #include "agent/translate.h"
+#include "agent/words.h"
 
 #include <algorithm>
 
@@ -145,6 +146,15 @@ Action complete_or_cancel(const Gang &gang)
     return Complete{job, end.status, end.why};
 }
 
+// Slurm gives a pending job no exit code: it becomes CANCELLED, with a comment.
+Action complete_lost(const Gang &gang)
+{
+    Action action = complete_or_cancel(gang);
+    if (auto *complete = std::get_if<Complete>(&action))
+        complete->why = lost_allocation_words(complete->status, complete->why);
+    return action;
+}
+
 // The job was asked for with a feature that only the Pods' node has, but an
 // administrator may have changed it since.
 Action restamp(const Gang &gang, const NodeMap &nodes)
@@ -261,7 +271,7 @@ Action decide(const Gang &gang, const NodeMap &nodes)
         return pod->terminal() && binder_of(*pod) == gang.job->ref;
     };
     if (!gang.pods.empty() && std::ranges::all_of(gang.pods, ran))
-        return complete_or_cancel(gang); // they ended before it was noticed
+        return complete_lost(gang); // they ended before it was noticed
     return Cancel{gang.job->ref};
 }
 

@@ -16,7 +16,7 @@
 //   pending       waiting                   Wait
 //   pending       living, to be adopted     Wait
 //   pending       living by that job        Adopt: its allocation is lost
-//   pending       over, ran by that job     Complete: likewise
+//   pending       over, ran by that job     Complete: likewise, too late
 //   pending       gone                      Cancel
 //   allocated     waiting                   Bind; Renew if it does not fit, or
 //                                           cannot be bound for too long

@@ -41,6 +41,16 @@ std::string job_ended_words(JobRef job, JobState state)
     return std::format("Slurm job {} ended: {}.", job.id, state_name(state));
 }
 
+std::string lost_allocation_words(int status, const std::string &why)
+{
+    std::string words = "slurmctld lost the allocation in a crash; the Pod ended "
+                        "with exit code " +
+                        std::to_string(status >> 8);
+    if (int signal = status & 0x7f)
+        words += ", signal " + std::to_string(signal);
+    return why.empty() ? words : words + ": " + why;
+}
+
 std::string ended_event_reason(JobState state)
 {
     return state == JobState::preempted ? "Preempted" : "SlurmJobEnded";

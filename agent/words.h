@@ -22,6 +22,10 @@ std::string expected_words(const Job &job);
 // "Slurm job 812 ended: CANCELLED."
 std::string job_ended_words(JobRef job, JobState state);
 
+// The comment of a job that a crash of slurmctld set back to pending while its
+// Pods ran to their end. status: as wait(2) gives it.
+std::string lost_allocation_words(int status, const std::string &why);
+
 // The reason of the Event that says so on a Pod: "Preempted" or "SlurmJobEnded".
 std::string ended_event_reason(JobState state);
 

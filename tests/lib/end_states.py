@@ -9,19 +9,23 @@ SLURMS_OWN = ("CANCELLED", "TIMEOUT", "PREEMPTED", "DEADLINE", "NODE_FAIL",
 # slurmdbd keeps these of a job that slurmctld lost in a crash ("runaway").
 LOST = ("RUNNING", "PENDING", "SUSPENDED")
 OOM = "OUT_OF_MEMORY"
+# A crash set the job back to pending, and its Pod ended: Slurm gives such a job
+# no exit code.
+ALLOCATION_LOST = "slurmctld lost the allocation in a crash"
 
 
 def wrong(pod, accounted, slurm_user):
-    """Why the end does not fit, or "". accounted: (state, exit code) as sacct
-    prints them; None where it has no such job. slurm_user: the number as which
+    """Why the end does not fit, or "". accounted: (state, exit code, comment) as
+    sacct prints them; None where it has no such job. slurm_user: the number as which
     the agent cancels jobs."""
     if accounted is None:
         return "sacct knows no job with its SLUID"
-    state, code = accounted
+    state, code, comment = accounted
     by_the_agent = state == f"CANCELLED by {slurm_user}"
     if state in LOST or state.startswith(SLURMS_OWN) and not by_the_agent:
         return ""
-    if by_the_agent and "deletionTimestamp" in pod["metadata"]:
+    if by_the_agent and ("deletionTimestamp" in pod["metadata"] or
+                         comment.startswith(ALLOCATION_LOST)):
         return ""
     allowed = _allowed(pod)
     if (state, code) in allowed or (state, None) in allowed:

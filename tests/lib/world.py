@@ -149,10 +149,10 @@ def accounted(pods):
         rows = bed.run("sacct", "--noheader", "--parsable2", "--allocations",
                        "--allusers", "--duplicates", "--starttime=1970-01-01",
                        f"--jobs={','.join(ids[start:start + 500])}",
-                       "--format=SLUID,State,ExitCode")
+                       "--format=SLUID,State,ExitCode,Comment")
         for row in rows.splitlines():
-            sluid, state, code = row.split("|")
-            found[sluid] = (state, code)
+            sluid, state, code, comment = row.split("|", 3)
+            found[sluid] = (state, code, comment)
     return found
 
 

@@ -200,8 +200,10 @@ TEST_CASE("a Pod that lives by a job that is pending again gets another job")
     CHECK(adopt.generation == 1);
 
     expect<Wait>(gang_of(with_deletion(bound_pod()), JobState::pending));
-    expect<Complete>(
-        gang_of(with_end(bound_pod(), "Succeeded"), JobState::pending));
+    CHECK(expect<Complete>(
+              gang_of(with_end(bound_pod(), "Succeeded"), JobState::pending))
+              .why == "slurmctld lost the allocation in a crash; the Pod ended "
+                      "with exit code 0");
 }
 
 TEST_CASE("a Pod whose job was allocated again, elsewhere, gets another job")
