@@ -12,6 +12,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import admission
 import bed
+import slurmctld
 from tap import case, check, equal, run, wait_for
 
 ADMISSION = "/apis/admissionregistration.k8s.io/v1"
@@ -87,19 +88,15 @@ def for_people():
 @contextlib.contextmanager
 def slurm_conf(**settings):
     """These settings hold meanwhile; None takes one away."""
-    before = bed.inside("cat", "/etc/slurm/slurm.conf")
-    lines = [line for line in before.splitlines()
-             if line.split("=")[0] not in settings]
-    lines += [f"{key}={value}" for key, value in settings.items()
-              if value is not None]
-    write("/etc/slurm/slurm.conf", "\n".join(lines) + "\n")
-    bed.inside("scontrol", "reconfigure")
-    try:
+    def edit(text):
+        lines = [line for line in text.splitlines()
+                 if line.split("=")[0] not in settings]
+        return "\n".join(lines + [f"{key}={value}"
+                                  for key, value in settings.items()
+                                  if value is not None]) + "\n"
+    with slurmctld.changed_conf(edit):
         yield
-    finally:
-        write("/etc/slurm/slurm.conf", before)
-        bed.inside("scontrol", "reconfigure")
-        set_up()
+    set_up()
 
 
 def write(path, text):

@@ -11,6 +11,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import admission
 import bed
+import slurmctld
 from admission import As, pods_path, refused
 from tap import case, check, equal, never, run, wait_for
 
@@ -20,6 +21,9 @@ CHOSEN = "Slurm chooses the node"
 JOB = "slurmjob.slinky.slurm.net/"
 AGENT = "system:serviceaccount:slurm-k8s-bridge:slurmk8sd"
 
+# Accounts and QOS are nobody's secret: Slurm must enforce who has which.
+enforcing = slurmctld.changed_conf(lambda text: text +
+    "AccountingStorageEnforce=associations,limits,qos\n")
 forger = None
 victim = {}  # alice's Pod and its job
 
@@ -36,6 +40,7 @@ def set_up_all():
     global forger, victim
     admission.apply()
     bed.clean()
+    enforcing.__enter__()
     admission.namespace(NS, annotations={"slurmk8s/user": "bob"})
     forger = As(admission.editor(NS), dry=False)
     bed.create(bed.pod("victim", annotations={bed.TIMELIMIT: "60"}))
@@ -368,7 +373,11 @@ def user_of_the_pod():
     for prefix in (JOB, "slinky.slurm.net/", "slurmk8s/"):
         for name, value in (("user-id", "0"), ("user-id", "1001"),
                             ("user", "root"), ("user", "alice"),
-                            ("group-id", "0"), ("group", "root")):
+                            ("user-id", "00"), ("user-id", "-0"),
+                            ("user-id", "root"), ("user-id", "slurm"),
+                            ("user-id", "4294967295"), ("user-id", "1001 "),
+                            ("group-id", "0"), ("group-id", "root"),
+                            ("group", "root")):
             job = job_as({prefix + name: value})
             if job:
                 equal(job["user_name"], "bob", f"user by {prefix}{name}")
@@ -377,12 +386,93 @@ def user_of_the_pod():
 
 @case
 def account_of_the_pod():
-    """17: an account or QOS that bob does not have, or a partition's"""
-    job = job_as({JOB + "account": "root"})
-    check(job is None or job["account"] == "physics",
-          f"account: {job and job['account']}")
-    job = job_as({JOB + "qos": "no-such-qos"})
-    check(job is None or job["qos"] == "normal", f"qos: {job and job['qos']}")
+    """17: an account or QOS that bob does not have, by the Pod's annotations"""
+    bed.run("sacctmgr", "-i", "add", "qos", "vip", check=False)
+    for prefix in (JOB, "slurmk8s/"):
+        for name, value, own in (("account", "root", "physics"),
+                                 ("account", "no-such", "physics"),
+                                 ("qos", "vip", "normal"),
+                                 ("qos", "no-such", "normal")):
+            job = job_as({prefix + name: value})
+            check(job is None or job[name] == own,
+                  f"{name}: {job and job[name]}")
+
+
+@case
+def priority_of_the_pod():
+    """18: more priority than sbatch would give"""
+    for name, value in (("nice", "-1"), ("nice", "-2147483645"),
+                        ("priority", "4294967293"), ("priority", "TOP")):
+        plain, job = job_as({}), job_as({JOB + name: value})
+        if job:
+            equal((job["priority"]["number"], job["nice"]),
+                  (plain["priority"]["number"], plain["nice"]),
+                  f"priority and nice by {name}={value}")
+
+
+def runs_with(annotations, name="own"):
+    """Whether a Pod with these annotations gets a node: else it was refused, or
+    is looked at and waits, in words on the Pod."""
+    made = create(pod(name, annotations=annotations))
+    bed._uids[name] = made["metadata"]["uid"]
+
+    def outcome():
+        found = bed.get(name, NS)
+        if found["spec"].get("nodeName"):
+            return "runs"
+        return bed.condition(name, NS).get("message")
+
+    said = wait_for("the Pod to run, or to say why not", outcome)
+    runs = said == "runs" or never_ends_well(name)
+    bed.delete(name, NS, grace=0)
+    wait_for("it to be gone", lambda: not bed.get(name, NS))
+    return runs
+
+
+def never_ends_well(name):
+    """What waits is looked at by the scheduler many times in that time."""
+    try:
+        never("it runs", lambda: bed.get(name, NS)["spec"].get("nodeName"), 3)
+    except AssertionError:
+        return True
+    return False
+
+
+def scontrol(*words):
+    bed.run("scontrol", *words)
+
+
+@case
+def anothers_reservation():
+    """19: into a reservation of alice's"""
+    scontrol("create", "reservation", "ReservationName=hers", "Users=alice",
+             "StartTime=now", "Duration=60", "Nodes=kn4")
+    try:
+        check(not runs_with({JOB + "reservation": "hers"}), "it runs there")
+    finally:
+        scontrol("delete", "ReservationName=hers")
+
+
+@case
+def closed_partitions():
+    """20: into partitions that sbatch refuses him; others take the same Pod"""
+    for kind in ("qos", "account"):
+        bed.run("sacctmgr", "-i", "add", kind, "vip", check=False)
+    scontrol("create", "PartitionName=open", "Nodes=kn2,kn3,kn4")
+    try:
+        check(runs_with({JOB + "partition": "open"}), "an open one takes it")
+    finally:
+        scontrol("delete", "PartitionName=open")
+    for number, closed in enumerate((
+            "AllowGroups=alice", "AllowAccounts=vip", "DenyAccounts=physics",
+            "AllowQos=vip", "RootOnly=YES", "State=INACTIVE")):
+        name = f"closed{number}"
+        scontrol("create", f"PartitionName={name}", "Nodes=kn2,kn3,kn4", closed)
+        try:
+            check(not runs_with({JOB + "partition": name}),
+                  f"{closed}: it runs there")
+        finally:
+            scontrol("delete", f"PartitionName={name}")
 
 
 def hostile(word):
@@ -392,7 +482,7 @@ def hostile(word):
 
 @case
 def injected_words():
-    """18: line feeds, quotes and JSON in what goes into the job: it stays one
+    """21: line feeds, quotes and JSON in what goes into the job: it stays one
     value, and the tag stays the agent's"""
     for name in ("job-name", "comment", "wckey"):
         for value in hostile("x"):
@@ -406,7 +496,7 @@ def injected_words():
 
 @case
 def as_the_agent():
-    """19: becoming the agent: its token, its Namespace, its name"""
+    """22: becoming the agent: its token, its Namespace, its name"""
     home = "/api/v1/namespaces/slurm-k8s-bridge"
     refused("cannot create", forger.create,
             home + "/serviceaccounts/slurmk8sd/token", {"spec": {}})
@@ -431,7 +521,7 @@ def as_the_agent():
 
 @case
 def a_twin_of_the_agent():
-    """20: a ServiceAccount of the agent's name in its own Namespace is nobody"""
+    """23: a ServiceAccount of the agent's name in its own Namespace is nobody"""
     admission.make(f"/api/v1/namespaces/{NS}/serviceaccounts",
                    {"metadata": {"name": "slurmk8sd"}})
     twin = As(admission.token(NS, "slurmk8sd"), dry=False)
@@ -441,7 +531,7 @@ def a_twin_of_the_agent():
 
 @case
 def the_lease():
-    """21: taking the Lease, so that no agent acts"""
+    """24: taking the Lease, so that no agent acts"""
     path = "/apis/coordination.k8s.io/v1/namespaces/slurm-k8s-bridge/leases"
     refused("cannot patch", forger.patch, path + "/slurmk8sd",
             {"spec": {"holderIdentity": "me"}})
@@ -452,7 +542,7 @@ def the_lease():
 
 @case
 def nodes_and_policies():
-    """22: opting Nodes in or out, cordoning them, taking the policies away"""
+    """25: opting Nodes in or out, cordoning them, taking the policies away"""
     for change in ({"metadata": {"labels": {
             "scheduler.slinky.slurm.net/external-node": None}}},
             {"spec": {"unschedulable": True}}):
@@ -473,7 +563,7 @@ def slurm(*command, user="bob"):
 
 @case
 def end_anothers_job():
-    """23: bob ends, signals, requeues, suspends the victim's job"""
+    """26: bob ends, signals, requeues, suspends the victim's job"""
     job = str(victim["job_id"])
     for command in (("scancel", job), ("scancel", "--signal=KILL", job),
                     ("scancel", "--user=alice"), ("scontrol", "requeue", job),
@@ -489,7 +579,7 @@ def end_anothers_job():
 
 @case
 def raise_ones_own():
-    """24: alice, whose job it is, raises it, moves it, forges its tag"""
+    """27: alice, whose job it is, raises it, moves it, forges its tag"""
     job = str(victim["job_id"])
     for setting in ("TimeLimit=UNLIMITED", "Priority=4294967294", "Nice=-100",
                     "AdminComment={}", "NumCPUs=8", "Partition=native",
@@ -504,7 +594,7 @@ def raise_ones_own():
 
 @case
 def tag_on_a_job():
-    """25: an ordinary job that carries the victim's tag, in each text that its
+    """28: an ordinary job that carries the victim's tag, in each text that its
     owner writes"""
     tag = victim["admin_comment"]
     made = slurm("sbatch", "--parsable", "--chdir=/tmp", "--partition=native",
@@ -521,7 +611,7 @@ def tag_on_a_job():
 
 @case
 def placeholder_of_ones_own():
-    """26: an external job of bob's, with the victim's tag or without"""
+    """29: an external job of bob's, with the victim's tag or without"""
     before = set(bed.jobs())
     for more in ((), (f"--comment={victim['admin_comment']}",)):
         said = slurm("sbatch", "--external", "--ntasks=1", "--partition=kwok",
@@ -545,7 +635,7 @@ except OSError as error:
 
 @case
 def the_socket():
-    """27: speaking to the agent as slurmctld's plugin would"""
+    """30: speaking to the agent as slurmctld's plugin would"""
     for user in ("bob", "alice"):
         said = bed.inside("python3", "-c", CONNECT, user=user)
         check("refused" in said or "heard b''" in said, said)
@@ -553,7 +643,7 @@ def the_socket():
 
 @case
 def files_of_the_agent():
-    """28: reading the token, changing k8s.conf, the gate's file, the socket"""
+    """31: reading the token, changing k8s.conf, the gate's file, the socket"""
     for command in ("cat /etc/slurm/k8s/token", "echo >> /etc/slurm/k8s.conf",
                     "cat /var/spool/slurmctld/k8s_gate",
                     "rm /run/slurmk8s/hook.sock",
@@ -567,10 +657,16 @@ def files_of_the_agent():
 @case
 def cleans_up():
     """the victim's Pod ends as it should, and the forger's Namespace goes"""
-    bed.delete("victim")
-    bed.wait_gone("victim")
-    admission.forget_namespace(NS)
-    wait_for("all jobs to end", lambda: not bed.run("squeue", "-h").strip())
+    try:
+        bed.delete("victim")
+        bed.wait_gone("victim")
+        admission.forget_namespace(NS)
+        wait_for("all jobs to end",
+                 lambda: not bed.run("squeue", "-h").strip())
+    finally:
+        for kind in ("qos", "account"):
+            bed.run("sacctmgr", "-i", "delete", kind, "vip", check=False)
+        enforcing.__exit__()
 
 
 def after_each():
