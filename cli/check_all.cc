@@ -58,6 +58,7 @@ Findings check_all(const Facts &facts)
         add_slurm(facts, sum);
     }
     sum.add(check_conf_file(facts.host, slurm_user));
+    sum.add(check_choices(facts.conf));
     sum.add(check_token(facts.host, slurm_user));
     sum.add(check_socket(facts.host, slurm_user));
     sum.add(check_agent(facts.host));

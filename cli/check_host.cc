@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/check_host.h"
 
+#include <algorithm>
 #include <format>
 
 namespace bridge {
@@ -47,6 +48,25 @@ Findings check_conf_file(const HostFacts &host,
                  "chown root " + host.conf.path + "; chmod 644 " +
                      host.conf.path}};
     return {};
+}
+
+Findings check_choices(const Conf &conf)
+{
+    Findings found;
+    auto say = [&](const std::string &says, const std::string &change) {
+        found.push_back({Severity::warning, "k8s.conf", says, change});
+    };
+    if (std::ranges::contains(conf.choose_user, "*"))
+        say("whoever may create a Pod anywhere may run as any user of Slurm",
+            "ChooseUser=the namespaces that need it");
+    if (std::ranges::contains(conf.choose_priority, "*"))
+        say("whoever may create a Pod anywhere may pass every other job",
+            "ChoosePriority=the namespaces that need it");
+    if (conf.allow_root)
+        say("Pods may be root's or SlurmUser's in Slurm, which checks next to "
+            "nothing of such jobs",
+            "AllowRoot=no");
+    return found;
 }
 
 Findings check_token(const HostFacts &host,

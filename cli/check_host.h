@@ -5,6 +5,7 @@
 
 #include "cli/finding.h"
 #include "cli/host_facts.h"
+#include "common/conf.h"
 
 #include <cstdint>
 #include <optional>
@@ -13,6 +14,8 @@ namespace bridge {
 
 Findings check_conf_file(const HostFacts &host,
                          std::optional<std::uint32_t> slurm_user);
+// What k8s.conf lets Pods do that users in Slurm may not.
+Findings check_choices(const Conf &conf);
 Findings check_token(const HostFacts &host,
                      std::optional<std::uint32_t> slurm_user);
 Findings check_socket(const HostFacts &host,

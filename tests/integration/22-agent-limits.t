@@ -259,15 +259,19 @@ def claims():
 @case
 def cleans_up():
     """the agent still does its work under these limits: a Pod runs and ends"""
-    bed.create(bed.pod("works", annotations={"sandbox/run": "100ms"}))
-    bed.wait_ended("works", "COMPLETED", "0:0")
-    bed.create(bed.pod("cancelled"))
-    bed.wait_phase("cancelled", "Running")
-    bed.run("scancel", str(bed.job_of("cancelled")["job_id"]))
-    wait_for("the Pod to end", lambda: not bed.get("cancelled") or
-             bed.phase_is("cancelled", "Failed"))
-    check("forbidden" not in bed.log("slurmk8sd", 200), "no write was refused")
-    tear_down()
+    try:
+        size = bed.log_size("slurmk8sd")
+        bed.create(bed.pod("works", annotations={"sandbox/run": "100ms"}))
+        bed.wait_ended("works", "COMPLETED", "0:0")
+        bed.create(bed.pod("cancelled"))
+        bed.wait_phase("cancelled", "Running")
+        bed.run("scancel", str(bed.job_of("cancelled")["job_id"]))
+        wait_for("the Pod to end", lambda: not bed.get("cancelled") or
+                 bed.phase_is("cancelled", "Failed"))
+        check("forbidden" not in bed.log_since("slurmk8sd", size),
+              "no write was refused")
+    finally:
+        tear_down()
 
 
 run(set_up, after_failure=bed.last_words)

@@ -128,6 +128,19 @@ TEST_CASE("what is wrong on the host is found, each by itself")
     }
 }
 
+TEST_CASE("what lets every Pod be anybody is worth a warning")
+{
+    CHECK(check_choices({}).empty());
+    Conf conf;
+    conf.choose_user = conf.choose_priority = {"physics", "ops"};
+    CHECK(check_choices(conf).empty());
+
+    conf.choose_user = {"physics", "*"};
+    conf.choose_priority = {"*"};
+    conf.allow_root = true;
+    CHECK(check_choices(conf).size() == 3);
+}
+
 TEST_CASE("a token says when it expires")
 {
     using std::chrono::sys_seconds;
