@@ -50,8 +50,10 @@ int refuse(const std::string &why, char **err_msg, int rc = ESLURM_ACCESS_DENIED
 // The errno that slurmctld has for this case, where it has one.
 int answer(const std::optional<std::string> &why, char **err_msg)
 {
-    return why ? refuse(*why, err_msg, ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE)
-               : SLURM_SUCCESS;
+    if (!why)
+        return SLURM_SUCCESS;
+    nodes->look_again();
+    return refuse(*why, err_msg, ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE);
 }
 
 // Keeps what kept_entries() says, in order.

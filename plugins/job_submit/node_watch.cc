@@ -21,6 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 constexpr auto first_look = 2s; // slurmctld serves by then
 constexpr auto interval = 20s;
+constexpr auto shortest = 1s; // between two looks, however often it is asked
 constexpr auto trusted = 60s;
 
 template <class Msg, auto free_msg> struct Answer {
@@ -84,8 +85,23 @@ void NodeWatch::run()
         } catch (const std::exception &e) { // such as no memory
             slurm_debug("job_submit/k8s: nodes were not seen: %s", e.what());
         }
-        std::this_thread::sleep_for(interval);
+        wait();
     }
+}
+
+void NodeWatch::look_again()
+{
+    std::lock_guard lock(mutex_);
+    look_again_ = true;
+    asked_.notify_one();
+}
+
+void NodeWatch::wait()
+{
+    std::this_thread::sleep_for(shortest);
+    std::unique_lock lock(mutex_);
+    asked_.wait_for(lock, interval, [this] { return look_again_; });
+    look_again_ = false;
 }
 
 void NodeWatch::look(Answers &last)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Keeps a NodeView: one thread asks slurmctld by RPC, as anybody would, since
 // job_submit must not: it is called with slurmctld's locks held. What it shows
-// may be half a minute old, or nothing at all; slurmctld itself places no
+// may be twenty seconds old, or nothing at all; slurmctld itself places no
 // ordinary job on an external node, but in words that say nothing.
 //
 // Never ends and is never freed: slurmctld ends by exit(0) while it lives.
@@ -10,6 +10,7 @@
 #include "plugins/job_submit/node_view.h"
 
 #include <chrono>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 
@@ -24,14 +25,21 @@ class NodeWatch {
     // waits for the thread's RPCs.
     std::shared_ptr<const NodeView> view();
 
+    // After a refusal: whoever has just changed a node or a partition and asks
+    // again is answered by what is there now.
+    void look_again();
+
   private:
     using Clock = std::chrono::steady_clock;
     struct Answers;
 
     [[noreturn]] void run();
     void look(Answers &last);
+    void wait();
 
+    std::condition_variable asked_;
     std::mutex mutex_; // of what follows
+    bool look_again_ = false;
     std::shared_ptr<const NodeView> view_;
     Clock::time_point looked_;
 };

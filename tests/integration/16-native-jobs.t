@@ -203,6 +203,22 @@ def told_why():
 
 
 @case
+def not_for_long():
+    """what has changed in Slurm a moment ago is refused once at most"""
+    node = native_node()
+    submit = lambda: bed.run(
+        "sbatch", "--chdir=/tmp", f"--partition={NATIVE}",
+        "--constraint=k8s.new", "--wrap", "true", user="alice", check=False)
+    check("has the feature k8s.new:" in submit(), "before")
+    bed.run("scontrol", "update", f"NodeName={node}", "Features=k8s.new")
+    try:
+        wait_for("the job to be taken", lambda: "Submitted" in submit(), 10)
+    finally:
+        bed.run("scontrol", "update", f"NodeName={node}", "Features=",
+                "ActiveFeatures=")
+
+
+@case
 def told_why_later():
     """a waiting job cannot be moved to where it could never start"""
     job_id = submit("true", "--hold")
