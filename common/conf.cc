@@ -184,6 +184,15 @@ Result<> set_priority_class(Conf &conf, std::string_view value)
     return add_priority_class(conf.priority_classes, value);
 }
 
+Result<> set_feature_labels(Conf &conf, std::string_view value)
+{
+    auto labels = parse_feature_labels(value);
+    if (!labels)
+        return std::unexpected(labels.error());
+    conf.feature_labels = std::move(*labels);
+    return {};
+}
+
 Result<> set_log_level(Conf &conf, std::string_view value)
 {
     constexpr std::array<std::string_view, 4> names = {"error", "warning",
@@ -216,6 +225,9 @@ constexpr std::array keys = {
         set_number<&Conf::max_pending_in_namespace, 0, 10000000>},
     Key{"Partition", set_text<&Conf::partition>},
     Key{"NodeAddress", set_text<&Conf::node_address>},
+    Key{"FeatureLabels", set_feature_labels},
+    Key{"KubeletDir", set_path<&Conf::kubelet_dir>},
+    Key{"NodeLabelsFile", set_path<&Conf::labels_file>},
     Key{"Socket", set_path<&Conf::socket_path>},
     Key{"WebAddress", set_text<&Conf::web_address>},
     Key{"ResyncInterval", set_seconds<&Conf::resync_interval, 5, 86400>},

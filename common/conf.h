@@ -3,6 +3,7 @@
 // table of keys; the man page has their meaning.
 #pragma once
 
+#include "common/feature_labels.h"
 #include "common/log.h"
 #include "common/names.h"
 #include "common/priority_class.h"
@@ -32,6 +33,9 @@ struct Conf {
     unsigned max_pending_in_namespace = 0; // MaxPendingJobsPerNamespace=
     std::string partition;        // Partition=NAME, or Slurm's default
     std::string node_address;     // NodeAddress=IP[:PORT], or slurmctld's
+    std::vector<FeatureLabel> feature_labels{}; // FeatureLabels=LABEL[:NAME],…
+    std::string kubelet_dir = names::default_kubelet_dir; // KubeletDir=PATH
+    std::string labels_file = names::default_labels_file; // NodeLabelsFile=PATH
     std::string socket_path = names::default_socket_path; // Socket=PATH
     std::string web_address = "127.0.0.1:8473"; // WebAddress=IP:PORT
     std::chrono::seconds resync_interval{300};  // ResyncInterval=, 5..86400

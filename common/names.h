@@ -48,6 +48,10 @@ inline constexpr char predicate_prefix[] = "k8s-";
 // In front of a Slurm node's name: the feature that only this node has, while a
 // job must run there and nowhere else.
 inline constexpr char pin_prefix[] = "k8s-node-";
+// In front of a feature that a Node's label gives (common/feature_labels.h),
+// and what follows it in the one that every node with a kubelet reports.
+inline constexpr char label_feature_prefix[] = "k8s.";
+inline constexpr char kubelet_name[] = "kubelet";
 inline constexpr char job_mark[] = "K8S_GANG";
 inline constexpr char hook_job_mark[] = "SPANK_K8S_GANG";
 
@@ -60,6 +64,8 @@ inline constexpr char gate_drain_reason[] =
 inline constexpr char gate_file[] = "k8s_gate"; // in StateSaveLocation
 inline constexpr char conf_file[] = "k8s.conf"; // beside slurm.conf
 inline constexpr char default_conf_path[] = "/etc/slurm/k8s.conf";
+inline constexpr char default_kubelet_dir[] = "/var/lib/kubelet";
+inline constexpr char default_labels_file[] = "/run/slurmk8s-node/labels.json";
 inline constexpr char default_socket_path[] = "/run/slurmk8s/hook.sock";
 
 } // namespace bridge::names

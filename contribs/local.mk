@@ -10,4 +10,5 @@ EXTRA_DIST += \
 	contribs/k8s.conf.example \
 	contribs/kubernetes \
 	contribs/sandbox \
+	contribs/systemd/slurmd-node-labels.conf \
 	contribs/systemd/slurmk8sd.service.in

@@ -7,6 +7,7 @@ EXTRA_DIST += plugins/plugin.map
 plugin_LTLIBRARIES += plugins/prep/prep_k8s.la
 plugins_prep_prep_k8s_la_SOURCES = \
 	plugins/job_facts.cc plugins/job_facts.h \
+	plugins/slurm_conf_path.cc plugins/slurm_conf_path.h \
 	plugins/slurmctld_job.cc plugins/slurmctld_job.h \
 	plugins/prep/agent_link.cc plugins/prep/agent_link.h \
 	plugins/prep/agent_socket.cc plugins/prep/agent_socket.h \
@@ -34,10 +35,23 @@ plugins_job_submit_job_submit_k8s_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 EXTRA_plugins_job_submit_job_submit_k8s_la_DEPENDENCIES = \
 	$(top_srcdir)/plugins/plugin.map
 
+plugin_LTLIBRARIES += plugins/node_features/node_features_k8s.la
+plugins_node_features_node_features_k8s_la_SOURCES = \
+	plugins/slurm_conf_path.cc plugins/slurm_conf_path.h \
+	plugins/node_features/feature_report.cc \
+	plugins/node_features/feature_report.h \
+	plugins/node_features/node_features_k8s.cc
+plugins_node_features_node_features_k8s_la_LIBADD = common/libcommon.la
+plugins_node_features_node_features_k8s_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+EXTRA_plugins_node_features_node_features_k8s_la_DEPENDENCIES = \
+	$(top_srcdir)/plugins/plugin.map
+
 # What needs no slurmctld around it, for the unit tests.
 noinst_LTLIBRARIES += plugins/libplugin_pure.la
 plugins_libplugin_pure_la_SOURCES = \
 	plugins/job_facts.cc plugins/job_facts.h \
+	plugins/node_features/feature_report.cc \
+	plugins/node_features/feature_report.h \
 	plugins/prep/agent_link.cc plugins/prep/agent_link.h \
 	plugins/prep/agent_socket.cc plugins/prep/agent_socket.h \
 	plugins/prep/drain_retries.h \

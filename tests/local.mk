@@ -33,6 +33,8 @@ tests_unit_unit_tests_SOURCES = \
 	tests/fuzz/targets.h \
 	tests/fuzz/values_target.cc \
 	tests/fuzz/wire_target.cc \
+	tests/unit/feature_labels_test.cc \
+	tests/unit/feature_report_test.cc \
 	tests/unit/fuzz_corpus_test.cc \
 	tests/unit/gang_store_test.cc \
 	tests/unit/gang_test.cc \

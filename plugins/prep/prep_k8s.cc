@@ -8,6 +8,7 @@
 #include "common/conf.h"
 #include "common/names.h"
 #include "plugins/prep/agent_link.h"
+#include "plugins/slurm_conf_path.h"
 #include "plugins/slurmctld_job.h"
 
 #include <array>
@@ -15,7 +16,6 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <thread>
 #include <unistd.h>
@@ -41,8 +41,6 @@ extern const std::uint32_t plugin_version = SLURM_VERSION_NUMBER;
 // Exported by slurmctld, declared in none of Slurm's public headers. Only sets
 // a flag and a condition (job_scheduler.c).
 [[gnu::weak]] void schedule(bool full_queue);
-// The daemon's configuration; its type is public, its declaration is not.
-[[gnu::weak]] extern slurm_conf_t slurm_conf;
 }
 
 namespace bridge {
@@ -123,22 +121,11 @@ class RealSlurmctld final : public Slurmctld {
     const PrepCallbacks callbacks_;
 };
 
-// Beside slurm.conf, wherever this slurmctld found that.
-std::string conf_path()
-{
-    const char *slurm_conf_file =
-        &slurm_conf ? slurm_conf.slurm_conf : std::getenv("SLURM_CONF");
-    if (!slurm_conf_file)
-        return names::default_conf_path;
-    return std::filesystem::path(slurm_conf_file)
-        .replace_filename(names::conf_file);
-}
-
 // A bad k8s.conf is no reason for a cluster to stand still: the agent refuses
 // it too, and says so.
 LinkSettings settings()
 {
-    auto conf = load_conf(conf_path());
+    auto conf = load_conf(k8s_conf_path());
     if (!conf)
         slurm_error("prep/k8s: defaults are used: %s",
                     conf.error().message.c_str());

@@ -58,6 +58,9 @@ TEST_CASE("every key sets its field")
                            "AllowRoot=YES\n"
                            "Partition=pods\n"
                            "NodeAddress=10.0.0.1:6818\n"
+                           "FeatureLabels=example.com/zone, tier:class\n"
+                           "KubeletDir=/kubelet\n"
+                           "NodeLabelsFile=/labels\n"
                            "Socket=/run/x/hook.sock\n"
                            "WebAddress=127.0.0.1:1\n"
                            "ResyncInterval=5\n"
@@ -80,6 +83,11 @@ TEST_CASE("every key sets its field")
     CHECK(conf->allow_root);
     CHECK(conf->partition == "pods");
     CHECK(conf->node_address == "10.0.0.1:6818");
+    CHECK(conf->feature_labels ==
+          std::vector<FeatureLabel>{{"example.com/zone", "zone"},
+                                    {"tier", "class"}});
+    CHECK(conf->kubelet_dir == "/kubelet");
+    CHECK(conf->labels_file == "/labels");
     CHECK(conf->socket_path == "/run/x/hook.sock");
     CHECK(conf->web_address == "127.0.0.1:1");
     CHECK(conf->lease_namespace == "ns");

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugins/node_features/feature_report.h"
+
+#include "common/json.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace bridge {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words split(const std::string &list)
+{
+    Words words;
+    for (std::size_t start = 0; start < list.size();) {
+        std::size_t comma = std::min(list.find(',', start), list.size());
+        if (comma != start)
+            words.push_back(list.substr(start, comma - start));
+        start = comma + 1;
+    }
+    return words;
+}
+
+std::string join(const Words &words)
+{
+    std::string list;
+    for (const std::string &word : words)
+        list += (list.empty() ? "" : ",") + word;
+    return list;
+}
+
+bool of_slurmd(const std::string &feature)
+{
+    return feature.starts_with(names::label_feature_prefix);
+}
+
+void add(Words &words, const std::string &word)
+{
+    if (!std::ranges::contains(words, word))
+        words.push_back(word);
+}
+
+// The labels of the Node, as the API server writes them: {"key":"value", …}.
+std::map<std::string, std::string> labels_in(const std::string &path)
+{
+    constexpr std::size_t limit = 1 << 20; // a Node's object is no larger
+    std::ifstream file(path, std::ios::binary);
+    std::string text;
+    std::copy_n(std::istreambuf_iterator<char>(file),
+                file ? limit : 0, std::back_inserter(text));
+    auto json = Json::parse(text);
+    return json ? json->texts() : std::map<std::string, std::string>{};
+}
+
+} // namespace
+
+std::vector<std::string> reported_features(const Conf &conf)
+{
+    // A kubelet makes it before it registers its Node, and keeps it.
+    std::error_code none;
+    if (!std::filesystem::is_directory(conf.kubelet_dir + "/pods", none))
+        return {};
+    Words features =
+        features_of_labels(conf.feature_labels, labels_in(conf.labels_file));
+    features.insert(features.begin(), std::string(names::label_feature_prefix) +
+                                          names::kubelet_name);
+    return features;
+}
+
+std::string with_words(const std::string &list,
+                       const std::vector<std::string> &more)
+{
+    Words words = split(list);
+    for (const std::string &word : more)
+        add(words, word);
+    return join(words);
+}
+
+std::string merged_features(const std::string &fresh, const std::string &before,
+                            const std::string &allowed)
+{
+    Words said = split(fresh), had = split(before), may = split(allowed);
+    auto agents = [](const Words &words) {
+        return std::ranges::contains(words, names::feature);
+    };
+    bool update = agents(said); // slurmd never says it
+    bool keep = !update && agents(had) && agents(may);
+    Words merged;
+    for (const std::string &word : had)
+        if (std::ranges::contains(may, word) && (keep || !of_slurmd(word)))
+            merged.push_back(word);
+    for (const std::string &word : said)
+        if (!keep || !of_slurmd(word))
+            add(merged, word);
+    return join(merged);
+}
+
+} // namespace bridge

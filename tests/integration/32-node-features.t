@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""node_features/k8s: a slurmd beside a kubelet reports that and the labels of its
+Node, and slurmctld makes features of them that ordinary jobs can ask for, agent
+or no agent; the agent's own features come to no harm by it."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import bed
+import hybrid
+from hybrid import NODE, PARTITION, pod
+from tap import case, check, equal, run, wait_for
+
+CONF = "/etc/slurm/k8s.conf"
+LABELS_FILE = "/run/slurmk8s-node/labels.json"
+ZONE = "topology.kubernetes.io/zone"
+
+
+def slurm_node(name=NODE):
+    listing = bed.json.loads(bed.run("scontrol", "show", "node", name, "--json"))
+    return listing["nodes"][0]
+
+
+def features(field="features"):
+    return set(slurm_node()[field])
+
+
+def label_node(value):
+    """Kubernetes' word; and the file that contribs/systemd keeps of it."""
+    bed.api("PATCH", f"/api/v1/nodes/{NODE}",
+            {"metadata": {"labels": {ZONE: value}}},
+            "application/merge-patch+json")
+    labels = bed.api("GET", f"/api/v1/nodes/{NODE}")["metadata"]["labels"]
+    bed.inside("sh", "-c", f"mkdir -p $(dirname {LABELS_FILE}) && "
+               f"cat > {LABELS_FILE}", stdin=bed.json.dumps(labels))
+
+
+def restart_slurmd():
+    bed.ctl("restart", "slurmd-kwok")
+
+
+def restart_slurmctld():
+    bed.ctl("stop", "slurmctld")
+    bed.ctl("start", "slurmctld")
+    wait_for("slurmctld to answer",
+             lambda: "is UP" in bed.run("scontrol", "ping", check=False))
+
+
+def usable():
+    node = slurm_node()
+    return not set(node["state"]) & {"DOWN", "DRAIN", "INVALID_REG",
+                                     "NOT_RESPONDING", "UNKNOWN"}
+
+
+def sbatch(constraint, check_rc=True):
+    return bed.run("sbatch", "--parsable", "--chdir=/tmp", "--output=none",
+                   f"--partition={PARTITION}", f"--constraint={constraint}",
+                   "--wrap", "true", user="alice", check=check_rc)
+
+
+def runs(constraint):
+    job = int(sbatch(constraint))
+    wait_for("the job to complete", lambda:
+             bed.jobs()[job]["job_state"] == ["COMPLETED"])
+
+
+@case
+def loaded():
+    """slurmctld has loaded the plugin, and its slurmds live with it"""
+    shown = bed.run("scontrol", "show", "config")
+    check("node_features/k8s" in shown.split("NodeFeaturesPlugins", 1)[1]
+          .splitlines()[0], "NodeFeaturesPlugins")
+    for name in (NODE, "native1", "real1"):
+        wait_for(f"{name} to be up", lambda: not set(slurm_node(name)["state"])
+                 & {"DOWN", "INVALID_REG", "UNKNOWN", "NOT_RESPONDING"})
+    equal([f for f in slurm_node("native1")["features"] if f.startswith("k8s")],
+          [], "features of a node without a kubelet")
+
+
+@case
+def without_agent():
+    """with the agent dead and slurmctld begun anew a job gets what it asks for:
+    slurmd has reported the kubelet and the zone"""
+    bed.ctl("kill", "slurmk8sd")
+    label_node("zone-a")
+    restart_slurmctld()
+    restart_slurmd()
+    wait_for("slurmd's word", lambda: {"k8s.kubelet", "k8s.zone.zone-a"} <=
+             features() and usable())
+    equal(features("active_features"), features(), "active ones")
+    runs("k8s.kubelet&k8s.zone.zone-a")
+    check("error" in sbatch("k8s.zone.zone-b", check_rc=False), "another zone")
+
+
+@case
+def a_label_changes():
+    """another label, or none, replaces what slurmd has reported before, and the
+    node stays up"""
+    for zone in ("zone-b", None):
+        label_node(zone)
+        restart_slurmd()
+        wanted = {"k8s.kubelet"} | ({f"k8s.zone.{zone}"} if zone else set())
+        wait_for(f"the features {wanted}", lambda: {
+            f for f in features() if f.startswith("k8s.")} == wanted and usable())
+        equal(features("active_features"), features(), "active ones")
+    check("INVALID" not in str(slurm_node()["state"]), "its state")
+
+
+@case
+def beside_the_agent():
+    """the agent's features stay when slurmd registers, and Pods run"""
+    bed.ctl("start", "slurmk8sd")
+    wait_for("the agent's feature", lambda: "k8s" in features())
+    before = features()
+    restart_slurmd()
+    wait_for("slurmd to be there again", usable)
+    bed.run("scontrol", "reconfigure")
+    wait_for("the agent's feature again", lambda: "k8s" in features())
+    wait_for("the node to be usable", usable)
+    check(before <= features(), f"{before} became {features()}")
+    bed.create(pod("beside", 1))
+    bed.wait_phase("beside", "Running")
+    runs("k8s")
+
+
+with hybrid.hybrid_nodes():
+    conf = bed.inside("cat", CONF)
+    bed.inside("sh", "-c", f"cat > {CONF}",
+               stdin=f"{conf}\nFeatureLabels={ZONE}\n")
+    try:
+        run(before_each=bed.clean, after_failure=bed.last_words)
+    finally:
+        label_node(None)
+        bed.inside("sh", "-c", f"rm -f {LABELS_FILE}; cat > {CONF}", stdin=conf)
+        bed.ctl("start", "slurmk8sd")
+        restart_slurmd()
