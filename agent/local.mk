@@ -31,6 +31,7 @@ agent_libagent_la_SOURCES = \
 	agent/http_impl.h \
 	agent/http_stream.cc \
 	agent/http_transfer.cc \
+	agent/hybrid_size.cc agent/hybrid_size.h \
 	agent/identity.cc agent/identity.h \
 	agent/job.cc agent/job.h \
 	agent/job_requests.cc agent/job_requests.h \

@@ -36,6 +36,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/feature_labels_test.cc \
 	tests/unit/feature_report_test.cc \
 	tests/unit/fuzz_corpus_test.cc \
+	tests/unit/hybrid_size_test.cc \
 	tests/unit/gang_store_test.cc \
 	tests/unit/gang_test.cc \
 	tests/unit/gate_file_test.cc \
