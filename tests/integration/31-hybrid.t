@@ -12,7 +12,6 @@ import bed
 import hybrid
 import world
 from hybrid import CPUS, LOW, MEMORY, NODE, PARTITION, pod, sbatch
-from pod_requests import requests_of
 from tap import case, check, equal, run, wait_for
 
 
@@ -134,20 +133,6 @@ def full_by_memory():
     bed.wait_phase("next", "Running")
 
 
-def together():
-    """(CPUs, what has them) of jobs whose processes run and of Pods that live, each
-    for all of the time that this looks."""
-    def live():
-        return {p["metadata"]["uid"]: p for p in bed.pods() if world.is_live(p)}
-    before = live()
-    jobs = [j for j in world.read().jobs if j.has_processes and NODE in j.nodes]
-    after = live()
-    pods = [p for uid, p in before.items() if uid in after]
-    cpus = sum(j.nodes[NODE][0] for j in jobs) + \
-        sum(requests_of(p)["cpu"] for p in pods)
-    return cpus, len(jobs), len(pods)
-
-
 @case
 def many_of_both():
     """thirty jobs and thirty Pods come at once and go: at no look have they more
@@ -164,7 +149,7 @@ def many_of_both():
     looks = []
 
     def all_over():
-        looks.append(together())
+        looks.append(hybrid.together())
         check(looks[-1][0] <= CPUS, f"CPUs, jobs, Pods: {looks[-1]}")
         ended = bed.jobs()
         return all(world.is_over(p) for p in bed.pods()) and \

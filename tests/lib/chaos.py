@@ -11,6 +11,7 @@ import bed
 import chaos_plan
 import chaos_watch
 import invariants
+from chaos_hybrid import ChaosHybrid
 from chaos_watch import DEADLINE, DELETED, OWN, SLURM
 from tap import wait_for
 
@@ -28,8 +29,9 @@ OFF = {}
 class Chaos:
     """One run. violations: (number of the operation, words)."""
 
-    def __init__(self, seed, say, without=(), everything=False):
-        self.seed, self.say = seed, say
+    def __init__(self, seed, say, without=(), everything=False, mixed=False):
+        self.seed, self.say, self.mixed = seed, say, mixed
+        self.hybrid = ChaosHybrid(self) if mixed else None
         self.off = {} if everything else OFF
         self.without = set(without) | set(self.off)
         self.violations = []
@@ -38,17 +40,21 @@ class Chaos:
         self.counts = collections.Counter()
         self.conf = bed.inside("cat", CONF)
 
-    def run(self, count):
+    def run(self, count, seconds=None):
+        """So many operations, or fewer if so many seconds are over before."""
         for kind in sorted(self.off):
             self.say(f"left out: {kind}: {self.off[kind]}")
         self._prepare()
-        for op in itertools.islice(chaos_plan.plan(self.seed, self.without),
-                                   count):
+        began = time.monotonic()
+        for op in itertools.islice(
+                chaos_plan.plan(self.seed, self.without, self.mixed), count):
             self.number = op.number
             self.counts[op.kind] += 1
             self.say(str(op))
             self._do(op)
             time.sleep(op.pause)
+            if seconds and time.monotonic() - began > seconds:
+                break
         self._do_settle(None)
         return self.violations
 
@@ -67,6 +73,8 @@ class Chaos:
                                         self.causes, self._violation)
         self.watch = chaos_watch.Watch(NAMESPACE, observer)
         self.watch.start()
+        if self.hybrid:
+            self.hybrid.prepare()
         wait_for("the watch of Pods", self.watch.connected.is_set)
 
     def _violation(self, words):
@@ -74,8 +82,11 @@ class Chaos:
         self.say(f"VIOLATION at op {self.number}: {words}")
 
     def _do(self, op):
+        name = "_do_" + op.kind.replace("-", "_")
         try:
-            getattr(self, "_do_" + op.kind.replace("-", "_"))(op)
+            (getattr(self, name, None) or getattr(self.hybrid, name))(op)
+            if self.hybrid:
+                self.hybrid.look(op)
         except (bed.ApiError, AssertionError, OSError,
                 subprocess.SubprocessError) as error:
             # Many operations come too late for what they are about.
@@ -94,7 +105,10 @@ class Chaos:
             causes.add(DEADLINE)
         if asked.get("limit") == "1":
             causes.add(SLURM)
+        if asked.get("partition") == "khlow":  # it may be preempted
+            causes.add(SLURM)
         annotations = {
+            bed.PARTITION: asked.get("partition"),
             "sandbox/run": asked.get("run"), "sandbox/exit": asked.get("exit"),
             "sandbox/stop": asked.get("stop"), bed.TIMELIMIT: asked.get("limit"),
             "chaos/deadline": asked.get("deadline")}
@@ -274,12 +288,16 @@ class Chaos:
         for line in set(held):
             if "JobHeld" in line:
                 bed.run("scontrol", "release", line.split()[0], check=False)
+        if self.hybrid:
+            self.hybrid.undo()
         self._write_conf(self.conf)
         bed.ctl("kill", "--signal", "HUP", "slurmk8sd")
         wait_for("the agent to serve", lambda: bed.status()["serving"], 60)
 
     def _sweep(self):
         """No Pod is left, and no job."""
+        if self.hybrid:
+            self.hybrid.sweep()
         for pod in bed.pods(NAMESPACE):
             self.causes[pod["metadata"]["name"]].add(DELETED)
             bed.delete(pod["metadata"]["name"], NAMESPACE)

@@ -43,24 +43,48 @@ WEIGHTS = {
     "api-stop": 0.7, "api-kill": 0.2, "socket-remove": 0.5, "node-down": 0.7,
     "wait": 3,
 }
+# And in a mixed run, on a sandbox with hybrid nodes: ordinary jobs beside the
+# Pods, both in partitions of which one preempts the other; Nodes that come and go.
+MIXED = {
+    "job": 22, "job-cancel": 5, "job-requeue": 2, "job-suspend": 1,
+    "pod-suspend": 0.5, "slurmd-kill": 0.4, "node-not-ready": 0.7,
+    "node-delete": 0.4,
+}
+MIXED_UNDO = {"job-suspend": "job-resume", "pod-suspend": "pod-resume",
+              "slurmd-kill": "slurmd-start", "node-not-ready": "node-ready",
+              "node-delete": "node-make"}
+PLACES = {"kwok": 8, "khybrid": 6, "khlow": 4}  # partition: share of the Pods
+SHARED = ("khybrid", "khlow")  # of the node that jobs and Pods share; the first
+                               # preempts the second
+SHARED_NODE = "kh1"
+JOB_SLOTS = 20  # CPUs of ordinary jobs that run on, at most
 ASKS_SLURM = {"scancel", "hold", "release", "time-limit", "drain", "undrain",
-              "reconfigure", "node-down", "node-resume"}
+              "reconfigure", "node-down", "node-resume", "job", "job-cancel",
+              "job-requeue", "job-suspend", "job-resume", "pod-suspend",
+              "pod-resume"}
 ASKS_KUBERNETES = {"apply", "apply-too-big", "apply-other", "delete", "cordon",
-                   "uncordon"}
+                   "uncordon", "node-not-ready", "node-ready", "node-delete",
+                   "node-make"}
 OF_THE_AGENT = {"agent-kill", "agent-stop", "agent-restart", "reload",
                 "socket-remove"}
 
 
-def plan(seed, without=()):
+def plan(seed, without=(), mixed=False):
     """Operations without end. without: kinds that are left out; to leave one
-    out gives other operations."""
-    return Planner(seed, without).operations()
+    out, or to mix, gives other operations."""
+    return Planner(seed, without, mixed).operations()
 
 
 class Planner:
-    def __init__(self, seed, without):
+    def __init__(self, seed, without, mixed):
         self.random = random.Random(seed)
-        self.weights = {k: w for k, w in WEIGHTS.items() if k not in without}
+        self.mixed = mixed
+        self.weights = {k: w for k, w in
+                        (WEIGHTS | (MIXED if mixed else {})).items()
+                        if k not in without}
+        self.undo_of = UNDO | (MIXED_UNDO if mixed else {})
+        self.jobs = {}       # name: CPUs, of ordinary ones that run on
+        self.short_jobs = []
         self.pods = {}      # name: CPUs, of those that run until they are ended
         self.short = []     # names of those that end by themselves
         self.held = set()
@@ -80,7 +104,7 @@ class Planner:
     def _settle(self, number):
         """Everything is undone by whoever carries it out."""
         for known in (self.pods, self.short, self.held, self.nodes, self.down,
-                      self.undo):
+                      self.undo, self.jobs, self.short_jobs):
             known.clear()
         return Op(number, "settle")
 
@@ -100,15 +124,16 @@ class Planner:
         kind = self.random.choices(kinds, [self.weights[k] for k in kinds])[0]
         op = getattr(self, "_" + kind.replace("-", "_"), self._plain)(
             Op(number, kind))
-        if kind in UNDO:
+        if kind in self.undo_of:
             after = number + self.random.randint(*self._lasts(kind))
-            self.undo.append((after, UNDO[kind], op.pod, op.node))
+            self.undo.append((after, self.undo_of[kind], op.pod, op.node))
         return op
 
     def _lasts(self, kind):
         if kind.startswith("api"):
             return 2, 15
-        return (3, 40) if kind in ("cordon", "drain", "hold", "node-down") \
+        return (3, 40) if kind in ("cordon", "drain", "hold", "node-down",
+                                   "node-not-ready", "node-delete") \
             else (1, 25)
 
     def _possible(self, kind):
@@ -123,9 +148,18 @@ class Planner:
             return sum(self.pods.values()) < ENDLESS
         if kind in ("delete", "scancel", "time-limit"):
             return len(self.pods) + len(self.short) > 3
+        if kind == "job":
+            return sum(self.jobs.values()) < JOB_SLOTS
+        if kind in ("job-cancel", "job-requeue", "job-suspend"):
+            return len(self.jobs) + len(self.short_jobs) > 2
+        if kind == "pod-suspend":
+            return len(self.pods) > 3
+        if kind == "slurmd-kill":
+            return up({"slurmd"})
         if kind == "hold":
             return len(self.pods) > 3 and len(self.held) < 4
-        if kind in ("cordon", "drain", "node-down"):
+        if kind in ("cordon", "drain", "node-down", "node-not-ready",
+                    "node-delete"):
             return len(self.nodes) < NODES - 2  # somewhere Pods can run
         if kind in ("slurmctld-kill", "slurmctld-stop"):
             return up({"slurmctld"})
@@ -140,8 +174,8 @@ class Planner:
         return op
 
     def _plain(self, op):
-        if op.kind in UNDO:
-            self.down.add(UNDO[op.kind].split("-")[0])
+        if op.kind in self.undo_of:
+            self.down.add(self.undo_of[op.kind].split("-")[0])
         return op
 
     def _apply(self, op):
@@ -159,6 +193,9 @@ class Planner:
             "deadline": self.random.choices((None, 2, 5), (20, 1, 1))[0],
             "limit": self.random.choices((None, "1", "60"), (40, 1, 4))[0],
         }
+        if self.mixed:
+            op.words["partition"] = self.random.choices(
+                list(PLACES), list(PLACES.values()))[0]
         if run:
             self.short.append(op.pod)
         else:
@@ -209,9 +246,42 @@ class Planner:
         return op
 
     def _cordon(self, op):
-        op.node = self.random.choice([f"kn{i + 1}" for i in range(NODES)
-                                      if f"kn{i + 1}" not in self.nodes])
+        names = [f"kn{i + 1}" for i in range(NODES)]
+        if self.mixed and op.kind != "node-delete":
+            names.append(SHARED_NODE)
+        op.node = self.random.choice([n for n in names if n not in self.nodes])
         self.nodes.add(op.node)
         return op
 
-    _drain = _node_down = _cordon
+    _drain = _node_down = _node_not_ready = _node_delete = _cordon
+
+    # ---- Mixed
+
+    def _job(self, op):
+        pick = self.random.choice
+        op.pod = f"j{op.number}"
+        cpus = self.random.choices((1, 2, 3, 6, 12, 16), (8, 4, 3, 2, 1, 0.5))[0]
+        run = pick((None, "0.2", "1", "1", "3", "8"))
+        op.words = {"cpus": cpus, "run": run, "memory": pick((64, 500, 4000)),
+                    "exit": pick((0, 0, 0, 1)), "partition": pick(SHARED)}
+        if run:
+            self.short_jobs.append(op.pod)
+        else:
+            self.jobs[op.pod] = cpus
+        return op
+
+    def _some_job(self, op):
+        names = self.short_jobs[-5:] + list(self.jobs)
+        op.pod = self.random.choice(names)
+        return op
+
+    def _job_cancel(self, op):
+        op = self._some_job(op)
+        self.jobs.pop(op.pod, None)
+        return op
+
+    _job_requeue = _job_suspend = _some_job
+
+    def _pod_suspend(self, op):
+        op.pod = self._some_pod()
+        return op

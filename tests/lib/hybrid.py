@@ -7,6 +7,8 @@ import re
 import subprocess
 
 import bed
+import world
+from pod_requests import requests_of
 from tap import check
 
 NODE, CPUS, MEMORY = "kh1", 16, 32000  # MiB
@@ -53,3 +55,19 @@ def sbatch(cpus, *options, memory=64, script="sleep 600", partition=PARTITION):
                        f"--ntasks={cpus}", f"--mem={memory}",
                        f"--partition={partition}", *options, "--wrap", script,
                        user="alice"))
+
+
+def together(node=NODE):
+    """(CPUs, jobs, Pods): of ordinary jobs whose processes run there, and of Pods
+    that live there all of the time that this looks."""
+    def live():
+        pods = bed.api("GET", "/api/v1/pods")["items"]
+        return {p["metadata"]["uid"]: p for p in pods if world.is_live(p) and
+                p["spec"]["nodeName"] == node}
+    before = live()
+    jobs = [j for j in world.read_jobs() if j.has_processes and
+            not j.was_suspended and node in j.nodes]
+    pods = [p for uid, p in live().items() if uid in before]
+    cpus = sum(j.nodes[node][0] for j in jobs) + \
+        sum(requests_of(p)["cpu"] for p in pods)
+    return cpus, len(jobs), len(pods)

@@ -161,12 +161,16 @@ def not_covered(world):
 def ledger(world):
     """Slurm's nodes give to jobs what the jobs have, and no more than there is."""
     given_cpus, given_memory = collections.Counter(), collections.Counter()
+    miscounted = set()  # Slurm gives away a suspended job's CPUs, and then again
     for job in world.jobs:
         for node, (cpus, memory) in job.nodes.items() if job.lives else ():
-            if "SUSPENDED" not in job.states:  # Slurm gives it away again
-                given_cpus[node] += cpus
-                given_memory[node] += memory
+            given_cpus[node] += cpus
+            given_memory[node] += memory
+            if job.was_suspended:
+                miscounted.add(node)
     for name, node in world.slurm_nodes.items():
+        if name in miscounted:
+            continue
         if node.cpus != given_cpus[name]:
             yield (f"SlurmNode/{name}", f"{node.cpus} CPUs are allocated, its "
                    f"living jobs have {given_cpus[name]}")
@@ -190,7 +194,8 @@ def shared(world):
             continue
         sums, who = collections.Counter(), []
         for job in world.jobs:
-            if job.has_processes and known.name in job.nodes:
+            if job.has_processes and not job.was_suspended and \
+                    known.name in job.nodes:
                 cpus, memory = job.nodes[known.name]
                 sums.update({"cpu": cpus, "memory": memory * 2 ** 20})
                 who.append(str(job))

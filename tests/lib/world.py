@@ -22,6 +22,7 @@ class Job:
     name: str      # of the gang, else the job's
     external: bool
     nodes: dict    # name: (CPUs, MiB) that it has been given
+    was_suspended: bool = False  # or is
 
     @property
     def lives(self):
@@ -89,19 +90,25 @@ def read():
     """Pods come first: what is begun while this reads has its job by then."""
     pods = bed.api("GET", "/api/v1/pods")["items"]
     nodes = bed.api("GET", "/api/v1/nodes")["items"]
-    jobs = json.loads(bed.run("squeue", "--all", "--json"))["jobs"]
+    jobs = read_jobs()
     known = json.loads(bed.run("scontrol", "show", "nodes", "--json"))["nodes"]
     over = [p for p in pods if is_over(p) and
             bed.JOB_LABEL in p["metadata"].get("labels", {})]
     return World(
         pods, {n["metadata"]["name"]: n for n in nodes},
-        [_job(job) for job in jobs],
+        jobs,
         {n["name"]: SlurmNode(n["name"], set(n["state"]), n["reason"],
                               set(n["features"]), n["alloc_cpus"],
                               n["alloc_memory"], n["effective_cpus"],
                               n["real_memory"] - n["specialized_memory"])
          for n in known},
         accounted(over), k8s_conf(), slurm_user())
+
+
+def read_jobs():
+    """All jobs that live or are COMPLETING."""
+    listing = json.loads(bed.run("squeue", "--all", "--json"))
+    return [_job(job) for job in listing["jobs"]]
 
 
 @functools.cache
@@ -121,7 +128,8 @@ def _job(job):
     tag = _tag(job["admin_comment"])
     return Job(job["job_id"], job["step_id"]["sluid"], set(job["job_state"]),
                tag.get("uid", ""), tag.get("gang", job["name"]),
-               "EXTERNAL_JOB" in job["flags"], _allocation(job))
+               "EXTERNAL_JOB" in job["flags"], _allocation(job),
+               bool((job.get("suspend_time") or {}).get("number")))
 
 
 def _tag(admin_comment):
