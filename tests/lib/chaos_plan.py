@@ -46,7 +46,7 @@ WEIGHTS = {
 # And in a mixed run, on a sandbox with hybrid nodes: ordinary jobs beside the
 # Pods, both in partitions of which one preempts the other; Nodes that come and go.
 MIXED = {
-    "job": 22, "job-cancel": 5, "job-requeue": 2, "job-suspend": 1,
+    "job": 25, "job-cancel": 9, "job-requeue": 2, "job-suspend": 1,
     "pod-suspend": 0.5, "slurmd-kill": 0.4, "node-not-ready": 0.7,
     "node-delete": 0.4,
 }
@@ -85,6 +85,7 @@ class Planner:
         self.undo_of = UNDO | (MIXED_UNDO if mixed else {})
         self.jobs = {}       # name: CPUs, of ordinary ones that run on
         self.short_jobs = []
+        self.shared = []     # Pods where jobs are too
         self.pods = {}      # name: CPUs, of those that run until they are ended
         self.short = []     # names of those that end by themselves
         self.held = set()
@@ -104,7 +105,7 @@ class Planner:
     def _settle(self, number):
         """Everything is undone by whoever carries it out."""
         for known in (self.pods, self.short, self.held, self.nodes, self.down,
-                      self.undo, self.jobs, self.short_jobs):
+                      self.undo, self.jobs, self.short_jobs, self.shared):
             known.clear()
         return Op(number, "settle")
 
@@ -153,7 +154,7 @@ class Planner:
         if kind in ("job-cancel", "job-requeue", "job-suspend"):
             return len(self.jobs) + len(self.short_jobs) > 2
         if kind == "pod-suspend":
-            return len(self.pods) > 3
+            return len(self.shared) > 3
         if kind == "slurmd-kill":
             return up({"slurmd"})
         if kind == "hold":
@@ -194,8 +195,10 @@ class Planner:
             "limit": self.random.choices((None, "1", "60"), (40, 1, 4))[0],
         }
         if self.mixed:
-            op.words["partition"] = self.random.choices(
-                list(PLACES), list(PLACES.values()))[0]
+            place = self.random.choices(list(PLACES), list(PLACES.values()))[0]
+            op.words["partition"] = place
+            if place in SHARED:
+                self.shared.append(op.pod)
         if run:
             self.short.append(op.pod)
         else:
@@ -283,5 +286,5 @@ class Planner:
     _job_requeue = _job_suspend = _some_job
 
     def _pod_suspend(self, op):
-        op.pod = self._some_pod()
+        op.pod = self.random.choice(self.shared[-4:])
         return op
