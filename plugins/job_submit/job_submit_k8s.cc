@@ -47,11 +47,22 @@ int refuse(const std::string &why, char **err_msg, int rc = ESLURM_ACCESS_DENIED
     return rc;
 }
 
-// The errno that slurmctld has for this case, where it has one.
-int answer(const std::optional<std::string> &why, char **err_msg)
+// Slurm's return code for an ordinary job that asks for this place, with the
+// errno that slurmctld has for this case, where it has one.
+template <class MakeWish> int judge_place(MakeWish make_wish, char **err_msg)
 {
-    if (!why)
+    auto view = nodes ? nodes->view() : nullptr;
+    if (!view)
         return SLURM_SUCCESS;
+    PlaceWish wish = make_wish(*view);
+    auto why = refuse_place(wish, *view);
+    if (!why) {
+        why = refuse_features(wish, *view);
+        if (why && !nodes->seen_since_asked(wish.features))
+            why.reset();
+    }
+    if (!why)
+        return SLURM_SUCCESS; // slurmctld decides
     nodes->look_again();
     return refuse(*why, err_msg, ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE);
 }
@@ -104,11 +115,13 @@ try {
             return bridge::refuse(*why, err_msg);
         bridge::clean_spank_env(*desc);
     }
-    auto view = bridge::nodes ? bridge::nodes->view() : nullptr;
-    if (external || !view)
+    if (external)
         return SLURM_SUCCESS;
-    auto wish = bridge::submit_wish(*desc, *view, bridge::expand_hostlist);
-    return bridge::answer(bridge::refuse_place(wish, *view), err_msg);
+    return bridge::judge_place(
+        [desc](const bridge::NodeView &view) {
+            return bridge::submit_wish(*desc, view, bridge::expand_hostlist);
+        },
+        err_msg);
 } catch (const std::exception &e) { // nothing of C++ may reach slurmctld
     slurm_error("job_submit/k8s: submit refused: %s", e.what());
     return SLURM_ERROR;
@@ -120,13 +133,12 @@ int job_modify(job_desc_msg_t *desc, void *job, std::uint32_t submit_uid,
 try {
     if (bridge::from_agent(submit_uid))
         return SLURM_SUCCESS;
-    if (!bridge::facts_of(job).ours) {
-        auto view = bridge::nodes ? bridge::nodes->view() : nullptr;
-        if (!view)
-            return SLURM_SUCCESS;
-        auto wish = bridge::modify_wish(*desc, bridge::expand_hostlist);
-        return bridge::answer(bridge::refuse_place(wish, *view), err_msg);
-    }
+    if (!bridge::facts_of(job).ours)
+        return bridge::judge_place(
+            [desc](const bridge::NodeView &) {
+                return bridge::modify_wish(*desc, bridge::expand_hostlist);
+            },
+            err_msg);
     job_desc_msg_t unset;
     slurm_init_job_desc_msg(&unset);
     if (auto why = bridge::refuse_modify(*desc, unset))

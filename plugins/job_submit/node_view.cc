@@ -78,29 +78,6 @@ Refusal refuse_nodes(const PlaceWish &wish, const NodeView &view)
            or_apply;
 }
 
-// Of constraints only those that ask for all of a list of features; others have
-// too many ways to be met.
-Refusal refuse_features(const PlaceWish &wish,
-                        const std::vector<std::string> &partitions,
-                        const NodeView &view)
-{
-    if (wish.features.find_first_of("|[](){}*!") != std::string::npos)
-        return {};
-    for (const std::string &feature : words(wish.features, "&,")) {
-        if (!feature.starts_with(names::feature))
-            continue;
-        bool found = false;
-        for (const auto &[name, partition] : view.partitions)
-            if (partitions.empty() || std::ranges::contains(partitions, name))
-                found |= partition.features.contains(feature);
-        if (!found)
-            return "No node on which Slurm jobs can start has the feature " +
-                   feature + ": such features are given to nodes for "
-                             "Kubernetes Pods.";
-    }
-    return {};
-}
-
 } // namespace
 
 NodeView view_of(const partition_info_msg_t &partitions,
@@ -160,12 +137,32 @@ PlaceWish submit_wish(const job_desc_msg_t &desc, const NodeView &view,
 std::optional<std::string> refuse_place(const PlaceWish &wish,
                                         const NodeView &view)
 {
+    if (auto why = refuse_partitions(words(wish.partitions, ","), view))
+        return why;
+    return refuse_nodes(wish, view);
+}
+
+// Of constraints only those that ask for all of a list of features; others have
+// too many ways to be met.
+std::optional<std::string> refuse_features(const PlaceWish &wish,
+                                           const NodeView &view)
+{
     auto partitions = words(wish.partitions, ",");
-    if (auto why = refuse_partitions(partitions, view))
-        return why;
-    if (auto why = refuse_nodes(wish, view))
-        return why;
-    return refuse_features(wish, partitions, view);
+    if (wish.features.find_first_of("|[](){}*!") != std::string::npos)
+        return {};
+    for (const std::string &feature : words(wish.features, "&,")) {
+        if (!feature.starts_with(names::feature))
+            continue;
+        bool found = false;
+        for (const auto &[name, partition] : view.partitions)
+            if (partitions.empty() || std::ranges::contains(partitions, name))
+                found |= partition.features.contains(feature);
+        if (!found)
+            return "No node on which Slurm jobs can start has the feature " +
+                   feature + ": such features are given to nodes for "
+                             "Kubernetes Pods.";
+    }
+    return {};
 }
 
 } // namespace bridge

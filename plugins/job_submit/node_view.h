@@ -56,4 +56,9 @@ PlaceWish modify_wish(const job_desc_msg_t &desc, const ExpandHostlist &expand);
 std::optional<std::string> refuse_place(const PlaceWish &wish,
                                         const NodeView &view);
 
+// The same of its features. Those come and go, as after a start of slurmctld:
+// believe it only of a view that was made since.
+std::optional<std::string> refuse_features(const PlaceWish &wish,
+                                           const NodeView &view);
+
 } // namespace bridge

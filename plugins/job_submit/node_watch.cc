@@ -75,6 +75,20 @@ std::shared_ptr<const NodeView> NodeWatch::view()
     return Clock::now() - looked_ < trusted ? view_ : nullptr;
 }
 
+bool NodeWatch::seen_since_asked(const std::string &what)
+{
+    std::lock_guard lock(mutex_);
+    if (asked_for_ == what && looked_ > asked_at_)
+        return true;
+    if (asked_for_ != what) {
+        asked_for_ = what;
+        asked_at_ = Clock::now();
+    }
+    look_again_ = true;
+    asked_.notify_one();
+    return false;
+}
+
 void NodeWatch::run()
 {
     Answers last;

@@ -21,13 +21,17 @@ class NodeWatch {
     // Throws when there can be no thread.
     void start();
 
-    // The last view, unless that is too old to refuse anything for. Never
-    // waits for the thread's RPCs.
+    // The last view, unless that is too old to refuse anything for. Neither
+    // this nor what follows waits for the thread's RPCs.
     std::shared_ptr<const NodeView> view();
 
-    // After a refusal: whoever has just changed a node or a partition and asks
-    // again is answered by what is there now.
+    // So that whoever has just changed a node or a partition, and asks again,
+    // is answered by what is there now.
     void look_again();
+
+    // Whether the view was made after the first time that this was asked for;
+    // if not it is soon.
+    bool seen_since_asked(const std::string &what);
 
   private:
     using Clock = std::chrono::steady_clock;
@@ -40,6 +44,8 @@ class NodeWatch {
     std::condition_variable asked_;
     std::mutex mutex_; // of what follows
     bool look_again_ = false;
+    std::string asked_for_; // lately
+    Clock::time_point asked_at_;
     std::shared_ptr<const NodeView> view_;
     Clock::time_point looked_;
 };

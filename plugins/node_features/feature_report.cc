@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 namespace bridge {
 
@@ -48,11 +47,11 @@ void add(Words &words, const std::string &word)
 // The labels of the Node, as the API server writes them: {"key":"value", …}.
 std::map<std::string, std::string> labels_in(const std::string &path)
 {
-    constexpr std::size_t limit = 1 << 20; // a Node's object is no larger
+    constexpr std::streamsize limit = 1 << 20; // a Node's object is smaller
     std::ifstream file(path, std::ios::binary);
-    std::string text;
-    std::copy_n(std::istreambuf_iterator<char>(file),
-                file ? limit : 0, std::back_inserter(text));
+    std::string text(limit, '\0');
+    file.read(text.data(), limit);
+    text.resize(static_cast<std::size_t>(file.gcount()));
     auto json = Json::parse(text);
     return json ? json->texts() : std::map<std::string, std::string>{};
 }

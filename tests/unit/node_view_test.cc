@@ -84,17 +84,21 @@ job_desc_msg_t desc_of(const Ask &ask)
 }
 
 // "" is yes.
+std::string judge(const PlaceWish &wish, const NodeView &view)
+{
+    auto why = refuse_place(wish, view);
+    return why ? *why : refuse_features(wish, view).value_or("");
+}
+
 std::string submit(const Ask &ask)
 {
     NodeView view = Cluster().view();
-    return refuse_place(submit_wish(desc_of(ask), view, split), view)
-        .value_or("");
+    return judge(submit_wish(desc_of(ask), view, split), view);
 }
 
 std::string modify(const Ask &ask)
 {
-    return refuse_place(modify_wish(desc_of(ask), split), Cluster().view())
-        .value_or("");
+    return judge(modify_wish(desc_of(ask), split), Cluster().view());
 }
 
 } // namespace
