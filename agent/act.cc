@@ -182,9 +182,13 @@ struct Actor {
         return Done{};
     }
 
-    Result<Outcome> submit(const JobDescription &wish) const
+    Result<Outcome> submit(JobDescription wish) const
     {
         auto job = slurm().submit(wish);
+        if (!job && job.error().code == Code::rejected && !wish.prefer.empty()) {
+            wish.prefer.clear(); // it may be that alone
+            job = slurm().submit(wish);
+        }
         if (!job)
             return std::unexpected(job.error());
         context.kick();

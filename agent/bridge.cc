@@ -45,6 +45,7 @@ void Bridge::on(Listed<Pod> &pods)
     std::unordered_set<std::string> keep;
     for (Pod &pod : pods.objects) {
         keep.insert(pod.uid);
+        placements_.share(pod);
         wake(gangs_.put(std::move(pod)));
     }
     for (const Pod &pod : gangs_.missing(pods.source, keep)) {
@@ -59,6 +60,7 @@ void Bridge::on(Listed<Pod> &pods)
 void Bridge::on(Changed<Pod> &pod)
 {
     health_.count("pod");
+    placements_.share(pod.object);
     if (!pod.deleted)
         wake(gangs_.put(std::move(pod.object)));
     else if (auto uid = gangs_.remove(pod.object))
@@ -142,6 +144,7 @@ void Bridge::on(NodesSynced &synced)
     }
     bool changed = node_map_ != synced.result->nodes;
     synced_nodes_ = true;
+    take_placed(*synced.result);
     if (pinned_ != synced.result->pinned) {
         pinned_ = std::move(synced.result->pinned);
         changed = true;

@@ -11,6 +11,7 @@
 #include "agent/mailbox.h"
 #include "agent/message.h"
 #include "agent/node_gate.h"
+#include "agent/placement_table.h"
 #include "agent/workers.h"
 
 #include <functional>
@@ -160,7 +161,17 @@ class Bridge {
     void note_time(GangEntry &entry);
     std::string why_lost(GangEntry &entry);
     bool many_fell_ill(const std::string &node) const;
-    PinWishes pin_wishes() const;
+
+    // bridge_placement.cc: which Nodes are such as the Pods ask for
+    void note_placement(GangEntry &entry);
+    PlacementTable::State need_placement(const PredicatePtr &predicate);
+    std::string why_nowhere(const Gang &gang);
+    std::string why_misplaced(const Gang &gang) const;
+    bool placement_known(const Gang &gang);
+    FeatureWishes feature_wishes();
+    void take_placed(const NodeSyncResult &synced);
+    void note_needed();
+    void drop_placements();
 
     // bridge_tell.cc: words for people
     void tell(GangEntry &entry, const std::string &sentence,
@@ -234,6 +245,8 @@ class Bridge {
     };
     std::map<std::string, Illness> ill_nodes_;
     std::set<std::string> pinned_; // Slurm nodes that have their own feature
+    PlacementTable placements_;
+    std::set<std::string> placement_waits_; // uids, until the next sync
 
     std::set<std::string> woken_;
     std::multimap<Clock::time_point, std::string> timers_; // uid

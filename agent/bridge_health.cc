@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What time and ill Nodes change: which Pods count as lost, which do not end,
-// and which Slurm nodes need a feature of their own.
+// What time and ill Nodes change: which Pods count as lost, which do not end.
 #include "agent/bridge.h"
 
 #include "common/log.h"
@@ -21,13 +20,6 @@ bool out_of_service(const Node &node)
 {
     return std::ranges::contains(node.taints, out_of_service_taint,
                                  &Taint::key);
-}
-
-// Accounted for where it is by a job that Slurm knows and has placed.
-bool covered(const Gang &gang, const Pod &pod)
-{
-    return gang.job && is_allocated(gang.job->state) &&
-           lives_by_job(gang, pod) && !placed_elsewhere(gang, pod);
 }
 
 } // namespace
@@ -132,24 +124,6 @@ bool Bridge::many_fell_ill(const std::string &node) const
         return apart <= together && apart >= -together;
     });
     return static_cast<std::size_t>(count) > many_nodes;
-}
-
-// A job for Pods that live already can be asked for once their node has a
-// feature of its own, and keeps it while that job waits.
-PinWishes Bridge::pin_wishes() const
-{
-    PinWishes wishes;
-    wishes.keep_others = !synced(); // whose they are is not known yet
-    for (const auto &[uid, entry] : gangs_.all())
-        for (const PodPtr &pod : entry.gang.pods) {
-            if (!pod->living() || covered(entry.gang, *pod))
-                continue;
-            auto node = std::ranges::find(node_map_, pod->node_name,
-                                          &NodeMap::value_type::second);
-            if (node != node_map_.end())
-                wishes.nodes.insert(node->first);
-        }
-    return wishes;
 }
 
 } // namespace bridge

@@ -60,7 +60,7 @@ void Bridge::tell_waiting(GangEntry &entry)
 {
     const Gang &gang = entry.gang;
     if (!gang.job || gang.job->state != JobState::pending || gang.stale ||
-        gang.job->reason.empty() || says_class_of(entry.told, *gang.job))
+        !gang.nowhere.empty() || gang.job->reason.empty() || says_class_of(entry.told, *gang.job))
         return;
     bool on_pods = std::ranges::all_of(gang.pods, [&](const PodPtr &pod) {
         return says_class_of(pod->scheduled.message, *gang.job);

@@ -41,6 +41,7 @@ void Bridge::turn()
         log_info("in step with Slurm and Kubernetes, serving");
         settle_early_hooks();
         gate_.touch_all();
+        nodes_changed_ = true; // features that no Pod needs may be on them
     }
     wake_blocked();
     // What is woken while this runs waits for the next turn of the loop.
@@ -57,6 +58,8 @@ void Bridge::tick()
         wake(timers_.begin()->second);
         timers_.erase(timers_.begin());
     }
+    if (synced())
+        drop_placements();
     if (listed_nodes_ && nodes_changed_ && !syncing_nodes_ &&
         nodes_due_ <= now_)
         sync_node_list();
@@ -89,7 +92,8 @@ Clock::time_point Bridge::next_deadline() const
     if (listed_nodes_ && nodes_changed_ && !syncing_nodes_)
         next = std::min(next, nodes_due_);
     if (synced())
-        next = std::min(next, gate_deadline());
+        next = std::min({next, gate_deadline(),
+                         placements_.next_drop(conf_->feature_linger)});
     return next;
 }
 
@@ -116,6 +120,7 @@ void Bridge::reconcile(const std::string &uid)
     if (!entry || entry->in_flight)
         return; // the outcome wakes it again
     note_time(*entry);
+    note_placement(*entry);
     Action action = decide(entry->gang, node_map_);
     if (may_act(*entry, action))
         carry_out(*entry, std::move(action));
@@ -131,7 +136,7 @@ bool Bridge::may_act(GangEntry &entry, const Action &action)
     }
     // The Namespace says whom the Pods run as, and is watched apart from them.
     if (std::holds_alternative<Submit>(action))
-        return namespaces_.contains(gang.key.ns);
+        return placement_known(gang) && namespaces_.contains(gang.key.ns);
     if (const auto *adopt = std::get_if<Adopt>(&action)) {
         if (!pinned_.contains(adopt->node)) {
             nodes_changed_ = true; // the list of wishes is made from the gangs
@@ -255,10 +260,10 @@ void Bridge::sync_node_list()
     DirtyNodes dirty;
     if (synced())
         dirty = gate_.dirty();
-    ask_slurm<NodesSynced>([nodes = std::move(nodes), pins = pin_wishes(),
+    ask_slurm<NodesSynced>([nodes = std::move(nodes), wishes = feature_wishes(),
                             dirty = std::move(dirty),
                             conf = conf_](Slurm &slurm) {
-        return sync_nodes(nodes, pins, slurm, *conf, dirty);
+        return sync_nodes(nodes, wishes, slurm, *conf, dirty);
     });
 }
 

@@ -100,6 +100,13 @@ Action adopt(const Gang &gang, const NodeMap &nodes)
     return Adopt{node, generation_of(gang) + 1};
 }
 
+Action submit(const Gang &gang)
+{
+    if (!gang.nowhere.empty())
+        return Wait{gang.nowhere};
+    return Submit{};
+}
+
 Action without_job(const Gang &gang, const NodeMap &nodes)
 {
     if (gang.submit_uncertain)
@@ -118,7 +125,7 @@ Action without_job(const Gang &gang, const NodeMap &nodes)
             return Wait{}; // the API server says so on the Pod
     if (std::string why = objection_to(gang); !why.empty())
         return Refuse{why};
-    return Submit{};
+    return submit(gang);
 }
 
 Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
@@ -127,6 +134,8 @@ Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
     if (gang.bind_overdue)
         return Renew{job.ref, job.tag.generation + 1,
                      "the Pods could not be bound in time"};
+    if (!gang.misplaced.empty())
+        return Renew{job.ref, job.tag.generation + 1, gang.misplaced};
     auto placement = place(gang, job, nodes);
     if (!placement)
         return Renew{job.ref, job.tag.generation + 1,
@@ -211,11 +220,23 @@ Action for_waiting_pods(const Gang &gang)
     if (generation_of(gang) > job.tag.generation) {
         if (gang.submit_uncertain)
             return Find{};
-        return Submit{};
+        return submit(gang);
     }
     if (ended_on_purpose(job.state))
         return FailPods{job.ref, job.state};
     return Renew{job.ref, job.tag.generation + 1, state_name(job.state)};
+}
+
+// The job goes on as soon as some node gets its feature. One that has a
+// preference is held for good where that cannot be had at all: schedule() in
+// Slurm's job_scheduler.c.
+Action wait_in_queue(const Gang &gang)
+{
+    const Job &job = *gang.job;
+    if (job.prefers && job.reason == "BadConstraints" && gang.nowhere.empty())
+        return Renew{job.ref, job.tag.generation + 1,
+                     "no node has what it prefers"};
+    return Wait{gang.nowhere};
 }
 
 // Some of them live.
@@ -261,9 +282,10 @@ Action decide(const Gang &gang, const NodeMap &nodes)
         return with_ended_job(gang, nodes);
     if (is_allocated(gang.job->state))
         return with_allocated_job(gang, nodes);
-    if (gang.job->state != JobState::pending || any_waiting(gang) ||
-        adopts(gang))
+    if (gang.job->state != JobState::pending || adopts(gang))
         return Wait{};
+    if (any_waiting(gang))
+        return wait_in_queue(gang);
     auto lives = [&](const PodPtr &pod) { return lives_by_job(gang, *pod); };
     if (std::ranges::any_of(gang.pods, lives))
         return adopt(gang, nodes); // a crash lost the job's allocation

@@ -10,16 +10,20 @@
 //   none          none, or all over         Forget
 //   none          after an uncertain submit Find: is there a job already?
 //   none          incomplete, or gated      Wait
-//   none          waiting                   Submit, or Refuse if it never can
+//   none          waiting                   Submit, or Refuse if it never can;
+//                                           Wait while no Node is such as they
+//                                           ask for
 //   none          living, bound by us       Adopt: its job is lost
 //   none          bound by somebody else    Wait: not ours
-//   pending       waiting                   Wait
+//   pending       waiting                   Wait; Renew if it is held for what
+//                                           it prefers
 //   pending       living, to be adopted     Wait
 //   pending       living by that job        Adopt: its allocation is lost
 //   pending       over, ran by that job     Complete: likewise, too late
 //   pending       gone                      Cancel
-//   allocated     waiting                   Bind; Renew if it does not fit, or
-//                                           cannot be bound for too long
+//   allocated     waiting                   Bind; Renew if it does not fit, its
+//                                           Node is none that they ask for, or
+//                                           they cannot be bound for too long
 //   allocated     living, to be adopted     Restamp
 //   allocated     living by it, elsewhere   Adopt: allocated twice
 //   allocated     bound by others           Cancel

@@ -41,6 +41,14 @@ struct Gang {
     bool node_down = false;
     // Why the Node under its Pods counts as lost; empty: it does not.
     std::string node_lost;
+    // Which Nodes its Pods may run on, and on which of these they would rather,
+    // if any has such a feature now.
+    PredicatePtr predicate;
+    PredicatePtr preferred;
+    // Why no job can be asked for, or can start, anywhere now; empty: it can.
+    std::string nowhere;
+    // Why the Node of its allocation is not one of those; empty: it is.
+    std::string misplaced;
     // Known by its job alone: Kubernetes is asked before that is ended.
     bool unseen = false;
     // We raised the generation to this; the watch may not have shown it yet.

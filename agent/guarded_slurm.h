@@ -44,10 +44,12 @@ class GuardedSlurm : public Slurm {
                           [&] { return slurm_.delete_node(name); });
     }
     Result<> set_features(const std::string &node,
-                          const std::string &features) override
+                          const std::string &features,
+                          const std::string &active) override
     {
-        return gate_.pass(Write::set_features,
-                          [&] { return slurm_.set_features(node, features); });
+        return gate_.pass(Write::set_features, [&] {
+            return slurm_.set_features(node, features, active);
+        });
     }
     Result<> drain(const std::string &node, const std::string &reason) override
     {

@@ -116,6 +116,7 @@ struct Job {
     MebiBytes memory_per_node;      // one of the two, as asked
     MebiBytes memory_per_cpu;
     bool devices = false; // it was given GRES
+    bool prefers = false; // it was asked for with a preference
 };
 
 // What else Slurm says about a job, in its own words: for people only.

@@ -12,6 +12,7 @@ agent_libagent_la_SOURCES = \
 	agent/bridge_hooks.cc \
 	agent/bridge_jobs.cc \
 	agent/bridge_outcome.cc \
+	agent/bridge_placement.cc \
 	agent/bridge_tell.cc \
 	agent/bridge_turn.cc \
 	agent/constraints.cc agent/constraints.h \
@@ -52,8 +53,11 @@ agent_libagent_la_SOURCES = \
 	agent/notify.cc agent/notify.h \
 	agent/objects.cc agent/objects.h \
 	agent/permit.cc agent/permit.h \
+	agent/placement_table.cc agent/placement_table.h \
 	agent/pod_objections.cc agent/pod_objections.h \
+	agent/pod_placement.cc agent/pod_placement.h \
 	agent/pod_requests.cc agent/pod_requests.h \
+	agent/predicate.cc agent/predicate.h \
 	agent/reflector.cc agent/reflector.h \
 	agent/slurm_accounting.cc \
 	agent/slurm_api.h \

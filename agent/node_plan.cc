@@ -66,6 +66,34 @@ std::string features_of(const Node &node, std::vector<std::string> &complaints)
     return features;
 }
 
+void add_feature(std::string &features, const std::string &word)
+{
+    if (!std::ranges::contains(sorted_words(features), word))
+        features += "," + word;
+}
+
+// Those of the predicates that the Node satisfies. Whose the others are that
+// Slurm's node has may not be known yet: jobs may wait for them.
+void add_predicates(const Node &node, const SlurmNode *known,
+                    const FeatureWishes &wishes, NodeDescription &wish,
+                    NodePlan &plan)
+{
+    for (const PredicatePtr &predicate : wishes.predicates) {
+        const Predicate &value = value_of(predicate);
+        if (!matches(value, node))
+            continue;
+        wish.features += "," + value.feature();
+        plan.placed[wish.name].push_back(value.feature());
+    }
+    if (!wishes.keep_others || !known)
+        return;
+    for (const std::string &word : sorted_words(known->features))
+        if (word.starts_with(names::predicate_prefix) &&
+            !word.starts_with(names::pin_prefix) &&
+            word != names::untainted_feature)
+            add_feature(wish.features, word);
+}
+
 std::string pin_of(const std::string &slurm_node)
 {
     return names::pin_prefix + slurm_node;
@@ -78,10 +106,10 @@ bool has_pin(const SlurmNode &node)
 }
 
 bool to_be_pinned(const SlurmNode *known, const std::string &name,
-                  const PinWishes &pins)
+                  const FeatureWishes &wishes)
 {
-    return pins.nodes.contains(name) ||
-           (pins.keep_others && known && has_pin(*known));
+    return wishes.pins.contains(name) ||
+           (wishes.keep_others && known && has_pin(*known));
 }
 
 // An external node with our feature is one that we made.
@@ -89,15 +117,6 @@ bool ours(const SlurmNode &node)
 {
     return node.external &&
            std::ranges::contains(sorted_words(node.features), names::feature);
-}
-
-// A taint that keeps Pods off, unless it is ours, or tells of the Node's health,
-// which why_drained() reads elsewhere. What Pods tolerate is not looked at yet.
-bool keeps_pods_off(const Taint &taint)
-{
-    return taint.effect != "PreferNoSchedule" &&
-           taint.key != names::managed_node_taint &&
-           !taint.key.starts_with("node.kubernetes.io/");
 }
 
 std::string why_drained(const Node &node)
@@ -108,9 +127,6 @@ std::string why_drained(const Node &node)
         return "the Node is cordoned";
     if (!node.ready)
         return "the Node is not ready";
-    auto taint = std::ranges::find_if(node.taints, keeps_pods_off);
-    if (taint != node.taints.end())
-        return "the Node has the taint " + taint->key;
     return {};
 }
 
@@ -134,6 +150,11 @@ void plan_state(const Node &node, const SlurmNode &known,
         plan.steps.push_back(ResumeNode{known.name});
 }
 
+const std::string &active_features(const SlurmNode &known)
+{
+    return known.active_features ? *known.active_features : known.features;
+}
+
 std::string without_ours(const std::string &features)
 {
     std::string rest;
@@ -144,9 +165,9 @@ std::string without_ours(const std::string &features)
 }
 
 // Those that slurm.conf or an administrator gave it stay.
-std::string hybrid_features(const SlurmNode &known, const std::string &wish)
+std::string hybrid_features(const std::string &known, const std::string &wish)
 {
-    std::string features = without_ours(known.features);
+    std::string features = without_ours(known);
     std::vector<std::string> have = sorted_words(features);
     for (const std::string &word : sorted_words(wish))
         if (!std::ranges::contains(have, word))
@@ -171,6 +192,13 @@ void check_size(const Node &node, const SlurmNode &known,
     }
 }
 
+void plan_features(const SlurmNode &known, SetFeatures set, NodePlan &plan)
+{
+    if (sorted_words(known.features) != sorted_words(set.features) ||
+        sorted_words(active_features(known)) != sorted_words(set.active))
+        plan.steps.push_back(std::move(set));
+}
+
 void plan_known(const Node &node, const SlurmNode &known,
                 const NodeDescription &wish, const DirtyNodes &dirty,
                 NodePlan &plan)
@@ -179,11 +207,12 @@ void plan_known(const Node &node, const SlurmNode &known,
     if (!known.external)
         plan.hybrid.insert(known.name);
     check_size(node, known, wish, plan);
-    std::string features = known.external
-                               ? wish.features
-                               : hybrid_features(known, wish.features);
-    if (sorted_words(known.features) != sorted_words(features))
-        plan.steps.push_back(SetFeatures{known.name, features});
+    SetFeatures set{known.name, wish.features, wish.features};
+    if (!known.external) {
+        set.features = hybrid_features(known.features, wish.features);
+        set.active = hybrid_features(active_features(known), wish.features);
+    }
+    plan_features(known, std::move(set), plan);
     plan_state(node, known, dirty, plan);
 }
 
@@ -197,8 +226,10 @@ void plan_unclaimed(const SlurmNode &known, NodePlan &plan)
     // A node with a slurmd goes on without us.
     if (!known.external &&
         std::ranges::contains(sorted_words(known.features), names::feature))
-        plan.steps.push_back(
-            SetFeatures{known.name, without_ours(known.features)});
+        plan_features(known,
+                      {known.name, without_ours(known.features),
+                       without_ours(active_features(known))},
+                      plan);
 }
 
 void plan_new(const Node &node, NodeDescription wish, NodePlan &plan)
@@ -215,7 +246,7 @@ void plan_new(const Node &node, NodeDescription wish, NodePlan &plan)
 } // namespace
 
 NodePlan plan_nodes(const std::vector<Node> &nodes,
-                    const std::vector<SlurmNode> &known, const PinWishes &pins,
+                    const std::vector<SlurmNode> &known, const FeatureWishes &wishes,
                     const std::string &address, std::uint16_t port,
                     const DirtyNodes &dirty)
 {
@@ -251,13 +282,15 @@ NodePlan plan_nodes(const std::vector<Node> &nodes,
                              features_of(node, plan.complaints),
                              {}};
         auto found = by_name.find(name);
-        bool is_known = found != by_name.end();
-        if (to_be_pinned(is_known ? found->second : nullptr, name, pins)) {
+        const SlurmNode *slurm_node =
+            found == by_name.end() ? nullptr : found->second;
+        add_predicates(node, slurm_node, wishes, wish, plan);
+        if (to_be_pinned(slurm_node, name, wishes)) {
             wish.features += "," + pin_of(name);
             plan.pinned.insert(name);
         }
-        if (is_known)
-            plan_known(node, *found->second, wish, dirty, plan);
+        if (slurm_node)
+            plan_known(node, *slurm_node, wish, dirty, plan);
         else
             plan_new(node, std::move(wish), plan);
     }

@@ -11,6 +11,7 @@
 #include "agent/slurm_api.h"
 #include "common/names.h"
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -26,7 +27,8 @@ struct CreateNode {
 };
 struct SetFeatures {
     std::string node;
-    std::string features;
+    std::string features; // comma separated, as the next
+    std::string active;   // of these
 };
 struct DrainNode {
     std::string node;
@@ -41,15 +43,18 @@ struct NodePlan {
     NodeMap nodes; // by the name of the Slurm node
     std::set<std::string> hybrid; // those of them that have a slurmd
     std::set<std::string> pinned; // once the steps are done
+    // By Slurm's name: the features of the predicates that each satisfies.
+    std::map<std::string, std::vector<std::string>> placed; // likewise
     std::vector<NodeStep> steps;
     bool look_again = false; // more is known later
     std::vector<std::string> complaints; // for the log, one sentence each
 };
 
-// Which Slurm nodes shall have the feature that no other has (names::pin_prefix).
-struct PinWishes {
-    std::set<std::string> nodes;
-    bool keep_others = false; // those that others have stay
+// The features that Slurm's nodes shall have besides those of their Nodes.
+struct FeatureWishes {
+    std::set<std::string> pins; // who has one that no other has: pin_prefix
+    std::vector<PredicatePtr> predicates; // evaluated for each Node
+    bool keep_others = false; // of both kinds: those that nodes have stay
 };
 
 // Slurm's names of the nodes that hold Pods which no living job covers; nothing
@@ -58,7 +63,7 @@ using DirtyNodes = std::optional<std::set<std::string>>;
 
 // address: where external nodes are said to be, an IP literal and a port.
 NodePlan plan_nodes(const std::vector<Node> &nodes,
-                    const std::vector<SlurmNode> &known, const PinWishes &pins,
+                    const std::vector<SlurmNode> &known, const FeatureWishes &wishes,
                     const std::string &address, std::uint16_t port,
                     const DirtyNodes &dirty = {});
 

@@ -49,7 +49,7 @@ struct Carry {
     Result<> operator()(const CreateNode &s) { return slurm.create_node(s.node); }
     Result<> operator()(const SetFeatures &s)
     {
-        return slurm.set_features(s.node, s.features);
+        return slurm.set_features(s.node, s.features, s.active);
     }
     Result<> operator()(const DrainNode &s)
     {
@@ -61,7 +61,7 @@ struct Carry {
 } // namespace
 
 Result<NodeSyncResult> sync_nodes(const std::vector<Node> &nodes,
-                                  const PinWishes &pins, Slurm &slurm,
+                                  const FeatureWishes &wishes, Slurm &slurm,
                                   const Conf &conf, const DirtyNodes &dirty)
 {
     auto address = parse_address(conf.node_address);
@@ -76,18 +76,26 @@ Result<NodeSyncResult> sync_nodes(const std::vector<Node> &nodes,
     auto known = slurm.load_nodes();
     if (!known)
         return std::unexpected(known.error());
-    NodePlan plan = plan_nodes(nodes, *known, pins, address->ip,
-                                address->port, dirty);
-    NodeSyncResult result{std::move(plan.nodes), std::move(plan.hybrid),
-                          std::move(plan.pinned), std::move(plan.complaints),
+    NodePlan plan = plan_nodes(nodes, *known, wishes, address->ip,
+                               address->port, dirty);
+    NodeSyncResult result{std::move(plan.nodes),
+                          std::move(plan.hybrid),
+                          std::move(plan.pinned),
+                          {},
+                          wishes.predicates,
+                          std::move(plan.complaints),
                           plan.look_again};
     for (const NodeStep &step : plan.steps) {
         if (auto done = std::visit(Carry{slurm}, step); !done) {
             result.complaints.push_back(done.error().message);
             result.retry = true;
             result.pinned.erase(std::visit(node_of_step, step));
+            plan.placed.erase(std::visit(node_of_step, step));
         }
     }
+    for (const auto &[node, features] : plan.placed)
+        for (const std::string &feature : features)
+            result.placed[feature]++;
     return result;
 }
 

@@ -12,13 +12,15 @@ struct NodeSyncResult {
     NodeMap nodes;
     std::set<std::string> hybrid;
     std::set<std::string> pinned; // the Slurm nodes that have it now
+    std::map<std::string, std::size_t> placed; // nodes that have each feature
+    std::vector<PredicatePtr> asked; // wishes.predicates
     std::vector<std::string> complaints;
     bool retry = false; // a step failed that may work later
 };
 
 // Blocks for some milliseconds a step. A step that fails is a complaint.
 Result<NodeSyncResult> sync_nodes(const std::vector<Node> &nodes,
-                                  const PinWishes &pins, Slurm &slurm,
+                                  const FeatureWishes &wishes, Slurm &slurm,
                                   const Conf &conf,
                                   const DirtyNodes &dirty = {});
 

@@ -3,6 +3,7 @@
 
 #include "agent/kube_text.h"
 #include "agent/pod_objections.h"
+#include "agent/pod_placement.h"
 #include "agent/pod_requests.h"
 
 #include <algorithm>
@@ -121,6 +122,11 @@ void read_spec(Pod &pod, const Json &object)
     PodRequests asks = pod_requests(object);
     pod.requests = std::move(asks.requests);
     pod.objections = spec_objections(object);
+    PodPlacement placement = pod_placement(object);
+    pod.predicate = std::move(placement.required);
+    pod.preferred = std::move(placement.preferred);
+    pod.objections.insert(pod.objections.end(), placement.objections.begin(),
+                          placement.objections.end());
     pod.objections.insert(pod.objections.end(), asks.objections.begin(),
                           asks.objections.end());
     if (pod.objections.size() > max_objections)

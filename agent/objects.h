@@ -4,6 +4,7 @@
 // annotations, quantities) is copied as it is and checked where it is used.
 #pragma once
 
+#include "agent/predicate.h"
 #include "common/json.h"
 #include "common/units.h"
 
@@ -76,6 +77,8 @@ struct Pod {
     std::optional<std::int64_t> active_deadline; // seconds
     std::chrono::seconds grace_period{30}; // from TERM to KILL
     Requests requests;
+    PredicatePtr predicate; // which Nodes it may run on
+    PredicatePtr preferred; // and on which of these it would; null: on any
     // Why the API server should not have taken it, or what we cannot honour
     // yet; sentences for its owner. A Pod with any is refused visibly.
     std::vector<std::string> objections;

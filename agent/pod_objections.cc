@@ -24,14 +24,6 @@ std::vector<Json> all_containers(const Json &spec)
     return all;
 }
 
-bool selects_nodes(const Json &spec)
-{
-    return std::ranges::any_of(spec.members("nodeSelector"), [](auto &entry) {
-        return entry.first != "kubernetes.io/os" ||
-               entry.second.text() != "linux"; // every node of ours is
-    });
-}
-
 bool is_required(const Json &spec, const std::string &affinity)
 {
     Json rule = spec.at("affinity/" + affinity +
@@ -95,8 +87,6 @@ std::vector<std::string> spec_objections(const Json &pod)
         if (wrong)
             found.push_back(unsupported(what));
     };
-    object_if(selects_nodes(spec), "spec.nodeSelector");
-    object_if(is_required(spec, "nodeAffinity"), "required node affinity");
     object_if(is_required(spec, "podAffinity"), "required inter-Pod affinity");
     object_if(is_required(spec, "podAntiAffinity"),
               "required inter-Pod anti-affinity");

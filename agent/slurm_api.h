@@ -49,6 +49,8 @@ struct SlurmNode {
     std::uint32_t allocated_cpus = 0;
     MebiBytes allocated_memory;
     std::string features; // comma separated, the available ones
+    // Of these; none: all. A node_features plugin makes the difference.
+    std::optional<std::string> active_features;
     std::string reason;   // of the drain
     std::string extra;
 };
@@ -98,8 +100,10 @@ class Slurm {
     virtual Result<std::vector<SlurmNode>> load_nodes() = 0;
     virtual Result<> create_node(const NodeDescription &node) = 0;
     virtual Result<> delete_node(const std::string &name) = 0;
+    // Both comma separated; the active ones are some of them.
     virtual Result<> set_features(const std::string &node,
-                                  const std::string &features) = 0;
+                                  const std::string &features,
+                                  const std::string &active) = 0;
     virtual Result<> drain(const std::string &node,
                            const std::string &reason) = 0;
     virtual Result<> resume(const std::string &node) = 0;
@@ -126,7 +130,8 @@ class SlurmApi : public Slurm {
     Result<> create_node(const NodeDescription &node) override;
     Result<> delete_node(const std::string &name) override;
     Result<> set_features(const std::string &node,
-                          const std::string &features) override;
+                          const std::string &features,
+                          const std::string &active) override;
     Result<> drain(const std::string &node, const std::string &reason) override;
     Result<> resume(const std::string &node) override;
 

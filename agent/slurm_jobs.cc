@@ -73,6 +73,7 @@ Job job_of(const slurm_job_info_t &info)
         job.expected_start =
             std::chrono::sys_seconds(std::chrono::seconds(info.start_time));
     }
+    job.prefers = !text(info.prefer).empty();
     if (is_allocated(job.state)) {
         job.nodes = expand(info.nodes);
         job.cpus = info.num_cpus;

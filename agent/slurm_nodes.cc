@@ -82,6 +82,8 @@ Result<std::vector<SlurmNode>> SlurmApi::load_nodes()
         node.allocated_cpus = n.alloc_cpus;
         node.allocated_memory.value = n.alloc_memory;
         node.features = text(n.features);
+        if (n.features_act)
+            node.active_features = n.features_act;
         node.reason = text(n.reason);
         node.extra = text(n.extra);
     }
@@ -115,11 +117,12 @@ Result<> SlurmApi::delete_node(const std::string &name)
 }
 
 Result<> SlurmApi::set_features(const std::string &node,
-                                const std::string &features)
+                                const std::string &features,
+                                const std::string &active)
 {
     update_node_msg_t message = message_for(node);
     message.features = borrow(features);
-    message.features_act = borrow(features);
+    message.features_act = borrow(active);
     return update(message, "set features of");
 }
 

@@ -77,10 +77,11 @@ JobDescription plain_job(const Gang &gang)
     return job;
 }
 
-// What every node of the gang must have, as features.
-std::vector<std::string> needed_features(const Gang &)
+// What every node of a gang must have, as features. External jobs would land on
+// nodes without kubelet without the first.
+std::vector<std::string> needed_features(const PredicatePtr &predicate)
 {
-    return {names::feature};
+    return {names::feature, value_of(predicate).feature()};
 }
 
 std::string first_failure(const Pod &pod, End &end)
@@ -139,7 +140,13 @@ JobDescription describe_job(const Gang &gang, const Identity &identity,
     job.group_id = identity.group_id;
     job.account = identity.account;
     job.qos = identity.qos;
-    job.features = join_constraints(job.features, needed_features(gang));
+    // What has failed once may have failed for its preference. Slurm tries that
+    // instead of the constraint: it holds both.
+    if (gang.preferred && generation_of(gang) == 0)
+        job.prefer =
+            join_constraints(job.features, needed_features(gang.preferred));
+    job.features =
+        join_constraints(job.features, needed_features(gang.predicate));
     return job;
 }
 

@@ -120,6 +120,20 @@ std::string no_room_words(JobRef job, const std::string &node)
                        job.id, node);
 }
 
+std::string nowhere_words(const Predicate &predicate)
+{
+    if (predicate.text().empty())
+        return "No Node without a taint can take the Pod: it waits for one.";
+    return "No Node satisfies " + short_text(predicate) +
+           ": the Pod waits for one.";
+}
+
+std::string too_many_predicates_words(std::size_t most)
+{
+    return "Pods with " + std::to_string(most) +
+           " different node selections wait already: this one waits for them.";
+}
+
 std::string refused_words(const std::string &why)
 {
     return "Slurm was not asked for a job, or refused it: " + why + ".";

@@ -53,6 +53,10 @@ std::string suspended_words(JobRef job);
 // there."
 std::string no_room_words(JobRef job, const std::string &node);
 
+// "No Node satisfies disk=ssd: the Pod waits for one."
+std::string nowhere_words(const Predicate &predicate);
+std::string too_many_predicates_words(std::size_t most);
+
 // What Slurm said when it took no job for the Pod.
 std::string refused_words(const std::string &why);
 

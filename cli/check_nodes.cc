@@ -20,7 +20,7 @@ std::string about(const std::string &node)
 // What the agent would do if it started now; it makes nothing of drains here.
 NodePlan plan(const KubeFacts &kube, const SlurmFacts &slurm)
 {
-    return plan_nodes(kube.nodes, slurm.nodes, {{}, true}, "127.0.0.1", 1);
+    return plan_nodes(kube.nodes, slurm.nodes, {{}, {}, true}, "127.0.0.1", 1);
 }
 
 bool is_opted_in(const Node &node)

@@ -234,6 +234,7 @@ constexpr std::array keys = {
     Key{"ReasonInterval", set_seconds<&Conf::reason_interval, 1, 3600>},
     Key{"OrphanGrace", set_seconds<&Conf::orphan_grace, 0, 86400>},
     Key{"BindTimeout", set_seconds<&Conf::bind_timeout, 10, 86400>},
+    Key{"FeatureLinger", set_seconds<&Conf::feature_linger, 1, 86400>},
     Key{"GateTimeout", set_seconds<&Conf::gate_timeout, 1, 86400>},
     Key{"NodeLostTimeout", set_seconds<&Conf::node_lost_timeout, 10, 86400>},
     Key{"LeaseNamespace", set_object_name<&Conf::lease_namespace>},

@@ -42,6 +42,7 @@ struct Conf {
     std::chrono::seconds reason_interval{30};   // ReasonInterval=, 1..3600
     std::chrono::seconds orphan_grace{60};      // OrphanGrace=, 0..86400
     std::chrono::seconds bind_timeout{300};     // BindTimeout=, 10..86400
+    std::chrono::seconds feature_linger{300};   // FeatureLinger=, 1..86400
     std::chrono::seconds gate_timeout{600};     // GateTimeout=, 1..86400
     std::chrono::seconds node_lost_timeout{300}; // NodeLostTimeout=, 10..86400
     std::string lease_namespace{"slurm-k8s-bridge"}; // LeaseNamespace=NAME

@@ -52,6 +52,8 @@ inline constexpr char pin_prefix[] = "k8s-node-";
 // and what follows it in the one that every node with a kubelet reports.
 inline constexpr char label_feature_prefix[] = "k8s.";
 inline constexpr char kubelet_name[] = "kubelet";
+// The one of the nodes on which Pods without any wish may run.
+inline constexpr char untainted_feature[] = "k8s-untainted";
 inline constexpr char job_mark[] = "K8S_GANG";
 inline constexpr char hook_job_mark[] = "SPANK_K8S_GANG";
 

@@ -16,6 +16,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/bridge_kube_faults_test.cc \
 	tests/unit/bridge_adopt_test.cc \
 	tests/unit/bridge_life_test.cc \
+	tests/unit/bridge_placement_test.cc \
 	tests/unit/bridge_renew_test.cc \
 	tests/unit/bridge_restart_test.cc \
 	tests/unit/bridge_slurm_faults_test.cc \
@@ -69,8 +70,11 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/objects_test.cc \
 	tests/unit/packet_socket_test.cc \
 	tests/unit/permit_test.cc \
+	tests/unit/placement_table_test.cc \
 	tests/unit/pod_objections_test.cc \
+	tests/unit/pod_placement_test.cc \
 	tests/unit/pod_requests_test.cc \
+	tests/unit/predicate_test.cc \
 	tests/unit/printable_test.cc \
 	tests/unit/priority_class_test.cc \
 	tests/unit/reflector_test.cc \
@@ -125,7 +129,9 @@ tests_fuzz_fuzz_SOURCES = \
 	agent/node_sync.cc \
 	agent/objects.cc \
 	agent/pod_objections.cc \
+	agent/pod_placement.cc \
 	agent/pod_requests.cc \
+	agent/predicate.cc \
 	agent/slurm_reasons.cc \
 	agent/translate.cc \
 	plugins/job_facts.cc \
@@ -137,6 +143,7 @@ tests_fuzz_fuzz_SOURCES = \
 	tests/fuzz/wire_target.cc
 tests_fuzz_fuzz_CXXFLAGS = $(AM_CXXFLAGS) \
 	-fsanitize=fuzzer-no-link,address,undefined
+tests_fuzz_fuzz_LDADD = $(OPENSSL_LIBS)
 tests_fuzz_fuzz_LDFLAGS = -fsanitize=fuzzer,address,undefined
 
 EXTRA_DIST += \

@@ -33,7 +33,10 @@ void pod(std::string_view input)
     promise(end.status >= 0);
     if (!objection_to(gang).empty())
         return;
+    gang.predicate = pod.predicate;
+    gang.preferred = pod.preferred;
     JobDescription job = describe_job(gang, {}, {});
+    promise(!job.features.empty() && job.features.size() < 64);
     promise(job.cpus_per_task >= 1 && job.tasks == 1);
     promise(job.memory_per_node.value + job.memory_per_cpu.value > 0);
     promise(decode_gang_tag(encode(job.tag)).has_value() == !pod.uid.empty());

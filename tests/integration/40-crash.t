@@ -320,12 +320,12 @@ def nodes():
         wait_for("the node", lambda: "DRAIN" not in node()["state"])
         chain(("set_features",), lambda name: partitions("kwok,other"))
         wait_for("the features", lambda: set(node()["features"]) ==
-                 {"k8s", "kwok", "other"})
+                 {"k8s", "k8s-untainted", "kwok", "other"})
     finally:
         cordon(False)
         partitions("kwok")
     wait_for("the node as it was", lambda: node() and set(node()["features"])
-             == {"k8s", "kwok"} and "DRAIN" not in node()["state"])
+             == {"k8s", "k8s-untainted", "kwok"} and "DRAIN" not in node()["state"])
 
 
 @case

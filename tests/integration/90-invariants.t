@@ -280,6 +280,20 @@ def drain_mark():
 
 
 @case
+def taints():
+    """tainted: a tainted Node's Slurm node is open to all, an untainted one's is
+    not"""
+    with agent_stopped():
+        patch("/api/v1/nodes/kn1", {"spec": {"taints": [
+            {"key": "test/dedicated", "effect": "NoSchedule"}]}})
+        bed.run("scontrol", "update", "NodeName=kn2", "Features=k8s,kwok",
+                "ActiveFeatures=k8s,kwok")
+        sees("tainted", "Node/kn1", "test/dedicated")
+        sees("tainted", "Node/kn2", "lacks k8s-untainted")
+        patch("/api/v1/nodes/kn1", {"spec": {"taints": None}})
+
+
+@case
 def slurms_ledger():
     """ledger: a node of Slurm's has given away what no job has"""
     running("counted")

@@ -20,6 +20,7 @@ OURS_ALONE = (bed.NODE_ANNOTATION, bed.SLUID_ANNOTATION,
               bed.GENERATION_ANNOTATION)
 MANAGER = "slurmk8sd"  # of the fields that the agent has written
 EXTERNAL_NODE = "scheduler.slinky.slurm.net/external-node"
+UNTAINTED = "k8s-untainted"
 MANAGED_TAINT = "slinky.slurm.net/managed-node"
 STOP_SLACK = 5  # seconds, from a Pod's last moment to what follows from it
 
@@ -369,12 +370,31 @@ def _ill(node):
         return "cordoned"
     if ready != ["True"]:
         return "not ready"
-    for taint in node["spec"].get("taints", []):
-        if taint["effect"] != "PreferNoSchedule" and \
-                taint["key"] != MANAGED_TAINT and \
-                not taint["key"].startswith("node.kubernetes.io/"):
-            return f"tainted with {taint['key']}"
     return ""
+
+
+def _foreign_taints(node):
+    """The taints that keep Pods off which do not tolerate them."""
+    return [taint["key"] for taint in node["spec"].get("taints", [])
+            if taint["effect"] != "PreferNoSchedule" and
+            taint["key"] != MANAGED_TAINT and
+            not taint["key"].startswith("node.kubernetes.io/")]
+
+
+@rule
+def tainted(world):
+    """Jobs of Pods without a toleration can start on untainted nodes only."""
+    for name, node in world.nodes.items():
+        known = world.slurm_nodes.get(worlds.slurm_name(node))
+        if not known or EXTERNAL_NODE not in node["metadata"].get("labels", {}):
+            continue
+        open_to_all = UNTAINTED in known.features
+        if _foreign_taints(node) and open_to_all:
+            yield f"Node/{name}", (f"it is tainted with "
+                                   f"{_foreign_taints(node)[0]}, Slurm's "
+                                   f"node has {UNTAINTED}")
+        elif not _foreign_taints(node) and not open_to_all:
+            yield f"Node/{name}", f"Slurm's node lacks {UNTAINTED}"
 
 
 @rule

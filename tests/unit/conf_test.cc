@@ -67,6 +67,7 @@ TEST_CASE("every key sets its field")
                            "ReasonInterval=1\n"
                            "OrphanGrace=0\n"
                            "BindTimeout=10\n"
+                           "FeatureLinger=6\n"
                            "GateTimeout=7\n"
                            "NodeLostTimeout=11\n"
                            "LeaseNamespace=ns\nLeaseName=my-lease.1\n"
@@ -96,6 +97,7 @@ TEST_CASE("every key sets its field")
     CHECK(conf->reason_interval == seconds(1));
     CHECK(conf->orphan_grace == seconds(0));
     CHECK(conf->bind_timeout == seconds(10));
+    CHECK(conf->feature_linger == seconds(6));
     CHECK(conf->gate_timeout == seconds(7));
     CHECK(conf->node_lost_timeout == seconds(11));
     CHECK(conf->workers == 64);
@@ -153,6 +155,7 @@ TEST_CASE("a bad value is refused with its line and its key")
         "ReasonInterval=3601",
         "OrphanGrace=86401",
         "BindTimeout=9",
+        "FeatureLinger=0",
         "GateTimeout=0",
         "NodeLostTimeout=9",
         "LeaseName=a/b",

@@ -131,6 +131,7 @@ class FakeSlurm : public Slurm {
     void add_misfit(const std::string &name)
     {
         add_real_node(name);
+        nodes_[name].features = "k8s,k8s-untainted";
         stubborn_.insert(name);
     }
     // Not ours, as sbatch makes it.
@@ -415,11 +416,14 @@ class FakeSlurm : public Slurm {
     }
 
     Result<> set_features(const std::string &node,
-                          const std::string &features) override
+                          const std::string &features,
+                          const std::string &active) override
     {
         return update("set_features", node, [&](SlurmNode &n) {
-            if (!stubborn_.contains(n.name))
-                n.features = features;
+            if (stubborn_.contains(n.name))
+                return;
+            n.features = features;
+            n.active_features = active;
         });
     }
     Result<> drain(const std::string &node, const std::string &reason) override

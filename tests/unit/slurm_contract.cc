@@ -69,8 +69,9 @@ void check_nodes(Slurm &slurm, const SlurmSetup &setup)
     CHECK(made->allocated_cpus == 0);
     CHECK(made->features == features);
 
-    REQUIRE(slurm.set_features(setup.node, features + ",more").has_value());
+    REQUIRE(slurm.set_features(setup.node, features + ",more", features).has_value());
     CHECK(find_node(slurm, setup.node)->features == features + ",more");
+    CHECK(find_node(slurm, setup.node)->active_features == features);
 
     REQUIRE(slurm.drain(setup.node, "slurmk8sd: a test").has_value());
     CHECK(find_node(slurm, setup.node)->drained);
@@ -78,7 +79,7 @@ void check_nodes(Slurm &slurm, const SlurmSetup &setup)
     REQUIRE(slurm.resume(setup.node).has_value());
     CHECK_FALSE(find_node(slurm, setup.node)->drained);
 
-    CHECK(code_of(slurm.set_features("no-such-node", feature)) ==
+    CHECK(code_of(slurm.set_features("no-such-node", feature, feature)) ==
           Code::rejected);
     CHECK(code_of(slurm.drain("no-such-node", "x")) == Code::rejected);
     CHECK(code_of(slurm.delete_node("no-such-node")) == Code::rejected);

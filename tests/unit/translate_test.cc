@@ -45,7 +45,7 @@ TEST_CASE("a Pod alone becomes a job of one task on one node")
     CHECK(job.account == "science");
     CHECK(job.qos == "high");
     CHECK(job.partition == "pods");
-    CHECK(job.features == "k8s");
+    CHECK(job.features == "k8s&k8s-untainted");
     CHECK(job.tasks == 1);
     CHECK(job.cpus_per_task == 2);
     CHECK(job.min_nodes == 1);

@@ -57,7 +57,7 @@ struct Fixture {
         note(Write::complete, slurm.complete(job, 0));
         note(Write::cancel, slurm.cancel(job));
         note(Write::create_node, slurm.create_node({"n1", {}, 0, 1, {}, {}, {}}));
-        note(Write::set_features, slurm.set_features("n1", "k8s"));
+        note(Write::set_features, slurm.set_features("n1", "k8s", "k8s"));
         note(Write::drain, slurm.drain("n1", "why"));
         note(Write::resume, slurm.resume("n1"));
         note(Write::delete_node, slurm.delete_node("n1"));

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which features Slurm's nodes need: those of the predicates that waiting Pods
+// have, and those of nodes where Pods live whose job is lost.
+#include "agent/bridge.h"
+
+#include "agent/words.h"
+
+#include <algorithm>
+
+namespace bridge {
+
+namespace {
+
+// Accounted for where it is by a job that Slurm knows and has placed.
+bool covered(const Gang &gang, const Pod &pod)
+{
+    return gang.job && is_allocated(gang.job->state) &&
+           lives_by_job(gang, pod) && !placed_elsewhere(gang, pod);
+}
+
+// What they ask of a node matters until they have one.
+bool wants_node(const Gang &gang)
+{
+    bool has_node = gang.assumed_bound ||
+                    (gang.job && is_allocated(gang.job->state));
+    return !has_node && std::ranges::any_of(gang.pods, [](const PodPtr &pod) {
+        return !pod->bound() && !pod->terminal();
+    });
+}
+
+} // namespace
+
+// What follows from the Nodes as they are, before anything is decided.
+void Bridge::note_placement(GangEntry &entry)
+{
+    Gang &gang = entry.gang;
+    gang.nowhere.clear();
+    gang.misplaced.clear();
+    gang.preferred.reset();
+    if (gang.pods.empty())
+        return;
+    const Pod &first = *gang.pods.front(); // they are all of one shape
+    gang.predicate = first.predicate;
+    if (wants_node(gang)) {
+        gang.nowhere = why_nowhere(gang);
+        if (first.preferred && need_placement(first.preferred) ==
+                                   PlacementTable::State::ready)
+            gang.preferred = first.preferred;
+    } else if (gang.job && is_allocated(gang.job->state) &&
+               !first.bound()) {
+        gang.misplaced = why_misplaced(gang);
+    }
+}
+
+PlacementTable::State Bridge::need_placement(const PredicatePtr &predicate)
+{
+    auto state = placements_.need(predicate, now_);
+    if (placements_.take_new()) {
+        nodes_changed_ = true;
+        nodes_due_ = std::min(nodes_due_, now_);
+    }
+    return state;
+}
+
+std::string Bridge::why_nowhere(const Gang &gang)
+{
+    auto state = need_placement(gang.predicate);
+    if (state == PlacementTable::State::ready)
+        return {};
+    placement_waits_.insert(gang.uid);
+    switch (state) {
+    case PlacementTable::State::nowhere:
+        return nowhere_words(value_of(gang.predicate));
+    case PlacementTable::State::full:
+        return too_many_predicates_words(PlacementTable::max_predicates);
+    default:
+        return {}; // placement_known() waits for the sync
+    }
+}
+
+// Whether the nodes have the features that a job of the gang would ask for; if
+// not, the gang is woken when they have.
+bool Bridge::placement_known(const Gang &gang)
+{
+    const PredicatePtr &preferred = gang.pods.front()->preferred;
+    bool known =
+        need_placement(gang.predicate) != PlacementTable::State::unknown &&
+        (!preferred ||
+         need_placement(preferred) != PlacementTable::State::unknown);
+    if (!known)
+        placement_waits_.insert(gang.uid);
+    return known;
+}
+
+// The job may have waited for long since its feature was set.
+std::string Bridge::why_misplaced(const Gang &gang) const
+{
+    for (const std::string &name : gang.job->nodes) {
+        auto node = node_map_.find(name);
+        auto known = node == node_map_.end() ? nodes_.end()
+                                             : nodes_.find(node->second);
+        if (known == nodes_.end())
+            continue; // place() has words for it
+        std::string why = mismatch(value_of(gang.predicate), known->second);
+        if (!why.empty())
+            return "the Node " + known->first + " does not suit: " + why;
+    }
+    return {};
+}
+
+void Bridge::note_needed()
+{
+    for (const auto &[uid, entry] : gangs_.all()) {
+        const Gang &gang = entry.gang;
+        if (!wants_node(gang))
+            continue;
+        const Pod &first = *gang.pods.front();
+        placements_.need(first.predicate, now_);
+        if (first.preferred)
+            placements_.need(first.preferred, now_);
+    }
+}
+
+// A job for Pods that live already can be asked for once their node has a
+// feature of its own, and keeps it while that job waits.
+FeatureWishes Bridge::feature_wishes()
+{
+    FeatureWishes wishes;
+    wishes.keep_others = !synced(); // whose they are is not known yet
+    for (const auto &[uid, entry] : gangs_.all())
+        for (const PodPtr &pod : entry.gang.pods) {
+            if (!pod->living() || covered(entry.gang, *pod))
+                continue;
+            auto node = std::ranges::find(node_map_, pod->node_name,
+                                          &NodeMap::value_type::second);
+            if (node != node_map_.end())
+                wishes.pins.insert(node->first);
+        }
+    note_needed();
+    (void)placements_.take_new(); // they are among the wishes
+    wishes.predicates = placements_.wishes();
+    return wishes;
+}
+
+void Bridge::take_placed(const NodeSyncResult &synced)
+{
+    if (placements_.take(synced.asked, synced.placed, !synced.retry))
+        for (const auto &[uid, entry] : gangs_.all())
+            if (wants_node(entry.gang)) // its Pods may have to be told
+                wake(uid);
+    woken_.merge(std::exchange(placement_waits_, {}));
+}
+
+// What nobody asks for any more is taken off the nodes after a while: the next
+// Pod of its kind would have to wait for it again.
+void Bridge::drop_placements()
+{
+    if (placements_.next_drop(conf_->feature_linger) > now_)
+        return;
+    note_needed();
+    if (placements_.drop_unused(now_, conf_->feature_linger))
+        nodes_changed_ = true;
+}
+
+} // namespace bridge

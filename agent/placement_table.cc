@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/placement_table.h"
+
+#include <algorithm>
+
+namespace bridge {
+
+PlacementTable::PlacementTable()
+{
+    entries_[value_of({}).feature()] = {{}, Clock::time_point::max(), {}};
+}
+
+void PlacementTable::share(Pod &pod)
+{
+    pod.predicate = share(std::move(pod.predicate));
+    pod.preferred = share(std::move(pod.preferred));
+}
+
+PredicatePtr PlacementTable::share(PredicatePtr predicate)
+{
+    if (!predicate)
+        return predicate;
+    auto &known = shared_[predicate->text()];
+    if (PredicatePtr first = known.lock())
+        return first;
+    known = predicate;
+    if (shared_.size() > sweep_at_) {
+        std::erase_if(shared_, [](const auto &s) { return s.second.expired(); });
+        sweep_at_ = std::max<std::size_t>(64, 2 * shared_.size());
+    }
+    return predicate;
+}
+
+PlacementTable::State PlacementTable::need(const PredicatePtr &predicate,
+                                           Clock::time_point now)
+{
+    auto known = entries_.find(value_of(predicate).feature());
+    if (known == entries_.end()) {
+        if (entries_.size() > max_predicates)
+            return State::full;
+        entries_[predicate->feature()] = {predicate, now, {}};
+        new_ = true;
+        return State::unknown;
+    }
+    if (known->second.predicate != predicate &&
+        value_of(known->second.predicate) != value_of(predicate))
+        return State::full; // two texts, one hash: the first one has it
+    if (predicate)
+        known->second.needed = now;
+    return state_of(known->second);
+}
+
+PlacementTable::State PlacementTable::state_of(const Entry &entry)
+{
+    if (!entry.nodes)
+        return State::unknown;
+    return *entry.nodes == 0 ? State::nowhere : State::ready;
+}
+
+std::vector<PredicatePtr> PlacementTable::wishes() const
+{
+    std::vector<PredicatePtr> wishes;
+    for (const auto &[feature, entry] : entries_)
+        wishes.push_back(entry.predicate);
+    return wishes;
+}
+
+bool PlacementTable::take(const std::vector<PredicatePtr> &wishes,
+                          const std::map<std::string, std::size_t> &nodes,
+                          bool all)
+{
+    bool changed = false;
+    for (const PredicatePtr &wish : wishes) {
+        const std::string &feature = value_of(wish).feature();
+        auto known = entries_.find(feature);
+        if (known == entries_.end())
+            continue;
+        State before = state_of(known->second);
+        auto found = nodes.find(feature);
+        if (found != nodes.end())
+            known->second.nodes = found->second;
+        else
+            known->second.nodes = all ? std::optional<std::size_t>(0)
+                                      : std::nullopt;
+        changed |= before != state_of(known->second);
+    }
+    return changed;
+}
+
+bool PlacementTable::drop_unused(Clock::time_point now, Clock::duration linger)
+{
+    return std::erase_if(entries_, [&](const auto &known) {
+               return known.second.predicate &&
+                      now - known.second.needed >= linger;
+           }) != 0;
+}
+
+Clock::time_point PlacementTable::next_drop(Clock::duration linger) const
+{
+    Clock::time_point next = Clock::time_point::max();
+    for (const auto &[feature, entry] : entries_)
+        if (entry.predicate)
+            next = std::min(next, entry.needed + linger);
+    return next;
+}
+
+} // namespace bridge

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/predicate.h"
+
+#include "agent/objects.h"
+#include "common/names.h"
+
+#include <algorithm>
+#include <charconv>
+#include <format>
+#include <openssl/sha.h>
+#include <optional>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::size_t hash_letters = 12; // 5 bits each: nobody finds another
+                                         // text for somebody's feature
+constexpr std::size_t sentence_part = 200;
+constexpr char health_prefix[] = "node.kubernetes.io/";
+
+template <class T> void sort_unique(std::vector<T> &items)
+{
+    std::ranges::sort(items);
+    auto rest = std::ranges::unique(items);
+    items.erase(rest.begin(), rest.end());
+}
+
+// Kubernetes lets most of these be label keys and values only, but a volume, or
+// a Pod that is older than that rule, may have others.
+void add_word(std::string &text, std::string_view word)
+{
+    for (char c : word) {
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                     (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+                     c == '.' || c == '/';
+        if (plain)
+            text += c;
+        else
+            text += std::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+}
+
+void add_list(std::string &text, const std::vector<std::string> &values)
+{
+    text += '(';
+    for (const std::string &value : values) {
+        if (&value != &values.front())
+            text += ',';
+        add_word(text, value);
+    }
+    text += ')';
+}
+
+void add_requirement(std::string &text, const NodeRequirement &r)
+{
+    if (r.op == NodeOperator::does_not_exist)
+        text += '!';
+    if (r.field)
+        text += "field:";
+    text += r.key.empty() ? "%" : ""; // which no word is
+    add_word(text, r.key);
+    bool one = r.values.size() == 1;
+    switch (r.op) {
+    case NodeOperator::in:
+        text += one ? "=" : " in ";
+        break;
+    case NodeOperator::not_in:
+        text += one ? "!=" : " notin ";
+        break;
+    case NodeOperator::gt:
+        text += ">";
+        break;
+    case NodeOperator::lt:
+        text += "<";
+        break;
+    default:
+        return;
+    }
+    if (one)
+        add_word(text, r.values.front());
+    else
+        add_list(text, r.values);
+}
+
+void add_selector(std::string &text, const NodeSelector &selector, bool alone)
+{
+    if (selector.empty())
+        text += "()";
+    bool brackets = selector.size() > 1 && !alone;
+    text += brackets ? "(" : "";
+    for (const NodeTerm &term : selector) {
+        text += &term == &selector.front() ? "" : " or ";
+        for (const NodeRequirement &requirement : term) {
+            text += &requirement == &term.front() ? "" : ",";
+            add_requirement(text, requirement);
+        }
+    }
+    text += brackets ? ")" : "";
+}
+
+void add_toleration(std::string &text, const Toleration &t)
+{
+    if (t.key.empty())
+        text += '*';
+    add_word(text, t.key);
+    if (!t.any_value) {
+        text += '=';
+        add_word(text, t.value);
+    }
+    if (!t.effect.empty()) {
+        text += ':';
+        add_word(text, t.effect);
+    }
+}
+
+std::string text_of(const std::vector<NodeSelector> &selectors,
+                    const std::vector<Toleration> &tolerations)
+{
+    std::string text;
+    for (const NodeSelector &selector : selectors) {
+        text += &selector == &selectors.front() ? "" : " and ";
+        add_selector(text, selector, selectors.size() == 1);
+    }
+    for (const Toleration &toleration : tolerations) {
+        if (&toleration == &tolerations.front())
+            text += text.empty() ? "tolerating " : "; tolerating ";
+        else
+            text += ", ";
+        add_toleration(text, toleration);
+    }
+    return text;
+}
+
+std::string feature_for(const std::string &text)
+{
+    if (text.empty())
+        return names::untainted_feature;
+    static constexpr char letters[] = "abcdefghijkmnpqrstuvwxyz23456789";
+    unsigned char digest[SHA256_DIGEST_LENGTH];
+    SHA256(reinterpret_cast<const unsigned char *>(text.data()), text.size(),
+           digest);
+    std::string feature = names::predicate_prefix;
+    for (std::size_t i = 0; i < hash_letters; i++)
+        feature += letters[digest[i] % 32];
+    return feature;
+}
+
+void normalize(NodeSelector &selector)
+{
+    for (NodeTerm &term : selector) {
+        for (NodeRequirement &requirement : term)
+            sort_unique(requirement.values);
+        sort_unique(term);
+    }
+    std::erase_if(selector, [](const NodeTerm &term) { return term.empty(); });
+    sort_unique(selector);
+}
+
+bool is_about_health(std::string_view taint)
+{
+    return taint.starts_with(health_prefix);
+}
+
+// Whether the toleration can make a difference to us.
+bool counts(const Toleration &toleration)
+{
+    return toleration.effect != "PreferNoSchedule" &&
+           toleration.key != names::managed_node_taint &&
+           !is_about_health(toleration.key);
+}
+
+// Whether the taint keeps Pods off that do not tolerate it.
+bool keeps_off(const Taint &taint)
+{
+    return taint.effect != "PreferNoSchedule" &&
+           taint.key != names::managed_node_taint &&
+           !is_about_health(taint.key);
+}
+
+bool tolerates(const Toleration &t, const Taint &taint)
+{
+    return (t.effect.empty() || t.effect == taint.effect) &&
+           (t.key.empty() || t.key == taint.key) &&
+           (t.any_value || t.value == taint.value);
+}
+
+const Taint *untolerated(const Predicate &predicate, const Node &node)
+{
+    for (const Taint &taint : node.taints)
+        if (keeps_off(taint) &&
+            std::ranges::none_of(predicate.tolerations(),
+                                 [&](const Toleration &t) {
+                                     return tolerates(t, taint);
+                                 }))
+            return &taint;
+    return nullptr;
+}
+
+std::optional<std::int64_t> whole_number(std::string_view text)
+{
+    std::int64_t n = 0;
+    if (text.starts_with('+')) // as Go's ParseInt
+        text.remove_prefix(1);
+    auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), n);
+    if (text.empty() || error != std::errc() ||
+        end != text.data() + text.size())
+        return std::nullopt;
+    return n;
+}
+
+bool compares(const NodeRequirement &r, const std::string &label)
+{
+    auto is = whole_number(label);
+    auto than = whole_number(r.values.size() == 1 ? r.values.front() : "");
+    if (!is || !than)
+        return false;
+    return r.op == NodeOperator::gt ? *is > *than : *is < *than;
+}
+
+bool holds(const NodeRequirement &r, const Node &node)
+{
+    const std::string *value = nullptr;
+    if (r.field) {
+        value = r.key == "metadata.name" ? &node.name : nullptr;
+    } else if (auto label = node.labels.find(r.key);
+               label != node.labels.end()) {
+        value = &label->second;
+    }
+    switch (r.op) {
+    case NodeOperator::in:
+        return value && std::ranges::contains(r.values, *value);
+    case NodeOperator::not_in:
+        return !value || !std::ranges::contains(r.values, *value);
+    case NodeOperator::exists:
+        return value;
+    case NodeOperator::does_not_exist:
+        return !value;
+    default:
+        return value && compares(r, *value);
+    }
+}
+
+bool selects(const Predicate &predicate, const Node &node)
+{
+    return std::ranges::all_of(
+        predicate.selectors(),
+        [&](const NodeSelector &selector) { return matches(selector, node); });
+}
+
+} // namespace
+
+Predicate::Predicate() : feature_(feature_for({})) {}
+
+Result<PredicatePtr> Predicate::make(std::vector<NodeSelector> all_of,
+                                     std::vector<Toleration> tolerations)
+{
+    for (NodeSelector &selector : all_of)
+        normalize(selector);
+    sort_unique(all_of);
+    std::erase_if(tolerations, [](const auto &t) { return !counts(t); });
+    sort_unique(tolerations);
+    std::string text = text_of(all_of, tolerations);
+    if (text.empty())
+        return PredicatePtr{};
+    if (text.size() > max_text)
+        return fail(Code::rejected,
+                    std::format("what its nodes must be like takes {} "
+                                "characters to say, and {} are allowed",
+                                text.size(), max_text));
+    auto made = std::make_shared<Predicate>();
+    made->selectors_ = std::move(all_of);
+    made->tolerations_ = std::move(tolerations);
+    made->feature_ = feature_for(text);
+    made->text_ = std::move(text);
+    return PredicatePtr(std::move(made));
+}
+
+const Predicate &value_of(const PredicatePtr &predicate)
+{
+    static const Predicate plain;
+    return predicate ? *predicate : plain;
+}
+
+bool matches(const NodeSelector &selector, const Node &node)
+{
+    return std::ranges::any_of(selector, [&](const NodeTerm &term) {
+        return !term.empty() &&
+               std::ranges::all_of(term, [&](const NodeRequirement &r) {
+                   return holds(r, node);
+               });
+    });
+}
+
+bool matches(const Predicate &predicate, const Node &node)
+{
+    return !untolerated(predicate, node) && selects(predicate, node);
+}
+
+std::string mismatch(const Predicate &predicate, const Node &node)
+{
+    if (!selects(predicate, node))
+        return "its labels do not match";
+    if (const Taint *taint = untolerated(predicate, node))
+        return "its taint " + taint->key + " is not tolerated";
+    return {};
+}
+
+std::string short_text(const Predicate &predicate)
+{
+    const std::string &text = predicate.text();
+    if (text.size() <= sentence_part)
+        return text;
+    return text.substr(0, sentence_part) + "…";
+}
+
+} // namespace bridge

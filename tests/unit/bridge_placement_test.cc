@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Pods that ask for certain Nodes: the features that Slurm's nodes get for it,
+// and what happens when Nodes change under them.
+#include "common/names.h"
+#include "tests/unit/world.h"
+
+#include <algorithm>
+#include <doctest/doctest.h>
+
+using namespace bridge;
+using std::chrono::seconds;
+
+namespace {
+
+PredicatePtr wants(const std::string &key, const std::string &value)
+{
+    return *Predicate::make({{{{key, false, NodeOperator::in, {value}}}}}, {});
+}
+
+Pod asking(const std::string &name, PredicatePtr predicate)
+{
+    Pod pod = make_pod(name);
+    pod.predicate = std::move(predicate);
+    return pod;
+}
+
+Node labelled(const std::string &name, const TextMap &labels)
+{
+    Node node = make_node(name);
+    for (const auto &[key, value] : labels)
+        node.labels[key] = value;
+    return node;
+}
+
+Node tainted(const std::string &name)
+{
+    Node node = make_node(name);
+    node.taints = {{"dedicated", "gpu", "NoSchedule"}};
+    return node;
+}
+
+void change_node(World &world, const Node &node)
+{
+    for (Node &known : world.nodes)
+        if (known.name == node.name)
+            known = node;
+    world.deliver(Changed<Node>{node, false});
+}
+
+bool has_feature(World &world, const std::string &node,
+                 const std::string &feature)
+{
+    for (const SlurmNode &known : *world.slurm.load_nodes())
+        if (known.name == node)
+            return ("," + known.features + ",").contains("," + feature + ",");
+    return false;
+}
+
+} // namespace
+
+TEST_CASE("a Pod lands on the node that satisfies it, and only that has its "
+          "feature")
+{
+    World world;
+    world.nodes = {make_node("kn1"), labelled("kn2", {{"disk", "ssd"}})};
+    world.start_agent();
+    PredicatePtr ssd = wants("disk", "ssd");
+
+    world.create(asking("web", ssd));
+
+    CHECK(world.node_of("web") == "kn2");
+    CHECK(world.slurm.job(1).asked.features == "k8s&" + ssd->feature());
+    CHECK(has_feature(world, "kn2", ssd->feature()));
+    CHECK_FALSE(has_feature(world, "kn1", ssd->feature()));
+}
+
+TEST_CASE("a Pod that no Node satisfies waits without a job until one does")
+{
+    World world;
+    world.start_agent();
+
+    world.create(asking("web", wants("disk", "ssd")));
+
+    CHECK(world.slurm.count("submit") == 0);
+    CHECK(world.said_on("web") ==
+          "No Node satisfies disk=ssd: the Pod waits for one.");
+    auto story = world.story({.pod = "web"});
+    REQUIRE(story.has_value());
+    CHECK(story->next == "wait");
+    CHECK(story->why.contains("disk=ssd"));
+    change_node(world, labelled("kn2", {{"disk", "ssd"}}));
+    CHECK(world.node_of("web") == "kn2");
+    CHECK(world.slurm.count("submit") == 1);
+}
+
+TEST_CASE("a Pod without a wish keeps off a tainted node")
+{
+    World world;
+    world.nodes = {tainted("kn1"), make_node("kn2")};
+    world.start_agent();
+    PredicatePtr tolerant =
+        *Predicate::make({}, {{"dedicated", true, "", ""}});
+
+    world.create("web");
+    CHECK(world.node_of("web") == "kn2");
+    change_node(world, tainted("kn2"));
+    world.create("later");
+    CHECK(world.said_on("later") ==
+          "No Node without a taint can take the Pod: it waits for one.");
+    world.create(asking("special", tolerant));
+    CHECK_FALSE(world.node_of("special").empty());
+    change_node(world, make_node("kn1"));
+    CHECK(world.node_of("later") == "kn1");
+}
+
+TEST_CASE("a job that waits while its Node is changed is not bound wrongly")
+{
+    World world;
+    world.nodes = {labelled("kn1", {{"disk", "ssd"}})};
+    world.start_agent();
+    PredicatePtr ssd = wants("disk", "ssd");
+    Pod big = asking("big", ssd);
+    big.requests.cpu = MilliCpu{16000};
+    world.create(big);
+    REQUIRE(world.node_of("big") == "kn1");
+    world.create(asking("web", ssd));
+    CHECK(world.slurm.job(2).job.state == JobState::pending);
+
+    change_node(world, make_node("kn1"));
+    CHECK_FALSE(has_feature(world, "kn1", ssd->feature()));
+    world.run_containers("big");
+    world.end_containers("big", 0);
+    world.pass(seconds(10));
+    CHECK(world.node_of("web").empty());
+    CHECK(world.said_on("web").contains("disk=ssd"));
+    CHECK(world.slurm.job(2).job.state == JobState::pending);
+
+    change_node(world, labelled("kn1", {{"disk", "ssd"}}));
+    world.pass(seconds(10));
+    CHECK(world.node_of("web") == "kn1");
+    CHECK(world.slurm.count("submit") == 2);
+}
+
+TEST_CASE("a Node that changed after the allocation gets no Pod: a new job")
+{
+    World world;
+    world.nodes = {labelled("kn1", {{"disk", "ssd"}}),
+                   labelled("kn2", {{"disk", "ssd"}})};
+    world.start_agent();
+    PredicatePtr ssd = wants("disk", "ssd");
+    world.kube.fail_next("bind", Code::busy);
+    world.create(asking("web", ssd));
+    REQUIRE(is_allocated(world.slurm.job(1).job.state));
+    std::string first = world.slurm.job(1).job.nodes.front();
+
+    change_node(world, make_node(first));
+    world.pass(seconds(30));
+
+    CHECK_FALSE(world.node_of("web").empty());
+    CHECK(world.node_of("web") != first);
+    CHECK(world.slurm.job(1).job.state == JobState::cancelled);
+}
+
+TEST_CASE("a feature that nobody asks for any more is taken off")
+{
+    World world;
+    world.conf.feature_linger = seconds(60);
+    world.nodes = {labelled("kn1", {{"disk", "ssd"}})};
+    world.start_agent();
+    PredicatePtr ssd = wants("disk", "ssd");
+    world.create(asking("web", ssd));
+    REQUIRE(world.node_of("web") == "kn1");
+
+    world.pass(seconds(55));
+    CHECK(has_feature(world, "kn1", ssd->feature()));
+    world.pass(seconds(70));
+    CHECK_FALSE(has_feature(world, "kn1", ssd->feature()));
+    CHECK(has_feature(world, "kn1", names::untainted_feature));
+    world.create(asking("again", ssd));
+    CHECK(world.node_of("again") == "kn1");
+}
+
+TEST_CASE("a feature stays as long as a Pod waits for it")
+{
+    World world;
+    world.conf.feature_linger = seconds(10);
+    world.nodes = {labelled("kn1", {{"disk", "ssd"}})};
+    world.start_agent();
+    PredicatePtr ssd = wants("disk", "ssd");
+    Pod big = asking("big", ssd);
+    big.requests.cpu = MilliCpu{16000};
+    world.create(big);
+    world.create(asking("web", ssd));
+
+    auto before = world.slurm.count("set_features");
+    world.pass(seconds(120));
+
+    CHECK(has_feature(world, "kn1", ssd->feature()));
+    CHECK(world.slurm.count("set_features") == before);
+}
+
+TEST_CASE("a new agent keeps the features that waiting jobs ask for")
+{
+    World world;
+    world.nodes = {labelled("kn1", {{"disk", "ssd"}})};
+    world.start_agent();
+    PredicatePtr ssd = wants("disk", "ssd");
+    Pod big = asking("big", ssd);
+    big.requests.cpu = MilliCpu{16000};
+    world.create(big);
+    world.create(asking("web", ssd));
+    auto before = world.slurm.count("set_features");
+
+    world.start_agent();
+    world.pass(seconds(5));
+
+    CHECK(has_feature(world, "kn1", ssd->feature()));
+    CHECK(world.slurm.count("set_features") == before);
+    CHECK(world.slurm.count("submit") == 2);
+}
+
+TEST_CASE("a new agent takes off what no Pod asks for")
+{
+    World world;
+    world.nodes = {make_node("kn1")};
+    world.start_agent();
+    REQUIRE(world.slurm
+                .set_features("kn1", "k8s,k8s-untainted,k8s-old", "k8s")
+                .has_value());
+
+    world.start_agent();
+    world.pass(seconds(5));
+
+    CHECK_FALSE(has_feature(world, "kn1", "k8s-old"));
+}
+
+TEST_CASE("slurmctld forgot the features: they are set again when it is back")
+{
+    World world;
+    world.nodes = {labelled("kn1", {{"disk", "ssd"}})};
+    world.start_agent();
+    PredicatePtr ssd = wants("disk", "ssd");
+    Pod big = asking("big", ssd);
+    big.requests.cpu = MilliCpu{16000};
+    world.create(big);
+    world.create(asking("web", ssd));
+
+    world.cut_socket();
+    REQUIRE(world.slurm.set_features("kn1", "k8s", "k8s").has_value());
+    world.connect_socket();
+    world.pass(seconds(5));
+
+    CHECK(has_feature(world, "kn1", ssd->feature()));
+}
+
+TEST_CASE("a preference is taken along where some node has it")
+{
+    World world;
+    world.nodes = {make_node("kn1"), labelled("kn2", {{"disk", "ssd"}})};
+    world.start_agent();
+    PredicatePtr ssd = wants("disk", "ssd");
+    PredicatePtr tape = wants("disk", "tape");
+
+    Pod web = make_pod("web");
+    web.preferred = ssd;
+    world.create(web);
+    CHECK(world.slurm.job(1).asked.prefer == "k8s&" + ssd->feature());
+    CHECK(world.slurm.job(1).asked.features == "k8s&k8s-untainted");
+    Pod other = make_pod("other");
+    other.preferred = tape;
+    world.create(other);
+    CHECK(world.slurm.job(2).asked.prefer.empty());
+    CHECK_FALSE(world.node_of("other").empty());
+}
+
+TEST_CASE("a running Pod whose Node suits it no longer is adopted where it is")
+{
+    World world;
+    world.conf.resync_interval = seconds(10);
+    world.nodes = {labelled("kn1", {{"disk", "ssd"}})};
+    world.start_agent();
+    world.create(asking("web", wants("disk", "ssd")));
+    world.run_containers("web");
+    change_node(world, tainted("kn1"));
+
+    world.slurm.purge(1);
+    world.pass(seconds(30));
+
+    CHECK(world.pod("web")->phase == "Running");
+    CHECK(world.slurm.job(2).job.state == JobState::running);
+    CHECK(world.allocation_count() == 1);
+}
