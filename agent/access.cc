@@ -38,13 +38,12 @@ constexpr Right table[] = {
 
     {Feature::nodes_patch, "patch", "", "nodes"},
 
-    {Feature::volumes, "list", "", "persistentvolumeclaims"},
-    {Feature::volumes, "watch", "", "persistentvolumeclaims"},
+    {Feature::volumes, "get", "", "persistentvolumeclaims"},
     {Feature::volumes, "patch", "", "persistentvolumeclaims"},
+    {Feature::volumes, "get", "", "persistentvolumes"},
     {Feature::volumes, "list", "", "persistentvolumes"},
-    {Feature::volumes, "watch", "", "persistentvolumes"},
-    {Feature::volumes, "list", "storage.k8s.io", "storageclasses"},
-    {Feature::volumes, "watch", "storage.k8s.io", "storageclasses"},
+    {Feature::volumes, "patch", "", "persistentvolumes"},
+    {Feature::volumes, "get", "storage.k8s.io", "storageclasses"},
 
     {Feature::owners, "get", "batch", "jobs"},
     {Feature::owners, "get", "apps", "replicasets"},

@@ -102,6 +102,33 @@ struct Actor {
         return Done{};
     }
 
+    Result<Outcome> operator()(const LookVolumes &) const
+    {
+        const Pod &pod = *gang.pods.front();
+        auto facts = kube().read_volumes(pod);
+        if (!facts)
+            return std::unexpected(facts.error());
+        return VolumesSeen{volume_needs(pod.claims, pod.uid, *facts)};
+    }
+
+    // Until a look finds them bound: the controllers do that.
+    Result<Outcome> operator()(const BindVolumes &) const
+    {
+        const Pod &pod = *gang.pods.front();
+        auto facts = kube().read_volumes(pod);
+        if (!facts)
+            return std::unexpected(facts.error());
+        VolumesSeen seen{volume_needs(pod.claims, pod.uid, *facts)};
+        if (!seen.needs.why.empty() || !seen.needs.unbound || !context.node)
+            return seen;
+        auto steps = claim_steps(pod.claims, *facts, *context.node);
+        if (!steps)
+            seen.needs.misfit = steps.error().message;
+        else if (auto done = carry_out(*steps, *facts); !done)
+            return std::unexpected(done.error());
+        return seen;
+    }
+
     Result<Outcome> operator()(const Bind &bind) const
     {
         for (std::size_t i = 0; i < gang.pods.size(); i++) {
@@ -193,7 +220,22 @@ struct Actor {
             return std::unexpected(job.error());
         context.kick();
         return Submitted{*job, wish.tag.generation, wish.memory_per_node,
-                         wish.memory_per_cpu};
+                         wish.memory_per_cpu, wish.features};
+    }
+
+    Result<> carry_out(const std::vector<ClaimStep> &steps,
+                       const VolumeFacts &facts) const
+    {
+        for (const ClaimStep &step : steps) {
+            const Claim &claim = facts.claims.at(step.claim);
+            auto done =
+                step.volume.empty()
+                    ? kube().select_node(claim, context.node->name)
+                    : kube().give_volume(facts.volumes.at(step.volume), claim);
+            if (!done)
+                return done;
+        }
+        return {};
     }
 
     bool holds(const SlurmNode &node) const

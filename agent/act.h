@@ -22,6 +22,7 @@ struct Submitted {
     std::uint32_t generation = 0; // of its tag
     MebiBytes memory_per_node; // as asked; one of them is 0
     MebiBytes memory_per_cpu;
+    std::string features;
 };
 struct Looked {
     Job job;
@@ -30,7 +31,11 @@ struct Looked {
 struct StillThere { // the Pod of a job that seemed to have none
     Pod pod;
 };
-using Outcome = std::variant<Done, Submitted, Looked, StillThere>;
+struct VolumesSeen {
+    VolumeNeeds needs;
+};
+using Outcome =
+    std::variant<Done, Submitted, Looked, StillThere, VolumesSeen>;
 
 // What an Action needs besides the gang: a copy, so that nothing is shared.
 struct ActContext {
@@ -39,6 +44,7 @@ struct ActContext {
     std::shared_ptr<const Conf> conf;
     Namespace ns;               // of the gang
     std::function<void()> kick; // asks slurmctld to schedule now
+    std::optional<Node> node;   // for BindVolumes: as it was last seen
 };
 
 // The errors are those of the calls it makes. Code::rejected from a Submit is

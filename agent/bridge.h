@@ -105,6 +105,9 @@ class Bridge {
     void note_submitted(GangEntry &entry, const Submitted &submitted,
                         const Action &action);
     void note_looked(GangEntry &entry, Looked &looked);
+    void note_volumes(GangEntry &entry, VolumesSeen &seen,
+                      const Action &action);
+    void note_bind_delay(GangEntry &entry);
     void try_again(GangEntry &entry);
     void try_all_again();
 
@@ -166,6 +169,7 @@ class Bridge {
     void note_placement(GangEntry &entry);
     PlacementTable::State need_placement(const PredicatePtr &predicate);
     std::string why_nowhere(const Gang &gang);
+    void note_claims(GangEntry &entry);
     std::string why_misplaced(const Gang &gang) const;
     bool placement_known(const Gang &gang);
     FeatureWishes feature_wishes();

@@ -71,6 +71,8 @@ void Bridge::take_jobs(const std::string &uid, std::vector<Job> &jobs)
         } else {
             current->reason = job.reason;
             current->expected_start = job.expected_start;
+            current->prefers = job.prefers;
+            current->features = std::move(job.features);
         }
     }
 }

@@ -22,6 +22,11 @@ constexpr seconds renew_pause{1};  // a misfit may be met again
 constexpr seconds watch_lag{1};    // until a conflict should have been watched
 constexpr seconds end_repeat{30};  // until Pods that live on are ended again
 constexpr seconds fail_repeat{10};
+constexpr milliseconds first_volume_look{250}; // until claims are bound
+constexpr seconds last_bind_look{5};
+constexpr seconds first_claim_look{1}; // until claims are there
+constexpr seconds last_claim_look{30};
+constexpr seconds volumes_believed{60};
 constexpr seconds unseen_repeat{60}; // until an unlisted Pod is asked for again
 
 template <class Kind> bool is(const Action &action)
@@ -69,6 +74,8 @@ void Bridge::note_outcome(GangEntry &entry, ActionDone &done)
         note_submitted(entry, *submitted, done.action);
     } else if (auto *looked = std::get_if<Looked>(&*done.outcome)) {
         note_looked(entry, *looked);
+    } else if (auto *seen = std::get_if<VolumesSeen>(&*done.outcome)) {
+        note_volumes(entry, *seen, done.action);
     } else if (auto *there = std::get_if<StillThere>(&*done.outcome)) {
         log_warning("a job's Pod is in no list, but it is there",
                     {{"Gang", gang.key.str()}});
@@ -91,6 +98,7 @@ void Bridge::note_submitted(GangEntry &entry, const Submitted &submitted,
     job.state = JobState::pending;
     job.memory_per_node = submitted.memory_per_node;
     job.memory_per_cpu = submitted.memory_per_cpu;
+    job.features = submitted.features;
     log_info(is<Adopt>(action) ? "adopting running Pods" : "submitted",
              {{"JobId", job.ref.id}, {"Gang", job.tag.gang}});
     if (is<Adopt>(action))
@@ -101,6 +109,31 @@ void Bridge::note_submitted(GangEntry &entry, const Submitted &submitted,
     if (is<Adopt>(action))
         hold_back(entry, action,
                   back_off(entry.renewals++, renew_pause, last_refusal));
+}
+
+void Bridge::note_volumes(GangEntry &entry, VolumesSeen &seen,
+                          const Action &action)
+{
+    Gang &gang = entry.gang;
+    gang.volumes = std::move(seen.needs);
+    bool enough = gang.volumes->why.empty() &&
+                  (is<LookVolumes>(action) || !gang.volumes->unbound);
+    Clock::duration delay =
+        is<BindVolumes>(action)
+            ? back_off(entry.volume_looks, first_volume_look, last_bind_look)
+            : back_off(entry.volume_looks, first_claim_look, last_claim_look);
+    entry.volumes_due = now_ + (enough ? volumes_believed : delay);
+    if (enough) {
+        entry.volume_looks = 0;
+        entry.bind_failing_since.reset();
+    } else if (is<BindVolumes>(action)) {
+        note_bind_delay(entry);
+        hold_back(entry, action, delay);
+        if (entry.volume_looks > 2 && gang.job)
+            tell(entry, volumes_wait_words(gang.job->ref, gang.volumes->why));
+    }
+    if (!enough)
+        entry.volume_looks++;
 }
 
 void Bridge::note_looked(GangEntry &entry, Looked &looked)
@@ -139,6 +172,7 @@ void Bridge::note_done(GangEntry &entry, const Action &action)
         if (auto *renew = std::get_if<Renew>(&action)) {
             gang.least_generation = renew->generation;
             gang.bind_overdue = false;
+            gang.volumes.reset();
             entry.bind_failing_since.reset();
             log_warning("a new job is needed", {{"Gang", gang.key.str()},
                                                 {"err", renew->why}});
@@ -184,6 +218,13 @@ void Bridge::note_failure(GangEntry &entry, const ActionDone &done)
             delay = back_off(entry.failures, first_refusal, last_retry);
         else if (error.code == Code::conflict || error.code == Code::not_found)
             delay = watch_lag;
+    } else if (is<BindVolumes>(done.action) || is<LookVolumes>(done.action)) {
+        if (is<BindVolumes>(done.action))
+            note_bind_delay(entry);
+        if (for_the_user)
+            tell(entry, claims_unreadable_words(error.message));
+        else if (error.code == Code::conflict)
+            delay = watch_lag;
     } else if (is<Submit>(done.action) && for_the_user) {
         delay = back_off(entry.failures, first_refusal, last_refusal);
         tell(entry, refused_words(error.message));
@@ -215,10 +256,15 @@ void Bridge::note_bind_failure(GangEntry &entry, const Error &error)
     if (gang.job &&
         (error.code == Code::rejected || error.code == Code::denied))
         tell(entry, not_bound_words(gang.job->ref, error.message));
+    note_bind_delay(entry);
+}
+
+void Bridge::note_bind_delay(GangEntry &entry)
+{
     if (!entry.bind_failing_since)
         entry.bind_failing_since = now_;
     if (now_ - *entry.bind_failing_since >= conf_->bind_timeout)
-        gang.bind_overdue = true;
+        entry.gang.bind_overdue = true;
 }
 
 void Bridge::hold_back(GangEntry &entry, const Action &action,

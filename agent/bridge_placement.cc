@@ -18,6 +18,8 @@ bool covered(const Gang &gang, const Pod &pod)
            lives_by_job(gang, pod) && !placed_elsewhere(gang, pod);
 }
 
+constexpr std::chrono::seconds access_pause{30}; // until rights are looked for
+
 // What they ask of a node matters until they have one.
 bool wants_node(const Gang &gang)
 {
@@ -26,6 +28,14 @@ bool wants_node(const Gang &gang)
     return !has_node && std::ranges::any_of(gang.pods, [](const PodPtr &pod) {
         return !pod->bound() && !pod->terminal();
     });
+}
+
+// Its job waits, and where its volumes are has not been read since the start.
+bool asks_unknown(const Gang &gang)
+{
+    return gang.job && gang.job->state == JobState::pending &&
+           !gang.volumes && !gang.pods.empty() &&
+           !gang.pods.front()->claims.empty() && wants_node(gang);
 }
 
 } // namespace
@@ -41,6 +51,10 @@ void Bridge::note_placement(GangEntry &entry)
         return;
     const Pod &first = *gang.pods.front(); // they are all of one shape
     gang.predicate = first.predicate;
+    if (!first.claims.empty())
+        note_claims(entry);
+    if (!gang.nowhere.empty())
+        return;
     if (wants_node(gang)) {
         gang.nowhere = why_nowhere(gang);
         if (first.preferred && need_placement(first.preferred) ==
@@ -50,6 +64,33 @@ void Bridge::note_placement(GangEntry &entry)
                !first.bound()) {
         gang.misplaced = why_misplaced(gang);
     }
+}
+
+// Its volumes say where it can be, too. What was read is believed until the job
+// is asked for; as long as it is not enough it is read again now and then.
+void Bridge::note_claims(GangEntry &entry)
+{
+    Gang &gang = entry.gang;
+    const Pod &first = *gang.pods.front();
+    bool waits = wants_node(gang) && (!gang.job || is_ended(gang.job->state));
+    if (gang.volumes && waits && entry.volumes_due <= now_)
+        gang.volumes.reset();
+    if (gang.volumes && !gang.volumes->why.empty())
+        wake_at(entry, entry.volumes_due);
+    if (!first.bound() && !ports_.access.may(Feature::volumes)) {
+        gang.nowhere = no_volumes_words();
+        wake_at(entry, now_ + access_pause);
+    }
+    if (!gang.volumes || gang.volumes->selectors.empty())
+        return;
+    const Predicate &own = value_of(first.predicate);
+    std::vector<NodeSelector> all_of = own.selectors();
+    std::ranges::copy(gang.volumes->selectors, std::back_inserter(all_of));
+    auto both = Predicate::make(std::move(all_of), own.tolerations());
+    if (both)
+        gang.predicate = std::move(*both);
+    else
+        gang.nowhere = refused_words(both.error().message);
 }
 
 PlacementTable::State Bridge::need_placement(const PredicatePtr &predicate)
@@ -115,7 +156,8 @@ void Bridge::note_needed()
         if (!wants_node(gang))
             continue;
         const Pod &first = *gang.pods.front();
-        placements_.need(first.predicate, now_);
+        placements_.need(gang.volumes ? gang.predicate : first.predicate,
+                         now_);
         if (first.preferred)
             placements_.need(first.preferred, now_);
     }
@@ -127,7 +169,8 @@ FeatureWishes Bridge::feature_wishes()
 {
     FeatureWishes wishes;
     wishes.keep_others = !synced(); // whose they are is not known yet
-    for (const auto &[uid, entry] : gangs_.all())
+    for (const auto &[uid, entry] : gangs_.all()) {
+        wishes.keep_others |= asks_unknown(entry.gang);
         for (const PodPtr &pod : entry.gang.pods) {
             if (!pod->living() || covered(entry.gang, *pod))
                 continue;
@@ -136,6 +179,7 @@ FeatureWishes Bridge::feature_wishes()
             if (node != node_map_.end())
                 wishes.pins.insert(node->first);
         }
+    }
     note_needed();
     (void)placements_.take_new(); // they are among the wishes
     wishes.predicates = placements_.wishes();

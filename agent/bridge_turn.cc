@@ -201,17 +201,23 @@ void Bridge::dispatch(GangEntry &entry, Action action)
     Namespace where =
         ns == namespaces_.end() ? Namespace{entry.gang.key.ns, {}, {}}
                                 : ns->second;
+    std::optional<Node> node;
+    if (const auto *bind = std::get_if<BindVolumes>(&action))
+        if (auto known = nodes_.find(bind->node); known != nodes_.end())
+            node = known->second;
     TaskQueue &queue = std::holds_alternative<Submit>(action) ? ports_.submits
                                                               : ports_.workers;
     queue.push([this, action = std::move(action), gang = entry.gang,
-                conf = conf_, where = std::move(where)](Kube &kube) {
+                conf = conf_, where = std::move(where),
+                node = std::move(node)](Kube &kube) {
         auto kick = [this] {
             ports_.send_hook({.type = HookMessage::Type::kick});
         };
         ActionDone done{gang.uid, action, fail(Code::internal, "lost")};
         try {
             done.outcome =
-                act(action, gang, {ports_.slurm, kube, conf, where, kick});
+                act(action, gang,
+                    {ports_.slurm, kube, conf, where, kick, node});
         } catch (const std::exception &e) {
             done.outcome = fail(Code::internal, e.what());
         }

@@ -3,6 +3,7 @@
 
 #include "agent/translate.h"
 #include "agent/words.h"
+#include "common/names.h"
 
 #include <algorithm>
 
@@ -100,10 +101,26 @@ Action adopt(const Gang &gang, const NodeMap &nodes)
     return Adopt{node, generation_of(gang) + 1};
 }
 
+bool has_claims(const Gang &gang)
+{
+    return std::ranges::any_of(gang.pods, [](const PodPtr &pod) {
+        return !pod->claims.empty();
+    });
+}
+
+bool claims_unread(const Gang &gang)
+{
+    return has_claims(gang) && !gang.volumes;
+}
+
 Action submit(const Gang &gang)
 {
     if (!gang.nowhere.empty())
         return Wait{gang.nowhere};
+    if (claims_unread(gang))
+        return LookVolumes{};
+    if (gang.volumes && !gang.volumes->why.empty())
+        return Wait{gang.volumes->why};
     return Submit{};
 }
 
@@ -128,6 +145,12 @@ Action without_job(const Gang &gang, const NodeMap &nodes)
     return submit(gang);
 }
 
+bool claims_bound(const Gang &gang)
+{
+    return gang.volumes && gang.volumes->why.empty() &&
+           !gang.volumes->unbound;
+}
+
 Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
 {
     const Job &job = *gang.job;
@@ -136,10 +159,14 @@ Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
                      "the Pods could not be bound in time"};
     if (!gang.misplaced.empty())
         return Renew{job.ref, job.tag.generation + 1, gang.misplaced};
+    if (gang.volumes && !gang.volumes->misfit.empty())
+        return Renew{job.ref, job.tag.generation + 1, gang.volumes->misfit};
     auto placement = place(gang, job, nodes);
     if (!placement)
         return Renew{job.ref, job.tag.generation + 1,
                      placement.error().message};
+    if (has_claims(gang) && !claims_bound(gang))
+        return BindVolumes{job.ref, placement->front()};
     return Bind{job.ref, *placement};
 }
 
@@ -227,12 +254,28 @@ Action for_waiting_pods(const Gang &gang)
     return Renew{job.ref, job.tag.generation + 1, state_name(job.state)};
 }
 
+// Tolerations may be added to a Pod that waits; and a claim has been bound, or
+// another version of the agent has asked.
+bool asks_otherwise(const Gang &gang)
+{
+    const std::string &features = gang.job->features;
+    if (gang.volumes && !gang.volumes->why.empty())
+        return false; // where they can be is not known
+    return features.contains(names::predicate_prefix) &&
+           !features.contains(value_of(gang.predicate).feature());
+}
+
 // The job goes on as soon as some node gets its feature. One that has a
 // preference is held for good where that cannot be had at all: schedule() in
 // Slurm's job_scheduler.c.
 Action wait_in_queue(const Gang &gang)
 {
     const Job &job = *gang.job;
+    if (claims_unread(gang) && gang.nowhere.empty())
+        return LookVolumes{};
+    if (asks_otherwise(gang))
+        return Renew{job.ref, job.tag.generation + 1,
+                     "what the Pod asks of its node has changed"};
     if (job.prefers && job.reason == "BadConstraints" && gang.nowhere.empty())
         return Renew{job.ref, job.tag.generation + 1,
                      "no node has what it prefers"};
@@ -307,7 +350,8 @@ const char *action_name(std::size_t index)
     static constexpr const char *names[] = {
         "wait",  "forget",   "submit",  "find",  "refuse", "look",
         "bind",  "start",    "complete", "cancel", "renew", "adopt",
-        "restamp", "end_pods", "fail_pods", "clean"};
+        "restamp", "end_pods", "fail_pods", "clean", "look_volumes",
+        "bind_volumes"};
     static_assert(std::size(names) == std::variant_size_v<Action>);
     return names[index];
 }

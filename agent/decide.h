@@ -10,17 +10,21 @@
 //   none          none, or all over         Forget
 //   none          after an uncertain submit Find: is there a job already?
 //   none          incomplete, or gated      Wait
+//   none          waiting, claims unread    LookVolumes
 //   none          waiting                   Submit, or Refuse if it never can;
 //                                           Wait while no Node is such as they
-//                                           ask for
+//                                           ask for, or their claims are not
+//                                           there
 //   none          living, bound by us       Adopt: its job is lost
 //   none          bound by somebody else    Wait: not ours
 //   pending       waiting                   Wait; Renew if it is held for what
-//                                           it prefers
+//                                           it prefers, or asks for other nodes
+//                                           than they do
 //   pending       living, to be adopted     Wait
 //   pending       living by that job        Adopt: its allocation is lost
 //   pending       over, ran by that job     Complete: likewise, too late
 //   pending       gone                      Cancel
+//   allocated     waiting, claims unbound   BindVolumes
 //   allocated     waiting                   Bind; Renew if it does not fit, its
 //                                           Node is none that they ask for, or
 //                                           they cannot be bound for too long
@@ -69,6 +73,11 @@ struct Bind {
     JobRef job;
     std::vector<std::string> nodes; // the Node of each Pod of the gang
 };
+struct LookVolumes {};
+struct BindVolumes {
+    JobRef job;
+    std::string node; // the Node that Slurm chose
+};
 struct Start {
     JobRef job;
 };
@@ -111,7 +120,7 @@ struct Clean {
 using Action =
     std::variant<Wait, Forget, Submit, Find, Refuse, Look, Bind, Start,
                  Complete, Cancel, Renew, Adopt, Restamp, EndPods, FailPods,
-                 Clean>;
+                 Clean, LookVolumes, BindVolumes>;
 
 // The Kubernetes Node behind each Slurm node.
 using NodeMap = std::map<std::string, std::string>;

@@ -31,6 +31,8 @@ std::string action_words(const std::string &action)
         {"complete", "complete the job with the Pod's exit code"},
         {"cancel", "cancel the job"},
         {"renew", "replace the job by a new one"},
+        {"look_volumes", "read the claims of the Pod's volumes"},
+        {"bind_volumes", "have the Pod's volumes bound on its node"},
         {"adopt", "ask Slurm for a new job for the running Pod, on its node"},
         {"restamp", "write the new job onto the running Pod"},
         {"end_pods", "end the Pod, whose job has ended"},

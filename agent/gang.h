@@ -45,6 +45,8 @@ struct Gang {
     // if any has such a feature now.
     PredicatePtr predicate;
     PredicatePtr preferred;
+    // What its volumes need; nothing: not read, or no longer believed.
+    std::optional<VolumeNeeds> volumes;
     // Why no job can be asked for, or can start, anywhere now; empty: it can.
     std::string nowhere;
     // Why the Node of its allocation is not one of those; empty: it is.

@@ -35,6 +35,9 @@ struct GangEntry {
     std::optional<Clock::time_point> bind_failing_since;
     std::optional<Clock::time_point> ending_since; // Pods were told to end
 
+    Clock::time_point volumes_due{}; // when its claims are read again
+    unsigned volume_looks = 0;       // in a row, that were not enough
+
     Clock::time_point job_since{}; // when its current job became known
     std::optional<Clock::time_point> uncertain_since; // a submit's outcome
     // The sentence last said on the Pods; it is not said twice in a row. What

@@ -72,6 +72,21 @@ class GuardedKube : public Kube {
                           [&] { return kube_->post_event(pod, event); });
     }
 
+    Result<> select_node(const Claim &claim, const std::string &node) override
+    {
+        return gate_.pass(Write::select_node,
+                          [&] { return kube_->select_node(claim, node); });
+    }
+    Result<> give_volume(const Volume &volume, const Claim &claim) override
+    {
+        return gate_.pass(Write::give_volume,
+                          [&] { return kube_->give_volume(volume, claim); });
+    }
+
+    Result<VolumeFacts> read_volumes(const Pod &pod) override
+    {
+        return kube_->read_volumes(pod);
+    }
     Result<Pod> get_pod(const ObjectKey &key) override
     {
         return kube_->get_pod(key);

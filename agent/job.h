@@ -116,6 +116,7 @@ struct Job {
     MebiBytes memory_per_node;      // one of the two, as asked
     MebiBytes memory_per_cpu;
     bool devices = false; // it was given GRES
+    std::string features; // constraints, while it is pending
     bool prefers = false; // it was asked for with a preference
 };
 

@@ -80,6 +80,18 @@ class Kube {
 
     virtual Result<Pod> get_pod(const ObjectKey &key) = 0;
 
+    // The Pod's claims and what is behind them, one request each; those of a
+    // class without provisioner also list all volumes.
+    virtual Result<VolumeFacts> read_volumes(const Pod &pod) = 0;
+
+    // Tells a claim that waits for its first consumer where that will be.
+    // Code::conflict when the claim has changed since it was read.
+    virtual Result<> select_node(const Claim &claim,
+                                 const std::string &node) = 0;
+
+    // Gives a free volume to a claim; Code::conflict likewise.
+    virtual Result<> give_volume(const Volume &volume, const Claim &claim) = 0;
+
     // Best effort: an Event that cannot be written is only worth a debug line.
     virtual Result<> post_event(const Pod &pod, const PodEvent &event) = 0;
 };
@@ -103,6 +115,9 @@ class KubeApi : public Kube {
     Result<> evict_pod(const Pod &pod) override;
     Result<> delete_pod(const Pod &pod) override;
     Result<Pod> get_pod(const ObjectKey &key) override;
+    Result<VolumeFacts> read_volumes(const Pod &pod) override;
+    Result<> select_node(const Claim &claim, const std::string &node) override;
+    Result<> give_volume(const Volume &volume, const Claim &claim) override;
     Result<> post_event(const Pod &pod, const PodEvent &event) override;
 
   private:

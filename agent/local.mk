@@ -41,6 +41,7 @@ agent_libagent_la_SOURCES = \
 	agent/kube_bodies.cc agent/kube_bodies.h \
 	agent/kube_status.cc agent/kube_status.h \
 	agent/kube_text.cc agent/kube_text.h \
+	agent/kube_volumes.cc \
 	agent/lease.cc agent/lease.h \
 	agent/lease_api.cc agent/lease_api.h \
 	agent/lease_keeper.cc agent/lease_keeper.h \
@@ -74,6 +75,7 @@ agent_libagent_la_SOURCES = \
 	agent/translate.cc agent/translate.h \
 	agent/watches.cc agent/watches.h \
 	agent/web.cc agent/web.h \
+	agent/volumes.cc agent/volumes.h \
 	agent/words.cc agent/words.h \
 	agent/workers.cc agent/workers.h \
 	agent/write_gate.h

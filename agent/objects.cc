@@ -125,6 +125,7 @@ void read_spec(Pod &pod, const Json &object)
     PodPlacement placement = pod_placement(object);
     pod.predicate = std::move(placement.required);
     pod.preferred = std::move(placement.preferred);
+    pod.claims = claims_of(object);
     pod.objections.insert(pod.objections.end(), placement.objections.begin(),
                           placement.objections.end());
     pod.objections.insert(pod.objections.end(), asks.objections.begin(),

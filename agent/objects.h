@@ -5,6 +5,7 @@
 #pragma once
 
 #include "agent/predicate.h"
+#include "agent/volumes.h"
 #include "common/json.h"
 #include "common/units.h"
 
@@ -79,6 +80,7 @@ struct Pod {
     Requests requests;
     PredicatePtr predicate; // which Nodes it may run on
     PredicatePtr preferred; // and on which of these it would; null: on any
+    std::vector<ClaimRef> claims; // its volumes that are claims
     // Why the API server should not have taken it, or what we cannot honour
     // yet; sentences for its owner. A Pod with any is refused visibly.
     std::vector<std::string> objections;

@@ -50,15 +50,6 @@ bool takes_host_ports(const Json &spec)
     return false;
 }
 
-// They may bind the Pod to some nodes, or wait for its node to be chosen.
-bool has_claimed_volumes(const Json &spec)
-{
-    return std::ranges::any_of(spec.items("volumes"), [](const Json &volume) {
-        return volume.at("persistentVolumeClaim").present() ||
-               volume.at("ephemeral").present();
-    });
-}
-
 bool is_known(const std::string &resource)
 {
     return resource == "cpu" || resource == "memory" ||
@@ -94,7 +85,6 @@ std::vector<std::string> spec_objections(const Json &pod)
               "spec.topologySpreadConstraints with DoNotSchedule");
     object_if(takes_host_ports(spec), "hostPort");
     object_if(!spec.items("resourceClaims").empty(), "spec.resourceClaims");
-    object_if(has_claimed_volumes(spec), "a persistentVolumeClaim volume");
     // So long it may go on after its job's end.
     object_if(spec.integer("terminationGracePeriodSeconds").value_or(0) >
                   max_grace_period,

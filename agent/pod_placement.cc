@@ -106,6 +106,7 @@ std::optional<NodeSelector> node_selector(const Json &selector)
             return std::nullopt;
         terms.push_back(std::move(*term));
     }
+    normalize(terms);
     return terms;
 }
 

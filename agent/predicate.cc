@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <format>
+#include <map>
 #include <openssl/sha.h>
 #include <optional>
 
@@ -146,15 +147,26 @@ std::string feature_for(const std::string &text)
     return feature;
 }
 
-void normalize(NodeSelector &selector)
+bool is_plain_in(const NodeTerm &term)
 {
-    for (NodeTerm &term : selector) {
-        for (NodeRequirement &requirement : term)
-            sort_unique(requirement.values);
-        sort_unique(term);
-    }
-    std::erase_if(selector, [](const NodeTerm &term) { return term.empty(); });
-    sort_unique(selector);
+    return term.size() == 1 && term.front().op == NodeOperator::in;
+}
+
+// "a=1 or a=2" is "a in (1,2)": so volumes on many nodes have a short text.
+void merge_values(NodeSelector &selector)
+{
+    std::map<std::pair<bool, std::string>, NodeRequirement> merged;
+    for (const NodeTerm &term : selector)
+        if (is_plain_in(term)) {
+            const NodeRequirement &one = term.front();
+            auto [into, first] = merged.try_emplace({one.field, one.key}, one);
+            if (!first)
+                std::ranges::copy(one.values,
+                                  std::back_inserter(into->second.values));
+        }
+    std::erase_if(selector, is_plain_in);
+    for (auto &[key, requirement] : merged)
+        selector.push_back({std::move(requirement)});
 }
 
 bool is_about_health(std::string_view taint)
@@ -230,9 +242,9 @@ bool holds(const NodeRequirement &r, const Node &node)
     }
     switch (r.op) {
     case NodeOperator::in:
-        return value && std::ranges::contains(r.values, *value);
+        return value && std::ranges::binary_search(r.values, *value);
     case NodeOperator::not_in:
-        return !value || !std::ranges::contains(r.values, *value);
+        return !value || !std::ranges::binary_search(r.values, *value);
     case NodeOperator::exists:
         return value;
     case NodeOperator::does_not_exist:
@@ -250,6 +262,18 @@ bool selects(const Predicate &predicate, const Node &node)
 }
 
 } // namespace
+
+void normalize(NodeSelector &selector)
+{
+    merge_values(selector);
+    for (NodeTerm &term : selector) {
+        for (NodeRequirement &requirement : term)
+            sort_unique(requirement.values);
+        sort_unique(term);
+    }
+    std::erase_if(selector, [](const NodeTerm &term) { return term.empty(); });
+    sort_unique(selector);
+}
 
 Predicate::Predicate() : feature_(feature_for({})) {}
 

@@ -52,7 +52,7 @@ class Predicate {
     make(std::vector<NodeSelector> all_of,
          std::vector<Toleration> tolerations);
 
-    static constexpr std::size_t max_text = 4096;
+    static constexpr std::size_t max_text = 16384;
 
     // For people too; in kubectl's notation of selectors. Equal predicates have
     // the same, different ones another.
@@ -83,7 +83,9 @@ const Predicate &value_of(const PredicatePtr &predicate);
 // not looked at, since its Slurm node is drained for what they say; neither is
 // ours, which keeps other schedulers off.
 bool matches(const Predicate &predicate, const Node &node);
+// Of a selector that normalize() has put in order.
 bool matches(const NodeSelector &selector, const Node &node);
+void normalize(NodeSelector &selector);
 
 // Why the Node does not satisfy it: "its taint KEY is not tolerated", or "its
 // labels do not match". Empty: it does.

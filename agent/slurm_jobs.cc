@@ -70,6 +70,7 @@ Job job_of(const slurm_job_info_t &info)
     if (job.state == JobState::pending) {
         job.reason = text(slurm_job_state_reason_string(
             static_cast<int>(info.state_reason)));
+        job.features = text(info.features);
         job.expected_start =
             std::chrono::sys_seconds(std::chrono::seconds(info.start_time));
     }

@@ -128,6 +128,24 @@ std::string nowhere_words(const Predicate &predicate)
            ": the Pod waits for one.";
 }
 
+std::string no_volumes_words()
+{
+    return "The Pod has volume claims, and slurmk8sd may not read these: "
+           "contribs/kubernetes/components/volumes is not installed.";
+}
+
+std::string claims_unreadable_words(const std::string &why)
+{
+    return "The Pod's volume claims cannot be looked after: " + why + ".";
+}
+
+std::string volumes_wait_words(JobRef job, const std::string &why)
+{
+    return "Slurm job " + std::to_string(job.id) +
+           " has a node, and waits until the Pod's volumes are bound there." +
+           (why.empty() ? "" : " " + why);
+}
+
 std::string too_many_predicates_words(std::size_t most)
 {
     return "Pods with " + std::to_string(most) +

@@ -57,6 +57,12 @@ std::string no_room_words(JobRef job, const std::string &node);
 std::string nowhere_words(const Predicate &predicate);
 std::string too_many_predicates_words(std::size_t most);
 
+// Of a Pod with volume claims: the agent may not read them; they could not be
+// read; its job has a node, and they are not bound there yet.
+std::string no_volumes_words();
+std::string claims_unreadable_words(const std::string &why);
+std::string volumes_wait_words(JobRef job, const std::string &why);
+
 // What Slurm said when it took no job for the Pod.
 std::string refused_words(const std::string &why);
 

@@ -36,6 +36,8 @@ enum class Write {
     evict_pod,
     delete_pod,
     post_event,
+    select_node,
+    give_volume,
     // HookServer
     send_start,
     send_fail,
@@ -49,7 +51,8 @@ inline constexpr std::array write_names = {
     "create_node", "delete_node",  "set_features", "drain",
     "resume",      "bind",         "set_unscheduled", "fail_pod",
     "stamp",       "expire_pod",   "set_disrupted", "evict_pod",
-    "delete_pod",  "post_event",   "send_start", "send_fail",
+    "delete_pod",  "post_event",   "select_node", "give_volume",
+    "send_start", "send_fail",
     "send_clean",  "lease",
 };
 static_assert(write_names.size() ==

@@ -39,6 +39,10 @@ inline constexpr char managed_node_taint[] = "slinky.slurm.net/managed-node";
 inline constexpr char slurm_nodename_label[] =
     "slinky.slurm.net/slurm-nodename";
 
+// On a volume claim that waits for its first consumer: the Node of that.
+inline constexpr char selected_node_annotation[] =
+    "volume.kubernetes.io/selected-node";
+
 // In Slurm: the feature of every node on which Pods may live, and the entry in
 // a job's spank_job_env that tells our hooks which jobs are ours. slurmctld
 // shows it to the hooks with "SPANK_" in front.

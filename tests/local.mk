@@ -20,6 +20,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/bridge_renew_test.cc \
 	tests/unit/bridge_restart_test.cc \
 	tests/unit/bridge_slurm_faults_test.cc \
+	tests/unit/bridge_volumes_test.cc \
 	tests/unit/conf_test.cc \
 	tests/unit/constraints_test.cc \
 	tests/unit/controllers_test.cc \
@@ -89,6 +90,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/token_file_test.cc \
 	tests/unit/translate_test.cc \
 	tests/unit/units_test.cc \
+	tests/unit/volumes_test.cc \
 	tests/unit/words_test.cc \
 	tests/unit/workers_test.cc \
 	tests/unit/world.cc tests/unit/world.h \
@@ -134,6 +136,7 @@ tests_fuzz_fuzz_SOURCES = \
 	agent/predicate.cc \
 	agent/slurm_reasons.cc \
 	agent/translate.cc \
+	agent/volumes.cc \
 	plugins/job_facts.cc \
 	plugins/prep/gate_file.cc \
 	tests/fuzz/fuzz.cc \

@@ -4,8 +4,10 @@
 #include "agent/gang.h"
 #include "agent/node_sync.h"
 #include "agent/objects.h"
+#include "agent/pod_placement.h"
 #include "agent/translate.h"
 #include "common/json.h"
+#include "common/names.h"
 #include "tests/fuzz/targets.h"
 
 #include <memory>
@@ -36,7 +38,7 @@ void pod(std::string_view input)
     gang.predicate = pod.predicate;
     gang.preferred = pod.preferred;
     JobDescription job = describe_job(gang, {}, {});
-    promise(!job.features.empty() && job.features.size() < 64);
+    promise(job.features.ends_with(value_of(pod.predicate).feature()));
     promise(job.cpus_per_task >= 1 && job.tasks == 1);
     promise(job.memory_per_node.value + job.memory_per_cpu.value > 0);
     promise(decode_gang_tag(encode(job.tag)).has_value() == !pod.uid.empty());
@@ -62,8 +64,60 @@ void ns(std::string_view input)
     (void)ns.annotations.size();
 }
 
-constexpr FuzzTarget targets[] = {
-    {"pod", pod}, {"node", node}, {"namespace", ns}};
+// {"pod": …, "node": …}: equal predicates have one text, and it is bounded.
+void predicate(std::string_view input)
+{
+    Json both = object_in(input);
+    PodPlacement placement = pod_placement(both.at("pod"));
+    Node node = node_from(both.at("node"));
+    const Predicate &value = value_of(placement.required);
+    promise(value.text().size() <= Predicate::max_text);
+    promise(value.feature().starts_with(names::predicate_prefix));
+    promise(!value.feature().starts_with(names::pin_prefix));
+    promise(value.feature().size() < 20);
+    promise(matches(value, node) == mismatch(value, node).empty());
+    auto again = Predicate::make(value.selectors(), value.tolerations());
+    promise(again.has_value() && value_of(*again) == value);
+    if (placement.preferred && matches(*placement.preferred, node))
+        promise(matches(value, node));
+}
+
+// {"pod": …, "claims": […], "volumes": […], "classes": […], "node": …}
+void volumes(std::string_view input)
+{
+    Json all = object_in(input);
+    Pod pod = pod_from(all.at("pod"));
+    Node node = node_from(all.at("node"));
+    VolumeFacts facts;
+    for (const Json &item : all.items("claims")) {
+        Claim claim = claim_from(item);
+        facts.claims[claim.name] = claim;
+    }
+    for (const Json &item : all.items("volumes")) {
+        Volume volume = volume_from(item);
+        facts.volumes[volume.name] = volume;
+    }
+    for (const Json &item : all.items("classes")) {
+        StorageClass made = storage_class_from(item);
+        facts.classes[made.name] = made;
+    }
+    VolumeNeeds needs = volume_needs(pod.claims, pod.uid, facts);
+    if (!needs.why.empty())
+        return;
+    auto steps = claim_steps(pod.claims, facts, node);
+    promise(needs.unbound || (steps.has_value() && steps->empty()));
+    if (!steps)
+        return;
+    for (const ClaimStep &step : *steps)
+        promise(facts.claims.contains(step.claim) &&
+                (step.volume.empty() || facts.volumes.contains(step.volume)));
+}
+
+constexpr FuzzTarget targets[] = {{"pod", pod},
+                                  {"node", node},
+                                  {"namespace", ns},
+                                  {"predicate", predicate},
+                                  {"volumes", volumes}};
 
 } // namespace
 

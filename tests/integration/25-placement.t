@@ -448,8 +448,8 @@ def many():
 def too_long():
     """what is absurdly long is refused with a sentence"""
     make("long", required(term(rule(
-        DISK, "In", *(f"a-rather-long-value-{i}" for i in range(500))))))
-    bed.wait_words("long", "4096")
+        DISK, "In", *(f"a-rather-long-value-{i}" for i in range(1000))))))
+    bed.wait_words("long", "16384")
     equal(bed.jobs_of("long"), [], "its jobs")
 
 

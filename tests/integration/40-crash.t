@@ -13,6 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import bed
 import faults
 import slurmctld
+import volumes
 from tap import Skip, case, check, equal, run, wait_for
 
 # Nothing in the agent does these yet.
@@ -326,6 +327,41 @@ def nodes():
         partitions("kwok")
     wait_for("the node as it was", lambda: node() and set(node()["features"])
              == {"k8s", "k8s-untainted", "kwok"} and "DRAIN" not in node()["state"])
+
+
+@case
+def pods_with_volumes():
+    """Pods with volumes: killed as it gives them one, and as it tells a claim its
+    node"""
+    def local(name):
+        volumes.claim(name)
+        volumes.volume(name, "kn3")
+        make(name)
+
+    def made(name):
+        volumes.claim(name, volumes.MADE)
+        make(name)
+
+    def make(name):
+        bed.create(bed.pod(name, **volumes.with_claims(name)))
+
+    volumes.storage_classes("kn2")
+    try:
+        names = chain(("give_volume",), local)
+        for name in names:
+            bed.wait_phase(name, "Running", 60)
+            equal(volumes.volume_of(name), name, "its volume")
+        more = chain(("select_node",), made)
+        for name in more:
+            volumes.provision(name)
+            bed.wait_phase(name, "Running", 60)
+        for name in names + more:
+            one_job(name)
+            bound_once(name)
+        bed.clean()
+    finally:
+        volumes.clean()
+        volumes.remove_classes()
 
 
 @case

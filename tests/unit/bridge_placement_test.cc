@@ -273,6 +273,46 @@ TEST_CASE("a preference is taken along where some node has it")
     CHECK_FALSE(world.node_of("other").empty());
 }
 
+TEST_CASE("a toleration that is added while the job waits counts")
+{
+    World world;
+    world.nodes = {tainted("kn1"), make_node("kn2", 1)};
+    world.start_agent();
+    world.create("first");
+    world.create("web");
+    REQUIRE(world.node_of("first") == "kn2");
+    REQUIRE(world.slurm.job(2).job.state == JobState::pending);
+
+    world.kube.change({"default", "web"}, [](Pod &pod) {
+        pod.predicate = *Predicate::make({}, {{"dedicated", true, "", ""}});
+    });
+    world.pass(seconds(10));
+
+    CHECK(world.node_of("web") == "kn1");
+    CHECK(world.slurm.job(2).job.state == JobState::cancelled);
+}
+
+TEST_CASE("a job that is held for its preference is replaced by one without")
+{
+    World world;
+    world.nodes = {labelled("kn1", {{"disk", "ssd"}})};
+    world.start_agent();
+    Pod big = make_pod("big");
+    big.requests.cpu = MilliCpu{16000};
+    world.create(big);
+    Pod web = make_pod("web");
+    web.preferred = wants("disk", "ssd");
+    world.create(web);
+    REQUIRE_FALSE(world.slurm.job(2).asked.prefer.empty());
+
+    world.slurm.hold_for_preference(2);
+    world.pass(seconds(60));
+
+    CHECK(world.slurm.job(2).job.state == JobState::cancelled);
+    CHECK(world.slurm.job(3).asked.prefer.empty());
+    CHECK(world.pod("web")->phase == "Pending");
+}
+
 TEST_CASE("a running Pod whose Node suits it no longer is adopted where it is")
 {
     World world;

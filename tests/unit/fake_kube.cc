@@ -231,6 +231,35 @@ Result<Pod> FakeKube::get_pod(const ObjectKey &key)
     return *found;
 }
 
+Result<VolumeFacts> FakeKube::read_volumes(const Pod &pod)
+{
+    auto [mishap, error] = next_mishap({"read_volumes", pod.key, ""});
+    if (mishap == Mishap::refuse)
+        return std::unexpected(error);
+    return volumes;
+}
+
+Result<> FakeKube::select_node(const Claim &claim, const std::string &node)
+{
+    auto [mishap, error] =
+        next_mishap({"select_node", {claim.ns, claim.name}, node});
+    if (mishap == Mishap::refuse)
+        return std::unexpected(error);
+    volumes.claims[claim.name].selected_node = node;
+    return {};
+}
+
+Result<> FakeKube::give_volume(const Volume &volume, const Claim &claim)
+{
+    auto [mishap, error] =
+        next_mishap({"give_volume", {claim.ns, claim.name}, volume.name});
+    if (mishap == Mishap::refuse)
+        return std::unexpected(error);
+    volumes.volumes[volume.name].claimed_by = claim.ns + "/" + claim.name;
+    volumes.volumes[volume.name].claimed_uid = claim.uid;
+    return {};
+}
+
 Result<> FakeKube::post_event(const Pod &pod, const PodEvent &event)
 {
     auto [mishap, error] = next_mishap({"post_event", pod.key, event.reason});

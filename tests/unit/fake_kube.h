@@ -47,6 +47,8 @@ class FakeKube : public Kube {
 
     // A PodDisruptionBudget forbids every eviction.
     bool budget_exhausted = false;
+    // What read_volumes() reads, whosever the claims are.
+    VolumeFacts volumes;
     // The next call of this method (any more: one after the other) fails so,
     // and does nothing.
     void fail_next(const std::string &what, Code code,
@@ -75,6 +77,9 @@ class FakeKube : public Kube {
     Result<> evict_pod(const Pod &pod) override;
     Result<> delete_pod(const Pod &pod) override;
     Result<Pod> get_pod(const ObjectKey &key) override;
+    Result<VolumeFacts> read_volumes(const Pod &pod) override;
+    Result<> select_node(const Claim &claim, const std::string &node) override;
+    Result<> give_volume(const Volume &volume, const Claim &claim) override;
     Result<> post_event(const Pod &pod, const PodEvent &event) override;
 
   private:

@@ -143,6 +143,11 @@ class FakeSlurm : public Slurm {
         job.memory_per_node.value = mib;
         return add(job);
     }
+    void hold_for_preference(JobId id)
+    {
+        jobs_.at(id).job.prefers = true;
+        jobs_.at(id).job.reason = "BadConstraints";
+    }
     void give_devices(JobId id) { jobs_.at(id).job.devices = true; }
     void set_drained(const std::string &node, const std::string &reason)
     {
@@ -527,6 +532,7 @@ class FakeSlurm : public Slurm {
         record.job.tag = description.tag;
         record.job.state = JobState::pending;
         record.job.reason = "Priority";
+        record.job.features = description.features;
         record.job.memory_per_node = description.memory_per_node;
         record.job.memory_per_cpu = description.memory_per_cpu;
         jobs_[record.job.ref.id] = record;

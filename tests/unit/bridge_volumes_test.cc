@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Pods with volume claims: where they go, and when they are bound.
+#include "tests/unit/world.h"
+
+#include <doctest/doctest.h>
+
+using namespace bridge;
+using std::chrono::seconds;
+
+namespace {
+
+NodeSelector on(const std::string &node)
+{
+    return {{{"kubernetes.io/hostname", false, NodeOperator::in, {node}}}};
+}
+
+Claim make_claim(const std::string &name, const std::string &storage_class)
+{
+    Claim claim;
+    claim.ns = "default";
+    claim.name = name;
+    claim.uid = "uid-" + name;
+    claim.phase = "Pending";
+    claim.storage_class = storage_class;
+    return claim;
+}
+
+void bind_claim(FakeKube &kube, const std::string &name,
+                const std::string &volume)
+{
+    Claim &claim = kube.volumes.claims[name];
+    claim.phase = "Bound";
+    claim.volume = volume;
+    claim.bound = true;
+}
+
+void add_volume(FakeKube &kube, const std::string &name,
+                const std::string &node)
+{
+    Volume volume;
+    volume.name = name;
+    volume.phase = "Available";
+    volume.storage_class = "local";
+    volume.affinity = on(node);
+    kube.volumes.volumes[name] = volume;
+}
+
+// Three Nodes, a class without provisioner and one with.
+void start(World &world)
+{
+    world.nodes.clear();
+    for (const char *name : {"kn1", "kn2", "kn3"}) {
+        Node node = make_node(name);
+        node.labels["kubernetes.io/hostname"] = name;
+        world.nodes.push_back(node);
+    }
+    world.kube.volumes.classes["local"] = {"local", no_provisioner, true, {},
+                                           false};
+    world.kube.volumes.classes["made"] = {"made", "p", true, {}, false};
+    world.start_agent();
+}
+
+Pod with_claim(const std::string &name, const std::string &claim)
+{
+    Pod pod = make_pod(name);
+    pod.claims = {{claim, false}};
+    return pod;
+}
+
+} // namespace
+
+TEST_CASE("a Pod goes where its bound volume is")
+{
+    World world;
+    start(world);
+    world.kube.volumes.claims["data"] = make_claim("data", "local");
+    add_volume(world.kube, "v", "kn2");
+    bind_claim(world.kube, "data", "v");
+
+    world.create(with_claim("web", "data"));
+
+    CHECK(world.node_of("web") == "kn2");
+    CHECK(world.kube.count("read_volumes") == 1);
+    CHECK(world.kube.count("give_volume") == 0);
+}
+
+TEST_CASE("a Pod waits for a claim that is not there, and says so")
+{
+    World world;
+    start(world);
+
+    world.create(with_claim("web", "data"));
+    CHECK(world.said_on("web") == "The volume claim data does not exist yet.");
+    CHECK(world.slurm.count("submit") == 0);
+    world.kube.volumes.claims["data"] = make_claim("data", "local");
+    world.pass(seconds(5));
+    CHECK(world.said_on("web").contains("finds no free volume"));
+    add_volume(world.kube, "v", "kn3");
+    bind_claim(world.kube, "data", "v");
+    world.pass(seconds(40));
+
+    CHECK(world.node_of("web") == "kn3");
+    CHECK(world.kube.count("read_volumes") < 12); // it is asked more seldom
+}
+
+TEST_CASE("a free volume on the node that Slurm chose is given to the claim "
+          "before the Pod is bound")
+{
+    World world;
+    start(world);
+    world.kube.volumes.claims["data"] = make_claim("data", "local");
+    add_volume(world.kube, "v", "kn3");
+
+    world.create(with_claim("web", "data"));
+    CHECK(world.slurm.job(1).job.nodes == std::vector<std::string>{"kn3"});
+    CHECK(world.kube.volumes.volumes["v"].claimed_by == "default/data");
+    CHECK(world.node_of("web").empty());
+    world.pass(seconds(10));
+    CHECK(world.node_of("web").empty());
+    CHECK(world.said_on("web").contains("volumes are bound"));
+    CHECK(world.kube.count("give_volume") == 1);
+
+    bind_claim(world.kube, "data", "v");
+    world.pass(seconds(10));
+    CHECK(world.node_of("web") == "kn3");
+    CHECK(world.slurm.count("submit") == 1);
+}
+
+TEST_CASE("a claim with a provisioner is told the node; a volume that is made "
+          "elsewhere means a new job")
+{
+    World world;
+    start(world);
+    world.kube.volumes.claims["data"] = make_claim("data", "made");
+    world.create(with_claim("web", "data"));
+    REQUIRE(is_allocated(world.slurm.job(1).job.state));
+    std::string first = world.slurm.job(1).job.nodes.front();
+    CHECK(world.kube.volumes.claims["data"].selected_node == first);
+
+    std::string other = first == "kn1" ? "kn2" : "kn1";
+    add_volume(world.kube, "v", other);
+    bind_claim(world.kube, "data", "v");
+    world.pass(seconds(20));
+
+    CHECK(world.node_of("web") == other);
+    CHECK(world.slurm.job(1).job.state == JobState::cancelled);
+}
+
+TEST_CASE("a claim that is never bound: the job is given up after BindTimeout")
+{
+    World world;
+    world.conf.bind_timeout = seconds(30);
+    start(world);
+    world.kube.volumes.claims["data"] = make_claim("data", "made");
+    world.create(with_claim("web", "data"));
+
+    world.pass(seconds(60));
+
+    CHECK(world.slurm.job(1).job.state == JobState::cancelled);
+    CHECK(world.pod("web")->phase == "Pending");
+    CHECK(world.node_of("web").empty());
+}
+
+TEST_CASE("the volume is taken by somebody else meanwhile: another node")
+{
+    World world;
+    start(world);
+    world.kube.volumes.claims["data"] = make_claim("data", "local");
+    add_volume(world.kube, "v1", "kn1");
+    add_volume(world.kube, "v2", "kn2");
+    world.kube.fail_next("give_volume", Code::conflict);
+    world.create(with_claim("web", "data"));
+    REQUIRE(is_allocated(world.slurm.job(1).job.state));
+    std::string first = world.slurm.job(1).job.nodes.front();
+    std::string lost = first == "kn1" ? "v1" : "v2";
+
+    world.kube.volumes.volumes[lost].claimed_by = "other/claim";
+    world.pass(seconds(20));
+
+    std::string left = first == "kn1" ? "v2" : "v1";
+    CHECK(world.kube.volumes.volumes[left].claimed_by == "default/data");
+    bind_claim(world.kube, "data", left);
+    world.pass(seconds(20));
+    CHECK(world.node_of("web") == (first == "kn1" ? "kn2" : "kn1"));
+}
+
+TEST_CASE("killed anywhere: the volume is given once, the Pod bound once")
+{
+    for (int steps = 0; steps < 40; steps++) {
+        CAPTURE(steps);
+        World world;
+        start(world);
+        world.kube.volumes.claims["data"] = make_claim("data", "local");
+        add_volume(world.kube, "v", "kn3");
+        world.kube.put(with_claim("web", "data"));
+        world.step(steps);
+
+        world.start_agent();
+        world.pass(seconds(15));
+        if (world.kube.volumes.volumes["v"].claimed_by.empty())
+            continue; // the job is looked for
+        bind_claim(world.kube, "data", "v");
+        world.pass(seconds(15));
+
+        CHECK(world.node_of("web") == "kn3");
+        CHECK(world.kube.count("give_volume") == 1);
+        CHECK(world.kube.count("bind") == 1);
+        CHECK(world.allocation_count() == 1);
+    }
+}
+
+TEST_CASE("an agent that may not read claims says so")
+{
+    World world;
+    start(world);
+    world.kube.volumes.claims["data"] = make_claim("data", "local");
+    world.kube.fail_next("read_volumes", Code::denied);
+
+    world.create(with_claim("web", "data"));
+
+    CHECK(world.said_on("web").contains("claims cannot be looked after"));
+    CHECK(world.slurm.count("submit") == 0);
+}
