@@ -53,6 +53,8 @@ constexpr Right table[] = {
     {Feature::owners, "get", "leaderworkerset.x-k8s.io", "leaderworkersets"},
 };
 
+constexpr std::uint32_t answer_bit = 1u << 31;
+
 std::uint32_t bit(Feature feature)
 {
     return 1u << unsigned(feature);
@@ -181,9 +183,14 @@ bool Access::wait_until_may(Feature feature, std::stop_token stop) const
     return changed_.wait(lock, stop, [&] { return may(feature); });
 }
 
+bool Access::answered() const
+{
+    return allowed_.load() & answer_bit;
+}
+
 void Access::set(const AccessReview &review)
 {
-    std::uint32_t allowed = 0;
+    std::uint32_t allowed = answer_bit;
     for (Feature feature : all_features)
         if (review.may(feature))
             allowed |= bit(feature);

@@ -76,6 +76,9 @@ class Access {
     bool wait_until_may(Feature feature, std::stop_token stop) const;
 
     void set(const AccessReview &review);
+    // Whether there was an answer: a feature that is off may be so for want of
+    // one only.
+    bool answered() const;
 
   private:
     std::atomic<std::uint32_t> allowed_{1u << unsigned(Feature::base)};

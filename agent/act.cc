@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/act.h"
 
+#include "agent/job_requests.h"
 #include "agent/translate.h"
 #include "agent/words.h"
 #include "common/names.h"
@@ -45,10 +46,26 @@ struct Actor {
 
     Result<Outcome> operator()(const Submit &) const
     {
-        auto identity = identify(context.ns, *gang.pods.front(), *context.conf);
+        auto asking = with_owners_wishes();
+        if (!asking)
+            return std::unexpected(asking.error());
+        const Pod &first = *asking->pods.front();
+        Wishes wishes = wishes_in(first.annotations);
+        if (std::string why = objection_to(*asking); !why.empty())
+            return fail(Code::rejected, why);
+        auto identity = identify(context.ns, first, *context.conf);
         if (!identity)
             return std::unexpected(identity.error());
-        return submit(describe_job(gang, *identity, *context.conf));
+        // The one of k8s.conf is an administrator's choice.
+        if (auto may = slurm().check_partitions(value_of(wishes, "partition"));
+            !may)
+            return std::unexpected(may.error());
+        auto said = submit(describe_job(*asking, *identity, *context.conf));
+        if (!said && said.error().code == Code::rejected && !wishes.empty())
+            return fail(Code::rejected, said.error().message +
+                                            " (asked for with " +
+                                            wishes_text(wishes) + ")");
+        return said;
     }
 
     Result<Outcome> operator()(const Look &look) const
@@ -81,13 +98,17 @@ struct Actor {
             if (*known)
                 return Looked{std::move(**known)};
         }
-        auto identity = identify(context.ns, *gang.pods.front(), *context.conf);
+        auto asking = with_owners_wishes();
+        if (!asking)
+            return std::unexpected(asking.error());
+        auto identity =
+            identify(context.ns, *asking->pods.front(), *context.conf);
         if (!identity)
             return std::unexpected(identity.error());
         auto now = std::chrono::floor<std::chrono::seconds>(
             std::chrono::system_clock::now());
         return submit(
-            describe_adoption(gang, *identity, *context.conf, adopt, now));
+            describe_adoption(*asking, *identity, *context.conf, adopt, now));
     }
 
     Result<Outcome> operator()(const Restamp &restamp) const
@@ -207,6 +228,22 @@ struct Actor {
                 {PodEvent::Type::warning, reason, "Scheduling", words});
         }
         return Done{};
+    }
+
+    // The gang as if what owns its Pods had no wishes but they.
+    Result<Gang> with_owners_wishes() const
+    {
+        Gang asking = gang;
+        if (!context.owners)
+            return asking;
+        for (PodPtr &pod : asking.pods) {
+            auto with =
+                context.owners->with_wishes(*pod, kube(), Clock::now());
+            if (!with)
+                return std::unexpected(with.error());
+            pod = std::make_shared<const Pod>(std::move(*with));
+        }
+        return asking;
     }
 
     Result<Outcome> submit(JobDescription wish) const

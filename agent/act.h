@@ -6,6 +6,7 @@
 #include "agent/decide.h"
 #include "agent/gang.h"
 #include "agent/kube_api.h"
+#include "agent/owners.h"
 #include "agent/slurm_api.h"
 #include "common/conf.h"
 
@@ -45,6 +46,7 @@ struct ActContext {
     Namespace ns;               // of the gang
     std::function<void()> kick; // asks slurmctld to schedule now
     std::optional<Node> node;   // for BindVolumes: as it was last seen
+    Owners *owners = nullptr;   // null: what owns Pods may not be read
 };
 
 // The errors are those of the calls it makes. Code::rejected from a Submit is

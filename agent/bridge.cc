@@ -13,6 +13,8 @@ Bridge::Bridge(std::shared_ptr<const Conf> conf, BridgePorts ports,
     : conf_(std::move(conf)), ports_(std::move(ports)), mailbox_(mailbox),
       scheduler_count_(conf_->scheduler_names.size())
 {
+    quota_.set_limits(
+        {conf_->max_pending_jobs, conf_->max_pending_in_namespace});
     health_.set_problem(start_problem, "the first lists are not complete yet");
     health_.set_problem("prep/k8s", "not connected yet");
 }
@@ -210,6 +212,8 @@ void Bridge::on(Ask &ask)
 void Bridge::on(Reload &reload)
 {
     conf_ = std::move(reload.conf);
+    quota_.set_limits(
+        {conf_->max_pending_jobs, conf_->max_pending_in_namespace});
     list_jobs_soon();
     nodes_changed_ = true;
     try_all_again();

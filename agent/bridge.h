@@ -11,6 +11,8 @@
 #include "agent/mailbox.h"
 #include "agent/message.h"
 #include "agent/node_gate.h"
+#include "agent/owners.h"
+#include "agent/pending_quota.h"
 #include "agent/placement_table.h"
 #include "agent/workers.h"
 
@@ -118,6 +120,8 @@ class Bridge {
     void tick();
     void reconcile(const std::string &uid);
     bool may_act(GangEntry &entry, const Action &action);
+    bool may_submit(GangEntry &entry);
+    void count_pending(const std::string &uid, bool wants_submit);
     void carry_out(GangEntry &entry, Action action);
     void dispatch(GangEntry &entry, Action action);
     template <class Answer, class Question>
@@ -201,6 +205,9 @@ class Bridge {
     std::map<std::string, Namespace> namespaces_;
     NodeMap node_map_;
     std::set<std::string> hybrid_; // Slurm nodes of it with a slurmd
+
+    PendingQuota quota_;
+    Owners owners_; // the workers'
 
     // Pods are watched by these names, until the next start.
     const std::size_t scheduler_count_;

@@ -106,6 +106,12 @@ std::string Bridge::metrics() const
     for (const auto &[state, count] : gangs)
         text += std::format("slurmk8sd_gangs{{job_state=\"{}\"}} {}\n", state,
                             count);
+    text += std::format("# HELP slurmk8sd_pending_jobs Gangs that wait in "
+                        "Slurm, or stand in line for it.\n"
+                        "# TYPE slurmk8sd_pending_jobs gauge\n"
+                        "slurmk8sd_pending_jobs{{where=\"slurm\"}} {}\n"
+                        "slurmk8sd_pending_jobs{{where=\"line\"}} {}\n",
+                        quota_.counted(), quota_.in_line());
     text += std::format("# HELP slurmk8sd_tasks Tasks that wait for a worker.\n"
                         "# TYPE slurmk8sd_tasks gauge\n"
                         "slurmk8sd_tasks{{queue=\"submits\"}} {}\n"

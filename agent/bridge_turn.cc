@@ -19,6 +19,13 @@ bool waits_in_slurm(const GangEntry &entry)
     return entry.gang.job && entry.gang.job->state == JobState::pending;
 }
 
+PendingQuota::Asker asker_of(const Gang &gang)
+{
+    return {gang.uid, gang.key.ns,
+            gang.pods.empty() ? std::chrono::sys_seconds{}
+                              : gang.pods.front()->created};
+}
+
 } // namespace
 
 bool Bridge::pods_listed() const
@@ -47,8 +54,14 @@ void Bridge::turn()
     // What is woken while this runs waits for the next turn of the loop.
     std::set<std::string> woken;
     woken.swap(woken_);
+    // What waits in Slurm already counts before anything is added to it.
+    for (const std::string &uid : woken)
+        if (GangEntry *entry = gangs_.find(uid); entry && waits_in_slurm(*entry))
+            quota_.count(asker_of(entry->gang));
     for (const std::string &uid : woken)
         reconcile(uid);
+    for (const std::string &uid : quota_.admit())
+        wake(uid);
     tend_gate();
 }
 
@@ -122,8 +135,48 @@ void Bridge::reconcile(const std::string &uid)
     note_time(*entry);
     note_placement(*entry);
     Action action = decide(entry->gang, node_map_);
+    bool wants_submit = std::holds_alternative<Submit>(action);
+    std::string name = uid; // carry_out() may forget the gang
     if (may_act(*entry, action))
         carry_out(*entry, std::move(action));
+    count_pending(name, wants_submit);
+}
+
+// Whether the gang takes one of the places that Pods may have in Slurm's queue.
+void Bridge::count_pending(const std::string &uid, bool wants_submit)
+{
+    GangEntry *entry = gangs_.find(uid);
+    bool asks = entry && (waits_in_slurm(*entry) ||
+                          entry->gang.submit_uncertain ||
+                          entry->in_flight == Action(Submit{}).index() ||
+                          entry->in_flight == Action(Adopt{}).index());
+    bool in_line = wants_submit && entry && !entry->held_back;
+    if (asks)
+        quota_.count(asker_of(entry->gang));
+    else if (!in_line)
+        quota_.leave(uid);
+}
+
+// The Namespace says whom the Pods run as, and is watched apart from them.
+// Whether we may read what their owners ask for is known a moment after the
+// start.
+bool Bridge::may_submit(GangEntry &entry)
+{
+    const std::string &ns = entry.gang.key.ns;
+    if (!namespaces_.contains(ns))
+        return false;
+    if (!ports_.access.answered()) {
+        wake_at(entry, now_ + std::chrono::seconds(1));
+        return false;
+    }
+    auto full = quota_.full(ns); // as it is before this one
+    if (quota_.may_ask(asker_of(entry.gang)))
+        return true;
+    bool own = full == PendingQuota::Full::in_namespace;
+    tell(entry, own ? in_line_words("MaxPendingJobsPerNamespace",
+                                    conf_->max_pending_in_namespace)
+                    : in_line_words("MaxPendingJobs", conf_->max_pending_jobs));
+    return false;
 }
 
 // Whether now is the time; if not, the gang is woken when it is.
@@ -134,9 +187,8 @@ bool Bridge::may_act(GangEntry &entry, const Action &action)
         wake_at(entry, entry.held_until);
         return false;
     }
-    // The Namespace says whom the Pods run as, and is watched apart from them.
     if (std::holds_alternative<Submit>(action))
-        return placement_known(gang) && namespaces_.contains(gang.key.ns);
+        return placement_known(gang) && may_submit(entry);
     if (const auto *adopt = std::get_if<Adopt>(&action)) {
         if (!pinned_.contains(adopt->node)) {
             nodes_changed_ = true; // the list of wishes is made from the gangs
@@ -207,9 +259,11 @@ void Bridge::dispatch(GangEntry &entry, Action action)
             node = known->second;
     TaskQueue &queue = std::holds_alternative<Submit>(action) ? ports_.submits
                                                               : ports_.workers;
+    Owners *owners =
+        ports_.access.may(Feature::owners) ? &owners_ : nullptr;
     queue.push([this, action = std::move(action), gang = entry.gang,
                 conf = conf_, where = std::move(where),
-                node = std::move(node)](Kube &kube) {
+                node = std::move(node), owners](Kube &kube) {
         auto kick = [this] {
             ports_.send_hook({.type = HookMessage::Type::kick});
         };
@@ -217,7 +271,7 @@ void Bridge::dispatch(GangEntry &entry, Action action)
         try {
             done.outcome =
                 act(action, gang,
-                    {ports_.slurm, kube, conf, where, kick, node});
+                    {ports_.slurm, kube, conf, where, kick, node, owners});
         } catch (const std::exception &e) {
             done.outcome = fail(Code::internal, e.what());
         }

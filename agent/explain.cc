@@ -232,8 +232,8 @@ JsonValue describe_pod(const Pod &pod)
                                         {"gated", pod.gated},
                                         {"deleting", pod.deleting},
                                         {"condition", pod.scheduled.message}});
-    if (!pod.owner_kind.empty())
-        json.add("owner", pod.owner_kind + " " + pod.owner_name);
+    if (!pod.owner.kind.empty())
+        json.add("owner", pod.owner.kind + " " + pod.owner.name);
     return json;
 }
 

@@ -91,6 +91,11 @@ class GuardedKube : public Kube {
     {
         return kube_->get_pod(key);
     }
+    Result<Workload> get_owner(const std::string &ns,
+                               const OwnerRef &owner) override
+    {
+        return kube_->get_owner(ns, owner);
+    }
 
   private:
     std::unique_ptr<Kube> kube_;

@@ -72,6 +72,10 @@ class GuardedSlurm : public Slurm {
     {
         return slurm_.load_states();
     }
+    Result<> check_partitions(const std::string &names) override
+    {
+        return slurm_.check_partitions(names);
+    }
     Result<ClusterFacts> load_cluster() override
     {
         return slurm_.load_cluster();

@@ -52,6 +52,13 @@ Result<HttpReply> Http::get(const std::string &path, std::stop_token stop)
     return impl_->call({"GET", path}, stop);
 }
 
+Result<HttpReply> Http::get_metadata(const std::string &path)
+{
+    return impl_->call({.path = path,
+                        .accept = "application/json;as=PartialObjectMetadata;"
+                                  "g=meta.k8s.io;v=v1"});
+}
+
 Result<HttpReply> Http::post(const std::string &path, const std::string &body)
 {
     return impl_->call({"POST", path, "application/json", body});

@@ -45,6 +45,8 @@ class Http {
     // token or the server's certificate is not trusted. path starts with '/'
     // and is already encoded.
     Result<HttpReply> get(const std::string &path, std::stop_token stop = {});
+    // Only the metadata of an object: a PartialObjectMetadata.
+    Result<HttpReply> get_metadata(const std::string &path);
     Result<HttpReply> post(const std::string &path, const std::string &body);
     Result<HttpReply> put(const std::string &path, const std::string &body);
     Result<HttpReply> patch(const std::string &path,

@@ -27,6 +27,7 @@ struct HttpRequest {
     std::string path;
     std::string content_type = {}; // empty: there is no body
     std::string body = {};
+    std::string accept = "application/json";
 };
 
 // Takes a reply's body as it arrives.

@@ -108,7 +108,7 @@ Result<CurlHeaders> Http::Impl::headers_for(const HttpRequest &request)
         return std::unexpected(token.error());
     CurlHeaders headers;
     bool ok = add_header(headers, "Authorization: Bearer " + *token) &&
-              add_header(headers, "Accept: application/json") &&
+              add_header(headers, "Accept: " + request.accept) &&
               // Else curl waits a second for a "100 Continue".
               add_header(headers, "Expect:");
     if (ok && !request.content_type.empty())

@@ -27,6 +27,10 @@ struct Wish {
 using Wishes = std::map<std::string, Wish, std::less<>>;
 Wishes wishes_in(const TextMap &annotations);
 
+// Adds those wishes of an owner's annotations that its Pod's own say nothing of,
+// under whatever prefix; an empty one of the Pod says that there is none.
+void add_wishes(TextMap &annotations, const TextMap &owners);
+
 // The value of that wish, or "".
 const std::string &value_of(const Wishes &wishes, std::string_view name);
 

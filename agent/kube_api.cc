@@ -215,6 +215,27 @@ Result<Pod> KubeApi::get_pod(const ObjectKey &key)
     return pod_from(*json);
 }
 
+Result<Workload> KubeApi::get_owner(const std::string &ns,
+                                    const OwnerRef &owner)
+{
+    std::string what = "get " + owner.kind + "=" + ns + "/" + owner.name;
+    std::string path = owner_path(ns, owner);
+    if (path.empty())
+        return fail(Code::not_found, what + ": a kind that is not known");
+    auto reply = http_.get_metadata(path);
+    if (!reply)
+        return fail(reply.error(), what);
+    if (auto said = check_status(*reply); !said)
+        return fail(said.error(), what);
+    auto json = Json::parse(reply->body);
+    if (!json)
+        return fail(Code::internal, what + ": " + json.error().message);
+    Workload workload = workload_from(*json);
+    if (workload.uid != owner.uid)
+        return fail(Code::not_found, what + ": another has this name");
+    return workload;
+}
+
 Result<> KubeApi::post_event(const Pod &pod, const PodEvent &event)
 {
     auto reply = http_.post(

@@ -92,6 +92,11 @@ class Kube {
     // Gives a free volume to a claim; Code::conflict likewise.
     virtual Result<> give_volume(const Volume &volume, const Claim &claim) = 0;
 
+    // The metadata of what owns an object of that namespace. Code::not_found
+    // also when it is of another uid, or of a kind that is not known here.
+    virtual Result<Workload> get_owner(const std::string &ns,
+                                       const OwnerRef &owner) = 0;
+
     // Best effort: an Event that cannot be written is only worth a debug line.
     virtual Result<> post_event(const Pod &pod, const PodEvent &event) = 0;
 };
@@ -118,6 +123,8 @@ class KubeApi : public Kube {
     Result<VolumeFacts> read_volumes(const Pod &pod) override;
     Result<> select_node(const Claim &claim, const std::string &node) override;
     Result<> give_volume(const Volume &volume, const Claim &claim) override;
+    Result<Workload> get_owner(const std::string &ns,
+                               const OwnerRef &owner) override;
     Result<> post_event(const Pod &pod, const PodEvent &event) override;
 
   private:

@@ -64,6 +64,33 @@ JsonValue delete_options(const Pod &pod)
 
 } // namespace
 
+std::string owner_path(const std::string &ns, const OwnerRef &owner)
+{
+    struct Kind {
+        std::string_view group;
+        std::string_view kind;
+        const char *resource;
+    };
+    constexpr Kind kinds[] = {
+        {"batch", "Job", "jobs"},
+        {"apps", "ReplicaSet", "replicasets"},
+        {"apps", "Deployment", "deployments"},
+        {"apps", "StatefulSet", "statefulsets"},
+        {"jobset.x-k8s.io", "JobSet", "jobsets"},
+        {"leaderworkerset.x-k8s.io", "LeaderWorkerSet", "leaderworkersets"}};
+    std::size_t slash = owner.api_version.find('/');
+    std::string_view group =
+        std::string_view(owner.api_version).substr(0, slash);
+    for (const Kind &known : kinds)
+        if (slash != owner.api_version.npos && group == known.group &&
+            owner.kind == known.kind && is_object_name(owner.name))
+            return "/apis/" + std::string(group) + "/" +
+                   url_encode(owner.api_version.substr(slash + 1)) +
+                   "/namespaces/" + url_encode(ns) + "/" + known.resource +
+                   "/" + url_encode(owner.name);
+    return {};
+}
+
 std::string pod_path(const ObjectKey &key)
 {
     return "/api/v1/namespaces/" + url_encode(key.ns) + "/pods/" +

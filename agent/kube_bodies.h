@@ -19,6 +19,8 @@ struct Reporter {
 };
 
 std::string pod_path(const ObjectKey &key);
+// Empty for kinds other than those that access.cc lists for owners.
+std::string owner_path(const std::string &ns, const OwnerRef &owner);
 std::string events_path(const std::string &ns);
 
 // The API server stores what a binding carries unseen, and a bad label makes

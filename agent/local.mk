@@ -36,6 +36,7 @@ agent_libagent_la_SOURCES = \
 	agent/identity.cc agent/identity.h \
 	agent/job.cc agent/job.h \
 	agent/job_requests.cc agent/job_requests.h \
+	agent/job_times.cc \
 	agent/job_values.cc agent/job_values.h \
 	agent/kube_api.cc agent/kube_api.h \
 	agent/kube_bodies.cc agent/kube_bodies.h \
@@ -53,6 +54,8 @@ agent_libagent_la_SOURCES = \
 	agent/node_sync.cc agent/node_sync.h \
 	agent/notify.cc agent/notify.h \
 	agent/objects.cc agent/objects.h \
+	agent/owners.cc agent/owners.h \
+	agent/pending_quota.cc agent/pending_quota.h \
 	agent/permit.cc agent/permit.h \
 	agent/placement_table.cc agent/placement_table.h \
 	agent/pod_objections.cc agent/pod_objections.h \
@@ -66,6 +69,7 @@ agent_libagent_la_SOURCES = \
 	agent/slurm_error.cc agent/slurm_error.h \
 	agent/slurm_jobs.cc \
 	agent/slurm_nodes.cc \
+	agent/slurm_partitions.cc \
 	agent/slurm_reasons.cc agent/slurm_reasons.h \
 	agent/slurm_request.cc agent/slurm_request.h \
 	agent/slurm_states.h \
@@ -76,6 +80,7 @@ agent_libagent_la_SOURCES = \
 	agent/watches.cc agent/watches.h \
 	agent/web.cc agent/web.h \
 	agent/volumes.cc agent/volumes.h \
+	agent/wish_table.cc agent/wish_table.h \
 	agent/words.cc agent/words.h \
 	agent/workers.cc agent/workers.h \
 	agent/write_gate.h

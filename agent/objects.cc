@@ -88,6 +88,15 @@ TextMap only_ours(TextMap texts)
     return texts;
 }
 
+OwnerRef controller_of(const Json &metadata)
+{
+    for (const Json &owner : metadata.items("ownerReferences"))
+        if (owner.flag("controller"))
+            return {owner.text("apiVersion"), owner.text("kind"),
+                    owner.text("name"), owner.text("uid")};
+    return {};
+}
+
 void read_metadata(Pod &pod, const Json &object)
 {
     Json metadata = object.at("metadata");
@@ -100,12 +109,7 @@ void read_metadata(Pod &pod, const Json &object)
     pod.deleting = !metadata.text("deletionTimestamp").empty();
     pod.created = parse_time(metadata.text("creationTimestamp"))
                       .value_or(std::chrono::sys_seconds{});
-    for (const Json &owner : metadata.items("ownerReferences")) {
-        if (!owner.flag("controller"))
-            continue;
-        pod.owner_kind = owner.text("kind");
-        pod.owner_name = owner.text("name");
-    }
+    pod.owner = controller_of(metadata);
 }
 
 void read_spec(Pod &pod, const Json &object)
@@ -221,6 +225,13 @@ Node node_from(const Json &object)
     if (!has.objections.empty())
         node.objection = has.objections.front();
     return node;
+}
+
+Workload workload_from(const Json &object)
+{
+    Json metadata = object.at("metadata");
+    return {metadata.text("uid"), only_ours(metadata.texts("annotations")),
+            controller_of(metadata)};
 }
 
 Namespace namespace_from(const Json &object)

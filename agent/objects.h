@@ -58,6 +58,16 @@ struct ScheduledCondition {
     bool operator==(const ScheduledCondition &) const = default;
 };
 
+// An ownerReference of a controller; the kind is empty where there is none.
+struct OwnerRef {
+    std::string api_version; // "batch/v1"
+    std::string kind;
+    std::string name;
+    std::string uid;
+
+    bool operator==(const OwnerRef &) const = default;
+};
+
 struct Pod {
     ObjectKey key;
     std::string uid;
@@ -65,8 +75,7 @@ struct Pod {
     std::int64_t generation = 0; // metadata.generation
     TextMap labels;              // those under our prefixes and Slinky's
     TextMap annotations;         // likewise
-    std::string owner_kind; // of the controller; empty: none
-    std::string owner_name;
+    OwnerRef owner;
 
     std::chrono::sys_seconds created{};
 
@@ -102,6 +111,13 @@ struct Pod {
     bool terminal() const { return phase == "Succeeded" || phase == "Failed"; }
     std::string label(const std::string &name) const;
     std::string annotation(const std::string &name) const;
+};
+
+// A workload that owns Pods, or owns what does.
+struct Workload {
+    std::string uid;
+    TextMap annotations; // those under our prefixes and Slinky's
+    OwnerRef owner;
 };
 
 struct Taint {
@@ -140,5 +156,6 @@ struct Namespace {
 Pod pod_from(const Json &object);
 Node node_from(const Json &object);
 Namespace namespace_from(const Json &object);
+Workload workload_from(const Json &object);
 
 } // namespace bridge

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -96,6 +97,11 @@ class Slurm {
     // Says on the job why it ended, in words (its comment).
     virtual Result<> set_comment(JobRef job, const std::string &words) = 0;
 
+    // Code::rejected when users may not submit to one of these partitions
+    // (RootOnly): we may, as SlurmUser, so nobody else would say so. names are
+    // separated by commas. Asked of slurmctld every half minute at most.
+    virtual Result<> check_partitions(const std::string &names) = 0;
+
     virtual Result<ClusterFacts> load_cluster() = 0;
     virtual Result<std::vector<SlurmNode>> load_nodes() = 0;
     virtual Result<> create_node(const NodeDescription &node) = 0;
@@ -125,6 +131,7 @@ class SlurmApi : public Slurm {
     Result<> complete(JobRef job, int status) override;
     Result<> cancel(JobRef job) override;
     Result<> set_comment(JobRef job, const std::string &words) override;
+    Result<> check_partitions(const std::string &names) override;
     Result<ClusterFacts> load_cluster() override;
     Result<std::vector<SlurmNode>> load_nodes() override;
     Result<> create_node(const NodeDescription &node) override;
@@ -141,6 +148,10 @@ class SlurmApi : public Slurm {
     std::mutex mutex_; // of what slurmctld's configuration said, lately
     std::optional<bool> database_; // whether it accounts with slurmdbd
     std::chrono::steady_clock::time_point database_asked_;
+
+    std::mutex root_only_mutex_; // likewise, of its partitions
+    std::optional<std::set<std::string>> root_only_;
+    std::chrono::steady_clock::time_point root_only_read_;
 };
 
 } // namespace bridge

@@ -152,6 +152,13 @@ std::string too_many_predicates_words(std::size_t most)
            " different node selections wait already: this one waits for them.";
 }
 
+std::string in_line_words(const char *key, unsigned limit)
+{
+    return std::format("Slurm is asked for a job when fewer Pods wait there: "
+                       "{}={} in k8s.conf.",
+                       key, limit);
+}
+
 std::string refused_words(const std::string &why)
 {
     return "Slurm was not asked for a job, or refused it: " + why + ".";

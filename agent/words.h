@@ -63,6 +63,9 @@ std::string no_volumes_words();
 std::string claims_unreadable_words(const std::string &why);
 std::string volumes_wait_words(JobRef job, const std::string &why);
 
+// Why Slurm is not asked for a job yet: a key of k8s.conf, and its value.
+std::string in_line_words(const char *key, unsigned limit);
+
 // What Slurm said when it took no job for the Pod.
 std::string refused_words(const std::string &why);
 

@@ -6,4 +6,5 @@ dist_man_MANS += \
 dist_doc_DATA = \
 	doc/administration.md \
 	doc/architecture.md \
-	doc/development.md
+	doc/development.md \
+	doc/requests.md

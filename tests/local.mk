@@ -18,6 +18,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/bridge_life_test.cc \
 	tests/unit/bridge_placement_test.cc \
 	tests/unit/bridge_renew_test.cc \
+	tests/unit/bridge_requests_test.cc \
 	tests/unit/bridge_restart_test.cc \
 	tests/unit/bridge_slurm_faults_test.cc \
 	tests/unit/bridge_volumes_test.cc \
@@ -70,6 +71,8 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/node_view_test.cc \
 	tests/unit/objects_test.cc \
 	tests/unit/packet_socket_test.cc \
+	tests/unit/owners_test.cc \
+	tests/unit/pending_quota_test.cc \
 	tests/unit/permit_test.cc \
 	tests/unit/placement_table_test.cc \
 	tests/unit/pod_objections_test.cc \

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // JSON itself, quantities, times, ids, k8s.conf, and text for a terminal.
+#include "agent/constraints.h"
 #include "agent/job.h"
+#include "agent/job_requests.h"
 #include "agent/job_values.h"
 #include "agent/slurm_reasons.h"
 #include "common/conf.h"
@@ -108,10 +110,38 @@ void reason(std::string_view input)
     promise(reason_class(reason_class(input)) == reason_class(input));
 }
 
+// NAME=VALUE, a wish and what a user wrote there.
+void wish(std::string_view input)
+{
+    std::size_t equals = input.find('=');
+    if (equals == input.npos)
+        return;
+    TextMap annotations{{"slurmk8s/" + std::string(input.substr(0, equals)),
+                         std::string(input.substr(equals + 1))}};
+    Wishes wishes = wishes_in(annotations);
+    JobDescription job;
+    job.cpus_per_task = 2;
+    job.memory_per_node = MebiBytes{100};
+    std::string why = apply_wishes(job, wishes, {});
+    promise(why.size() < 1000 && printable(why) == why);
+    promise(printable(wishes_text(wishes)) == wishes_text(wishes));
+    // Whatever it is, the job covers its Pod and keeps to nodes of ours.
+    promise(job.cpus_per_task >= 2 && job.memory_per_node >= MebiBytes{100});
+    promise(job.min_nodes <= job.max_nodes && job.max_nodes == 1);
+    if (why.empty()) {
+        std::string joined = join_constraints(job.features, {"k8s"});
+        promise(joined == "k8s" || joined.ends_with("&k8s"));
+        promise(std::ranges::count(joined, '(') ==
+                std::ranges::count(joined, ')'));
+        promise(!joined.contains('[') && !joined.contains('*'));
+    }
+}
+
 constexpr FuzzTarget targets[] = {
     {"json", json},         {"quantity", quantity}, {"time_limit", time_limit},
     {"sluid", sluid},       {"conf", conf},         {"gang_tag", gang_tag},
-    {"terminal", terminal}, {"reason", reason}};
+    {"terminal", terminal}, {"reason", reason},
+    {"wish", wish}};
 
 } // namespace
 

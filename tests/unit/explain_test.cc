@@ -201,8 +201,7 @@ TEST_CASE("a Pod is told with what it asks for and who owns it")
 {
     Pod pod = make_pod("web", MilliCpu{1500});
     pod.requests.others["example.com/gpu"] = 2;
-    pod.owner_kind = "Job";
-    pod.owner_name = "train";
+    pod.owner = {"batch/v1", "Job", "train", "uid-train"};
 
     Json json = told(story_of(pod));
 

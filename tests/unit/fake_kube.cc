@@ -260,6 +260,20 @@ Result<> FakeKube::give_volume(const Volume &volume, const Claim &claim)
     return {};
 }
 
+Result<Workload> FakeKube::get_owner(const std::string &ns,
+                                     const OwnerRef &owner)
+{
+    auto [mishap, error] =
+        next_mishap({"get_owner", {ns, owner.name}, owner.kind});
+    if (mishap == Mishap::refuse)
+        return std::unexpected(error);
+    std::lock_guard lock(mutex_);
+    auto found = workloads.find(owner.uid);
+    if (found == workloads.end())
+        return fail(Code::not_found, "no " + owner.kind);
+    return found->second;
+}
+
 Result<> FakeKube::post_event(const Pod &pod, const PodEvent &event)
 {
     auto [mishap, error] = next_mishap({"post_event", pod.key, event.reason});

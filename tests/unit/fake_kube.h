@@ -45,6 +45,8 @@ class FakeKube : public Kube {
 
     // --- what a test wants to go wrong, or to know
 
+    // By uid; what is not in there is gone.
+    std::map<std::string, Workload> workloads;
     // A PodDisruptionBudget forbids every eviction.
     bool budget_exhausted = false;
     // What read_volumes() reads, whosever the claims are.
@@ -80,6 +82,8 @@ class FakeKube : public Kube {
     Result<VolumeFacts> read_volumes(const Pod &pod) override;
     Result<> select_node(const Claim &claim, const std::string &node) override;
     Result<> give_volume(const Volume &volume, const Claim &claim) override;
+    Result<Workload> get_owner(const std::string &ns,
+                               const OwnerRef &owner) override;
     Result<> post_event(const Pod &pod, const PodEvent &event) override;
 
   private:

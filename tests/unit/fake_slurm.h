@@ -41,6 +41,7 @@ class FakeSlurm : public Slurm {
 
     // Where the hooks' packets go; empty: the socket is cut.
     std::function<void(HookMessage)> hooks;
+    std::string root_only; // a partition that users may not submit to
     bool answers = true; // false: slurmctld is away
 
     // --- what slurmctld and its users do
@@ -365,6 +366,13 @@ class FakeSlurm : public Slurm {
         if (!record)
             return fail(Code::not_found, "comment: Invalid job id specified");
         record->comment = words;
+        return {};
+    }
+
+    Result<> check_partitions(const std::string &names) override
+    {
+        if (!root_only.empty() && names == root_only)
+            return fail(Code::rejected, "partition " + names + " is RootOnly");
         return {};
     }
 

@@ -52,8 +52,8 @@ TEST_CASE("the owner is the one that controls")
             {"kind": "Job", "name": "j", "uid": "2", "controller": true}]},
         "spec": {"activeDeadlineSeconds": 90}})"));
 
-    CHECK(pod.owner_kind == "Job");
-    CHECK(pod.owner_name == "j");
+    CHECK(pod.owner.kind == "Job");
+    CHECK(pod.owner.name == "j");
     CHECK(pod.deleting);
     CHECK(pod.active_deadline == 90);
 }

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The partition part of SlurmApi.
+#include "agent/slurm_api.h"
+#include "agent/slurm_error.h"
+#include "agent/slurm_strings.h"
+
+#include <cerrno>
+#include <string_view>
+
+extern "C" {
+#include <slurm/slurm.h>
+}
+
+namespace bridge {
+
+namespace {
+
+using PartitionInfo =
+    SlurmPtr<partition_info_msg_t, slurm_free_partition_info_msg>;
+
+Result<std::set<std::string>> load_root_only()
+{
+    partition_info_msg_t *raw = nullptr;
+    if (slurm_load_partitions(0, &raw, SHOW_ALL | SHOW_LOCAL) != SLURM_SUCCESS)
+        return fail_slurm(errno, "load partitions");
+    PartitionInfo info(raw);
+    std::set<std::string> names;
+    for (std::uint32_t i = 0; i < info->record_count; i++)
+        if (info->partition_array[i].flags & PART_FLAG_ROOT_ONLY)
+            names.insert(text(info->partition_array[i].name));
+    return names;
+}
+
+} // namespace
+
+Result<> SlurmApi::check_partitions(const std::string &names)
+{
+    constexpr std::chrono::seconds believed{30};
+    auto now = std::chrono::steady_clock::now();
+    std::lock_guard lock(root_only_mutex_);
+    if (!root_only_ || now - root_only_read_ > believed) {
+        auto loaded = load_root_only();
+        if (!loaded)
+            return std::unexpected(loaded.error());
+        root_only_ = std::move(*loaded);
+        root_only_read_ = now;
+    }
+    std::string_view rest = names;
+    while (!rest.empty()) {
+        std::size_t comma = rest.find(',');
+        std::string name(rest.substr(0, comma));
+        rest = comma == rest.npos ? "" : rest.substr(comma + 1);
+        if (root_only_->contains(name))
+            return fail(Code::rejected, "partition " + name +
+                                            " is not for users (RootOnly)");
+    }
+    return {};
+}
+
+} // namespace bridge
