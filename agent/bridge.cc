@@ -48,9 +48,11 @@ void Bridge::on(Listed<Pod> &pods)
     for (Pod &pod : pods.objects) {
         keep.insert(pod.uid);
         placements_.share(pod);
+        note_stray(pod, false);
         wake(gangs_.put(std::move(pod)));
     }
     for (const Pod &pod : gangs_.missing(pods.source, keep)) {
+        note_stray(pod, true);
         auto uid = gangs_.remove(pod);
         if (GangEntry *entry = uid ? gangs_.find(*uid) : nullptr)
             entry->gang.unseen = true; // the list may be wrong: ask
@@ -63,46 +65,11 @@ void Bridge::on(Changed<Pod> &pod)
 {
     health_.count("pod");
     placements_.share(pod.object);
+    note_stray(pod.object, pod.deleted);
     if (!pod.deleted)
         wake(gangs_.put(std::move(pod.object)));
     else if (auto uid = gangs_.remove(pod.object))
         wake(*uid);
-}
-
-void Bridge::on(Listed<Node> &nodes)
-{
-    listed_nodes_ = true;
-    if (nodes.objects.empty() && !nodes_.empty()) {
-        problem(nodes_problem, "Kubernetes lists no Node at all any more: "
-                               "nothing is changed in Slurm");
-        return;
-    }
-    nodes_changed_ = true;
-    auto before = std::exchange(nodes_, {});
-    for (Node &node : nodes.objects) {
-        note_node(node);
-        before.erase(node.name);
-        nodes_[node.name] = std::move(node);
-    }
-    for (const auto &[name, gone] : before)
-        wake_living_on(name);
-}
-
-void Bridge::on(Changed<Node> &node)
-{
-    health_.count("node");
-    auto known = nodes_.find(node.object.name);
-    if (node.deleted) {
-        wake_living_on(node.object.name); // which see that it is gone
-        nodes_changed_ = nodes_.erase(node.object.name) != 0 || nodes_changed_;
-        return;
-    }
-    note_node(node.object);
-    if (known == nodes_.end() || !same_for_slurm(known->second, node.object)) {
-        nodes_changed_ = true;
-        nodes_due_ = now_; // whatever the others wait for
-    }
-    nodes_[node.object.name] = std::move(node.object);
 }
 
 void Bridge::on(Listed<Namespace> &namespaces)
@@ -132,44 +99,6 @@ void Bridge::on(WatchState &state)
         solved(state.what);
     else
         problem(state.what, state.error);
-}
-
-void Bridge::on(NodesSynced &synced)
-{
-    syncing_nodes_ = false;
-    forget_gone_nodes();
-    if (!synced.result) {
-        nodes_changed_ = true;
-        nodes_due_ = now_ + std::chrono::seconds(2);
-        problem(nodes_problem, synced.result.error().message);
-        return;
-    }
-    bool changed = node_map_ != synced.result->nodes;
-    synced_nodes_ = true;
-    take_placed(*synced.result);
-    if (pinned_ != synced.result->pinned) {
-        pinned_ = std::move(synced.result->pinned);
-        changed = true;
-    }
-    node_map_ = std::move(synced.result->nodes);
-    if (changed || hybrid_ != synced.result->hybrid) {
-        hybrid_ = std::move(synced.result->hybrid);
-        gate_.set_nodes(node_map_, hybrid_);
-        talk_.bridge_said = false;
-    }
-    std::string words;
-    for (const std::string &complaint : synced.result->complaints)
-        words += (words.empty() ? "" : "; ") + complaint;
-    if (words.empty())
-        solved(nodes_problem);
-    else
-        problem(nodes_problem, words);
-    if (synced.result->retry) {
-        nodes_due_ = now_ + std::chrono::seconds(30);
-        nodes_changed_ = true;
-    }
-    if (changed) // a job may be possible now
-        try_all_again();
 }
 
 // Nothing is listed before the Lease is ours, so nothing is done either; and no

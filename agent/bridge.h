@@ -69,6 +69,8 @@ class Bridge {
     void on(Changed<Pod> &pod);
     void on(Listed<Node> &nodes);
     void on(Changed<Node> &node);
+    void on(Listed<ForeignPod> &pods);
+    void on(Changed<ForeignPod> &pod);
     void on(Listed<Namespace> &namespaces);
     void on(Changed<Namespace> &ns);
     void on(WatchState &state);
@@ -78,6 +80,7 @@ class Bridge {
     void on(JobsLoaded &loaded);
     void on(StatesLoaded &loaded);
     void on(NodesSynced &synced);
+    void on(NodePatched &patched);
     void on(LeaseNews &news);
     void on(AccessNews &news);
     void on(Ask &ask);
@@ -128,10 +131,23 @@ class Bridge {
     void ask_slurm(Question question);
     void load_jobs();
     void load_states();
-    void sync_node_list();
     void wake(const std::string &uid) { woken_.insert(uid); }
     void wake_all();
     void wake_at(GangEntry &entry, Clock::time_point when);
+
+    // bridge_nodes.cc: Nodes, and what Slurm has of them
+    Clock::time_point node_deadline() const;
+    void sync_node_list();
+    NodePlanInput plan_input();
+    std::set<std::string> occupied_nodes() const;
+    void take_nodes(NodeSyncResult &result);
+    void open_shadows(const std::vector<JobRef> &shadows);
+    void patch_nodes(std::vector<NodePatch> &patches);
+    void tell_refused(const std::map<std::string, std::string> &refused);
+    void note_stray(const Pod &pod, bool deleted);
+    void nodes_change_soon();
+    const Node *find_node(const std::string &name) const;
+    std::string slurm_node_of(const std::string &node) const;
 
     // bridge_explain.cc
     Story tell_story(const GangEntry &entry) const;
@@ -201,9 +217,12 @@ class Bridge {
     Clock::time_point now_{};
 
     GangStore gangs_;
-    std::map<std::string, Node> nodes_;
+    std::map<std::string, NodePtr> nodes_;
+    ForeignPods foreign_; // of other schedulers
+    ForeignPods strays_;  // of ours, bound by somebody else
     std::map<std::string, Namespace> namespaces_;
     NodeMap node_map_;
+    std::map<std::string, std::string> slurm_names_; // node_map_, by Node
     std::set<std::string> hybrid_; // Slurm nodes of it with a slurmd
 
     PendingQuota quota_;
@@ -214,6 +233,7 @@ class Bridge {
     // What has been listed completely since the start.
     std::set<std::string> listed_schedulers_;
     bool listed_nodes_ = false;
+    bool listed_foreign_ = false;
     bool listed_namespaces_ = false;
     bool loaded_jobs_ = false;
     bool synced_nodes_ = false;
@@ -265,6 +285,16 @@ class Bridge {
     bool list_again_ = false; // something came while a list was made
     bool loading_states_ = false;
     bool syncing_nodes_ = false;
+    std::shared_ptr<NodeSyncState> sync_state_ =
+        std::make_shared<NodeSyncState>(); // of the sync under way
+    Clock::time_point sync_began_{};
+    Clock::time_point poll_due_{}; // Slurm's nodes may have changed by then
+    // The version of each Node that a patch was sent for: a newer one comes by
+    // the watch.
+    std::map<std::string, std::string> patched_;
+    bool list_shadows_ = true; // slurmctld may have lost some
+    std::set<JobRef> shadows_; // shadow placeholders, see node_use.h
+    std::map<std::string, std::string> refused_; // Nodes, as told to them
     bool nodes_changed_ = true;
     Clock::time_point jobs_due_{};
     Clock::time_point states_due_{};
@@ -272,5 +302,18 @@ class Bridge {
     Clock::time_point jobs_asked_{};   // when the last list was asked for
     Clock::time_point states_asked_{};
 };
+
+// The answer comes whatever happens: who asked waits for it.
+template <class Answer, class Question>
+void Bridge::ask_slurm(Question question)
+{
+    ports_.workers.push([this, question = std::move(question)](Kube &) {
+        try {
+            mailbox_.push(Answer{question(ports_.slurm)});
+        } catch (const std::exception &e) { // such as no memory
+            mailbox_.push(Answer{fail(Code::busy, e.what())});
+        }
+    });
+}
 
 } // namespace bridge

@@ -97,9 +97,7 @@ Bridge::blockers_of(const Gang &gang,
 {
     std::vector<Blocker> blockers;
     for (const std::string &node : std::set(nodes.begin(), nodes.end())) {
-        auto known = nodes_.find(node);
-        if (gate_.room_for(gang, node,
-                           known == nodes_.end() ? nullptr : &known->second) ==
+        if (gate_.room_for(gang, node, find_node(node), foreign_.on(node)) ==
             NodeGate::Room::yes)
             continue;
         for (const std::string &uid : gangs_.living_on(node)) {

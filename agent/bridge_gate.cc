@@ -39,6 +39,10 @@ void Bridge::hold_ordinary(const HookMessage &hook)
 {
     if (hook.dirty.empty())
         return;
+    if (shadows_.contains(hook.job)) {
+        ports_.send_hook({.type = HookMessage::Type::start, .job = hook.job});
+        return;
+    }
     gate_.wait(hook.job);
     room_due_ = now_;
 }
@@ -167,9 +171,8 @@ bool Bridge::may_bind(GangEntry &entry, const Bind &bind)
 {
     const Gang &gang = entry.gang;
     for (const std::string &node : bind.nodes) {
-        auto known = nodes_.find(node);
-        auto room = gate_.room_for(
-            gang, node, known == nodes_.end() ? nullptr : &known->second);
+        auto room =
+            gate_.room_for(gang, node, find_node(node), foreign_.on(node));
         if (room == NodeGate::Room::yes)
             continue;
         if (room == NodeGate::Room::ask_slurm) {
@@ -211,9 +214,7 @@ void Bridge::wait_for_room(GangEntry &entry, JobRef job,
 void Bridge::drain_for_room(const std::string &uid, JobRef job,
                             const std::string &node)
 {
-    auto name = std::ranges::find_if(
-        node_map_, [&](const auto &known) { return known.second == node; });
-    std::string slurm_node = name == node_map_.end() ? node : name->first;
+    std::string slurm_node = slurm_node_of(node);
     ports_.workers.push([this, uid, job, slurm_node](Kube &) {
         Result<> done = fail(Code::internal, "lost");
         try {

@@ -93,9 +93,9 @@ std::string Bridge::why_lost(GangEntry &entry)
         if (!pod->living())
             continue;
         auto known = nodes_.find(pod->node_name);
-        if (known != nodes_.end() && out_of_service(known->second))
+        if (known != nodes_.end() && out_of_service(*known->second))
             return "the Node " + pod->node_name + " is out of service";
-        if (known != nodes_.end() && known->second.ready)
+        if (known != nodes_.end() && known->second->ready)
             continue;
         auto now = std::chrono::floor<std::chrono::seconds>(
             std::chrono::system_clock::now());

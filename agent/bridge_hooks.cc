@@ -47,6 +47,7 @@ void Bridge::on_hello(const HookMessage &hello)
     gate_hello();
     list_jobs_soon();
     nodes_changed_ = true;
+    list_shadows_ = true;
 }
 
 // Whatever is held is said again by the plugin when it is back.

@@ -142,7 +142,7 @@ std::string Bridge::why_misplaced(const Gang &gang) const
                                              : nodes_.find(node->second);
         if (known == nodes_.end())
             continue; // place() has words for it
-        std::string why = mismatch(value_of(gang.predicate), known->second);
+        std::string why = mismatch(value_of(gang.predicate), *known->second);
         if (!why.empty())
             return "the Node " + known->first + " does not suit: " + why;
     }
@@ -174,10 +174,9 @@ FeatureWishes Bridge::feature_wishes()
         for (const PodPtr &pod : entry.gang.pods) {
             if (!pod->living() || covered(entry.gang, *pod))
                 continue;
-            auto node = std::ranges::find(node_map_, pod->node_name,
-                                          &NodeMap::value_type::second);
-            if (node != node_map_.end())
-                wishes.pins.insert(node->first);
+            auto name = slurm_names_.find(pod->node_name);
+            if (name != slurm_names_.end())
+                wishes.pins.insert(name->second);
         }
     }
     note_needed();

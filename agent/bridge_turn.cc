@@ -73,8 +73,7 @@ void Bridge::tick()
     }
     if (synced())
         drop_placements();
-    if (listed_nodes_ && nodes_changed_ && !syncing_nodes_ &&
-        nodes_due_ <= now_)
+    if (node_deadline() <= now_)
         sync_node_list();
     // Only once the Pods are known: a job that has ended and has no Pod is
     // passed over, and its Pod must not be taken for one that never had a job.
@@ -102,8 +101,7 @@ Clock::time_point Bridge::next_deadline() const
         next = std::min(next, timers_.begin()->first);
     if (pods_listed() && !loading_jobs_)
         next = std::min(next, jobs_due_);
-    if (listed_nodes_ && nodes_changed_ && !syncing_nodes_)
-        next = std::min(next, nodes_due_);
+    next = std::min(next, node_deadline());
     if (synced())
         next = std::min({next, gate_deadline(),
                          placements_.next_drop(conf_->feature_linger)});
@@ -256,7 +254,7 @@ void Bridge::dispatch(GangEntry &entry, Action action)
     std::optional<Node> node;
     if (const auto *bind = std::get_if<BindVolumes>(&action))
         if (auto known = nodes_.find(bind->node); known != nodes_.end())
-            node = known->second;
+            node = *known->second;
     TaskQueue &queue = std::holds_alternative<Submit>(action) ? ports_.submits
                                                               : ports_.workers;
     Owners *owners =
@@ -279,19 +277,6 @@ void Bridge::dispatch(GangEntry &entry, Action action)
     });
 }
 
-// The answer comes whatever happens: who asked waits for it.
-template <class Answer, class Question>
-void Bridge::ask_slurm(Question question)
-{
-    ports_.workers.push([this, question = std::move(question)](Kube &) {
-        try {
-            mailbox_.push(Answer{question(ports_.slurm)});
-        } catch (const std::exception &e) { // such as no memory
-            mailbox_.push(Answer{fail(Code::busy, e.what())});
-        }
-    });
-}
-
 void Bridge::load_jobs()
 {
     loading_jobs_ = true;
@@ -308,23 +293,6 @@ void Bridge::load_states()
     if (now_ - jobs_asked_ >= conf_->reason_interval)
         jobs_due_ = now_;
     ask_slurm<StatesLoaded>([](Slurm &slurm) { return slurm.load_states(); });
-}
-
-void Bridge::sync_node_list()
-{
-    syncing_nodes_ = true;
-    nodes_changed_ = false;
-    std::vector<Node> nodes;
-    for (const auto &[name, node] : nodes_)
-        nodes.push_back(node);
-    DirtyNodes dirty;
-    if (synced())
-        dirty = gate_.dirty();
-    ask_slurm<NodesSynced>([nodes = std::move(nodes), wishes = feature_wishes(),
-                            dirty = std::move(dirty),
-                            conf = conf_](Slurm &slurm) {
-        return sync_nodes(nodes, wishes, slurm, *conf, dirty);
-    });
 }
 
 } // namespace bridge

@@ -71,6 +71,11 @@ class GangStore {
     bool living_of(JobRef job) const;
     // The gangs with Pods that may be alive on that Node.
     const std::set<std::string> &living_on(const std::string &node) const;
+    // The same of every Node; a set may be empty.
+    const std::unordered_map<std::string, std::set<std::string>> &living() const
+    {
+        return by_node_;
+    }
     // The Nodes on which a Pod has ended since the last call.
     std::set<std::string> take_freed() { return std::exchange(freed_, {}); }
 

@@ -66,6 +66,17 @@ class GuardedKube : public Kube {
         return gate_.pass(Write::delete_pod,
                           [&] { return kube_->delete_pod(pod); });
     }
+    Result<> patch_node(const NodePatch &patch) override
+    {
+        return gate_.pass(Write::patch_node,
+                          [&] { return kube_->patch_node(patch); });
+    }
+    Result<> post_node_event(const Node &node, const PodEvent &event) override
+    {
+        return gate_.pass(Write::post_event, [&] {
+            return kube_->post_node_event(node, event);
+        });
+    }
     Result<> post_event(const Pod &pod, const PodEvent &event) override
     {
         return gate_.pass(Write::post_event,

@@ -51,6 +51,18 @@ class GuardedSlurm : public Slurm {
             return slurm_.set_features(node, features, active);
         });
     }
+    Result<> set_topology(const std::string &node,
+                          const std::string &topology) override
+    {
+        return gate_.pass(Write::set_topology, [&] {
+            return slurm_.set_topology(node, topology);
+        });
+    }
+    Result<> rebuild_partitions() override
+    {
+        return gate_.pass(Write::rebuild_partitions,
+                          [&] { return slurm_.rebuild_partitions(); });
+    }
     Result<> drain(const std::string &node, const std::string &reason) override
     {
         return gate_.pass(Write::drain,
@@ -83,6 +95,25 @@ class GuardedSlurm : public Slurm {
     Result<std::vector<SlurmNode>> load_nodes() override
     {
         return slurm_.load_nodes();
+    }
+    Result<std::optional<NodeTable>>
+    load_nodes_since(std::int64_t as_of) override
+    {
+        return slurm_.load_nodes_since(as_of);
+    }
+    Result<std::vector<NodeUse>> load_uses() override
+    {
+        return slurm_.load_uses();
+    }
+    Result<JobRef> submit_shadow(const std::string &node,
+                                 const NodeRoom &room) override
+    {
+        return gate_.pass(Write::submit_shadow,
+                          [&] { return slurm_.submit_shadow(node, room); });
+    }
+    Result<std::vector<Reservation>> load_reservations() override
+    {
+        return slurm_.load_reservations();
     }
 
   private:

@@ -14,6 +14,9 @@ namespace bridge {
 namespace {
 
 constexpr char strategic_merge[] = "application/strategic-merge-patch+json";
+constexpr char merge_patch[] = "application/merge-patch+json";
+// Events about what has no namespace are here.
+constexpr char node_event_namespace[] = "default";
 
 WallTime now()
 {
@@ -236,18 +239,42 @@ Result<Workload> KubeApi::get_owner(const std::string &ns,
     return workload;
 }
 
+Result<> KubeApi::patch_node(const NodePatch &patch)
+{
+    auto reply =
+        http_.patch(node_path(patch.node), merge_patch, node_body(patch));
+    if (auto said = check_patch(reply); !said)
+        return fail(said.error(), "patch Node=" + patch.node);
+    return {};
+}
+
 Result<> KubeApi::post_event(const Pod &pod, const PodEvent &event)
 {
-    auto reply = http_.post(
-        events_path(pod.key.ns),
-        event_body(pod, event, {reporter_, instance_}, now(), random_number()));
+    return send_event(
+        pod.key.ns,
+        event_body(pod, event, {reporter_, instance_}, now(), random_number()),
+        doing("post Event of", pod));
+}
+
+Result<> KubeApi::post_node_event(const Node &node, const PodEvent &event)
+{
+    return send_event(node_event_namespace,
+                      node_event_body(node, event, {reporter_, instance_},
+                                      now(), random_number()),
+                      "post Event of Node=" + node.name);
+}
+
+Result<> KubeApi::send_event(const std::string &ns, const std::string &body,
+                             const std::string &what)
+{
+    auto reply = http_.post(events_path(ns), body);
     if (!reply)
-        return fail(reply.error(), doing("post Event of", pod));
+        return fail(reply.error(), what);
     // 409: libcurl has sent it twice; nobody else uses this name.
     if (reply->status == 409)
         return {};
     if (auto said = check_status(*reply); !said)
-        return fail(said.error(), doing("post Event of", pod));
+        return fail(said.error(), what);
     return {};
 }
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "agent/http.h"
+#include "agent/node_patch.h"
 #include "agent/objects.h"
 #include "common/result.h"
 
@@ -97,8 +98,13 @@ class Kube {
     virtual Result<Workload> get_owner(const std::string &ns,
                                        const OwnerRef &owner) = 0;
 
+    // Code::conflict when the Node has changed since it was read.
+    virtual Result<> patch_node(const NodePatch &patch) = 0;
+
     // Best effort: an Event that cannot be written is only worth a debug line.
     virtual Result<> post_event(const Pod &pod, const PodEvent &event) = 0;
+    virtual Result<> post_node_event(const Node &node,
+                                     const PodEvent &event) = 0;
 };
 
 class KubeApi : public Kube {
@@ -125,9 +131,13 @@ class KubeApi : public Kube {
     Result<> give_volume(const Volume &volume, const Claim &claim) override;
     Result<Workload> get_owner(const std::string &ns,
                                const OwnerRef &owner) override;
+    Result<> patch_node(const NodePatch &patch) override;
     Result<> post_event(const Pod &pod, const PodEvent &event) override;
+    Result<> post_node_event(const Node &node, const PodEvent &event) override;
 
   private:
+    Result<> send_event(const std::string &ns, const std::string &body,
+                        const std::string &what);
     Result<> check_removal(const Pod &pod, const Result<HttpReply> &reply,
                            const std::string &what);
     bool is_gone(const Pod &pod);

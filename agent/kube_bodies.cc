@@ -62,6 +62,45 @@ JsonValue delete_options(const Pod &pod)
          {"preconditions", JsonValue::object({{"uid", pod.uid}})}});
 }
 
+JsonValue taints_of(const std::vector<Taint> &taints)
+{
+    JsonValue::Array list;
+    for (const Taint &taint : taints) {
+        auto one = JsonValue::object(
+            {{"key", taint.key}, {"effect", taint.effect}});
+        if (!taint.value.empty())
+            one.add("value", taint.value);
+        if (!taint.time_added.empty())
+            one.add("timeAdded", taint.time_added);
+        list.push_back(std::move(one));
+    }
+    return JsonValue::array(std::move(list));
+}
+
+std::string body_of_event(JsonValue regarding, const ObjectKey &key,
+                          const PodEvent &event, const Reporter &reporter,
+                          WallTime now, std::uint64_t unique)
+{
+    bool normal = event.type == PodEvent::Type::normal;
+    auto cut = [](const std::string &text) {
+        return clean_text(text, max_short_text);
+    };
+    auto metadata = JsonValue::object(
+        {{"name", event_name(key.name, unique)}, {"namespace", key.ns}});
+    return JsonValue::object({{"apiVersion", "events.k8s.io/v1"},
+                              {"kind", "Event"},
+                              {"metadata", std::move(metadata)},
+                              {"eventTime", micro_time(now)},
+                              {"reportingController", reporter.controller},
+                              {"reportingInstance", cut(reporter.instance)},
+                              {"action", cut(event.action)},
+                              {"reason", cut(event.reason)},
+                              {"type", normal ? "Normal" : "Warning"},
+                              {"regarding", std::move(regarding)},
+                              {"note", clean_text(event.note, max_text)}})
+        .dump();
+}
+
 } // namespace
 
 std::string owner_path(const std::string &ns, const OwnerRef &owner)
@@ -226,34 +265,56 @@ std::string delete_body(const Pod &pod)
     return delete_options(pod).dump();
 }
 
+std::string node_path(const std::string &name)
+{
+    return "/api/v1/nodes/" + url_encode(name);
+}
+
+std::string node_body(const NodePatch &patch)
+{
+    auto metadata =
+        JsonValue::object({{"uid", patch.uid},
+                           {"resourceVersion", patch.resource_version}});
+    JsonValue::Object annotations;
+    for (const auto &[name, value] : patch.annotations)
+        annotations.emplace_back(name, value ? JsonValue(*value) : JsonValue());
+    if (!annotations.empty())
+        metadata.add("annotations", JsonValue::object(std::move(annotations)));
+    auto body = JsonValue::object({{"metadata", std::move(metadata)}});
+    JsonValue::Object spec;
+    if (patch.unschedulable)
+        spec.emplace_back("unschedulable", *patch.unschedulable
+                                               ? JsonValue(true)
+                                               : JsonValue());
+    if (patch.taints)
+        spec.emplace_back("taints", taints_of(*patch.taints));
+    if (!spec.empty())
+        body.add("spec", JsonValue::object(std::move(spec)));
+    return body.dump();
+}
+
 std::string event_body(const Pod &pod, const PodEvent &event,
                        const Reporter &reporter, WallTime now,
                        std::uint64_t unique)
 {
-    auto metadata =
-        JsonValue::object({{"name", event_name(pod.key.name, unique)},
-                           {"namespace", pod.key.ns}});
-    auto regarding = JsonValue::object({{"apiVersion", "v1"},
-                                        {"kind", "Pod"},
-                                        {"namespace", pod.key.ns},
-                                        {"name", pod.key.name},
-                                        {"uid", pod.uid}});
-    bool normal = event.type == PodEvent::Type::normal;
-    auto cut = [](const std::string &text) {
-        return clean_text(text, max_short_text);
-    };
-    return JsonValue::object({{"apiVersion", "events.k8s.io/v1"},
-                              {"kind", "Event"},
-                              {"metadata", std::move(metadata)},
-                              {"eventTime", micro_time(now)},
-                              {"reportingController", reporter.controller},
-                              {"reportingInstance", cut(reporter.instance)},
-                              {"action", cut(event.action)},
-                              {"reason", cut(event.reason)},
-                              {"type", normal ? "Normal" : "Warning"},
-                              {"regarding", std::move(regarding)},
-                              {"note", clean_text(event.note, max_text)}})
-        .dump();
+    return body_of_event(JsonValue::object({{"apiVersion", "v1"},
+                                            {"kind", "Pod"},
+                                            {"namespace", pod.key.ns},
+                                            {"name", pod.key.name},
+                                            {"uid", pod.uid}}),
+                         pod.key, event, reporter, now, unique);
+}
+
+// kubectl describe looks for a Node's Events by its name, as the kubelet does.
+std::string node_event_body(const Node &node, const PodEvent &event,
+                            const Reporter &reporter, WallTime now,
+                            std::uint64_t unique)
+{
+    return body_of_event(JsonValue::object({{"apiVersion", "v1"},
+                                            {"kind", "Node"},
+                                            {"name", node.name},
+                                            {"uid", node.name}}),
+                         {"default", node.name}, event, reporter, now, unique);
 }
 
 } // namespace bridge

@@ -50,9 +50,16 @@ std::string disrupted_body(const Pod &pod, const std::string &reason,
 std::string evict_body(const Pod &pod);
 std::string delete_body(const Pod &pod);
 
+std::string node_path(const std::string &name);
+// Holds the Node's uid and resourceVersion.
+std::string node_body(const NodePatch &patch);
+
 // unique makes the Event's name.
 std::string event_body(const Pod &pod, const PodEvent &event,
                        const Reporter &reporter, WallTime now,
                        std::uint64_t unique);
+std::string node_event_body(const Node &node, const PodEvent &event,
+                            const Reporter &reporter, WallTime now,
+                            std::uint64_t unique);
 
 } // namespace bridge

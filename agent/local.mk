@@ -11,6 +11,7 @@ agent_libagent_la_SOURCES = \
 	agent/bridge_health.cc \
 	agent/bridge_hooks.cc \
 	agent/bridge_jobs.cc \
+	agent/bridge_nodes.cc \
 	agent/bridge_outcome.cc \
 	agent/bridge_placement.cc \
 	agent/bridge_tell.cc \
@@ -22,6 +23,7 @@ agent_libagent_la_SOURCES = \
 	agent/fault_points.h \
 	agent/explain.cc agent/explain.h \
 	agent/explain_page.cc agent/explain_page.h \
+	agent/foreign_pods.cc agent/foreign_pods.h \
 	agent/gang.cc agent/gang.h \
 	agent/gang_store.cc agent/gang_store.h \
 	agent/guarded_kube.h \
@@ -49,9 +51,15 @@ agent_libagent_la_SOURCES = \
 	agent/line_framer.cc agent/line_framer.h \
 	agent/mailbox.h \
 	agent/message.h \
+	agent/node_batches.cc agent/node_batches.h \
 	agent/node_gate.cc agent/node_gate.h \
+	agent/node_marks.cc agent/node_marks.h \
+	agent/node_patch.h \
 	agent/node_plan.cc agent/node_plan.h \
+	agent/node_removal.cc agent/node_removal.h \
 	agent/node_sync.cc agent/node_sync.h \
+	agent/node_use.cc agent/node_use.h \
+	agent/node_words.cc agent/node_words.h \
 	agent/notify.cc agent/notify.h \
 	agent/objects.cc agent/objects.h \
 	agent/owners.cc agent/owners.h \
@@ -73,7 +81,9 @@ agent_libagent_la_SOURCES = \
 	agent/slurm_reasons.cc agent/slurm_reasons.h \
 	agent/slurm_request.cc agent/slurm_request.h \
 	agent/slurm_states.h \
-	agent/slurm_strings.h \
+	agent/shadow_plan.cc agent/shadow_plan.h \
+	agent/slurm_strings.cc agent/slurm_strings.h \
+	agent/slurm_uses.cc \
 	agent/socket_probe.cc agent/socket_probe.h \
 	agent/token_file.cc agent/token_file.h \
 	agent/translate.cc agent/translate.h \

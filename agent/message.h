@@ -56,6 +56,10 @@ struct StatesLoaded {
 struct NodesSynced {
     Result<NodeSyncResult> result;
 };
+struct NodePatched {
+    NodePatch patch;
+    Result<> result;
+};
 
 // Calls the function on the owner thread, which alone may look at its state.
 struct Ask {
@@ -68,8 +72,10 @@ struct Stop {};
 
 using Message =
     std::variant<Listed<Pod>, Changed<Pod>, Listed<Node>, Changed<Node>,
-                 Listed<Namespace>, Changed<Namespace>, WatchState,
+                 Listed<Namespace>, Changed<Namespace>, Listed<ForeignPod>,
+                 Changed<ForeignPod>, WatchState,
                  HookReceived, HookLost, ActionDone, JobsLoaded, StatesLoaded,
-                 NodesSynced, LeaseNews, AccessNews, Ask, Reload, Stop>;
+                 NodesSynced, NodePatched, LeaseNews, AccessNews, Ask, Reload,
+                 Stop>;
 
 } // namespace bridge

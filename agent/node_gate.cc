@@ -142,9 +142,12 @@ NodeGate::uncovered_on(const std::string &node) const
 }
 
 NodeGate::Room NodeGate::room_for(const Gang &gang, const std::string &node,
-                                  const Node *known) const
+                                  const Node *known,
+                                  const Amounts &foreign) const
 {
     Requests sum = gang.pods.front()->requests;
+    sum.cpu += foreign.cpu;
+    sum.memory += foreign.memory;
     bool lies = false; // what Slurm says of the node
     each_on(node, [&](const GangEntry &entry, const Pod &pod) {
         if (entry.gang.uid == gang.uid)

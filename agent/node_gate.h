@@ -15,6 +15,7 @@
 #pragma once
 
 #include "agent/decide.h"
+#include "agent/foreign_pods.h"
 #include "agent/gang_store.h"
 #include "agent/slurm_api.h"
 
@@ -53,9 +54,10 @@ class NodeGate {
 
     enum class Room { yes, no, ask_slurm };
     // Whether the gang's Pod may be bound to that Node, of which known is what
-    // Kubernetes says. ask_slurm: it waits() until admit() says so.
-    Room room_for(const Gang &gang, const std::string &node,
-                  const Node *known) const;
+    // Kubernetes says; foreign: what Pods of other schedulers have there.
+    // ask_slurm: it waits() until admit() says so.
+    Room room_for(const Gang &gang, const std::string &node, const Node *known,
+                  const Amounts &foreign = {}) const;
 
     // A job waits on a dirty node: an ordinary one, whose prolog is held, when
     // uid is empty; else that gang's.

@@ -1,133 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/node_plan.h"
 
+#include "agent/node_words.h"
+
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 namespace bridge {
 
 namespace {
 
-bool wanted(const Node &node)
-{
-    std::string value = node.label(names::external_node_label);
-    return value == "true" || value == "True" || value == "1";
-}
-
-std::string slurm_name(const Node &node)
-{
-    std::string name = node.label(names::slurm_nodename_label);
-    return name.empty() ? node.name : name;
-}
-
-// The names go into a line that slurmctld parses: nothing may end a word.
-bool plain_word(std::string_view word)
-{
-    return !word.empty() && word.size() <= 253 &&
-           std::ranges::all_of(word, [](char c) {
-               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                      (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-                      c == '.';
-           });
-}
-
-std::vector<std::string> sorted_words(const std::string &list)
-{
-    std::vector<std::string> words;
-    for (std::size_t start = 0; start < list.size();) {
-        std::size_t comma = std::min(list.find(',', start), list.size());
-        words.push_back(list.substr(start, comma - start));
-        start = comma + 1;
-    }
-    std::ranges::sort(words);
-    return words;
-}
-
-// The features of a Node: ours, and one for each partition it names.
-std::string features_of(const Node &node, std::vector<std::string> &complaints)
-{
-    std::string features = names::feature;
-    std::string list = node.annotation(names::external_node_partitions);
-    for (std::size_t start = 0; start < list.size();) {
-        std::size_t comma = std::min(list.find(',', start), list.size());
-        std::string word = list.substr(start, comma - start);
-        start = comma + 1;
-        std::erase(word, ' ');
-        if (word.empty())
-            continue;
-        if (plain_word(word) &&
-            !std::ranges::contains(sorted_words(features), word))
-            features += "," + word;
-        else if (!plain_word(word))
-            complaints.push_back("Node " + node.name + ": annotation " +
-                                 names::external_node_partitions +
-                                 " has a name that is none");
-    }
-    return features;
-}
-
-void add_feature(std::string &features, const std::string &word)
-{
-    if (!std::ranges::contains(sorted_words(features), word))
-        features += "," + word;
-}
-
-// Those of the predicates that the Node satisfies. Whose the others are that
-// Slurm's node has may not be known yet: jobs may wait for them.
-void add_predicates(const Node &node, const SlurmNode *known,
-                    const FeatureWishes &wishes, NodeDescription &wish,
-                    NodePlan &plan)
-{
-    for (const PredicatePtr &predicate : wishes.predicates) {
-        const Predicate &value = value_of(predicate);
-        if (!matches(value, node))
-            continue;
-        wish.features += "," + value.feature();
-        plan.placed[wish.name].push_back(value.feature());
-    }
-    if (!wishes.keep_others || !known)
-        return;
-    for (const std::string &word : sorted_words(known->features))
-        if (word.starts_with(names::predicate_prefix) &&
-            !word.starts_with(names::pin_prefix) &&
-            word != names::untainted_feature)
-            add_feature(wish.features, word);
-}
-
-std::string pin_of(const std::string &slurm_node)
-{
-    return names::pin_prefix + slurm_node;
-}
+using Claims = std::map<std::string, const Node *>; // by Slurm's name
 
 bool has_pin(const SlurmNode &node)
 {
-    return std::ranges::contains(sorted_words(node.features),
-                                 pin_of(node.name));
-}
-
-bool to_be_pinned(const SlurmNode *known, const std::string &name,
-                  const FeatureWishes &wishes)
-{
-    return wishes.pins.contains(name) ||
-           (wishes.keep_others && known && has_pin(*known));
+    return has_word(node.features, pin_of(node.name));
 }
 
 // An external node with our feature is one that we made.
 bool ours(const SlurmNode &node)
 {
-    return node.external &&
-           std::ranges::contains(sorted_words(node.features), names::feature);
+    return node.external && has_word(node.features, names::feature);
 }
 
-std::string why_drained(const Node &node)
+bool drained_by_us(const SlurmNode &known)
 {
-    if (node.deleting)
-        return "the Node is being deleted";
-    if (node.unschedulable)
-        return "the Node is cordoned";
-    if (!node.ready)
-        return "the Node is not ready";
-    return {};
+    return known.drained && known.reason.starts_with(drain_mark);
 }
 
 // What the gate drained stays so until no Pod of an ended job is left there.
@@ -137,31 +36,9 @@ bool gate_keeps(const SlurmNode &known, const DirtyNodes &dirty)
            (!dirty || dirty->contains(known.name));
 }
 
-void plan_state(const Node &node, const SlurmNode &known,
-                const DirtyNodes &dirty, NodePlan &plan)
-{
-    std::string why = why_drained(node);
-    bool gate = gate_keeps(known, dirty);
-    bool our_mark = known.reason.starts_with(drain_mark) && !gate;
-    plan.look_again |= gate && !dirty;
-    if (!why.empty() && !known.drained)
-        plan.steps.push_back(DrainNode{known.name, drain_mark + why});
-    else if (why.empty() && known.drained && our_mark)
-        plan.steps.push_back(ResumeNode{known.name});
-}
-
 const std::string &active_features(const SlurmNode &known)
 {
     return known.active_features ? *known.active_features : known.features;
-}
-
-std::string without_ours(const std::string &features)
-{
-    std::string rest;
-    for (const std::string &word : sorted_words(features))
-        if (!word.empty() && !word.starts_with(names::feature))
-            rest += (rest.empty() ? "" : ",") + word;
-    return rest;
 }
 
 // Those that slurm.conf or an administrator gave it stay.
@@ -175,129 +52,303 @@ std::string hybrid_features(const std::string &known, const std::string &wish)
     return features;
 }
 
-void check_size(const Node &node, const SlurmNode &known,
-                const NodeDescription &wish, NodePlan &plan)
-{
-    if (!known.external) {
-        if (known.usable_cpus > wish.cpus ||
-            known.usable_memory.value > wish.memory.value)
-            plan.complaints.push_back(
-                "Node " + node.name + ": Slurm gives away more of " +
-                known.name + " than its kubelet has: set CoreSpecCount and "
-                             "MemSpecLimit");
-    } else if (known.cpus != wish.cpus || known.memory != wish.memory) {
-        plan.complaints.push_back(
-            "Node " + node.name +
-            " changed its size: delete Slurm's node to have it made anew");
+class Planner {
+  public:
+    Planner(const NodePlanInput &input, const std::vector<SlurmNode> &known,
+            const std::vector<Reservation> &reservations)
+        : in_(input), maintenance_(maintenance_words(reservations))
+    {
+        for (const SlurmNode &node : known)
+            known_[node.name] = &node;
+        for (const PredicatePtr &predicate : in_.wishes.predicates) {
+            const Predicate &value = value_of(predicate);
+            predicates_.emplace_back(&value, value.feature());
+        }
     }
-}
 
-void plan_features(const SlurmNode &known, SetFeatures set, NodePlan &plan)
-{
-    if (sorted_words(known.features) != sorted_words(set.features) ||
-        sorted_words(active_features(known)) != sorted_words(set.active))
-        plan.steps.push_back(std::move(set));
-}
-
-void plan_known(const Node &node, const SlurmNode &known,
-                const NodeDescription &wish, const DirtyNodes &dirty,
-                NodePlan &plan)
-{
-    plan.nodes[known.name] = node.name;
-    if (!known.external)
-        plan.hybrid.insert(known.name);
-    check_size(node, known, wish, plan);
-    SetFeatures set{known.name, wish.features, wish.features};
-    if (!known.external) {
-        set.features = hybrid_features(known.features, wish.features);
-        set.active = hybrid_features(active_features(known), wish.features);
+    NodePlan plan()
+    {
+        find_claims();
+        for (const auto &[name, node] : claims_)
+            plan_claim(name, *node);
+        for (const auto &[name, node] : known_)
+            if (!claims_.contains(name) && !left_alone_.contains(name))
+                plan_unclaimed(*node);
+        return std::move(plan_);
     }
-    plan_features(known, std::move(set), plan);
-    plan_state(node, known, dirty, plan);
-}
 
-// Nobody asks for this one any more.
-void plan_unclaimed(const SlurmNode &known, NodePlan &plan)
-{
-    if (ours(known) && !known.drained)
-        plan.steps.push_back(DrainNode{
-            known.name, std::string(drain_mark) +
-                            "no Node of Kubernetes asks for this one"});
-    // A node with a slurmd goes on without us.
-    if (!known.external &&
-        std::ranges::contains(sorted_words(known.features), names::feature))
-        plan_features(known,
-                      {known.name, without_ours(known.features),
-                       without_ours(active_features(known))},
-                      plan);
-}
+  private:
+    void refuse(const Node &node, const std::string &why)
+    {
+        plan_.complaints.push_back("Node " + node.name + " is left out: " +
+                                   why);
+        plan_.refused[node.name] = why;
+    }
 
-void plan_new(const Node &node, NodeDescription wish, NodePlan &plan)
-{
-    if (wish.cpus == 0 || wish.memory.value == 0)
-        return; // its kubelet has not said yet what it has
-    std::string name = wish.name;
-    plan.nodes[name] = node.name;
-    plan.steps.push_back(CreateNode{std::move(wish)});
-    if (std::string why = why_drained(node); !why.empty())
-        plan.steps.push_back(DrainNode{name, drain_mark + why});
-}
+    void find_claims()
+    {
+        for (const NodePtr &node : in_.nodes) {
+            std::string name = slurm_name(*node);
+            if (!is_opted_in(*node)) {
+                add_patch(plan_unmark(*node));
+            } else if (!is_plain_word(name)) {
+                refuse(*node, "its name cannot be one in Slurm");
+            } else if (!node->objection.empty()) {
+                left_alone_.insert(name);
+                refuse(*node, node->objection);
+            } else {
+                claim(name, *node);
+            }
+        }
+    }
+
+    // One has it: who had it until now, else the older one.
+    void claim(const std::string &name, const Node &node)
+    {
+        auto [holder, first] = claims_.emplace(name, &node);
+        if (first)
+            return;
+        auto rank = [&](const Node &one) {
+            auto before = in_.before.find(name);
+            bool had = before != in_.before.end() && before->second == one.name;
+            return std::tuple(!had, one.created, one.name);
+        };
+        const Node *loser = &node;
+        if (rank(node) < rank(*holder->second))
+            std::swap(loser, holder->second);
+        refuse(*loser, "Node " + holder->second->name + " has Slurm's node " +
+                           name + " already");
+    }
+
+    void add_patch(NodePatch patch)
+    {
+        if (!patch.empty())
+            plan_.patches.push_back(std::move(patch));
+    }
+
+    NodeDescription wish_of(const std::string &name, const Node &node,
+                            const SlurmNode *known)
+    {
+        Amounts taken;
+        if (in_.foreign)
+            if (auto there = in_.foreign->find(node.name);
+                there != in_.foreign->end())
+                taken = there->second;
+        Amounts left = less(node.allocatable, taken);
+        NodeDescription wish{name,
+                             in_.address,
+                             in_.port,
+                             whole_cpus_down(left.cpu),
+                             mebibytes_down(left.memory),
+                             features_of(node, plan_.complaints),
+                             topology_of(node, plan_.complaints)};
+        // Without a size its kubelet has not said yet what it has.
+        if (known && in_.foreign && node.allocatable.cpu.value != 0)
+            note_shortage(*known, wish);
+        add_predicates(node, known, wish);
+        bool pin = in_.wishes.pins.contains(name) || needs_shadow(name) ||
+                   (in_.wishes.keep_others && known && has_pin(*known));
+        if (pin) {
+            wish.features += "," + pin_of(name);
+            plan_.pinned.insert(name);
+        }
+        return wish;
+    }
+
+    // Those of the predicates that the Node satisfies. Whose the others are that
+    // Slurm's node has may not be known yet: jobs may wait for them.
+    void add_predicates(const Node &node, const SlurmNode *known,
+                        NodeDescription &wish)
+    {
+        for (const auto &[predicate, feature] : predicates_) {
+            if (!matches(*predicate, node))
+                continue;
+            wish.features += "," + feature;
+            plan_.placed[wish.name].push_back(feature);
+        }
+        if (!in_.wishes.keep_others || !known)
+            return;
+        for (const std::string &word : sorted_words(known->features))
+            if (word.starts_with(names::predicate_prefix) &&
+                !word.starts_with(names::pin_prefix) &&
+                word != names::untainted_feature &&
+                !has_word(wish.features, word))
+                wish.features += "," + word;
+    }
+
+    void note_shortage(const SlurmNode &known, const NodeDescription &wish)
+    {
+        auto more = [](auto has, auto may) { return has - std::min(has, may); };
+        NodeRoom room{more(known.usable_cpus, wish.cpus),
+                      MebiBytes{more(known.usable_memory.value,
+                                     wish.memory.value)}};
+        if (!room.none())
+            plan_.shortages[known.name] = room;
+    }
+
+    // A shadow shall be submitted for it, or waits: it needs the node's own
+    // feature until it is there.
+    bool needs_shadow(const std::string &name)
+    {
+        auto shortage = plan_.shortages.find(name);
+        if (shortage == plan_.shortages.end())
+            return false;
+        NodeRoom held;
+        for (const NodeUse &shadow : in_.shadows)
+            if (shadow.shadow_of == name && !shadow.pending) {
+                held.cpus += shadow.room.cpus;
+                held.memory.value += shadow.room.memory.value;
+            }
+        return !held.covers(shortage->second);
+    }
+
+    void plan_claim(const std::string &name, const Node &node)
+    {
+        auto found = known_.find(name);
+        const SlurmNode *known = found == known_.end() ? nullptr : found->second;
+        NodeDescription wish = wish_of(name, node, known);
+        if (known)
+            plan_known(node, *known, wish);
+        else
+            plan_new(node, wish);
+    }
+
+    void plan_new(const Node &node, const NodeDescription &wish)
+    {
+        if (!in_.foreign || wish.cpus == 0 || wish.memory.value == 0)
+            return; // its kubelet has not said yet what it has
+        plan_.nodes[wish.name] = node.name;
+        plan_.steps.push_back(CreateNode{wish});
+        if (std::string why = why_drained(node); !why.empty())
+            plan_.steps.push_back(DrainNode{wish.name, drain_mark + why});
+        else if (cordoned_by_us(node)) // Slurm has forgotten an administrator's
+            plan_.steps.push_back(
+                DrainNode{wish.name, node.annotation(names::cordon_mark)});
+    }
+
+    void plan_known(const Node &node, const SlurmNode &known,
+                    const NodeDescription &wish)
+    {
+        plan_.nodes[known.name] = node.name;
+        if (!known.external)
+            plan_.hybrid.insert(known.name);
+        plan_size(node, known, wish);
+        SetFeatures set{known.name, wish.features, wish.features};
+        if (!known.external) {
+            set.features = hybrid_features(known.features, wish.features);
+            set.active = hybrid_features(active_features(known), wish.features);
+        }
+        plan_features(known, std::move(set));
+        if (!wish.topology.empty() && wish.topology != known.topology)
+            plan_.steps.push_back(SetTopology{known.name, wish.topology});
+        plan_state(node, known);
+        auto ahead = maintenance_.find(known.name);
+        add_patch(plan_marks(
+            node, known, ahead == maintenance_.end() ? "" : ahead->second,
+            in_.marks));
+    }
+
+    void plan_features(const SlurmNode &known, SetFeatures set)
+    {
+        if (sorted_words(known.features) == sorted_words(set.features) &&
+            sorted_words(active_features(known)) == sorted_words(set.active))
+            return;
+        plan_.partitions_changed |=
+            without_ours(known.features) != without_ours(set.features) ||
+            has_word(known.features, names::feature) !=
+                has_word(set.features, names::feature);
+        plan_.steps.push_back(std::move(set));
+    }
+
+    void plan_size(const Node &node, const SlurmNode &known,
+                   const NodeDescription &wish)
+    {
+        if (!in_.foreign)
+            return;
+        if (!known.external) {
+            if (plan_.shortages.contains(known.name))
+                plan_.complaints.push_back(
+                    "Node " + node.name + ": Slurm gives away more of " +
+                    known.name + " than its kubelet has: set CoreSpecCount "
+                                 "and MemSpecLimit");
+            return;
+        }
+        std::string why;
+        if (known.cpus != wish.cpus || known.memory != wish.memory)
+            why = "its size is another one";
+        else if (known.address != wish.address || known.port != wish.port)
+            why = "its NodeAddr is another one";
+        else if (known.not_responding)
+            why = "a signal to it was not answered";
+        // Making it anew would lose the drain for a moment, or for good.
+        if (!why.empty() && !known.drained && !known.down && wish.cpus != 0 &&
+            wish.memory.value != 0)
+            plan_.misfits.push_back({wish, why});
+    }
+
+    void plan_state(const Node &node, const SlurmNode &known)
+    {
+        std::string why = why_drained(node);
+        bool gate = gate_keeps(known, in_.dirty);
+        plan_.look_again |= gate && !in_.dirty;
+        // A node that is DOWN starts nothing, and its reason is somebody's.
+        if (gate || known.down)
+            return;
+        if (!why.empty()) {
+            if (!known.drained || (drained_by_us(known) &&
+                                   known.reason != drain_mark + why))
+                plan_.steps.push_back(DrainNode{known.name, drain_mark + why});
+        } else if (drained_by_us(known)) {
+            plan_.steps.push_back(ResumeNode{known.name});
+        }
+    }
+
+    // Nobody asks for this one any more.
+    void plan_unclaimed(const SlurmNode &known)
+    {
+        bool empty = in_.dirty && !in_.dirty->contains(known.name) &&
+                     !in_.occupied.contains(known.name);
+        if (!known.external) // it goes on without us
+            return plan_left(known, empty);
+        if (!ours(known))
+            return;
+        if (!known.drained && !known.down)
+            plan_.steps.push_back(DrainNode{
+                known.name, std::string(drain_mark) +
+                                "no Node of Kubernetes asks for this one"});
+        else if (drained_by_us(known) && empty)
+            plan_.unclaimed.push_back(known.name);
+        plan_.look_again |= !in_.dirty;
+    }
+
+    void plan_left(const SlurmNode &known, bool empty)
+    {
+        if (has_word(known.features, names::feature))
+            plan_features(known, {known.name, without_ours(known.features),
+                                  without_ours(active_features(known))});
+        if (!drained_by_us(known) || known.down)
+            return;
+        if (empty)
+            plan_.steps.push_back(ResumeNode{known.name});
+        plan_.look_again |= !empty;
+    }
+
+    const NodePlanInput &in_;
+    std::map<std::string, std::string> maintenance_;
+    std::map<std::string, const SlurmNode *> known_;
+    std::vector<std::pair<const Predicate *, std::string>> predicates_;
+    Claims claims_;
+    std::set<std::string> left_alone_; // in Slurm, as they are
+    NodePlan plan_;
+};
 
 } // namespace
 
-NodePlan plan_nodes(const std::vector<Node> &nodes,
-                    const std::vector<SlurmNode> &known, const FeatureWishes &wishes,
-                    const std::string &address, std::uint16_t port,
-                    const DirtyNodes &dirty)
+NodePlan plan_nodes(const NodePlanInput &input,
+                    const std::vector<SlurmNode> &known,
+                    const std::vector<Reservation> &reservations)
 {
-    NodePlan plan;
-    std::map<std::string, const SlurmNode *> by_name;
-    for (const SlurmNode &node : known)
-        by_name[node.name] = &node;
-    std::map<std::string, std::string> claimed;
-
-    for (const Node &node : nodes) {
-        if (!wanted(node))
-            continue;
-        std::string name = slurm_name(node);
-        if (!plain_word(name) || !node.objection.empty()) {
-            claimed.emplace(name, node.name); // left as it is in Slurm
-            plan.complaints.push_back("Node " + node.name + " is left out: " +
-                                      (node.objection.empty()
-                                           ? "its name cannot be one in Slurm"
-                                           : node.objection));
-            continue;
-        }
-        if (auto [other, first] = claimed.emplace(name, node.name); !first) {
-            plan.complaints.push_back("Nodes " + other->second + " and " +
-                                      node.name +
-                                      " both claim Slurm's node " + name);
-            continue;
-        }
-        NodeDescription wish{name,
-                             address,
-                             port,
-                             whole_cpus_down(node.allocatable.cpu),
-                             mebibytes_down(node.allocatable.memory),
-                             features_of(node, plan.complaints),
-                             {}};
-        auto found = by_name.find(name);
-        const SlurmNode *slurm_node =
-            found == by_name.end() ? nullptr : found->second;
-        add_predicates(node, slurm_node, wishes, wish, plan);
-        if (to_be_pinned(slurm_node, name, wishes)) {
-            wish.features += "," + pin_of(name);
-            plan.pinned.insert(name);
-        }
-        if (slurm_node)
-            plan_known(node, *slurm_node, wish, dirty, plan);
-        else
-            plan_new(node, std::move(wish), plan);
-    }
-    for (const SlurmNode &node : known)
-        if (!claimed.contains(node.name))
-            plan_unclaimed(node, plan);
-    return plan;
+    return Planner(input, known, reservations).plan();
 }
 
 bool same_for_slurm(const Node &a, const Node &b)
@@ -305,8 +356,8 @@ bool same_for_slurm(const Node &a, const Node &b)
     return a.labels == b.labels && a.annotations == b.annotations &&
            a.unschedulable == b.unschedulable && a.ready == b.ready &&
            a.deleting == b.deleting && a.allocatable == b.allocatable &&
-           a.taints == b.taints &&
-           a.objection == b.objection;
+           a.taints == b.taints && a.objection == b.objection &&
+           a.uid == b.uid;
 }
 
 } // namespace bridge

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What has to be done in Slurm so that its nodes are in step with the Kubernetes
+// What has to be done so that Slurm's nodes are in step with the Kubernetes
 // Nodes that ask for it by label: an external node is made for each, unless
 // Slurm has a node of that name with a slurmd. Such a Node is hybrid: both sides
 // start work on it, and we own its k8s… features and our drains, nothing else.
-// Nodes without the label are never touched. Pure.
+// Nodes without the label are never touched, but to take back marks of ours.
+// Pure.
 #pragma once
 
 #include "agent/decide.h"
+#include "agent/foreign_pods.h"
+#include "agent/node_marks.h"
 #include "agent/objects.h"
+#include "agent/predicate.h"
 #include "agent/slurm_api.h"
 #include "common/names.h"
 
@@ -30,6 +34,10 @@ struct SetFeatures {
     std::string features; // comma separated, as the next
     std::string active;   // of these
 };
+struct SetTopology {
+    std::string node;
+    std::string topology;
+};
 struct DrainNode {
     std::string node;
     std::string reason; // begins with drain_mark
@@ -37,18 +45,8 @@ struct DrainNode {
 struct ResumeNode { // only what carries our mark
     std::string node;
 };
-using NodeStep = std::variant<CreateNode, SetFeatures, DrainNode, ResumeNode>;
-
-struct NodePlan {
-    NodeMap nodes; // by the name of the Slurm node
-    std::set<std::string> hybrid; // those of them that have a slurmd
-    std::set<std::string> pinned; // once the steps are done
-    // By Slurm's name: the features of the predicates that each satisfies.
-    std::map<std::string, std::vector<std::string>> placed; // likewise
-    std::vector<NodeStep> steps;
-    bool look_again = false; // more is known later
-    std::vector<std::string> complaints; // for the log, one sentence each
-};
+using NodeStep =
+    std::variant<CreateNode, SetFeatures, SetTopology, DrainNode, ResumeNode>;
 
 // The features that Slurm's nodes shall have besides those of their Nodes.
 struct FeatureWishes {
@@ -61,11 +59,53 @@ struct FeatureWishes {
 // while that is not known.
 using DirtyNodes = std::optional<std::set<std::string>>;
 
-// address: where external nodes are said to be, an IP literal and a port.
-NodePlan plan_nodes(const std::vector<Node> &nodes,
-                    const std::vector<SlurmNode> &known, const FeatureWishes &wishes,
-                    const std::string &address, std::uint16_t port,
-                    const DirtyNodes &dirty = {});
+struct NodePlanInput {
+    std::vector<NodePtr> nodes; // every Node of Kubernetes
+    // What Pods of other schedulers take, by Node; nothing while that is not
+    // known: then no node is made and no size is judged.
+    std::optional<std::map<std::string, Amounts>> foreign;
+    FeatureWishes wishes;
+    DirtyNodes dirty;
+    std::set<std::string> occupied; // Slurm nodes with living Pods of ours
+    NodeMap before;                 // who had which Slurm node until now
+    // Where external nodes are said to be, an IP literal and a port.
+    std::string address;
+    std::uint16_t port = 0;
+    MarkPolicy marks;
+    std::vector<NodeUse> shadows; // those that there are
+};
+
+// A Slurm node that is not as it should be, in what cannot be changed while it
+// exists: to be made anew when nothing needs it.
+struct Misfit {
+    NodeDescription wish;
+    std::string why;
+};
+
+struct NodePlan {
+    NodeMap nodes; // by the name of the Slurm node
+    std::set<std::string> hybrid; // those of them that have a slurmd
+    std::set<std::string> pinned; // once the steps are done
+    // By Slurm's name: the features of the predicates that each satisfies.
+    std::map<std::string, std::vector<std::string>> placed; // likewise
+    std::vector<NodeStep> steps;
+    std::vector<NodePatch> patches;
+    std::vector<Misfit> misfits;
+    // What Slurm gives away of a node, and its kubelet has not.
+    std::map<std::string, NodeRoom> shortages;
+    // Ours, drained, and asked for by no Node: to be deleted likewise.
+    std::vector<std::string> unclaimed;
+    // A feature changed that may name a partition: Slurm looks at those only
+    // when nodes come or go.
+    bool partitions_changed = false;
+    bool look_again = false; // more is known later
+    std::vector<std::string> complaints; // for the log, one sentence each
+    std::map<std::string, std::string> refused; // why, by Node
+};
+
+NodePlan plan_nodes(const NodePlanInput &input,
+                    const std::vector<SlurmNode> &known,
+                    const std::vector<Reservation> &reservations = {});
 
 // Whether a change of this Node can change the plan; heartbeats do not.
 bool same_for_slurm(const Node &a, const Node &b);

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/node_sync.h"
 
+#include "agent/node_batches.h"
+#include "agent/node_removal.h"
+#include "agent/shadow_plan.h"
+
+#include <algorithm>
 #include <arpa/inet.h>
 #include <charconv>
+#include <utility>
 
 namespace bridge {
 
 namespace {
 
+constexpr std::size_t most_removed = 500; // slurmctld holds its locks so long
 constexpr char default_address[] = "127.0.0.1"; // beside slurmctld, as we are
 
 struct Address {
@@ -36,13 +43,6 @@ Result<Address> parse_address(const std::string &text)
     return address;
 }
 
-const auto node_of_step = [](const auto &step) -> const std::string & {
-    if constexpr (requires { step.node.name; })
-        return step.node.name; // CreateNode
-    else
-        return step.node;
-};
-
 struct Carry {
     Slurm &slurm;
 
@@ -51,6 +51,10 @@ struct Carry {
     {
         return slurm.set_features(s.node, s.features, s.active);
     }
+    Result<> operator()(const SetTopology &s)
+    {
+        return slurm.set_topology(s.node, s.topology);
+    }
     Result<> operator()(const DrainNode &s)
     {
         return slurm.drain(s.node, s.reason);
@@ -58,11 +62,253 @@ struct Carry {
     Result<> operator()(const ResumeNode &s) { return slurm.resume(s.node); }
 };
 
+class Syncer {
+  public:
+    Syncer(Slurm &slurm, NodeSyncState &state, const Conf &conf,
+           Clock::time_point now)
+        : slurm_(slurm), state_(state), conf_(conf), now_(now)
+    {
+    }
+
+    // Whether Slurm's side has changed since the last sync.
+    Result<bool> load()
+    {
+        auto table = slurm_.load_nodes_since(state_.table.as_of);
+        if (!table)
+            return std::unexpected(table.error());
+        if (*table)
+            state_.table = std::move(**table);
+        auto reservations = slurm_.load_reservations();
+        if (!reservations)
+            return std::unexpected(reservations.error());
+        bool moved = *reservations != state_.reservations;
+        state_.reservations = std::move(*reservations);
+        auto before = state_.shadows;
+        if (now_ >= state_.shadows_due)
+            if (auto loaded = load_uses(); !loaded)
+                return std::unexpected(loaded.error());
+        return moved || *table || before != state_.shadows;
+    }
+
+    // Something waits for its time, or for Slurm.
+    bool has_work() const
+    {
+        return state_.rebuild_due || !state_.waiting.empty() ||
+               std::ranges::any_of(state_.shadows, &NodeUse::pending);
+    }
+
+    NodeSyncResult carry_out(NodePlan plan)
+    {
+        result_ = {false,
+                   std::move(plan.nodes),
+                   std::move(plan.hybrid),
+                   std::move(plan.pinned),
+                   {},
+                   {},
+                   std::move(plan.patches),
+                   std::move(plan.refused),
+                   {},
+                   std::move(plan.complaints),
+                   plan.look_again};
+        placed_ = std::move(plan.placed);
+        std::erase_if(plan.steps, [this](const NodeStep &step) {
+            return asked_before(step);
+        });
+        state_.rebuild_due |= plan.partitions_changed;
+        for (const NodeBatch &batch : batches_of(plan.steps))
+            carry_batch(batch);
+        carry_shadows(plan_shadows(plan.shortages, state_.shadows));
+        remove_idle(plan);
+        if (state_.rebuild_due)
+            state_.rebuild_due = !try_to(slurm_.rebuild_partitions(), {});
+        for (const NodeUse &shadow : state_.shadows)
+            result_.shadows.push_back(shadow.job);
+        for (const auto &[node, features] : placed_)
+            for (const std::string &feature : features)
+                result_.placed[feature]++;
+        return std::move(result_);
+    }
+
+  private:
+    // All jobs are asked seldom: they may be many.
+    Result<std::vector<NodeUse>> load_uses()
+    {
+        auto uses = slurm_.load_uses();
+        if (!uses)
+            return uses;
+        state_.shadows.clear();
+        for (const NodeUse &use : *uses)
+            if (!use.shadow_of.empty())
+                state_.shadows.push_back(use);
+        bool pending = std::ranges::any_of(state_.shadows, &NodeUse::pending);
+        state_.shadows_due = now_ + (pending ? conf_.node_interval
+                                             : conf_.resync_interval);
+        return uses;
+    }
+
+    void carry_shadows(const ShadowPlan &plan)
+    {
+        for (const NodeUse &shadow : plan.cancel)
+            cancel_shadow(shadow);
+        for (const auto &[node, room] : plan.submit) {
+            auto job = slurm_.submit_shadow(node, room);
+            state_.shadows_due = now_; // whether it waits, or is there at all
+            if (try_to(job ? Result<>{} : std::unexpected(job.error()), {}))
+                state_.shadows.push_back({*job, true, {}, {}, node, room});
+        }
+    }
+
+    bool cancel_shadow(const NodeUse &shadow)
+    {
+        auto done = slurm_.cancel(shadow.job);
+        if (!done && done.error().code != Code::not_found)
+            return try_to(done, {});
+        std::erase_if(state_.shadows, [&](const NodeUse &known) {
+            return known.job == shadow.job;
+        });
+        return true;
+    }
+
+    std::uint32_t shadow_cpus(const std::string &node) const
+    {
+        std::uint32_t cpus = 0;
+        for (const NodeUse &shadow : state_.shadows)
+            if (shadow.shadow_of == node && !shadow.pending)
+                cpus += shadow.room.cpus;
+        return cpus;
+    }
+
+    // What has been a misfit, or unclaimed, for long enough and is idle.
+    std::vector<std::string> due_for_removal(const NodePlan &plan)
+    {
+        std::set<std::string> wanted(plan.unclaimed.begin(),
+                                     plan.unclaimed.end());
+        for (const Misfit &misfit : plan.misfits)
+            wanted.insert(misfit.wish.name);
+        std::erase_if(state_.waiting, [&](const auto &one) {
+            return !wanted.contains(one.first);
+        });
+        for (const std::string &name : wanted)
+            state_.waiting.try_emplace(name, now_);
+        std::vector<std::string> due;
+        for (const SlurmNode &node : state_.table.nodes)
+            if (auto since = state_.waiting.find(node.name);
+                since != state_.waiting.end() &&
+                now_ - since->second >= conf_.resize_delay &&
+                is_idle(node, shadow_cpus(node.name)))
+                due.push_back(node.name);
+        return due;
+    }
+
+    void remove_idle(const NodePlan &plan)
+    {
+        std::vector<std::string> due = due_for_removal(plan);
+        if (due.empty())
+            return;
+        auto uses = load_uses();
+        if (!uses) {
+            (void)try_to(std::unexpected(uses.error()), {});
+            return;
+        }
+        std::vector<std::string> go = removable(due, state_.table.nodes, *uses,
+                                                state_.reservations);
+        std::map<std::string, NodeDescription> anew;
+        for (const Misfit &misfit : plan.misfits)
+            anew[misfit.wish.name] = misfit.wish;
+        for (std::size_t i = 0; i < go.size(); i += most_removed)
+            remove({go.begin() + static_cast<std::ptrdiff_t>(i),
+                    go.begin() + static_cast<std::ptrdiff_t>(
+                                     std::min(go.size(), i + most_removed))},
+                   anew);
+    }
+
+    // What cannot be deleted, because somebody was quicker, stays; the next sync
+    // makes what is missing.
+    void remove(const std::vector<std::string> &names,
+                const std::map<std::string, NodeDescription> &anew)
+    {
+        std::string list;
+        std::vector<NodeStep> creates;
+        for (const std::string &name : names) {
+            for (const NodeUse &shadow : std::vector(state_.shadows))
+                if (shadow.shadow_of == name)
+                    (void)cancel_shadow(shadow);
+            list += (list.empty() ? "" : ",") + name;
+            if (auto wish = anew.find(name); wish != anew.end())
+                creates.push_back(CreateNode{wish->second});
+            state_.waiting.erase(name);
+        }
+        if (auto gone = slurm_.delete_node(list); !gone) {
+            result_.retry = true; // busy again, most likely
+            return;
+        }
+        for (const NodeBatch &batch : batches_of(creates))
+            carry_batch(batch);
+    }
+
+    // Slurm may write a topology in another way than it was asked to.
+    bool asked_before(const NodeStep &step)
+    {
+        const auto *topology = std::get_if<SetTopology>(&step);
+        if (!topology)
+            return false;
+        std::string &asked = state_.topologies[topology->node];
+        return std::exchange(asked, topology->topology) == topology->topology;
+    }
+
+    bool try_to(const Result<> &done, const std::vector<std::string> &nodes)
+    {
+        if (done)
+            return true;
+        result_.complaints.push_back(done.error().message);
+        result_.retry = true;
+        for (const std::string &node : nodes) {
+            result_.pinned.erase(node);
+            placed_.erase(node);
+        }
+        return false;
+    }
+
+    void carry_batch(const NodeBatch &batch)
+    {
+        if (batch.nodes.size() == 1) {
+            (void)try_to(std::visit(Carry{slurm_}, batch.step), batch.nodes);
+            return;
+        }
+        if (std::visit(Carry{slurm_}, batch.step))
+            return;
+        // One of them is in the way of the others: which one?
+        for (const std::string &node : batch.nodes)
+            carry_alone(step_for(batch.step, node), node);
+    }
+
+    // slurmctld makes those before the first that fails, and then forgets to
+    // look at their features.
+    void carry_alone(const NodeStep &step, const std::string &node)
+    {
+        auto done = std::visit(Carry{slurm_}, step);
+        const auto *create = std::get_if<CreateNode>(&step);
+        if (!done && create) {
+            state_.rebuild_due = true;
+            if (slurm_.set_features(node, create->node.features,
+                                    create->node.features))
+                return; // it is there
+        }
+        (void)try_to(done, {node});
+    }
+
+    Slurm &slurm_;
+    NodeSyncState &state_;
+    const Conf &conf_;
+    Clock::time_point now_;
+    NodeSyncResult result_;
+    std::map<std::string, std::vector<std::string>> placed_; // by Slurm node
+};
+
 } // namespace
 
-Result<NodeSyncResult> sync_nodes(const std::vector<Node> &nodes,
-                                  const FeatureWishes &wishes, Slurm &slurm,
-                                  const Conf &conf, const DirtyNodes &dirty)
+Result<NodeSyncResult> sync_nodes(NodeSyncRequest request, Slurm &slurm,
+                                  const Conf &conf, NodeSyncState &state)
 {
     auto address = parse_address(conf.node_address);
     if (!address)
@@ -73,29 +319,23 @@ Result<NodeSyncResult> sync_nodes(const std::vector<Node> &nodes,
             return std::unexpected(cluster.error());
         address->port = cluster->controller_port;
     }
-    auto known = slurm.load_nodes();
-    if (!known)
-        return std::unexpected(known.error());
-    NodePlan plan = plan_nodes(nodes, *known, wishes, address->ip,
-                               address->port, dirty);
-    NodeSyncResult result{std::move(plan.nodes),
-                          std::move(plan.hybrid),
-                          std::move(plan.pinned),
-                          {},
-                          wishes.predicates,
-                          std::move(plan.complaints),
-                          plan.look_again};
-    for (const NodeStep &step : plan.steps) {
-        if (auto done = std::visit(Carry{slurm}, step); !done) {
-            result.complaints.push_back(done.error().message);
-            result.retry = true;
-            result.pinned.erase(std::visit(node_of_step, step));
-            plan.placed.erase(std::visit(node_of_step, step));
-        }
+    request.input.address = address->ip;
+    request.input.port = address->port;
+    if (request.list_shadows)
+        state.shadows_due = {};
+    Syncer syncer(slurm, state, conf, request.now);
+    auto moved = syncer.load();
+    if (!moved)
+        return std::unexpected(moved.error());
+    if (!request.changed && !*moved && !syncer.has_work()) {
+        NodeSyncResult nothing;
+        nothing.unchanged = true;
+        return nothing;
     }
-    for (const auto &[node, features] : plan.placed)
-        for (const std::string &feature : features)
-            result.placed[feature]++;
+    request.input.shadows = state.shadows;
+    NodeSyncResult result = syncer.carry_out(
+        plan_nodes(request.input, state.table.nodes, state.reservations));
+    result.asked = std::move(request.input.wishes.predicates);
     return result;
 }
 

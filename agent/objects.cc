@@ -211,6 +211,8 @@ Node node_from(const Json &object)
     node.labels = metadata.texts("labels");
     node.annotations = metadata.texts("annotations");
     node.deleting = !metadata.text("deletionTimestamp").empty();
+    node.created = parse_time(metadata.text("creationTimestamp"))
+                       .value_or(std::chrono::sys_seconds{});
     node.unschedulable = object.flag("spec/unschedulable");
     Json ready = find_named(object.items("status/conditions"), "type", "Ready");
     node.ready = ready.text("status") == "True";
@@ -218,7 +220,8 @@ Node node_from(const Json &object)
                              .value_or(std::chrono::sys_seconds{});
     for (const Json &taint : object.items("spec/taints"))
         node.taints.push_back(
-            {taint.text("key"), taint.text("value"), taint.text("effect")});
+            {taint.text("key"), taint.text("value"), taint.text("effect"),
+             taint.text("timeAdded")});
     PodRequests has =
         read_resources(object.at("status/allocatable"), "allocatable");
     node.allocatable = std::move(has.requests);

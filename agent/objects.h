@@ -13,6 +13,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -124,6 +125,7 @@ struct Taint {
     std::string key;
     std::string value;
     std::string effect;
+    std::string time_added; // as Kubernetes writes it, or empty
 
     bool operator==(const Taint &) const = default;
 };
@@ -134,6 +136,7 @@ struct Node {
     std::string resource_version;
     TextMap labels;
     TextMap annotations;
+    std::chrono::sys_seconds created{};
     bool unschedulable = false;
     bool ready = false;
     std::chrono::sys_seconds ready_changed{}; // when that became so
@@ -145,6 +148,8 @@ struct Node {
     std::string label(const std::string &key) const;
     std::string annotation(const std::string &key) const;
 };
+
+using NodePtr = std::shared_ptr<const Node>;
 
 struct Namespace {
     std::string name;

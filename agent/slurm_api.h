@@ -11,6 +11,7 @@
 #pragma once
 
 #include "agent/job.h"
+#include "agent/node_use.h"
 #include "common/result.h"
 
 #include <chrono>
@@ -23,7 +24,8 @@
 
 namespace bridge {
 
-// A Slurm node without slurmd, which stands for one Kubernetes Node.
+// A Slurm node without slurmd, which stands for one Kubernetes Node; or several
+// that differ in nothing else: their names, separated by commas.
 struct NodeDescription {
     std::string name;
     std::string address; // an IP literal: a name would be looked up by
@@ -32,16 +34,22 @@ struct NodeDescription {
     std::uint32_t cpus = 0;
     MebiBytes memory;
     std::string features; // comma separated
-    std::string extra;    // free text, kept over restarts
+    std::string topology; // as topology.yaml names it, or empty
 
     bool operator==(const NodeDescription &) const = default;
 };
 
 struct SlurmNode {
     std::string name;
+    std::string address;
+    std::uint16_t port = 0;
     bool external = false; // made by State=External: there is no slurmd
-    bool drained = false;  // has the DRAIN flag
+    bool drained = false;  // has the DRAIN or the FAIL flag
     bool down = false;     // set DOWN: external nodes never are by themselves
+    bool reserved = false; // in a reservation that has begun
+    bool completing = false;
+    // A signal to it was not answered: it gets no job until that heals.
+    bool not_responding = false;
     std::uint32_t cpus = 0;
     MebiBytes memory;
     // Less what slurm.conf keeps for the system; and how much of it jobs have.
@@ -53,7 +61,26 @@ struct SlurmNode {
     // Of these; none: all. A node_features plugin makes the difference.
     std::optional<std::string> active_features;
     std::string reason;   // of the drain
+    std::string topology;
     std::string extra;
+
+    bool operator==(const SlurmNode &) const = default;
+};
+
+// All nodes, as of that moment by slurmctld's clock.
+struct NodeTable {
+    std::int64_t as_of = 0; // seconds since the epoch; 0: never
+    std::vector<SlurmNode> nodes;
+};
+
+struct Reservation {
+    std::string name;
+    std::vector<std::string> nodes;
+    bool maintenance = false; // has the MAINT flag
+    std::chrono::sys_seconds start{};
+    std::chrono::sys_seconds end{};
+
+    bool operator==(const Reservation &) const = default;
 };
 
 // What of the running slurmctld we need to know.
@@ -104,12 +131,31 @@ class Slurm {
 
     virtual Result<ClusterFacts> load_cluster() = 0;
     virtual Result<std::vector<SlurmNode>> load_nodes() = 0;
+    // Nothing when no node has changed since that table was made.
+    virtual Result<std::optional<NodeTable>>
+    load_nodes_since(std::int64_t as_of) = 0;
+    virtual Result<std::vector<Reservation>> load_reservations() = 0;
+
+    // Unfinished jobs, whoever's, that wait, name nodes, or are shadows.
+    virtual Result<std::vector<NodeUse>> load_uses() = 0;
+    // A shadow placeholder of that size on a node that has its pin feature;
+    // Code::uncertain: one may exist.
+    virtual Result<JobRef> submit_shadow(const std::string &node,
+                                         const NodeRoom &room) = 0;
+
+    // What changes nodes takes one name, or several separated by commas.
     virtual Result<> create_node(const NodeDescription &node) = 0;
+    // Code::rejected while a job or a reservation has it.
     virtual Result<> delete_node(const std::string &name) = 0;
     // Both comma separated; the active ones are some of them.
     virtual Result<> set_features(const std::string &node,
                                   const std::string &features,
                                   const std::string &active) = 0;
+    virtual Result<> set_topology(const std::string &node,
+                                  const std::string &topology) = 0;
+    // Makes slurmctld put nodes into partitions anew by their features, which it
+    // else does only when nodes come or go.
+    virtual Result<> rebuild_partitions() = 0;
     virtual Result<> drain(const std::string &node,
                            const std::string &reason) = 0;
     virtual Result<> resume(const std::string &node) = 0;
@@ -134,11 +180,20 @@ class SlurmApi : public Slurm {
     Result<> check_partitions(const std::string &names) override;
     Result<ClusterFacts> load_cluster() override;
     Result<std::vector<SlurmNode>> load_nodes() override;
+    Result<std::optional<NodeTable>>
+    load_nodes_since(std::int64_t as_of) override;
+    Result<std::vector<Reservation>> load_reservations() override;
+    Result<std::vector<NodeUse>> load_uses() override;
+    Result<JobRef> submit_shadow(const std::string &node,
+                                 const NodeRoom &room) override;
     Result<> create_node(const NodeDescription &node) override;
     Result<> delete_node(const std::string &name) override;
     Result<> set_features(const std::string &node,
                           const std::string &features,
                           const std::string &active) override;
+    Result<> set_topology(const std::string &node,
+                          const std::string &topology) override;
+    Result<> rebuild_partitions() override;
     Result<> drain(const std::string &node, const std::string &reason) override;
     Result<> resume(const std::string &node) override;
 

@@ -40,20 +40,6 @@ slurm_step_id_t step_of(JobRef job)
     return step;
 }
 
-std::vector<std::string> expand(const char *hostlist)
-{
-    std::vector<std::string> nodes;
-    hostlist_t *list = hostlist ? slurm_hostlist_create(hostlist) : nullptr;
-    if (!list)
-        return nodes;
-    while (char *host = slurm_hostlist_shift(list)) {
-        nodes.emplace_back(host);
-        std::free(host); // the one allocation of Slurm's that malloc made
-    }
-    slurm_hostlist_destroy(list);
-    return nodes;
-}
-
 JobRef ref_of(const slurm_job_info_t &info)
 {
     return {info.step_id.job_id, Sluid{info.step_id.sluid}};
@@ -85,11 +71,6 @@ Job job_of(const slurm_job_info_t &info)
     else
         job.memory_per_node.value = info.pn_min_memory;
     return job;
-}
-
-std::chrono::sys_seconds time_of(time_t time)
-{
-    return std::chrono::sys_seconds(std::chrono::seconds(time));
 }
 
 // slurmctld leaves the name out.

@@ -4,8 +4,11 @@
 // files that include slurm.h.
 #pragma once
 
+#include <chrono>
+#include <ctime>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace bridge {
 
@@ -36,5 +39,13 @@ inline char *borrow_if_any(const std::string &s)
 {
     return s.empty() ? nullptr : borrow(s);
 }
+
+inline std::chrono::sys_seconds time_of(std::time_t time)
+{
+    return std::chrono::sys_seconds(std::chrono::seconds(time));
+}
+
+// The names of a hostlist, such as "n[1-3],m".
+std::vector<std::string> expand(const char *hostlist);
 
 } // namespace bridge

@@ -17,6 +17,16 @@ ReflectorTimes never_empty()
     return times;
 }
 
+// Bound Pods of other schedulers that may still use their Node.
+std::string foreign_selector(const Conf &conf)
+{
+    std::string selector =
+        "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed";
+    for (const std::string &name : conf.scheduler_names)
+        selector += ",spec.schedulerName!=" + name;
+    return selector;
+}
+
 // Turns what a reflector reads into messages for the owner thread.
 template <class Object> class MailSink : public ReflectorSink {
   public:
@@ -90,6 +100,9 @@ Watches::Watches(const HttpEndpoint &endpoint, const Conf &conf,
         std::make_unique<MailSink<Namespace>>("watch Namespaces", "",
                                               namespace_from, mailbox),
         never_empty());
+    add(endpoint, "/api/v1/pods", foreign_selector(conf),
+        std::make_unique<MailSink<ForeignPod>>("watch Pods of others", "",
+                                               foreign_pod_from, mailbox));
     for (Watch &watch : watches_)
         threads_.emplace_back([&watch](std::stop_token stop) {
             try {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The reflectors of the agent: one thread for the Pods of each scheduler name,
-// one for Nodes, one for Namespaces. They read objects and push messages.
+// one for those of all others, one for Nodes, one for Namespaces. They read objects
+// and push messages.
 #pragma once
 
 #include "agent/http.h"

@@ -18,12 +18,15 @@ namespace bridge {
 enum class Write {
     // Slurm
     submit,
+    submit_shadow,
     complete,
     cancel,
     set_comment,
     create_node,
     delete_node,
     set_features,
+    set_topology,
+    rebuild_partitions,
     drain,
     resume,
     // Kube
@@ -38,6 +41,7 @@ enum class Write {
     post_event,
     select_node,
     give_volume,
+    patch_node,
     // HookServer
     send_start,
     send_fail,
@@ -47,12 +51,13 @@ enum class Write {
 };
 
 inline constexpr std::array write_names = {
-    "submit",      "complete",     "cancel",     "set_comment",
-    "create_node", "delete_node",  "set_features", "drain",
+    "submit",      "submit_shadow", "complete",     "cancel",     "set_comment",
+    "create_node", "delete_node",  "set_features",
+    "set_topology", "rebuild_partitions", "drain",
     "resume",      "bind",         "set_unscheduled", "fail_pod",
     "stamp",       "expire_pod",   "set_disrupted", "evict_pod",
     "delete_pod",  "post_event",   "select_node", "give_volume",
-    "send_start", "send_fail",
+    "patch_node",  "send_start", "send_fail",
     "send_clean",  "lease",
 };
 static_assert(write_names.size() ==

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/node_plan.h"
+#include "agent/node_words.h"
 #include "cli/check_kube.h"
 #include "common/names.h"
 
 #include <algorithm>
 #include <format>
 #include <map>
+#include <memory>
 #include <sstream>
 
 namespace bridge {
@@ -20,13 +22,12 @@ std::string about(const std::string &node)
 // What the agent would do if it started now; it makes nothing of drains here.
 NodePlan plan(const KubeFacts &kube, const SlurmFacts &slurm)
 {
-    return plan_nodes(kube.nodes, slurm.nodes, {{}, {}, true}, "127.0.0.1", 1);
-}
-
-bool is_opted_in(const Node &node)
-{
-    std::string value = node.label(names::external_node_label);
-    return value == "true" || value == "True" || value == "1";
+    NodePlanInput input;
+    for (const Node &node : kube.nodes)
+        input.nodes.push_back(std::make_shared<const Node>(node));
+    input.foreign.emplace(); // what others take is the agent's to find out
+    input.wishes.keep_others = true;
+    return plan_nodes(input, slurm.nodes);
 }
 
 Findings check_sizes(const SlurmNode &slurm, const Node &node)

@@ -45,6 +45,10 @@ struct Conf {
     std::chrono::seconds feature_linger{300};   // FeatureLinger=, 1..86400
     std::chrono::seconds gate_timeout{600};     // GateTimeout=, 1..86400
     std::chrono::seconds node_lost_timeout{300}; // NodeLostTimeout=, 10..86400
+    bool taint_nodes = true;  // TaintNodes=yes|no
+    bool cordon_nodes = true; // CordonNodes=yes|no
+    std::chrono::seconds node_interval{5}; // NodeInterval=, 1..3600
+    std::chrono::seconds resize_delay{60}; // ResizeDelay=, 0..86400
     std::string lease_namespace{"slurm-k8s-bridge"}; // LeaseNamespace=NAME
     std::string lease_name{"slurmk8sd"};             // LeaseName=NAME
     unsigned workers = 8;                       // Workers=, 1..64

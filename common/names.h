@@ -33,7 +33,9 @@ inline constexpr char external_node_label[] =
     "scheduler.slinky.slurm.net/external-node";
 inline constexpr char external_node_partitions[] =
     "scheduler.slinky.slurm.net/external-node-partitions";
-// The taint by which administrators keep other schedulers off our Nodes.
+// The place of a Node in Slurm's topology, as "tree1:s1" or "b1".
+inline constexpr char topology_annotation[] = "topology.slinky.slurm.net/spec";
+// The taint that keeps other schedulers off our Nodes.
 inline constexpr char managed_node_taint[] = "slinky.slurm.net/managed-node";
 // On a Node: the name of the Slurm node where it differs from the Node's.
 inline constexpr char slurm_nodename_label[] =
@@ -42,6 +44,13 @@ inline constexpr char slurm_nodename_label[] =
 // On a volume claim that waits for its first consumer: the Node of that.
 inline constexpr char selected_node_annotation[] =
     "volume.kubernetes.io/selected-node";
+// On a Node, written by the agent and by nobody else: that the taint is its own;
+// that the cordon is, with Slurm's reason; that somebody took it back while
+// Slurm's node was off for that reason; and the maintenance reservation ahead.
+inline constexpr char taint_mark[] = "slurmk8s/tainted";
+inline constexpr char cordon_mark[] = "slurmk8s/cordoned";
+inline constexpr char uncordon_mark[] = "slurmk8s/uncordoned";
+inline constexpr char maintenance_annotation[] = "slurmk8s/maintenance";
 
 // In Slurm: the feature of every node on which Pods may live, and the entry in
 // a job's spank_job_env that tells our hooks which jobs are ours. slurmctld
@@ -58,6 +67,8 @@ inline constexpr char label_feature_prefix[] = "k8s.";
 inline constexpr char kubelet_name[] = "kubelet";
 // The one of the nodes on which Pods without any wish may run.
 inline constexpr char untainted_feature[] = "k8s-untainted";
+// The node that comes and goes when partitions are to be made anew.
+inline constexpr char rebuild_node[] = "k8s-rebuild";
 inline constexpr char job_mark[] = "K8S_GANG";
 inline constexpr char hook_job_mark[] = "SPANK_K8S_GANG";
 

@@ -1,4 +1,5 @@
-systemdsystemunit_DATA = contribs/systemd/slurmk8sd.service
+systemdsystemunit_DATA = contribs/systemd/slurmk8sd.service \
+	contribs/systemd/slurmk8s-sink.service
 CLEANFILES += contribs/systemd/slurmk8sd.service
 
 contribs/systemd/slurmk8sd.service: contribs/systemd/slurmk8sd.service.in Makefile
@@ -11,4 +12,5 @@ EXTRA_DIST += \
 	contribs/kubernetes \
 	contribs/sandbox \
 	contribs/systemd/slurmd-node-labels.conf \
+	contribs/systemd/slurmk8s-sink.service \
 	contribs/systemd/slurmk8sd.service.in

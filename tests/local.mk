@@ -16,6 +16,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/bridge_kube_faults_test.cc \
 	tests/unit/bridge_adopt_test.cc \
 	tests/unit/bridge_life_test.cc \
+	tests/unit/bridge_nodes_test.cc \
 	tests/unit/bridge_placement_test.cc \
 	tests/unit/bridge_renew_test.cc \
 	tests/unit/bridge_requests_test.cc \
@@ -32,6 +33,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/fake_kube.cc tests/unit/fake_kube.h \
 	tests/unit/fake_lease.h \
 	tests/unit/fake_slurm.h \
+	tests/unit/foreign_pods_test.cc \
 	tests/fuzz/objects_target.cc \
 	tests/fuzz/targets.h \
 	tests/fuzz/values_target.cc \
@@ -67,6 +69,9 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/mailbox_test.cc \
 	tests/unit/main.cc \
 	tests/unit/make.h \
+	tests/unit/node_marks_test.cc \
+	tests/unit/node_removal_test.cc \
+	tests/unit/node_resize_test.cc \
 	tests/unit/node_sync_test.cc \
 	tests/unit/node_view_test.cc \
 	tests/unit/objects_test.cc \
@@ -82,6 +87,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/printable_test.cc \
 	tests/unit/priority_class_test.cc \
 	tests/unit/reflector_test.cc \
+	tests/unit/shadow_plan_test.cc \
 	tests/unit/slurm_contract.cc tests/unit/slurm_contract.h \
 	tests/unit/slurm_contract_test.cc \
 	tests/unit/slurm_reasons_test.cc \
@@ -130,8 +136,15 @@ tests_fuzz_fuzz_SOURCES = \
 	agent/job.cc \
 	agent/kube_text.cc \
 	agent/line_framer.cc \
+	agent/foreign_pods.cc \
+	agent/node_batches.cc \
+	agent/node_marks.cc \
 	agent/node_plan.cc \
+	agent/node_removal.cc \
 	agent/node_sync.cc \
+	agent/node_use.cc \
+	agent/shadow_plan.cc \
+	agent/node_words.cc \
 	agent/objects.cc \
 	agent/pod_objections.cc \
 	agent/pod_placement.cc \

@@ -17,7 +17,8 @@ DAEMONS = (AGENT, "slurmctld", "kube-scheduler", "kube-apiserver", "etcd", "kwok
 TICKS = os.sysconf("SC_CLK_TCK")
 
 # One answer holds all jobs or nodes, whatever their number: what is read in bulk costs nothing for each Pod.
-BULK = {"REQUEST_JOB_STATE", "REQUEST_JOB_INFO", "REQUEST_NODE_INFO", "REQUEST_PARTITION_INFO", "REQUEST_PING"}
+BULK = {"REQUEST_JOB_STATE", "REQUEST_JOB_INFO", "REQUEST_NODE_INFO", "REQUEST_RESERVATION_INFO", "REQUEST_PARTITION_INFO",
+        "REQUEST_PING"}
 
 
 def say(text):
@@ -27,6 +28,7 @@ def say(text):
 class Sandbox:
     def __init__(self):
         self.environment = dict(os.environ)
+        self.environment.setdefault("SANDBOX_K8S_CONF_EXTRA", "TaintNodes=no")  # kube-scheduler shall place Pods there
         self.environment.setdefault("SANDBOX", str(CHECKOUT / ".sandbox-bench"))
         self.directory = Path(self.environment["SANDBOX"])
         self.existed = (self.directory / "port").exists()

@@ -2,7 +2,10 @@
 // Kubernetes objects, and what follows from a hostile Pod: its objections, its
 // job, its end.
 #include "agent/gang.h"
-#include "agent/node_sync.h"
+#include "agent/foreign_pods.h"
+#include "agent/node_marks.h"
+#include "agent/node_plan.h"
+#include "agent/node_words.h"
 #include "agent/objects.h"
 #include "agent/pod_placement.h"
 #include "agent/translate.h"
@@ -56,6 +59,15 @@ void node(std::string_view input)
     promise(node.allocatable.cpu.value >= 0 &&
             node.allocatable.memory.value >= 0);
     promise(same_for_slurm(node, node));
+    std::vector<std::string> complaints;
+    promise(!features_of(node, complaints).contains(' '));
+    promise(!topology_of(node, complaints).contains(' '));
+    (void)why_drained(node);
+    SlurmNode behind;
+    behind.drained = true;
+    (void)plan_marks(node, behind, "", {});
+    ForeignPod pod = foreign_pod_from(object_in(input));
+    promise(pod.asks.cpu.value >= 0 && pod.asks.memory.value >= 0);
 }
 
 void ns(std::string_view input)

@@ -10,15 +10,16 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import agent_conf
 import bed
 import faults
+import node_moves as nodes
 import slurmctld
 import volumes
 from tap import Skip, case, check, equal, run, wait_for
 
 # Nothing in the agent does these yet.
-UNUSED = {"delete_node": "no external node is deleted by the agent",
-          "send_fail": "no held prolog is failed by the agent"}
+UNUSED = {"send_fail": "no held prolog is failed by the agent"}
 
 reached = set()
 RUNS = {"sandbox/run": "300ms"}
@@ -322,9 +323,17 @@ def nodes():
         chain(("set_features",), lambda name: partitions("kwok,other"))
         wait_for("the features", lambda: set(node()["features"]) ==
                  {"k8s", "k8s-untainted", "kwok", "other"})
+        chain(("rebuild_partitions",), lambda name: partitions("kwok," + name))
+        chain(("set_topology",), lambda name: nodes.annotate(
+            "kn4", **{nodes.TOPOLOGY: name}))
+        chain(("patch_node",), lambda name: nodes.drain("kn4", name))
+        wait_for("the cordon", lambda: nodes.is_cordoned("kn4"))
+        nodes.resume("kn4")
+        wait_for("its end", lambda: not nodes.is_cordoned("kn4"))
     finally:
         cordon(False)
         partitions("kwok")
+        nodes.annotate("kn4", **{nodes.TOPOLOGY: None})
     wait_for("the node as it was", lambda: node() and set(node()["features"])
              == {"k8s", "k8s-untainted", "kwok"} and "DRAIN" not in node()["state"])
 
@@ -365,6 +374,25 @@ def pods_with_volumes():
 
 
 @case
+def shadows_and_deletions():
+    """a node that others use, and one without its Node: killed as it submits a
+    shadow placeholder, and as it deletes the node; one shadow, and no node"""
+    nodes.make("extra-1", cpus=8)
+    nodes.wait_cpus("extra-1", 8)
+    try:
+        chain(("submit_shadow",), lambda name: nodes.foreign(
+            name, "extra-1", 1))
+        nodes.wait_cpus("extra-1", 6)
+        wait_for("the shadows to go", lambda: not nodes.shadows())
+        for side in ("before", "after"):
+            bed.delete(f"submit-shadow-{side}", grace=0)
+        chain(("delete_node",), lambda name: nodes.delete("extra-1"))
+        wait_for("its end", lambda: not nodes.in_slurm("extra-1"), 60)
+    finally:
+        nodes.delete("extra-1")
+
+
+@case
 def all_points():
     """there is no write without a fault point that was tried"""
     if len(sys.argv) > 1:
@@ -383,5 +411,6 @@ def before_each():
     bed.clean()
 
 
+agent_conf.edit(lambda conf: conf + "NodeInterval=1\nResizeDelay=1\n")
 run(before_each=before_each, after_each=bed.nothing_left,
     after_failure=bed.last_words)

@@ -248,7 +248,7 @@ def job_without_pod(world):
     """A placeholder that lives stands for a Pod that is not over."""
     pods = {p["metadata"]["uid"]: p for p in world.pods}
     for job in world.jobs:
-        if not job.lives or not (job.external or job.uid):
+        if not job.lives or not (job.external or job.uid) or job.shadow_of:
             continue
         pod = pods.get(job.uid)
         states = ",".join(sorted(job.states))
@@ -259,6 +259,39 @@ def job_without_pod(world):
         elif is_over(pod):
             yield (f"Job/{job.id}", f"{job} is {states}, {_name(pod)} is "
                    f"{pod['status']['phase']}")
+
+
+@rule
+def shadow(world):
+    """A shadow placeholder holds what Slurm would give away of its node and
+    Kubernetes has not, and nothing else."""
+    for job in world.jobs:
+        if not job.lives or not job.shadow_of:
+            continue
+        known = world.slurm_nodes.get(job.shadow_of)
+        node = next((n for n in world.nodes.values()
+                     if worlds.slurm_name(n) == job.shadow_of), None)
+        if not known or not node or \
+                EXTERNAL_NODE not in node["metadata"].get("labels", {}):
+            yield f"Job/{job.id}", f"{job} holds {job.shadow_of}: no such node"
+        elif set(job.nodes) - {job.shadow_of}:
+            yield f"Job/{job.id}", f"{job} is on {','.join(job.nodes)}"
+        elif all(left >= given for left, given in zip(
+                _left_of(world, node),
+                (known.usable_cpus, known.usable_memory))):
+            yield f"Job/{job.id}", f"{job} holds what is there"
+
+
+def _left_of(world, node):
+    """(CPUs, MiB) that other schedulers' Pods leave, or that which is least."""
+    there = worlds.allocatable(node)
+    left = collections.Counter({k: there.get(k, 0) for k in ("cpu", "memory")})
+    for pod in world.pods:
+        if is_live(pod) and pod["spec"]["nodeName"] == \
+                node["metadata"]["name"] and \
+                pod["spec"].get("schedulerName") not in world.scheduler_names:
+            left.subtract(requests_of(pod))
+    return int(left["cpu"]), int(left["memory"]) // 2 ** 20
 
 
 @rule

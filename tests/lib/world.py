@@ -23,6 +23,7 @@ class Job:
     external: bool
     nodes: dict    # name: (CPUs, MiB) that it has been given
     was_suspended: bool = False  # or is
+    shadow_of: str = ""  # the node whose room it holds for others' Pods
 
     @property
     def lives(self):
@@ -129,7 +130,8 @@ def _job(job):
     return Job(job["job_id"], job["step_id"]["sluid"], set(job["job_state"]),
                tag.get("uid", ""), tag.get("gang", job["name"]),
                "EXTERNAL_JOB" in job["flags"], _allocation(job),
-               bool((job.get("suspend_time") or {}).get("number")))
+               bool((job.get("suspend_time") or {}).get("number")),
+               tag.get("shadow", ""))
 
 
 def _tag(admin_comment):

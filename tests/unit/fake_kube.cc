@@ -284,6 +284,26 @@ Result<> FakeKube::post_event(const Pod &pod, const PodEvent &event)
     return {};
 }
 
+Result<> FakeKube::patch_node(const NodePatch &patch)
+{
+    auto [mishap, error] =
+        next_mishap({"patch_node", {"", patch.node}, patch.resource_version});
+    if (mishap == Mishap::refuse)
+        return std::unexpected(error);
+    return on_node_patch ? on_node_patch(patch) : Result<>{};
+}
+
+Result<> FakeKube::post_node_event(const Node &node, const PodEvent &event)
+{
+    auto [mishap, error] =
+        next_mishap({"post_event", {"", node.name}, event.reason});
+    if (mishap == Mishap::refuse)
+        return std::unexpected(error);
+    std::lock_guard lock(mutex_);
+    events_.emplace_back(ObjectKey{"", node.name}, event);
+    return {};
+}
+
 Result<> FakeKube::act(const Call &call, const Pod &pod, const Write &write)
 {
     auto [mishap, error] = next_mishap(call);

@@ -43,6 +43,9 @@ class FakeKube : public Kube {
     std::vector<Pod> pods() const;
     void on_change(OnChange callback);
 
+    // Where patches of Nodes go; they are not kept here.
+    std::function<Result<>(const NodePatch &patch)> on_node_patch;
+
     // --- what a test wants to go wrong, or to know
 
     // By uid; what is not in there is gone.
@@ -84,7 +87,9 @@ class FakeKube : public Kube {
     Result<> give_volume(const Volume &volume, const Claim &claim) override;
     Result<Workload> get_owner(const std::string &ns,
                                const OwnerRef &owner) override;
+    Result<> patch_node(const NodePatch &patch) override;
     Result<> post_event(const Pod &pod, const PodEvent &event) override;
+    Result<> post_node_event(const Node &node, const PodEvent &event) override;
 
   private:
     enum class Mishap { none, refuse, lose };

@@ -10,6 +10,7 @@
 
 #include "agent/slurm_api.h"
 #include "common/hook_message.h"
+#include "common/names.h"
 
 #include <algorithm>
 #include <deque>
@@ -17,6 +18,7 @@
 #include <map>
 #include <optional>
 #include <ranges>
+#include <tuple>
 #include <set>
 #include <string>
 #include <string_view>
@@ -43,6 +45,7 @@ class FakeSlurm : public Slurm {
     std::function<void(HookMessage)> hooks;
     std::string root_only; // a partition that users may not submit to
     bool answers = true; // false: slurmctld is away
+    std::vector<Reservation> reservations;
 
     // --- what slurmctld and its users do
 
@@ -149,17 +152,30 @@ class FakeSlurm : public Slurm {
         jobs_.at(id).job.prefers = true;
         jobs_.at(id).job.reason = "BadConstraints";
     }
+    // As sbatch --nodelist.
+    void name_node(JobRef job, const std::string &node) { named_[job] = node; }
     void give_devices(JobId id) { jobs_.at(id).job.devices = true; }
     void set_drained(const std::string &node, const std::string &reason)
     {
         nodes_.at(node).drained = true;
         nodes_.at(node).reason = reason;
     }
+    void resume_by_hand(const std::string &node)
+    {
+        nodes_.at(node).drained = nodes_.at(node).down = false;
+        nodes_.at(node).reason.clear();
+    }
     const SlurmNode &node(const std::string &name) const
     {
         return nodes_.at(name);
     }
     void remove_node(const std::string &name) { nodes_.erase(name); }
+    // Somebody makes it right after that load.
+    void hide_from_next_load(const std::string &name) { hidden_ = name; }
+    void set_topology_text(const std::string &node, const std::string &text)
+    {
+        nodes_.at(node).topology = text;
+    }
 
     // --- what prep/k8s does with the agent's messages
 
@@ -388,7 +404,10 @@ class FakeSlurm : public Slurm {
         if (auto said = enter("load_nodes"); !said)
             return std::unexpected(said.error());
         std::vector<SlurmNode> all;
+        std::string hidden = std::exchange(hidden_, {});
         for (auto [name, node] : nodes_) {
+            if (name == hidden)
+                continue;
             auto [cpus, mib] = used_of(name);
             node.usable_cpus = node.cpus;
             node.usable_memory = node.memory;
@@ -399,21 +418,75 @@ class FakeSlurm : public Slurm {
         return all;
     }
 
+    // Like slurmctld, of which each load has a second of its own here.
+    Result<std::optional<NodeTable>>
+    load_nodes_since(std::int64_t as_of) override
+    {
+        auto all = load_nodes();
+        if (!all)
+            return std::unexpected(all.error());
+        if (as_of != 0 && last_nodes_ == *all)
+            return std::nullopt;
+        last_nodes_ = *all;
+        return NodeTable{as_of + 1, *all};
+    }
+
+    Result<std::vector<Reservation>> load_reservations() override
+    {
+        if (auto said = enter("load_reservations"); !said)
+            return std::unexpected(said.error());
+        return reservations;
+    }
+
+    Result<std::vector<NodeUse>> load_uses() override
+    {
+        if (auto said = enter("load_uses"); !said)
+            return std::unexpected(said.error());
+        std::vector<NodeUse> uses;
+        for (const auto &[id, record] : jobs_)
+            if (!is_ended(record.job.state))
+                uses.push_back(use_of(record));
+        return uses;
+    }
+
+    Result<JobRef> submit_shadow(const std::string &node,
+                                 const NodeRoom &room) override
+    {
+        if (auto said = enter("submit_shadow"); !said)
+            return std::unexpected(said.error());
+        JobDescription job;
+        job.name = "slurmk8sd-shadow";
+        job.features = names::pin_prefix + node;
+        job.cpus_per_task = static_cast<std::uint16_t>(room.cpus);
+        job.memory_per_node = room.memory;
+        if (!features_exist(job.features))
+            return fail(Code::rejected, "submit: Invalid feature");
+        JobRef ref = add(job);
+        shadows_[ref] = {node, room};
+        if (std::exchange(lost_, false))
+            return fail(Code::uncertain, "submit: no answer");
+        return ref;
+    }
+
     Result<> create_node(const NodeDescription &node) override
     {
         if (auto said = enter("create_node"); !said)
             return said;
-        if (nodes_.contains(node.name))
-            return fail(Code::rejected, "create: Node name already in use");
-        SlurmNode made;
-        made.name = node.name;
-        made.external = true;
-        made.cpus = node.cpus;
-        made.memory = node.memory;
-        made.features = node.features;
-        made.extra = node.extra;
-        nodes_[node.name] = made;
-        created_[node.name] = node;
+        for (const std::string &name : split(node.name)) {
+            if (nodes_.contains(name))
+                return fail(Code::rejected, "create: Node name already in use");
+            SlurmNode made;
+            made.name = name;
+            made.address = node.address;
+            made.port = node.port;
+            made.external = true;
+            made.cpus = node.cpus;
+            made.memory = node.memory;
+            made.features = node.features;
+            made.topology = node.topology;
+            nodes_[name] = made;
+            created_[name] = node;
+        }
         return {};
     }
 
@@ -421,11 +494,14 @@ class FakeSlurm : public Slurm {
     {
         if (auto said = enter("delete_node"); !said)
             return said;
-        if (used_of(name).first != 0)
-            return fail(Code::rejected, "delete: Requested nodes are busy");
-        if (nodes_.erase(name) == 0)
-            return invalid_node("delete");
-        return {};
+        Result<> said;
+        for (const std::string &one : split(name)) {
+            if (used_of(one).first != 0)
+                said = fail(Code::rejected, "delete: Requested nodes are busy");
+            else if (nodes_.erase(one) == 0)
+                said = invalid_node("delete");
+        }
+        return said;
     }
 
     Result<> set_features(const std::string &node,
@@ -439,6 +515,13 @@ class FakeSlurm : public Slurm {
             n.active_features = active;
         });
     }
+    Result<> set_topology(const std::string &node,
+                          const std::string &topology) override
+    {
+        return update("set_topology", node,
+                      [&](SlurmNode &n) { n.topology = topology; });
+    }
+    Result<> rebuild_partitions() override { return enter("rebuild_partitions"); }
     Result<> drain(const std::string &node, const std::string &reason) override
     {
         return update("drain", node, [&](SlurmNode &n) {
@@ -482,16 +565,40 @@ class FakeSlurm : public Slurm {
         return fail(Code::rejected, doing + ": Invalid node name specified");
     }
 
-    Result<> update(const std::string &what, const std::string &name,
+    static std::vector<std::string> split(const std::string &list)
+    {
+        std::vector<std::string> words;
+        for (auto word : std::views::split(list, ','))
+            words.emplace_back(std::string_view(word));
+        return words;
+    }
+
+    Result<> update(const std::string &what, const std::string &names,
                     const std::function<void(SlurmNode &)> &edit)
     {
         if (auto said = enter(what); !said)
             return said;
-        auto found = nodes_.find(name);
-        if (found == nodes_.end())
-            return invalid_node(what);
-        edit(found->second);
-        return {};
+        Result<> said;
+        for (const std::string &name : split(names)) {
+            auto found = nodes_.find(name);
+            if (found == nodes_.end())
+                said = invalid_node(what);
+            else
+                edit(found->second);
+        }
+        return said;
+    }
+
+    NodeUse use_of(const Record &record) const
+    {
+        NodeUse use{record.job.ref, record.job.state == JobState::pending,
+                    {}, record.asked.features, {}, {}};
+        if (auto shadow = shadows_.find(record.job.ref);
+            shadow != shadows_.end())
+            std::tie(use.shadow_of, use.room) = shadow->second;
+        if (auto named = named_.find(record.job.ref); named != named_.end())
+            use.named = {named->second};
+        return use;
     }
 
     static bool has_feature(const SlurmNode &node, const std::string &feature)
@@ -671,6 +778,10 @@ class FakeSlurm : public Slurm {
     std::set<std::string> stubborn_;
     std::map<std::string, SlurmNode> nodes_;
     std::map<std::string, NodeDescription> created_;
+    std::vector<SlurmNode> last_nodes_; // of the last load
+    std::string hidden_;
+    std::map<JobRef, std::string> named_;
+    std::map<JobRef, std::pair<std::string, NodeRoom>> shadows_;
     std::map<std::string, std::size_t> counts_;
     std::map<std::string, std::deque<std::pair<Code, bool>>> mishaps_;
     std::map<std::string, Code> always_;

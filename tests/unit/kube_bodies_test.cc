@@ -117,3 +117,35 @@ TEST_CASE("text of users cannot break out of a body")
                               R"("preconditions":{"uid":"u-1"}})");
     CHECK(pod_path({"n/s", "p?d"}) == "/api/v1/namespaces/n%2Fs/pods/p%3Fd");
 }
+
+TEST_CASE("a patch of a Node names what it was made for, and nothing else")
+{
+    NodePatch patch{"n1", "uid", "7", true, {}, {}};
+    patch.annotations["slurmk8s/cordoned"] = "DRAIN: \"disk\"";
+    patch.annotations["slurmk8s/uncordoned"] = std::nullopt;
+    CHECK(node_body(patch) ==
+          R"({"metadata":{"uid":"uid","resourceVersion":"7","annotations":)"
+          R"({"slurmk8s/cordoned":"DRAIN: \"disk\"",)"
+          R"("slurmk8s/uncordoned":null}},"spec":{"unschedulable":true}})");
+
+    NodePatch back{"n1", "uid", "7", false, {}, {}};
+    back.taints = {{"a", "b", "NoExecute", "2026-01-01T00:00:00Z"},
+                   {"c", "", "NoSchedule", ""}};
+    CHECK(node_body(back) ==
+          R"({"metadata":{"uid":"uid","resourceVersion":"7"},"spec":)"
+          R"({"unschedulable":null,"taints":[{"key":"a","effect":"NoExecute",)"
+          R"("value":"b","timeAdded":"2026-01-01T00:00:00Z"},)"
+          R"({"key":"c","effect":"NoSchedule"}]}})");
+}
+
+TEST_CASE("an Event about a Node is found by the Node's name, in default")
+{
+    Node node;
+    node.name = "n1";
+    std::string body = node_event_body(
+        node, {PodEvent::Type::warning, "SlurmNodeRefused", "Registering", "x"},
+        {"slurmk8sd", "host"}, {}, 1);
+    CHECK(body.contains(R"("namespace":"default")"));
+    CHECK(body.contains(
+        R"("regarding":{"apiVersion":"v1","kind":"Node","name":"n1","uid":"n1"})"));
+}

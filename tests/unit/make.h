@@ -99,6 +99,7 @@ inline Node make_node(const std::string &name, std::int64_t cpus = 16,
     Node node;
     node.name = name;
     node.uid = "uid-" + name;
+    node.resource_version = "1";
     node.ready = true;
     node.labels[names::external_node_label] = "true";
     node.allocatable.cpu = MilliCpu{cpus * 1000};

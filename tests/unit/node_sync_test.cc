@@ -19,17 +19,52 @@ SlurmNode make_slurm_node(const std::string &name)
     node.cpus = 16;
     node.memory = MebiBytes{64000};
     node.features = "k8s";
+    node.address = "127.0.0.1";
+    node.port = 6817;
     return node;
+}
+
+NodePlanInput make_input(const std::vector<Node> &nodes)
+{
+    NodePlanInput input;
+    for (const Node &node : nodes)
+        input.nodes.push_back(std::make_shared<const Node>(node));
+    input.foreign.emplace();
+    input.dirty.emplace();
+    input.address = "127.0.0.1";
+    input.port = 6817;
+    input.marks = {false, false};
+    return input;
+}
+
+NodePlan plan_all(const std::vector<Node> &nodes,
+                  const std::vector<SlurmNode> &known,
+                  const DirtyNodes &dirty = std::set<std::string>{})
+{
+    NodePlanInput input = make_input(nodes);
+    input.dirty = dirty;
+    return plan_nodes(input, known);
 }
 
 NodePlan plan_of(const Node &node)
 {
-    return plan_nodes({node}, {}, {}, "127.0.0.1", 6817);
+    return plan_all({node}, {});
 }
 
 NodePlan plan_of(const Node &node, const SlurmNode &known)
 {
-    return plan_nodes({node}, {known}, {}, "127.0.0.1", 6817);
+    return plan_all({node}, {known});
+}
+
+Result<NodeSyncResult> sync_all(const std::vector<Node> &nodes, Slurm &slurm,
+                                const Conf &conf = {},
+                                const FeatureWishes &wishes = {})
+{
+    NodePlanInput input = make_input(nodes);
+    input.wishes = wishes;
+    NodeSyncState state;
+    state.rebuild_due = false;
+    return sync_nodes({input, true}, slurm, conf, state);
 }
 
 // The only step of that plan, which must be of that kind.
@@ -242,6 +277,43 @@ TEST_CASE("our own drain is taken back when its cause is gone")
     CHECK(plan_of(cordoned, drained).steps.empty());
 }
 
+TEST_CASE("the reason of our drain follows its cause")
+{
+    SlurmNode drained = make_slurm_node("n1");
+    drained.drained = true;
+    drained.reason = std::string(drain_mark) + "the Node is cordoned";
+    Node away = make_node("n1");
+    away.ready = false;
+
+    CHECK(step_of<DrainNode>(plan_of(away, drained)).reason ==
+          std::string(drain_mark) + "the Node is not ready");
+}
+
+TEST_CASE("a node that is DOWN is left as it is, whatever its Node says")
+{
+    SlurmNode down = make_slurm_node("n1");
+    down.down = true;
+    down.reason = "broken fan";
+    Node cordoned = make_node("n1");
+    cordoned.unschedulable = true;
+    CHECK(plan_of(cordoned, down).steps.empty());
+    down.drained = true;
+    down.reason = std::string(drain_mark) + "the Node is cordoned";
+    CHECK(plan_of(make_node("n1"), down).steps.empty());
+}
+
+TEST_CASE("a cordon that is Slurm's own echo drains nothing")
+{
+    Node node = make_node("n1");
+    node.unschedulable = true;
+    node.annotations[names::cordon_mark] = "DRAIN: disk";
+
+    CHECK(plan_of(node, make_slurm_node("n1")).steps.empty());
+    NodePlan fresh = plan_of(node); // slurmctld has lost the node
+    REQUIRE(fresh.steps.size() == 2);
+    CHECK(std::get<DrainNode>(fresh.steps[1]).reason == "DRAIN: disk");
+}
+
 TEST_CASE("an administrator's drain is left alone")
 {
     SlurmNode drained = make_slurm_node("n1");
@@ -257,19 +329,27 @@ TEST_CASE("an administrator's drain is left alone")
     }
 }
 
-TEST_CASE("of two Nodes that claim one Slurm node the first has it")
+TEST_CASE("of two Nodes that claim one Slurm node one is refused: not the one "
+          "that had it, else the younger")
 {
     Node first = make_node("n1");
     Node second = make_node("n2");
     second.labels[names::slurm_nodename_label] = "n1";
+    first.created = std::chrono::sys_seconds(std::chrono::seconds(2000));
+    second.created = std::chrono::sys_seconds(std::chrono::seconds(1000));
 
-    NodePlan plan = plan_nodes({first, second}, {}, {}, "127.0.0.1", 6817);
-
+    NodePlanInput input = make_input({first, second});
+    NodePlan plan = plan_nodes(input, {});
     CHECK(step_of<CreateNode>(plan).node.name == "n1");
+    CHECK(plan.nodes == NodeMap{{"n1", "n2"}});
+    CHECK(plan.refused ==
+          std::map<std::string, std::string>{
+              {"n1", "Node n2 has Slurm's node n1 already"}});
+
+    input.before = {{"n1", "n1"}};
+    plan = plan_nodes(input, {});
     CHECK(plan.nodes == NodeMap{{"n1", "n1"}});
-    CHECK(plan.complaints ==
-          std::vector<std::string>{
-              "Nodes n1 and n2 both claim Slurm's node n1"});
+    CHECK(plan.refused.contains("n2"));
 }
 
 namespace {
@@ -307,6 +387,7 @@ TEST_CASE("on a hybrid node only the features of ours are replaced")
 
     CHECK(set.node == "n1");
     CHECK(set.features == "avx,rack2,gpu,k8s");
+    CHECK(plan_of(node, known).partitions_changed);
     known.features = set.features;
     CHECK(plan_of(node, known).steps.empty());
 }
@@ -340,10 +421,28 @@ TEST_CASE("a node with a slurmd that no Node asks for loses our features alone")
     SlurmNode known = make_hybrid_node("n1");
     known.features = "avx,k8s,k8s-0815";
 
-    CHECK(step_of<SetFeatures>(plan_nodes({}, {known}, {}, "127.0.0.1", 6817))
+    CHECK(step_of<SetFeatures>(plan_all({}, {known}))
               .features == "avx");
     known.features = "avx,k8sfan"; // never was ours
-    CHECK(plan_nodes({}, {known}, {}, "127.0.0.1", 6817).steps.empty());
+    CHECK(plan_all({}, {known}).steps.empty());
+}
+
+TEST_CASE("a node with a slurmd that lost its label is resumed, once no Pod of "
+          "ours is left there")
+{
+    SlurmNode known = make_hybrid_node("n1");
+    known.features = "avx";
+    known.drained = true;
+    known.reason = std::string(drain_mark) + "the Node is cordoned";
+
+    CHECK(step_of<ResumeNode>(plan_all({}, {known})).node == "n1");
+    CHECK(plan_all({}, {known}, std::nullopt).steps.empty());
+    CHECK(plan_all({}, {known}, std::nullopt).look_again);
+    NodePlanInput input = make_input({});
+    input.occupied = {"n1"};
+    CHECK(plan_nodes(input, {known}).steps.empty());
+    known.reason = "broken fan";
+    CHECK(plan_all({}, {known}).steps.empty());
 }
 
 TEST_CASE("what the gate drained is resumed when it is known to be clean")
@@ -352,8 +451,7 @@ TEST_CASE("what the gate drained is resumed when it is known to be clean")
     known.drained = true;
     known.reason = names::gate_drain_reason;
     auto plan = [&](const DirtyNodes &dirty) {
-        return plan_nodes({make_node("n1")}, {known}, {}, "127.0.0.1", 6817,
-                          dirty);
+        return plan_all({make_node("n1")}, {known}, dirty);
     };
 
     CHECK(plan(std::nullopt).steps.empty());
@@ -363,13 +461,122 @@ TEST_CASE("what the gate drained is resumed when it is known to be clean")
     CHECK(step_of<ResumeNode>(plan(std::set<std::string>{"n2"})).node == "n1");
 }
 
-TEST_CASE("a changed size is a complaint, and the node still serves")
+TEST_CASE("a changed size makes a misfit, and the node still serves")
 {
     NodePlan plan = plan_of(make_node("n1", 8), make_slurm_node("n1"));
 
     CHECK(plan.steps.empty());
     CHECK(plan.nodes == NodeMap{{"n1", "n1"}});
-    REQUIRE(plan.complaints.size() == 1);
+    REQUIRE(plan.misfits.size() == 1);
+    CHECK(plan.misfits[0].wish.cpus == 8);
+}
+
+TEST_CASE("so do another NodeAddr and a signal that was not answered")
+{
+    SlurmNode known = make_slurm_node("n1");
+    CHECK(plan_of(make_node("n1"), known).misfits.empty());
+    known.port++;
+    CHECK(plan_of(make_node("n1"), known).misfits.size() == 1);
+    known = make_slurm_node("n1");
+    known.not_responding = true;
+    CHECK(plan_of(make_node("n1"), known).misfits.size() == 1);
+    known.drained = true; // that would be lost
+    known.reason = "disk";
+    CHECK(plan_of(make_node("n1"), known).misfits.empty());
+}
+
+TEST_CASE("what Pods of other schedulers ask for is not given to Slurm")
+{
+    NodePlanInput input = make_input({make_node("n1"), make_node("n2")});
+    (*input.foreign)["n1"] = {MilliCpu{1500}, Bytes{std::int64_t{100} << 20}};
+
+    NodePlan plan = plan_nodes(input, {});
+
+    REQUIRE(plan.steps.size() == 2);
+    NodeDescription one = std::get<CreateNode>(plan.steps[0]).node;
+    CHECK(one.cpus == 14);
+    CHECK(one.memory == MebiBytes{63900});
+    CHECK(std::get<CreateNode>(plan.steps[1]).node.cpus == 16);
+}
+
+TEST_CASE("no node is made, and no size judged, before those Pods are listed")
+{
+    NodePlanInput input = make_input({make_node("n1", 8), make_node("n2")});
+    input.foreign.reset();
+
+    NodePlan plan = plan_nodes(input, {make_slurm_node("n1")});
+
+    CHECK(plan.steps.empty());
+    CHECK(plan.misfits.empty());
+    CHECK(plan.nodes == NodeMap{{"n1", "n1"}});
+}
+
+TEST_CASE("the topology annotation is passed on, if Slurm could read it")
+{
+    Node node = make_node("n1");
+    node.annotations[names::topology_annotation] = "tree1:s1,blk:b1";
+    CHECK(step_of<CreateNode>(plan_of(node)).node.topology ==
+          "tree1:s1,blk:b1");
+    SlurmNode known = make_slurm_node("n1");
+    CHECK(step_of<SetTopology>(plan_of(node, known)).topology ==
+          "tree1:s1,blk:b1");
+    known.topology = "tree1:s1,blk:b1";
+    CHECK(plan_of(node, known).steps.empty());
+
+    node.annotations[names::topology_annotation] = "s1 State=DOWN";
+    NodePlan plan = plan_of(node);
+    CHECK(step_of<CreateNode>(plan).node.topology.empty());
+    CHECK(plan.complaints.size() == 1);
+}
+
+TEST_CASE("a topology that Slurm writes otherwise is not asked for again")
+{
+    FakeSlurm slurm;
+    slurm.add_node("n1");
+    Node node = make_node("n1");
+    node.annotations[names::topology_annotation] = "s1";
+    NodeSyncState state;
+    for (int i = 0; i < 3; i++) {
+        REQUIRE(sync_nodes({make_input({node}), true}, slurm, {}, state));
+        slurm.set_topology_text("n1", "default:s1");
+    }
+    CHECK(slurm.count("set_topology") == 1);
+}
+
+TEST_CASE("partitions are made anew when a feature of theirs changed, and once "
+          "at the start")
+{
+    FakeSlurm slurm;
+    Node node = make_node("n1");
+    NodeSyncState state;
+    auto sync = [&] {
+        REQUIRE(sync_nodes({make_input({node}), true}, slurm, {}, state));
+        return slurm.count("rebuild_partitions");
+    };
+    CHECK(sync() == 1);
+    CHECK(sync() == 1);
+    node.annotations[names::external_node_partitions] = "gpu";
+    slurm.fail_next("rebuild_partitions", Code::busy);
+    CHECK(sync() == 2);
+    CHECK(sync() == 3); // what failed is due
+    CHECK(sync() == 3);
+}
+
+TEST_CASE("nothing is planned when nothing has changed on either side")
+{
+    FakeSlurm slurm;
+    NodeSyncState state;
+    NodeSyncRequest request{make_input({make_node("n1")}), true};
+    REQUIRE(sync_nodes(request, slurm, {}, state));
+    REQUIRE(sync_nodes(request, slurm, {}, state)); // sees what it has made
+    request.changed = false;
+
+    CHECK(sync_nodes(request, slurm, {}, state)->unchanged);
+    slurm.set_drained("n1", "fan");
+    CHECK_FALSE(sync_nodes(request, slurm, {}, state)->unchanged);
+    CHECK(sync_nodes(request, slurm, {}, state)->unchanged);
+    slurm.reservations = {{"m", {"n1"}, true, {}, {}}};
+    CHECK_FALSE(sync_nodes(request, slurm, {}, state)->unchanged);
 }
 
 TEST_CASE("Slurm nodes that no Node stands for are not touched")
@@ -380,7 +587,7 @@ TEST_CASE("Slurm nodes that no Node stands for are not touched")
     SlurmNode foreign = make_slurm_node("foreign");
     foreign.features = "cloud";
 
-    NodePlan plan = plan_nodes({}, {other, foreign}, {}, "127.0.0.1", 6817);
+    NodePlan plan = plan_all({}, {other, foreign});
 
     CHECK(plan.steps.empty());
     CHECK(plan.complaints.empty());
@@ -392,7 +599,7 @@ TEST_CASE("a node of ours that no Node asks for any more is drained, and taken "
     SlurmNode known = make_slurm_node("n1");
     known.features = "gpu,k8s";
 
-    NodePlan plan = plan_nodes({}, {known}, {}, "127.0.0.1", 6817);
+    NodePlan plan = plan_all({}, {known});
 
     DrainNode drain = step_of<DrainNode>(plan);
     CHECK(drain.node == "n1");
@@ -400,7 +607,12 @@ TEST_CASE("a node of ours that no Node asks for any more is drained, and taken "
     known.drained = true;
     known.reason = drain.reason;
     known.features = "k8s";
-    CHECK(plan_nodes({}, {known}, {}, "127.0.0.1", 6817).steps.empty());
+    CHECK(plan_all({}, {known}).steps.empty());
+    CHECK(plan_all({}, {known}).unclaimed == std::vector<std::string>{"n1"});
+    CHECK(plan_all({}, {known}, std::nullopt).unclaimed.empty());
+    NodePlanInput input = make_input({});
+    input.occupied = {"n1"};
+    CHECK(plan_nodes(input, {known}).unclaimed.empty());
     CHECK(step_of<ResumeNode>(plan_of(make_node("n1"), known)).node == "n1");
 }
 
@@ -433,33 +645,52 @@ TEST_CASE("a plan that is carried out leaves nothing to do")
     cordoned.unschedulable = true;
     std::vector<Node> nodes = {make_node("n1"), cordoned};
 
-    auto first = sync_nodes(nodes, {}, slurm, {});
+    auto first = sync_all(nodes, slurm);
     REQUIRE(first);
     CHECK(first->nodes == NodeMap{{"n1", "n1"}, {"n2", "n2"}});
     CHECK(first->complaints.empty());
-    CHECK(slurm.count("create_node") == 2);
+    CHECK(slurm.count("create_node") == 1); // both at once
     CHECK(slurm.count("drain") == 1);
 
-    REQUIRE(sync_nodes(nodes, {}, slurm, {}));
-    CHECK(slurm.count("create_node") == 2);
+    REQUIRE(sync_all(nodes, slurm));
+    CHECK(slurm.count("create_node") == 1);
     CHECK(slurm.count("drain") == 1);
 
     nodes[1].unschedulable = false;
-    REQUIRE(sync_nodes(nodes, {}, slurm, {}));
+    REQUIRE(sync_all(nodes, slurm));
     CHECK(slurm.count("resume") == 1);
 }
 
 TEST_CASE("a step that fails is a complaint, and the others are still taken")
 {
     FakeSlurm slurm;
-    slurm.fail_next("create_node", Code::rejected);
+    slurm.fail_next("create_node", Code::rejected); // both at once
+    slurm.fail_next("create_node", Code::rejected); // n1 alone
 
-    auto result =
-        sync_nodes({make_node("n1"), make_node("n2")}, {}, slurm, {});
+    auto result = sync_all({make_node("n1"), make_node("n2")}, slurm);
 
     REQUIRE(result);
     CHECK(result->complaints.size() == 1);
-    CHECK(slurm.load_nodes()->size() == 1);
+    CHECK(result->retry);
+    REQUIRE(slurm.load_nodes()->size() == 1);
+    CHECK(slurm.load_nodes()->front().name == "n2");
+}
+
+TEST_CASE("what slurmctld made before it failed is given its features again")
+{
+    FakeSlurm slurm;
+    slurm.add_node("n1");
+    slurm.hide_from_next_load("n1"); // it was made a moment later
+    NodePlanInput input = make_input({make_node("n1"), make_node("n2")});
+    NodeSyncState state;
+    state.rebuild_due = false;
+
+    auto result = sync_nodes({input, true}, slurm, {}, state);
+
+    REQUIRE(result);
+    CHECK(result->complaints.empty());
+    CHECK(slurm.count("set_features") == 1);
+    CHECK(slurm.count("rebuild_partitions") == 1);
 }
 
 TEST_CASE("nothing is planned from a list that did not come")
@@ -467,7 +698,7 @@ TEST_CASE("nothing is planned from a list that did not come")
     FakeSlurm slurm;
     slurm.fail_next("load_nodes", Code::busy);
 
-    auto result = sync_nodes({make_node("n1")}, {}, slurm, {});
+    auto result = sync_all({make_node("n1")}, slurm);
 
     REQUIRE_FALSE(result);
     CHECK(result.error().code == Code::busy);
@@ -501,7 +732,7 @@ TEST_CASE("NodeAddress is an IP address, with a port or slurmctld's")
         FakeSlurm slurm;
         Conf conf;
         conf.node_address = row.text;
-        auto result = sync_nodes({make_node("n1")}, {}, slurm, conf);
+        auto result = sync_all({make_node("n1")}, slurm, conf);
         CHECK(result.has_value() == (row.address != nullptr));
         if (!result || !row.address)
             continue;

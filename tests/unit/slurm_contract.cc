@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tests/unit/slurm_contract.h"
 
+#include "common/names.h"
+
 #include <algorithm>
 #include <doctest/doctest.h>
 #include <optional>
@@ -72,6 +74,16 @@ void check_nodes(Slurm &slurm, const SlurmSetup &setup)
     REQUIRE(slurm.set_features(setup.node, features + ",more", features).has_value());
     CHECK(find_node(slurm, setup.node)->features == features + ",more");
     CHECK(find_node(slurm, setup.node)->active_features == features);
+
+    auto since = slurm.load_nodes_since(0);
+    REQUIRE(since);
+    REQUIRE(*since);
+    REQUIRE(slurm.rebuild_partitions().has_value());
+    CHECK_FALSE(find_node(slurm, names::rebuild_node));
+    CHECK(slurm.load_reservations().has_value());
+    CHECK(code_of(slurm.drain(setup.node + ",no-such-node", "slurmk8sd: x")) ==
+          Code::rejected);
+    REQUIRE(slurm.resume(setup.node).has_value()); // the one that there is
 
     REQUIRE(slurm.drain(setup.node, "slurmk8sd: a test").has_value());
     CHECK(find_node(slurm, setup.node)->drained);

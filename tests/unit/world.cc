@@ -45,6 +45,12 @@ World::World()
     Namespace ns;
     ns.name = "default";
     namespaces = {ns};
+    // Where these are not what a test is about.
+    conf.taint_nodes = false;
+    conf.node_interval = std::chrono::seconds(3600);
+    kube.on_node_patch = [this](const NodePatch &patch) {
+        return patch_node(patch);
+    };
     kube.on_change([this](const Pod &pod, bool deleted) {
         if (agent_ && watch_pods)
             agent_->mailbox.push(Changed<Pod>{pod, deleted});
@@ -82,6 +88,7 @@ void World::send_lists()
                 pods.objects.push_back(pod);
         agent_->mailbox.push(std::move(pods));
     }
+    agent_->mailbox.push(Listed<ForeignPod>{"", foreign});
     agent_->mailbox.push(Listed<Node>{"", nodes});
     agent_->mailbox.push(Listed<Namespace>{"", namespaces});
 }
@@ -209,6 +216,46 @@ void World::finish_deletion(const std::string &name)
     kube.erase({"default", name});
     if (agent_)
         settle();
+}
+
+void World::change_node(const std::string &name,
+                        const std::function<void(Node &)> &edit)
+{
+    for (Node &node : nodes)
+        if (node.name == name) {
+            edit(node);
+            node.resource_version =
+                std::to_string(std::stoi(node.resource_version) + 1);
+            if (agent_)
+                agent_->mailbox.push(Changed<Node>{node, false});
+        }
+}
+
+const Node &World::node(const std::string &name) const
+{
+    auto found = std::ranges::find(nodes, name, &Node::name);
+    REQUIRE(found != nodes.end());
+    return *found;
+}
+
+Result<> World::patch_node(const NodePatch &patch)
+{
+    const Node &now_there = node(patch.node);
+    if (now_there.uid != patch.uid ||
+        now_there.resource_version != patch.resource_version)
+        return fail(Code::conflict, "the Node has changed");
+    change_node(patch.node, [&](Node &n) {
+        if (patch.unschedulable)
+            n.unschedulable = *patch.unschedulable;
+        if (patch.taints)
+            n.taints = *patch.taints;
+        for (const auto &[name, value] : patch.annotations)
+            if (value)
+                n.annotations[name] = *value;
+            else
+                n.annotations.erase(name);
+    });
+    return {};
 }
 
 std::optional<Pod> World::pod(const std::string &name) const

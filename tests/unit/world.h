@@ -8,6 +8,7 @@
 #include "tests/unit/fake_slurm.h"
 #include "tests/unit/make.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,6 +53,12 @@ class World {
     void delete_as_user(const std::string &name); // as kubectl delete does
     void finish_deletion(const std::string &name);
 
+    // A write to a Node, as a kubelet's or an administrator's, and all that
+    // follows.
+    void change_node(const std::string &name,
+                     const std::function<void(Node &)> &edit);
+    const Node &node(const std::string &name) const;
+
     std::optional<Pod> pod(const std::string &name) const;
     std::string node_of(const std::string &name) const;
     std::string said_on(const std::string &name) const; // the condition
@@ -72,12 +79,14 @@ class World {
     bool watch_pods = true; // false: the watch is silent
     bool calls_hang = false; // true: no worker comes back with an answer
     std::vector<Node> nodes;
+    std::vector<ForeignPod> foreign;
     std::vector<Namespace> namespaces;
 
   private:
     struct Agent;
 
     bool one_step();
+    Result<> patch_node(const NodePatch &patch);
     std::string ask(const std::function<std::string(Bridge &)> &question);
 
     std::unique_ptr<Agent> agent_;

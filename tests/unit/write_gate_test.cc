@@ -58,6 +58,9 @@ struct Fixture {
         note(Write::cancel, slurm.cancel(job));
         note(Write::create_node, slurm.create_node({"n1", {}, 0, 1, {}, {}, {}}));
         note(Write::set_features, slurm.set_features("n1", "k8s", "k8s"));
+        note(Write::set_topology, slurm.set_topology("n1", "s1"));
+        note(Write::rebuild_partitions, slurm.rebuild_partitions());
+        note(Write::submit_shadow, slurm.submit_shadow("n1", {}));
         note(Write::drain, slurm.drain("n1", "why"));
         note(Write::resume, slurm.resume("n1"));
         note(Write::delete_node, slurm.delete_node("n1"));
@@ -69,6 +72,7 @@ struct Fixture {
         note(Write::expire_pod, kube.expire_pod(pod));
         note(Write::evict_pod, kube.evict_pod(pod));
         note(Write::post_event, kube.post_event(pod, {}));
+        note(Write::patch_node, kube.patch_node({}));
         note(Write::delete_pod, kube.delete_pod(pod));
         note(Write::select_node, kube.select_node({}, "n1"));
         note(Write::give_volume, kube.give_volume({}, {}));

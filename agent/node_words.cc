@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/node_words.h"
+
+#include "agent/node_marks.h"
+#include "common/names.h"
+
+#include <algorithm>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::size_t max_topology = 256; // bytes
+
+template <class Visit>
+void each_word(const std::string &list, Visit visit)
+{
+    for (std::size_t start = 0; start < list.size();) {
+        std::size_t comma = std::min(list.find(',', start), list.size());
+        visit(list.substr(start, comma - start));
+        start = comma + 1;
+    }
+}
+
+bool is_word_character(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+}
+
+} // namespace
+
+bool is_opted_in(const Node &node)
+{
+    std::string value = node.label(names::external_node_label);
+    return value == "true" || value == "True" || value == "1";
+}
+
+std::string slurm_name(const Node &node)
+{
+    std::string name = node.label(names::slurm_nodename_label);
+    return name.empty() ? node.name : name;
+}
+
+bool is_plain_word(std::string_view word)
+{
+    return !word.empty() && word.size() <= 253 &&
+           std::ranges::all_of(word, is_word_character);
+}
+
+std::vector<std::string> sorted_words(const std::string &list)
+{
+    std::vector<std::string> words;
+    each_word(list, [&](std::string word) { words.push_back(std::move(word)); });
+    std::ranges::sort(words);
+    return words;
+}
+
+bool has_word(const std::string &list, const std::string &word)
+{
+    bool found = false;
+    each_word(list, [&](const std::string &one) { found |= one == word; });
+    return found;
+}
+
+std::string features_of(const Node &node, std::vector<std::string> &complaints)
+{
+    std::string features = names::feature;
+    each_word(node.annotation(names::external_node_partitions),
+              [&](std::string word) {
+                  std::erase(word, ' ');
+                  if (word.empty())
+                      return;
+                  if (!is_plain_word(word))
+                      complaints.push_back("Node " + node.name +
+                                           ": annotation " +
+                                           names::external_node_partitions +
+                                           " has a name that is none");
+                  else if (!has_word(features, word))
+                      features += "," + word;
+              });
+    return features;
+}
+
+std::string topology_of(const Node &node, std::vector<std::string> &complaints)
+{
+    std::string spec = node.annotation(names::topology_annotation);
+    bool readable = spec.size() <= max_topology &&
+                    std::ranges::all_of(spec, [](char c) {
+                        return is_word_character(c) || c == ':' || c == ',';
+                    });
+    if (readable)
+        return spec;
+    complaints.push_back("Node " + node.name + ": annotation " +
+                         names::topology_annotation + " is no topology");
+    return {};
+}
+
+std::string why_drained(const Node &node)
+{
+    if (node.deleting)
+        return "the Node is being deleted";
+    if (node.unschedulable && !cordoned_by_us(node))
+        return "the Node is cordoned";
+    if (!node.ready)
+        return "the Node is not ready";
+    return {};
+}
+
+std::string pin_of(const std::string &slurm_node)
+{
+    return names::pin_prefix + slurm_node;
+}
+
+std::string without_ours(const std::string &features)
+{
+    std::string rest;
+    for (const std::string &word : sorted_words(features))
+        if (!word.empty() && !word.starts_with(names::feature))
+            rest += (rest.empty() ? "" : ",") + word;
+    return rest;
+}
+
+} // namespace bridge

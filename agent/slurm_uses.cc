@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What SlurmApi says of the jobs that need nodes, and its shadow placeholders.
+#include "agent/slurm_api.h"
+#include "agent/slurm_error.h"
+#include "agent/slurm_states.h"
+#include "agent/slurm_strings.h"
+
+#include "common/names.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <unistd.h>
+
+extern "C" {
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+}
+
+namespace bridge {
+
+namespace {
+
+using JobInfo = SlurmPtr<job_info_msg_t, slurm_free_job_info_msg>;
+using PartitionInfo =
+    SlurmPtr<partition_info_msg_t, slurm_free_partition_info_msg>;
+using SubmitResponse =
+    SlurmPtr<submit_response_msg_t, slurm_free_submit_response_response_msg>;
+
+constexpr std::uint32_t highest_priority = 0xfffffffd; // just below NO_VAL
+
+NodeUse use_of(const slurm_job_info_t &info)
+{
+    NodeUse use;
+    use.job = {info.step_id.job_id, Sluid{info.step_id.sluid}};
+    use.pending = job_state_of(info.job_state) == JobState::pending;
+    use.named = expand(info.req_nodes);
+    for (std::string &node : expand(info.exc_nodes))
+        use.named.push_back(std::move(node));
+    use.features = text(info.features);
+    if (auto node = decode_shadow(text(info.admin_comment))) {
+        use.shadow_of = *node;
+        use.room = {info.num_cpus, MebiBytes{info.pn_min_memory}};
+    }
+    return use;
+}
+
+// Those in which the node is, as a job asks for one of several: of the highest
+// PriorityTier alone, where nobody preempts it.
+Result<std::string> partitions_of(const std::string &node)
+{
+    partition_info_msg_t *raw = nullptr;
+    if (slurm_load_partitions(0, &raw, SHOW_ALL) != SLURM_SUCCESS)
+        return fail_slurm(errno, "load partitions");
+    PartitionInfo info(raw);
+    std::string list;
+    std::uint16_t tier = 0;
+    for (std::uint32_t i = 0; i < info->record_count; i++) {
+        const partition_info_t &one = info->partition_array[i];
+        if (one.state_up != PARTITION_UP || one.priority_tier < tier ||
+            !std::ranges::contains(expand(one.nodes), node))
+            continue;
+        if (one.priority_tier > tier)
+            list.clear();
+        tier = one.priority_tier;
+        list += (list.empty() ? "" : ",") + text(one.name);
+    }
+    if (list.empty())
+        return fail(Code::rejected, "no partition has node " + node);
+    return list;
+}
+
+} // namespace
+
+Result<std::vector<NodeUse>> SlurmApi::load_uses()
+{
+    job_info_msg_t *raw = nullptr;
+    if (slurm_load_jobs(0, &raw, SHOW_ALL | SHOW_LOCAL) != SLURM_SUCCESS)
+        return fail_slurm(errno, "load all jobs");
+    JobInfo info(raw);
+    std::vector<NodeUse> uses;
+    for (std::uint32_t i = 0; i < info->record_count; i++) {
+        NodeUse use = use_of(info->job_array[i]);
+        bool over = is_ended(job_state_of(info->job_array[i].job_state));
+        if (!over && (use.pending || !use.named.empty() ||
+                      !use.shadow_of.empty()))
+            uses.push_back(std::move(use));
+    }
+    return uses;
+}
+
+Result<JobRef> SlurmApi::submit_shadow(const std::string &node,
+                                       const NodeRoom &room)
+{
+    auto partitions = partitions_of(node);
+    if (!partitions)
+        return std::unexpected(partitions.error());
+    static char work_dir[] = "/";
+    static char name[] = "slurmk8sd-shadow";
+    std::string comment = encode_shadow(node);
+    std::string features = names::pin_prefix + node;
+    std::string words = "held for Pods of other schedulers";
+    job_desc_msg_t message;
+    slurm_init_job_desc_msg(&message);
+    message.bitflags |= EXTERNAL_JOB;
+    message.name = name;
+    message.work_dir = work_dir;
+    message.user_id = getuid();
+    message.group_id = getgid();
+    message.partition = borrow(*partitions);
+    message.features = borrow(features);
+    message.num_tasks = 1;
+    message.cpus_per_task = static_cast<std::uint16_t>(room.cpus);
+    message.min_cpus = room.cpus;
+    message.min_nodes = message.max_nodes = 1;
+    message.pn_min_memory = room.memory.value;
+    message.priority = highest_priority;
+    message.requeue = 0;
+    message.admin_comment = borrow(comment);
+    message.comment = borrow(words);
+    submit_response_msg_t *raw = nullptr;
+    int rc = slurm_submit_batch_job(&message, &raw);
+    int error = errno;
+    SubmitResponse response(raw);
+    if (rc != SLURM_SUCCESS)
+        return fail_slurm(error, "submit a shadow placeholder for " + node);
+    if (!response)
+        return fail(Code::uncertain, "submit: an answer without a JobId");
+    return JobRef{response->step_id.job_id, Sluid{response->step_id.sluid}};
+}
+
+} // namespace bridge
