@@ -257,6 +257,37 @@ def claims():
 
 
 @case
+def volumes():
+    """a volume that is nobody's it may give to a claim, and change nothing else"""
+    path = "/api/v1/persistentvolumes"
+    for name, more in (("free", {}), ("taken", {"claimRef": {
+            "kind": "PersistentVolumeClaim", "namespace": "other",
+            "name": "claim", "uid": "somebody-s"}})):
+        admission.make(path, {"metadata": {"name": name}, "spec": {
+            "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"],
+            "persistentVolumeReclaimPolicy": "Retain",
+            "storageClassName": "none", "hostPath": {"path": "/tmp/x"}, **more}})
+    give = {"spec": {"claimRef": {"kind": "PersistentVolumeClaim",
+                                  "namespace": "test", "name": "claim",
+                                  "uid": "ours"}}}
+    try:
+        agent.patch(path + "/free", {**give, **metadata(annotations={
+            "pv.kubernetes.io/bound-by-controller": "yes"})})
+        refused("a volume that is nobody's", agent.patch, path + "/taken", give)
+        refused("a volume that is nobody's", agent.patch, path + "/taken",
+                {"spec": {"claimRef": None}})
+        refused("only add the annotation", agent.patch, path + "/free",
+                metadata(annotations={"a": "b"}))
+        refused("labels, finalizers or owners", agent.patch, path + "/free",
+                metadata({"a": "b"}))
+        refused("only set the claim", agent.patch, path + "/free",
+                {"spec": {"persistentVolumeReclaimPolicy": "Delete"}})
+    finally:
+        for name in ("free", "taken"):
+            bed.api("DELETE", f"{path}/{name}")
+
+
+@case
 def cleans_up():
     """the agent still does its work under these limits: a Pod runs and ends"""
     try:

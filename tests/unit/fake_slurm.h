@@ -678,6 +678,8 @@ class FakeSlurm : public Slurm {
 
     void try_start(Record &record)
     {
+        if (record.job.reason == "BadConstraints")
+            return; // held
         std::uint32_t cpus = record.asked.tasks * record.asked.cpus_per_task;
         for (const auto &[name, node] : nodes_) {
             auto [used_cpus, used_memory] = used_of(name);

@@ -392,6 +392,71 @@ TEST_CASE("on a hybrid node only the features of ours are replaced")
     CHECK(plan_of(node, known).steps.empty());
 }
 
+TEST_CASE("what is not active on a hybrid node stays so")
+{
+    SlurmNode known = make_hybrid_node("n1");
+    known.features = "quad,snc4";
+    known.active_features = "quad";
+
+    SetFeatures set = step_of<SetFeatures>(plan_of(make_node("n1"), known));
+
+    CHECK(set.features == "quad,snc4,k8s");
+    CHECK(set.active == "quad,k8s");
+    known.features = set.features;
+    known.active_features = set.active;
+    CHECK(plan_of(make_node("n1"), known).steps.empty());
+    known.active_features = "quad"; // slurmd registered anew
+    CHECK(plan_of(make_node("n1"), known).steps.size() == 1);
+}
+
+TEST_CASE("a node has the features of the predicates that its Node satisfies")
+{
+    PredicatePtr ssd =
+        *Predicate::make({{{{"disk", false, NodeOperator::in, {"ssd"}}}}}, {});
+    Node with = make_node("n1");
+    with.labels["disk"] = "ssd";
+    Node tainted = make_node("n2");
+    tainted.taints = {{"dedicated", "", "NoSchedule"}};
+    FeatureWishes wishes;
+    wishes.predicates = {{}, ssd};
+
+    NodePlan plan =
+        plan_nodes({with, tainted}, {}, wishes, "127.0.0.1", 6817);
+
+    REQUIRE(plan.steps.size() == 2);
+    CHECK(std::get<CreateNode>(plan.steps[0]).node.features ==
+          "k8s,k8s-untainted," + ssd->feature());
+    CHECK(std::get<CreateNode>(plan.steps[1]).node.features == "k8s");
+    CHECK(plan.placed.size() == 1);
+    CHECK(plan.placed["n1"].size() == 2);
+}
+
+TEST_CASE("features of predicates stay while nobody knows whose they are")
+{
+    SlurmNode known = make_slurm_node("n1");
+    known.features = "k8s,k8s-abc,k8s-node-n1,k8s-untainted";
+    FeatureWishes wishes;
+    wishes.keep_others = true;
+
+    NodePlan plan =
+        plan_nodes({make_node("n1")}, {known}, wishes, "127.0.0.1", 6817);
+
+    CHECK(step_of<SetFeatures>(plan).features == "k8s,k8s-abc,k8s-node-n1");
+    CHECK(plan_nodes({make_node("n1")}, {known}, {}, "127.0.0.1", 6817)
+              .steps.size() == 1);
+}
+
+TEST_CASE("a node with a taint of its own is not drained for it")
+{
+    Node tainted = make_node("n1");
+    tainted.taints = {{"dedicated", "", "NoSchedule"}};
+    SlurmNode drained = make_slurm_node("n1");
+    CHECK(plan_of(tainted, drained).steps.empty());
+    drained.drained = true;
+    drained.reason = std::string(drain_mark) + "the Node has the taint x";
+    CHECK(step_of<ResumeNode>(plan_of(tainted, drained)).node == "n1");
+}
+
 TEST_CASE("a hybrid node is drained and resumed as an external one")
 {
     Node cordoned = make_node("n1");
