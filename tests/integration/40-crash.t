@@ -13,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import agent_conf
 import bed
 import faults
-import node_moves as nodes
+import node_moves as moves
 import slurmctld
 import volumes
 from tap import Skip, case, check, equal, run, wait_for
@@ -324,16 +324,16 @@ def nodes():
         wait_for("the features", lambda: set(node()["features"]) ==
                  {"k8s", "k8s-untainted", "kwok", "other"})
         chain(("rebuild_partitions",), lambda name: partitions("kwok," + name))
-        chain(("set_topology",), lambda name: nodes.annotate(
-            "kn4", **{nodes.TOPOLOGY: name}))
-        chain(("patch_node",), lambda name: nodes.drain("kn4", name))
-        wait_for("the cordon", lambda: nodes.is_cordoned("kn4"))
-        nodes.resume("kn4")
-        wait_for("its end", lambda: not nodes.is_cordoned("kn4"))
+        chain(("set_topology",), lambda name: moves.annotate(
+            "kn4", **{moves.TOPOLOGY: name}))
+        chain(("patch_node",), lambda name: moves.drain("kn4", name))
+        wait_for("the cordon", lambda: moves.is_cordoned("kn4"))
+        moves.resume("kn4")
+        wait_for("its end", lambda: not moves.is_cordoned("kn4"))
     finally:
         cordon(False)
         partitions("kwok")
-        nodes.annotate("kn4", **{nodes.TOPOLOGY: None})
+        moves.annotate("kn4", **{moves.TOPOLOGY: None})
     wait_for("the node as it was", lambda: node() and set(node()["features"])
              == {"k8s", "k8s-untainted", "kwok"} and "DRAIN" not in node()["state"])
 
@@ -377,19 +377,19 @@ def pods_with_volumes():
 def shadows_and_deletions():
     """a node that others use, and one without its Node: killed as it submits a
     shadow placeholder, and as it deletes the node; one shadow, and no node"""
-    nodes.make("extra-1", cpus=8)
-    nodes.wait_cpus("extra-1", 8)
+    moves.make("extra-1", cpus=8)
+    moves.wait_cpus("extra-1", 8)
     try:
-        chain(("submit_shadow",), lambda name: nodes.foreign(
+        chain(("submit_shadow",), lambda name: moves.foreign(
             name, "extra-1", 1))
-        nodes.wait_cpus("extra-1", 6)
-        wait_for("the shadows to go", lambda: not nodes.shadows())
+        moves.wait_cpus("extra-1", 6)
+        wait_for("the shadows to go", lambda: not moves.shadows())
         for side in ("before", "after"):
             bed.delete(f"submit-shadow-{side}", grace=0)
-        chain(("delete_node",), lambda name: nodes.delete("extra-1"))
-        wait_for("its end", lambda: not nodes.in_slurm("extra-1"), 60)
+        chain(("delete_node",), lambda name: moves.delete("extra-1"))
+        wait_for("its end", lambda: not moves.in_slurm("extra-1"), 60)
     finally:
-        nodes.delete("extra-1")
+        moves.delete("extra-1")
 
 
 @case
