@@ -21,9 +21,12 @@ CONF = "/etc/slurm/k8s.conf"
 SOCKET = "/run/slurmk8s/hook.sock"
 MARK = "chaos"  # the reason of our drains
 
-# Operations for which what they need is not built yet, with the reason that is
+# Operations for which what they need is not there, with the reason that is
 # shown.
 OFF = {}
+OFF_MIXED = {"pod-suspend": "an administrator's scontrol suspend: slurmctld "
+             "gives the job's CPUs away at once, again when it is resumed, and "
+             "tells no plugin"}
 
 
 class Chaos:
@@ -32,7 +35,7 @@ class Chaos:
     def __init__(self, seed, say, without=(), everything=False, mixed=False):
         self.seed, self.say, self.mixed = seed, say, mixed
         self.hybrid = ChaosHybrid(self) if mixed else None
-        self.off = {} if everything else OFF
+        self.off = {} if everything else OFF | (OFF_MIXED if mixed else {})
         self.without = set(without) | set(self.off)
         self.violations = []
         self.number = 0
