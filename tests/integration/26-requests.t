@@ -41,18 +41,23 @@ give_features("kn2", "kwok,nvme")
 atexit.register(lambda: (give_features("kn1", "kwok"),
                          give_features("kn2", "kwok")))
 
+def joined(constraint):
+    return lambda features: features.startswith(constraint + "&k8s&k8s-")
+
+
 # Pods that run: what they ask for, and what their jobs show.
 TAKEN = {
     "account": (dict(account="physics"), dict(account="physics")),
     "comment": (dict(comment='für "Müller" $(id)'),
                 dict(comment='für "Müller" $(id)')),
     "constraints": (dict(constraints="ssd"),
-                    dict(features="(ssd)&k8s", nodes="kn1")),
+                    dict(features=joined("(ssd)"), nodes="kn1")),
     "constraints-or": (dict(constraints="ssd|nvme"),
-                       dict(features="(ssd|nvme)&k8s",
+                       dict(features=joined("(ssd|nvme)"),
                             nodes=lambda node: node in ("kn1", "kn2"))),
     "constraints-groups": (dict(constraints="(ssd|nvme)&nvme"),
-                           dict(features="(ssd|nvme)&nvme&k8s", nodes="kn2")),
+                           dict(features=joined("(ssd|nvme)&nvme"),
+                                nodes="kn2")),
     "contiguous": (dict(contiguous="true"), dict(contiguous=True)),
     "cpu-per-task": (dict(cpu_per_task="3"), dict(cpus_per_task=3, cpus=3)),
     "deadline": (dict(deadline="now+2hours"),

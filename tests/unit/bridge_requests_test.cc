@@ -43,7 +43,6 @@ TEST_CASE("what a Pod asks for is in the job")
     const JobDescription &asked = world.only_job().asked;
     CHECK(asked.qos == "high");
     CHECK(asked.licenses == "foo:2");
-    CHECK(asked.features == "k8s");
 }
 
 TEST_CASE("what its owner asks for is, too, and a bad wish there is named")

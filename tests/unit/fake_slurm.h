@@ -151,6 +151,7 @@ class FakeSlurm : public Slurm {
     {
         jobs_.at(id).job.prefers = true;
         jobs_.at(id).job.reason = "BadConstraints";
+        held_.insert(id); // the scheduler does not look at it again
     }
     // As sbatch --nodelist.
     void name_node(JobRef job, const std::string &node) { named_[job] = node; }
