@@ -359,7 +359,8 @@ def pods_with_volumes():
         names = chain(("give_volume",), local)
         for name in names:
             bed.wait_phase(name, "Running", 60)
-            equal(volumes.volume_of(name), name, "its volume")
+        equal({volumes.volume_of(name) for name in names}, set(names),
+              "their volumes, each with one")
         more = chain(("select_node",), made)
         for name in more:
             volumes.provision(name)
@@ -367,8 +368,8 @@ def pods_with_volumes():
         for name in names + more:
             one_job(name)
             bound_once(name)
-        bed.clean()
     finally:
+        bed.clean()
         volumes.clean()
         volumes.remove_classes()
 
