@@ -125,7 +125,7 @@ struct Taint {
     std::string key;
     std::string value;
     std::string effect;
-    std::string time_added; // as Kubernetes writes it, or empty
+    std::string time_added = {}; // as Kubernetes writes it, or empty
 
     bool operator==(const Taint &) const = default;
 };

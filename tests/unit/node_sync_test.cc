@@ -417,11 +417,10 @@ TEST_CASE("a node has the features of the predicates that its Node satisfies")
     with.labels["disk"] = "ssd";
     Node tainted = make_node("n2");
     tainted.taints = {{"dedicated", "", "NoSchedule"}};
-    FeatureWishes wishes;
-    wishes.predicates = {{}, ssd};
+    NodePlanInput input = make_input({with, tainted});
+    input.wishes.predicates = {{}, ssd};
 
-    NodePlan plan =
-        plan_nodes({with, tainted}, {}, wishes, "127.0.0.1", 6817);
+    NodePlan plan = plan_nodes(input, {});
 
     REQUIRE(plan.steps.size() == 2);
     CHECK(std::get<CreateNode>(plan.steps[0]).node.features ==
@@ -435,15 +434,14 @@ TEST_CASE("features of predicates stay while nobody knows whose they are")
 {
     SlurmNode known = make_slurm_node("n1");
     known.features = "k8s,k8s-abc,k8s-node-n1,k8s-untainted";
-    FeatureWishes wishes;
-    wishes.keep_others = true;
+    NodePlanInput input = make_input({make_node("n1")});
+    input.wishes.keep_others = true;
 
-    NodePlan plan =
-        plan_nodes({make_node("n1")}, {known}, wishes, "127.0.0.1", 6817);
+    NodePlan plan = plan_nodes(input, {known});
 
     CHECK(step_of<SetFeatures>(plan).features == "k8s,k8s-abc,k8s-node-n1");
-    CHECK(plan_nodes({make_node("n1")}, {known}, {}, "127.0.0.1", 6817)
-              .steps.size() == 1);
+    input.wishes.keep_others = false;
+    CHECK(plan_nodes(input, {known}).steps.size() == 1);
 }
 
 TEST_CASE("a node with a taint of its own is not drained for it")
