@@ -21,7 +21,7 @@ from through_proxy import Stages, proxy, writes_to
 OUTAGE = 60 if os.environ.get("TEST_LONG") else 12  # seconds
 
 # Of the agent: Nodes, Namespaces, and the Pods of each scheduler name.
-WATCHES = 4
+WATCHES = 5
 
 CROWD = 20  # Pods
 

@@ -314,7 +314,10 @@ def unused_node_deleted():
              "metadata": {"name": "spare",
                           "labels": {**spare["metadata"]["labels"],
                                      "kubernetes.io/hostname": "spare"},
-                          "annotations": spare["metadata"]["annotations"]},
+                          "annotations": {
+                              key: value for key, value
+                              in spare["metadata"]["annotations"].items()
+                              if not key.startswith("slurmk8s/")}},
              "spec": {k: v for k, v in spare["spec"].items() if k == "taints"},
              "status": {k: spare["status"][k]
                         for k in ("capacity", "allocatable")}}

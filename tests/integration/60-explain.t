@@ -312,7 +312,7 @@ def hostile_words():
         check("owned" in said, said)
         bad = re.findall("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", said)
         equal(bad, [], f"control characters in {said!r}")
-    check("\x9b" in explain("evil")["agent"]["said"], "JSON means the same")
+    check("owned" in explain("evil")["agent"]["said"], "JSON means the same")
 
 
 @case
