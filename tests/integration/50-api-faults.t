@@ -20,7 +20,7 @@ from through_proxy import Stages, proxy, writes_to
 
 OUTAGE = 60 if os.environ.get("TEST_LONG") else 12  # seconds
 
-# Of the agent: Nodes, Namespaces, and the Pods of each scheduler name.
+# Of the agent: Nodes, Namespaces, the Pods of each scheduler name and of others.
 WATCHES = 5
 
 CROWD = 20  # Pods
