@@ -132,11 +132,15 @@ EXTRA_DIST += \
 EXTRA_PROGRAMS = tests/fuzz/fuzz
 tests_fuzz_fuzz_SOURCES = \
 	$(common_libcommon_la_SOURCES) \
+	agent/constraints.cc \
+	agent/foreign_pods.cc \
 	agent/gang.cc \
 	agent/job.cc \
+	agent/job_requests.cc \
+	agent/job_times.cc \
+	agent/job_values.cc \
 	agent/kube_text.cc \
 	agent/line_framer.cc \
-	agent/foreign_pods.cc \
 	agent/node_batches.cc \
 	agent/node_marks.cc \
 	agent/node_plan.cc \
@@ -153,6 +157,7 @@ tests_fuzz_fuzz_SOURCES = \
 	agent/slurm_reasons.cc \
 	agent/translate.cc \
 	agent/volumes.cc \
+	agent/wish_table.cc \
 	plugins/job_facts.cc \
 	plugins/prep/gate_file.cc \
 	tests/fuzz/fuzz.cc \
