@@ -29,10 +29,16 @@ void check_code(const Result<> &said, Code code)
     CHECK_MESSAGE(said.error().code == code, said.error().message);
 }
 
+// As the policies in contribs/kubernetes want one of the agent's.
+Binding stamped(const std::string &node)
+{
+    return {node, {{job_label, "7"}}, {{sluid, "s7K"}}};
+}
+
 void binding_places_and_stamps(Kube &kube, PodFactory &pods)
 {
     Pod pod = pods.make("bound");
-    Binding binding{pods.node(0), {{job_label, "7"}}, {{sluid, "s7K"}}};
+    Binding binding = stamped(pods.node(0));
 
     auto said = kube.bind(pod, binding);
     REQUIRE_MESSAGE(said.has_value(), said.error().message);
@@ -52,7 +58,7 @@ void binding_places_and_stamps(Kube &kube, PodFactory &pods)
 void binding_is_refused(Kube &kube, PodFactory &pods)
 {
     Pod pod = pods.make("refused");
-    Binding good{pods.node(0), {}, {}};
+    Binding good = stamped(pods.node(0));
     Pod missing = pod;
     missing.key.name = "missing";
 
@@ -72,7 +78,7 @@ void binding_is_refused(Kube &kube, PodFactory &pods)
 void a_stale_pod_is_not_failed(Kube &kube, PodFactory &pods)
 {
     Pod pod = pods.make("stale");
-    REQUIRE(kube.bind(pod, {pods.node(0), {}, {}}).has_value());
+    REQUIRE(kube.bind(pod, stamped(pods.node(0))).has_value());
 
     check_code(kube.fail_pod(pod, "R", "m"), Code::conflict);
 }
@@ -145,7 +151,7 @@ void a_pod_is_stamped(Kube &kube, PodFactory &pods)
 void a_bound_pod_is_expired(Kube &kube, PodFactory &pods)
 {
     Pod pod = pods.make("expired");
-    REQUIRE(kube.bind(pod, {pods.node(0), {}, {}}).has_value());
+    REQUIRE(kube.bind(pod, stamped(pods.node(0))).has_value());
 
     auto said = kube.expire_pod(pod);
     REQUIRE_MESSAGE(said.has_value(), said.error().message);
