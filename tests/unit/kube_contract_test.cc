@@ -74,7 +74,7 @@ class RealPods : public PodFactory {
     Pod make(const std::string &name) override
     {
         std::string body = R"({"metadata": {"name": ")" + name +
-                           R"("}, "spec": {"schedulerName": "contract-test",
+                           R"("}, "spec": {"schedulerName": "slurm",
                 "containers": [{"name": "main", "image": "none"}]}})";
         return pod_from(ask(http_.post(in_namespace("pods"), body)));
     }
