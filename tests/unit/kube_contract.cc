@@ -193,6 +193,8 @@ void evicting_spares_another_pod(Kube &kube, PodFactory &pods)
 void deleting_spares_another_pod(Kube &kube, PodFactory &pods)
 {
     Pod pod = pods.make("deleted");
+    // The agent's policy lets it delete no other.
+    REQUIRE(kube.stamp(pod, {{job_label, "7"}}, {}).has_value());
 
     CHECK(kube.delete_pod(other_uid(pod)).has_value());
     CHECK(!read(kube, pod).deleting);
