@@ -206,15 +206,9 @@ bool KubeApi::is_gone(const Pod &pod)
 
 Result<Pod> KubeApi::get_pod(const ObjectKey &key)
 {
-    std::string what = "get Pod=" + key.str();
-    auto reply = http_.get(pod_path(key));
-    if (!reply)
-        return fail(reply.error(), what);
-    if (auto said = check_status(*reply); !said)
-        return fail(said.error(), what);
-    auto json = Json::parse(reply->body);
+    auto json = object_in(http_.get(pod_path(key)), "get Pod=" + key.str());
     if (!json)
-        return fail(Code::internal, what + ": " + json.error().message);
+        return std::unexpected(json.error());
     return pod_from(*json);
 }
 
@@ -225,14 +219,9 @@ Result<Workload> KubeApi::get_owner(const std::string &ns,
     std::string path = owner_path(ns, owner);
     if (path.empty())
         return fail(Code::not_found, what + ": a kind that is not known");
-    auto reply = http_.get_metadata(path);
-    if (!reply)
-        return fail(reply.error(), what);
-    if (auto said = check_status(*reply); !said)
-        return fail(said.error(), what);
-    auto json = Json::parse(reply->body);
+    auto json = object_in(http_.get_metadata(path), what);
     if (!json)
-        return fail(Code::internal, what + ": " + json.error().message);
+        return std::unexpected(json.error());
     Workload workload = workload_from(*json);
     if (workload.uid != owner.uid)
         return fail(Code::not_found, what + ": another has this name");

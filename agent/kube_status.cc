@@ -90,4 +90,16 @@ Result<> check_status(const HttpReply &reply)
     return std::unexpected(std::move(error));
 }
 
+Result<Json> object_in(const Result<HttpReply> &reply, const std::string &what)
+{
+    if (!reply)
+        return fail(reply.error(), what);
+    if (auto said = check_status(*reply); !said)
+        return fail(said.error(), what);
+    auto json = Json::parse(reply->body);
+    if (!json)
+        return fail(Code::internal, what + ": " + json.error().message);
+    return json;
+}
+
 } // namespace bridge

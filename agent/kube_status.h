@@ -3,9 +3,11 @@
 // as Codes. Pure.
 #pragma once
 
+#include "agent/http.h"
 #include "common/json.h"
 #include "common/result.h"
 
+#include <string>
 #include <string_view>
 
 namespace bridge {
@@ -27,5 +29,9 @@ bool is_uid_mismatch(long status, std::string_view body);
 // An eviction that a PodDisruptionBudget forbids (429), not one that came while
 // too many were asked for.
 bool is_budget_exhausted(long status, std::string_view body);
+
+// The object in the reply to a GET. Its errors begin with what was asked; a body
+// that is no JSON is Code::internal.
+Result<Json> object_in(const Result<HttpReply> &reply, const std::string &what);
 
 } // namespace bridge

@@ -2,6 +2,7 @@
 // What KubeApi reads and writes of volumes and their claims.
 #include "agent/kube_api.h"
 
+#include "agent/kube_status.h"
 #include "agent/kube_text.h"
 #include "common/names.h"
 
@@ -30,17 +31,9 @@ std::string class_path(const std::string &name)
 Result<Json> get_object(Http &http, const std::string &path)
 {
     auto reply = http.get(path);
-    if (!reply)
-        return fail(reply.error(), "get " + path);
-    if (reply->status == 404)
+    if (reply && reply->status == 404)
         return Json{};
-    if (auto said = check_status(*reply); !said)
-        return fail(said.error(), "get " + path);
-    auto json = Json::parse(reply->body);
-    if (!json)
-        return fail(Code::internal, "get " + path + ": " +
-                                        json.error().message);
-    return json;
+    return object_in(reply, "get " + path);
 }
 
 Result<> check_write(const Result<HttpReply> &reply, const std::string &what)
