@@ -290,8 +290,13 @@ def clean(seconds=60):
         if error.status != 409:
             raise
     wait_for("the namespace's ServiceAccount", service_account)
+    nodes = {n["metadata"]["name"] for n in api("GET", "/api/v1/nodes")["items"]}
     for item in pods():
-        delete(item["metadata"]["name"], grace=1)
+        # Nobody confirms the end of a Pod whose Node is gone, but Pod garbage
+        # collection, after a minute.
+        node = item["spec"].get("nodeName")
+        delete(item["metadata"]["name"], grace=0 if node and node not in nodes
+               else 1)
     wait_for("all Pods to be gone", lambda: not pods(), seconds)
     wait_for("all jobs to end", lambda: not run("squeue", "-h").strip(), seconds)
 
