@@ -167,6 +167,10 @@ struct Actor {
 
     Result<Outcome> operator()(const Complete &complete) const
     {
+        // libslurm waits for a slurmctld that starts: the job may be one that it
+        // has yet to allocate, which gets no exit code.
+        if (context.slurmctld_left())
+            return fail(Code::busy, "slurmctld went away: the job is read again");
         if (!complete.why.empty()) {
             // For people only: the state and the exit code say enough to go on.
             (void)slurm().set_comment(complete.job, complete.why);

@@ -47,6 +47,8 @@ struct ActContext {
     std::function<void()> kick; // asks slurmctld to schedule now
     std::optional<Node> node;   // for BindVolumes: as it was last seen
     Owners *owners = nullptr;   // null: what owns Pods may not be read
+    // Whether slurmctld has gone away since the Action was decided.
+    std::function<bool()> slurmctld_left;
 };
 
 // The errors are those of the calls it makes. Code::rejected from a Submit is

@@ -16,6 +16,7 @@
 #include "agent/placement_table.h"
 #include "agent/workers.h"
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -89,7 +90,7 @@ class Bridge {
 
     void on_hello(const HookMessage &hello);
     void on_allocated(const HookMessage &hook);
-    void take_allocation(Gang &gang, const HookMessage &hook);
+    void take_allocation(GangEntry &entry, const HookMessage &hook);
     void on_ended(const HookMessage &hook);
     void take_jobs(const std::string &uid, std::vector<Job> &jobs);
     static const Job *choose_job(const Gang &gang,
@@ -98,6 +99,7 @@ class Bridge {
     void cancel_duplicate(const Job &job);
     void set_job(GangEntry &entry, std::optional<Job> job);
     void apply_early_hook(GangEntry &entry);
+    bool is_succeeded(JobRef job) const;
     void settle_early_hooks();
     void settle_uncertain(GangEntry &entry);
     void list_jobs_soon();
@@ -168,6 +170,7 @@ class Bridge {
                                        const std::vector<JobRef> &jobs);
     void take_room(const Result<RoomAnswer> &answer);
     bool may_bind(GangEntry &entry, const Bind &bind);
+    bool adoption_waits_for(const std::string &node);
     void wait_for_room(GangEntry &entry, JobRef job, const std::string &node);
     void drain_for_room(const std::string &uid, JobRef job,
                         const std::string &node);
@@ -300,6 +303,10 @@ class Bridge {
     Clock::time_point states_due_{};
     Clock::time_point nodes_due_{};
     Clock::time_point jobs_asked_{};   // when the last list was asked for
+    // How often slurmctld has gone away, as far as its plugin tells. Workers read
+    // it.
+    std::atomic<unsigned> absences_ = 0;
+    unsigned absences_at_list_ = 0; // when the last list was asked for
     Clock::time_point states_asked_{};
 };
 

@@ -15,6 +15,8 @@ namespace {
 // While somebody waits on a dirty node: ordinary jobs end there unheard.
 constexpr std::chrono::seconds room_interval{2};
 constexpr std::chrono::seconds resume_pause{5}; // one look for many nodes
+// A Pod's new job may start beside the one that waits, if both fit.
+constexpr std::chrono::seconds adoption_patience{5};
 constexpr std::size_t part_size = max_packet / 2; // of a list of nodes
 
 } // namespace
@@ -189,6 +191,18 @@ bool Bridge::may_bind(GangEntry &entry, const Bind &bind)
     return true;
 }
 
+// A crashed slurmctld gave away what a living Pod uses: the new job of that Pod
+// waits in the queue, before all others, for those that wait here to go.
+bool Bridge::adoption_waits_for(const std::string &node)
+{
+    return std::ranges::any_of(
+        gangs_.living_on(node), [&](const std::string &uid) {
+            const GangEntry *entry = gangs_.find(uid);
+            return entry && entry->gang.job && adopts(entry->gang) &&
+                   entry->gang.job->state == JobState::pending;
+        });
+}
+
 // A placeholder waits on its node no longer than BindTimeout. Then it is sent
 // elsewhere: the node gets no more jobs before this one is given up, or its
 // successor would come back to it.
@@ -201,7 +215,10 @@ void Bridge::wait_for_room(GangEntry &entry, JobRef job,
     Clock::time_point due = wait.since + conf_->bind_timeout;
     if (now_ - wait.since >= room_interval)
         tell(entry, no_room_words(job, node));
-    if (now_ < due) {
+    if (now_ - wait.since >= adoption_patience && adoption_waits_for(node)) {
+        entry.gang.bind_overdue = true;
+        wake(entry.gang.uid);
+    } else if (now_ < due) {
         wake_at(entry, std::min(due, now_ + room_interval));
     } else if (!gate_.is_dirty(node)) {
         entry.gang.bind_overdue = true;

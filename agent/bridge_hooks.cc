@@ -4,6 +4,8 @@
 
 #include "common/log.h"
 
+#include <algorithm>
+
 namespace bridge {
 
 void Bridge::on(HookReceived &hook)
@@ -54,6 +56,7 @@ void Bridge::on_hello(const HookMessage &hello)
 void Bridge::on(HookLost &)
 {
     problem("prep/k8s", "not connected");
+    absences_++;
     gate_lost();
     early_hooks_.clear();
     for (auto &[uid, entry] : gangs_.all())
@@ -70,15 +73,17 @@ void Bridge::on_allocated(const HookMessage &hook)
         early_hooks_[hook.job] = {hook, now_};
         return;
     }
-    take_allocation(entry->gang, hook);
+    take_allocation(*entry, hook);
     wake(entry->gang.uid);
 }
 
 // slurmctld says it as it allocates, so for a job of one node that is all there
 // is to know, memory being what we asked for. Anything else is read.
-void Bridge::take_allocation(Gang &gang, const HookMessage &hook)
+void Bridge::take_allocation(GangEntry &entry, const HookMessage &hook)
 {
+    Gang &gang = entry.gang;
     Job &job = *gang.job;
+    entry.heard = absences_;
     gang.prolog_held = true;
     bool one_node = hook.nodes.find_first_of("[,") == hook.nodes.npos;
     bool said = hook.cpus != 0 && one_node;
@@ -133,22 +138,44 @@ void Bridge::apply_early_hook(GangEntry &entry)
     HookMessage hook = std::move(early->second.message);
     early_hooks_.erase(early);
     if (hook.type == HookMessage::Type::allocated)
-        return take_allocation(gang, hook);
+        return take_allocation(entry, hook);
     gang.prolog_held = false;
     gang.epilog_held = true;
     if (!is_ended(gang.job->state))
         gang.stale = true;
 }
 
+// The Pods that live by that job get another, and the plugin has heard that their
+// nodes are dirty.
+bool Bridge::is_succeeded(JobRef job) const
+{
+    bool any = false, all = true;
+    for (const auto &[node, uids] : gangs_.living()) {
+        for (const std::string &uid : uids) {
+            const Gang &gang = gangs_.all().at(uid).gang;
+            if (std::ranges::none_of(gang.pods, [&](const PodPtr &pod) {
+                    return pod->node_name == node && binder_of(*pod) == job;
+                }))
+                continue;
+            any = true;
+            all &= gang.job && adopts(gang) && talk_.dirty_said &&
+                   talk_.dirty_said->contains(slurm_node_of(node));
+        }
+    }
+    return any && all;
+}
+
 // Epilogs of jobs that nobody needs any more are let go as soon as no container
-// of theirs can be alive; a prolog that nobody asked for means a job that we do
-// not know.
+// of theirs can be alive; or once our own list says as much, and another job is
+// to adopt the Pods: slurmctld, after a restart, gives a node on which an epilog
+// is held to no job at all. A prolog that nobody asked for means a job that we
+// do not know.
 void Bridge::settle_early_hooks()
 {
     for (auto early = early_hooks_.begin(); early != early_hooks_.end();) {
         const auto &[job, hook] = *early;
         bool ended = hook.message.type == HookMessage::Type::ended;
-        if (ended && !gangs_.living_of(job)) {
+        if (ended && (!gangs_.living_of(job) || is_succeeded(job))) {
             ports_.send_hook({.type = HookMessage::Type::clean, .job = job});
             early = early_hooks_.erase(early);
             continue;

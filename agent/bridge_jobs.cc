@@ -69,6 +69,7 @@ void Bridge::take_jobs(const std::string &uid, std::vector<Job> &jobs)
         } else if (job.state != current->state && !is_ended(current->state)) {
             entry->gang.stale = true;
         } else {
+            entry->heard = absences_at_list_;
             current->reason = job.reason;
             current->expected_start = job.expected_start;
             current->prefers = job.prefers;

@@ -104,6 +104,7 @@ void Bridge::note_submitted(GangEntry &entry, const Submitted &submitted,
     if (is<Adopt>(action))
         tell_event(gang, "SlurmJobAdopted", adopting_words(job.ref));
     gang.submit_uncertain = false;
+    entry.heard = entry.began;
     set_job(entry, std::move(job));
     // Should somebody end that job, too, the next one is not asked for at once.
     if (is<Adopt>(action))
@@ -142,6 +143,7 @@ void Bridge::note_looked(GangEntry &entry, Looked &looked)
     if (looked.job.tag.uid.empty()) // somebody wrote over admin_comment
         looked.job.tag = gang.job ? gang.job->tag : GangTag{};
     bool was_suspended = gang.job && gang.job->state == JobState::suspended;
+    entry.heard = entry.began;
     set_job(entry, std::move(looked.job));
     gang.node_down = looked.node_down;
     if (gang.job->state == JobState::suspended && !was_suspended) {

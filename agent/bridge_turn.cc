@@ -132,6 +132,7 @@ void Bridge::reconcile(const std::string &uid)
         return; // the outcome wakes it again
     note_time(*entry);
     note_placement(*entry);
+    entry->gang.unheard = entry->heard != absences_;
     Action action = decide(entry->gang, node_map_);
     bool wants_submit = std::holds_alternative<Submit>(action);
     std::string name = uid; // carry_out() may forget the gang
@@ -237,6 +238,7 @@ void Bridge::carry_out(GangEntry &entry, Action action)
 void Bridge::dispatch(GangEntry &entry, Action action)
 {
     entry.in_flight = action.index();
+    entry.began = absences_;
     entry.ending_job = std::holds_alternative<Complete>(action) ||
                        std::holds_alternative<Cancel>(action) ||
                        std::holds_alternative<Renew>(action);
@@ -261,15 +263,18 @@ void Bridge::dispatch(GangEntry &entry, Action action)
         ports_.access.may(Feature::owners) ? &owners_ : nullptr;
     queue.push([this, action = std::move(action), gang = entry.gang,
                 conf = conf_, where = std::move(where),
-                node = std::move(node), owners](Kube &kube) {
+                node = std::move(node), owners,
+                began = entry.began](Kube &kube) {
         auto kick = [this] {
             ports_.send_hook({.type = HookMessage::Type::kick});
         };
+        auto slurmctld_left = [this, began] { return absences_ != began; };
         ActionDone done{gang.uid, action, fail(Code::internal, "lost")};
         try {
             done.outcome =
                 act(action, gang,
-                    {ports_.slurm, kube, conf, where, kick, node, owners});
+                    {ports_.slurm, kube, conf, where, kick, node, owners,
+                     slurmctld_left});
         } catch (const std::exception &e) {
             done.outcome = fail(Code::internal, e.what());
         }
@@ -282,6 +287,7 @@ void Bridge::load_jobs()
     loading_jobs_ = true;
     talk_.list_asked = true;
     jobs_asked_ = now_;
+    absences_at_list_ = absences_;
     ask_slurm<JobsLoaded>([](Slurm &slurm) { return slurm.load_all(); });
 }
 

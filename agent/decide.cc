@@ -207,6 +207,8 @@ Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
     const JobRef job = gang.job->ref;
     if (gang.pods.empty())
         return Cancel{job};
+    if (all_over(gang) && gang.unheard)
+        return Look{job};
     if (all_over(gang))
         return complete_or_cancel(gang);
     if (gang.job->state == JobState::suspended)

@@ -34,7 +34,8 @@
 //   allocated     bound, prolog held        Start
 //   allocated     living                    Wait
 //   allocated     ending on a lost Node     Complete as failed
-//   allocated     all over by themselves    Complete with their exit code
+//   allocated     all over by themselves    Complete with their exit code; Look
+//                                           first if slurmctld went away since
 //   allocated     ended by a disruption     Complete as failed
 //   allocated     gone, or ended by a user  Cancel
 //   suspended     waiting or living         Wait

@@ -25,6 +25,9 @@ struct Gang {
     // the truth, so it is read again before anything is done.
     std::optional<Job> job;
     bool stale = false;
+    // slurmctld went away since its job was read: if it crashed, it may be back
+    // with a job that it has yet to allocate.
+    bool unheard = false;
     // A submit whose outcome we do not know: look before submitting again.
     bool submit_uncertain = false;
     // slurmctld holds this hook of the job until we say so.

@@ -24,6 +24,10 @@ struct GangEntry {
     // The action that a worker carries out now; one a gang at most.
     std::optional<std::size_t> in_flight;
     bool ending_job = false; // that action ends its job
+    // How often slurmctld had gone away when its job was read last, and when the
+    // action in flight began.
+    unsigned heard = 0;
+    unsigned began = 0;
     // An action of this kind is not repeated before then: it failed, or its
     // effect has yet to be seen.
     std::optional<std::size_t> held_back;

@@ -63,6 +63,40 @@ TEST_CASE("a running Pod whose job is lost gets a new one where it is")
     CHECK(world.slurm.job(2).status == 7 << 8);
 }
 
+// Slurm has given away what the Pod uses before anybody could ask for it.
+TEST_CASE("jobs that hold the room of a Pod without a job give way to its new one")
+{
+    World world;
+    world.nodes = {make_node("kn1")};
+    world.conf.resync_interval = seconds(10);
+    world.start_agent();
+    world.create(make_pod("web", MilliCpu{16000}));
+    world.run_containers("web");
+    world.create(make_pod("first", MilliCpu{8000}));
+    world.create(make_pod("second", MilliCpu{8000}));
+
+    world.slurm.purge(1);
+    world.slurm.schedule();
+    CHECK(world.slurm.job(2).job.state == JobState::configuring);
+    CHECK(world.slurm.job(3).job.state == JobState::configuring);
+    world.pass(seconds(40));
+
+    CHECK(world.slurm.job(2).job.state == JobState::cancelled);
+    CHECK(world.slurm.job(3).job.state == JobState::cancelled);
+    CHECK(binder_of(*world.pod("web")).has_value());
+    JobRef adopter = binder_of(*world.pod("web")).value_or(JobRef{});
+    CHECK(adopter.id > 3);
+    CHECK(world.slurm.job(adopter.id).job.state == JobState::running);
+    CHECK(world.node_of("first").empty());
+    CHECK(world.node_of("second").empty());
+    CHECK_FALSE(world.slurm.node("kn1").drained);
+
+    world.end_containers("web", 0);
+    world.pass(seconds(10));
+    CHECK(world.node_of("first") == "kn1");
+    CHECK(world.node_of("second") == "kn1");
+}
+
 TEST_CASE("killed anywhere while it adopts: one job in the end, the Pod unharmed")
 {
     for (int steps = 0; steps < 60; steps++) {
@@ -141,6 +175,22 @@ TEST_CASE("when Slurm says that the node failed and the node is well, the Pod ge
 
     check_adopted_by(world, 2);
     CHECK_FALSE(world.slurm.job(1).epilog_held);
+}
+
+// After a restart slurmctld gives a node on which an epilog is held to nobody.
+TEST_CASE("the epilog of a job that failed is let go before the next adopts its Pod")
+{
+    World world;
+    start_running(world);
+    world.slurm.set_drained(world.node_of("web"), "no job may start here");
+
+    world.slurm.end_job(1, JobState::node_fail);
+    CHECK(world.slurm.job(1).epilog_held);
+    world.pass(seconds(10));
+
+    CHECK(world.slurm.job(2).job.state == JobState::pending);
+    CHECK_FALSE(world.slurm.job(1).epilog_held);
+    CHECK(world.slurm.dirty() == world.node_of("web"));
 }
 
 TEST_CASE("when an administrator has set the node DOWN, its Pods end")

@@ -369,6 +369,39 @@ TEST_CASE("a Pod whose job is pending again lives on, and gets a new job there")
     CHECK(pod.label(names::job_id_label) == "2");
 }
 
+// Slurm gives a pending job no exit code: its comment says what became of it.
+TEST_CASE("a Pod that ends while slurmctld is away, and comes back before its "
+          "allocation")
+{
+    World world;
+    world.start_agent();
+    world.create("web");
+    world.run_containers("web");
+    world.slurm.hold(1);
+
+    SUBCASE("after its plugin went away")
+    {
+        world.slurm.unallocate(1);
+        world.cut_socket();
+        world.end_containers("web", 7);
+    }
+    SUBCASE("before, and the job's end is under way")
+    {
+        world.calls_hang = true;
+        world.end_containers("web", 7);
+        world.slurm.unallocate(1);
+        world.cut_socket();
+        world.settle();
+        world.calls_hang = false;
+        world.pass(seconds(5));
+    }
+
+    const FakeSlurm::Record &record = world.only_job();
+    CHECK(record.job.state == JobState::cancelled);
+    CHECK(record.comment == "slurmctld lost the allocation in a crash; the Pod "
+                            "ended with exit code 7");
+}
+
 TEST_CASE("a Pod whose job was allocated again elsewhere lives on")
 {
     World world;

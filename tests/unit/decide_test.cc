@@ -206,6 +206,17 @@ TEST_CASE("a Pod that lives by a job that is pending again gets another job")
                       "with exit code 0");
 }
 
+TEST_CASE("the job of a Pod that is over is read again when slurmctld was away")
+{
+    Gang gang = gang_of(with_end(bound_pod(), "Succeeded"), JobState::running);
+    gang.unheard = true;
+    expect<Look>(gang);
+
+    Gang living = gang_of(bound_pod(), JobState::running);
+    living.unheard = true;
+    expect<Wait>(living);
+}
+
 TEST_CASE("a Pod whose job was allocated again, elsewhere, gets another job")
 {
     for (JobState state : allocated_states) {
