@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/node_plan.h"
 
+#include "agent/hybrid_size.h"
 #include "agent/node_words.h"
 
 #include <algorithm>
@@ -266,11 +267,10 @@ class Planner {
         if (!in_.foreign)
             return;
         if (!known.external) {
-            if (plan_.shortages.contains(known.name))
-                plan_.complaints.push_back(
-                    "Node " + node.name + ": Slurm gives away more of " +
-                    known.name + " than its kubelet has: set CoreSpecCount "
-                                 "and MemSpecLimit");
+            if (std::string why =
+                    why_too_large(known, wish.cpus, wish.memory);
+                !why.empty()) // which a shadow makes good
+                plan_.complaints.push_back("Node " + node.name + ": " + why);
             return;
         }
         std::string why;
@@ -318,7 +318,7 @@ class Planner {
                                 "no Node of Kubernetes asks for this one"});
         else if (drained_by_us(known) && empty)
             plan_.unclaimed.push_back(known.name);
-        plan_.look_again |= !in_.dirty;
+        plan_.leaving |= !empty;
     }
 
     void plan_left(const SlurmNode &known, bool empty)
@@ -330,7 +330,7 @@ class Planner {
             return;
         if (empty)
             plan_.steps.push_back(ResumeNode{known.name});
-        plan_.look_again |= !empty;
+        plan_.leaving |= !empty;
     }
 
     const NodePlanInput &in_;

@@ -53,6 +53,8 @@ struct FeatureWishes {
     std::set<std::string> pins; // who has one that no other has: pin_prefix
     std::vector<PredicatePtr> predicates; // evaluated for each Node
     bool keep_others = false; // of both kinds: those that nodes have stay
+
+    bool operator==(const FeatureWishes &) const = default;
 };
 
 // Slurm's names of the nodes that hold Pods which no living job covers; nothing
@@ -99,6 +101,9 @@ struct NodePlan {
     // when nodes come or go.
     bool partitions_changed = false;
     bool look_again = false; // more is known later
+    // Of a node that nobody asks for some Pod of ours has not ended yet, which
+    // neither side's nodes will tell.
+    bool leaving = false;
     std::vector<std::string> complaints; // for the log, one sentence each
     std::map<std::string, std::string> refused; // why, by Node
 };

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <charconv>
+#include <tuple>
 #include <utility>
 
 namespace bridge {
@@ -62,6 +63,19 @@ struct Carry {
     Result<> operator()(const ResumeNode &s) { return slurm.resume(s.node); }
 };
 
+// What jobs have of a node changes all the time, and is of interest only where a
+// node waits to be idle.
+bool same_but_for_jobs(const SlurmNode &a, const SlurmNode &b)
+{
+    auto rest = [](const SlurmNode &n) {
+        return std::tie(n.name, n.address, n.port, n.external, n.drained,
+                        n.down, n.not_responding, n.cpus, n.memory,
+                        n.usable_cpus, n.usable_memory, n.features,
+                        n.active_features, n.reason, n.topology);
+    };
+    return rest(a) == rest(b);
+}
+
 class Syncer {
   public:
     Syncer(Slurm &slurm, NodeSyncState &state, const Conf &conf,
@@ -76,6 +90,9 @@ class Syncer {
         auto table = slurm_.load_nodes_since(state_.table.as_of);
         if (!table)
             return std::unexpected(table.error());
+        bool changed =
+            *table && !std::ranges::equal((*table)->nodes, state_.table.nodes,
+                                          same_but_for_jobs);
         if (*table)
             state_.table = std::move(**table);
         auto reservations = slurm_.load_reservations();
@@ -87,13 +104,14 @@ class Syncer {
         if (now_ >= state_.shadows_due)
             if (auto loaded = load_uses(); !loaded)
                 return std::unexpected(loaded.error());
-        return moved || *table || before != state_.shadows;
+        return moved || changed || before != state_.shadows;
     }
 
     // Something waits for its time, or for Slurm.
     bool has_work() const
     {
-        return state_.rebuild_due || !state_.waiting.empty() ||
+        return state_.rebuild_due || state_.leaving ||
+               !state_.waiting.empty() ||
                std::ranges::any_of(state_.shadows, &NodeUse::pending);
     }
 
@@ -111,6 +129,7 @@ class Syncer {
                    std::move(plan.complaints),
                    plan.look_again};
         placed_ = std::move(plan.placed);
+        state_.leaving = plan.leaving;
         std::erase_if(plan.steps, [this](const NodeStep &step) {
             return asked_before(step);
         });
@@ -327,11 +346,13 @@ Result<NodeSyncResult> sync_nodes(NodeSyncRequest request, Slurm &slurm,
     auto moved = syncer.load();
     if (!moved)
         return std::unexpected(moved.error());
-    if (!request.changed && !*moved && !syncer.has_work()) {
+    bool wished = request.input.wishes != state.wishes;
+    if (!request.changed && !*moved && !wished && !syncer.has_work()) {
         NodeSyncResult nothing;
         nothing.unchanged = true;
         return nothing;
     }
+    state.wishes = request.input.wishes;
     request.input.shadows = state.shadows;
     NodeSyncResult result = syncer.carry_out(
         plan_nodes(request.input, state.table.nodes, state.reservations));

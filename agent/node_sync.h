@@ -26,13 +26,15 @@ struct NodeSyncState {
     bool rebuild_due = true;
     // Since when a node waits to be made anew, or to be deleted.
     std::map<std::string, Clock::time_point> waiting;
+    bool leaving = false;      // as in NodePlan
+    FeatureWishes wishes;      // of the last plan
     std::vector<NodeUse> shadows;
     Clock::time_point shadows_due{}; // when all jobs are asked again
 };
 
 struct NodeSyncRequest {
     NodePlanInput input; // address and port are filled in here
-    bool changed = true; // something of it; else only Slurm is looked at
+    bool changed = true; // of it; else Slurm and its wishes are looked at
     bool list_shadows = false; // slurmctld may have lost some
     Clock::time_point now{};
 };

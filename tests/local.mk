@@ -69,9 +69,13 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/mailbox_test.cc \
 	tests/unit/main.cc \
 	tests/unit/make.h \
+	tests/unit/make_nodes.h \
+	tests/unit/node_features_test.cc \
 	tests/unit/node_marks_test.cc \
+	tests/unit/node_plan_test.cc \
 	tests/unit/node_removal_test.cc \
 	tests/unit/node_resize_test.cc \
+	tests/unit/node_state_test.cc \
 	tests/unit/node_sync_test.cc \
 	tests/unit/node_view_test.cc \
 	tests/unit/objects_test.cc \
