@@ -146,6 +146,7 @@ NodePlanInput Bridge::plan_input()
         }
     }
     input.wishes = feature_wishes();
+    input.feature_labels = conf_->feature_labels;
     if (synced())
         input.dirty = gate_.dirty();
     input.occupied = occupied_nodes();

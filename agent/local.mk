@@ -52,11 +52,13 @@ agent_libagent_la_SOURCES = \
 	agent/mailbox.h \
 	agent/message.h \
 	agent/node_batches.cc agent/node_batches.h \
+	agent/node_features.cc agent/node_features.h \
 	agent/node_gate.cc agent/node_gate.h \
 	agent/node_marks.cc agent/node_marks.h \
 	agent/node_patch.h \
 	agent/node_plan.cc agent/node_plan.h \
 	agent/node_removal.cc agent/node_removal.h \
+	agent/node_step.h \
 	agent/node_sync.cc agent/node_sync.h \
 	agent/node_use.cc agent/node_use.h \
 	agent/node_words.cc agent/node_words.h \

@@ -2,7 +2,7 @@
 // Steps of a plan that differ in nothing but the node are one RPC. Pure.
 #pragma once
 
-#include "agent/node_plan.h"
+#include "agent/node_step.h"
 
 #include <string>
 #include <vector>

@@ -2,6 +2,7 @@
 #include "agent/node_plan.h"
 
 #include "agent/hybrid_size.h"
+#include "agent/node_features.h"
 #include "agent/node_words.h"
 
 #include <algorithm>
@@ -35,22 +36,6 @@ bool gate_keeps(const SlurmNode &known, const DirtyNodes &dirty)
 {
     return known.reason.starts_with(names::gate_drain_reason) &&
            (!dirty || dirty->contains(known.name));
-}
-
-const std::string &active_features(const SlurmNode &known)
-{
-    return known.active_features ? *known.active_features : known.features;
-}
-
-// Those that slurm.conf or an administrator gave it stay.
-std::string hybrid_features(const std::string &known, const std::string &wish)
-{
-    std::string features = without_ours(known);
-    std::vector<std::string> have = sorted_words(features);
-    for (const std::string &word : sorted_words(wish))
-        if (!std::ranges::contains(have, word))
-            features += (features.empty() ? "" : ",") + word;
-    return features;
 }
 
 class Planner {
@@ -141,7 +126,7 @@ class Planner {
                              in_.port,
                              whole_cpus_down(left.cpu),
                              mebibytes_down(left.memory),
-                             features_of(node, plan_.complaints),
+                             features_of(node, in_.feature_labels, plan_.complaints),
                              topology_of(node, plan_.complaints)};
         // Without a size its kubelet has not said yet what it has.
         if (known && in_.foreign && node.allocatable.cpu.value != 0)
@@ -234,12 +219,8 @@ class Planner {
         if (!known.external)
             plan_.hybrid.insert(known.name);
         plan_size(node, known, wish);
-        SetFeatures set{known.name, wish.features, wish.features};
-        if (!known.external) {
-            set.features = hybrid_features(known.features, wish.features);
-            set.active = hybrid_features(active_features(known), wish.features);
-        }
-        plan_features(known, std::move(set));
+        plan_features(known,
+                      features_for(known, wish.features, in_.feature_labels));
         if (!wish.topology.empty() && wish.topology != known.topology)
             plan_.steps.push_back(SetTopology{known.name, wish.topology});
         plan_state(node, known);
@@ -251,13 +232,9 @@ class Planner {
 
     void plan_features(const SlurmNode &known, SetFeatures set)
     {
-        if (sorted_words(known.features) == sorted_words(set.features) &&
-            sorted_words(active_features(known)) == sorted_words(set.active))
+        if (!changes(known, set))
             return;
-        plan_.partitions_changed |=
-            without_ours(known.features) != without_ours(set.features) ||
-            has_word(known.features, names::feature) !=
-                has_word(set.features, names::feature);
+        plan_.partitions_changed |= changes_partitions(known, set);
         plan_.steps.push_back(std::move(set));
     }
 
@@ -324,8 +301,7 @@ class Planner {
     void plan_left(const SlurmNode &known, bool empty)
     {
         if (has_word(known.features, names::feature))
-            plan_features(known, {known.name, without_ours(known.features),
-                                  without_ours(active_features(known))});
+            plan_features(known, features_left(known));
         if (!drained_by_us(known) || known.down)
             return;
         if (empty)

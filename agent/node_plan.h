@@ -10,43 +10,19 @@
 #include "agent/decide.h"
 #include "agent/foreign_pods.h"
 #include "agent/node_marks.h"
+#include "agent/node_step.h"
 #include "agent/objects.h"
 #include "agent/predicate.h"
 #include "agent/slurm_api.h"
-#include "common/names.h"
+#include "common/feature_labels.h"
 
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
-#include <variant>
 #include <vector>
 
 namespace bridge {
-
-using names::drain_mark;
-
-struct CreateNode {
-    NodeDescription node;
-};
-struct SetFeatures {
-    std::string node;
-    std::string features; // comma separated, as the next
-    std::string active;   // of these
-};
-struct SetTopology {
-    std::string node;
-    std::string topology;
-};
-struct DrainNode {
-    std::string node;
-    std::string reason; // begins with drain_mark
-};
-struct ResumeNode { // only what carries our mark
-    std::string node;
-};
-using NodeStep =
-    std::variant<CreateNode, SetFeatures, SetTopology, DrainNode, ResumeNode>;
 
 // The features that Slurm's nodes shall have besides those of their Nodes.
 struct FeatureWishes {
@@ -67,6 +43,7 @@ struct NodePlanInput {
     // known: then no node is made and no size is judged.
     std::optional<std::map<std::string, Amounts>> foreign;
     FeatureWishes wishes;
+    std::vector<FeatureLabel> feature_labels; // whose values are features
     DirtyNodes dirty;
     std::set<std::string> occupied; // Slurm nodes with living Pods of ours
     NodeMap before;                 // who had which Slurm node until now

@@ -12,16 +12,6 @@ namespace {
 
 constexpr std::size_t max_topology = 256; // bytes
 
-template <class Visit>
-void each_word(const std::string &list, Visit visit)
-{
-    for (std::size_t start = 0; start < list.size();) {
-        std::size_t comma = std::min(list.find(',', start), list.size());
-        visit(list.substr(start, comma - start));
-        start = comma + 1;
-    }
-}
-
 bool is_word_character(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -48,38 +38,27 @@ bool is_plain_word(std::string_view word)
            std::ranges::all_of(word, is_word_character);
 }
 
-std::vector<std::string> sorted_words(const std::string &list)
+std::vector<std::string> words_of(const std::string &list)
 {
     std::vector<std::string> words;
-    each_word(list, [&](std::string word) { words.push_back(std::move(word)); });
+    for (std::size_t start = 0; start < list.size();) {
+        std::size_t comma = std::min(list.find(',', start), list.size());
+        words.push_back(list.substr(start, comma - start));
+        start = comma + 1;
+    }
+    return words;
+}
+
+std::vector<std::string> sorted_words(const std::string &list)
+{
+    std::vector<std::string> words = words_of(list);
     std::ranges::sort(words);
     return words;
 }
 
 bool has_word(const std::string &list, const std::string &word)
 {
-    bool found = false;
-    each_word(list, [&](const std::string &one) { found |= one == word; });
-    return found;
-}
-
-std::string features_of(const Node &node, std::vector<std::string> &complaints)
-{
-    std::string features = names::feature;
-    each_word(node.annotation(names::external_node_partitions),
-              [&](std::string word) {
-                  std::erase(word, ' ');
-                  if (word.empty())
-                      return;
-                  if (!is_plain_word(word))
-                      complaints.push_back("Node " + node.name +
-                                           ": annotation " +
-                                           names::external_node_partitions +
-                                           " has a name that is none");
-                  else if (!has_word(features, word))
-                      features += "," + word;
-              });
-    return features;
+    return std::ranges::contains(words_of(list), word);
 }
 
 std::string topology_of(const Node &node, std::vector<std::string> &complaints)
@@ -110,15 +89,6 @@ std::string why_drained(const Node &node)
 std::string pin_of(const std::string &slurm_node)
 {
     return names::pin_prefix + slurm_node;
-}
-
-std::string without_ours(const std::string &features)
-{
-    std::string rest;
-    for (const std::string &word : sorted_words(features))
-        if (!word.empty() && !word.starts_with(names::feature))
-            rest += (rest.empty() ? "" : ",") + word;
-    return rest;
 }
 
 } // namespace bridge

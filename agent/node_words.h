@@ -22,13 +22,9 @@ std::string slurm_name(const Node &node);
 bool is_plain_word(std::string_view word);
 
 // The words of a comma-separated list.
+std::vector<std::string> words_of(const std::string &list);
 std::vector<std::string> sorted_words(const std::string &list);
 bool has_word(const std::string &list, const std::string &word);
-
-// The features of a Node: ours, and one for each partition it names. What it
-// names and cannot have is a complaint.
-std::string features_of(const Node &node,
-                        std::vector<std::string> &complaints);
 
 // Where it is in Slurm's topology; empty where it says nothing, or nothing that
 // Slurm could read.
@@ -40,8 +36,5 @@ std::string why_drained(const Node &node);
 
 // The feature that only this node of Slurm has while a job must run there.
 std::string pin_of(const std::string &slurm_node);
-
-// Without those that begin with "k8s", which are the agent's.
-std::string without_ours(const std::string &features);
 
 } // namespace bridge

@@ -98,4 +98,15 @@ features_of_labels(const std::vector<FeatureLabel> &wanted,
     return features;
 }
 
+bool is_feature_of(const std::vector<FeatureLabel> &wanted,
+                   std::string_view feature)
+{
+    constexpr std::string_view prefix = names::label_feature_prefix;
+    if (!feature.starts_with(prefix))
+        return false;
+    feature.remove_prefix(prefix.size()); // no name has a '.'
+    std::string_view name = feature.substr(0, feature.find('.'));
+    return std::ranges::contains(wanted, name, &FeatureLabel::name);
+}
+
 } // namespace bridge

@@ -30,4 +30,8 @@ std::vector<std::string>
 features_of_labels(const std::vector<FeatureLabel> &wanted,
                    const std::map<std::string, std::string> &labels);
 
+// Whether it is one that these labels can give.
+bool is_feature_of(const std::vector<FeatureLabel> &wanted,
+                   std::string_view feature);
+
 } // namespace bridge

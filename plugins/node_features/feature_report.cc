@@ -89,12 +89,15 @@ std::string merged_features(const std::string &fresh, const std::string &before,
     };
     bool update = agents(said); // slurmd never says it
     bool keep = !update && agents(had) && agents(may);
+    // Only slurmd says whether there is a kubelet.
+    std::string kubelet =
+        std::string(names::label_feature_prefix) + names::kubelet_name;
     Words merged;
     for (const std::string &word : had)
         if (std::ranges::contains(may, word) && (keep || !of_slurmd(word)))
             merged.push_back(word);
     for (const std::string &word : said)
-        if (!keep || !of_slurmd(word))
+        if (!keep || !of_slurmd(word) || word == kubelet)
             add(merged, word);
     return join(merged);
 }

@@ -8,7 +8,7 @@
 //
 // slurmd looks once in its life and says the same at each registration, so the
 // agent, which follows the Node, is believed rather than slurmd: while a node
-// has the agent's own feature, k8s, what slurmd says of k8s.… changes nothing.
+// has the agent's own feature, k8s, what slurmd says of labels changes nothing.
 // All others than k8s.… are nothing to us, and stay.
 #pragma once
 

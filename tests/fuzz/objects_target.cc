@@ -3,6 +3,7 @@
 // job, its end.
 #include "agent/gang.h"
 #include "agent/foreign_pods.h"
+#include "agent/node_features.h"
 #include "agent/node_marks.h"
 #include "agent/node_plan.h"
 #include "agent/node_words.h"
@@ -60,7 +61,9 @@ void node(std::string_view input)
             node.allocatable.memory.value >= 0);
     promise(same_for_slurm(node, node));
     std::vector<std::string> complaints;
-    promise(!features_of(node, complaints).contains(' '));
+    std::string features = features_of(
+        node, {{"topology.kubernetes.io/zone", "zone"}}, complaints);
+    promise(!features.contains(' '));
     promise(!topology_of(node, complaints).contains(' '));
     (void)why_drained(node);
     SlurmNode behind;

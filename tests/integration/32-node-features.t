@@ -135,6 +135,48 @@ def beside_the_agent():
     runs("k8s")
 
 
+@case
+def the_agent_follows():
+    """beside a running slurmd another label is another feature at once, and what
+    slurmd alone knows stays, over its next registration too"""
+    label_node("zone-old")  # which slurmd says until the end
+    wait_for("the agent's feature and slurmd's",
+             lambda: {"k8s", "k8s.kubelet"} <= features())
+    for zone in ("zone-c", "zone-d", None):
+        bed.api("PATCH", f"/api/v1/nodes/{NODE}",
+                {"metadata": {"labels": {ZONE: zone}}},
+                "application/merge-patch+json")
+        wanted = {"k8s.kubelet"} | ({f"k8s.zone.{zone}"} if zone else set())
+        for when in ("at once", "after slurmd's word"):
+            for field in ("features", "active_features"):
+                wait_for(f"{wanted} {when}", lambda: {
+                    f for f in features(field) if f.startswith("k8s.")} == wanted
+                    and usable())
+            restart_slurmd()
+            wait_for("slurmd to be there again", usable)
+
+
+@case
+def on_external_nodes():
+    """an external node has the chosen labels as features, and a Pod that asks for
+    one gets it there"""
+    bed.api("PATCH", "/api/v1/nodes/kn2", {"metadata": {"labels": {ZONE: "far"}}},
+            "application/merge-patch+json")
+    try:
+        wait_for("the zone of kn2", lambda:
+                 "k8s.zone.far" in slurm_node("kn2")["features"])
+        check("k8s.zone.far" not in slurm_node("kn1")["features"], "kn1 has it")
+        asks = bed.pod("far", annotations={"slurmk8s/constraints": "k8s.zone.far"})
+        bed.create(asks)
+        equal(bed.wait_phase("far", "Running")["spec"]["nodeName"], "kn2", "Node")
+    finally:
+        bed.api("PATCH", "/api/v1/nodes/kn2",
+                {"metadata": {"labels": {ZONE: None}}},
+                "application/merge-patch+json")
+    wait_for("kn2 to be as it was", lambda:
+             "k8s.zone.far" not in slurm_node("kn2")["features"])
+
+
 with hybrid.hybrid_nodes():
     conf = bed.inside("cat", CONF)
     bed.inside("sh", "-c", f"cat > {CONF}",

@@ -72,3 +72,14 @@ TEST_CASE("a hostile value gives no feature")
         CHECK(features_of_labels(*wanted, {{"zone", value}}).empty());
     }
 }
+
+TEST_CASE("which features labels can give is told by the name")
+{
+    auto wanted = parse_feature_labels("example.com/zone,tier:class");
+    REQUIRE(wanted);
+    for (const char *feature : {"k8s.zone.a", "k8s.zone", "k8s.class.a.b"})
+        CHECK(is_feature_of(*wanted, feature));
+    for (const char *feature : {"k8s.kubelet", "k8s.zonex", "k8s.tier.a", "zone",
+                                "k8s", "k8s.", "k8s-zone.a", ""})
+        CHECK_FALSE(is_feature_of(*wanted, feature));
+}

@@ -92,6 +92,55 @@ TEST_CASE("on a hybrid node only the features of ours are replaced")
     CHECK(plan_of(node, known).steps.empty());
 }
 
+namespace {
+
+NodePlan plan_zone(const std::string &zone, const SlurmNode &known)
+{
+    Node node = make_node("n1");
+    if (!zone.empty())
+        node.labels["topology.kubernetes.io/zone"] = zone;
+    NodePlanInput input = make_input({node});
+    input.feature_labels = {{"topology.kubernetes.io/zone", "zone"},
+                            {"example.com/cache", "cache"}};
+    return plan_nodes(input, {known});
+}
+
+} // namespace
+
+TEST_CASE("the labels that the site has chosen are features of external nodes")
+{
+    SlurmNode known = make_slurm_node("n1");
+    CHECK(plan_zone("", known).steps.empty());
+
+    NodePlan plan = plan_zone("eu-1", known);
+    SetFeatures set = step_of<SetFeatures>(plan);
+    CHECK(set.features == "k8s,k8s.zone.eu-1");
+    CHECK(set.active == set.features);
+    CHECK(plan.partitions_changed); // one may be made of it
+    known.features = set.features;
+    CHECK(plan_zone("eu-1", known).steps.empty());
+    CHECK(step_of<SetFeatures>(plan_zone("eu-2", known)).features ==
+          "k8s,k8s.zone.eu-2");
+    CHECK(step_of<SetFeatures>(plan_zone("", known)).features == "k8s");
+}
+
+TEST_CASE("on a hybrid node they replace what slurmd has said of the same labels, "
+          "and what else it says stays")
+{
+    SlurmNode known = make_hybrid_node("n1");
+    known.features = "avx,k8s.kubelet,k8s.rack.r1,k8s.zone.eu-1,k8s.zonex";
+
+    SetFeatures set = step_of<SetFeatures>(plan_zone("eu-2", known));
+
+    CHECK(set.features ==
+          "avx,k8s.kubelet,k8s.rack.r1,k8s.zonex,k8s,k8s.zone.eu-2");
+    CHECK(set.active == set.features);
+    known.features = set.features;
+    CHECK(plan_zone("eu-2", known).steps.empty());
+    CHECK(step_of<SetFeatures>(plan_zone("", known)).features ==
+          "avx,k8s.kubelet,k8s.rack.r1,k8s.zonex,k8s");
+}
+
 TEST_CASE("what is not active on a hybrid node stays so")
 {
     SlurmNode known = make_hybrid_node("n1");
@@ -147,10 +196,10 @@ TEST_CASE("features of predicates stay while nobody knows whose they are")
 TEST_CASE("a node with a slurmd that no Node asks for loses our features alone")
 {
     SlurmNode known = make_hybrid_node("n1");
-    known.features = "avx,k8s,k8s-0815";
+    known.features = "avx,k8s,k8s-0815,k8s.kubelet,k8s.zone.a";
 
-    CHECK(step_of<SetFeatures>(plan_all({}, {known}))
-              .features == "avx");
+    CHECK(step_of<SetFeatures>(plan_all({}, {known})).features ==
+          "avx,k8s.kubelet,k8s.zone.a");
     known.features = "avx,k8sfan"; // never was ours
     CHECK(plan_all({}, {known}).steps.empty());
 }
