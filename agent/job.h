@@ -14,6 +14,8 @@
 
 namespace bridge {
 
+inline constexpr std::uint32_t highest_priority = 0xfffffffd; // below NO_VAL
+
 // What the admin_comment of our jobs says, which only SlurmUser can write: whose
 // job it is. Small, since it is packed into every job listing.
 struct GangTag {

@@ -26,8 +26,6 @@ using PartitionInfo =
 using SubmitResponse =
     SlurmPtr<submit_response_msg_t, slurm_free_submit_response_response_msg>;
 
-constexpr std::uint32_t highest_priority = 0xfffffffd; // just below NO_VAL
-
 NodeUse use_of(const slurm_job_info_t &info)
 {
     NodeUse use;

@@ -16,7 +16,6 @@ namespace {
 constexpr int oom_status = 253;
 constexpr int exit_1 = 1 << 8;
 constexpr int max_signal = 64;
-constexpr std::uint32_t highest_priority = 0xfffffffd; // just below NO_VAL
 constexpr std::uint32_t max_minutes = 365 * 24 * 60 * 10; // ten years
 
 std::string objection_to_pod(const Pod &pod)
