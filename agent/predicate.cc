@@ -18,7 +18,11 @@ namespace {
 constexpr std::size_t hash_letters = 12; // 5 bits each: nobody finds another
                                          // text for somebody's feature
 constexpr std::size_t sentence_part = 200;
-constexpr char health_prefix[] = "node.kubernetes.io/";
+
+// Of a Node that is not ready or is cordoned: its Slurm node is drained.
+constexpr std::string_view drained_for[] = {
+    "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable",
+    "node.kubernetes.io/unschedulable"};
 
 template <class T> void sort_unique(std::vector<T> &items)
 {
@@ -169,25 +173,24 @@ void merge_values(NodeSelector &selector)
         selector.push_back({std::move(requirement)});
 }
 
-bool is_about_health(std::string_view taint)
+bool is_left_to_others(std::string_view taint)
 {
-    return taint.starts_with(health_prefix);
+    return taint == names::managed_node_taint ||
+           std::ranges::contains(drained_for, taint);
 }
 
 // Whether the toleration can make a difference to us.
 bool counts(const Toleration &toleration)
 {
     return toleration.effect != "PreferNoSchedule" &&
-           toleration.key != names::managed_node_taint &&
-           !is_about_health(toleration.key);
+           !is_left_to_others(toleration.key);
 }
 
 // Whether the taint keeps Pods off that do not tolerate it.
 bool keeps_off(const Taint &taint)
 {
     return taint.effect != "PreferNoSchedule" &&
-           taint.key != names::managed_node_taint &&
-           !is_about_health(taint.key);
+           !is_left_to_others(taint.key);
 }
 
 bool tolerates(const Toleration &t, const Taint &taint)

@@ -79,9 +79,10 @@ class Predicate {
 using PredicatePtr = std::shared_ptr<const Predicate>;
 const Predicate &value_of(const PredicatePtr &predicate);
 
-// Whether the Node satisfies it now. Taints that tell of the Node's health are
-// not looked at, since its Slurm node is drained for what they say; neither is
-// ours, which keeps other schedulers off.
+// Whether the Node satisfies it now. Taints of a Node that is not ready or is
+// cordoned are not looked at, since its Slurm node is drained for that; neither
+// is ours, which keeps other schedulers off. What the kubelet is short of keeps
+// Pods off as any taint does.
 bool matches(const Predicate &predicate, const Node &node);
 // Of a selector that normalize() has put in order.
 bool matches(const NodeSelector &selector, const Node &node);

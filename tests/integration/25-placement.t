@@ -192,9 +192,21 @@ def taint(node, *taints):
     patch_node(node, {"spec": {"taints": list(taints) or None}})
 
 
+def set_condition(node, kind, is_so):
+    """As its kubelet says; Kubernetes taints the Node for it."""
+    bed.api("PATCH", f"/api/v1/nodes/{node}/status", {"status": {"conditions": [
+        {"type": kind, "status": str(is_so), "reason": "Test",
+         "message": "as the test wants"}]}},
+        "application/strategic-merge-patch+json")
+
+
+def slurm_node(name):
+    shown = bed.run("scontrol", "show", "node", name, "--json")
+    return bed.json.loads(shown)["nodes"][0]
+
+
 def features(node):
-    shown = bed.run("scontrol", "show", "node", node, "--json")
-    return set(bed.json.loads(shown)["nodes"][0]["features"])
+    return set(slurm_node(node)["features"])
 
 
 def predicates(node):
@@ -434,6 +446,29 @@ def slurmctld_restart():
     wait_for("the feature to be back", lambda: predicates("kn2"), 60)
     free("kn2")
     equal(land("kept", 60), "kn2", "its node")
+
+
+@case
+def short_of_memory():
+    """a Node that is short of memory takes what tolerates that, and nothing else
+    until it is no longer; it is not drained, and what runs there runs on"""
+    make("before", selector(disk="hdd"))
+    land("before")
+    set_condition("kn2", "MemoryPressure", True)
+    try:
+        wait_for("kn2 to be short of memory",
+                 lambda: UNTAINTED not in features("kn2"), 60)
+        check("DRAIN" not in str(slurm_node("kn2")["state"]), "kn2 is drained")
+        make("careful", selector(disk="hdd"))
+        waits("careful")
+        make("bold", {**selector(disk="hdd"), **tolerating(
+            {"key": "node.kubernetes.io/memory-pressure",
+             "operator": "Exists", "effect": "NoSchedule"})})
+        equal(land("bold"), "kn2", "its node")
+        check(bed.phase_is("before", "Running"), "what ran there")
+    finally:
+        set_condition("kn2", "MemoryPressure", False)
+    equal(land("careful", 60), "kn2", "its node")
 
 
 @case

@@ -144,6 +144,16 @@ TEST_CASE("a taint keeps off whoever does not tolerate it")
         {{"", true, "", "NoExecute"}, tainted("k", "v"), false},
         {{"j", true, "", ""}, tainted("k", "v", "PreferNoSchedule"), true},
         {{"j", true, "", ""}, tainted("node.kubernetes.io/not-ready"), true},
+        {{"j", true, "", ""}, tainted("node.kubernetes.io/unreachable"), true},
+        {{"j", true, "", ""}, tainted("node.kubernetes.io/unschedulable"), true},
+        {{"j", true, "", ""}, tainted("node.kubernetes.io/disk-pressure"), false},
+        {{"j", true, "", ""}, tainted("node.kubernetes.io/pid-pressure"), false},
+        {{"j", true, "", ""}, tainted("node.kubernetes.io/network-unavailable"),
+         false},
+        {{"j", true, "", ""}, tainted("node.kubernetes.io/out-of-service"),
+         false},
+        {{"node.kubernetes.io/memory-pressure", true, "", "NoSchedule"},
+         tainted("node.kubernetes.io/memory-pressure"), true},
         {{"j", true, "", ""}, tainted(names::managed_node_taint), true},
     };
     for (const auto &row : table) {
