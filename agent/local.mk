@@ -51,7 +51,10 @@ agent_libagent_la_SOURCES = \
 	agent/line_framer.cc agent/line_framer.h \
 	agent/mailbox.h \
 	agent/message.h \
+	agent/node_address.cc agent/node_address.h \
 	agent/node_batches.cc agent/node_batches.h \
+	agent/node_carry.cc agent/node_carry.h \
+	agent/node_claims.cc agent/node_claims.h \
 	agent/node_features.cc agent/node_features.h \
 	agent/node_gate.cc agent/node_gate.h \
 	agent/node_marks.cc agent/node_marks.h \

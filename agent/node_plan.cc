@@ -2,18 +2,17 @@
 #include "agent/node_plan.h"
 
 #include "agent/hybrid_size.h"
+#include "agent/node_claims.h"
 #include "agent/node_features.h"
 #include "agent/node_words.h"
 
 #include <algorithm>
 #include <map>
-#include <tuple>
+#include <utility>
 
 namespace bridge {
 
 namespace {
-
-using Claims = std::map<std::string, const Node *>; // by Slurm's name
 
 bool has_pin(const SlurmNode &node)
 {
@@ -54,58 +53,24 @@ class Planner {
 
     NodePlan plan()
     {
-        find_claims();
-        for (const auto &[name, node] : claims_)
+        NodeClaims claims = claims_of(in_.nodes, in_.before);
+        for (const NodePtr &node : in_.nodes)
+            if (!is_opted_in(*node))
+                add_patch(plan_unmark(*node));
+        for (const auto &[node, why] : claims.refused)
+            plan_.complaints.push_back("Node " + node +
+                                       " is left out: " + why);
+        plan_.refused = std::move(claims.refused);
+        for (const auto &[name, node] : claims.nodes)
             plan_claim(name, *node);
         for (const auto &[name, node] : known_)
-            if (!claims_.contains(name) && !left_alone_.contains(name))
+            if (!claims.nodes.contains(name) &&
+                !claims.left_alone.contains(name))
                 plan_unclaimed(*node);
         return std::move(plan_);
     }
 
   private:
-    void refuse(const Node &node, const std::string &why)
-    {
-        plan_.complaints.push_back("Node " + node.name + " is left out: " +
-                                   why);
-        plan_.refused[node.name] = why;
-    }
-
-    void find_claims()
-    {
-        for (const NodePtr &node : in_.nodes) {
-            std::string name = slurm_name(*node);
-            if (!is_opted_in(*node)) {
-                add_patch(plan_unmark(*node));
-            } else if (!is_plain_word(name)) {
-                refuse(*node, "its name cannot be one in Slurm");
-            } else if (!node->objection.empty()) {
-                left_alone_.insert(name);
-                refuse(*node, node->objection);
-            } else {
-                claim(name, *node);
-            }
-        }
-    }
-
-    // One has it: who had it until now, else the older one.
-    void claim(const std::string &name, const Node &node)
-    {
-        auto [holder, first] = claims_.emplace(name, &node);
-        if (first)
-            return;
-        auto rank = [&](const Node &one) {
-            auto before = in_.before.find(name);
-            bool had = before != in_.before.end() && before->second == one.name;
-            return std::tuple(!had, one.created, one.name);
-        };
-        const Node *loser = &node;
-        if (rank(node) < rank(*holder->second))
-            std::swap(loser, holder->second);
-        refuse(*loser, "Node " + holder->second->name + " has Slurm's node " +
-                           name + " already");
-    }
-
     void add_patch(NodePatch patch)
     {
         if (!patch.empty())
@@ -126,7 +91,8 @@ class Planner {
                              in_.port,
                              whole_cpus_down(left.cpu),
                              mebibytes_down(left.memory),
-                             features_of(node, in_.feature_labels, plan_.complaints),
+                             features_of(node, in_.feature_labels,
+                                         plan_.complaints),
                              topology_of(node, plan_.complaints)};
         // Without a size its kubelet has not said yet what it has.
         if (known && in_.foreign && node.allocatable.cpu.value != 0)
@@ -154,11 +120,12 @@ class Planner {
         }
         if (!in_.wishes.keep_others || !known)
             return;
-        for (const std::string &word : sorted_words(known->features))
+        std::vector<std::string> have = sorted_words(wish.features);
+        for (const std::string &word : words_of(known->features))
             if (word.starts_with(names::predicate_prefix) &&
                 !word.starts_with(names::pin_prefix) &&
                 word != names::untainted_feature &&
-                !has_word(wish.features, word))
+                !std::ranges::binary_search(have, word))
                 wish.features += "," + word;
     }
 
@@ -313,8 +280,6 @@ class Planner {
     std::map<std::string, std::string> maintenance_;
     std::map<std::string, const SlurmNode *> known_;
     std::vector<std::pair<const Predicate *, std::string>> predicates_;
-    Claims claims_;
-    std::set<std::string> left_alone_; // in Slurm, as they are
     NodePlan plan_;
 };
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/node_sync.h"
 
-#include "agent/node_batches.h"
+#include "agent/node_address.h"
+#include "agent/node_carry.h"
 #include "agent/node_removal.h"
 #include "agent/shadow_plan.h"
 
 #include <algorithm>
-#include <arpa/inet.h>
-#include <charconv>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -16,52 +16,6 @@ namespace bridge {
 namespace {
 
 constexpr std::size_t most_removed = 500; // slurmctld holds its locks so long
-constexpr char default_address[] = "127.0.0.1"; // beside slurmctld, as we are
-
-struct Address {
-    std::string ip;
-    std::uint16_t port; // 0: slurmctld's
-};
-
-Result<Address> parse_address(const std::string &text)
-{
-    Address address{text.empty() ? default_address : text, 0};
-    if (std::size_t colon = address.ip.rfind(':');
-        colon != address.ip.npos && address.ip.find(':') == colon) {
-        const char *end = address.ip.data() + address.ip.size();
-        auto [rest, error] = std::from_chars(
-            address.ip.data() + colon + 1, end, address.port);
-        if (error != std::errc() || rest != end || address.port == 0)
-            return fail(Code::rejected, "NodeAddress=" + text +
-                                            " has no port behind its ':'");
-        address.ip.resize(colon);
-    }
-    in6_addr any{};
-    if (inet_pton(AF_INET, address.ip.c_str(), &any) != 1 &&
-        inet_pton(AF_INET6, address.ip.c_str(), &any) != 1)
-        return fail(Code::rejected,
-                    "NodeAddress=" + text + " is not an IP address");
-    return address;
-}
-
-struct Carry {
-    Slurm &slurm;
-
-    Result<> operator()(const CreateNode &s) { return slurm.create_node(s.node); }
-    Result<> operator()(const SetFeatures &s)
-    {
-        return slurm.set_features(s.node, s.features, s.active);
-    }
-    Result<> operator()(const SetTopology &s)
-    {
-        return slurm.set_topology(s.node, s.topology);
-    }
-    Result<> operator()(const DrainNode &s)
-    {
-        return slurm.drain(s.node, s.reason);
-    }
-    Result<> operator()(const ResumeNode &s) { return slurm.resume(s.node); }
-};
 
 // What jobs have of a node changes all the time, and is of interest only where a
 // node waits to be idle.
@@ -134,12 +88,11 @@ class Syncer {
             return asked_before(step);
         });
         state_.rebuild_due |= plan.partitions_changed;
-        for (const NodeBatch &batch : batches_of(plan.steps))
-            carry_batch(batch);
+        carry(plan.steps);
         carry_shadows(plan_shadows(plan.shortages, state_.shadows));
         remove_idle(plan);
         if (state_.rebuild_due)
-            state_.rebuild_due = !try_to(slurm_.rebuild_partitions(), {});
+            state_.rebuild_due = !try_to(slurm_.rebuild_partitions());
         for (const NodeUse &shadow : state_.shadows)
             result_.shadows.push_back(shadow.job);
         for (const auto &[node, features] : placed_)
@@ -172,7 +125,7 @@ class Syncer {
         for (const auto &[node, room] : plan.submit) {
             auto job = slurm_.submit_shadow(node, room);
             state_.shadows_due = now_; // whether it waits, or is there at all
-            if (try_to(job ? Result<>{} : std::unexpected(job.error()), {}))
+            if (try_to(job ? Result<>{} : std::unexpected(job.error())))
                 state_.shadows.push_back({*job, true, {}, {}, node, room});
         }
     }
@@ -181,7 +134,7 @@ class Syncer {
     {
         auto done = slurm_.cancel(shadow.job);
         if (!done && done.error().code != Code::not_found)
-            return try_to(done, {});
+            return try_to(done);
         std::erase_if(state_.shadows, [&](const NodeUse &known) {
             return known.job == shadow.job;
         });
@@ -226,7 +179,7 @@ class Syncer {
             return;
         auto uses = load_uses();
         if (!uses) {
-            (void)try_to(std::unexpected(uses.error()), {});
+            (void)try_to(std::unexpected(uses.error()));
             return;
         }
         std::vector<std::string> go = removable(due, state_.table.nodes, *uses,
@@ -261,8 +214,7 @@ class Syncer {
             result_.retry = true; // busy again, most likely
             return;
         }
-        for (const NodeBatch &batch : batches_of(creates))
-            carry_batch(batch);
+        carry(creates);
     }
 
     // Slurm may write a topology in another way than it was asked to.
@@ -275,45 +227,26 @@ class Syncer {
         return std::exchange(asked, topology->topology) == topology->topology;
     }
 
-    bool try_to(const Result<> &done, const std::vector<std::string> &nodes)
+    void carry(const std::vector<NodeStep> &steps)
+    {
+        CarryOutcome outcome = carry_steps(steps, slurm_);
+        state_.rebuild_due |= outcome.rebuild_due;
+        result_.retry |= !outcome.failed.empty();
+        std::ranges::move(outcome.complaints,
+                          std::back_inserter(result_.complaints));
+        for (const std::string &node : outcome.failed) {
+            result_.pinned.erase(node);
+            placed_.erase(node);
+        }
+    }
+
+    bool try_to(const Result<> &done)
     {
         if (done)
             return true;
         result_.complaints.push_back(done.error().message);
         result_.retry = true;
-        for (const std::string &node : nodes) {
-            result_.pinned.erase(node);
-            placed_.erase(node);
-        }
         return false;
-    }
-
-    void carry_batch(const NodeBatch &batch)
-    {
-        if (batch.nodes.size() == 1) {
-            (void)try_to(std::visit(Carry{slurm_}, batch.step), batch.nodes);
-            return;
-        }
-        if (std::visit(Carry{slurm_}, batch.step))
-            return;
-        // One of them is in the way of the others: which one?
-        for (const std::string &node : batch.nodes)
-            carry_alone(step_for(batch.step, node), node);
-    }
-
-    // slurmctld makes those before the first that fails, and then forgets to
-    // look at their features.
-    void carry_alone(const NodeStep &step, const std::string &node)
-    {
-        auto done = std::visit(Carry{slurm_}, step);
-        const auto *create = std::get_if<CreateNode>(&step);
-        if (!done && create) {
-            state_.rebuild_due = true;
-            if (slurm_.set_features(node, create->node.features,
-                                    create->node.features))
-                return; // it is there
-        }
-        (void)try_to(done, {node});
     }
 
     Slurm &slurm_;
@@ -329,7 +262,7 @@ class Syncer {
 Result<NodeSyncResult> sync_nodes(NodeSyncRequest request, Slurm &slurm,
                                   const Conf &conf, NodeSyncState &state)
 {
-    auto address = parse_address(conf.node_address);
+    auto address = parse_node_address(conf.node_address);
     if (!address)
         return std::unexpected(address.error());
     if (address->port == 0) {

@@ -145,7 +145,12 @@ tests_fuzz_fuzz_SOURCES = \
 	agent/job_values.cc \
 	agent/kube_text.cc \
 	agent/line_framer.cc \
+	agent/hybrid_size.cc \
+	agent/node_address.cc \
 	agent/node_batches.cc \
+	agent/node_carry.cc \
+	agent/node_claims.cc \
+	agent/node_features.cc \
 	agent/node_marks.cc \
 	agent/node_plan.cc \
 	agent/node_removal.cc \
