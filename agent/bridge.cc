@@ -15,6 +15,7 @@ Bridge::Bridge(std::shared_ptr<const Conf> conf, BridgePorts ports,
 {
     quota_.set_limits(
         {conf_->max_pending_jobs, conf_->max_pending_in_namespace});
+    placements_.set_limit(conf_->max_selections_in_namespace);
     health_.set_problem(start_problem, "the first lists are not complete yet");
     health_.set_problem("prep/k8s", "not connected yet");
 }
@@ -143,6 +144,7 @@ void Bridge::on(Reload &reload)
     conf_ = std::move(reload.conf);
     quota_.set_limits(
         {conf_->max_pending_jobs, conf_->max_pending_in_namespace});
+    placements_.set_limit(conf_->max_selections_in_namespace);
     list_jobs_soon();
     nodes_changed_ = true;
     try_all_again();

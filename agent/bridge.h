@@ -190,7 +190,8 @@ class Bridge {
 
     // bridge_placement.cc: which Nodes are such as the Pods ask for
     void note_placement(GangEntry &entry);
-    PlacementTable::State need_placement(const PredicatePtr &predicate);
+    PlacementTable::State need_placement(const Gang &gang,
+                                         const PredicatePtr &predicate);
     std::string why_nowhere(const Gang &gang);
     void note_claims(GangEntry &entry);
     std::string why_misplaced(const Gang &gang) const;

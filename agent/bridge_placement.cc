@@ -30,6 +30,11 @@ bool wants_node(const Gang &gang)
     });
 }
 
+PlacementTable::Asker asker_for(const Gang &gang)
+{
+    return {gang.key.ns, gang.job && !is_ended(gang.job->state)};
+}
+
 // Its job waits, and where its volumes are has not been read since the start.
 bool asks_unknown(const Gang &gang)
 {
@@ -57,7 +62,7 @@ void Bridge::note_placement(GangEntry &entry)
         return;
     if (wants_node(gang)) {
         gang.nowhere = why_nowhere(gang);
-        if (first.preferred && need_placement(first.preferred) ==
+        if (first.preferred && need_placement(gang, first.preferred) ==
                                    PlacementTable::State::ready)
             gang.preferred = first.preferred;
     } else if (gang.job && is_allocated(gang.job->state) &&
@@ -93,9 +98,10 @@ void Bridge::note_claims(GangEntry &entry)
         gang.nowhere = refused_words(both.error().message);
 }
 
-PlacementTable::State Bridge::need_placement(const PredicatePtr &predicate)
+PlacementTable::State Bridge::need_placement(const Gang &gang,
+                                             const PredicatePtr &predicate)
 {
-    auto state = placements_.need(predicate, now_);
+    auto state = placements_.need(predicate, asker_for(gang), now_);
     if (placements_.take_new()) {
         nodes_changed_ = true;
         nodes_due_ = std::min(nodes_due_, now_);
@@ -105,7 +111,7 @@ PlacementTable::State Bridge::need_placement(const PredicatePtr &predicate)
 
 std::string Bridge::why_nowhere(const Gang &gang)
 {
-    auto state = need_placement(gang.predicate);
+    auto state = need_placement(gang, gang.predicate);
     if (state == PlacementTable::State::ready)
         return {};
     placement_waits_.insert(gang.uid);
@@ -114,6 +120,8 @@ std::string Bridge::why_nowhere(const Gang &gang)
         return nowhere_words(value_of(gang.predicate));
     case PlacementTable::State::full:
         return too_many_predicates_words(PlacementTable::max_predicates);
+    case PlacementTable::State::full_in_namespace:
+        return too_many_in_namespace_words(conf_->max_selections_in_namespace);
     default:
         return {}; // placement_known() waits for the sync
     }
@@ -125,9 +133,10 @@ bool Bridge::placement_known(const Gang &gang)
 {
     const PredicatePtr &preferred = gang.pods.front()->preferred;
     bool known =
-        need_placement(gang.predicate) != PlacementTable::State::unknown &&
-        (!preferred ||
-         need_placement(preferred) != PlacementTable::State::unknown);
+        need_placement(gang, gang.predicate) !=
+            PlacementTable::State::unknown &&
+        (!preferred || need_placement(gang, preferred) !=
+                           PlacementTable::State::unknown);
     if (!known)
         placement_waits_.insert(gang.uid);
     return known;
@@ -156,10 +165,11 @@ void Bridge::note_needed()
         if (!wants_node(gang))
             continue;
         const Pod &first = *gang.pods.front();
+        PlacementTable::Asker asker = asker_for(gang);
         placements_.need(gang.volumes ? gang.predicate : first.predicate,
-                         now_);
+                         asker, now_);
         if (first.preferred)
-            placements_.need(first.preferred, now_);
+            placements_.need(first.preferred, asker, now_);
     }
 }
 

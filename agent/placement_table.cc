@@ -7,7 +7,7 @@ namespace bridge {
 
 PlacementTable::PlacementTable()
 {
-    entries_[value_of({}).feature()] = {{}, Clock::time_point::max(), {}};
+    entries_[value_of({}).feature()] = {};
 }
 
 void PlacementTable::share(Pod &pod)
@@ -31,22 +31,36 @@ PredicatePtr PlacementTable::share(PredicatePtr predicate)
     return predicate;
 }
 
+bool PlacementTable::has_room(const Asker &asker) const
+{
+    auto held = held_.find(asker.ns);
+    return asker.has_job || held == held_.end() ||
+           held->second < in_namespace_;
+}
+
 PlacementTable::State PlacementTable::need(const PredicatePtr &predicate,
+                                           const Asker &asker,
                                            Clock::time_point now)
 {
     auto known = entries_.find(value_of(predicate).feature());
-    if (known == entries_.end()) {
-        if (entries_.size() > max_predicates)
-            return State::full;
-        entries_[predicate->feature()] = {predicate, now, {}};
-        new_ = true;
-        return State::unknown;
-    }
-    if (known->second.predicate != predicate &&
+    bool fresh = known == entries_.end();
+    if (!fresh && known->second.predicate != predicate &&
         value_of(known->second.predicate) != value_of(predicate))
         return State::full; // two texts, one hash: the first one has it
-    if (predicate)
-        known->second.needed = now;
+    if (!predicate)
+        return state_of(known->second);
+    bool counted = !fresh && known->second.needed.contains(asker.ns);
+    if (!counted && !has_room(asker))
+        return State::full_in_namespace;
+    if (fresh && entries_.size() > max_predicates && !asker.has_job)
+        return State::full;
+    if (fresh) {
+        known = entries_.emplace(predicate->feature(), Entry{predicate, {}, {}})
+                    .first;
+        new_ = true;
+    }
+    held_[asker.ns] += !counted;
+    known->second.needed[asker.ns] = now;
     return state_of(known->second);
 }
 
@@ -89,18 +103,27 @@ bool PlacementTable::take(const std::vector<PredicatePtr> &wishes,
 
 bool PlacementTable::drop_unused(Clock::time_point now, Clock::duration linger)
 {
-    return std::erase_if(entries_, [&](const auto &known) {
-               return known.second.predicate &&
-                      now - known.second.needed >= linger;
-           }) != 0;
+    bool dropped = false;
+    for (auto &[feature, entry] : entries_)
+        std::erase_if(entry.needed, [&](const auto &one) {
+            if (now - one.second < linger)
+                return false;
+            if (auto held = held_.find(one.first); --held->second == 0)
+                held_.erase(held);
+            return dropped = true;
+        });
+    std::erase_if(entries_, [](const auto &known) {
+        return known.second.predicate && known.second.needed.empty();
+    });
+    return dropped;
 }
 
 Clock::time_point PlacementTable::next_drop(Clock::duration linger) const
 {
     Clock::time_point next = Clock::time_point::max();
     for (const auto &[feature, entry] : entries_)
-        if (entry.predicate)
-            next = std::min(next, entry.needed + linger);
+        for (const auto &[ns, when] : entry.needed)
+            next = std::min(next, when + linger);
     return next;
 }
 

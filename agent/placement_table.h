@@ -29,20 +29,32 @@ class PlacementTable {
         unknown, // not synced yet
         nowhere, // no Node satisfies it
         full,    // too many distinct ones wait already
+        full_in_namespace, // of its own
     };
 
     // Each costs a word on each node that satisfies it, and an evaluation for
     // each Node.
     static constexpr std::size_t max_predicates = 400;
 
+    // Whose Pods have it, and whether a job of theirs asks for its feature
+    // already: then it is one of them whatever the limits say.
+    struct Asker {
+        std::string ns;
+        bool has_job = false;
+    };
+
     PlacementTable();
 
     // One object for equal predicates, however many Pods have it.
     void share(Pod &pod);
 
+    // So many different ones for the Pods of each namespace.
+    void set_limit(std::size_t in_namespace) { in_namespace_ = in_namespace; }
+
     // Some Pods that have no node yet have it. Remembers it from now on; a new
     // one is unknown until the next sync.
-    State need(const PredicatePtr &predicate, Clock::time_point now);
+    State need(const PredicatePtr &predicate, const Asker &asker,
+               Clock::time_point now);
     // Whether need() has remembered a new one since this was asked last.
     bool take_new() { return std::exchange(new_, false); }
 
@@ -54,7 +66,8 @@ class PlacementTable {
     bool take(const std::vector<PredicatePtr> &wishes,
               const std::map<std::string, std::size_t> &nodes, bool all);
 
-    // Forgets what nobody has needed for that long; true when there was some.
+    // Forgets what nobody, or nobody of a namespace, has needed for that long;
+    // true when there was some.
     bool drop_unused(Clock::time_point now, Clock::duration linger);
     // When that may be so next.
     Clock::time_point next_drop(Clock::duration linger) const;
@@ -62,13 +75,17 @@ class PlacementTable {
   private:
     struct Entry {
         PredicatePtr predicate;
-        Clock::time_point needed; // last; that of Predicate() is never old
         std::optional<std::size_t> nodes; // that have its feature
+        // When it was needed last, by namespace; nobody has Predicate().
+        std::map<std::string, Clock::time_point> needed;
     };
     static State state_of(const Entry &entry);
+    bool has_room(const Asker &asker) const;
     PredicatePtr share(PredicatePtr predicate);
 
     std::map<std::string, Entry> entries_; // by feature
+    std::map<std::string, std::size_t> held_; // of them, by namespace
+    std::size_t in_namespace_ = max_predicates;
     std::map<std::string, std::weak_ptr<const Predicate>> shared_;
     bool new_ = false;
     std::size_t sweep_at_ = 64; // that many shared ones

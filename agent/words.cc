@@ -152,6 +152,14 @@ std::string too_many_predicates_words(std::size_t most)
            " different node selections wait already: this one waits for them.";
 }
 
+std::string too_many_in_namespace_words(std::size_t most)
+{
+    return std::format("Pods of this namespace have {} different node "
+                       "selections already, and this one waits for them: "
+                       "MaxNodeSelectionsPerNamespace={} in k8s.conf.",
+                       most, most);
+}
+
 std::string in_line_words(const char *key, unsigned limit)
 {
     return std::format("Slurm is asked for a job when fewer Pods wait there: "

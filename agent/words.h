@@ -56,6 +56,7 @@ std::string no_room_words(JobRef job, const std::string &node);
 // "No Node satisfies disk=ssd: the Pod waits for one."
 std::string nowhere_words(const Predicate &predicate);
 std::string too_many_predicates_words(std::size_t most);
+std::string too_many_in_namespace_words(std::size_t most);
 
 // Of a Pod with volume claims: the agent may not read them; they could not be
 // read; its job has a node, and they are not bound there yet.

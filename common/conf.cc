@@ -223,6 +223,8 @@ constexpr std::array keys = {
     Key{"MaxPendingJobs", set_number<&Conf::max_pending_jobs, 0, 10000000>},
     Key{"MaxPendingJobsPerNamespace",
         set_number<&Conf::max_pending_in_namespace, 0, 10000000>},
+    Key{"MaxNodeSelectionsPerNamespace",
+        set_number<&Conf::max_selections_in_namespace, 1, 400>},
     Key{"Partition", set_text<&Conf::partition>},
     Key{"NodeAddress", set_text<&Conf::node_address>},
     Key{"FeatureLabels", set_feature_labels},

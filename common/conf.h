@@ -31,6 +31,8 @@ struct Conf {
     PriorityClasses priority_classes; // PriorityClass=NAME qos=Q nice=N, often
     unsigned max_pending_jobs = 5000; // MaxPendingJobs=, 0: no limit
     unsigned max_pending_in_namespace = 0; // MaxPendingJobsPerNamespace=
+    // MaxNodeSelectionsPerNamespace=, 1..400
+    unsigned max_selections_in_namespace = 100;
     std::string partition;        // Partition=NAME, or Slurm's default
     std::string node_address;     // NodeAddress=IP[:PORT], or slurmctld's
     std::vector<FeatureLabel> feature_labels{}; // FeatureLabels=LABEL[:NAME],…

@@ -9,12 +9,14 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import agent_conf
+import asking as namespaces
 import bed
 import slurmctld
 from tap import case, check, equal, never, run, wait_for
 
 MERGE = "application/merge-patch+json"
 LINGER = 5  # FeatureLinger here, seconds
+MOST = 50  # MaxNodeSelectionsPerNamespace here
 ALL = {"kn1", "kn2", "kn3", "kn4"}
 UNTAINTED = "k8s-untainted"
 
@@ -486,6 +488,37 @@ def many():
 
 
 @case
+def its_share():
+    """a namespace has 50 different selections, and its next Pods say so and come
+    when others go; Pods without one, and other namespaces, do not wait for that"""
+    names = [f"one-of-{i}" for i in range(MOST + 2)]
+    for i, name in enumerate(names):
+        make(name, selector(disk=f"tape-{i}"), cpu="100m")
+
+    def said(words):
+        return {name for name in names
+                if words in bed.condition(name).get("message", "")}
+    wait_for("50 to be looked for, 2 to wait", lambda:
+             len(said("No Node")) == MOST and
+             len(said(f"MaxNodeSelectionsPerNamespace={MOST}")) == 2, 60)
+    equal([name for name in names if bed.jobs_of(name)], [], "who has a job")
+    make("plain", {})
+    land("plain")
+    namespaces.make_namespace("other")
+    try:
+        bed.create(bed.pod("theirs", namespace="other", **selector(disk="hdd")))
+        wait_for("another namespace's Pod to run", lambda:
+                 bed.get("theirs", "other")["spec"].get("nodeName") == "kn2")
+        for name in sorted(said("No Node"))[:2]:
+            names.remove(name)
+            bed.delete(name)
+        wait_for("the two to have their turn", lambda:
+                 len(said("No Node")) == MOST, LINGER + 60)
+    finally:
+        namespaces.clean_namespaces("other")
+
+
+@case
 def too_long():
     """what is absurdly long is refused with a sentence"""
     make("long", required(term(rule(
@@ -499,7 +532,7 @@ def before_each():
     bed.clean()
 
 
-agent_conf.edit(lambda conf: conf + f"\nFeatureLinger={LINGER}\n",
-                nodes_as_before)
+agent_conf.edit(lambda conf: conf + f"\nFeatureLinger={LINGER}\n"
+                f"MaxNodeSelectionsPerNamespace={MOST}\n", nodes_as_before)
 run(before_each=before_each, after_each=bed.nothing_left,
     after_failure=bed.last_words)

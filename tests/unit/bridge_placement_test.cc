@@ -47,6 +47,23 @@ void change_node(World &world, const Node &node)
     world.deliver(Changed<Node>{node, false});
 }
 
+// The one Node has the label that Pods ask for; "big" has all of it, and "web"
+// waits.
+struct FullNode : World {
+    PredicatePtr ssd = wants("disk", "ssd");
+
+    explicit FullNode(seconds feature_linger = seconds(300))
+    {
+        conf.feature_linger = feature_linger;
+        nodes = {labelled("kn1", {{"disk", "ssd"}})};
+        start_agent();
+        Pod big = asking("big", ssd);
+        big.requests.cpu = MilliCpu{16000};
+        create(big);
+        create(asking("web", ssd));
+    }
+};
+
 bool has_feature(World &world, const std::string &node,
                  const std::string &feature)
 {
@@ -115,19 +132,12 @@ TEST_CASE("a Pod without a wish keeps off a tainted node")
 
 TEST_CASE("a job that waits while its Node is changed is not bound wrongly")
 {
-    World world;
-    world.nodes = {labelled("kn1", {{"disk", "ssd"}})};
-    world.start_agent();
-    PredicatePtr ssd = wants("disk", "ssd");
-    Pod big = asking("big", ssd);
-    big.requests.cpu = MilliCpu{16000};
-    world.create(big);
+    FullNode world;
     REQUIRE(world.node_of("big") == "kn1");
-    world.create(asking("web", ssd));
     CHECK(world.slurm.job(2).job.state == JobState::pending);
 
     change_node(world, make_node("kn1"));
-    CHECK_FALSE(has_feature(world, "kn1", ssd->feature()));
+    CHECK_FALSE(has_feature(world, "kn1", world.ssd->feature()));
     world.run_containers("big");
     world.end_containers("big", 0);
     world.pass(seconds(10));
@@ -182,39 +192,24 @@ TEST_CASE("a feature that nobody asks for any more is taken off")
 
 TEST_CASE("a feature stays as long as a Pod waits for it")
 {
-    World world;
-    world.conf.feature_linger = seconds(10);
-    world.nodes = {labelled("kn1", {{"disk", "ssd"}})};
-    world.start_agent();
-    PredicatePtr ssd = wants("disk", "ssd");
-    Pod big = asking("big", ssd);
-    big.requests.cpu = MilliCpu{16000};
-    world.create(big);
-    world.create(asking("web", ssd));
+    FullNode world(seconds(10));
 
     auto before = world.slurm.count("set_features");
     world.pass(seconds(120));
 
-    CHECK(has_feature(world, "kn1", ssd->feature()));
+    CHECK(has_feature(world, "kn1", world.ssd->feature()));
     CHECK(world.slurm.count("set_features") == before);
 }
 
 TEST_CASE("a new agent keeps the features that waiting jobs ask for")
 {
-    World world;
-    world.nodes = {labelled("kn1", {{"disk", "ssd"}})};
-    world.start_agent();
-    PredicatePtr ssd = wants("disk", "ssd");
-    Pod big = asking("big", ssd);
-    big.requests.cpu = MilliCpu{16000};
-    world.create(big);
-    world.create(asking("web", ssd));
+    FullNode world;
     auto before = world.slurm.count("set_features");
 
     world.start_agent();
     world.pass(seconds(5));
 
-    CHECK(has_feature(world, "kn1", ssd->feature()));
+    CHECK(has_feature(world, "kn1", world.ssd->feature()));
     CHECK(world.slurm.count("set_features") == before);
     CHECK(world.slurm.count("submit") == 2);
 }
@@ -236,21 +231,14 @@ TEST_CASE("a new agent takes off what no Pod asks for")
 
 TEST_CASE("slurmctld forgot the features: they are set again when it is back")
 {
-    World world;
-    world.nodes = {labelled("kn1", {{"disk", "ssd"}})};
-    world.start_agent();
-    PredicatePtr ssd = wants("disk", "ssd");
-    Pod big = asking("big", ssd);
-    big.requests.cpu = MilliCpu{16000};
-    world.create(big);
-    world.create(asking("web", ssd));
+    FullNode world;
 
     world.cut_socket();
     REQUIRE(world.slurm.set_features("kn1", "k8s", "k8s").has_value());
     world.connect_socket();
     world.pass(seconds(5));
 
-    CHECK(has_feature(world, "kn1", ssd->feature()));
+    CHECK(has_feature(world, "kn1", world.ssd->feature()));
 }
 
 TEST_CASE("a preference is taken along where some node has it")
@@ -329,4 +317,28 @@ TEST_CASE("a running Pod whose Node suits it no longer is adopted where it is")
     CHECK(world.pod("web")->phase == "Running");
     CHECK(world.slurm.job(2).job.state == JobState::running);
     CHECK(world.allocation_count() == 1);
+}
+
+TEST_CASE("a Pod of a namespace that has its share of selections says so, and "
+          "waits")
+{
+    World world;
+    world.conf.max_selections_in_namespace = 1;
+    world.conf.feature_linger = seconds(10);
+    world.nodes = {labelled("kn1", {{"disk", "ssd"}}), make_node("kn2")};
+    world.start_agent();
+
+    world.create(asking("tape", wants("disk", "tape")));
+    world.create(asking("web", wants("disk", "ssd")));
+    CHECK(world.said_on("tape").contains("disk=tape"));
+    CHECK(world.said_on("web").contains("MaxNodeSelectionsPerNamespace=1"));
+    CHECK(world.slurm.count("submit") == 0);
+    world.create("plain");
+    CHECK_FALSE(world.node_of("plain").empty());
+    world.pass(seconds(60));
+    CHECK(world.node_of("web").empty());
+
+    world.delete_as_user("tape");
+    world.pass(seconds(60));
+    CHECK(world.node_of("web") == "kn1");
 }

@@ -56,6 +56,7 @@ TEST_CASE("every key sets its field")
                            "SchedulerName=slurm, slurm-bridge-scheduler\n"
                            "DefaultUser=alice\n"
                            "AllowRoot=YES\n"
+                           "MaxNodeSelectionsPerNamespace=8\n"
                            "Partition=pods\n"
                            "NodeAddress=10.0.0.1:6818\n"
                            "FeatureLabels=example.com/zone, tier:class\n"
@@ -82,6 +83,7 @@ TEST_CASE("every key sets its field")
           std::vector<std::string>{"slurm", "slurm-bridge-scheduler"});
     CHECK(conf->default_user == "alice");
     CHECK(conf->allow_root);
+    CHECK(conf->max_selections_in_namespace == 8);
     CHECK(conf->partition == "pods");
     CHECK(conf->node_address == "10.0.0.1:6818");
     CHECK(conf->feature_labels ==
@@ -128,6 +130,8 @@ TEST_CASE("a bad value is refused with its line and its key")
         "KubeCaFile=ca.crt",
         "KubeTokenFile=./token",
         "SchedulerName=",
+        "MaxNodeSelectionsPerNamespace=0",
+        "MaxNodeSelectionsPerNamespace=401",
         "SchedulerName=,",
         "SchedulerName=a,",
         "SchedulerName=a,,b",
