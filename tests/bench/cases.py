@@ -4,7 +4,7 @@ runs after each. ROWS says what the table makes of them."""
 import time
 
 from ours import BEHIND_PODS, BEHIND_SECONDS, RECOVERY_PODS, behind, recovery
-from nodes import NODE_COUNT, nodes
+from nodes import NODE_COUNT, SELECTIONS, nodes
 from figures import agents_rpcs, difference, names, percentile
 from sandbox import AGENT, BULK, CPUS, NODES
 
@@ -142,12 +142,19 @@ ROWS = [
         "the lists of Pods and jobs, one after the other", ours_only=True),
     Row("recovery", "  a new Pod is bound, from the start", "bound", "s", ours_only=True),
     Row("recovery", "  writes to Pods", "writes", "", ("<=", 0, "ours"), "a Pod was written to that needs no write", ours_only=True),
-    Row("nodes", f"{NODE_COUNT} Nodes: all are in Slurm", "registered", "s", ("<=", 30, "ours"),
+    Row("nodes", f"{NODE_COUNT} Nodes, {SELECTIONS} selections: all are in Slurm", "registered", "s", ("<=", 30, "ours"),
         "nodes that differ in size or features are made one by one", ours_only=True),
+    Row("nodes", "  and each Pod has its job", "jobs", "s", ours_only=True),
+    Row("nodes", "  CPU of the agent for it", "registration agent cpu", "s", ours_only=True),
     Row("nodes", "  CPU of slurmctld for it", "registration cpu", "s", ours_only=True),
     Row("nodes", "  resident memory of the agent", "agent rss", "MiB", ("<=", 200, "ours"), "what is kept of each Node", ours_only=True),
+    Row("nodes", "  resident memory of slurmctld", "slurmctld rss", "MiB", ours_only=True),
     Row("nodes", "  CPU of the agent at rest", "rest agent cpu", "%", ours_only=True),
     Row("nodes", "  CPU of slurmctld at rest", "rest slurmctld cpu", "%", ours_only=True),
-    Row("nodes", "  one Node's partition changes, until Slurm has it", "relabel", "ms", ours_only=True),
-    Row("nodes", "  CPU of agent and slurmctld for it", "relabel cpu", "ms", ours_only=True),
+    Row("nodes", "  one Node's label changes, until Slurm has it", "relabel", "ms", ours_only=True),
+    Row("nodes", "  CPU of the agent for it", "relabel agent cpu", "ms", ours_only=True),
+    Row("nodes", "  CPU of slurmctld for it", "relabel cpu", "ms", ours_only=True),
+    Row("nodes", "  one Node's partition changes, until Slurm has it", "move", "ms", ours_only=True),
+    Row("nodes", "  CPU of the agent for it", "move agent cpu", "ms", ours_only=True),
+    Row("nodes", "  CPU of slurmctld for it", "move cpu", "ms", ours_only=True),
 ]

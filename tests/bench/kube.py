@@ -262,15 +262,15 @@ class Client:
                 raise Failed(f"namespace {NAMESPACE} has no default ServiceAccount after 30 s")
             time.sleep(0.1)
 
-    def pod(self, name, scheduler, cpus=1, run=None, partition=None):
-        """A Pod that is not made yet. Pods for different schedulers differ in schedulerName only."""
+    def pod(self, name, scheduler, cpus=1, run=None, partition=None, spec=()):
+        """A Pod that is not made yet. Pods for different schedulers differ in schedulerName only. SPEC is merged into its spec."""
         annotations = {"sandbox/run": run, "slurmjob.slinky.slurm.net/partition": partition}
         body = {"apiVersion": "v1", "kind": "Pod",
                 "metadata": {"name": name, "annotations": {key: value for key, value in annotations.items() if value}},
                 "spec": {"schedulerName": scheduler, "restartPolicy": "Never", "automountServiceAccountToken": False,
                          "terminationGracePeriodSeconds": 1,
                          "containers": [{"name": "main", "image": "bench",
-                                         "resources": {"requests": {"cpu": str(cpus), "memory": "64Mi"}}}]}}
+                                         "resources": {"requests": {"cpu": str(cpus), "memory": "64Mi"}}}], **dict(spec)}}
         return Pod(name, self.api.request("POST", PODS, body))
 
     def refresh(self):

@@ -1,77 +1,116 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Many Nodes: how long it takes until Slurm has them all, what they cost, and what one changed label costs then."""
+"""Many Nodes, and Pods with many node selections: how long it takes until Slurm has them all, what they cost, and what one changed
+label costs then."""
+import contextlib
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from figures import difference
+from figures import difference, names
 from ours import age, features, node, until
 from sandbox import AGENT
 
-NODE_COUNT, NODE_CPUS = 5000, 64
-PREFIX = "many"
+NODE_COUNT, NODE_CPUS, SELECTIONS = 5000, 64, 50
+PREFIX, PARTITION, RACK = "many", "real", "bench/rack"
+CONTROLLERS = "kube-controller-manager"                       # which would miss the kubelets of these Nodes
 
 
 def bodies():
-    """Nodes that nobody plays the kubelet of: no heartbeats."""
+    """Nodes that nobody plays the kubelet of: no heartbeats. A hundred in each rack."""
     for i in range(NODE_COUNT):
-        body = node(f"{PREFIX}{i:04}", NODE_CPUS, "real")
+        body = node(f"{PREFIX}{i:04}", NODE_CPUS, PARTITION)
         del body["metadata"]["annotations"]["kwok.x-k8s.io/node"]
-        body["metadata"]["labels"]["bench"] = PREFIX
+        body["metadata"]["labels"] |= {"bench": PREFIX, RACK: f"r{i % SELECTIONS}"}
         body["status"]["conditions"] = [{"type": "Ready", "status": "True", "reason": "Bench", "message": ""}]
         yield body
 
 
-def make_all(bench):
-    """Over all connections, each its share."""
-    todo, connections = list(bodies()), bench.client.connections
+def on_all_connections(bench, calls):
+    """Each connection has its share of (method, path, body)."""
+    connections = bench.client.connections
 
     def share(i):
-        for body in todo[i::len(connections)]:
-            connections[i].call("POST", "/api/v1/nodes", body)
+        for call in calls[i::len(connections)]:
+            connections[i].call(*call)
 
     with ThreadPoolExecutor(len(connections)) as pool:
         list(pool.map(share, range(len(connections))))
 
 
-def registered(bench):
-    return bench.sandbox.command("sinfo", "--noheader", "--Node", "--partition=real", "--format=%N").count(PREFIX)
+def selecting(rack):
+    """Anywhere but in one rack: nearly all Nodes have the feature of each selection, which is the dearest there is."""
+    return {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+        {"matchExpressions": [{"key": RACK, "operator": "NotIn", "values": [rack]}]}]}}}}
 
 
-def remove_all(bench):
-    sandbox = bench.sandbox
+@contextlib.contextmanager
+def many_nodes(bench):
+    """There they are, and the agent is not; Pods with their selections wait, since their partition is down."""
+    sandbox, client = bench.sandbox, bench.client
     sandbox.ctl("stop", AGENT)
-    bench.client.first.call("DELETE", f"/api/v1/nodes?labelSelector=bench%3D{PREFIX}")
-    subprocess.run(["scontrol", "delete", f"NodeName={PREFIX}[0000-{NODE_COUNT - 1:04}]"], env=sandbox.environment,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    sandbox.ctl("start", AGENT)
+    sandbox.ctl("stop", CONTROLLERS)
+    sandbox.command("scontrol", "update", f"PartitionName={PARTITION}", "State=DOWN")
+    try:
+        on_all_connections(bench, [("POST", "/api/v1/nodes", body) for body in bodies()])
+        pods = [client.pod(name, "slurm", partition=PARTITION, spec=selecting(f"r{i}"))
+                for i, name in enumerate(names("many", "slurm", 0, SELECTIONS))]
+        client.create_all(pods)
+        yield
+    finally:
+        client.delete_all()
+        sandbox.wait_no_jobs(120)
+        sandbox.ctl("stop", AGENT)
+        on_all_connections(bench, [("DELETE", f"/api/v1/nodes/{PREFIX}{i:04}") for i in range(NODE_COUNT)])
+        subprocess.run(["scontrol", "delete", f"NodeName={PREFIX}[0000-{NODE_COUNT - 1:04}]"], env=sandbox.environment,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        sandbox.command("scontrol", "update", f"PartitionName={PARTITION}", "State=UP")
+        sandbox.ctl("start", CONTROLLERS)
+        sandbox.ctl("start", AGENT)
+
+
+def registered(bench):
+    return bench.sandbox.command("sinfo", "--noheader", "--Node", f"--partition={PARTITION}", "--format=%N").count(PREFIX)
+
+
+def change(bench, what, value, seen):
+    """Milliseconds until Slurm has what one Node's change means for its features, and those of agent's and slurmctld's CPU for it and
+    what follows."""
+    sandbox = bench.sandbox
+    before, began = sandbox.cpu(), time.monotonic()
+    bench.client.first.call("PATCH", f"/api/v1/nodes/{PREFIX}0000", {"metadata": {what: value}},
+                            content_type="application/merge-patch+json")
+    until("the feature", lambda: seen(set(features(bench, f"{PREFIX}0000"))), 60, 0.05)
+    took = time.monotonic() - began
+    time.sleep(12)                                            # two looks at what Slurm made of it
+    used = difference(sandbox.cpu(), before)
+    return 1000 * took, 1000 * used.get(AGENT, 0), 1000 * used.get("slurmctld", 0)
 
 
 def nodes(bench, scheduler, run):
-    """5,000 Nodes are there, the agent starts; then one of them changes its partition."""
+    """5,000 Nodes are there, and 50 Pods that each leave out a hundred of them, when the agent starts; then one Node changes its rack,
+    and its partition."""
     sandbox = bench.sandbox
-    sandbox.ctl("stop", AGENT)
-    try:
-        make_all(bench)
+    with many_nodes(bench):
         before = sandbox.cpu()
         sandbox.ctl_begin("start", AGENT)
-        until("all nodes to be in Slurm", lambda: registered(bench) == NODE_COUNT, 180, 0.2)
+        until("all nodes to be in Slurm", lambda: registered(bench) == NODE_COUNT, 300, 0.5)
         sample = {"registered": age(sandbox.pid(AGENT))}
-        sample["registration cpu"] = difference(sandbox.cpu(), before).get("slurmctld", 0)
-        time.sleep(10)                                        # until nothing is left to do
-        sample["agent rss"] = sandbox.rss(AGENT)
+        # Slurm takes a job whose feature some node has.
+        until("each Pod to have a job", lambda: len(sandbox.command("squeue", "--noheader", "--format=%i").split()) == SELECTIONS, 300, 0.5)
+        sample["jobs"] = age(sandbox.pid(AGENT))
+        time.sleep(20)                                        # until nothing is left to do
+        used = difference(sandbox.cpu(), before)
+        sample["registration agent cpu"], sample["registration cpu"] = used.get(AGENT, 0), used.get("slurmctld", 0)
+        sample["agent rss"], sample["slurmctld rss"] = sandbox.rss(AGENT), sandbox.rss("slurmctld")
         before, began = sandbox.cpu(), time.monotonic()
         time.sleep(20)
         used = difference(sandbox.cpu(), before)
         sample["rest agent cpu"] = 100 * used.get(AGENT, 0) / (time.monotonic() - began)
         sample["rest slurmctld cpu"] = 100 * used.get("slurmctld", 0) / (time.monotonic() - began)
-        before, began = sandbox.cpu(), time.monotonic()
-        bench.client.first.call("PATCH", f"/api/v1/nodes/{PREFIX}0000", {"metadata": {"annotations": {
-            "scheduler.slinky.slurm.net/external-node-partitions": "real,other"}}}, content_type="application/merge-patch+json")
-        until("the feature", lambda: "other" in features(bench, f"{PREFIX}0000"), 60, 0.05)
-        sample["relabel"] = 1000 * (time.monotonic() - began)
-        used = difference(sandbox.cpu(), before)
-        sample["relabel cpu"] = 1000 * (used.get(AGENT, 0) + used.get("slurmctld", 0))
+        had = set(features(bench, f"{PREFIX}0000"))
+        sample["relabel"], sample["relabel agent cpu"], sample["relabel cpu"] = change(
+            bench, "labels", {RACK: "r1"}, lambda now: now != had)
+        sample["move"], sample["move agent cpu"], sample["move cpu"] = change(
+            bench, "annotations", {"scheduler.slinky.slurm.net/external-node-partitions": f"{PARTITION},other"},
+            lambda now: "other" in now)
         return sample
-    finally:
-        remove_all(bench)
