@@ -79,6 +79,7 @@ agent_libagent_la_SOURCES = \
 	agent/slurm_accounting.cc \
 	agent/slurm_api.h \
 	agent/slurm_controllers.cc \
+	agent/slurm_database.h \
 	agent/slurm_error.cc agent/slurm_error.h \
 	agent/slurm_jobs.cc \
 	agent/slurm_nodes.cc \

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The accounting half of SlurmApi: jobs that slurmctld has forgotten.
 #include "agent/slurm_api.h"
+#include "agent/slurm_database.h"
 #include "agent/slurm_error.h"
 #include "agent/slurm_states.h"
 #include "agent/slurm_strings.h"
@@ -17,31 +18,8 @@ namespace bridge {
 
 namespace {
 
-// slurmdbd, over one connection that lives for one question.
-class Accounting {
-  public:
-    Accounting() : connection_(slurmdb_connection_get(nullptr)) {}
-    ~Accounting()
-    {
-        if (connection_)
-            slurmdb_connection_close(&connection_);
-    }
-    Accounting(const Accounting &) = delete;
-    Accounting &operator=(const Accounting &) = delete;
-
-    void *get() const { return connection_; }
-
-  private:
-    void *connection_;
-};
-
-struct FreeList {
-    void operator()(list_t *list) const { slurm_list_destroy(list); }
-};
-using List = std::unique_ptr<list_t, FreeList>;
-
 // All that was ever recorded under this JobId, ids being used again.
-List records_of(JobRef job, void *connection)
+SlurmList records_of(JobRef job, void *connection)
 {
     slurm_selected_step_t step{};
     step.array_task_id = NO_VAL;
@@ -49,14 +27,14 @@ List records_of(JobRef job, void *connection)
     step.step_id.job_id = job.id;
     step.step_id.step_id = NO_VAL;
     step.step_id.step_het_comp = NO_VAL;
-    List steps(slurm_list_create(nullptr));
+    SlurmList steps(slurm_list_create(nullptr));
     slurm_list_append(steps.get(), &step);
     slurmdb_job_cond_t condition{};
     condition.step_list = steps.get();
     condition.flags = JOBCOND_FLAG_DUP | JOBCOND_FLAG_NO_TRUNC |
                       JOBCOND_FLAG_NO_STEP;
     condition.db_flags = SLURMDB_JOB_FLAG_NOTSET;
-    return List(slurmdb_jobs_get(connection, &condition));
+    return SlurmList(slurmdb_jobs_get(connection, &condition));
 }
 
 Result<bool> ask_for_database()
@@ -98,18 +76,17 @@ Result<JobState> SlurmApi::recall(JobRef job)
         return std::unexpected(database.error());
     if (!*database)
         return unknown;
-    Accounting accounting;
-    List records =
-        accounting.get() ? records_of(job, accounting.get()) : nullptr;
+    SlurmDatabase connection;
+    SlurmList records =
+        connection.get() ? records_of(job, connection.get()) : nullptr;
     if (!records)
         return fail(Code::busy, "slurmdbd does not answer");
-    std::unique_ptr<list_itr_t, decltype(&slurm_list_iterator_destroy)> next(
-        slurm_list_iterator_create(records.get()), slurm_list_iterator_destroy);
-    while (auto *record =
-               static_cast<slurmdb_job_rec_t *>(slurm_list_next(next.get())))
-        if (record->jobid == job.id && record->sluid == job.sluid.value)
-            return job_state_of(record->state);
-    return unknown;
+    Result<JobState> found = unknown;
+    each_in<slurmdb_job_rec_t>(records, [&](const slurmdb_job_rec_t &record) {
+        if (record.jobid == job.id && record.sluid == job.sluid.value)
+            found = job_state_of(record.state);
+    });
+    return found;
 }
 
 } // namespace bridge

@@ -40,6 +40,8 @@ std::optional<SlurmFacts> ask_slurm(Unchecked &unchecked)
         unchecked.push_back("Slurm: " + facts.error().message);
         return std::nullopt;
     }
+    if (facts->accounting && !facts->qos)
+        unchecked.push_back("QoS: slurmdbd does not answer");
     return std::move(*facts);
 }
 

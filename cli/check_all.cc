@@ -3,6 +3,7 @@
 
 #include "cli/check_host.h"
 #include "cli/check_kube.h"
+#include "cli/check_names.h"
 #include "cli/check_slurm.h"
 
 #include <algorithm>
@@ -44,6 +45,8 @@ void add_slurm(const Facts &facts, Sum &sum)
     sum.add(check_partitions(slurm, facts.conf,
                              partitions_of_nodes(facts.kube)));
     sum.add(check_nodes(facts.kube, slurm));
+    sum.add(check_pending_jobs(slurm, facts.conf));
+    sum.add(check_qos(slurm, facts.conf, facts.kube.namespaces));
     sum.add(check_state_save(facts.host, slurm.slurm_user_id));
 }
 

@@ -92,6 +92,22 @@ Findings check_devices(const KubeFacts &kube, const SlurmFacts &slurm)
     return {};
 }
 
+Findings check_features(const SlurmFacts &slurm, const NodePlan &plan)
+{
+    auto plugins = slurm.node_features_plugins;
+    if (plan.hybrid.empty() || std::ranges::contains(plugins, "k8s"))
+        return {};
+    std::string line = "NodeFeaturesPlugins=";
+    for (const std::string &plugin : plugins)
+        line += plugin + ",";
+    return {{Severity::warning, "slurm.conf",
+             "node_features/k8s is not loaded: the nodes of both slurmd and "
+             "kubelet, such as " + *plan.hybrid.begin() +
+                 ", have no feature k8s.kubelet that jobs can ask for, and "
+                 "those of labels only while the agent runs",
+             line + "k8s"}};
+}
+
 } // namespace
 
 Findings check_nodes(const KubeFacts &kube, const SlurmFacts &slurm)
@@ -106,10 +122,12 @@ Findings check_nodes(const KubeFacts &kube, const SlurmFacts &slurm)
                              names::external_node_label + "=true"});
     NodePlan wish = plan(kube, slurm);
     for (const std::string &complaint : wish.complaints)
-        found.push_back({Severity::warning, "Nodes", complaint, ""});
+        if (!complaint.contains("Slurm gives away")) // see check_sizes()
+            found.push_back({Severity::warning, "Nodes", complaint, ""});
     std::ranges::move(check_known(kube, slurm, wish),
                       std::back_inserter(found));
     std::ranges::move(check_devices(kube, slurm), std::back_inserter(found));
+    std::ranges::move(check_features(slurm, wish), std::back_inserter(found));
     return found;
 }
 

@@ -44,10 +44,6 @@ struct HostFacts {
 
 FileFacts look_at(const std::string &path);
 
-// When a token expires by its own claim, which nobody has verified; none for
-// one that does not, or is no JWT.
-std::optional<std::chrono::sys_seconds> token_expiry(const std::string &token);
-
 HostFacts load_host_facts(const Conf &conf, const std::string &conf_path,
                           const std::string &token_path);
 

@@ -7,13 +7,15 @@ cli_libcheck_la_SOURCES = \
 	cli/check_all.cc \
 	cli/check_host.cc cli/check_host.h \
 	cli/check_kube.cc cli/check_kube.h \
+	cli/check_names.cc cli/check_names.h \
 	cli/check_nodes.cc \
 	cli/check_partitions.cc \
 	cli/check_slurm.cc cli/check_slurm.h \
 	cli/finding.cc cli/finding.h \
 	cli/host_facts.cc cli/host_facts.h \
 	cli/kube_facts.cc cli/kube_facts.h \
-	cli/slurm_facts.cc cli/slurm_facts.h
+	cli/slurm_facts.cc cli/slurm_facts.h \
+	cli/token_expiry.cc cli/token_expiry.h
 cli_libcheck_la_CPPFLAGS = $(AM_CPPFLAGS) $(HTTPLIB_CFLAGS) $(CURL_CFLAGS)
 cli_libcheck_la_CXXFLAGS = $(SANITIZED_CXXFLAGS)
 

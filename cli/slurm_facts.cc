@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/slurm_facts.h"
 
+#include "agent/slurm_database.h"
 #include "agent/slurm_error.h"
 #include "agent/slurm_strings.h"
 
@@ -116,6 +117,7 @@ void read_controller(const slurm_conf_t &conf, SlurmFacts &facts)
     if (conf.max_node_cnt != 0 && conf.max_node_cnt != NO_VAL &&
         conf.max_node_cnt != INFINITE)
         facts.max_nodes = conf.max_node_cnt;
+    facts.max_jobs = conf.max_job_cnt;
     facts.min_job_age = std::chrono::seconds(conf.min_job_age);
     facts.powers_down = !text(conf.suspend_program).empty() &&
                         conf.suspend_time != INFINITE &&
@@ -157,6 +159,20 @@ Result<> read_partitions(SlurmFacts &facts)
     return {};
 }
 
+void read_qos(SlurmFacts &facts)
+{
+    SlurmDatabase connection;
+    SlurmList list(connection.get()
+                       ? slurmdb_qos_get(connection.get(), nullptr)
+                       : nullptr);
+    if (!list)
+        return;
+    facts.qos.emplace();
+    each_in<slurmdb_qos_rec_t>(list, [&](const slurmdb_qos_rec_t &record) {
+        facts.qos->insert(text(record.name));
+    });
+}
+
 } // namespace
 
 Result<SlurmFacts> load_slurm_facts(Slurm &slurm)
@@ -175,6 +191,8 @@ Result<SlurmFacts> load_slurm_facts(Slurm &slurm)
     if (!nodes)
         return std::unexpected(nodes.error());
     facts.nodes = std::move(*nodes);
+    if (facts.accounting)
+        read_qos(facts);
     return facts;
 }
 

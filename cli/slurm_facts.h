@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,7 @@ struct SlurmFacts {
     std::vector<std::string> gres_types;
     bool prolog_scripts = false; // any Prolog, Epilog, …Slurmctld is set
     std::optional<std::uint32_t> max_nodes; // none: not set
+    std::uint32_t max_jobs = 0;             // MaxJobCount; 0: not known
     std::chrono::seconds min_job_age{0};    // 0: for ever
     std::chrono::seconds complete_wait{0};
     std::string select_type;
@@ -51,12 +53,15 @@ struct SlurmFacts {
     bool accounting = false;   // slurmdbd
     bool stores_comment = false; // AccountingStoreFlags=job_comment
     bool enforces_limits = false; // AccountingStorageEnforce=limits
+    // slurmdbd's; none: there is none, or it does not answer.
+    std::optional<std::set<std::string>> qos;
     std::string state_save_location;
     std::vector<PartitionFacts> partitions;
     std::vector<SlurmNode> nodes;
 };
 
-// Asks slurmctld; blocks while it does not answer (Code::busy).
+// Asks slurmctld, and slurmdbd where there is one; blocks while they do not
+// answer. Code::busy: slurmctld did not.
 Result<SlurmFacts> load_slurm_facts(Slurm &slurm);
 
 } // namespace bridge

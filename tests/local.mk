@@ -9,6 +9,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/check_host_test.cc \
 	tests/unit/check_kube_test.cc \
 	tests/unit/check_slurm_test.cc \
+	tests/unit/check_names_test.cc \
 	tests/unit/agent_link_test.cc \
 	tests/unit/backoff_test.cc \
 	tests/unit/bridge_gate_test.cc \
@@ -167,6 +168,7 @@ tests_fuzz_fuzz_SOURCES = \
 	agent/translate.cc \
 	agent/volumes.cc \
 	agent/wish_table.cc \
+	cli/token_expiry.cc \
 	plugins/job_facts.cc \
 	plugins/prep/gate_file.cc \
 	tests/fuzz/fuzz.cc \

@@ -5,6 +5,7 @@
 #include "agent/job_requests.h"
 #include "agent/job_values.h"
 #include "agent/slurm_reasons.h"
+#include "cli/token_expiry.h"
 #include "common/conf.h"
 #include "common/job_ref.h"
 #include "common/json.h"
@@ -13,6 +14,7 @@
 #include "tests/fuzz/targets.h"
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 
 namespace bridge {
@@ -137,11 +139,20 @@ void wish(std::string_view input)
     }
 }
 
+void token(std::string_view input)
+{
+    using std::chrono::sys_days;
+    auto expires = token_expiry(std::string(input));
+    promise(!expires || (*expires >= sys_days{} &&
+                         *expires < sys_days{std::chrono::year{10000} /
+                                             std::chrono::January / 1}));
+}
+
 constexpr FuzzTarget targets[] = {
     {"json", json},         {"quantity", quantity}, {"time_limit", time_limit},
     {"sluid", sluid},       {"conf", conf},         {"gang_tag", gang_tag},
     {"terminal", terminal}, {"reason", reason},
-    {"wish", wish}};
+    {"wish", wish},         {"token", token}};
 
 } // namespace
 

@@ -151,6 +151,28 @@ def partitions():
 
 
 @case
+def names_and_limits():
+    """what k8s.conf says of Slurm: a QOS that slurmdbd does not have, more waiting
+    jobs than slurmctld's table can hold"""
+    before = bed.inside("cat", CONF)
+    bed.run("sacctmgr", "-i", "add", "qos", "vip", check=False)
+    try:
+        write(CONF, before + "PriorityClass=known qos=vip\n"
+              "PriorityClass=unknown qos=nowhere\nMaxPendingJobs=0\n")
+        status, answer = checked()
+        equal(status, 1, "exit status")
+        found = finding("PriorityClass=unknown", answer, "error")
+        equal(found["change"], "sacctmgr add qos nowhere", "the command")
+        check(not [f for f in answer["findings"]
+                   if "PriorityClass=known" in f["about"]], answer)
+        check(finding("MaxPendingJobs is no limit", answer, "warning")
+              ["change"].startswith("MaxPendingJobs="), answer)
+    finally:
+        write(CONF, before)
+        bed.run("sacctmgr", "-i", "delete", "qos", "vip", check=False)
+
+
+@case
 def policies():
     """a policy that is missing, one that denies nothing, and one that does not
     know a scheduler's name"""

@@ -10,6 +10,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import bed
 import hybrid
+import slurmctld
 from hybrid import NODE, PARTITION, pod
 from tap import case, check, equal, run, wait_for
 
@@ -154,6 +155,22 @@ def the_agent_follows():
                     and usable())
             restart_slurmd()
             wait_for("slurmd to be there again", usable)
+
+
+@case
+def check_wants_it():
+    """slurmk8s check misses the plugin where there are hybrid nodes"""
+    def said():
+        answer = bed.json.loads(bed.run("slurmk8s", "--json", "check",
+                                        check=False))
+        return [f["change"] for f in answer["findings"]
+                if "node_features/k8s" in f["says"]]
+    equal(said(), [], "said while it is loaded")
+    with slurmctld.changed_conf(lambda text: re.sub(
+            "^NodeFeaturesPlugins=.*\n", "", text, flags=re.M)):
+        wait_for("the agent to have its node", lambda: "k8s" in features())
+        equal(said(), ["NodeFeaturesPlugins=k8s"], "said without it")
+    wait_for("the node to be usable", usable)
 
 
 @case

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/check_host.h"
+#include "cli/token_expiry.h"
 #include "cli/finding.h"
 
 #include "common/json.h"

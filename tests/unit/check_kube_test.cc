@@ -42,6 +42,7 @@ SlurmFacts slurm_with(const SlurmNode &node)
 {
     SlurmFacts slurm;
     slurm.nodes = {node};
+    slurm.node_features_plugins = {"k8s"};
     return slurm;
 }
 
@@ -204,12 +205,27 @@ TEST_CASE("a hybrid node of which Slurm gives away too much gets the numbers")
 
     Findings found = check_nodes(good(), slurm_with(node));
 
-    bool lines = false;
-    for (const Finding &finding : found)
-        lines |= finding.severity == Severity::error &&
-                 finding.change ==
-                     "NodeName=n1 … CoreSpecCount=2 MemSpecLimit=1808";
-    CHECK(lines);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].severity == Severity::error);
+    CHECK(found[0].change ==
+          "NodeName=n1 … CoreSpecCount=2 MemSpecLimit=1808");
+}
+
+TEST_CASE("a hybrid node wants node_features/k8s, an external one does not")
+{
+    SlurmFacts slurm = slurm_with(slurm_node(false));
+    slurm.node_features_plugins = {"knl"};
+
+    Findings found = check_nodes(good(), slurm);
+
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].severity == Severity::warning);
+    CHECK(found[0].change == "NodeFeaturesPlugins=knl,k8s");
+    slurm.node_features_plugins.emplace_back("k8s");
+    CHECK(check_nodes(good(), slurm).empty());
+    slurm = slurm_with(slurm_node(true));
+    slurm.node_features_plugins.clear();
+    CHECK(check_nodes(good(), slurm).empty());
 }
 
 TEST_CASE("devices that GresTypes does not have")
