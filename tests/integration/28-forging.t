@@ -220,8 +220,10 @@ def change_own_job():
     wait_for("it to be gone", lambda: not bed.get("own", NS))
 
 
-def workload(path, kind_spec, name="forged"):
-    forger.create(path, {"metadata": {"name": name}, "spec": kind_spec})
+def workload(path, kind_spec, name="forged", annotations=None):
+    forger.create(path, {"metadata": {"name": name,
+                                      "annotations": annotations or {}},
+                         "spec": kind_spec})
 
 
 def failed_create(name):
@@ -652,6 +654,99 @@ def files_of_the_agent():
                           check=False)
         check("ermission denied" in said and "no" in said,
               f"{command}: {said}")
+
+
+# What the Job that owns a Pod asks; a field of the Pod's job, and what it is.
+ASKED_BY_OWNERS = [
+    *((prefix + name, value, "user_name", "bob")
+      for prefix in (JOB, "slinky.slurm.net/", "slurmk8s/")
+      for name, value in (("user-id", "0"), ("user-id", "1001"),
+                          ("user", "alice"), ("group-id", "0"))),
+    (JOB + "group", "root", "group_name", "bob"),
+    (JOB + "account", "root", "account", "physics"),
+    (JOB + "qos", "vip", "qos", "normal"),
+    (JOB + "nice", "-100", "nice", 0),
+    (JOB + "priority", "4294967293", "nice", 0),
+    ("slurmk8s/generation", "7", "user_name", "bob"),
+]
+
+
+def pod_of(owner):
+    return next((item for item in bed.pods(NS)
+                 if item["metadata"]["name"].startswith(owner + "-")), None)
+
+
+def job_by_owner(owner):
+    """The job of the one Pod of a workload; "refused": it says why not."""
+    found = wait_for(f"the Pod of {owner}", lambda: pod_of(owner))["metadata"]
+    bed._uids[found["name"]] = found["uid"]
+    return wait_for(f"a job for {owner}'s Pod, or a refusal", lambda: next(
+        iter(bed.jobs_of(found["name"])), None) or (
+            bed.condition(found["name"], NS).get("message") and "refused"))
+
+
+@case
+def by_an_owner():
+    """32: what a Pod may not ask, asked by the Job that owns it; and the victim's
+    marks on that"""
+    path = f"/apis/batch/v1/namespaces/{NS}/jobs"
+    bed.run("sacctmgr", "-i", "add", "qos", "vip", check=False)
+    _, stolen_annotations = stolen()
+    plain = job_as({})
+    rows = [*ASKED_BY_OWNERS,
+            *((key, value, "user_name", "bob")
+              for key, value in stolen_annotations.items())]
+    owners = [f"owner{i}" for i in range(len(rows))]
+    try:
+        for owner, (key, value, _, _) in zip(owners, rows):
+            workload(path, {"template": {"spec": pod("x")["spec"]}}, owner,
+                     {key: value})
+        for owner, (key, value, field, own) in zip(owners, rows):
+            job = job_by_owner(owner)
+            if job == "refused":
+                continue
+            what = f"{field} by {key}={value}"
+            equal(job[field], own, what)
+            check(job["job_id"] != victim["job_id"], what)
+            tag = json.loads(job["admin_comment"])
+            equal((tag["uid"], tag.get("generation", 0)),
+                  (pod_of(owner)["metadata"]["uid"], 0), f"tag by {key}")
+            equal(job["priority"]["number"], plain["priority"]["number"],
+                  f"priority by {key}")
+    finally:
+        for owner in owners:
+            bed.api("DELETE", f"{path}/{owner}",
+                    {"propagationPolicy": "Background"})
+
+
+@case
+def by_a_strange_owner():
+    """33: by the owner of another's Pod, which is read by name and told by uid"""
+    path = "/apis/batch/v1/namespaces/"
+    never_starts = {"suspend": True, "template": {"spec": pod("x")["spec"]}}
+    hers = bed.api("POST", f"{path}{bed.NAMESPACE}/jobs", {
+        "metadata": {"name": "hers", "annotations": {JOB + "wckey": "hers"}},
+        "spec": never_starts})
+    workload(f"{path}{NS}/jobs", never_starts, "his", {JOB + "wckey": "his"})
+    try:
+        for name, uid in (("hers", hers["metadata"]["uid"]),
+                          ("his", hers["metadata"]["uid"])):
+            body = pod("own")
+            body["metadata"]["ownerReferences"] = [
+                {"apiVersion": "batch/v1", "kind": "Job", "name": name,
+                 "uid": uid, "controller": False}]
+            made = create(body)
+            bed._uids["own"] = made["metadata"]["uid"]
+            found = wait_for("a job, or none any more", lambda: next(
+                iter(bed.jobs_of("own")), None) or not bed.get("own", NS))
+            if found is not True:
+                check(found["wckey"] not in ("hers", "his"), found["wckey"])
+            bed.delete("own", NS, grace=0)
+            wait_for("it to be gone", lambda: not bed.get("own", NS))
+    finally:
+        for ns, name in ((bed.NAMESPACE, "hers"), (NS, "his")):
+            bed.api("DELETE", f"{path}{ns}/jobs/{name}",
+                    {"propagationPolicy": "Background"})
 
 
 @case
