@@ -164,6 +164,16 @@ def binds():
 
     # It comes to the Pod's gate, so no policy was in its way.
     refused("schedulingGates", bind)
+    place = [f"topology.kubernetes.io/{of}" for of in ("zone", "region")]
+
+    def set_place(value):  # which the API server copies into the binding
+        bed.api("PATCH", f"/api/v1/nodes/{a_node()}", {"metadata": {"labels": {
+            key: value for key in place}}}, admission.MERGE)
+    set_place("here")
+    try:
+        refused("schedulingGates", bind)
+    finally:
+        set_place(None)
     refused("uid in a binding", bind, uid="")
     refused("JobId as its only label", bind, labels={})
     refused("JobId as its only label", bind, labels={LABEL: "0"})
