@@ -75,6 +75,29 @@ def what_slurm_gives_away():
 
 
 @case
+def gives_away_too_much():
+    """a kubelet that has less than Slurm gives away: slurmk8s status names the
+    line of slurm.conf with the numbers, and Slurm gives away no more of it"""
+    allocatable = bed.api("GET", f"/api/v1/nodes/{NODE}")["status"]["allocatable"]
+
+    def set_cpus(cpus):
+        bed.api("PATCH", f"/api/v1/nodes/{NODE}/status",
+                {"status": {"allocatable": {"cpu": cpus}}},
+                "application/merge-patch+json")
+    set_cpus(str(CPUS - 2))
+    try:
+        words = (f"gives away {CPUS} CPUs", f"has {CPUS - 2} and", "CoreSpecCount")
+        wait_for("the sentence", lambda: all(
+            word in bed.run("slurmk8s", "status") for word in words))
+        wait_for("what is missing to be held", lambda: given()[0] == 2)
+    finally:
+        set_cpus(allocatable["cpu"])
+    wait_for("nothing to be held", lambda: given() == (0, 0), 60)
+    wait_for("no sentence", lambda:
+             "gives away" not in bed.run("slurmk8s", "status"))
+
+
+@case
 def side_by_side():
     """a job and three Pods run on one node at once, and Slurm, the Pods and the job
     agree on what is theirs"""

@@ -185,7 +185,8 @@ def on_external_nodes():
         check("k8s.zone.far" not in slurm_node("kn1")["features"], "kn1 has it")
         asks = bed.pod("far", annotations={"slurmk8s/constraints": "k8s.zone.far"})
         bed.create(asks)
-        equal(bed.wait_phase("far", "Running")["spec"]["nodeName"], "kn2", "Node")
+        bed.wait_phase("far", "Running")
+        equal(bed.get("far")["spec"]["nodeName"], "kn2", "Node")
     finally:
         bed.api("PATCH", "/api/v1/nodes/kn2",
                 {"metadata": {"labels": {ZONE: None}}},
@@ -199,6 +200,7 @@ with hybrid.hybrid_nodes():
     bed.inside("sh", "-c", f"cat > {CONF}",
                stdin=f"{conf}\nFeatureLabels={ZONE}\n")
     try:
+        bed.ctl("start", "slurmk8sd")  # with what was changed
         run(before_each=bed.clean, after_failure=bed.last_words)
     finally:
         label_node(None)
