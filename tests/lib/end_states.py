@@ -12,6 +12,7 @@ OOM = "OUT_OF_MEMORY"
 # A crash set the job back to pending, and its Pod ended: Slurm gives such a job
 # no exit code.
 ALLOCATION_LOST = "slurmctld lost the allocation in a crash"
+UNKNOWN = "sacct knows no job with its SLUID"
 
 
 def wrong(pod, accounted, slurm_user):
@@ -19,7 +20,7 @@ def wrong(pod, accounted, slurm_user):
     sacct prints them; None where it has no such job. slurm_user: the number as which
     the agent cancels jobs."""
     if accounted is None:
-        return "sacct knows no job with its SLUID"
+        return UNKNOWN
     state, code, comment = accounted
     by_the_agent = state == f"CANCELLED by {slurm_user}"
     if state in LOST or state.startswith(SLURMS_OWN) and not by_the_agent:
