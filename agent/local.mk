@@ -16,9 +16,21 @@ agent_libagent_la_SOURCES = \
 	agent/bridge_placement.cc \
 	agent/bridge_tell.cc \
 	agent/bridge_turn.cc \
+	agent/cel.cc agent/cel.h \
+	agent/cel_calls.cc \
+	agent/cel_eval.cc \
+	agent/cel_evaluation.h \
+	agent/cel_lexer.cc agent/cel_lexer.h \
+	agent/cel_members.cc agent/cel_members.h \
+	agent/cel_node.h \
+	agent/cel_operands.cc \
+	agent/cel_operators.cc \
+	agent/cel_parser.cc agent/cel_parser.h \
+	agent/cel_value.cc agent/cel_value.h \
 	agent/constraints.cc agent/constraints.h \
 	agent/controllers.cc agent/controllers.h \
 	agent/decide.cc agent/decide.h \
+	agent/device.h \
 	agent/endpoint.cc agent/endpoint.h \
 	agent/fault_points.h \
 	agent/explain.cc agent/explain.h \
@@ -76,6 +88,11 @@ agent_libagent_la_SOURCES = \
 	agent/pod_requests.cc agent/pod_requests.h \
 	agent/predicate.cc agent/predicate.h \
 	agent/reflector.cc agent/reflector.h \
+	agent/regex.cc agent/regex.h \
+	agent/regex_class.cc agent/regex_class.h \
+	agent/regex_parser.cc agent/regex_parser.h \
+	agent/regex_scan.cc agent/regex_scan.h \
+	agent/semver.cc agent/semver.h \
 	agent/slurm_accounting.cc \
 	agent/slurm_api.h \
 	agent/slurm_controllers.cc \

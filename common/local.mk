@@ -11,6 +11,7 @@ common_libcommon_la_SOURCES = \
 	common/packet_socket.cc common/packet_socket.h \
 	common/printable.cc common/printable.h \
 	common/priority_class.cc common/priority_class.h \
+	common/quantity.cc common/quantity.h \
 	common/result.cc common/result.h \
 	common/units.cc common/units.h
 

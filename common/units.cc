@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/units.h"
 
+#include "common/quantity.h"
+
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <optional>
 #include <string>
@@ -14,103 +15,12 @@ namespace {
 __extension__ using Wide = unsigned __int128;
 
 constexpr Wide limit = Wide{1} << 62; // no machine and no Pod is larger
-constexpr int max_digits = 30;
 constexpr std::int64_t bytes_per_mib = 1 << 20;
 
-struct Suffix {
-    std::string_view text;
-    int tens; // power of ten
-    int twos; // power of two
-};
-
-constexpr std::array suffixes = {
-    Suffix{"n", -9, 0},  Suffix{"u", -6, 0},  Suffix{"m", -3, 0},
-    Suffix{"", 0, 0},    Suffix{"k", 3, 0},   Suffix{"M", 6, 0},
-    Suffix{"G", 9, 0},   Suffix{"T", 12, 0},  Suffix{"P", 15, 0},
-    Suffix{"E", 18, 0},  Suffix{"Ki", 0, 10}, Suffix{"Mi", 0, 20},
-    Suffix{"Gi", 0, 30}, Suffix{"Ti", 0, 40}, Suffix{"Pi", 0, 50},
-    Suffix{"Ei", 0, 60},
-};
-
-bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-// digits × 10^tens × 2^twos, what a quantity says before any rounding.
-struct Exact {
-    Wide digits = 0;
-    int tens = 0;
-    int twos = 0;
-};
-
-// The number in front of the suffix; moves text behind it.
-std::optional<Exact> read_decimal(std::string_view &text)
-{
-    Exact number;
-    bool any = false;
-    bool point = false;
-    int significant = 0;
-    for (; !text.empty(); text.remove_prefix(1)) {
-        char c = text.front();
-        if (c == '.' && !point) {
-            point = true;
-            continue;
-        }
-        if (!is_digit(c))
-            break;
-        any = true;
-        number.digits = number.digits * 10 + static_cast<unsigned>(c - '0');
-        significant += number.digits != 0;
-        number.tens -= point;
-        if (significant > max_digits || number.tens < -max_digits)
-            return std::nullopt;
-    }
-    return any ? std::optional(number) : std::nullopt;
-}
-
-std::optional<int> read_exponent(std::string_view text)
-{
-    if (text.size() < 2 || (text[0] != 'e' && text[0] != 'E'))
-        return std::nullopt;
-    text.remove_prefix(1);
-    bool negative = text[0] == '-';
-    if (text[0] == '-' || text[0] == '+')
-        text.remove_prefix(1);
-    if (text.empty() || text.size() > 2 ||
-        !std::ranges::all_of(text, is_digit))
-        return std::nullopt;
-    int value = 0;
-    for (char c : text)
-        value = value * 10 + (c - '0');
-    return negative ? -value : value;
-}
-
-std::optional<Exact> read_quantity(std::string_view text)
-{
-    if (text.starts_with('+'))
-        text.remove_prefix(1);
-    auto number = read_decimal(text);
-    if (!number)
-        return std::nullopt;
-    for (const Suffix &suffix : suffixes) {
-        if (suffix.text == text) {
-            number->tens += suffix.tens;
-            number->twos += suffix.twos;
-            return number;
-        }
-    }
-    auto exponent = read_exponent(text);
-    if (!exponent)
-        return std::nullopt;
-    number->tens += *exponent;
-    return number;
-}
-
 // Rounded up; nothing above the limit.
-std::optional<std::int64_t> evaluate(Exact number)
+std::optional<std::int64_t> evaluate(QuantityText number)
 {
-    Wide value = number.digits;
+    Wide value = static_cast<Wide>(number.digits);
     if (value == 0)
         return 0;
     bool rounded = false;
@@ -152,7 +62,7 @@ Result<std::int64_t> parse_quantity(std::string_view text, int scale)
                                         "\" " + why);
     };
     auto number = read_quantity(text);
-    if (!number)
+    if (!number || number->negative)
         return bad("is not one");
     number->tens -= scale;
     auto value = evaluate(*number);

@@ -24,6 +24,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/bridge_restart_test.cc \
 	tests/unit/bridge_slurm_faults_test.cc \
 	tests/unit/bridge_volumes_test.cc \
+	tests/unit/cel_test.cc \
 	tests/unit/conf_test.cc \
 	tests/unit/constraints_test.cc \
 	tests/unit/controllers_test.cc \
@@ -35,6 +36,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/fake_lease.h \
 	tests/unit/fake_slurm.h \
 	tests/unit/foreign_pods_test.cc \
+	tests/fuzz/devices_target.cc \
 	tests/fuzz/objects_target.cc \
 	tests/fuzz/targets.h \
 	tests/fuzz/values_target.cc \
@@ -91,7 +93,10 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/predicate_test.cc \
 	tests/unit/printable_test.cc \
 	tests/unit/priority_class_test.cc \
+	tests/unit/quantity_test.cc \
 	tests/unit/reflector_test.cc \
+	tests/unit/regex_test.cc \
+	tests/unit/semver_test.cc \
 	tests/unit/shadow_plan_test.cc \
 	tests/unit/slurm_contract.cc tests/unit/slurm_contract.h \
 	tests/unit/slurm_contract_test.cc \
@@ -137,6 +142,15 @@ EXTRA_DIST += \
 EXTRA_PROGRAMS = tests/fuzz/fuzz
 tests_fuzz_fuzz_SOURCES = \
 	$(common_libcommon_la_SOURCES) \
+	agent/cel.cc \
+	agent/cel_calls.cc \
+	agent/cel_eval.cc \
+	agent/cel_lexer.cc \
+	agent/cel_members.cc \
+	agent/cel_operands.cc \
+	agent/cel_operators.cc \
+	agent/cel_parser.cc \
+	agent/cel_value.cc \
 	agent/constraints.cc \
 	agent/foreign_pods.cc \
 	agent/gang.cc \
@@ -164,6 +178,11 @@ tests_fuzz_fuzz_SOURCES = \
 	agent/pod_placement.cc \
 	agent/pod_requests.cc \
 	agent/predicate.cc \
+	agent/regex.cc \
+	agent/regex_class.cc \
+	agent/regex_parser.cc \
+	agent/regex_scan.cc \
+	agent/semver.cc \
 	agent/slurm_reasons.cc \
 	agent/translate.cc \
 	agent/volumes.cc \
@@ -171,6 +190,7 @@ tests_fuzz_fuzz_SOURCES = \
 	cli/token_expiry.cc \
 	plugins/job_facts.cc \
 	plugins/prep/gate_file.cc \
+	tests/fuzz/devices_target.cc \
 	tests/fuzz/fuzz.cc \
 	tests/fuzz/objects_target.cc \
 	tests/fuzz/targets.h \

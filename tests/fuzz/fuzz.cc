@@ -17,7 +17,8 @@ extern "C" int LLVMFuzzerInitialize(int *, char ***)
     using namespace bridge;
     const char *name = std::getenv("FUZZ_TARGET");
     if (!name) {
-        for (auto some : {value_targets(), object_targets(), wire_targets()})
+        for (auto some : {value_targets(), object_targets(), wire_targets(),
+                          device_targets()})
             for (const FuzzTarget &one : some)
                 std::puts(one.name.data());
         std::exit(0);

@@ -18,15 +18,18 @@ struct FuzzTarget {
     void (*run)(std::string_view input);
 };
 
-// Those of values_target.cc, objects_target.cc and wire_target.cc.
+// Those of values_target.cc, objects_target.cc, wire_target.cc and
+// devices_target.cc.
 std::span<const FuzzTarget> value_targets();
 std::span<const FuzzTarget> object_targets();
 std::span<const FuzzTarget> wire_targets();
+std::span<const FuzzTarget> device_targets();
 
 // Null when there is none of this name.
 inline const FuzzTarget *find_fuzz_target(std::string_view name)
 {
-    for (auto targets : {value_targets(), object_targets(), wire_targets()})
+    for (auto targets : {value_targets(), object_targets(), wire_targets(),
+                         device_targets()})
         for (const FuzzTarget &target : targets)
             if (target.name == name)
                 return &target;

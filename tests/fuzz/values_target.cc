@@ -9,6 +9,7 @@
 #include "common/conf.h"
 #include "common/job_ref.h"
 #include "common/json.h"
+#include "common/quantity.h"
 #include "common/printable.h"
 #include "common/units.h"
 #include "tests/fuzz/targets.h"
@@ -60,6 +61,10 @@ void quantity(std::string_view input)
     if (auto bytes = parse_bytes(input))
         promise(mebibytes_up(*bytes) >= mebibytes_down(*bytes));
     (void)parse_count(input);
+    if (auto exact = Quantity::parse(input)) {
+        auto again = Quantity::parse(exact->text());
+        promise(again && *again == *exact && again->text() == exact->text());
+    }
 }
 
 void time_limit(std::string_view input)

@@ -12,7 +12,8 @@ using namespace bridge;
 
 TEST_CASE("the parsers keep their promises over the whole corpus")
 {
-    for (auto targets : {value_targets(), object_targets(), wire_targets()})
+    for (auto targets : {value_targets(), object_targets(), wire_targets(),
+                         device_targets()})
         for (const FuzzTarget &target : targets) {
             std::filesystem::path corpus =
                 std::filesystem::path(FUZZ_CORPUS_DIR) / target.name;

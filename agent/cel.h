@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Device selectors: the part of CEL that DeviceClasses and ResourceClaims use,
+// with the meaning it has in kube-scheduler. What is outside of it is refused by
+// name when it is parsed, never guessed. Users write these: size, depth and
+// cost are bounded. Pure; a selector may be used by many threads.
+//
+//     device.driver  device.attributes["domain"].id  device.capacity["domain"].id
+//     device.allowMultipleAllocations      has(a.b)  a.?b  a[?"b"]
+//     1 -1 0x1f 1.5 "text" r'text' true [1, 2]
+//     ! && || == != < <= > >= in ?: + -a
+//     s.startsWith(t) .endsWith .contains .matches(regex) .lowerAscii()
+//     .upperAscii()   isQuantity(s) quantity(s) isSemver(s) semver(s)
+//     q.compareTo(p) .isGreaterThan .isLessThan
+//     o.orValue(x) .hasValue() .value()     list.exists(v, e) .all(v, e)
+//     cel.bind(v, a, e)
+#pragma once
+
+#include "common/result.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace bridge {
+
+struct CelNode;
+struct Device;
+
+class CelSelector {
+  public:
+    static constexpr std::size_t max_text = 10 * 1024;
+    static constexpr std::size_t max_cost = 1000000;
+
+    // Code::rejected, with what is not supported and the byte where it is, for
+    // the owner of the claim or class.
+    static Result<CelSelector> parse(std::string_view text);
+
+    // Whether the device is one. Code::rejected when that cannot be told: an
+    // attribute that it has not, types that do not go together, an attribute of
+    // an unknown kind, a result that is no bool, too much to do. That is no
+    // "no": kube-scheduler then allocates nothing for the whole claim.
+    Result<bool> matches(const Device &device) const;
+
+    const std::string &text() const { return text_; }
+
+  private:
+    std::string text_;
+    std::shared_ptr<const CelNode> root_;
+};
+
+} // namespace bridge

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/semver.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace bridge {
+
+namespace {
+
+bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+bool is_number(std::string_view text)
+{
+    return !text.empty() && std::ranges::all_of(text, is_digit);
+}
+
+bool is_identifier(std::string_view text)
+{
+    return !text.empty() && std::ranges::all_of(text, [](char c) {
+        return is_digit(c) || (c >= 'a' && c <= 'z') ||
+               (c >= 'A' && c <= 'Z') || c == '-';
+    });
+}
+
+bool has_leading_zero(std::string_view number)
+{
+    return number.size() > 1 && number.front() == '0';
+}
+
+bool read_number(std::string_view text, std::uint64_t &into)
+{
+    if (!is_number(text) || has_leading_zero(text))
+        return false;
+    const char *last = text.data() + text.size();
+    auto [end, error] = std::from_chars(text.data(), last, into);
+    return error == std::errc() && end == last;
+}
+
+// Up to the separator; moves text behind it.
+std::string_view next_part(std::string_view &text, char separator)
+{
+    std::size_t end = text.find(separator);
+    std::string_view part = text.substr(0, end);
+    text = end == text.npos ? std::string_view{} : text.substr(end + 1);
+    return part;
+}
+
+bool are_identifiers(std::string_view text, std::vector<std::string> &into)
+{
+    if (text.ends_with('.'))
+        return false;
+    do {
+        std::string_view part = next_part(text, '.');
+        if (!is_identifier(part))
+            return false;
+        into.emplace_back(part);
+    } while (!text.empty());
+    return true;
+}
+
+// Numbers by value and before words, words by their bytes.
+std::strong_ordering compare_identifiers(const std::string &a,
+                                         const std::string &b)
+{
+    bool a_number = is_number(a);
+    bool b_number = is_number(b);
+    if (a_number != b_number)
+        return a_number ? std::strong_ordering::less
+                        : std::strong_ordering::greater;
+    if (a_number && a.size() != b.size()) // no leading zeros
+        return a.size() <=> b.size();
+    return a <=> b;
+}
+
+} // namespace
+
+std::optional<Semver> Semver::parse(std::string_view text)
+{
+    std::optional<std::string_view> build;
+    if (std::size_t plus = text.find('+'); plus != text.npos) {
+        build = text.substr(plus + 1);
+        text = text.substr(0, plus);
+    }
+    std::optional<std::string_view> prerelease;
+    if (std::size_t dash = text.find('-'); dash != text.npos) {
+        prerelease = text.substr(dash + 1);
+        text = text.substr(0, dash);
+    }
+    Semver version;
+    if (std::ranges::count(text, '.') != 2 ||
+        !read_number(next_part(text, '.'), version.major) ||
+        !read_number(next_part(text, '.'), version.minor) ||
+        !read_number(text, version.patch))
+        return std::nullopt;
+    if (prerelease && !are_identifiers(*prerelease, version.prerelease))
+        return std::nullopt;
+    for (const std::string &part : version.prerelease)
+        if (is_number(part) && has_leading_zero(part))
+            return std::nullopt;
+    std::vector<std::string> ignored;
+    if (build && !are_identifiers(*build, ignored))
+        return std::nullopt;
+    return version;
+}
+
+std::strong_ordering Semver::operator<=>(const Semver &other) const
+{
+    if (auto order = major <=> other.major; order != 0)
+        return order;
+    if (auto order = minor <=> other.minor; order != 0)
+        return order;
+    if (auto order = patch <=> other.patch; order != 0)
+        return order;
+    // 1.0.0-rc comes before 1.0.0.
+    if (prerelease.empty() || other.prerelease.empty())
+        return other.prerelease.size() <=> prerelease.size();
+    return std::lexicographical_compare_three_way(
+        prerelease.begin(), prerelease.end(), other.prerelease.begin(),
+        other.prerelease.end(), compare_identifiers);
+}
+
+bool Semver::operator==(const Semver &other) const
+{
+    return (*this <=> other) == 0;
+}
+
+} // namespace bridge
