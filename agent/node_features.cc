@@ -39,6 +39,12 @@ std::string joined(const std::string &known, const std::string &wish,
     return features;
 }
 
+// slurmctld keeps the order that it was given, so most need no sorting.
+bool same_words(const std::string &a, const std::string &b)
+{
+    return a == b || sorted_words(a) == sorted_words(b);
+}
+
 const std::string &active_features(const SlurmNode &known)
 {
     return known.active_features ? *known.active_features : known.features;
@@ -86,8 +92,8 @@ SetFeatures features_left(const SlurmNode &known)
 
 bool changes(const SlurmNode &known, const SetFeatures &set)
 {
-    return sorted_words(known.features) != sorted_words(set.features) ||
-           sorted_words(active_features(known)) != sorted_words(set.active);
+    return !same_words(known.features, set.features) ||
+           !same_words(active_features(known), set.active);
 }
 
 bool changes_partitions(const SlurmNode &known, const SetFeatures &set)
