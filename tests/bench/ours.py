@@ -29,8 +29,8 @@ def until(what, condition, seconds=60, every=0.1):
 
 def features(bench, name):
     """Of a Slurm node; none while there is no such one."""
-    lines = bench.sandbox.command("sinfo", "--noheader", "--Node", "--format=%N %f").splitlines()
-    return dict(line.split(" ", 1) for line in lines).get(name, "").split(",")
+    lines = bench.sandbox.command("sinfo", "--noheader", f"--nodes={name}", "--format=%f").splitlines()
+    return lines[0].strip().split(",") if lines else []
 
 
 @contextlib.contextmanager
