@@ -203,6 +203,7 @@ with hybrid.hybrid_nodes():
         bed.ctl("start", "slurmk8sd")  # with what was changed
         run(before_each=bed.clean, after_failure=bed.last_words)
     finally:
+        bed.clean()
         label_node(None)
         bed.inside("sh", "-c", f"rm -f {LABELS_FILE}; cat > {CONF}", stdin=conf)
         bed.ctl("start", "slurmk8sd")
