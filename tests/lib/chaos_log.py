@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A long chaos run as a case: what it does goes into the sandbox's log directory,
+signs of life onto the screen."""
+import time
+
+import bed
+import chaos
+from tap import check
+
+SIGNS = ("settled", "left out", "VIOLATION")
+
+
+def carry_out(name, seed, operations, seconds=None, mixed=False):
+    """So many operations, or as many as go into the seconds; violations fail the
+    case. Returns the run."""
+    began = time.monotonic()
+    with open(bed.SANDBOX / "log" / f"{name}-{seed}.log", "w",
+              buffering=1) as log:
+        def say(text):
+            print(f"{time.monotonic() - began:8.1f} {text}", file=log)
+            if any(sign in text for sign in SIGNS):
+                print(f"# {text}", flush=True)
+
+        made = chaos.Chaos(int(seed), say, mixed=mixed)
+        found = made.run(operations, seconds)
+    check(not found, f"{len(found)} violations, replay with: tests/chaos "
+          f"{'--mixed ' if mixed else ''}--ops {found[0][0]} --seed {seed}; "
+          f"the first: {found[0][1]}" if found else "")
+    return made
