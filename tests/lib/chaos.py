@@ -23,6 +23,7 @@ CONF = "/etc/slurm/k8s.conf"
 SOCKET = "/run/slurmk8s/hook.sock"
 MARK = "chaos"  # the reason of our drains
 UNSENT = datetime.timedelta(seconds=30)  # what slurmctld may owe slurmdbd
+IN_FLIGHT = datetime.timedelta(seconds=3)  # a write of the agent may be
 SECOND = datetime.timedelta(seconds=1)
 
 # Operations for which what they need is not there, with the reason that is
@@ -280,8 +281,8 @@ class Chaos:
         self._undo()
         began = time.monotonic()
         for wrong in invariants.settled():
-            if self._is_unsent(wrong):
-                self.say(f"slurmctld crashed before slurmdbd heard: {wrong}")
+            if self._crash_explains(wrong):
+                self.say(f"slurmctld crashed just then: {wrong}")
             else:
                 self._violation(str(wrong))
         self.say(f"settled in {time.monotonic() - began:.0f} s: "
@@ -291,15 +292,19 @@ class Chaos:
             self._violation(f"when all Pods are gone: {wrong}")
         self.causes.clear()
 
-    def _is_unsent(self, wrong):
-        """The job of a Pod that is over went with a slurmctld that had not told
-        slurmdbd of it: nobody knows how it ended."""
-        if wrong.words != end_states.UNKNOWN:
+    def _crash_explains(self, wrong):
+        """slurmctld crashed as the Pod ended. What it had not told slurmdbd is lost:
+        nobody knows how the job ended. And the end of a Pod that was on its way to
+        it waits in libslurm, and may reach a job that the crash set back to
+        pending, which gets no exit code: too late for words."""
+        in_flight = end_states.CANCELLED_BY_US in wrong.words
+        if wrong.words != end_states.UNKNOWN and not in_flight:
             return False
         pod = bed.get(wrong.subject.rsplit("/", 1)[1], NAMESPACE)["status"]
         ended = max(time_of(status["state"]["terminated"]["finishedAt"])
                     for status in pod["containerStatuses"])
-        return any(ended - SECOND <= crash <= ended + UNSENT
+        late = IN_FLIGHT if in_flight else UNSENT
+        return any(ended - SECOND <= crash <= ended + late
                    for crash in self.crashes)
 
     def _undo(self):

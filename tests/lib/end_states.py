@@ -12,6 +12,7 @@ OOM = "OUT_OF_MEMORY"
 # A crash set the job back to pending, and its Pod ended: Slurm gives such a job
 # no exit code.
 ALLOCATION_LOST = "slurmctld lost the allocation in a crash"
+CANCELLED_BY_US = "its job is CANCELLED by the agent"
 UNKNOWN = "sacct knows no job with its SLUID"
 
 
@@ -32,7 +33,8 @@ def wrong(pod, accounted, slurm_user):
     if (state, code) in allowed or (state, None) in allowed:
         return ""
     wanted = " or ".join(" ".join(filter(None, end)) for end in allowed)
-    return f"{_words(pod)}, its job is {state} {code}, not {wanted}"
+    said = CANCELLED_BY_US if by_the_agent else f"its job is {state}"
+    return f"{_words(pod)}, {said} {code}, not {wanted}"
 
 
 def _ends(pod):
