@@ -293,19 +293,20 @@ class Chaos:
         self.causes.clear()
 
     def _crash_explains(self, wrong):
-        """slurmctld crashed as the Pod ended. What it had not told slurmdbd is lost:
-        nobody knows how the job ended. And the end of a Pod that was on its way to
-        it waits in libslurm, and may reach a job that the crash set back to
-        pending, which gets no exit code: too late for words."""
+        """slurmctld crashed. A job that it had not saved, and not told slurmdbd of,
+        is lost, and gets no successor when its Pod has ended meanwhile. And the
+        end of a Pod that was on its way waits in libslurm, and may reach a job
+        that the crash set back to pending, which gets no exit code: too late for
+        words."""
         in_flight = end_states.CANCELLED_BY_US in wrong.words
         if wrong.words != end_states.UNKNOWN and not in_flight:
             return False
         pod = bed.get(wrong.subject.rsplit("/", 1)[1], NAMESPACE)["status"]
         ended = max(time_of(status["state"]["terminated"]["finishedAt"])
                     for status in pod["containerStatuses"])
-        late = IN_FLIGHT if in_flight else UNSENT
-        return any(ended - SECOND <= crash <= ended + late
-                   for crash in self.crashes)
+        first, last = ((ended - SECOND, ended + IN_FLIGHT) if in_flight else
+                       (time_of(pod["startTime"]), ended + UNSENT))
+        return any(first <= crash <= last for crash in self.crashes)
 
     def _undo(self):
         for daemon in ("kube-apiserver", "slurmctld", "slurmk8sd"):
