@@ -9,6 +9,7 @@
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
+#include <algorithm>
 #include <charconv>
 
 namespace bridge {
@@ -37,6 +38,77 @@ template <class Number> std::optional<Number> number_of(std::string_view text)
     if (error != std::errc() || end != last)
         return std::nullopt;
     return number;
+}
+
+bool is_number_character(char c)
+{
+    return (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.' ||
+           c == 'e' || c == 'E';
+}
+
+// As many digits as text starts with, moving text behind them.
+std::string_view take_digits(std::string_view &text)
+{
+    std::string_view digits =
+        text.substr(0, text.find_first_not_of("0123456789"));
+    text.remove_prefix(digits.size());
+    return digits;
+}
+
+bool take(std::string_view &text, char c)
+{
+    if (!text.starts_with(c))
+        return false;
+    text.remove_prefix(1);
+    return true;
+}
+
+// Whether it is a number that RapidJSON may call too big for a double.
+bool may_be_too_big(std::string_view number)
+{
+    constexpr std::size_t safe = 290; // powers of ten, of 308
+    take(number, '-');
+    bool zero_first = number.starts_with('0');
+    std::size_t power = take_digits(number).size();
+    if (power == 0 || (zero_first && power > 1))
+        return false;
+    if (take(number, '.') && take_digits(number).empty())
+        return false;
+    if (take(number, 'e') || take(number, 'E')) {
+        bool negative = take(number, '-');
+        if (!negative)
+            take(number, '+');
+        std::string_view digits = take_digits(number);
+        if (digits.empty())
+            return false;
+        auto exponent = number_of<unsigned>(digits);
+        if (!negative)
+            power += exponent ? std::min(*exponent, 1000u) : 1000u;
+    }
+    return number.empty() && power > safe;
+}
+
+// The text with null for each number that is too big.
+std::string without_big_numbers(std::string_view text)
+{
+    std::string made(text);
+    for (std::size_t i = 0; i < made.size(); i++) {
+        if (made[i] == '"') { // to the quote at its end
+            for (i++; i < made.size() && made[i] != '"'; i++)
+                i += made[i] == '\\';
+            continue;
+        }
+        // Not 'e', which ends "true"; nor what cannot start a number.
+        if (made[i] != '-' && (made[i] < '0' || made[i] > '9'))
+            continue;
+        std::size_t end = i;
+        while (end < made.size() && is_number_character(made[end]))
+            end++;
+        if (may_be_too_big(std::string_view(made).substr(i, end - i)))
+            made.replace(i, end - i, "null" + std::string(end - i - 4, ' '));
+        i = end - 1;
+    }
+    return made;
 }
 
 // What RapidJSON's reader tells, told to a document, with real numbers.
@@ -153,9 +225,11 @@ std::string as_utf8(std::string_view text)
 
 } // namespace
 
-Result<Json> Json::parse(std::string_view text)
+namespace {
+
+rapidjson::ParseResult parse_into(rapidjson::Document &document,
+                                  std::string_view text)
 {
-    auto document = std::make_shared<rapidjson::Document>();
     rapidjson::MemoryStream bytes(text.data(), text.size());
     rapidjson::EncodedInputStream<rapidjson::UTF8<>, rapidjson::MemoryStream>
         input(bytes);
@@ -165,7 +239,22 @@ Result<Json> Json::parse(std::string_view text)
         parsed = rapidjson::Reader().Parse<parse_flags>(input, builder);
         return !parsed.IsError();
     };
-    document->Populate(build);
+    document.Populate(build);
+    return parsed;
+}
+
+} // namespace
+
+Result<Json> Json::parse(std::string_view text)
+{
+    auto document = std::make_shared<rapidjson::Document>();
+    auto parsed = parse_into(*document, text);
+    // Opaque parameters may hold any number: one object of a list must not
+    // make the whole list unreadable.
+    if (parsed.Code() == rapidjson::kParseErrorNumberTooBig) {
+        document = std::make_shared<rapidjson::Document>();
+        parsed = parse_into(*document, without_big_numbers(text));
+    }
     if (parsed.IsError())
         return fail(Code::rejected,
                     std::string("bad JSON at byte ") +

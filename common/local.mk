@@ -6,6 +6,7 @@ common_libcommon_la_SOURCES = \
 	common/hook_message.cc common/hook_message.h \
 	common/job_ref.cc common/job_ref.h \
 	common/json.cc common/json.h \
+	common/json_text.cc common/json_text.h \
 	common/log.cc common/log.h \
 	common/names.h \
 	common/packet_socket.cc common/packet_socket.h \

@@ -9,6 +9,7 @@
 #include "common/conf.h"
 #include "common/job_ref.h"
 #include "common/json.h"
+#include "common/json_text.h"
 #include "common/quantity.h"
 #include "common/printable.h"
 #include "common/units.h"
@@ -36,6 +37,13 @@ void json(std::string_view input)
     for (const auto &[name, value] : document->members()) {
         promise(document->member(name).present());
         (void)document->at(name).text("x/0/y");
+        // The same by its text, where a path can name it.
+        auto text = name.contains('/') || name.empty()
+                        ? std::nullopt
+                        : json_text(input, name);
+        auto part = text ? Json::parse(*text) : std::unexpected(Error{});
+        promise(!text || (part && part->dump() ==
+                                      document->member(name).dump()));
         (void)value.integer();
     }
     for (const Json &item : document->items())

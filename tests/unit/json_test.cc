@@ -92,7 +92,7 @@ TEST_CASE("integers are whole numbers of 64 bits")
     }
 }
 
-TEST_CASE("any number of digits with any exponent is read, or too large")
+TEST_CASE("any number of digits with any exponent is read, or as null")
 {
     auto dump = [](const std::string &text) {
         auto document = Json::parse(text);
@@ -100,7 +100,20 @@ TEST_CASE("any number of digits with any exponent is read, or too large")
     };
     CHECK(dump("[0.1,1e2,-0.5]") == "[0.1,100.0,-0.5]");
     CHECK(dump("18446744073709551615") == "18446744073709551615");
-    CHECK(dump("1e999") == "error");
+    CHECK(dump("1e999") == "null");
+    CHECK(dump("[-1E+400,1e300,{\"e\":0.1e99999999999,\"9e999\":true}]") ==
+          "[null,null,{\"e\":null,\"9e999\":true}]");
+    CHECK(dump("[1e999,\"a\\\"1e999\",7]") == "[null,\"a\\\"1e999\",7]");
+    CHECK(dump("[" + std::string(400, '1') + ",2e3]") == "[null,2000.0]");
+    CHECK(dump("[1e999,01]") == "error");
+    CHECK(dump("[1e999,1-1]") == "error");
+    CHECK(dump("1e999 x") == "error");
+    for (const char *text : {"[1e999-]", "[1e9999.5]", "[1e999e1]", "[1e+]",
+                             "[1e999,.1]", "[1e999,1.]", "[1e999,-]",
+                             "[01e999]", "[--1e999]", "[1e999,00]"}) {
+        CAPTURE(text);
+        CHECK(dump(text) == "error");
+    }
     CHECK(dump("1e-999") == "0.0");
     // Where RapidJSON's own conversion leaves its table of powers.
     std::string digits = "99999999099999999" + std::string(80, '6');
@@ -123,7 +136,7 @@ TEST_CASE("text that is not one JSON document is rejected with its place")
         "{'a':1}",  "tru",      "nul",         "01",
         "1 2",      "{}x",      "{}{}",        "\"",
         "\"\\x\"",  "\"\\u12\"", "\"\\ud800\"", "\"a\nb\"",
-        "NaN",      "Infinity", "// x",        "[1e999]",
+        "NaN",      "Infinity", "// x",        "[1e999-]",
         "\"\xff\"", "\"\xc0\x80\"", "\"\xed\xa0\x80\"", "\"\xf5\x80\x80\x80\"",
     };
     for (const std::string &row : rows) {
