@@ -57,7 +57,7 @@ Value entry(const Device &device, const CelMap &map, const CelValue &key,
     } else if (name) {
         if (auto *found = find_named(device.capacity, device.driver, map.domain,
                                      *name))
-            return CelValue{*found};
+            return CelValue{found->value};
     }
     missing = true;
     return failed(std::format(

@@ -31,6 +31,8 @@ agent_libagent_la_SOURCES = \
 	agent/controllers.cc agent/controllers.h \
 	agent/decide.cc agent/decide.h \
 	agent/device.h \
+	agent/device_index.cc agent/device_index.h \
+	agent/device_slices.cc agent/device_slices.h \
 	agent/endpoint.cc agent/endpoint.h \
 	agent/fault_points.h \
 	agent/explain.cc agent/explain.h \
@@ -92,6 +94,7 @@ agent_libagent_la_SOURCES = \
 	agent/regex_class.cc agent/regex_class.h \
 	agent/regex_parser.cc agent/regex_parser.h \
 	agent/regex_scan.cc agent/regex_scan.h \
+	agent/resource_slice.cc agent/resource_slice.h \
 	agent/semver.cc agent/semver.h \
 	agent/slurm_accounting.cc \
 	agent/slurm_api.h \

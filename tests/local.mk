@@ -29,6 +29,8 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/constraints_test.cc \
 	tests/unit/controllers_test.cc \
 	tests/unit/decide_test.cc \
+	tests/unit/device_index_test.cc \
+	tests/unit/device_slices_test.cc \
 	tests/unit/drain_retries_test.cc \
 	tests/unit/explain_page_test.cc \
 	tests/unit/explain_test.cc \
@@ -59,6 +61,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/job_test.cc \
 	tests/unit/job_values_test.cc \
 	tests/unit/json_test.cc \
+	tests/unit/json_text_test.cc \
 	tests/unit/kube_api_test.cc \
 	tests/unit/kube_bodies_test.cc \
 	tests/unit/kube_contract.cc tests/unit/kube_contract.h \
@@ -152,6 +155,8 @@ tests_fuzz_fuzz_SOURCES = \
 	agent/cel_parser.cc \
 	agent/cel_value.cc \
 	agent/constraints.cc \
+	agent/device_index.cc \
+	agent/device_slices.cc \
 	agent/foreign_pods.cc \
 	agent/gang.cc \
 	agent/job.cc \
@@ -182,6 +187,7 @@ tests_fuzz_fuzz_SOURCES = \
 	agent/regex_class.cc \
 	agent/regex_parser.cc \
 	agent/regex_scan.cc \
+	agent/resource_slice.cc \
 	agent/semver.cc \
 	agent/slurm_reasons.cc \
 	agent/translate.cc \

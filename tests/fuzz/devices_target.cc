@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Devices, and what users say about them.
 #include "agent/cel.h"
-#include "agent/device.h"
+#include "agent/device_index.h"
+#include "agent/device_slices.h"
+#include "agent/objects.h"
 #include "agent/regex.h"
 #include "agent/semver.h"
+#include "common/json.h"
 #include "tests/fuzz/targets.h"
 
+#include <set>
 #include <string>
+#include <vector>
 
 namespace bridge {
 
@@ -21,7 +26,7 @@ Device some_device()
                          {"healthy", true},
                          {"version", Semver{1, 10, 2, {}}},
                          {"other.example.com/node", std::int64_t{0}}};
-    device.capacity = {{"memory", Quantity(40, Quantity::Format::binary)}};
+    device.capacity = {{"memory", {Quantity(40, Quantity::Format::binary)}}};
     return device;
 }
 
@@ -73,8 +78,68 @@ void semver(std::string_view input)
     promise(version->prerelease.empty() ? next < *version : next > *version);
 }
 
-constexpr FuzzTarget targets[] = {
-    {"cel", cel}, {"regex", regex}, {"semver", semver}};
+// {"slices": […], "node": …, "selector": "CEL"}
+void slices(std::string_view input)
+{
+    auto json = Json::parse(input);
+    if (!json)
+        return;
+    Node node = node_from(json->at("node"));
+    auto selector = CelSelector::parse(json->text("selector"));
+    std::vector<ResourceSlicePtr> slices;
+    for (const Json &item : json->items("slices"))
+        slices.push_back(
+            std::make_shared<const ResourceSlice>(resource_slice_from(item)));
+    DevicesNow now;
+    for (const DevicePool &pool : device_pools(slices)) {
+        if (!pool.usable())
+            continue;
+        now.known_pools.emplace(pool.driver, pool.name);
+        std::set<std::string> names;
+        for (const DevicePtr &device : pool.devices) {
+            promise(names.insert(device->name).second);
+            promise(counters_suffice(*device, counters_left(pool, {})) ||
+                    !device->consumes.empty());
+            auto matches = selector ? selector->matches(*device) : false;
+            if (is_on(*device, node) && device_objection(*device).empty() &&
+                matches.value_or(false))
+                now.present.push_back({"gpu", "some", device->id()});
+        }
+    }
+    DeviceIndex index;
+    index.update(now, {});
+    promise(!index.update(now, {}));
+    for (const GresDevice &device : now.present)
+        if (auto where = index.find(device.id))
+            promise(index.at(*where)->id == device.id);
+    auto read = DeviceIndex::parse(index.text());
+    promise(read && *read == index);
+}
+
+// The text of a node's extra.
+void device_index(std::string_view input)
+{
+    auto index = DeviceIndex::parse(input);
+    if (!index) {
+        promise(index.error().code == Code::rejected);
+        return;
+    }
+    auto again = DeviceIndex::parse(index->text());
+    promise(again && *again == *index);
+    DeviceIndex emptied = *index;
+    emptied.update({}, {});
+    for (const auto &[gres, slots] : index->slots())
+        for (std::uint32_t i = 0; i < slots.size(); i++)
+            promise(emptied.at({gres, i})->id == slots[i].id);
+    emptied.compact();
+    promise(emptied.text().empty());
+}
+
+constexpr FuzzTarget targets[] = {{"cel", cel},
+                                  {"regex", regex},
+                                  {"semver", semver},
+                                  {"slices", slices},
+                                  {"device_index", device_index}};
 
 } // namespace
 

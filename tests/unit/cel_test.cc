@@ -24,8 +24,8 @@ Device gpu()
         {"resource.kubernetes.io/numaNode", std::int64_t{0}},
         {"resource.kubernetes.io/pcieRoot", std::string("pci0000:01")},
     };
-    device.capacity = {{"memory", *Quantity::parse("40Gi")},
-                       {"other.example.com/bandwidth", *Quantity::parse("1G")}};
+    device.capacity = {{"memory", {*Quantity::parse("40Gi")}},
+                       {"other.example.com/bandwidth", {*Quantity::parse("1G")}}};
     return device;
 }
 
