@@ -33,6 +33,7 @@ struct Conf {
     unsigned max_pending_in_namespace = 0; // MaxPendingJobsPerNamespace=
     // MaxNodeSelectionsPerNamespace=, 1..400
     unsigned max_selections_in_namespace = 100;
+    unsigned max_gang_size = 4096; // MaxGangSize=, 1..65533 Pods
     std::string partition;        // Partition=NAME, or Slurm's default
     std::string node_address;     // NodeAddress=IP[:PORT], or slurmctld's
     std::vector<FeatureLabel> feature_labels{}; // FeatureLabels=LABEL[:NAME],…
@@ -44,6 +45,7 @@ struct Conf {
     std::chrono::seconds reason_interval{30};   // ReasonInterval=, 1..3600
     std::chrono::seconds orphan_grace{60};      // OrphanGrace=, 0..86400
     std::chrono::seconds bind_timeout{300};     // BindTimeout=, 10..86400
+    std::chrono::seconds rejoin_grace{30};      // RejoinGrace=, 0..3600
     std::chrono::seconds feature_linger{300};   // FeatureLinger=, 1..86400
     std::chrono::seconds gate_timeout{600};     // GateTimeout=, 1..86400
     std::chrono::seconds node_lost_timeout{300}; // NodeLostTimeout=, 10..86400

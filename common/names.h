@@ -15,6 +15,37 @@ inline constexpr char sluid_annotation[] = "slurmk8s/sluid";
 // Raised by the agent before it replaces a job of its own accord.
 inline constexpr char generation_annotation[] = "slurmk8s/generation";
 
+// On a Pod, written by users: that it is one of a gang of that name in its
+// namespace, of how many Pods, and how many of them must exist before a job is
+// asked for (all). The sizes alone: of what the gang's own kind says otherwise.
+inline constexpr char gang_label[] = "slurmk8s/gang";
+inline constexpr char gang_size_annotation[] = "slurmk8s/gang-size";
+inline constexpr char gang_min_annotation[] = "slurmk8s/gang-min";
+// On a Pod of a gang, written by the binding and by nobody else: which of its
+// Pods it is, from 0, and Slurm's nodes of its job, in Slurm's order.
+inline constexpr char rank_annotation[] = "slurmk8s/rank";
+inline constexpr char nodes_annotation[] = "slurmk8s/nodes";
+
+// On a Pod, written by the controllers of these kinds.
+inline constexpr char job_index_label[] =
+    "batch.kubernetes.io/job-completion-index";
+inline constexpr char pod_index_label[] = "apps.kubernetes.io/pod-index";
+inline constexpr char jobset_name_label[] = "jobset.sigs.k8s.io/jobset-name";
+inline constexpr char jobset_uid_label[] = "jobset.sigs.k8s.io/jobset-uid";
+inline constexpr char jobset_attempt_label[] =
+    "jobset.sigs.k8s.io/restart-attempt";
+inline constexpr char jobset_job_index_label[] =
+    "jobset.sigs.k8s.io/job-global-index";
+inline constexpr char lws_name_label[] = "leaderworkerset.sigs.k8s.io/name";
+inline constexpr char lws_group_index_label[] =
+    "leaderworkerset.sigs.k8s.io/group-index";
+inline constexpr char lws_group_key_label[] =
+    "leaderworkerset.sigs.k8s.io/group-key";
+inline constexpr char lws_worker_index_label[] =
+    "leaderworkerset.sigs.k8s.io/worker-index";
+inline constexpr char lws_size_annotation[] =
+    "leaderworkerset.sigs.k8s.io/size";
+
 // On a Pod or on what owns it, written by users: PREFIX + name, such as
 // "partition" or "timelimit". The second prefix is Slinky's older one.
 inline constexpr char job_annotation_prefix[] = "slurmjob.slinky.slurm.net/";
