@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/act.h"
 
+#include "agent/act_gang.h"
+#include "agent/gang_key.h"
 #include "agent/job_requests.h"
 #include "agent/translate.h"
 #include "agent/words.h"
@@ -8,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ranges>
 
 namespace bridge {
 
@@ -43,13 +46,14 @@ struct Actor {
     Result<Outcome> operator()(const Start &) const { return Done{}; }
     Result<Outcome> operator()(const Clean &) const { return Done{}; }
     Result<Outcome> operator()(const Find &) const { return Done{}; }
+    Result<Outcome> operator()(const Split &) const { return Done{}; }
 
     Result<Outcome> operator()(const Submit &) const
     {
         auto asking = with_owners_wishes();
         if (!asking)
             return std::unexpected(asking.error());
-        const Pod &first = *asking->pods.front();
+        const Pod &first = lead_of(*asking);
         Wishes wishes = wishes_in(first.annotations);
         if (std::string why = objection_to(*asking); !why.empty())
             return fail(Code::rejected, why);
@@ -152,6 +156,11 @@ struct Actor {
 
     Result<Outcome> operator()(const Bind &bind) const
     {
+        if (gang.grouped) {
+            if (auto bound = bind_seats(gang, bind, kube()); !bound)
+                return std::unexpected(bound.error());
+            return Done{};
+        }
         for (std::size_t i = 0; i < gang.pods.size(); i++) {
             const Pod &pod = *gang.pods[i];
             if (pod.bound())
@@ -181,7 +190,13 @@ struct Actor {
     // A list may lack a Pod that is there; only "not found" is an answer.
     Result<Outcome> operator()(const Cancel &cancel) const
     {
-        if (gang.unseen) {
+        if (gang.unseen && gang.grouped) {
+            auto member = find_member(gang, kube());
+            if (!member)
+                return std::unexpected(member.error());
+            if (*member)
+                return StillThere{std::move(**member)};
+        } else if (gang.unseen) {
             auto pod = kube().get_pod(gang.key);
             if (pod && pod->uid == gang.uid)
                 return StillThere{std::move(*pod)};
@@ -195,13 +210,17 @@ struct Actor {
     // successor sees is known as ours, not the user's.
     Result<Outcome> operator()(const Renew &renew) const
     {
-        for (const PodPtr &pod : gang.pods)
-            if (auto raised = kube().stamp(
-                    *pod, {},
-                    {{names::generation_annotation,
-                      std::to_string(renew.generation)}});
-                !raised)
+        for (const PodPtr &pod : gang.pods) {
+            if (gang.grouped && pod->terminal())
+                continue;
+            auto raised = kube().stamp(*pod, {},
+                                       {{names::generation_annotation,
+                                         std::to_string(renew.generation)}});
+            bool gone = gang.grouped && !raised &&
+                        raised.error().code == Code::not_found;
+            if (!raised && !gone)
                 return std::unexpected(raised.error());
+        }
         if (is_ended(gang.job->state)) // its exit code is not ours to change
             return Done{};
         return end(slurm().cancel(renew.job));
@@ -222,8 +241,10 @@ struct Actor {
     {
         std::string words = job_ended_words(failing.job, failing.state);
         std::string reason = failed_pod_reason(failing.state);
-        for (const PodPtr &pod : gang.pods) {
-            if (pod->terminal() || pod->deleting)
+        // The first one last: it tells whom the job was for.
+        for (const PodPtr &pod : std::views::reverse(gang.pods)) {
+            bool bound = gang.grouped && pod->bound();
+            if (pod->terminal() || pod->deleting || bound)
                 continue;
             if (auto failed = kube().fail_pod(*pod, reason, words); !failed)
                 return std::unexpected(failed.error());
@@ -260,8 +281,13 @@ struct Actor {
         if (!job)
             return std::unexpected(job.error());
         context.kick();
-        return Submitted{*job, wish.tag.generation, wish.memory_per_node,
-                         wish.memory_per_cpu, wish.features};
+        return Submitted{*job,
+                         wish.tag,
+                         wish.memory_per_node,
+                         wish.memory_per_cpu,
+                         wish.features,
+                         wish.tasks,
+                         wish.cpus_per_task};
     }
 
     Result<> carry_out(const std::vector<ClaimStep> &steps,
@@ -294,7 +320,12 @@ struct Actor {
         const Pod &pod = *gang.pods.front();
         JobRef ref = binder_of(pod).value_or(JobRef{});
         auto job = slurm().load(ref);
-        if (job && !job->tag.uid.empty() && job->tag.uid != gang.uid)
+        // Its gang was split: see Split.
+        bool of_gang = job && pod.gang && job->tag.uid == pod.gang->uid;
+        if (of_gang && !is_ended(job->state))
+            return std::nullopt;
+        if (job && !job->tag.uid.empty() && job->tag.uid != gang.uid &&
+            !of_gang)
             return fail(Code::rejected, "its label names another Pod's job");
         if (job)
             return *job;

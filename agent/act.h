@@ -20,10 +20,12 @@ namespace bridge {
 struct Done {};
 struct Submitted {
     JobRef job;
-    std::uint32_t generation = 0; // of its tag
+    GangTag tag;
     MebiBytes memory_per_node; // as asked; one of them is 0
     MebiBytes memory_per_cpu;
     std::string features;
+    std::uint32_t tasks = 1;
+    std::uint16_t cpus_per_task = 1;
 };
 struct Looked {
     Job job;

@@ -67,6 +67,7 @@ void Bridge::on(Changed<Pod> &pod)
     health_.count("pod");
     placements_.share(pod.object);
     note_stray(pod.object, pod.deleted);
+    check_words(pod.object);
     if (!pod.deleted)
         wake(gangs_.put(std::move(pod.object)));
     else if (auto uid = gangs_.remove(pod.object))

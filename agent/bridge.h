@@ -105,7 +105,8 @@ class Bridge {
     void list_jobs_soon();
     void note_outcome(GangEntry &entry, ActionDone &done);
     void note_failure(GangEntry &entry, const ActionDone &done);
-    void note_bind_failure(GangEntry &entry, const Error &error);
+    void note_bind_failure(GangEntry &entry, const Error &error,
+                           const Bind &bind);
     void note_done(GangEntry &entry, const Action &action);
     void hold_back(GangEntry &entry, const Action &action,
                    Clock::duration delay);
@@ -153,8 +154,7 @@ class Bridge {
 
     // bridge_explain.cc
     Story tell_story(const GangEntry &entry) const;
-    std::vector<Blocker>
-    blockers_of(const Gang &gang, const std::vector<std::string> &nodes) const;
+    std::vector<Blocker> blockers_of(const Gang &gang, const Bind &bind) const;
 
     // bridge_gate.cc: dirty nodes, and who may start there
     void gate_hello();
@@ -178,6 +178,17 @@ class Bridge {
     void drained_for_room(const std::string &uid, JobRef job,
                           const Result<> &done);
     void wake_blocked();
+
+    // bridge_gang.cc: Pods that belong together
+    void note_group(GangEntry &entry);
+    void note_failures(Gang &gang);
+    void note_first(GangEntry &entry);
+    bool is_growing(GangEntry &entry);
+    void check_words(const Pod &pod);
+    void note_bound(GangEntry &entry, const Bind &bind);
+    void split(const std::string &uid);
+    bool is_needed(JobRef lost) const; // by Pods that were split from it
+    static const Job *choose_gang_job(const Gang &gang, const std::vector<Job> &jobs);
 
     // bridge_health.cc: Nodes that are ill, Pods that do not end
     void note_node(const Node &node);
@@ -207,7 +218,7 @@ class Bridge {
     void tell_waiting(GangEntry &entry);
     void tell_event(const Gang &gang, const std::string &reason,
                     const std::string &words);
-    void tell_bound(const Gang &gang, const std::vector<std::string> &nodes);
+    void tell_bound(const Gang &gang, const Bind &bind);
     void problem(const std::string &what, const std::string &why);
     void solved(const std::string &what);
 

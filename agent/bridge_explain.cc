@@ -3,6 +3,8 @@
 // through all gangs: people ask seldom, and an index would cost every Pod.
 #include "agent/bridge.h"
 
+#include "agent/gang_facts.h"
+
 #include <algorithm>
 #include <format>
 
@@ -10,11 +12,16 @@ namespace bridge {
 
 namespace {
 
-// NAME or NAMESPACE/NAME.
+// NAME or NAMESPACE/NAME, of a Pod or of its gang.
 bool named(const GangEntry &entry, const std::string &pod)
 {
-    const ObjectKey &key = entry.gang.key;
-    return pod.contains('/') ? key.str() == pod : key.name == pod;
+    auto is_it = [&](const ObjectKey &key) {
+        return pod.contains('/') ? key.str() == pod : key.name == pod;
+    };
+    return is_it(entry.gang.key) ||
+           std::ranges::any_of(entry.gang.pods, [&](const PodPtr &known) {
+               return is_it(known->key);
+           });
 }
 
 // A Pod that was made again under its name hides the one that is going.
@@ -86,19 +93,19 @@ Story Bridge::tell_story(const GangEntry &entry) const
     story.last_failure = entry.last_failure;
     story.said = entry.told;
     if (const auto *bind = std::get_if<Bind>(&next))
-        story.blockers = blockers_of(entry.gang, bind->nodes);
+        story.blockers = blockers_of(entry.gang, *bind);
     return story;
 }
 
 // Whose containers keep the gang from being bound: see may_bind().
-std::vector<Blocker>
-Bridge::blockers_of(const Gang &gang,
-                    const std::vector<std::string> &nodes) const
+std::vector<Blocker> Bridge::blockers_of(const Gang &gang,
+                                         const Bind &bind) const
 {
     std::vector<Blocker> blockers;
-    for (const std::string &node : std::set(nodes.begin(), nodes.end())) {
-        if (gate_.room_for(gang, node, find_node(node), foreign_.on(node)) ==
-            NodeGate::Room::yes)
+    for (const auto &[node, pods] : pods_by_node(gang, bind)) {
+        if (gate_.room_for(gang, amounts_on(gang, node, pods), node,
+                           find_node(node),
+                           foreign_.on(node)) == NodeGate::Room::yes)
             continue;
         for (const std::string &uid : gangs_.living_on(node)) {
             const Gang &other = gangs_.all().at(uid).gang;

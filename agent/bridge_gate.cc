@@ -3,6 +3,7 @@
 // may start on them. Which nodes these are, and what fits there, NodeGate says.
 #include "agent/bridge.h"
 
+#include "agent/gang_facts.h"
 #include "agent/words.h"
 #include "common/log.h"
 
@@ -172,9 +173,10 @@ void Bridge::take_room(const Result<RoomAnswer> &answer)
 bool Bridge::may_bind(GangEntry &entry, const Bind &bind)
 {
     const Gang &gang = entry.gang;
-    for (const std::string &node : bind.nodes) {
-        auto room =
-            gate_.room_for(gang, node, find_node(node), foreign_.on(node));
+    auto going = pods_by_node(gang, bind);
+    for (const auto &[node, pods] : going) {
+        auto room = gate_.room_for(gang, amounts_on(gang, node, pods), node,
+                                   find_node(node), foreign_.on(node));
         if (room == NodeGate::Room::yes)
             continue;
         if (room == NodeGate::Room::ask_slurm) {
@@ -186,8 +188,9 @@ bool Bridge::may_bind(GangEntry &entry, const Bind &bind)
         return false;
     }
     room_waits_.erase(gang.uid);
-    for (const std::string &node : bind.nodes)
-        gate_.note_binding(gang, node);
+    for (const auto &[node, pods] : going)
+        for (const PodPtr &pod : pods)
+            gate_.note_binding(gang, pod->uid, node);
     return true;
 }
 
@@ -215,7 +218,12 @@ void Bridge::wait_for_room(GangEntry &entry, JobRef job,
     Clock::time_point due = wait.since + conf_->bind_timeout;
     if (now_ - wait.since >= room_interval)
         tell(entry, no_room_words(job, node));
-    if (now_ - wait.since >= adoption_patience && adoption_waits_for(node)) {
+    bool runs = entry.gang.grouped && entry.gang.job &&
+                entry.gang.job->state == JobState::running;
+    if (runs) { // nothing is given up for one Pod that comes late
+        wake_at(entry, now_ + room_interval);
+    } else if (now_ - wait.since >= adoption_patience &&
+               adoption_waits_for(node)) {
         entry.gang.bind_overdue = true;
         wake(entry.gang.uid);
     } else if (now_ < due) {

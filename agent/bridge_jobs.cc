@@ -50,9 +50,13 @@ void Bridge::take_jobs(const std::string &uid, std::vector<Job> &jobs)
     GangEntry *entry = gangs_.find(uid);
     if (entry && entry->in_flight)
         return; // its outcome is newer than this list
+    auto lives = [](const Job &job) { return !is_ended(job.state); };
+    // A Pod that an earlier life of the agent has split from its gang.
+    if (!entry && std::ranges::any_of(jobs, lives))
+        if (std::string alone = gangs_.split(uid); !alone.empty())
+            entry = gangs_.find(alone);
     if (!entry) {
-        auto alive = std::ranges::find_if(
-            jobs, [](const Job &job) { return !is_ended(job.state); });
+        auto alive = std::ranges::find_if(jobs, lives);
         if (alive == jobs.end())
             return; // its Pods are gone, and so is it
         entry = &gangs_.adopt(alive->tag);
@@ -104,7 +108,8 @@ const Job *Bridge::choose_job(const Gang &gang, const std::vector<Job> &jobs)
 void Bridge::take_first_job(GangEntry &entry, std::vector<Job> &jobs)
 {
     std::ranges::sort(jobs, {}, [](const Job &job) { return job.ref.sluid; });
-    const Job *chosen = choose_job(entry.gang, jobs);
+    const Job *chosen = entry.gang.grouped ? choose_gang_job(entry.gang, jobs)
+                                           : choose_job(entry.gang, jobs);
     if (!chosen)
         return;
     bool bound = std::ranges::any_of(

@@ -2,6 +2,7 @@
 // What the end of an action changes, and when it is tried again.
 #include "agent/bridge.h"
 
+#include "agent/gang_facts.h"
 #include "agent/words.h"
 #include "common/log.h"
 
@@ -94,11 +95,13 @@ void Bridge::note_submitted(GangEntry &entry, const Submitted &submitted,
     Gang &gang = entry.gang;
     Job job;
     job.ref = submitted.job;
-    job.tag = {gang.key.str(), gang.uid, submitted.generation};
+    job.tag = submitted.tag;
     job.state = JobState::pending;
     job.memory_per_node = submitted.memory_per_node;
     job.memory_per_cpu = submitted.memory_per_cpu;
     job.features = submitted.features;
+    job.tasks = submitted.tasks;
+    job.cpus_per_task = submitted.cpus_per_task;
     log_info(is<Adopt>(action) ? "adopting running Pods" : "submitted",
              {{"JobId", job.ref.id}, {"Gang", job.tag.gang}});
     if (is<Adopt>(action))
@@ -157,15 +160,7 @@ void Bridge::note_done(GangEntry &entry, const Action &action)
 {
     Gang &gang = entry.gang;
     if (auto *bind = std::get_if<Bind>(&action)) {
-        gang.assumed_bound = !gang.pods.empty();
-        gang.maybe_bound = gang.bind_overdue = false;
-        entry.bind_failing_since.reset();
-        entry.renewals = 0;
-        log_info("bound", {{"JobId", bind->job.id},
-                           {"Gang", gang.key.str()},
-                           {"NodeList", gang.job ? gang.job->nodes.front()
-                                                 : std::string()}});
-        tell_bound(gang, bind->nodes);
+        note_bound(entry, *bind);
     } else if (is<Complete>(action) || is<Cancel>(action) ||
                is<Renew>(action)) {
         if (gang.job && !is_ended(gang.job->state))
@@ -215,7 +210,7 @@ void Bridge::note_failure(GangEntry &entry, const ActionDone &done)
                  {"err", error.message}});
     Clock::duration delay = back_off(entry.failures, first_retry, last_retry);
     if (is<Bind>(done.action)) {
-        note_bind_failure(entry, error);
+        note_bind_failure(entry, error, std::get<Bind>(done.action));
         if (for_the_user)
             delay = back_off(entry.failures, first_refusal, last_retry);
         else if (error.code == Code::conflict || error.code == Code::not_found)
@@ -250,11 +245,14 @@ void Bridge::note_failure(GangEntry &entry, const ActionDone &done)
               std::max<Clock::duration>(delay, error.retry_after));
 }
 
-void Bridge::note_bind_failure(GangEntry &entry, const Error &error)
+void Bridge::note_bind_failure(GangEntry &entry, const Error &error,
+                               const Bind &bind)
 {
     Gang &gang = entry.gang;
     if (error.code == Code::uncertain)
-        gang.maybe_bound = true;
+        for (const Seat &seat : seats_of(gang, bind))
+            if (!is_seen_bound(gang, seat.pod))
+                gang.maybe_bound.insert_or_assign(seat.pod, seat);
     if (gang.job &&
         (error.code == Code::rejected || error.code == Code::denied))
         tell(entry, not_bound_words(gang.job->ref, error.message));

@@ -23,7 +23,7 @@ constexpr std::chrono::seconds access_pause{30}; // until rights are looked for
 // What they ask of a node matters until they have one.
 bool wants_node(const Gang &gang)
 {
-    bool has_node = gang.assumed_bound ||
+    bool has_node = !gang.assumed_bound.empty() ||
                     (gang.job && is_allocated(gang.job->state));
     return !has_node && std::ranges::any_of(gang.pods, [](const PodPtr &pod) {
         return !pod->bound() && !pod->terminal();
@@ -40,7 +40,7 @@ bool asks_unknown(const Gang &gang)
 {
     return gang.job && gang.job->state == JobState::pending &&
            !gang.volumes && !gang.pods.empty() &&
-           !gang.pods.front()->claims.empty() && wants_node(gang);
+           !lead_of(gang).claims.empty() && wants_node(gang);
 }
 
 } // namespace
@@ -54,7 +54,7 @@ void Bridge::note_placement(GangEntry &entry)
     gang.preferred.reset();
     if (gang.pods.empty())
         return;
-    const Pod &first = *gang.pods.front(); // they are all of one shape
+    const Pod &first = lead_of(gang); // they all ask for the same Nodes
     gang.predicate = first.predicate;
     if (!first.claims.empty())
         note_claims(entry);
@@ -76,7 +76,7 @@ void Bridge::note_placement(GangEntry &entry)
 void Bridge::note_claims(GangEntry &entry)
 {
     Gang &gang = entry.gang;
-    const Pod &first = *gang.pods.front();
+    const Pod &first = lead_of(gang);
     bool waits = wants_node(gang) && (!gang.job || is_ended(gang.job->state));
     if (gang.volumes && waits && entry.volumes_due <= now_)
         gang.volumes.reset();
@@ -131,7 +131,7 @@ std::string Bridge::why_nowhere(const Gang &gang)
 // not, the gang is woken when they have.
 bool Bridge::placement_known(const Gang &gang)
 {
-    const PredicatePtr &preferred = gang.pods.front()->preferred;
+    const PredicatePtr &preferred = lead_of(gang).preferred;
     bool known =
         need_placement(gang, gang.predicate) !=
             PlacementTable::State::unknown &&
@@ -164,7 +164,7 @@ void Bridge::note_needed()
         const Gang &gang = entry.gang;
         if (!wants_node(gang))
             continue;
-        const Pod &first = *gang.pods.front();
+        const Pod &first = lead_of(gang);
         PlacementTable::Asker asker = asker_for(gang);
         placements_.need(gang.volumes ? gang.predicate : first.predicate,
                          asker, now_);

@@ -2,6 +2,7 @@
 // Words for people: conditions and Events on Pods, metrics and status.
 #include "agent/bridge.h"
 
+#include "agent/gang_facts.h"
 #include "agent/words.h"
 #include "common/json.h"
 #include "common/log.h"
@@ -71,16 +72,18 @@ void Bridge::tell_waiting(GangEntry &entry)
         tell(entry, waiting_words(*gang.job), expected_words(*gang.job));
 }
 
-void Bridge::tell_bound(const Gang &gang, const std::vector<std::string> &nodes)
+void Bridge::tell_bound(const Gang &gang, const Bind &bind)
 {
-    for (std::size_t i = 0; i < gang.pods.size() && i < nodes.size(); i++) {
-        std::string words =
-            bound_words(*gang.pods[i], nodes[i], gang.job->ref);
-        ports_.reporters.push([pod = gang.pods[i], words](Kube &kube) {
-            (void)kube.post_event(*pod, {PodEvent::Type::normal, "Scheduled",
-                                         "Binding", words});
-        });
-    }
+    for (const auto &[node, pods] : pods_by_node(gang, bind))
+        for (const PodPtr &pod : pods) {
+            std::string words = bound_words(*pod, node, bind.job);
+            if (gang.grouped && gang.job)
+                words += waste_words(*pod, *gang.job);
+            ports_.reporters.push([pod, words](Kube &kube) {
+                (void)kube.post_event(*pod, {PodEvent::Type::normal,
+                                             "Scheduled", "Binding", words});
+            });
+        }
 }
 
 void Bridge::problem(const std::string &what, const std::string &why)

@@ -23,7 +23,7 @@ PendingQuota::Asker asker_of(const Gang &gang)
 {
     return {gang.uid, gang.key.ns,
             gang.pods.empty() ? std::chrono::sys_seconds{}
-                              : gang.pods.front()->created};
+                              : lead_of(gang).created};
 }
 
 } // namespace
@@ -130,6 +130,7 @@ void Bridge::reconcile(const std::string &uid)
         touch_gate(entry->gang);
     if (!entry || entry->in_flight)
         return; // the outcome wakes it again
+    note_group(*entry);
     note_time(*entry);
     note_placement(*entry);
     entry->gang.unheard = entry->heard != absences_;
@@ -201,6 +202,11 @@ bool Bridge::may_act(GangEntry &entry, const Action &action)
             wake_at(entry, due);
         return now_ >= due;
     }
+    if (std::holds_alternative<Cancel>(action) && gang.grouped &&
+        is_needed(gang.job->ref)) {
+        wake_at(entry, now_ + std::chrono::seconds(1));
+        return false;
+    }
     if (const auto *bind = std::get_if<Bind>(&action))
         return may_bind(entry, *bind);
     return true;
@@ -211,7 +217,7 @@ void Bridge::carry_out(GangEntry &entry, Action action)
 {
     Gang &gang = entry.gang;
     if (auto *wait = std::get_if<Wait>(&action)) {
-        if (!wait->why.empty())
+        if (!wait->why.empty() && !is_growing(entry))
             tell(entry, wait->why);
     } else if (auto *refuse = std::get_if<Refuse>(&action)) {
         tell(entry, refused_words(refuse->why));
@@ -230,56 +236,11 @@ void Bridge::carry_out(GangEntry &entry, Action action)
         wake_at(entry, now_ + answer_time);
     } else if (std::holds_alternative<Forget>(action)) {
         gangs_.erase(std::string(gang.uid));
+    } else if (std::holds_alternative<Split>(action)) {
+        split(gang.uid);
     } else {
         dispatch(entry, std::move(action));
     }
-}
-
-void Bridge::dispatch(GangEntry &entry, Action action)
-{
-    entry.in_flight = action.index();
-    entry.began = absences_;
-    entry.ending_job = std::holds_alternative<Complete>(action) ||
-                       std::holds_alternative<Cancel>(action) ||
-                       std::holds_alternative<Renew>(action);
-    if (std::holds_alternative<Bind>(action)) {
-        entry.telling.request_stop();
-        entry.telling = {};
-        entry.told.clear();
-    }
-    if (std::holds_alternative<Look>(action))
-        entry.gang.stale = false; // a hint that comes meanwhile sets it again
-    auto ns = namespaces_.find(entry.gang.key.ns);
-    Namespace where =
-        ns == namespaces_.end() ? Namespace{entry.gang.key.ns, {}, {}}
-                                : ns->second;
-    std::optional<Node> node;
-    if (const auto *bind = std::get_if<BindVolumes>(&action))
-        if (auto known = nodes_.find(bind->node); known != nodes_.end())
-            node = *known->second;
-    TaskQueue &queue = std::holds_alternative<Submit>(action) ? ports_.submits
-                                                              : ports_.workers;
-    Owners *owners =
-        ports_.access.may(Feature::owners) ? &owners_ : nullptr;
-    queue.push([this, action = std::move(action), gang = entry.gang,
-                conf = conf_, where = std::move(where),
-                node = std::move(node), owners,
-                began = entry.began](Kube &kube) {
-        auto kick = [this] {
-            ports_.send_hook({.type = HookMessage::Type::kick});
-        };
-        auto slurmctld_left = [this, began] { return absences_ != began; };
-        ActionDone done{gang.uid, action, fail(Code::internal, "lost")};
-        try {
-            done.outcome =
-                act(action, gang,
-                    {ports_.slurm, kube, conf, where, kick, node, owners,
-                     slurmctld_left});
-        } catch (const std::exception &e) {
-            done.outcome = fail(Code::internal, e.what());
-        }
-        mailbox_.push(std::move(done));
-    });
 }
 
 void Bridge::load_jobs()

@@ -2,7 +2,8 @@
 // What is done next for one gang: a pure function of what is known about its
 // Pods and its Slurm job. Calling it again with the same facts gives the same
 // answer, and every action may be repeated, so a lost or doubled event costs
-// delay and never correctness.
+// delay and never correctness. This is of a Pod alone; decide_gang.h has the
+// table of Pods that say that they belong together.
 //
 //   job           Pods                      action
 //   ------------  ------------------------  ----------------------------------
@@ -72,7 +73,8 @@ struct Look {
 };
 struct Bind {
     JobRef job;
-    std::vector<std::string> nodes; // the Node of each Pod of the gang
+    std::vector<std::string> nodes; // the Node of each Pod of a lone one
+    std::vector<Seat> seats = {};   // of a grouped one, of those that wait
 };
 struct LookVolumes {};
 struct BindVolumes {
@@ -117,11 +119,14 @@ struct FailPods {
 struct Clean {
     JobRef job;
 };
+// Slurm has lost the job of a grouped gang: each of its Pods that live goes on
+// as one alone, so that it is accounted for exactly where it is.
+struct Split {};
 
 using Action =
     std::variant<Wait, Forget, Submit, Find, Refuse, Look, Bind, Start,
                  Complete, Cancel, Renew, Adopt, Restamp, EndPods, FailPods,
-                 Clean, LookVolumes, BindVolumes>;
+                 Clean, LookVolumes, BindVolumes, Split>;
 
 // The Kubernetes Node behind each Slurm node.
 using NodeMap = std::map<std::string, std::string>;

@@ -70,7 +70,7 @@ std::string blockers_words(const Story &story)
 
 const Pod *first_pod(const Gang &gang)
 {
-    return gang.pods.empty() ? nullptr : gang.pods.front().get();
+    return gang.pods.empty() ? nullptr : &lead_of(gang);
 }
 
 bool lives(const Gang &gang)

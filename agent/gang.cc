@@ -29,9 +29,25 @@ bool lives_by_job(const Gang &gang, const Pod &pod)
     if (pod.terminal() || !gang.job)
         return false;
     if (!pod.bound())
-        return gang.assumed_bound || gang.maybe_bound;
+        return gang.assumed_bound.contains(pod.uid) ||
+               gang.maybe_bound.contains(pod.uid);
     return pod.annotation(names::sluid_annotation) ==
            gang.job->ref.sluid.str();
+}
+
+const Pod &lead_of(const Gang &gang)
+{
+    auto first = [&](auto counts) {
+        auto found = std::ranges::find_if(gang.pods, counts);
+        return found == gang.pods.end() ? nullptr : found->get();
+    };
+    const Pod *waiting = first([&](const PodPtr &pod) {
+        return !pod->bound() && !pod->terminal() && !pod->deleting &&
+               !gang.assumed_bound.contains(pod->uid);
+    });
+    const Pod *living =
+        first([](const PodPtr &pod) { return !pod->terminal(); });
+    return waiting ? *waiting : living ? *living : *gang.pods.front();
 }
 
 std::optional<JobRef> binder_of(const Pod &pod)

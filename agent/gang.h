@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A gang: the Pods that share one Slurm job. A lone Pod is a gang of one. A
-// value; the owner thread keeps the current one and hands copies to workers.
+// A gang: the Pods that share one Slurm job. A lone Pod is a gang of one; those
+// that say that they belong together (gang_key.h) are a grouped one, of whatever
+// size. A value; the owner thread keeps the current one and hands copies to
+// workers.
 #pragma once
 
 #include "agent/job.h"
 #include "agent/objects.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,10 +18,31 @@ namespace bridge {
 
 using PodPtr = std::shared_ptr<const Pod>;
 
+// How a job ended, or would, as wait(2) says it.
+struct End {
+    int status = 0;
+    std::string why; // in Kubernetes' words, when it is no plain exit
+
+    bool operator==(const End &) const = default;
+};
+
+// Where a Pod goes.
+struct Seat {
+    std::string pod = {};  // uid
+    std::string node = {}; // Kubernetes'
+    std::string slurm_node = {};
+    std::uint32_t rank = 0; // among its gang
+
+    bool operator==(const Seat &) const = default;
+};
+
 struct Gang {
-    std::string uid; // of the Pod, when it is a gang of one
-    ObjectKey key;   // of the same object
-    std::size_t size = 1;     // Pods that must exist before a job is asked for
+    std::string uid; // of the lone Pod, or of the Pods' GangKey
+    ObjectKey key;   // of the lone Pod, or how people call the gang
+    bool grouped = false;
+    std::size_t size = 1;    // Pods that it has when it is complete
+    std::size_t minimum = 1; // Pods that must exist before a job is asked for
+    std::string objection;   // why its Pods cannot be a gang; empty: they can
     std::vector<PodPtr> pods; // those that exist, in rank order
 
     // What we know of its job. stale: something hinted that this is no longer
@@ -33,9 +57,19 @@ struct Gang {
     // slurmctld holds this hook of the job until we say so.
     bool prolog_held = false;
     bool epilog_held = false;
-    // Our binding succeeded, or may have: the watch has not shown it yet.
-    bool assumed_bound = false;
-    bool maybe_bound = false;
+    // Our binding of these (uids) succeeded, or may have: the watch has not shown
+    // it yet.
+    std::map<std::string, Seat> assumed_bound;
+    std::map<std::string, Seat> maybe_bound;
+    // Of a grouped one: its job has nodes, and some of its Pods are missing for
+    // longer than BindTimeout; and the time in which a Pod that has failed may
+    // be made again (RejoinGrace) is over.
+    bool short_overdue = false;
+    bool rejoin_over = false;
+    // How the first of its Pods that failed ended, in rank order, while its job
+    // ran: that Pod may be gone since.
+    std::optional<End> failure;
+    std::string failed_pod; // its uid
     // It could not be bound for as long as BindTimeout allows.
     bool bind_overdue = false;
     // Pods that were told to end have had time enough to do so.
@@ -64,6 +98,10 @@ struct Gang {
 // own cancels are told from a user's.
 std::uint32_t generation_of(const Pod &pod);
 std::uint32_t generation_of(const Gang &gang); // the highest known
+
+// The Pod that speaks for all where they must agree, or are alike: the first one
+// that waits, else that is not over. Only for a gang with Pods.
+const Pod &lead_of(const Gang &gang);
 
 // Some job of ours bound this Pod: which one.
 std::optional<JobRef> binder_of(const Pod &pod);

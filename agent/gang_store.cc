@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/gang_store.h"
 
+#include "agent/gang_key.h"
 #include "common/names.h"
 
 #include <algorithm>
@@ -9,13 +10,24 @@ namespace bridge {
 
 namespace {
 
-// A Pod alone is its own gang.
-const std::string &gang_uid(const Pod &pod)
+void forget_binding(Gang &gang, const Pod &pod)
 {
-    return pod.uid;
+    gang.assumed_bound.erase(pod.uid);
+    gang.maybe_bound.erase(pod.uid);
 }
 
 } // namespace
+
+// A Pod stays in the gang in which it was seen first: its labels may be changed
+// by users at any time.
+const std::string &GangStore::gang_uid(const Pod &pod) const
+{
+    if (auto member = members_.find(pod.uid); member != members_.end())
+        return member->second;
+    auto alone = gangs_.find(pod.uid);
+    bool known = alone != gangs_.end() && !alone->second.gang.pods.empty();
+    return pod.gang && !known ? pod.gang->uid : pod.uid;
+}
 
 std::string GangStore::put(Pod pod)
 {
@@ -23,11 +35,15 @@ std::string GangStore::put(Pod pod)
     GangEntry &entry = gangs_[uid];
     Gang &gang = entry.gang;
     gang.uid = uid;
-    gang.key = pod.key;
+    gang.grouped = uid != pod.uid;
+    if (!gang.grouped)
+        gang.key = pod.key;
+    else if (members_.try_emplace(pod.uid, uid).second)
+        gang.key = {pod.key.ns, pod.gang->name};
     entry.orphan_since.reset();
     gang.unseen = false;
     if (pod.bound())
-        gang.assumed_bound = gang.maybe_bound = false;
+        forget_binding(gang, pod);
     auto same = std::ranges::find_if(
         gang.pods, [&](const PodPtr &known) { return known->uid == pod.uid; });
     auto latest = std::make_shared<const Pod>(std::move(pod));
@@ -35,10 +51,34 @@ std::string GangStore::put(Pod pod)
         unindex(**same);
         *same = latest;
     } else {
-        gang.pods.push_back(latest);
+        auto after = [](const PodPtr &a, const PodPtr &b) {
+            return ranks_before(*a, *b);
+        };
+        auto place = std::ranges::upper_bound(gang.pods, latest, after);
+        gang.pods.insert(place, latest);
     }
     index(*latest);
     return uid;
+}
+
+std::string GangStore::split(const std::string &pod)
+{
+    auto member = members_.find(pod);
+    if (member == members_.end() || member->second == pod)
+        return {};
+    GangEntry *entry = find(member->second);
+    if (!entry)
+        return {};
+    auto there = std::ranges::find_if(
+        entry->gang.pods, [&](const PodPtr &known) { return known->uid == pod; });
+    if (there == entry->gang.pods.end())
+        return {};
+    PodPtr kept = *there;
+    unindex(*kept);
+    entry->gang.pods.erase(there);
+    forget_binding(entry->gang, *kept);
+    member->second = pod;
+    return put(*kept);
 }
 
 std::optional<std::string> GangStore::remove(const Pod &pod)
@@ -52,8 +92,8 @@ std::optional<std::string> GangStore::remove(const Pod &pod)
         unindex(*known);
         return true;
     });
-    if (entry->gang.pods.empty())
-        entry->gang.assumed_bound = entry->gang.maybe_bound = false;
+    forget_binding(entry->gang, pod);
+    members_.erase(pod.uid);
     return entry->gang.uid;
 }
 
@@ -93,6 +133,7 @@ GangEntry &GangStore::adopt(const GangTag &tag)
     if (slash != std::string::npos)
         entry.gang.key = {tag.gang.substr(0, slash),
                           tag.gang.substr(slash + 1)};
+    entry.gang.grouped = !tag.first.empty();
     entry.gang.unseen = true;
     entry.orphan_since = Clock::now();
     return entry;
@@ -110,6 +151,8 @@ void GangStore::set_job(GangEntry &entry, std::optional<Job> job)
     }
     if (other) {
         gang.stale = gang.bind_overdue = false;
+        gang.short_overdue = gang.rejoin_over = false;
+        gang.failure.reset();
         entry.job_since = Clock::now();
     }
     gang.job = std::move(job);
@@ -123,8 +166,10 @@ void GangStore::erase(const std::string &uid)
     if (!entry)
         return;
     set_job(*entry, std::nullopt);
-    for (const PodPtr &pod : entry->gang.pods)
+    for (const PodPtr &pod : entry->gang.pods) {
         unindex(*pod);
+        members_.erase(pod->uid);
+    }
     gangs_.erase(uid);
 }
 
@@ -137,7 +182,7 @@ bool GangStore::living_of(JobRef job) const
         return false;
     const Gang &gang = gangs_.at(uid->second).gang;
     return gang.job->ref == job && !gang.pods.empty() &&
-           (gang.assumed_bound || gang.maybe_bound);
+           !(gang.assumed_bound.empty() && gang.maybe_bound.empty());
 }
 
 const std::set<std::string> &
@@ -158,14 +203,24 @@ void GangStore::index(const Pod &pod)
         by_sluid_[sluid]++;
 }
 
+bool GangStore::others_there(const Pod &pod) const
+{
+    auto gang = gangs_.find(gang_uid(pod));
+    return gang != gangs_.end() && gang->second.gang.grouped &&
+           std::ranges::any_of(gang->second.gang.pods, [&](const PodPtr &other) {
+               return other->uid != pod.uid && other->living() &&
+                      other->node_name == pod.node_name;
+           });
+}
+
 void GangStore::unindex(const Pod &pod)
 {
     if (!pod.bound() || pod.terminal())
         return;
     freed_.insert(pod.node_name);
     auto node = by_node_.find(pod.node_name);
-    if (node != by_node_.end() && node->second.erase(gang_uid(pod)) != 0 &&
-        node->second.empty())
+    if (node != by_node_.end() && !others_there(pod) &&
+        node->second.erase(gang_uid(pod)) != 0 && node->second.empty())
         by_node_.erase(node);
     auto sluid = by_sluid_.find(pod.annotation(names::sluid_annotation));
     if (sluid != by_sluid_.end() && --sluid->second == 0)

@@ -38,6 +38,13 @@ struct GangEntry {
     unsigned renewals = 0;           // in a row, without a binding
     std::optional<Clock::time_point> bind_failing_since;
     std::optional<Clock::time_point> ending_since; // Pods were told to end
+    // Of a grouped gang: its first Pod is alone; it has nodes and is not whole;
+    // all its Pods are over.
+    std::optional<Clock::time_point> first_since;
+    std::size_t counted = 0; // its Pods, and since when there are so many
+    Clock::time_point counted_since{};
+    std::optional<Clock::time_point> short_since;
+    std::optional<Clock::time_point> over_since;
 
     Clock::time_point volumes_due{}; // when its claims are read again
     unsigned volume_looks = 0;       // in a row, that were not enough
@@ -58,6 +65,9 @@ class GangStore {
     std::string put(Pod pod);
     // The Pod is gone; returns its gang's uid, or nothing if it was not known.
     std::optional<std::string> remove(const Pod &pod);
+    // That Pod (a uid) is alone from now on. Returns its gang's uid, or "" when
+    // it was in no grouped one.
+    std::string split(const std::string &pod);
     // The uids of the Pods of one scheduler name that are not in keep.
     std::vector<Pod>
     missing(const std::string &scheduler,
@@ -90,11 +100,17 @@ class GangStore {
     }
 
   private:
+    const std::string &gang_uid(const Pod &pod) const;
     void index(const Pod &pod);
     void unindex(const Pod &pod);
+    // More of the Pod's gang live on its Node.
+    bool others_there(const Pod &pod) const;
 
     std::unordered_map<std::string, GangEntry> gangs_; // by uid
     std::unordered_map<JobId, std::string> by_job_;    // to uid
+    // The Pods of grouped gangs, by uid: to that of their gang, or their own if
+    // they have left it.
+    std::unordered_map<std::string, std::string> members_;
     // Bound Pods that are not terminal: the gangs on each Node, and how many
     // for each SLUID.
     std::unordered_map<std::string, std::set<std::string>> by_node_;

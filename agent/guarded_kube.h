@@ -102,6 +102,10 @@ class GuardedKube : public Kube {
     {
         return kube_->get_pod(key);
     }
+    Result<std::vector<Pod>> list_pods(const std::string &ns) override
+    {
+        return kube_->list_pods(ns);
+    }
     Result<Workload> get_owner(const std::string &ns,
                                const OwnerRef &owner) override
     {

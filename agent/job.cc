@@ -15,11 +15,13 @@ constexpr int format = 1;
 
 std::string encode(const GangTag &tag)
 {
-    return JsonValue::object({{format_key, format},
-                              {"gang", tag.gang},
-                              {"uid", tag.uid},
-                              {"generation", tag.generation}})
-        .dump();
+    JsonValue json = JsonValue::object({{format_key, format},
+                                        {"gang", tag.gang},
+                                        {"uid", tag.uid},
+                                        {"generation", tag.generation}});
+    if (!tag.first.empty())
+        json.add("first", tag.first);
+    return json.dump();
 }
 
 std::optional<GangTag> decode_gang_tag(const std::string &admin_comment)
@@ -32,6 +34,7 @@ std::optional<GangTag> decode_gang_tag(const std::string &admin_comment)
     GangTag tag;
     tag.gang = json->text("gang");
     tag.uid = json->text("uid");
+    tag.first = json->text("first");
     auto generation = json->integer("generation");
     if (tag.uid.empty() || !generation || *generation < 0 ||
         *generation > UINT32_MAX)

@@ -22,6 +22,9 @@ struct GangTag {
     std::string gang; // "ns/name", for people
     std::string uid;  // of the gang: see gang.h
     std::uint32_t generation = 0;
+    // Of a grouped gang: the uid of the first of the Pods that it was asked for.
+    // Others that take the same name later have nothing to do with it.
+    std::string first = {};
 
     bool operator==(const GangTag &) const = default;
 };
@@ -115,6 +118,9 @@ struct Job {
     std::chrono::sys_seconds expected_start{}; // epoch: not known
     std::vector<std::string> nodes; // allocated, in Slurm's order
     std::uint32_t cpus = 0;         // allocated, on all nodes
+    std::vector<std::uint32_t> cpus_on; // on each; empty: not read
+    std::uint32_t tasks = 1;            // as asked
+    std::uint16_t cpus_per_task = 1;    // likewise
     MebiBytes memory_per_node;      // one of the two, as asked
     MebiBytes memory_per_cpu;
     bool devices = false; // it was given GRES

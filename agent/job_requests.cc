@@ -22,10 +22,12 @@ constexpr std::array<std::string_view, 3> prefixes = {
     names::our_job_annotation_prefix, names::job_annotation_prefix,
     names::old_job_annotation_prefix};
 
-// Written by the agent or about nodes, so no wish of a user's.
-constexpr std::array<std::string_view, 3> not_about_jobs = {
+// Written by the agent, or about nodes or gangs, so no wish about a job.
+constexpr std::array<std::string_view, 7> not_about_jobs = {
     names::generation_annotation, names::sluid_annotation,
-    names::node_annotation};
+    names::node_annotation,       names::rank_annotation,
+    names::nodes_annotation,      names::gang_size_annotation,
+    names::gang_min_annotation};
 
 // The annotation's name behind our prefix; empty: it is none of ours.
 std::string_view wish_in(std::string_view annotation)

@@ -212,6 +212,19 @@ Result<Pod> KubeApi::get_pod(const ObjectKey &key)
     return pod_from(*json);
 }
 
+Result<std::vector<Pod>> KubeApi::list_pods(const std::string &ns)
+{
+    auto json = object_in(http_.get(pods_path(ns)), "list Pods of " + ns);
+    if (!json)
+        return std::unexpected(json.error());
+    if (json->text("kind") != "PodList")
+        return fail(Code::internal, "list Pods of " + ns + ": not a list");
+    std::vector<Pod> pods;
+    for (const Json &item : json->items("items"))
+        pods.push_back(pod_from(item));
+    return pods;
+}
+
 Result<Workload> KubeApi::get_owner(const std::string &ns,
                                     const OwnerRef &owner)
 {

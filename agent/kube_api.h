@@ -81,6 +81,9 @@ class Kube {
 
     virtual Result<Pod> get_pod(const ObjectKey &key) = 0;
 
+    // All Pods of a namespace: for what is asked seldom.
+    virtual Result<std::vector<Pod>> list_pods(const std::string &ns) = 0;
+
     // The Pod's claims and what is behind them, one request each; those of a
     // class without provisioner also list all volumes.
     virtual Result<VolumeFacts> read_volumes(const Pod &pod) = 0;
@@ -126,6 +129,7 @@ class KubeApi : public Kube {
     Result<> evict_pod(const Pod &pod) override;
     Result<> delete_pod(const Pod &pod) override;
     Result<Pod> get_pod(const ObjectKey &key) override;
+    Result<std::vector<Pod>> list_pods(const std::string &ns) override;
     Result<VolumeFacts> read_volumes(const Pod &pod) override;
     Result<> select_node(const Claim &claim, const std::string &node) override;
     Result<> give_volume(const Volume &volume, const Claim &claim) override;

@@ -130,10 +130,14 @@ std::string owner_path(const std::string &ns, const OwnerRef &owner)
     return {};
 }
 
+std::string pods_path(const std::string &ns)
+{
+    return "/api/v1/namespaces/" + url_encode(ns) + "/pods";
+}
+
 std::string pod_path(const ObjectKey &key)
 {
-    return "/api/v1/namespaces/" + url_encode(key.ns) + "/pods/" +
-           url_encode(key.name);
+    return pods_path(key.ns) + "/" + url_encode(key.name);
 }
 
 std::string events_path(const std::string &ns)

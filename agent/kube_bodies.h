@@ -19,6 +19,7 @@ struct Reporter {
 };
 
 std::string pod_path(const ObjectKey &key);
+std::string pods_path(const std::string &ns);
 // Empty for kinds other than those that access.cc lists for owners.
 std::string owner_path(const std::string &ns, const OwnerRef &owner);
 std::string events_path(const std::string &ns);

@@ -4,9 +4,12 @@ agent_libagent_la_SOURCES = \
 	agent/access.cc agent/access.h \
 	agent/access_watch.cc agent/access_watch.h \
 	agent/act.cc agent/act.h \
+	agent/act_gang.cc agent/act_gang.h \
 	agent/backoff.h \
 	agent/bridge.cc agent/bridge.h \
+	agent/bridge_dispatch.cc \
 	agent/bridge_explain.cc \
+	agent/bridge_gang.cc \
 	agent/bridge_gate.cc \
 	agent/bridge_health.cc \
 	agent/bridge_hooks.cc \
@@ -30,6 +33,8 @@ agent_libagent_la_SOURCES = \
 	agent/constraints.cc agent/constraints.h \
 	agent/controllers.cc agent/controllers.h \
 	agent/decide.cc agent/decide.h \
+	agent/decide_gang.cc agent/decide_gang.h \
+	agent/decide_parts.cc agent/decide_parts.h \
 	agent/device.h \
 	agent/device_index.cc agent/device_index.h \
 	agent/device_slices.cc agent/device_slices.h \
@@ -39,6 +44,9 @@ agent_libagent_la_SOURCES = \
 	agent/explain_page.cc agent/explain_page.h \
 	agent/foreign_pods.cc agent/foreign_pods.h \
 	agent/gang.cc agent/gang.h \
+	agent/gang_facts.cc agent/gang_facts.h \
+	agent/gang_key.cc agent/gang_key.h \
+	agent/gang_place.cc agent/gang_place.h \
 	agent/gang_store.cc agent/gang_store.h \
 	agent/guarded_kube.h \
 	agent/guarded_slurm.h \

@@ -13,12 +13,12 @@ bool does(const GangEntry &entry, const Action &kind)
 }
 
 // No watch shows it yet.
-bool is_binding(const GangEntry &entry)
+bool is_binding(const GangEntry &entry, const Pod &pod)
 {
     const Gang &gang = entry.gang;
-    return (does(entry, Bind{}) || gang.assumed_bound || gang.maybe_bound) &&
-           !gang.pods.empty() && !gang.pods.front()->bound() &&
-           !gang.pods.front()->terminal();
+    return (does(entry, Bind{}) || gang.assumed_bound.contains(pod.uid) ||
+            gang.maybe_bound.contains(pod.uid)) &&
+           !pod.bound() && !pod.terminal();
 }
 
 bool runs(JobState state)
@@ -57,9 +57,10 @@ void NodeGate::touch_all()
         touched_.insert(node);
 }
 
-void NodeGate::note_binding(const Gang &gang, const std::string &node)
+void NodeGate::note_binding(const Gang &gang, const std::string &pod,
+                            const std::string &node)
 {
-    binding_[node].insert(gang.uid);
+    binding_[node][gang.uid].insert(pod);
     touch(node);
 }
 
@@ -102,11 +103,18 @@ void NodeGate::each_on(const std::string &node, Visit visit) const
     auto binding = binding_.find(node);
     if (binding == binding_.end())
         return;
-    std::erase_if(binding->second, [&](const std::string &uid) {
-        auto found = gangs_.all().find(uid);
-        bool over = found == gangs_.all().end() || !is_binding(found->second);
-        if (!over)
-            visit(found->second, *found->second.gang.pods.front());
+    std::erase_if(binding->second, [&](const auto &one) {
+        auto found = gangs_.all().find(one.first);
+        if (found == gangs_.all().end())
+            return true;
+        bool over = true;
+        for (const PodPtr &pod : found->second.gang.pods) {
+            if (!one.second.contains(pod->uid) ||
+                !is_binding(found->second, *pod))
+                continue;
+            over = false;
+            visit(found->second, *pod);
+        }
         return over;
     });
     if (binding->second.empty())
@@ -119,7 +127,8 @@ bool NodeGate::covered(const GangEntry &entry, const Pod &pod) const
     const Gang &gang = entry.gang;
     if (!gang.job || gang.stale || does(entry, Look{}))
         return false;
-    bool by_this_job = does(entry, Bind{}) || lives_by_job(gang, pod);
+    bool by_this_job =
+        (does(entry, Bind{}) && !pod.bound()) || lives_by_job(gang, pod);
     return by_this_job && runs(gang.job->state);
 }
 
@@ -141,11 +150,11 @@ NodeGate::uncovered_on(const std::string &node) const
     return sum;
 }
 
-NodeGate::Room NodeGate::room_for(const Gang &gang, const std::string &node,
-                                  const Node *known,
+NodeGate::Room NodeGate::room_for(const Gang &gang, const Amounts &asks,
+                                  const std::string &node, const Node *known,
                                   const Amounts &foreign) const
 {
-    Requests sum = gang.pods.front()->requests;
+    Amounts sum = asks;
     sum.cpu += foreign.cpu;
     sum.memory += foreign.memory;
     bool lies = false; // what Slurm says of the node

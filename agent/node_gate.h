@@ -44,8 +44,9 @@ class NodeGate {
     // Something may have changed about the Pods on that Node; about all.
     void touch(const std::string &node) { touched_.insert(node); }
     void touch_all();
-    // A binding is under way, which no watch shows yet.
-    void note_binding(const Gang &gang, const std::string &node);
+    // A binding of that Pod of the gang is under way, which no watch shows yet.
+    void note_binding(const Gang &gang, const std::string &pod,
+                      const std::string &node);
 
     // Slurm's names of the dirty nodes.
     const std::set<std::string> &dirty();
@@ -53,10 +54,11 @@ class NodeGate {
     bool is_dirty(const std::string &node) const;
 
     enum class Room { yes, no, ask_slurm };
-    // Whether the gang's Pod may be bound to that Node, of which known is what
-    // Kubernetes says; foreign: what Pods of other schedulers have there.
-    // ask_slurm: it waits() until admit() says so.
-    Room room_for(const Gang &gang, const std::string &node, const Node *known,
+    // Whether Pods of the gang that ask for so much in all may be bound to that
+    // Node, of which known is what Kubernetes says; foreign: what Pods of other
+    // schedulers have there. ask_slurm: it waits() until admit() says so.
+    Room room_for(const Gang &gang, const Amounts &asks,
+                  const std::string &node, const Node *known,
                   const Amounts &foreign = {}) const;
 
     // A job waits on a dirty node: an ordinary one, whose prolog is held, when
@@ -98,7 +100,9 @@ class NodeGate {
     std::set<std::string> hybrid_;                   // Nodes
     std::set<std::string> touched_;
     std::set<std::string> dirty_;
-    mutable std::map<std::string, std::set<std::string>> binding_; // uids
+    // By Node: the uids of gangs, each with those of its Pods.
+    using Binding = std::map<std::string, std::set<std::string>>;
+    mutable std::map<std::string, Binding> binding_;
     std::map<JobRef, std::string> waiting_;
     std::map<std::string, JobRef> admitted_; // uid
 };

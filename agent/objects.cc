@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/objects.h"
 
+#include "agent/gang_key.h"
 #include "agent/kube_text.h"
 #include "agent/pod_objections.h"
 #include "agent/pod_placement.h"
@@ -104,12 +105,15 @@ void read_metadata(Pod &pod, const Json &object)
     pod.uid = metadata.text("uid");
     pod.resource_version = metadata.text("resourceVersion");
     pod.generation = metadata.integer("generation").value_or(0);
-    pod.labels = only_ours(metadata.texts("labels"));
-    pod.annotations = only_ours(metadata.texts("annotations"));
+    TextMap labels = metadata.texts("labels");
+    TextMap annotations = metadata.texts("annotations");
     pod.deleting = !metadata.text("deletionTimestamp").empty();
     pod.created = parse_time(metadata.text("creationTimestamp"))
                       .value_or(std::chrono::sys_seconds{});
     pod.owner = controller_of(metadata);
+    pod.gang = gang_key(pod.key, pod.owner, labels, annotations);
+    pod.labels = only_ours(std::move(labels));
+    pod.annotations = only_ours(std::move(annotations));
 }
 
 void read_spec(Pod &pod, const Json &object)

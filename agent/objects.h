@@ -59,6 +59,9 @@ struct ScheduledCondition {
     bool operator==(const ScheduledCondition &) const = default;
 };
 
+struct GangKey; // gang_key.h
+using GangKeyPtr = std::shared_ptr<const GangKey>;
+
 // An ownerReference of a controller; the kind is empty where there is none.
 struct OwnerRef {
     std::string api_version; // "batch/v1"
@@ -77,6 +80,7 @@ struct Pod {
     TextMap labels;              // those under our prefixes and Slinky's
     TextMap annotations;         // likewise
     OwnerRef owner;
+    GangKeyPtr gang; // null: it is alone
 
     std::chrono::sys_seconds created{};
 

@@ -8,6 +8,7 @@
 
 #include "common/names.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <pwd.h>
@@ -27,6 +28,8 @@ namespace {
 using JobInfo = SlurmPtr<job_info_msg_t, slurm_free_job_info_msg>;
 using StateInfo =
     SlurmPtr<job_state_response_msg_t, slurm_free_job_state_response_msg>;
+using AllocationInfo = SlurmPtr<resource_allocation_response_msg_t,
+                                slurm_free_resource_allocation_response_msg>;
 using SubmitResponse =
     SlurmPtr<submit_response_msg_t, slurm_free_submit_response_response_msg>;
 
@@ -61,6 +64,8 @@ Job job_of(const slurm_job_info_t &info)
             std::chrono::sys_seconds(std::chrono::seconds(info.start_time));
     }
     job.prefers = !text(info.prefer).empty();
+    job.tasks = std::max<std::uint32_t>(info.num_tasks, 1);
+    job.cpus_per_task = std::max<std::uint16_t>(info.cpus_per_task, 1);
     if (is_allocated(job.state)) {
         job.nodes = expand(info.nodes);
         job.cpus = info.num_cpus;
@@ -71,6 +76,26 @@ Job job_of(const slurm_job_info_t &info)
     else
         job.memory_per_node.value = info.pn_min_memory;
     return job;
+}
+
+// The CPUs of a job on each of its nodes, which its record does not tell.
+Result<> add_cpus_on_nodes(Job &job)
+{
+    resource_allocation_response_msg_t *raw = nullptr;
+    std::string doing = "look up JobId=" + std::to_string(job.ref.id);
+    if ((slurm_allocation_lookup)(step_of(job.ref), &raw) != SLURM_SUCCESS)
+        return errno == ESLURM_ALREADY_DONE // since its record was read
+                   ? fail(Code::busy, doing + ": it has just ended")
+                   : fail_slurm(errno, doing);
+    AllocationInfo info(raw);
+    std::vector<std::uint32_t> cpus;
+    for (std::uint32_t i = 0; i < info->num_cpu_groups; i++)
+        cpus.insert(cpus.end(), info->cpu_count_reps[i],
+                    info->cpus_per_node[i]);
+    if (expand(info->node_list) != job.nodes || cpus.size() != job.nodes.size())
+        return fail(Code::busy, doing + ": its nodes are changing");
+    job.cpus_on = std::move(cpus);
+    return {};
 }
 
 // slurmctld leaves the name out.
@@ -168,8 +193,13 @@ Result<Job> SlurmApi::load(JobRef ref)
         return fail_slurm(errno, doing);
     JobInfo info(raw);
     for (std::uint32_t i = 0; i < info->record_count; i++) {
-        if (ref_of(info->job_array[i]) == ref)
-            return job_of(info->job_array[i]);
+        if (ref_of(info->job_array[i]) != ref)
+            continue;
+        Job job = job_of(info->job_array[i]);
+        if (job.nodes.size() > 1)
+            if (auto added = add_cpus_on_nodes(job); !added)
+                return std::unexpected(added.error());
+        return job;
     }
     return fail(Code::not_found, doing + ": this id belongs to another job");
 }

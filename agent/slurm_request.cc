@@ -50,7 +50,10 @@ void SubmitRequest::set_size(const JobDescription &job)
     message.cpus_per_task = job.cpus_per_task;
     message.min_cpus = job.tasks * job.cpus_per_task;
     message.min_nodes = job.min_nodes;
-    message.max_nodes = job.max_nodes;
+    // Told a maximum slurmctld takes as many nodes as that if it can; without one
+    // it packs, on at most a node for each task (JOB_IMPLICIT_MAX_NODES).
+    if (job.max_nodes < job.tasks || job.tasks == 1)
+        message.max_nodes = job.max_nodes;
     message.pn_min_memory = job.memory_per_node.value != 0
                                 ? job.memory_per_node.value
                                 : job.memory_per_cpu.value | MEM_PER_CPU;

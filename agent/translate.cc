@@ -2,6 +2,7 @@
 #include "agent/translate.h"
 
 #include "agent/constraints.h"
+#include "agent/gang_facts.h"
 #include "agent/job_requests.h"
 #include "common/names.h"
 
@@ -42,6 +43,21 @@ std::optional<std::uint32_t> time_limit_of(const Pod &pod)
         std::min<std::int64_t>(minutes, max_minutes));
 }
 
+// A gang runs as long as any of its Pods may.
+std::optional<std::uint32_t> time_limit_of(const Gang &gang)
+{
+    std::uint32_t longest = 0;
+    for (const PodPtr &pod : gang.pods) {
+        if (pod->terminal() && gang.grouped)
+            continue;
+        auto limit = time_limit_of(*pod);
+        if (!limit)
+            return std::nullopt;
+        longest = std::max(longest, *limit);
+    }
+    return longest == 0 ? std::nullopt : std::optional(longest);
+}
+
 std::uint64_t divide_up(std::uint64_t amount, std::uint64_t by)
 {
     return amount / by + (amount % by != 0);
@@ -52,6 +68,8 @@ void size_task(JobDescription &job, const Gang &gang)
 {
     MebiBytes memory{1};
     for (const PodPtr &pod : gang.pods) {
+        if (gang.grouped && pod->terminal())
+            continue; // another one has come for it
         job.cpus_per_task = std::max(
             job.cpus_per_task,
             static_cast<std::uint16_t>(whole_cpus_up(pod->requests.cpu)));
@@ -68,10 +86,13 @@ JobDescription plain_job(const Gang &gang)
 {
     JobDescription job;
     job.name = gang.key.name;
-    job.tasks = static_cast<std::uint32_t>(gang.pods.size());
+    job.tasks = static_cast<std::uint32_t>(
+        gang.grouped ? tasks_needed(gang) : gang.pods.size());
     job.max_nodes = job.tasks;
-    job.time_limit = time_limit_of(*gang.pods.front());
+    job.time_limit = time_limit_of(gang);
     job.tag = {gang.key.str(), gang.uid, generation_of(gang)};
+    if (gang.grouped)
+        job.tag.first = lead_of(gang).uid;
     size_task(job, gang);
     return job;
 }
@@ -81,6 +102,36 @@ JobDescription plain_job(const Gang &gang)
 std::vector<std::string> needed_features(const PredicatePtr &predicate)
 {
     return {names::feature, value_of(predicate).feature()};
+}
+
+// One job has one of each: the first Pod's counts, the others may not say
+// otherwise.
+std::string why_unlike(const Pod &first, const Pod &pod)
+{
+    Wishes wishes = wishes_in(first.annotations);
+    for (const auto &[name, wish] : wishes_in(pod.annotations))
+        if (value_of(wishes, name) != wish.value)
+            return wish_objection(wish, "be the same on all Pods of a gang");
+    if (value_of(pod.predicate) != value_of(first.predicate))
+        return "all Pods of a gang must ask for the same Nodes: nodeSelector, "
+               "required node affinity, tolerations";
+    if (!pod.claims.empty())
+        return "volume claims are not supported in Pods of a gang yet";
+    return {};
+}
+
+// A Pod that has lost its gang's job is alone, on one node.
+Gang without_gang_wishes(Gang gang)
+{
+    for (PodPtr &pod : gang.pods) {
+        Pod alone = *pod;
+        for (const char *name : {"min-nodes", "max-nodes", "segment"})
+            for (auto wishes = wishes_in(alone.annotations);
+                 wishes.contains(name); wishes = wishes_in(alone.annotations))
+                alone.annotations.erase(wishes.at(name).annotation);
+        pod = std::make_shared<const Pod>(std::move(alone));
+    }
+    return gang;
 }
 
 std::string first_failure(const Pod &pod, End &end)
@@ -114,7 +165,11 @@ std::optional<End> disrupted_end(const Pod &pod)
 std::string objection_to(const Gang &gang)
 {
     for (const PodPtr &pod : gang.pods) {
+        if (gang.grouped && !waits(gang, *pod))
+            continue;
         std::string why = objection_to_pod(*pod);
+        if (why.empty() && gang.grouped)
+            why = why_unlike(lead_of(gang), *pod);
         if (why.empty()) {
             JobDescription job = plain_job(gang);
             why = apply_wishes(job, wishes_in(pod->annotations), pod->created);
@@ -129,7 +184,7 @@ std::string objection_to(const Gang &gang)
 JobDescription describe_job(const Gang &gang, const Identity &identity,
                             const Conf &conf)
 {
-    const Pod &first = *gang.pods.front();
+    const Pod &first = lead_of(gang);
     JobDescription job = plain_job(gang);
     job.partition = conf.partition;
     job.nice = identity.nice;
@@ -153,7 +208,8 @@ JobDescription describe_adoption(const Gang &gang, const Identity &identity,
                                  const Conf &conf, const Adopt &adopt,
                                  std::chrono::sys_seconds now)
 {
-    JobDescription job = describe_job(gang, identity, conf);
+    JobDescription job =
+        describe_job(without_gang_wishes(gang), identity, conf);
     job.tag.generation = adopt.generation;
     // Whatever was to hold for the choice of nodes and the start is over.
     JobDescription plain = plain_job(gang);
@@ -235,6 +291,17 @@ End end_of(const Gang &gang)
 TextMap binding_labels(const Job &job)
 {
     return {{names::job_id_label, std::to_string(job.ref.id)}};
+}
+
+TextMap binding_annotations(const Job &job, const Seat &seat)
+{
+    TextMap annotations = binding_annotations(job, seat.slurm_node);
+    annotations[names::rank_annotation] = std::to_string(seat.rank);
+    std::string nodes;
+    for (const std::string &node : job.nodes)
+        nodes += (nodes.empty() ? "" : ",") + node;
+    annotations[names::nodes_annotation] = std::move(nodes);
+    return annotations;
 }
 
 TextMap binding_annotations(const Job &job, const std::string &slurm_node)

@@ -36,17 +36,12 @@ JobDescription describe_adoption(const Gang &gang, const Identity &identity,
 Result<std::vector<std::string>> place(const Gang &gang, const Job &job,
                                        const NodeMap &nodes);
 
-// How a gang of which every Pod is terminal ended, as wait(2) would say it.
-struct End {
-    int status = 0;
-    std::string why; // in Kubernetes' words, when it is no plain exit
-
-    bool operator==(const End &) const = default;
-};
+// How a gang of which every Pod is terminal ended.
 End end_of(const Gang &gang);
 
 // What a binding writes onto a Pod besides its node.
 TextMap binding_labels(const Job &job);
 TextMap binding_annotations(const Job &job, const std::string &slurm_node);
+TextMap binding_annotations(const Job &job, const Seat &seat); // grouped
 
 } // namespace bridge

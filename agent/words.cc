@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/words.h"
 
+#include "agent/gang_facts.h"
 #include "agent/slurm_reasons.h"
 
 #include <format>
@@ -86,6 +87,20 @@ std::string bound_words(const Pod &pod, const std::string &node, JobRef job)
                        pod.key.str(), node, job.id);
 }
 
+std::string waste_words(const Pod &pod, const Job &job)
+{
+    std::uint64_t cpus = std::max<std::uint64_t>(
+        whole_cpus_up(pod.requests.cpu), 1);
+    std::uint64_t memory = mebibytes_up(pod.requests.memory).value;
+    std::uint64_t given = job.memory_per_cpu.value * job.cpus_per_task;
+    bool rounded = given < memory + job.cpus_per_task;
+    if (cpus >= job.cpus_per_task && (rounded || given == 0))
+        return {};
+    return std::format(" It asks for {} CPUs and {} MiB; its task has {} and {}, "
+                       "as the largest Pod of the gang needs.",
+                       cpus, memory, job.cpus_per_task, given);
+}
+
 std::string not_bound_words(JobRef job, const std::string &why)
 {
     return std::format(
@@ -111,6 +126,19 @@ std::string suspended_words(JobRef job)
     return std::format("Slurm job {} was suspended: the Pod runs on, but Slurm "
                        "gives its CPUs to others. Resume the job, or cancel it.",
                        job.id);
+}
+
+std::string incomplete_words(const Gang &gang)
+{
+    std::size_t have = count_waiting(gang) + count_done_before(gang);
+    return std::format("{} of {} Pods of gang {} exist.", have, gang.minimum,
+                       gang.key.name);
+}
+
+std::string no_seat_words(JobRef job, const std::string &why)
+{
+    return std::format("Slurm job {} of its gang has no place for the Pod: {}.",
+                       job.id, why);
 }
 
 std::string no_room_words(JobRef job, const std::string &node)

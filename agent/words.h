@@ -39,6 +39,10 @@ std::string failed_pod_reason(JobState state);
 // "Successfully assigned default/hello to node real1 by Slurm job 812."
 std::string bound_words(const Pod &pod, const std::string &node, JobRef job);
 
+// " It asks for 1 CPU of the 4 that its task has, as the largest Pod of the gang
+// does."; empty when it uses them all.
+std::string waste_words(const Pod &pod, const Job &job);
+
 // "Slurm job 812 has a node, but the Pod cannot be bound to it: …."
 std::string not_bound_words(JobRef job, const std::string &why);
 
@@ -48,6 +52,13 @@ std::string not_adopted_words(const std::string &why);
 
 // Slurm gives what a suspended job had to others, and the Pod runs on.
 std::string suspended_words(JobRef job);
+
+// "3 of 8 Pods of gang train exist."
+std::string incomplete_words(const Gang &gang);
+
+// Of a Pod that came to a gang which runs: "Slurm job 812 of its gang has no
+// place for the Pod: …."
+std::string no_seat_words(JobRef job, const std::string &why);
 
 // "Slurm job 812 has node kn1, and waits until containers of ended jobs stop
 // there."

@@ -12,6 +12,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/check_names_test.cc \
 	tests/unit/agent_link_test.cc \
 	tests/unit/backoff_test.cc \
+	tests/unit/bridge_gang_test.cc \
 	tests/unit/bridge_gate_test.cc \
 	tests/unit/bridge_hooks_test.cc \
 	tests/unit/bridge_kube_faults_test.cc \
@@ -28,6 +29,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/conf_test.cc \
 	tests/unit/constraints_test.cc \
 	tests/unit/controllers_test.cc \
+	tests/unit/decide_gang_test.cc \
 	tests/unit/decide_test.cc \
 	tests/unit/device_index_test.cc \
 	tests/unit/device_slices_test.cc \
@@ -47,6 +49,8 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/feature_report_test.cc \
 	tests/unit/fuzz_corpus_test.cc \
 	tests/unit/hybrid_size_test.cc \
+	tests/unit/gang_key_test.cc \
+	tests/unit/gang_place_test.cc \
 	tests/unit/gang_store_test.cc \
 	tests/unit/gang_test.cc \
 	tests/unit/gate_file_test.cc \

@@ -4,6 +4,8 @@
 #include "agent/gang.h"
 #include "agent/foreign_pods.h"
 #include "agent/node_features.h"
+#include "agent/gang_key.h"
+#include "agent/gang_place.h"
 #include "agent/node_marks.h"
 #include "agent/node_plan.h"
 #include "agent/node_words.h"
@@ -26,6 +28,36 @@ Json object_in(std::string_view input)
     return json ? *json : Json{};
 }
 
+// The Pod is all there is of its gang.
+void grouped(const Gang &alone)
+{
+    const GangKey &key = *alone.pods.front()->gang;
+    promise(key.uid != alone.uid && key.minimum <= key.size);
+    promise(key.objection.find_first_of("\n\x1b") == std::string::npos);
+    Gang gang = alone;
+    gang.grouped = true;
+    gang.uid = key.uid;
+    GangTerms terms = terms_of(gang.pods, 8);
+    gang.size = terms.size;
+    gang.minimum = terms.minimum;
+    if (!terms.objection.empty() || !objection_to(gang).empty())
+        return;
+    promise(terms.size <= 8);
+    JobDescription job = describe_job(gang, {}, {});
+    promise(job.tasks >= 1 && job.tasks <= 8 && job.min_nodes <= job.tasks);
+    promise(decode_gang_tag(encode(job.tag)).has_value());
+    Job allocated;
+    allocated.state = JobState::configuring;
+    allocated.nodes = {"kn1"};
+    allocated.tasks = job.tasks;
+    allocated.cpus_per_task = job.cpus_per_task;
+    allocated.cpus = job.cpus_per_task * job.tasks;
+    allocated.memory_per_cpu = job.memory_per_cpu;
+    allocated.memory_per_node = job.memory_per_node;
+    gang.job = allocated;
+    promise(seat_pods(gang, {{"kn1", "kn1"}}).has_value());
+}
+
 void pod(std::string_view input)
 {
     Gang gang;
@@ -37,6 +69,8 @@ void pod(std::string_view input)
     (void)generation_of(gang);
     End end = end_of(gang);
     promise(end.status >= 0);
+    if (pod.gang && !pod.uid.empty())
+        grouped(gang);
     if (!objection_to(gang).empty())
         return;
     gang.predicate = pod.predicate;

@@ -295,7 +295,8 @@ TEST_CASE("a held prolog is let go when the Pods are bound, and only then")
     CHECK(expect<Start>(gang).job == gang.job->ref);
 
     Gang assumed = gang_of(waiting_pod(), JobState::configuring);
-    assumed.prolog_held = assumed.assumed_bound = true;
+    assumed.prolog_held = true;
+    assumed.assumed_bound["uid-web"] = {};
     expect<Start>(assumed);
 
     gang.prolog_held = false;
@@ -305,7 +306,7 @@ TEST_CASE("a held prolog is let go when the Pods are bound, and only then")
 TEST_CASE("a binding that the watch has not shown yet is not made again")
 {
     Gang gang = gang_of(waiting_pod(), JobState::running);
-    gang.assumed_bound = true;
+    gang.assumed_bound["uid-web"] = {};
 
     expect<Wait>(gang);
 }
@@ -390,7 +391,7 @@ TEST_CASE("an allocation for an unbound Pod that is being deleted is cancelled")
         }
     Gang assumed =
         gang_of(with_deletion(waiting_pod()), JobState::configuring);
-    assumed.assumed_bound = true;
+    assumed.assumed_bound["uid-web"] = {};
     expect<Wait>(assumed);
 }
 
@@ -425,7 +426,7 @@ TEST_CASE("when the job has ended, Pods that live are ended")
         CHECK(end.state == state);
     }
     Gang assumed = gang_of(waiting_pod(), JobState::cancelled);
-    assumed.assumed_bound = true;
+    assumed.assumed_bound["uid-web"] = {};
     expect<EndPods>(assumed);
 }
 

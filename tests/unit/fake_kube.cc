@@ -231,6 +231,16 @@ Result<Pod> FakeKube::get_pod(const ObjectKey &key)
     return *found;
 }
 
+Result<std::vector<Pod>> FakeKube::list_pods(const std::string &ns)
+{
+    auto [mishap, error] = next_mishap({"list_pods", {ns, ""}, ""});
+    if (mishap == Mishap::refuse)
+        return std::unexpected(error);
+    std::vector<Pod> all = pods();
+    std::erase_if(all, [&](const Pod &pod) { return pod.key.ns != ns; });
+    return all;
+}
+
 Result<VolumeFacts> FakeKube::read_volumes(const Pod &pod)
 {
     auto [mishap, error] = next_mishap({"read_volumes", pod.key, ""});

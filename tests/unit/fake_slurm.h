@@ -651,6 +651,8 @@ class FakeSlurm : public Slurm {
         record.job.features = description.features;
         record.job.memory_per_node = description.memory_per_node;
         record.job.memory_per_cpu = description.memory_per_cpu;
+        record.job.tasks = description.tasks;
+        record.job.cpus_per_task = description.cpus_per_task;
         jobs_[record.job.ref.id] = record;
         return record.job.ref;
     }
@@ -671,10 +673,65 @@ class FakeSlurm : public Slurm {
             if (is_allocated(record.job.state) &&
                 record.job.state != JobState::suspended && // Slurm forgets
                 std::ranges::contains(record.job.nodes, node)) {
-                used.first += record.job.cpus;
-                used.second += memory_of(record.asked);
+                auto [cpus, mib] = share_on(record, node);
+                used.first += cpus;
+                used.second += mib;
             }
         return used;
+    }
+
+    static std::pair<std::uint32_t, std::uint64_t>
+    share_on(const Record &record, const std::string &node)
+    {
+        const Job &job = record.job;
+        if (job.cpus_on.empty())
+            return {job.cpus, memory_of(record.asked)};
+        auto at = std::ranges::find(job.nodes, node) - job.nodes.begin();
+        std::uint32_t cpus = job.cpus_on[static_cast<std::size_t>(at)];
+        return {cpus, job.memory_per_cpu.value * cpus};
+    }
+
+    // Fills one node after the other, as Slurm does where nodes are alike. Does
+    // nothing for a job that fits on one, or must.
+    bool start_on_several(Record &record)
+    {
+        std::uint32_t left = record.asked.tasks;
+        const std::uint32_t each = record.asked.cpus_per_task;
+        Job job = record.job;
+        for (const auto &[name, node] : nodes_) {
+            auto [cpus, mib] = used_of(name);
+            if (left == 0 || job.nodes.size() == record.asked.max_nodes ||
+                node.drained || node.down ||
+                !has_features(node, record.asked.features))
+                continue;
+            std::uint32_t most = (node.cpus - cpus) / each;
+            // one each for those that must follow
+            std::uint32_t later = record.asked.min_nodes;
+            later -= std::min<std::uint32_t>(
+                later, static_cast<std::uint32_t>(job.nodes.size()) + 1);
+            std::uint32_t tasks = std::min(most, left - std::min(left, later));
+            if (tasks == 0)
+                continue;
+            left -= tasks;
+            job.nodes.push_back(name);
+            job.cpus_on.push_back(tasks * each);
+            job.cpus += tasks * each;
+        }
+        if (left != 0 || job.nodes.size() < 2)
+            return false;
+        record.job = std::move(job);
+        return true;
+    }
+
+    void allocated(Record &record)
+    {
+        record.job.state = JobState::configuring;
+        record.job.reason.clear();
+        record.prolog_held = true;
+        if (may_open_by_itself(record))
+            open_prolog(record);
+        else
+            tell(record, HookMessage::Type::allocated);
     }
 
     void try_start(Record &record)
@@ -684,19 +741,18 @@ class FakeSlurm : public Slurm {
         std::uint32_t cpus = record.asked.tasks * record.asked.cpus_per_task;
         for (const auto &[name, node] : nodes_) {
             auto [used_cpus, used_memory] = used_of(name);
-            if (node.drained || node.down || used_cpus + cpus > node.cpus ||
+            if (record.asked.min_nodes > 1 || node.drained || node.down ||
+                used_cpus + cpus > node.cpus ||
                 used_memory + memory_of(record.asked) > node.memory.value ||
                 !has_features(node, record.asked.features))
                 continue;
-            record.job.state = JobState::configuring;
-            record.job.reason.clear();
             record.job.nodes = {name};
             record.job.cpus = cpus;
-            record.prolog_held = true;
-            if (may_open_by_itself(record))
-                open_prolog(record);
-            else
-                tell(record, HookMessage::Type::allocated);
+            allocated(record);
+            return;
+        }
+        if (record.asked.tasks > 1 && start_on_several(record)) {
+            allocated(record);
             return;
         }
         record.job.reason = "Resources";
@@ -766,12 +822,15 @@ class FakeSlurm : public Slurm {
         if (!hooks)
             return;
         HookMessage message{.type = type, .job = record.job.ref};
-        message.nodes = record.job.nodes.empty() ? "" : record.job.nodes[0];
+        for (const std::string &node : record.job.nodes)
+            message.nodes += (message.nodes.empty() ? "" : ",") + node;
         if (says_cpus && type == HookMessage::Type::allocated)
             message.cpus = record.job.cpus;
         message.ours = !record.job.tag.uid.empty();
-        if (type == HookMessage::Type::allocated && is_dirty(message.nodes))
-            message.dirty = message.nodes;
+        if (type == HookMessage::Type::allocated)
+            for (const std::string &node : record.job.nodes)
+                if (is_dirty(node))
+                    message.dirty += (message.dirty.empty() ? "" : ",") + node;
         hooks(message);
     }
 

@@ -76,18 +76,18 @@ TEST_CASE("an assumed binding lasts until the watch shows it or the Pod goes")
     GangStore store;
     store.put(make_pod("web"));
     Gang &gang = store.find("uid-web")->gang;
-    gang.assumed_bound = true;
+    gang.assumed_bound["uid-web"] = {};
 
     store.put(make_pod("web")); // an older state, still under way
-    CHECK(gang.assumed_bound);
+    CHECK_FALSE(gang.assumed_bound.empty());
 
     store.put(with_binding(make_pod("web"), make_job(7, JobState::running),
                            "node-1"));
-    CHECK_FALSE(gang.assumed_bound);
+    CHECK(gang.assumed_bound.empty());
 
-    gang.assumed_bound = true;
+    gang.assumed_bound["uid-web"] = {};
     store.remove(make_pod("web"));
-    CHECK_FALSE(gang.assumed_bound);
+    CHECK(gang.assumed_bound.empty());
 }
 
 TEST_CASE("missing are the Pods of that scheduler which a list did not have")
@@ -220,6 +220,6 @@ TEST_CASE("a binding that is only assumed counts as living")
     store.set_job(entry, job);
     CHECK_FALSE(store.living_of(job.ref));
 
-    entry.gang.assumed_bound = true;
+    entry.gang.assumed_bound["uid-web"] = {};
     CHECK(store.living_of(job.ref));
 }

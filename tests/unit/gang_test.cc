@@ -75,7 +75,7 @@ TEST_CASE("a Pod lives by the job that bound it, until it is over")
     CHECK(lives_by_job(gang, with_deletion(bound)));
     CHECK_FALSE(lives_by_job(gang, with_end(bound, "Failed")));
     CHECK_FALSE(lives_by_job(gang, other));
-    gang.assumed_bound = true;
+    gang.assumed_bound["uid-web"] = {};
     CHECK(lives_by_job(gang, waiting));
     gang.job.reset();
     CHECK_FALSE(lives_by_job(gang, bound));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "agent/gang.h"
+#include "agent/gang_key.h"
 #include "common/names.h"
 
 #include <memory>
@@ -90,6 +91,49 @@ inline Gang make_gang(Pod pod)
     gang.key = pod.key;
     gang.pods = {share(std::move(pod))};
     return gang;
+}
+
+// A Pod of the gang "train", as its label and its annotation make it.
+inline Pod make_member(const std::string &name, const std::string &size,
+                       MilliCpu cpu = {1000}, const std::string &least = {})
+{
+    Pod pod = make_pod(name, cpu);
+    pod.annotations[names::gang_size_annotation] = size;
+    if (!least.empty())
+        pod.annotations[names::gang_min_annotation] = least;
+    pod.gang = gang_key(pod.key, pod.owner, {{names::gang_label, "train"}},
+                        pod.annotations);
+    return pod;
+}
+
+// The gang of these, all of which it needs.
+inline Gang make_train(std::vector<Pod> pods)
+{
+    Gang gang;
+    gang.uid = "default/gang/train";
+    gang.key = {"default", "train"};
+    gang.grouped = true;
+    gang.size = gang.minimum = pods.size();
+    for (Pod &pod : pods)
+        gang.pods.push_back(share(std::move(pod)));
+    return gang;
+}
+
+// The job that is asked for them: on two nodes, of which the first has room for
+// all but one.
+inline Job make_train_job(JobState state, std::uint32_t tasks)
+{
+    Job job = make_job(7, state);
+    job.tag = {"default/train", "default/gang/train", 0, "uid-a"};
+    job.tasks = tasks;
+    job.memory_per_node = {};
+    job.memory_per_cpu = MebiBytes{1};
+    if (is_allocated(state)) {
+        job.nodes = {"kn1", "kn2"};
+        job.cpus_on = {tasks - 1, 1};
+        job.cpus = tasks;
+    }
+    return job;
 }
 
 // A ready Node that asks to be a Slurm node.

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/decide_gang.h"
+
+#include "agent/decide_parts.h"
+#include "agent/gang_facts.h"
+#include "agent/gang_place.h"
+#include "agent/words.h"
+
+#include <algorithm>
+
+namespace bridge {
+
+namespace {
+
+constexpr int exit_1 = 1 << 8; // as wait(2) gives it
+
+// Some of its Pods live where a job of ours has put them, and that is not the
+// gang's.
+bool lives_by_lost_job(const Gang &gang)
+{
+    return std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
+        return pod->living() && binder_of(*pod) && !lives_by_job(gang, *pod);
+    });
+}
+
+Action renew(const Gang &gang, const std::string &why)
+{
+    return Renew{gang.job->ref, gang.job->tag.generation + 1, why};
+}
+
+Action without_job(const Gang &gang)
+{
+    if (gang.submit_uncertain)
+        return Find{};
+    if (gang.pods.empty())
+        return Forget{};
+    if (lives_by_lost_job(gang))
+        return Split{};
+    return any_waits(gang) ? submit_or_wait(gang) : Wait{};
+}
+
+// Why a job that no Pod is bound by is not the one for those that wait; empty:
+// it is.
+std::string why_unfit(const Gang &gang)
+{
+    if (!enough_wait(gang))
+        return incomplete_words(gang);
+    if (!asked_for_these(gang, *gang.job))
+        return "other Pods of the gang exist now";
+    if (gang.job->tasks != tasks_needed(gang))
+        return "the gang has another number of Pods now";
+    return {};
+}
+
+// As it was when it was seen, for what failed first may be gone by now.
+Action complete(const Gang &gang)
+{
+    const JobRef job = gang.job->ref;
+    if (gang.failure)
+        return Complete{job, gang.failure->status, gang.failure->why};
+    Gang ended = gang;
+    ended.pods = last_of_job(gang);
+    return ended.pods.empty() ? Action{Cancel{job}} : complete_or_cancel(ended);
+}
+
+Action with_pending_job(const Gang &gang)
+{
+    if (any_lives_by_job(gang))
+        return Split{};
+    if (!any_waits(gang)) // they may have ended before it was noticed
+        return count_of_job(gang) == 0 ? Cancel{gang.job->ref}
+                                       : as_lost(complete(gang));
+    if (std::string why = why_unfit(gang); !why.empty())
+        return renew(gang, why);
+    return wait_in_queue(gang);
+}
+
+// Nothing of it waits or lives any more.
+Action with_all_over(const Gang &gang)
+{
+    auto may_come_again = [&](const PodPtr &pod) {
+        return pod->phase == "Failed" && !pod->owner.uid.empty() &&
+               ended_by_job(gang, *pod);
+    };
+    bool again = gang.job->state == JobState::running && !gang.rejoin_over &&
+                 std::ranges::any_of(gang.pods, may_come_again);
+    if (again)
+        return Wait{};
+    return gang.unheard ? Action{Look{gang.job->ref}} : complete(gang);
+}
+
+bool bound_by_it(const Gang &gang)
+{
+    return any_lives_by_job(gang) || count_of_job(gang) != 0;
+}
+
+Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
+{
+    bool some = bound_by_it(gang);
+    if (!some)
+        if (std::string why = why_unfit(gang); !why.empty())
+            return renew(gang, why);
+    if (gang.bind_overdue || (some && gang.short_overdue))
+        return renew(gang, "the Pods could not be bound in time");
+    if (!some && !gang.misplaced.empty())
+        return renew(gang, gang.misplaced);
+    auto seats = seat_pods(gang, nodes);
+    if (!seats)
+        return some ? Action{Wait{seats.error().message}}
+                    : renew(gang, seats.error().message);
+    return Bind{gang.job->ref, {}, *seats};
+}
+
+// Those that run are not touched for the sake of one that comes late.
+Action join(const Gang &gang, const NodeMap &nodes)
+{
+    auto seats = seat_pods(gang, nodes);
+    if (!seats)
+        return Wait{no_seat_words(gang.job->ref, seats.error().message)};
+    return Bind{gang.job->ref, {}, *seats};
+}
+
+Action start_or_wait(const Gang &gang)
+{
+    std::size_t done = count_done_before(gang);
+    if (count_of_job(gang) + done >= gang.minimum)
+        return Start{gang.job->ref};
+    if (gang.short_overdue)
+        return renew(gang, "Pods of the gang are gone");
+    return Wait{};
+}
+
+Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
+{
+    const Job &job = *gang.job;
+    bool lives = any_lives_by_job(gang);
+    if (!lives && !any_waits(gang))
+        return with_all_over(gang);
+    if (job.state == JobState::suspended)
+        return Wait{};
+    // Nobody can say when its containers end: Slurm's user need not wait.
+    if (!gang.node_lost.empty() && all_deleting(gang))
+        return Complete{job.ref, exit_1, "NodeLost: " + gang.node_lost};
+    if (any_placed_elsewhere(gang))
+        return Split{};
+    if (any_waits(gang) && job.cpus_on.size() != job.nodes.size() &&
+        job.nodes.size() > 1)
+        return Look{job.ref};
+    if (any_waits(gang))
+        return job.state == JobState::running ? join(gang, nodes)
+                                              : bind_or_renew(gang, nodes);
+    return gang.prolog_held ? start_or_wait(gang) : Wait{};
+}
+
+Action for_waiting_pods(const Gang &gang)
+{
+    const Job &job = *gang.job;
+    bool ran = count_of_job(gang) != 0;
+    if (ran || !asked_for_these(gang, job) ||
+        generation_of(gang) > job.tag.generation)
+        return gang.submit_uncertain ? Find{} : submit_or_wait(gang);
+    if (ended_on_purpose(job.state))
+        return FailPods{job.ref, job.state};
+    return renew(gang, state_name(job.state));
+}
+
+Action with_ended_job(const Gang &gang)
+{
+    if (any_lives_by_job(gang))
+        return only_forgotten(gang) ? Split{} : end_or_wait(gang);
+    if (gang.epilog_held) // no container of this job lives
+        return Clean{gang.job->ref};
+    if (lives_by_lost_job(gang))
+        return Split{};
+    if (any_waits(gang))
+        return for_waiting_pods(gang);
+    return gang.pods.empty() ? Forget{} : Action{Wait{}};
+}
+
+} // namespace
+
+Action decide_gang(const Gang &gang, const NodeMap &nodes)
+{
+    if (!gang.job)
+        return without_job(gang);
+    if (gang.stale)
+        return Look{gang.job->ref};
+    if (is_ended(gang.job->state))
+        return with_ended_job(gang);
+    if (is_allocated(gang.job->state))
+        return with_allocated_job(gang, nodes);
+    if (gang.job->state != JobState::pending)
+        return Wait{};
+    return with_pending_job(gang);
+}
+
+} // namespace bridge

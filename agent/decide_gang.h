@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// decide() for a grouped gang: Pods that say that they belong together. They
+// get one job with a task for each, all or none of them are bound, and they end
+// together; a Pod that its controller makes anew takes a free place in a job
+// that runs. As decide.h says of the rest: pure, and every action may be
+// repeated.
+//
+// "Enough" is as many Pods as slurmk8s/gang-min says, or all. A Pod counts for
+// the job that bound it; one that has ended well counts as there.
+//
+//   job           Pods                      action
+//   ------------  ------------------------  ----------------------------------
+//   any, stale    any                       Look
+//   none          none                      Forget
+//   none          after an uncertain submit Find
+//   none          living, bound by us       Split: the job is lost
+//   none          too few wait              Wait: "3 of 8 Pods …"
+//   none          enough wait               Submit, Refuse or Wait, as for one
+//   none          all over                  Wait: one may be made again
+//   pending       living by that job        Split: its allocation is lost
+//   pending       over, ran by that job     Complete: its allocation is lost
+//   pending       none waits                Cancel
+//   pending       too few, more than tasks, Renew
+//                 or others than it is for
+//   pending       enough wait               Wait, or Renew as for one
+//   allocated     gone                      Complete if one had failed, or Cancel
+//   allocated     over, none by that job    Cancel
+//   allocated     all over                  Wait while one may be made again, then
+//                                           Complete as the first that failed; Look
+//                                           first if slurmctld went away since
+//   suspended     waiting or living         Wait
+//   allocated     living by it, elsewhere   Split
+//   configuring   none bound, and as        Renew
+//                 "pending" says
+//   configuring   waiting                   Bind; Renew if they do not fit, or
+//                                           cannot be bound for too long
+//   configuring   too few are bound, none   Wait for the others, at last Renew
+//                 waits
+//   configuring   enough are bound          Start
+//   running       waiting                   Bind where a task is free, or Wait
+//   allocated     ending on a lost Node     Complete as failed
+//   node failed   living, Node not lost     Split
+//   ended         living by that job        EndPods; Wait while they are ending
+//   ended         none living, epilog held  Clean
+//   ended         living by a lost job      Split
+//   ended         waiting, not what it was  as without a job
+//                 for, or raised since
+//   ended         waiting, ended on purpose FailPods
+//   ended         waiting, otherwise        Renew
+//   ended         all over                  Wait: one may be made again
+#pragma once
+
+#include "agent/decide.h"
+
+namespace bridge {
+
+Action decide_gang(const Gang &gang, const NodeMap &nodes);
+
+} // namespace bridge

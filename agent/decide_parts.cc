@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/decide_parts.h"
+
+#include "agent/gang_facts.h"
+#include "agent/translate.h"
+#include "agent/words.h"
+#include "common/names.h"
+
+#include <algorithm>
+
+namespace bridge {
+
+namespace {
+
+bool claims_unread(const Gang &gang)
+{
+    return has_claims(gang) && !gang.volumes;
+}
+
+// Tolerations may be added to a Pod that waits; and a claim has been bound, or
+// another version of the agent has asked.
+bool asks_otherwise(const Gang &gang)
+{
+    const std::string &features = gang.job->features;
+    if (gang.volumes && !gang.volumes->why.empty())
+        return false; // where they can be is not known
+    return features.contains(names::predicate_prefix) &&
+           !features.contains(value_of(gang.predicate).feature());
+}
+
+// Empty: as many Pods exist as must.
+std::string why_incomplete(const Gang &gang)
+{
+    if (gang.grouped)
+        return enough_wait(gang) ? "" : incomplete_words(gang);
+    if (gang.pods.size() >= gang.size)
+        return {};
+    return std::to_string(gang.pods.size()) + " of " +
+           std::to_string(gang.size) + " Pods exist";
+}
+
+} // namespace
+
+bool has_claims(const Gang &gang)
+{
+    return std::ranges::any_of(gang.pods, [](const PodPtr &pod) {
+        return !pod->claims.empty();
+    });
+}
+
+Action submit_or_wait(const Gang &gang)
+{
+    if (!gang.objection.empty())
+        return Refuse{gang.objection};
+    if (std::string why = why_incomplete(gang); !why.empty())
+        return Wait{why};
+    for (const PodPtr &pod : gang.pods)
+        if (pod->gated)
+            return Wait{}; // the API server says so on the Pod
+    if (std::string why = objection_to(gang); !why.empty())
+        return Refuse{why};
+    return submit_if_placeable(gang);
+}
+
+Action submit_if_placeable(const Gang &gang)
+{
+    if (!gang.nowhere.empty())
+        return Wait{gang.nowhere};
+    if (claims_unread(gang))
+        return LookVolumes{};
+    if (gang.volumes && !gang.volumes->why.empty())
+        return Wait{gang.volumes->why};
+    return Submit{};
+}
+
+// The job goes on as soon as some node gets its feature. One that has a
+// preference is held for good where that cannot be had at all: schedule() in
+// Slurm's job_scheduler.c.
+Action wait_in_queue(const Gang &gang)
+{
+    const Job &job = *gang.job;
+    if (claims_unread(gang) && gang.nowhere.empty())
+        return LookVolumes{};
+    if (asks_otherwise(gang))
+        return Renew{job.ref, job.tag.generation + 1,
+                     "what the Pod asks of its node has changed"};
+    if (job.prefers && job.reason == "BadConstraints" && gang.nowhere.empty())
+        return Renew{job.ref, job.tag.generation + 1,
+                     "no node has what it prefers"};
+    return Wait{gang.nowhere};
+}
+
+Action complete_or_cancel(const Gang &gang)
+{
+    const JobRef job = gang.job->ref;
+    bool by_user = std::ranges::any_of(gang.pods, [](const PodPtr &pod) {
+        return pod->deleting && pod->disruption.empty();
+    });
+    if (by_user)
+        return Cancel{job};
+    End end = end_of(gang);
+    return Complete{job, end.status, end.why};
+}
+
+// Slurm gives a pending job no exit code: it becomes CANCELLED, with a comment.
+Action as_lost(Action end)
+{
+    if (auto *complete = std::get_if<Complete>(&end))
+        complete->why = lost_allocation_words(complete->status, complete->why);
+    return end;
+}
+
+Action end_or_wait(const Gang &gang)
+{
+    const Job &job = *gang.job;
+    if (all_deleting(gang) || (all_told_to_end(gang) && !gang.end_overdue))
+        return Wait{};
+    return EndPods{job.ref, job.state, gang.end_overdue};
+}
+
+bool only_forgotten(const Gang &gang)
+{
+    bool node_failed = gang.node_down || !gang.node_lost.empty();
+    return gang.job->state == JobState::node_fail && !node_failed;
+}
+
+bool ended_on_purpose(JobState state)
+{
+    return state == JobState::cancelled || state == JobState::deadline ||
+           state == JobState::completed;
+}
+
+} // namespace bridge

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/gang_place.h"
+
+#include "agent/gang_facts.h"
+#include "agent/gang_key.h"
+#include "common/names.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+namespace bridge {
+
+namespace {
+
+// They are, one after the other, the same place in their controller's count.
+bool same_place(const Pod &a, const Pod &b)
+{
+    return a.gang && b.gang && a.gang->indexed && b.gang->indexed &&
+           a.gang->index == b.gang->index && a.owner.uid == b.owner.uid;
+}
+
+std::optional<std::uint32_t> rank_of(const Pod &pod)
+{
+    std::string text = pod.annotation(names::rank_annotation);
+    std::uint32_t rank = 0;
+    auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), rank);
+    if (text.empty() || error != std::errc() ||
+        end != text.data() + text.size())
+        return std::nullopt;
+    return rank;
+}
+
+const Seat *known_seat(const std::map<std::string, Seat> &seats,
+                       const Pod &pod)
+{
+    auto found = seats.find(pod.uid);
+    return found == seats.end() ? nullptr : &found->second;
+}
+
+// Why a task of the job does not cover the Pod; empty: it does.
+std::string why_too_large(const Job &job, const Pod &pod)
+{
+    std::uint64_t cpus = whole_cpus_up(pod.requests.cpu);
+    std::uint64_t memory = mebibytes_up(pod.requests.memory).value;
+    std::uint64_t given = job.memory_per_node.value != 0
+                              ? job.memory_per_node.value
+                              : job.memory_per_cpu.value * job.cpus_per_task;
+    if (cpus <= job.cpus_per_task && memory <= given)
+        return {};
+    return "a task of it has " + std::to_string(job.cpus_per_task) +
+           " CPUs and " + std::to_string(given) + " MiB, Pod " + pod.key.name +
+           " asks for " + std::to_string(cpus) + " and " +
+           std::to_string(memory);
+}
+
+// Gives out what is free.
+class Seating {
+  public:
+    Seating(const Gang &gang, const NodeMap &nodes)
+        : gang_(gang), job_(*gang.job), nodes_(nodes),
+          free_(tasks_on_nodes(*gang.job))
+    {
+        for (const PodPtr &pod : gang.pods)
+            if (lives_by_job(gang, *pod) && !waits(gang, *pod))
+                keep(*pod);
+    }
+
+    Result<Seat> seat(const Pod &pod)
+    {
+        if (std::string why = why_too_large(job_, pod); !why.empty())
+            return fail(Code::conflict, why);
+        std::size_t at = place_for(pod);
+        if (at == free_.size())
+            return fail(Code::conflict,
+                        "its " + std::to_string(job_.tasks) +
+                            " tasks are taken");
+        auto node = nodes_.find(job_.nodes[at]);
+        if (node == nodes_.end())
+            return fail(Code::conflict,
+                        "no Kubernetes Node stands behind Slurm's " +
+                            job_.nodes[at]);
+        free_[at]--;
+        std::uint32_t rank = rank_for(pod);
+        ranks_.insert(rank);
+        return Seat{pod.uid, node->second, node->first, rank};
+    }
+
+  private:
+    std::size_t index_of(const std::string &slurm_node) const
+    {
+        auto found = std::ranges::find(job_.nodes, slurm_node);
+        return static_cast<std::size_t>(found - job_.nodes.begin());
+    }
+
+    void keep(const Pod &pod)
+    {
+        const Seat *assumed = known_seat(gang_.assumed_bound, pod);
+        std::size_t at =
+            index_of(pod.bound() || !assumed
+                         ? pod.annotation(names::node_annotation)
+                         : assumed->slurm_node);
+        if (at < free_.size() && free_[at] > 0)
+            free_[at]--;
+        auto rank = rank_of(pod);
+        if (!rank && assumed)
+            rank = assumed->rank;
+        if (rank)
+            ranks_.insert(*rank);
+    }
+
+    // A binding of unknown outcome is never tried elsewhere.
+    std::size_t place_for(const Pod &pod) const
+    {
+        if (const Seat *maybe = known_seat(gang_.maybe_bound, pod))
+            if (std::size_t at = index_of(maybe->slurm_node);
+                at < free_.size() && free_[at] > 0)
+                return at;
+        auto any = std::ranges::find_if(
+            free_, [](std::uint32_t tasks) { return tasks > 0; });
+        return static_cast<std::size_t>(any - free_.begin());
+    }
+
+    // That of the Pod in whose place it comes, or the first that nobody has.
+    std::uint32_t rank_for(const Pod &pod) const
+    {
+        for (const PodPtr &before : gang_.pods)
+            if (ended_by_job(gang_, *before) && same_place(*before, pod))
+                if (auto rank = rank_of(*before);
+                    rank && !ranks_.contains(*rank))
+                    return *rank;
+        std::uint32_t rank = 0;
+        while (ranks_.contains(rank))
+            rank++;
+        return rank;
+    }
+
+    const Gang &gang_;
+    const Job &job_;
+    const NodeMap &nodes_;
+    std::vector<std::uint32_t> free_; // tasks, in the order of job_.nodes
+    std::set<std::uint32_t> ranks_;   // taken
+};
+
+} // namespace
+
+std::vector<std::uint32_t> tasks_on_nodes(const Job &job)
+{
+    std::vector<std::uint32_t> cpus = job.cpus_on;
+    if (job.nodes.size() == 1)
+        cpus = {job.cpus};
+    cpus.resize(job.nodes.size());
+    std::uint32_t left = job.tasks;
+    std::vector<std::uint32_t> tasks(cpus.size());
+    std::uint32_t each = std::max<std::uint32_t>(job.cpus_per_task, 1);
+    auto give = [&](std::size_t i, std::uint32_t most) {
+        std::uint32_t more = std::min({most, left, cpus[i] / each - tasks[i]});
+        tasks[i] += more;
+        left -= more;
+    };
+    for (std::size_t i = 0; i < tasks.size(); i++)
+        give(i, 1);
+    for (std::size_t i = 0; i < tasks.size(); i++)
+        give(i, left);
+    return tasks;
+}
+
+Result<std::vector<Seat>> seat_pods(const Gang &gang, const NodeMap &nodes)
+{
+    Seating seating(gang, nodes);
+    bool all_or_none = gang.job->state != JobState::running;
+    std::vector<Seat> seats;
+    Result<> said;
+    for (const PodPtr &pod : gang.pods) {
+        if (!waits(gang, *pod))
+            continue;
+        auto seat = seating.seat(*pod);
+        if (seat)
+            seats.push_back(std::move(*seat));
+        else if (said)
+            said = std::unexpected(seat.error());
+    }
+    if (!said && (all_or_none || seats.empty()))
+        return std::unexpected(said.error());
+    return seats;
+}
+
+std::vector<PodPtr> last_of_job(const Gang &gang)
+{
+    std::vector<PodPtr> last;
+    for (const PodPtr &pod : gang.pods) {
+        if (!ended_by_job(gang, *pod))
+            continue;
+        auto before = std::ranges::find_if(last, [&](const PodPtr &other) {
+            return same_place(*other, *pod);
+        });
+        if (before == last.end())
+            last.push_back(pod);
+        else if ((*before)->created <= pod->created)
+            *before = pod;
+    }
+    return last;
+}
+
+} // namespace bridge
