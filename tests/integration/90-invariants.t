@@ -11,6 +11,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import bed
+import gangs
 import invariants
 import world
 from tap import case, check, equal, run, wait_for
@@ -233,6 +234,24 @@ def second_job():
         sees("label", "Pod/test/twice", second,
              also=["double-bind", "stuck", "not-covered"])
         bed.run("scancel", second)
+
+
+@case
+def half_a_gang():
+    """partial-gang: a Pod of a gang waits though its job runs and has room"""
+    for i in range(2):
+        bed.create(gangs.member(f"half-{i}", "half", 2))
+        if i == 0:
+            bed.wait_words("half-0", "1 of 2 Pods")
+    for i in range(2):
+        bed.wait_phase(f"half-{i}", "Running")
+    with agent_stopped():
+        bed.delete("half-1", grace=0)
+        wait_for("it to be gone", lambda: not bed.get("half-1"))
+        bed.create(gangs.member("half-1", "half", 2))
+        sees("partial-gang", "Gang/test/half", "has 2 tasks, 1 Pods live by it, "
+             "1 wait")
+        bed.delete("half-1")
 
 
 @case

@@ -10,6 +10,7 @@ import time
 
 import bed
 import end_states
+import gangs
 import world as worlds
 from pod_requests import requests_of
 from world import is_live, is_over
@@ -17,7 +18,7 @@ from world import is_live, is_over
 DRAIN_MARK = "slurmk8sd: "  # what the reason of the agent's own drains begins with
 OUR_PREFIXES = ("slurmk8s/", "slinky.slurm.net/", "scheduler.slinky.slurm.net/")
 OURS_ALONE = (bed.NODE_ANNOTATION, bed.SLUID_ANNOTATION,
-              bed.GENERATION_ANNOTATION)
+              bed.GENERATION_ANNOTATION, gangs.RANK, gangs.NODES)
 MANAGER = "slurmk8sd"  # of the fields that the agent has written
 EXTERNAL_NODE = "scheduler.slinky.slurm.net/external-node"
 UNTAINTED = "k8s-untainted"
@@ -104,6 +105,21 @@ def _jobs_by_uid(world):
     return jobs
 
 
+def _living_jobs(world):
+    """A function from a Pod to the living jobs that are its, or its gang's."""
+    jobs = _jobs_by_uid(world)
+
+    def of(pod):
+        own = jobs[pod["metadata"]["uid"]]
+        gang = gangs.uid_of(pod)
+        if own or not gang:
+            return own
+        sluid = _annotations(pod).get(bed.SLUID_ANNOTATION)
+        return [job for job in jobs[gang]
+                if not sluid or job.sluid == sluid]
+    return of
+
+
 def _seconds(timestamp):
     return datetime.datetime.fromisoformat(timestamp).timestamp()
 
@@ -145,17 +161,20 @@ def overcommit(world):
 @rule
 def not_covered(world):
     """What a live Pod asks for is what its job has been given, or less."""
-    jobs = _jobs_by_uid(world)
+    jobs_of = _living_jobs(world)
+    sums = collections.defaultdict(collections.Counter)
     for pod in _ours(world):
         asks = requests_of(pod)
-        for job in jobs[pod["metadata"]["uid"]] if is_live(pod) else []:
+        for job in jobs_of(pod) if is_live(pod) else []:
             node = _annotations(pod).get(bed.NODE_ANNOTATION)
+            asked = sums[job.sluid, node]
+            asked.update({"cpu": math.ceil(asks.get("cpu", 0)),
+                          "memory": asks.get("memory", 0)})
             cpus, memory = job.nodes.get(node, (0, 0))
-            if cpus < math.ceil(asks.get("cpu", 0)) or \
-                    memory * 2 ** 20 < asks.get("memory", 0):
+            if cpus < asked["cpu"] or memory * 2 ** 20 < asked["memory"]:
                 yield (_name(pod), f"{job} has {cpus} CPUs and {memory} MiB on "
-                       f"{node}, the Pod asks for {asks.get('cpu', 0)} and "
-                       f"{asks.get('memory', 0)} bytes")
+                       f"{node}, the Pod (or its gang) asks for {asked['cpu']} and "
+                       f"{asked['memory']} bytes")
 
 
 @rule
@@ -217,10 +236,10 @@ def shared(world):
 @rule
 def pod_without_job(world):
     """A live Pod has a job that lives, or that lets it stop."""
-    jobs = _jobs_by_uid(world)
+    jobs_of = _living_jobs(world)
     completing = {j.sluid for j in world.jobs if "COMPLETING" in j.states}
     for pod in _ours(world):
-        if not is_live(pod) or jobs[pod["metadata"]["uid"]]:
+        if not is_live(pod) or jobs_of(pod):
             continue
         sluid = _annotations(pod).get(bed.SLUID_ANNOTATION)
         if not (sluid in completing and _stopping(pod)):
@@ -232,10 +251,10 @@ def pod_without_job(world):
 @rule
 def waits_without_word(world):
     """A waiting Pod has a job, or is told why it has none."""
-    jobs = _jobs_by_uid(world)
+    jobs_of = _living_jobs(world)
     for pod in _ours(world):
         if pod["spec"].get("nodeName") or is_over(pod) or _deleting(pod) or \
-                jobs[pod["metadata"]["uid"]]:
+                jobs_of(pod):
             continue
         told = [c for c in pod["status"].get("conditions", [])
                 if c["type"] == "PodScheduled" and c.get("message")]
@@ -247,6 +266,10 @@ def waits_without_word(world):
 def job_without_pod(world):
     """A placeholder that lives stands for a Pod that is not over."""
     pods = {p["metadata"]["uid"]: p for p in world.pods}
+    for pod in world.pods:  # of a gang, one that is not over counts
+        if (gang := gangs.uid_of(pod)) and (gang not in pods or
+                                            is_over(pods[gang])):
+            pods[gang] = pod
     for job in world.jobs:
         if not job.lives or not (job.external or job.uid) or job.shadow_of:
             continue
@@ -306,15 +329,17 @@ def two_jobs(world):
 @rule
 def label(world):
     """A bound Pod's label and annotations name its own job."""
-    jobs = _jobs_by_uid(world)
+    jobs_of = _living_jobs(world)
     for pod in _ours(world):
-        known = jobs[pod["metadata"]["uid"]]
+        known = jobs_of(pod)
         if not is_live(pod) or len(known) != 1:
             continue
         job = known[0]
-        wanted = {bed.JOB_LABEL: str(job.id), bed.SLUID_ANNOTATION: job.sluid,
-                  bed.NODE_ANNOTATION: ",".join(job.nodes)}
         have = _labels(pod) | _annotations(pod)
+        node = have.get(bed.NODE_ANNOTATION)
+        wanted = {bed.JOB_LABEL: str(job.id), bed.SLUID_ANNOTATION: job.sluid,
+                  bed.NODE_ANNOTATION: node if node in job.nodes
+                  else ",".join(job.nodes)}
         for name, value in wanted.items():
             if have.get(name) != value:
                 yield (_name(pod), f"{name} is {have.get(name)}, its {job} says "
@@ -324,12 +349,12 @@ def label(world):
 @rule
 def double_bind(world):
     """A Pod is where its job is."""
-    jobs = _jobs_by_uid(world)
+    jobs_of = _living_jobs(world)
     for pod in _ours(world):
         where = pod["spec"].get("nodeName")
         node = worlds.slurm_name(world.nodes[where]) \
             if where in world.nodes else where
-        for job in jobs[pod["metadata"]["uid"]] if is_live(pod) else []:
+        for job in jobs_of(pod) if is_live(pod) else []:
             if node not in job.nodes:
                 yield (_name(pod), f"it is on {where}, its {job} on "
                        f"{','.join(job.nodes) or 'no node'}")
@@ -341,10 +366,33 @@ def end_state(world):
     for pod in _ours(world):
         if is_over(pod) and bed.JOB_LABEL in _labels(pod):
             sluid = _annotations(pod).get(bed.SLUID_ANNOTATION)
+            if gangs.uid_of(pod):
+                continue  # the job's end is that of them all
             wrong = end_states.wrong(pod, world.ended.get(sluid),
                                      world.slurm_user)
             if wrong:
                 yield _name(pod), wrong
+
+
+@rule
+def partial_gang(world):
+    """All Pods of a gang are on nodes, or none: no task of a job that runs is
+    free while a Pod of its gang waits."""
+    members = collections.defaultdict(list)
+    for pod in _ours(world):
+        if gang := gangs.uid_of(pod):
+            members[gang].append(pod)
+    for job in world.jobs:
+        if not job.lives or job.uid not in members:
+            continue
+        its = [p for p in members[job.uid] if
+               _annotations(p).get(bed.SLUID_ANNOTATION) == job.sluid]
+        waiting = [p for p in members[job.uid] if not p["spec"].get("nodeName")
+                   and not is_over(p) and not _deleting(p)]
+        lives = sum(map(is_live, its))
+        if waiting and its and lives < job.tasks:
+            yield (f"Gang/{job.name}", f"{job} has {job.tasks} tasks, {lives} "
+                   f"Pods live by it, {len(waiting)} wait")
 
 
 # ---- What is left behind

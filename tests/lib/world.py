@@ -18,12 +18,13 @@ class Job:
     id: int
     sluid: str
     states: set    # such as {"RUNNING", "CONFIGURING"}
-    uid: str       # of the gang's first Pod, from the admin_comment; "" for none
+    uid: str       # of the Pod or the gang, from the admin_comment; "" for none
     name: str      # of the gang, else the job's
     external: bool
     nodes: dict    # name: (CPUs, MiB) that it has been given
     was_suspended: bool = False  # or is
     shadow_of: str = ""  # the node whose room it holds for others' Pods
+    tasks: int = 1
 
     @property
     def lives(self):
@@ -131,7 +132,8 @@ def _job(job):
                tag.get("uid", ""), tag.get("gang", job["name"]),
                "EXTERNAL_JOB" in job["flags"], _allocation(job),
                bool((job.get("suspend_time") or {}).get("number")),
-               tag.get("shadow", ""))
+               tag.get("shadow", ""),
+               (job.get("tasks") or {}).get("number") or 1)
 
 
 def _tag(admin_comment):

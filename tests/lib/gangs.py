@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Pods that belong together, for tests: how they are made, and which gang a Pod
+belongs to, told from the Pod as agent/gang_key.h says it."""
+import bed
+
+GANG_LABEL = "slurmk8s/gang"
+SIZE = "slurmk8s/gang-size"
+MINIMUM = "slurmk8s/gang-min"
+RANK = "slurmk8s/rank"
+NODES = "slurmk8s/nodes"
+LWS = "leaderworkerset.sigs.k8s.io/"
+JOBSET = "jobset.sigs.k8s.io/"
+
+
+def uid_of(pod):
+    """Its gang's uid, or "" when it is alone."""
+    meta = pod["metadata"]
+    labels, annotations = meta.get("labels", {}), meta.get("annotations", {})
+    owner = next((o for o in meta.get("ownerReferences", [])
+                  if o.get("controller")), {})
+    where = meta["namespace"] + "/"
+    sized = SIZE in annotations
+    if labels.get(GANG_LABEL):
+        return where + "gang/" + labels[GANG_LABEL]
+    if labels.get(LWS + "group-key"):
+        own = sized or LWS + "size" in annotations
+        return where + "lws/" + labels[LWS + "group-key"] if own else ""
+    if labels.get(JOBSET + "jobset-uid") and sized:
+        return (where + "jobset/" + labels[JOBSET + "jobset-uid"] + "." +
+                labels.get(JOBSET + "restart-attempt", ""))
+    if owner.get("kind") == "Job" and sized:
+        return where + "job/" + owner["uid"]
+    return ""
+
+
+def member(name, gang, size, minimum=None, annotations=None, **options):
+    """The body of a Pod of that gang."""
+    said = {SIZE: str(size), **(annotations or {})}
+    if minimum is not None:
+        said[MINIMUM] = str(minimum)
+    body = bed.pod(name, annotations=said, **options)
+    body["metadata"]["labels"] = {GANG_LABEL: gang}
+    return body
+
+
+def job_of(uid):
+    """The newest job of that gang, or None."""
+    mark = f'"uid":"{uid}"'
+    return max((job for job in bed.jobs().values()
+                if mark in job.get("admin_comment", "")),
+               key=lambda job: job["job_id"], default=None)
+
+
+def preempt():
+    """Somebody of a higher partition needs every CPU."""
+    for i in range(4):
+        bed.create(bed.pod(f"high-{i}", cpu="16",
+                           annotations={bed.PARTITION: "high"}))
