@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The real JobSet and LeaderWorkerSet controllers in the sandbox. They are no
+part of this repository: a directory with their binaries, CRDs and webhooks is
+taken from $CONTROLLERS, or from ../shared/controllers beside the checkout."""
+import collections
+import lzma
+import os
+import pathlib
+import socket
+import subprocess
+
+import bed
+from tap import Skip, wait_for
+
+# label: of the Pods that it looks at; path: where its objects are.
+Kind = collections.namedtuple("Kind", "label path")
+# By the name with which the names of its files begin.
+KINDS = {
+    "jobset": Kind("jobset.sigs.k8s.io/jobset-name",
+                   "/apis/jobset.x-k8s.io/v1alpha2/jobsets"),
+    "lws": Kind("leaderworkerset.sigs.k8s.io/name",
+                "/apis/leaderworkerset.x-k8s.io/v1/leaderworkersets")}
+FIRST_PORT = 24  # of the sandbox's; two for each
+
+
+def where():
+    return pathlib.Path(os.environ.get("CONTROLLERS") or
+                        bed.TOP / "../shared/controllers")
+
+
+class Controller:
+    """Runs one of them, from start() to stop()."""
+
+    def __init__(self, name):
+        self.name, self.from_ = name, where()
+        self.here = bed.SANDBOX / "controllers" / name
+        index = sorted(KINDS).index(name) * 2
+        base = int((bed.SANDBOX / "port").read_text()) + FIRST_PORT
+        self.webhook, self.health = base + index, base + index + 1
+        self.process = None
+
+    def start(self):
+        if not (self.from_ / f"{self.name}.xz").exists():
+            raise Skip(f"no {self.name}.xz in {self.from_}: set CONTROLLERS")
+        self.here.mkdir(parents=True, exist_ok=True)
+        binary = self.here / self.name
+        if not binary.exists():
+            binary.write_bytes(lzma.open(self.from_ / f"{self.name}.xz").read())
+            binary.chmod(0o755)
+        self._certificate()
+        bed.run("kubectl", "apply", "--server-side", "--force-conflicts", "-f",
+                str(self.from_ / f"{self.name}-crd.yaml"))
+        bed.run("kubectl", "wait", "--for=condition=Established",
+                "--timeout=60s", "-f",
+                str(self.from_ / f"{self.name}-crd.yaml"))
+        wait_for(f"the API of {self.name}", lambda: self._served())
+        self._webhooks()
+        log = open(self.here / "log", "w")
+        self.process = subprocess.Popen(
+            [str(binary), f"--config={self._config()}"],
+            env={**os.environ, "KUBECONFIG": str(bed.SANDBOX / "admin.conf")},
+            stdout=log, stderr=subprocess.STDOUT)
+        try:
+            wait_for(f"the webhook of {self.name}", self._answers, 60)
+        except AssertionError:
+            self.stop()
+            raise
+
+    def stop(self):
+        """Its webhooks go with it: they would refuse all Pods of its kind."""
+        bed.run("kubectl", "delete", "--ignore-not-found", "-f",
+                str(self.here / "webhooks.yaml"), check=False)
+        if self.process:
+            self.process.terminate()
+            self.process.wait()
+            self.process = None
+
+    def log(self):
+        path = self.here / "log"
+        return path.read_text(errors="replace")[-3000:] if path.exists() else ""
+
+    def _served(self):
+        try:
+            return bed.api("GET", KINDS[self.name].path)
+        except (bed.ApiError, ValueError):  # no such path yet, in plain text
+            return None
+
+    def _answers(self):
+        if self.process.poll() is not None:
+            raise AssertionError(f"{self.name} ended: {self.log()}")
+        with socket.socket() as s:
+            return s.connect_ex(("127.0.0.1", self.webhook)) == 0
+
+    def _certificate(self):
+        pki, key = bed.SANDBOX / "pki", self.here / "tls.key"
+        extension = self.here / "extension"
+        extension.write_text("subjectAltName=IP:127.0.0.1\n")
+        bed.run("openssl", "req", "-newkey", "ec", "-pkeyopt",
+                "ec_paramgen_curve:P-256", "-nodes", "-keyout", str(key),
+                "-out", str(self.here / "tls.csr"), "-subj", f"/CN={self.name}")
+        bed.run("openssl", "x509", "-req", "-in", str(self.here / "tls.csr"),
+                "-CA", str(pki / "ca.crt"), "-CAkey", str(pki / "ca.key"),
+                "-set_serial", str(self.webhook), "-days", "30",
+                "-out", str(self.here / "tls.crt"),
+                "-extfile", str(extension))
+
+    def _config(self):
+        text = (self.from_ / f"{self.name}-config.yaml").read_text()
+        lines = []
+        for line in text.splitlines():
+            if line.startswith("webhook:"):
+                line = (f"webhook: {{port: {self.webhook}, host: 127.0.0.1, "
+                        f"certDir: {self.here}}}")
+            elif line.startswith("health:"):
+                line = (f'health: {{healthProbeBindAddress: '
+                        f'"127.0.0.1:{self.health}"}}')
+            lines.append(line)
+        path = self.here / "config.yaml"
+        path.write_text("\n".join(lines) + "\n")
+        return path
+
+    def _webhooks(self):
+        """The upstream manifests, for a server on loopback; of Pods only those
+        of its kind."""
+        made = subprocess.run(
+            ["python3", str(self.from_ / "loopback-webhooks"),
+             str(self.from_ / f"{self.name}-webhooks.yaml"), str(self.webhook),
+             f"{self.name}-", KINDS[self.name].label, str(bed.SANDBOX / "pki/ca.crt")],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if made.returncode != 0:
+            raise Skip(f"loopback-webhooks: {made.stderr.strip()[-200:]}")
+        path = self.here / "webhooks.yaml"
+        path.write_text(made.stdout)
+        bed.run("kubectl", "apply", "-f", str(path))
