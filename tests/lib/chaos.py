@@ -13,6 +13,7 @@ import chaos_plan
 import chaos_watch
 import end_states
 import invariants
+from chaos_gangs import ChaosGangs
 from chaos_hybrid import ChaosHybrid
 from chaos_watch import DEADLINE, DELETED, OWN, SLURM
 from tap import wait_for
@@ -46,8 +47,11 @@ def time_of(text):
 class Chaos:
     """One run. violations: (number of the operation, words)."""
 
-    def __init__(self, seed, say, without=(), everything=False, mixed=False):
+    def __init__(self, seed, say, without=(), everything=False, mixed=False,
+                 gangs=False):
         self.seed, self.say, self.mixed = seed, say, mixed
+        self.with_gangs = gangs
+        self.gangs = ChaosGangs(self)
         self.hybrid = ChaosHybrid(self) if mixed else None
         self.off = {} if everything else OFF | (OFF_MIXED if mixed else {})
         self.without = set(without) | set(self.off)
@@ -65,7 +69,8 @@ class Chaos:
         self._prepare()
         began = time.monotonic()
         for op in itertools.islice(
-                chaos_plan.plan(self.seed, self.without, self.mixed), count):
+                chaos_plan.plan(self.seed, self.without, self.mixed,
+                                self.with_gangs), count):
             self.number = op.number
             self.counts[op.kind] += 1
             self.say(str(op))
@@ -102,7 +107,8 @@ class Chaos:
     def _do(self, op):
         name = "_do_" + op.kind.replace("-", "_")
         try:
-            (getattr(self, name, None) or getattr(self.hybrid, name))(op)
+            (getattr(self, name, None) or getattr(self.gangs, name, None) or
+             getattr(self.hybrid, name))(op)
             if self.hybrid:
                 self.hybrid.look(op)
         except (bed.ApiError, AssertionError, OSError,
@@ -115,6 +121,10 @@ class Chaos:
     # ---- Pods
 
     def _do_apply(self, op, scheduler="slurm"):
+        self.apply_pod(op, scheduler)
+
+    def apply_pod(self, op, scheduler="slurm", labels=None, sizes=()):
+        """labels and annotations (sizes) of a gang beside what op says."""
         asked = op.words
         causes = self.causes[op.pod]
         if asked.get("run"):
@@ -129,15 +139,17 @@ class Chaos:
             bed.PARTITION: asked.get("partition"),
             "sandbox/run": asked.get("run"), "sandbox/exit": asked.get("exit"),
             "sandbox/stop": asked.get("stop"), bed.TIMELIMIT: asked.get("limit"),
-            "chaos/deadline": asked.get("deadline")}
+            "chaos/deadline": asked.get("deadline"), **dict(sizes)}
         spec = {"terminationGracePeriodSeconds": asked["grace"]}
         if asked.get("deadline"):
             spec["activeDeadlineSeconds"] = asked["deadline"]
-        bed.create(bed.pod(
+        body = bed.pod(
             op.pod, cpu=asked["cpu"], memory=asked["memory"],
             namespace=NAMESPACE, scheduler=scheduler,
             annotations={k: str(v) for k, v in annotations.items() if v},
-            **spec))
+            **spec)
+        body["metadata"]["labels"] = labels or {}
+        bed.create(body)
 
     _do_apply_too_big = _do_apply
 
@@ -145,13 +157,13 @@ class Chaos:
         self._do_apply(op, "somebody-else")
 
     def _do_delete(self, op):
-        self.causes[op.pod].add(DELETED)
-        bed.delete(op.pod, NAMESPACE, op.words["grace"])
+        for pod in self.gangs.cause(op.pod, DELETED):
+            bed.delete(pod, NAMESPACE, op.words["grace"])
 
     # ---- Jobs
 
     def _do_scancel(self, op):
-        self.causes[op.pod].add(SLURM)
+        self.gangs.cause(op.pod, SLURM)
         bed.run("scancel", f"--name={op.pod}", check=False)
 
     def _jobs(self, pod):
@@ -169,7 +181,7 @@ class Chaos:
             bed.run("scontrol", "release", job)
 
     def _do_time_limit(self, op):
-        self.causes[op.pod].add(SLURM)
+        self.gangs.cause(op.pod, SLURM)
         for job in self._jobs(op.pod):
             bed.run("scontrol", "update", f"JobId={job}", "TimeLimit=1")
 

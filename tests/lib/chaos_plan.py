@@ -50,6 +50,9 @@ MIXED = {
     "pod-suspend": 0.5, "slurmd-kill": 0.4, "node-not-ready": 0.7,
     "node-delete": 0.4,
 }
+# In a run with gangs: Pods that are one job, all or none of them.
+GANGS = {"apply-gang": 14, "gang-member-delete": 4}
+GANG_SIZES = ((2, 10), (3, 6), (4, 8), (8, 5), (16, 3), (32, 2), (64, 1))
 MIXED_UNDO = {"job-suspend": "job-resume", "pod-suspend": "pod-resume",
               "slurmd-kill": "slurmd-start", "node-not-ready": "node-ready",
               "node-delete": "node-make"}
@@ -63,25 +66,28 @@ ASKS_SLURM = {"scancel", "hold", "release", "time-limit", "drain", "undrain",
               "job-requeue", "job-suspend", "job-resume", "pod-suspend",
               "pod-resume"}
 ASKS_KUBERNETES = {"apply", "apply-too-big", "apply-other", "delete", "cordon",
+                   "apply-gang", "gang-member-delete",
                    "uncordon", "node-not-ready", "node-ready", "node-delete",
                    "node-make"}
 OF_THE_AGENT = {"agent-kill", "agent-stop", "agent-restart", "reload",
                 "socket-remove"}
 
 
-def plan(seed, without=(), mixed=False):
+def plan(seed, without=(), mixed=False, gangs=False):
     """Operations without end. without: kinds that are left out; to leave one
-    out, or to mix, gives other operations."""
-    return Planner(seed, without, mixed).operations()
+    out, to mix or to have gangs gives other operations."""
+    return Planner(seed, without, mixed, gangs).operations()
 
 
 class Planner:
-    def __init__(self, seed, without, mixed):
+    def __init__(self, seed, without, mixed, gangs=False):
         self.random = random.Random(seed)
         self.mixed = mixed
         self.weights = {k: w for k, w in
-                        (WEIGHTS | (MIXED if mixed else {})).items()
+                        (WEIGHTS | (MIXED if mixed else {}) |
+                         (GANGS if gangs else {})).items()
                         if k not in without}
+        self.gangs = {}      # name: number of Pods
         self.undo_of = UNDO | (MIXED_UNDO if mixed else {})
         self.jobs = {}       # name: CPUs, of ordinary ones that run on
         self.short_jobs = []
@@ -105,7 +111,8 @@ class Planner:
     def _settle(self, number):
         """Everything is undone by whoever carries it out."""
         for known in (self.pods, self.short, self.held, self.nodes, self.down,
-                      self.undo, self.jobs, self.short_jobs, self.shared):
+                      self.undo, self.jobs, self.short_jobs, self.shared,
+                      self.gangs):
             known.clear()
         return Op(number, "settle")
 
@@ -149,6 +156,8 @@ class Planner:
             return sum(self.pods.values()) < ENDLESS
         if kind in ("delete", "scancel", "time-limit"):
             return len(self.pods) + len(self.short) > 3
+        if kind == "gang-member-delete":
+            return bool(self.gangs)
         if kind == "job":
             return sum(self.jobs.values()) < JOB_SLOTS
         if kind in ("job-cancel", "job-requeue", "job-suspend"):
@@ -205,6 +214,26 @@ class Planner:
             self.pods[op.pod] = max(1, int(float(cpu.replace("500m", ".5"))))
         return op
 
+    def _apply_gang(self, op):
+        sizes, weights = zip(*GANG_SIZES)
+        op = self._apply(op)
+        count = self.random.choices(sizes, weights)[0]
+        most = min(8, SLOTS // count)  # CPUs of each: it fits when all is free
+        cpu = self.random.randint(1, most)
+        op.words |= {"count": count, "cpu": str(cpu), "memory": "16Mi",
+                     "least": self.random.choices((None, 1), (6, 1))[0],
+                     "unequal": self.random.choices((None, 1), (2, 1))[0]}
+        self.gangs[op.pod] = count
+        if op.pod in self.pods:
+            self.pods[op.pod] = count * cpu
+        return op
+
+    def _gang_member_delete(self, op):
+        op.pod = self.random.choice(list(self.gangs)[-6:])
+        op.words = {"member": self.random.randrange(self.gangs[op.pod]),
+                    "again": self.random.choice((None, 1, 1))}
+        return op
+
     def _apply_too_big(self, op):
         op.pod = f"c{op.number}"
         op.words = {"cpu": "17", "memory": "16Mi", "grace": 1}
@@ -240,6 +269,7 @@ class Planner:
 
     def _forget(self, pod):
         self.pods.pop(pod, None)
+        self.gangs.pop(pod, None)
         if pod in self.short:
             self.short.remove(pod)
 
