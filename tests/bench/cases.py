@@ -4,6 +4,7 @@ runs after each. ROWS says what the table makes of them."""
 import time
 
 from ours import BEHIND_PODS, BEHIND_SECONDS, RECOVERY_PODS, behind, recovery
+from gangs import BIG_NODES, BIG_PODS, MANY_GANGS, MANY_PODS, gangs
 from nodes import NODE_COUNT, SELECTIONS, nodes
 from figures import agents_rpcs, difference, names, percentile
 from sandbox import AGENT, BULK, CPUS, NODES
@@ -97,9 +98,9 @@ def schedulers_of(scheduler):
 
 # The cases by name, in their order, with the number of runs where it is not --runs: counts do not scatter.
 CASES = {"idle": (idle, None), "burst": (burst, None), "turnover": (turnover, None), "waiting": (waiting, 1), "behind": (behind, 1),
-         "recovery": (recovery, 1), "nodes": (nodes, 1)}
+         "recovery": (recovery, 1), "nodes": (nodes, 1), "gangs": (gangs, 1)}
 # Those that ask what kube-scheduler has no like of.
-OURS_ONLY = {"behind", "recovery", "nodes"}
+OURS_ONLY = {"behind", "recovery", "nodes", "gangs"}
 
 
 class Row:
@@ -157,4 +158,9 @@ ROWS = [
     Row("nodes", "  one Node's partition changes, until Slurm has it", "move", "ms", ours_only=True),
     Row("nodes", "  CPU of the agent for it", "move agent cpu", "ms", ours_only=True),
     Row("nodes", "  CPU of slurmctld for it", "move cpu", "ms", ours_only=True),
+    Row("gangs", f"a gang of {BIG_PODS} Pods on {BIG_NODES} nodes: last created to last bound", "big", "s", ("<=", 3, "ours"),
+        "the bindings of one gang are shared by all workers: Workers in k8s.conf, and the API server", ours_only=True),
+    Row("gangs", "  last created to first bound", "big first", "s", ours_only=True),
+    Row("gangs", f"{MANY_GANGS} gangs of {MANY_PODS} Pods of 500 ms", "many rate", "gangs/s", ours_only=True),
+    Row("gangs", "  first to last binding of a gang, p99", "many apart p99", "ms", ours_only=True),
 ]

@@ -262,11 +262,12 @@ class Client:
                 raise Failed(f"namespace {NAMESPACE} has no default ServiceAccount after 30 s")
             time.sleep(0.1)
 
-    def pod(self, name, scheduler, cpus=1, run=None, partition=None, spec=()):
+    def pod(self, name, scheduler, cpus=1, run=None, partition=None, spec=(), labels=(), annotations=()):
         """A Pod that is not made yet. Pods for different schedulers differ in schedulerName only. SPEC is merged into its spec."""
-        annotations = {"sandbox/run": run, "slurmjob.slinky.slurm.net/partition": partition}
+        said = {"sandbox/run": run, "slurmjob.slinky.slurm.net/partition": partition, **dict(annotations)}
         body = {"apiVersion": "v1", "kind": "Pod",
-                "metadata": {"name": name, "annotations": {key: value for key, value in annotations.items() if value}},
+                "metadata": {"name": name, "labels": dict(labels),
+                             "annotations": {key: value for key, value in said.items() if value}},
                 "spec": {"schedulerName": scheduler, "restartPolicy": "Never", "automountServiceAccountToken": False,
                          "terminationGracePeriodSeconds": 1,
                          "containers": [{"name": "main", "image": "bench",

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Gangs: one of 512 Pods on 128 nodes, and 100 of 32 Pods one after another in the same room."""
+from figures import names, percentile
+from ours import more_nodes, node
+
+BIG_NODES, BIG_PODS, BIG_CPUS = 128, 512, 4
+MANY_GANGS, MANY_PODS, MANY_RUN = 100, 32, "500ms"
+PARTITION = "real"                                            # where nothing else is
+
+
+def gang(bench, name, scheduler, size, run=None):
+    """The Pods of one gang, of 1 CPU each."""
+    labels, said = {"slurmk8s/gang": name}, {"slurmk8s/gang-size": str(size)}
+    return [bench.client.pod(pod, scheduler, run=run, partition=PARTITION, labels=labels, annotations=said)
+            for pod in names(name, scheduler, 0, size)]
+
+
+def gangs(bench, scheduler, run):
+    """Their nodes are there only meanwhile."""
+    client, watch, sandbox = bench.client, bench.client.watch, bench.sandbox
+    with more_nodes(bench, {name: node(name, BIG_CPUS, PARTITION) for name in (f"gn{i + 1}" for i in range(BIG_NODES))}):
+        big = gang(bench, f"big{run}", scheduler, BIG_PODS)
+        watch.expect("bound", big)
+        client.create_all(big)
+        watch.wait(120)
+        # Slurm is asked for the job when the last one exists, and idle nodes are given at once.
+        last = max(pod.replied for pod in big)
+        sample = {"big": max(pod.bound for pod in big) - last, "big first": min(pod.bound for pod in big) - last}
+        client.delete_all(120)
+        sandbox.wait_no_jobs(120)
+
+        many = [gang(bench, f"many{run}x{i}", scheduler, MANY_PODS, MANY_RUN) for i in range(MANY_GANGS)]
+        pods = [pod for one in many for pod in one]
+        watch.expect("finished", pods)
+        client.create_all(pods)
+        watch.wait(600)
+        seconds = max(pod.finished for pod in pods) - min(pod.posted for pod in pods)
+        sample["many rate"] = MANY_GANGS / seconds
+        sample["many apart p99"] = percentile([1000 * (max(p.bound for p in one) - min(p.bound for p in one)) for one in many], 99)
+        client.delete_all(300)
+        sandbox.wait_no_jobs(120)
+        return sample
