@@ -7,4 +7,5 @@ dist_doc_DATA = \
 	doc/administration.md \
 	doc/architecture.md \
 	doc/development.md \
+	doc/gangs.md \
 	doc/requests.md
