@@ -10,9 +10,9 @@ from tap import check
 SIGNS = ("settled", "left out", "VIOLATION")
 
 
-def carry_out(name, seed, operations, seconds=None, mixed=False):
-    """So many operations, or as many as go into the seconds; violations fail the
-    case. Returns the run."""
+def carry_out(name, seed, operations, seconds=None, **kinds):
+    """So many operations, or as many as go into the seconds, of the kinds that
+    chaos.Chaos has; violations fail the case. Returns the run."""
     began = time.monotonic()
     with open(bed.SANDBOX / "log" / f"{name}-{seed}.log", "w",
               buffering=1) as log:
@@ -21,9 +21,10 @@ def carry_out(name, seed, operations, seconds=None, mixed=False):
             if any(sign in text for sign in SIGNS):
                 print(f"# {text}", flush=True)
 
-        made = chaos.Chaos(int(seed), say, mixed=mixed)
+        made = chaos.Chaos(int(seed), say, **kinds)
         found = made.run(operations, seconds)
+    options = "".join(f"--{kind} " for kind, on in kinds.items() if on)
     check(not found, f"{len(found)} violations, replay with: tests/chaos "
-          f"{'--mixed ' if mixed else ''}--ops {found[0][0]} --seed {seed}; "
-          f"the first: {found[0][1]}" if found else "")
+          f"{options}--ops {found[0][0]} --seed {seed}; the first: "
+          f"{found[0][1]}" if found else "")
     return made

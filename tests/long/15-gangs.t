@@ -6,12 +6,11 @@ did is in the sandbox's log directory, gangs-SEED.log."""
 import os
 import pathlib
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import bed
-import chaos
-from tap import case, check, run
+import chaos_log
+from tap import case, run
 
 OPERATIONS = int(os.environ.get("CHAOS_OPS", "5000"))
 SEEDS = os.environ.get("CHAOS_SEEDS", "1").split(",")
@@ -19,18 +18,7 @@ SEEDS = os.environ.get("CHAOS_SEEDS", "1").split(",")
 
 def with_seed(seed):
     def operations():
-        path = bed.SANDBOX / "log" / f"gangs-{seed}.log"
-        began = time.monotonic()
-        with open(path, "w", buffering=1) as log:
-            def say(text):
-                print(f"{time.monotonic() - began:8.1f} {text}", file=log)
-                if "settled" in text or "left out" in text:
-                    print(f"# {text}", flush=True)  # a sign of life
-
-            found = chaos.Chaos(int(seed), say, gangs=True).run(OPERATIONS)
-        check(not found, f"{len(found)} violations, replay with: tests/chaos "
-              f"--gangs --ops {found[0][0]} --seed {seed}; the first: "
-              f"{found[0][1]}" if found else "")
+        chaos_log.carry_out("gangs", seed, OPERATIONS, gangs=True)
 
     operations.__name__ = f"seed_{seed}"
     operations.__doc__ = f"{OPERATIONS} operations with gangs, seed {seed}"
