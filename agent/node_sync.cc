@@ -61,12 +61,15 @@ class Syncer {
         return moved || changed || before != state_.shadows;
     }
 
-    // Something waits for its time, or for Slurm.
+    // Something that waited for its time, or for Slurm, may be done now.
     bool has_work() const
     {
         return state_.rebuild_due || state_.leaving ||
-               !state_.waiting.empty() ||
-               std::ranges::any_of(state_.shadows, &NodeUse::pending);
+               std::ranges::any_of(state_.shadows, &NodeUse::pending) ||
+               (!state_.waiting.empty() &&
+                std::ranges::any_of(
+                    state_.table.nodes,
+                    [this](const SlurmNode &node) { return is_due(node); }));
     }
 
     NodeSyncResult carry_out(NodePlan plan)
@@ -150,6 +153,14 @@ class Syncer {
         return cpus;
     }
 
+    bool is_due(const SlurmNode &node) const
+    {
+        auto since = state_.waiting.find(node.name);
+        return since != state_.waiting.end() &&
+               now_ - since->second >= conf_.resize_delay &&
+               is_idle(node, shadow_cpus(node.name));
+    }
+
     // What has been a misfit, or unclaimed, for long enough and is idle.
     std::vector<std::string> due_for_removal(const NodePlan &plan)
     {
@@ -164,10 +175,7 @@ class Syncer {
             state_.waiting.try_emplace(name, now_);
         std::vector<std::string> due;
         for (const SlurmNode &node : state_.table.nodes)
-            if (auto since = state_.waiting.find(node.name);
-                since != state_.waiting.end() &&
-                now_ - since->second >= conf_.resize_delay &&
-                is_idle(node, shadow_cpus(node.name)))
+            if (is_due(node))
                 due.push_back(node.name);
         return due;
     }

@@ -95,6 +95,40 @@ TEST_CASE("what jobs have of nodes is no reason to plan anew, what is wished is"
     CHECK(slurm.node("n1").features == "k8s");
 }
 
+TEST_CASE("a node that waits to be made anew is no work before it is idle")
+{
+    using std::chrono::seconds;
+    FakeSlurm slurm;
+    Conf conf;
+    conf.resize_delay = seconds(60);
+    NodeSyncState state;
+    NodeSyncRequest request{make_input({make_node("n1")}), true};
+    request.now = Clock::time_point(seconds(1000));
+    auto sync = [&](int later) {
+        request.now += seconds(later);
+        auto done = sync_nodes(request, slurm, conf, state);
+        REQUIRE(done);
+        request.changed = false;
+        return !done->unchanged;
+    };
+    CHECK(sync(0));
+    CHECK(sync(1)); // sees what it has made
+    JobRef job = slurm.sbatch(4);
+    slurm.schedule();
+    request.input = make_input({make_node("n1", 8)});
+    request.changed = true;
+    CHECK(sync(1));
+    while (sync(1)) // what it holds back there
+        slurm.schedule();
+    CHECK_FALSE(sync(100)); // a job is on it
+    slurm.scancel(job.id);
+    CHECK(sync(5));
+    CHECK(slurm.created("n1")->cpus == 8);
+    while (sync(5))
+        ;
+    CHECK(slurm.node("n1").cpus == 8);
+}
+
 TEST_CASE("a node that is left with Pods of ours is looked at again by itself")
 {
     FakeSlurm slurm;
