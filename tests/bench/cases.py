@@ -4,7 +4,7 @@ runs after each. ROWS says what the table makes of them."""
 import time
 
 from ours import BEHIND_PODS, BEHIND_SECONDS, RECOVERY_PODS, behind, recovery
-from gangs import BIG_NODES, BIG_PODS, MANY_GANGS, MANY_PODS, gangs
+from gang_jobs import BIG_NODES, BIG_PODS, MANY_GANGS, MANY_PODS, gangs
 from nodes import NODE_COUNT, SELECTIONS, nodes
 from figures import agents_rpcs, difference, names, percentile
 from sandbox import AGENT, BULK, CPUS, NODES
