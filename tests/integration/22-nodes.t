@@ -17,6 +17,7 @@ EXTRA = "extra-1"  # a Node of our own
 
 
 def fresh():
+    """The next script, too, finds no Node of ours, neither here nor in Slurm."""
     bed.clean()
     nodes.delete(EXTRA)
     nodes.delete("extra-2")
@@ -27,6 +28,7 @@ def after_each():
     nodes.delete(EXTRA)
     nodes.delete("extra-2")
     bed.nothing_left()
+    fresh()
 
 
 def wait_annotation(node, name, words):
