@@ -66,7 +66,7 @@ def api(method, path, body=None, content_type="application/json", token=None):
     return answer
 
 
-def run(*command, check=True, user=None, stdin=None):
+def run(*command, check=True, user=None, stdin=None, timeout=120):
     """A command from the host; its output. The commands of Slurm among them
     run inside the sandbox, as user if one is given."""
     env = dict(os.environ)
@@ -74,7 +74,7 @@ def run(*command, check=True, user=None, stdin=None):
         env["SANDBOX_USER"] = user
     done = subprocess.run(command, env=env, input=stdin, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          timeout=120)
+                          timeout=timeout)
     if check and done.returncode != 0:
         raise AssertionError(f"{' '.join(command)}: {done.stdout}")
     return done.stdout
