@@ -163,6 +163,9 @@ tests_fuzz_fuzz_SOURCES = \
 	agent/device_slices.cc \
 	agent/foreign_pods.cc \
 	agent/gang.cc \
+	agent/gang_facts.cc \
+	agent/gang_key.cc \
+	agent/gang_place.cc \
 	agent/job.cc \
 	agent/job_requests.cc \
 	agent/job_times.cc \
