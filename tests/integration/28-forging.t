@@ -717,6 +717,7 @@ def by_an_owner():
         for owner in owners:
             bed.api("DELETE", f"{path}/{owner}",
                     {"propagationPolicy": "Background"})
+    wait_for("their Pods to go", lambda: not bed.pods(NS), 60)
 
 
 @case
