@@ -22,7 +22,7 @@ bool claims_unread(const Gang &gang)
 bool asks_otherwise(const Gang &gang)
 {
     const std::string &features = gang.job->features;
-    if (gang.volumes && !gang.volumes->why.empty())
+    if (claims_unread(gang) || (gang.volumes && !gang.volumes->why.empty()))
         return false; // where they can be is not known
     return features.contains(names::predicate_prefix) &&
            !features.contains(value_of(gang.predicate).feature());

@@ -206,6 +206,19 @@ TEST_CASE("a Pod that lives by a job that is pending again gets another job")
                       "with exit code 0");
 }
 
+// As just after a start, when it is not known yet whether claims may be read.
+TEST_CASE("a job that waits is not replaced while its claims are unread")
+{
+    Pod pod = waiting_pod();
+    pod.claims = {{"data"}};
+    Gang gang = gang_of(pod, JobState::pending);
+    gang.job->features = std::string("k8s&") + names::predicate_prefix + "other";
+    expect<LookVolumes>(gang);
+
+    gang.nowhere = "claims may not be read";
+    CHECK(expect<Wait>(gang).why == gang.nowhere);
+}
+
 TEST_CASE("the job of a Pod that is over is read again when slurmctld was away")
 {
     Gang gang = gang_of(with_end(bound_pod(), "Succeeded"), JobState::running);
