@@ -68,7 +68,10 @@ init_down() {
 
 # check_ports: nobody else may have this sandbox's ports; asked before its PID 1 starts, when none of them can be its own.
 check_ports() {
-    local port taken=()
+    local port taken=() ephemeral
+    read -r ephemeral _ < /proc/sys/net/ipv4/ip_local_port_range
+    ((SANDBOX_PORT + 31 < ephemeral)) ||
+        fail "the kernel gives ports from $ephemeral on to any outgoing connection: set SANDBOX_PORT lower than $((ephemeral - 31))"
     for ((port = SANDBOX_PORT; port < SANDBOX_PORT + 32; port++)); do
         if { : < "/dev/tcp/127.0.0.1/$port"; } 2> /dev/null; then taken+=("$port"); fi
     done
