@@ -327,12 +327,13 @@ class Chaos:
         for node in bed.api("GET", "/api/v1/nodes")["items"]:
             if node["spec"].get("unschedulable"):
                 self._cordon(node["metadata"]["name"], None)
-        states = bed.run("sinfo", "--noheader", "--Node", "--format=%N %T %E")
+        states = bed.run("sinfo", "--noheader", "--Node", "--format=%N %E")
         for line in set(states.splitlines()):  # one for each partition
-            name, state, reason = line.split(" ", 2)
+            name, reason = line.split(" ", 1)
             if reason == MARK:
-                self._node_state(name,
-                                 "RESUME" if "down" in state else "UNDRAIN")
+                # Not UNDRAIN: a drained node may be down as well, since a crash
+                # that lost its resume.
+                self._node_state(name, "RESUME")
         held = bed.run("squeue", "--noheader", "--states=PENDING",
                        "--format=%i %r").splitlines()
         for line in set(held):
