@@ -24,12 +24,12 @@ port=$((${SANDBOX_PORT:-22000} + 32))
 for list in "${lists[@]}"; do
     box=$SANDBOX-${list%%,*}
     mkdir -p "$box/log"
-    rm -f "$box"{,-2}/log/*.log                                  # reports of an older run
+    rm -f "$box"{,-[0-9]}/log/*.log                                  # reports of an older run
     SANDBOX=$box SANDBOX_PORT=$port SANDBOX_CONFIGURE="--enable-fault-points --enable-sanitizers=$list" "$top/tests/run" "${scripts[@]}" \
         > "$box/tests.log" 2>&1 && said=ok || said=not
     result $said "the tests under -fsanitize=$list"
     [[ $said == ok ]] || tail -n 60 "$box/tests.log" | sed 's/^/# /'
-    reports=$(grep -hE 'ERROR: (Address|Leak)Sanitizer|runtime error:|WARNING: ThreadSanitizer' "$box"{,-2}/log/*.{log,tap} 2> /dev/null)
+    reports=$(grep -hE 'ERROR: (Address|Leak)Sanitizer|runtime error:|WARNING: ThreadSanitizer' "$box"{,-[0-9]}/log/*.{log,tap} 2> /dev/null)
     [[ $reports ]] && said=not || said=ok
     result $said "no report of -fsanitize=$list"
     [[ $said == ok ]] || sort <<< "$reports" | uniq -c | head -n 40 | sed 's/^/# /'
