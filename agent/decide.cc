@@ -171,9 +171,12 @@ Action decide(const Gang &gang, const NodeMap &nodes)
         return wait_in_queue(gang);
     if (any_lives_by_job(gang))
         return adopt(gang, nodes); // a crash lost the job's allocation
-    auto ran = [&](const PodPtr &pod) { return ended_by_job(gang, *pod); };
+    // Before that was noticed, or before an adopting job had its allocation.
+    auto ran = [](const PodPtr &pod) {
+        return pod->terminal() && binder_of(*pod);
+    };
     if (!gang.pods.empty() && std::ranges::all_of(gang.pods, ran))
-        return as_lost(complete_or_cancel(gang)); // before it was noticed
+        return as_lost(complete_or_cancel(gang));
     return Cancel{gang.job->ref};
 }
 

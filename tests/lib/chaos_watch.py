@@ -96,6 +96,8 @@ class Observer:
             self._needs(pod, {DEADLINE, SLURM}, f"it failed: {reason}")
         elif reason:
             self._needs(pod, {SLURM}, f"it failed: {reason}")
+        elif _collected(status):
+            self._needs(pod, {DELETED}, "it failed: its Node is gone")
         else:
             self._needs(pod, {OWN}, f"it is {status['phase']}")
 
@@ -104,6 +106,13 @@ class Observer:
         if not known & causes:
             self._tell(pod, f"{what}, and nobody did that (known: "
                        f"{', '.join(sorted(known)) or 'nothing'})")
+
+
+def _collected(status):
+    """Pod garbage collection, which fails a Pod before it removes it."""
+    return any(c["type"] == "DisruptionTarget" and
+               c.get("reason") == "DeletionByPodGC"
+               for c in status.get("conditions", []))
 
 
 class Watch(threading.Thread):
