@@ -13,7 +13,7 @@ import ssl
 import subprocess
 import urllib.parse
 
-from tap import Skip, check, equal, last_case, wait_for
+from tap import PATIENCE, Skip, check, equal, last_case, wait_for
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 SANDBOX = pathlib.Path(os.environ["SANDBOX"])
@@ -50,15 +50,16 @@ def api(method, path, body=None, content_type="application/json", token=None):
     for attempt in (1, 2):  # the server may have closed an idle connection
         if _connection is None:
             _connection = http.client.HTTPSConnection(
-                _server.hostname, _server.port, context=_tls, timeout=30)
+                _server.hostname, _server.port, context=_tls, timeout=120)
         try:
             _connection.request(method, path, data, headers)
             reply = _connection.getresponse()
             text = reply.read()
             break
-        except (http.client.HTTPException, OSError):
+        except (http.client.HTTPException, OSError) as error:
             _connection = None
-            if attempt == 2:
+            # What was not answered in time may have been done all the same.
+            if attempt == 2 or isinstance(error, TimeoutError):
                 raise
     answer = json.loads(text) if text else {}
     if reply.status >= 300:
@@ -66,7 +67,7 @@ def api(method, path, body=None, content_type="application/json", token=None):
     return answer
 
 
-def run(*command, check=True, user=None, stdin=None, timeout=120):
+def run(*command, check=True, user=None, stdin=None, timeout=300):
     """A command from the host; its output. The commands of Slurm among them
     run inside the sandbox, as user if one is given."""
     env = dict(os.environ)
@@ -173,6 +174,21 @@ def wait_gone(name, seconds=30):
     wait_for(f"Pod {name} to be gone", lambda: get(name) is None, seconds)
 
 
+def play(name, namespace=NAMESPACE, **how):
+    """How a Pod lives on a kwok node from now on: play("web", run="1ms",
+    exit="3") ends it, play("web", stop="1ms") what is slow to stop."""
+    api("PATCH", f"/api/v1/namespaces/{namespace}/pods/{name}",
+        {"metadata": {"annotations": {f"sandbox/{key}": value
+                                      for key, value in how.items()}}},
+        "application/merge-patch+json")
+
+
+def end(*names):
+    """The containers of these Pods end by themselves now."""
+    for name in names:
+        play(name, run="1ms")
+
+
 def wait_words(name, *words, seconds=20):
     """Until the Pod's condition says all of these words."""
     def said():
@@ -257,6 +273,14 @@ def status():
                              f"http://{web_address()}/status"))
 
 
+def serves():
+    """Whether the agent answers and says that it serves."""
+    try:
+        return status()["serving"]
+    except AssertionError:  # curl has had no answer
+        return False
+
+
 def web_address():
     conf = inside("cat", "/etc/slurm/k8s.conf")
     return [line.split("=", 1)[1] for line in conf.splitlines()
@@ -290,15 +314,42 @@ def clean(seconds=60):
         if error.status != 409:
             raise
     wait_for("the namespace's ServiceAccount", service_account)
-    nodes = {n["metadata"]["name"] for n in api("GET", "/api/v1/nodes")["items"]}
-    for item in pods():
+    delete_workloads()
+    asked = set()
+    wait_for("all Pods to be gone", lambda: delete_pods(asked), seconds)
+    wait_for("all jobs to end", lambda: not run("squeue", "-h").strip(), seconds)
+
+
+def delete_workloads():
+    """Their controllers would make their Pods again."""
+    for kind in ("batch/v1/namespaces/{}/jobs", "apps/v1/namespaces/{}/deployments",
+                 "apps/v1/namespaces/{}/statefulsets"):
+        path = "/apis/" + kind.format(NAMESPACE)
+        for item in api("GET", path)["items"]:
+            try:
+                api("DELETE", f"{path}/{item['metadata']['name']}",
+                    {"propagationPolicy": "Background"})
+            except ApiError as error:
+                if error.status != 404:
+                    raise
+
+
+def delete_pods(asked):
+    """Deletes each Pod once, also those that a controller has made since; asked:
+    the uids of those before. Returns whether there is none."""
+    there = pods()
+    nodes = {n["metadata"]["name"] for n in api("GET", "/api/v1/nodes")["items"]
+             } if there else set()
+    for item in there:
+        if item["metadata"]["uid"] in asked:
+            continue
+        asked.add(item["metadata"]["uid"])
         # Nobody confirms the end of a Pod whose Node is gone, but Pod garbage
         # collection, after a minute.
         node = item["spec"].get("nodeName")
         delete(item["metadata"]["name"], grace=0 if node and node not in nodes
                else 1)
-    wait_for("all Pods to be gone", lambda: not pods(), seconds)
-    wait_for("all jobs to end", lambda: not run("squeue", "-h").strip(), seconds)
+    return not there
 
 
 def service_account(namespace=NAMESPACE):
@@ -339,13 +390,16 @@ def invariants_hold():
     if _leaves:
         raise Skip(_leaves)
     import invariants  # it uses this module
-    wrong = invariants.settled()
+    wrong = invariants.settled(
+        PATIENCE * invariants.grace_of(invariants.worlds.k8s_conf()))
     check(not wrong, "\n".join(map(str, wrong)))
 
 
-def allocated_cpus(node):
-    shown = json.loads(run("scontrol", "show", "node", node, "--json"))
-    return shown["nodes"][0]["alloc_cpus"]
+def allocated_cpus(name):
+    """Of a node that may be gone: 0 then."""
+    shown = json.loads(run("scontrol", "show", "nodes", "--json"))
+    return sum(node["alloc_cpus"] for node in shown["nodes"]
+               if node["name"] == name)
 
 
 def last_words():

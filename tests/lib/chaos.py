@@ -343,7 +343,7 @@ class Chaos:
             self.hybrid.undo()
         self._write_conf(self.conf)
         bed.ctl("kill", "--signal", "HUP", "slurmk8sd")
-        wait_for("the agent to serve", lambda: bed.status()["serving"], 60)
+        wait_for("the agent to serve", bed.serves, 60)
 
     def _sweep(self):
         """No Pod is left, and no job."""

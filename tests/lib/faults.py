@@ -13,7 +13,7 @@ _VARIABLE = "SLURMK8SD_FAULT"
 
 def points():
     """All of them, as WRITE:before and WRITE:after."""
-    said = bed.inside("env", f"{_VARIABLE}=list", "timeout", "5", "slurmk8sd",
+    said = bed.inside("env", f"{_VARIABLE}=list", "timeout", "60", "slurmk8sd",
                       check=False)
     names = said.split()
     if not names or not all(":" in name for name in names):

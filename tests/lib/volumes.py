@@ -104,16 +104,20 @@ def clean():
     """No claim, no volume, once no Pod uses them."""
     for path in (CLAIMS, VOLUMES):
         for item in bed.api("GET", path)["items"]:
-            name = item["metadata"]["name"]
-            bed.api("DELETE", f"{path}/{name}")
+            remove(f"{path}/{item['metadata']['name']}")
         wait_for(f"{path} to be empty",
                  lambda p=path: not bed.api("GET", p)["items"], 60)
 
 
 def remove_classes():
     for name in (LOCAL, MADE, HERE, NOW):
-        try:
-            bed.api("DELETE", f"{CLASSES}/{name}")
-        except bed.ApiError as error:
-            if error.status != 404:
-                raise
+        remove(f"{CLASSES}/{name}")
+
+
+def remove(path):
+    """Unless somebody has."""
+    try:
+        bed.api("DELETE", path)
+    except bed.ApiError as error:
+        if error.status != 404:
+            raise

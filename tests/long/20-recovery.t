@@ -72,7 +72,7 @@ def restarts():
         bed.ctl("kill", "slurmk8sd")
         began = time.monotonic()
         bed.ctl("start", "slurmk8sd")
-        wait_for("the agent to serve", lambda: bed.status()["serving"], 60)
+        wait_for("the agent to serve", bed.serves, 60)
         print(f"# serving after {time.monotonic() - began:.2f} s", flush=True)
         not_written(before, jobs)
 

@@ -15,9 +15,10 @@ log_tail() {
     tail -n 20 "$LOG/$1.log" >&2
 }
 
-# wait_for SECONDS WHAT LOG CMD…: until CMD succeeds; else fails, says what it waited for and shows the end of LOG (- for none).
+# wait_for SECONDS WHAT LOG CMD…: until CMD succeeds; else fails, says what it waited for and shows the end of LOG (- for none). The
+# seconds are what a quiet machine needs at most: $SANDBOX_PATIENCE times as many are waited.
 wait_for() {
-    local limit=$1 what=$2 log=$3 start=$EPOCHREALTIME; shift 3
+    local limit=$(($1 * ${SANDBOX_PATIENCE:-3})) what=$2 log=$3 start=$EPOCHREALTIME; shift 3
     until "$@" > /dev/null 2>&1; do
         if ((10#${EPOCHREALTIME/./} - 10#${start/./} > limit * 1000000)); then
             [[ $log == - ]] || log_tail "$log"
