@@ -59,10 +59,12 @@ def does_act():
 
 
 def victim_lives():
-    check(bed.phase_is("victim", "Running"), "the victim runs")
-    check(not bed.get("victim")["metadata"].get("deletionTimestamp"),
+    found = bed.phase_is("victim", "Running")
+    check(found, "the victim runs")
+    check(not found["metadata"].get("deletionTimestamp"),
           "nobody deletes the victim")
     job = bed.job_of("victim")
+    check(job, "the victim has its job")
     for field in ("job_id", "job_state", "user_name", "account", "nodes",
                   "cpus", "admin_comment", "time_limit", "priority", "comment"):
         equal(job[field], victim[field], f"the victim's {field}")
@@ -327,12 +329,15 @@ def same_owner():
         {"apiVersion": "v1", "kind": "Pod", "name": "victim",
          "uid": of_victim()["uid"], "controller": True}]
     create(body)
-    wait_for("it to be gone, or to have a job of its own", lambda:
-             not bed.get("own", NS) or
-             bed.get("own", NS)["metadata"].get("labels", {})
-             .get(bed.JOB_LABEL, str(victim["job_id"])) !=
-             str(victim["job_id"]))
+
+    def gone_or_its_own():
+        own = bed.get("own", NS)
+        label = own and own["metadata"].get("labels", {}).get(bed.JOB_LABEL)
+        check(label != str(victim["job_id"]), "it has the victim's job")
+        return not own or label
+    wait_for("it to be gone, or to have a job of its own", gone_or_its_own)
     bed.delete("own", NS, grace=0)
+    wait_for("it to be gone", lambda: not bed.get("own", NS))
 
 
 @case
@@ -349,6 +354,14 @@ def identity_of_the_namespace():
         "metadata": {"name": NS, "annotations": {"slurmk8s/user": "alice"}}})
 
 
+def job_or_refusal(name):
+    """The first job of the Pod; "refused": it says why it has none; None: neither
+    yet. The words are read first: a Pod with a job has words, too."""
+    words = bed.condition(name, NS).get("message")
+    jobs = bed.jobs_of(name)
+    return jobs[0] if jobs else words and "refused"
+
+
 def job_as(annotations, name="own"):
     """The job that a Pod with these annotations gets; None: it was refused, in
     words on the Pod."""
@@ -356,13 +369,7 @@ def job_as(annotations, name="own"):
     uid = made["metadata"]["uid"]
     bed._uids[name] = uid
 
-    def outcome():
-        jobs = bed.jobs_of(name)
-        if jobs:
-            return jobs[0]
-        return "refused" if bed.condition(name, NS).get("message") else None
-
-    found = wait_for("a job, or a refusal", outcome)
+    found = wait_for("a job, or a refusal", lambda: job_or_refusal(name))
     bed.delete(name, NS)
     wait_for("it to be gone", lambda: not bed.get(name, NS))
     return None if found == "refused" else found
@@ -412,9 +419,10 @@ def priority_of_the_pod():
                   f"priority and nice by {name}={value}")
 
 
-def runs_with(annotations, name="own"):
+def runs_with(annotations, name="own", at_last=False):
     """Whether a Pod with these annotations gets a node: else it was refused, or
-    is looked at and waits, in words on the Pod."""
+    is looked at and waits, in words on the Pod. at_last: it must, so it has
+    time for it."""
     made = create(pod(name, annotations=annotations))
     bed._uids[name] = made["metadata"]["uid"]
 
@@ -422,7 +430,7 @@ def runs_with(annotations, name="own"):
         found = bed.get(name, NS)
         if found["spec"].get("nodeName"):
             return "runs"
-        return bed.condition(name, NS).get("message")
+        return not at_last and bed.condition(name, NS).get("message")
 
     said = wait_for("the Pod to run, or to say why not", outcome)
     runs = said == "runs" or never_ends_well(name)
@@ -462,7 +470,8 @@ def closed_partitions():
         bed.run("sacctmgr", "-i", "add", kind, "vip", check=False)
     scontrol("create", "PartitionName=open", "Nodes=kn2,kn3,kn4")
     try:
-        check(runs_with({JOB + "partition": "open"}), "an open one takes it")
+        check(runs_with({JOB + "partition": "open"}, at_last=True),
+              "an open one takes it")
     finally:
         scontrol("delete", "PartitionName=open")
     for number, closed in enumerate((
@@ -599,14 +608,16 @@ def tag_on_a_job():
     """28: an ordinary job that carries the victim's tag, in each text that its
     owner writes"""
     tag = victim["admin_comment"]
+    bed.inside("rm", "-f", "/tmp/tag-ends")
     made = slurm("sbatch", "--parsable", "--chdir=/tmp", "--partition=native",
                  "--output=/dev/null", f"--comment={tag}", f"--extra={tag}",
                  "--job-name=victim", "--export=ALL,K8S_GANG=1", "--wrap",
-                 "sleep 2")
+                 "until [ -e /tmp/tag-ends ]; do sleep 0.2; done")
     job_id = int(made.splitlines()[-1])
     said = slurm("scontrol", "update", f"JobId={job_id}", f"AdminComment={tag}")
     check("denied" in said, f"AdminComment: {said}")
     equal(bed.jobs()[job_id]["admin_comment"], "", "its admin_comment")
+    bed.inside("touch", "/tmp/tag-ends")
     wait_for("it to end", lambda: "COMPLETED" in
              bed.jobs()[job_id]["job_state"])
 
@@ -677,12 +688,12 @@ def pod_of(owner):
 
 
 def job_by_owner(owner):
-    """The job of the one Pod of a workload; "refused": it says why not."""
+    """The uid of the one Pod of a workload, and its job; "refused" for that: it
+    says why not."""
     found = wait_for(f"the Pod of {owner}", lambda: pod_of(owner))["metadata"]
     bed._uids[found["name"]] = found["uid"]
-    return wait_for(f"a job for {owner}'s Pod, or a refusal", lambda: next(
-        iter(bed.jobs_of(found["name"])), None) or (
-            bed.condition(found["name"], NS).get("message") and "refused"))
+    return found["uid"], wait_for(f"a job for {owner}'s Pod, or a refusal",
+                                  lambda: job_or_refusal(found["name"]))
 
 
 @case
@@ -702,15 +713,15 @@ def by_an_owner():
             workload(path, {"template": {"spec": pod("x")["spec"]}}, owner,
                      {key: value})
         for owner, (key, value, field, own) in zip(owners, rows):
-            job = job_by_owner(owner)
+            uid, job = job_by_owner(owner)
             if job == "refused":
                 continue
             what = f"{field} by {key}={value}"
             equal(job[field], own, what)
             check(job["job_id"] != victim["job_id"], what)
             tag = json.loads(job["admin_comment"])
-            equal((tag["uid"], tag.get("generation", 0)),
-                  (pod_of(owner)["metadata"]["uid"], 0), f"tag by {key}")
+            equal((tag["uid"], tag.get("generation", 0)), (uid, 0),
+                  f"tag by {key}")
             equal(job["priority"]["number"], plain["priority"]["number"],
                   f"priority by {key}")
     finally:
@@ -738,8 +749,10 @@ def by_a_strange_owner():
                  "uid": uid, "controller": False}]
             made = create(body)
             bed._uids["own"] = made["metadata"]["uid"]
-            found = wait_for("a job, or none any more", lambda: next(
-                iter(bed.jobs_of("own")), None) or not bed.get("own", NS))
+            def job_or_gone():
+                gone = not bed.get("own", NS)
+                return next(iter(bed.jobs_of("own")), gone)
+            found = wait_for("a job, or none any more", job_or_gone)
             if found is not True:
                 check(found["wckey"] not in ("hers", "his"), found["wckey"])
             bed.delete("own", NS, grace=0)

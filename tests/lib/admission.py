@@ -36,11 +36,24 @@ def make(path, body):
 
 
 def namespace(name, labels=None, annotations=None):
-    make("/api/v1/namespaces", {"metadata": {
-        "name": name, "labels": labels or {},
-        "annotations": annotations or {}}})
+    """Makes it; one that is there gets these, too."""
+    meta = {"labels": labels or {}, "annotations": annotations or {}}
+    wait_for(f"namespace {name} not to be terminating",
+             lambda: not terminates(name), 60)
+    if not make("/api/v1/namespaces", {"metadata": {"name": name, **meta}}):
+        bed.api("PATCH", f"/api/v1/namespaces/{name}", {"metadata": meta}, MERGE)
     wait_for("the namespace's ServiceAccount",
              lambda: bed.service_account(name))
+
+
+def terminates(name):
+    try:
+        found = bed.api("GET", f"/api/v1/namespaces/{name}")
+    except bed.ApiError as error:
+        if error.status != 404:
+            raise
+        return False
+    return "deletionTimestamp" in found["metadata"]
 
 
 def editor(in_namespace, name="editor"):
