@@ -64,9 +64,10 @@ def running(pods):
 
 
 def wait_running(find, count, seconds=60):
-    wait_for(f"{count} Pods to run", lambda: len(running(find())) == count,
-             seconds)
-    return running(find())
+    def all_run():
+        pods = running(find())
+        return pods if len(pods) == count else None
+    return wait_for(f"{count} Pods to run", all_run, seconds)
 
 
 def job_of(pods):
@@ -76,10 +77,10 @@ def job_of(pods):
 
 
 def wait_state(uid, state, seconds=60):
-    wait_for(f"the job of {uid} to be {state}",
-             lambda: state in (gangs.job_of(uid) or {"job_state": []})["job_state"],
-             seconds)
-    return gangs.job_of(uid)
+    def there():
+        job = gangs.job_of(uid)
+        return job if job and state in job["job_state"] else None
+    return wait_for(f"the job of {uid} to be {state}", there, seconds)
 
 
 def condition(path, kind):
@@ -91,7 +92,7 @@ def condition(path, kind):
 @case
 def jobset_succeeds():
     """a JobSet is one job of 5 tasks; it completes, and so does the job"""
-    jobset("js", {"sandbox/run": "3s"})
+    jobset("js")
     pods = wait_running(lambda: members("js"), 5)
     job = job_of(pods)
     equal(job["tasks"]["number"], 5, "tasks")
@@ -101,6 +102,7 @@ def jobset_succeeds():
     driver = [p for p in pods if "-driver-" in p["metadata"]["name"]]
     equal(driver[0]["metadata"]["annotations"][gangs.RANK], "0",
           "the driver's rank")
+    bed.end(*(p["metadata"]["name"] for p in pods))
     wait_state(gangs.uid_of(pods[0]), "COMPLETED")
     wait_for("the JobSet to complete",
              lambda: condition(f"{JOBSETS}/js", "Completed"))
@@ -113,10 +115,7 @@ def jobset_fails():
     pods = wait_running(lambda: members("bad"), 5)
     uid = gangs.uid_of(pods[0])
     victim = next(p for p in pods if "-workers-0-1" in p["metadata"]["name"])
-    bed.api("PATCH", f"/api/v1/namespaces/test/pods/"
-            f"{victim['metadata']['name']}",
-            {"metadata": {"annotations": {"sandbox/run": "1ms"}}},
-            "application/merge-patch+json")
+    bed.end(victim["metadata"]["name"])
     wait_for("the JobSet to fail",
              lambda: condition(f"{JOBSETS}/bad", "Failed"), 60)
     job = wait_state(uid, "FAILED")
@@ -130,17 +129,14 @@ def jobset_restarts():
     pods = wait_running(lambda: members("again"), 5)
     first = gangs.uid_of(pods[0])
     check(first.endswith(".0"), first)
-    bed.api("PATCH", f"/api/v1/namespaces/test/pods/"
-            f"{pods[0]['metadata']['name']}",
-            {"metadata": {"annotations": {"sandbox/run": "1ms"}}},
-            "application/merge-patch+json")
+    bed.end(pods[0]["metadata"]["name"])
 
     def second():
         return [p for p in members("again")
                 if gangs.uid_of(p) == first[:-1] + "1"]
-    wait_running(second, 5, 90)
+    pods = wait_running(second, 5, 90)
     wait_state(first, "FAILED")
-    check("RUNNING" in job_of(running(second()))["job_state"], "the second")
+    check("RUNNING" in job_of(pods)["job_state"], "the second")
 
 
 @case

@@ -3,6 +3,7 @@
 part of this repository: a directory with their binaries, CRDs and webhooks is
 taken from $CONTROLLERS, or from ../shared/controllers beside the checkout."""
 import collections
+import json
 import lzma
 import os
 import pathlib
@@ -50,9 +51,7 @@ class Controller:
         self._certificate()
         bed.run("kubectl", "apply", "--server-side", "--force-conflicts", "-f",
                 str(self.from_ / f"{self.name}-crd.yaml"))
-        bed.run("kubectl", "wait", "--for=condition=Established",
-                "--timeout=60s", "-f",
-                str(self.from_ / f"{self.name}-crd.yaml"))
+        wait_for(f"the CRDs of {self.name}", lambda: self._established())
         wait_for(f"the API of {self.name}", lambda: self._served())
         self._webhooks()
         log = open(self.here / "log", "w")
@@ -78,6 +77,14 @@ class Controller:
     def log(self):
         path = self.here / "log"
         return path.read_text(errors="replace")[-3000:] if path.exists() else ""
+
+    def _established(self):
+        """kubectl wait takes a CRD that has no condition yet for a mistake."""
+        shown = json.loads(bed.run("kubectl", "get", "-o", "json", "-f",
+                                   str(self.from_ / f"{self.name}-crd.yaml")))
+        return all(any(c["type"] == "Established" and c["status"] == "True"
+                       for c in crd.get("status", {}).get("conditions") or [])
+                   for crd in shown.get("items", [shown]))
 
     def _served(self):
         try:
