@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The lists of Slurm's jobs and of their states: which job is a gang's.
 #include "agent/bridge.h"
+#include "agent/words.h"
 
 #include "common/log.h"
 #include "common/names.h"
@@ -69,7 +70,7 @@ void Bridge::take_jobs(const std::string &uid, std::vector<Job> &jobs)
     for (Job &job : jobs) {
         if (!current || job.ref != current->ref) {
             if (!is_ended(job.state))
-                cancel_duplicate(job);
+                cancel_duplicate(entry->gang, job);
         } else if (job.state != current->state && !is_ended(current->state)) {
             entry->gang.stale = true;
         } else {
@@ -131,16 +132,22 @@ void Bridge::take_first_job(GangEntry &entry, std::vector<Job> &jobs)
         entry.gang.stale = true;
 }
 
-void Bridge::cancel_duplicate(const Job &job)
+void Bridge::cancel_duplicate(const Gang &gang, const Job &job)
 {
     log_warning("ending a second job of one gang",
                 {{"JobId", job.ref.id}, {"Gang", job.tag.gang}});
-    ports_.workers.push([&slurm = ports_.slurm, ref = job.ref](Kube &) {
+    auto by_it = [&](const PodPtr &pod) { return binder_of(*pod) == job.ref; };
+    bool lost = job.state == JobState::pending &&
+                std::ranges::any_of(gang.pods, by_it);
+    std::string words = second_job_words(gang.job, lost);
+    ports_.workers.push([&slurm = ports_.slurm, ref = job.ref, words](Kube &) {
         // A job that has ended meanwhile keeps its exit code. The next resync
         // tries again what fails here.
         auto now = slurm.load(ref);
-        if (now && !is_ended(now->state))
-            (void)slurm.cancel(ref);
+        if (!now || is_ended(now->state))
+            return;
+        (void)slurm.set_comment(ref, words); // for people only
+        (void)slurm.cancel(ref);
     });
 }
 

@@ -11,6 +11,7 @@ namespace bridge {
 namespace {
 
 constexpr char waiting_begin[] = "Slurm job {} is waiting: ";
+const std::string allocation_lost = "slurmctld lost the allocation in a crash";
 
 } // namespace
 
@@ -44,12 +45,19 @@ std::string job_ended_words(JobRef job, JobState state)
 
 std::string lost_allocation_words(int status, const std::string &why)
 {
-    std::string words = "slurmctld lost the allocation in a crash; the Pod ended "
-                        "with exit code " +
+    std::string words = allocation_lost + "; the Pod ended with exit code " +
                         std::to_string(status >> 8);
     if (int signal = status & 0x7f)
         words += ", signal " + std::to_string(signal);
     return why.empty() ? words : words + ": " + why;
+}
+
+std::string second_job_words(const std::optional<Job> &first, bool lost)
+{
+    if (!first)
+        return "a second job of the same Pods";
+    return std::format("{}JobId={} is the job of its Pods",
+                       lost ? allocation_lost + "; now " : "", first->ref.id);
 }
 
 std::string ended_event_reason(JobState state)

@@ -26,6 +26,10 @@ std::string job_ended_words(JobRef job, JobState state);
 // Pods ran to their end. status: as wait(2) gives it.
 std::string lost_allocation_words(int status, const std::string &why);
 
+// The comment of a job that we end because its Pods have another, the first.
+// lost: they ran by it, until a crash of slurmctld set it back to pending.
+std::string second_job_words(const std::optional<Job> &first, bool lost);
+
 // The reason of the Event that says so on a Pod: "Preempted" or "SlurmJobEnded".
 std::string ended_event_reason(JobState state);
 

@@ -361,6 +361,9 @@ TEST_CASE("a Pod whose job is pending again lives on, and gets a new job there")
     world.pass(seconds(60));
 
     CHECK(world.slurm.job(1).job.state == JobState::cancelled);
+    CHECK(world.slurm.job(1).comment ==
+          "slurmctld lost the allocation in a crash; now JobId=2 is the job of "
+          "its Pods");
     CHECK(world.slurm.job(2).job.state == JobState::running);
     CHECK(world.slurm.job(2).job.nodes == std::vector{node});
     Pod pod = *world.pod("web");
