@@ -170,7 +170,7 @@ class Bridge {
                                        const std::vector<JobRef> &jobs);
     void take_room(const Result<RoomAnswer> &answer);
     bool may_bind(GangEntry &entry, const Bind &bind);
-    bool adoption_waits_for(const std::string &node);
+    std::optional<Clock::time_point> adoption_due(const std::string &node);
     void wait_for_room(GangEntry &entry, JobRef job, const std::string &node);
     void drain_for_room(const std::string &uid, JobRef job,
                         const std::string &node);

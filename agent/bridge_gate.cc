@@ -195,15 +195,22 @@ bool Bridge::may_bind(GangEntry &entry, const Bind &bind)
 }
 
 // A crashed slurmctld gave away what a living Pod uses: the new job of that Pod
-// waits in the queue, before all others, for those that wait here to go.
-bool Bridge::adoption_waits_for(const std::string &node)
+// waits in the queue, before all others, for those that wait here to go. They go
+// all at once, and who comes later goes too: one by one, backfill would put the
+// next one into the room of each.
+std::optional<Clock::time_point>
+Bridge::adoption_due(const std::string &node)
 {
-    return std::ranges::any_of(
-        gangs_.living_on(node), [&](const std::string &uid) {
-            const GangEntry *entry = gangs_.find(uid);
-            return entry && entry->gang.job && adopts(entry->gang) &&
-                   entry->gang.job->state == JobState::pending;
-        });
+    std::optional<Clock::time_point> due;
+    for (const std::string &uid : gangs_.living_on(node)) {
+        const GangEntry *entry = gangs_.find(uid);
+        if (!entry || !entry->gang.job || !adopts(entry->gang) ||
+            entry->gang.job->state != JobState::pending)
+            continue;
+        Clock::time_point patience = entry->job_since + adoption_patience;
+        due = due ? std::min(*due, patience) : patience;
+    }
+    return due;
 }
 
 // A placeholder waits on its node no longer than BindTimeout. Then it is sent
@@ -220,14 +227,15 @@ void Bridge::wait_for_room(GangEntry &entry, JobRef job,
         tell(entry, no_room_words(job, node));
     bool runs = entry.gang.grouped && entry.gang.job &&
                 entry.gang.job->state == JobState::running;
+    auto adoption = adoption_due(node);
     if (runs) { // nothing is given up for one Pod that comes late
         wake_at(entry, now_ + room_interval);
-    } else if (now_ - wait.since >= adoption_patience &&
-               adoption_waits_for(node)) {
+    } else if (adoption && *adoption <= now_) {
         entry.gang.bind_overdue = true;
         wake(entry.gang.uid);
     } else if (now_ < due) {
-        wake_at(entry, std::min(due, now_ + room_interval));
+        wake_at(entry, std::min({due, adoption.value_or(due),
+                                 now_ + room_interval}));
     } else if (!gate_.is_dirty(node)) {
         entry.gang.bind_overdue = true;
         wake(entry.gang.uid);

@@ -353,7 +353,14 @@ TEST_CASE("a Pod whose job is pending again lives on, and gets a new job there")
     world.create("web");
     world.run_containers("web");
     std::string node = world.node_of("web");
+    std::string comment = "JobId=2 is the job of its Pods";
     world.slurm.hold(1);
+    SUBCASE("at once") {}
+    SUBCASE("that has to wait")
+    {
+        world.slurm.hold(2);
+        comment = "slurmctld lost the allocation in a crash; now " + comment;
+    }
 
     world.slurm.unallocate(1);
     world.cut_socket();
@@ -361,9 +368,9 @@ TEST_CASE("a Pod whose job is pending again lives on, and gets a new job there")
     world.pass(seconds(60));
 
     CHECK(world.slurm.job(1).job.state == JobState::cancelled);
-    CHECK(world.slurm.job(1).comment ==
-          "slurmctld lost the allocation in a crash; now JobId=2 is the job of "
-          "its Pods");
+    CHECK(world.slurm.job(1).comment == comment);
+    world.slurm.release(2);
+    world.pass(seconds(10));
     CHECK(world.slurm.job(2).job.state == JobState::running);
     CHECK(world.slurm.job(2).job.nodes == std::vector{node});
     Pod pod = *world.pod("web");
