@@ -36,14 +36,28 @@ std::string node_list(const std::vector<Seat> &seats)
                : list + ",…(" + std::to_string(nodes.size()) + ")";
 }
 
+// The Pod may be deleted before slurmctld takes its end.
+void note_end(Gang &gang)
+{
+    if (!gang.job || !is_allocated(gang.job->state))
+        return;
+    auto ended = [&](const PodPtr &pod) {
+        return ended_by_job(gang, *pod) && !pod->deleting;
+    };
+    if (std::ranges::any_of(gang.pods, ended))
+        gang.failure = end_of(gang);
+}
+
 } // namespace
 
 // Before anything is decided.
 void Bridge::note_group(GangEntry &entry)
 {
     Gang &gang = entry.gang;
-    if (!gang.grouped)
+    if (!gang.grouped) {
+        note_end(gang);
         return;
+    }
     GangTerms terms = terms_of(gang.pods, conf_->max_gang_size);
     gang.size = terms.size;
     gang.minimum = terms.minimum;

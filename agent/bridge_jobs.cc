@@ -92,9 +92,15 @@ const Job *Bridge::choose_job(const Gang &gang, const std::vector<Job> &jobs)
         if (pod->bound() && binder_of(*pod))
             living = pod.get();
     auto alive = [](const Job &job) { return !is_ended(job.state); };
-    if (!living) { // the oldest that lives, else the last that ended
+    // The oldest that lives; else the last that ended, but for those that we
+    // ended as duplicates of an older one.
+    if (!living) {
         auto chosen = std::ranges::find_if(jobs, alive);
-        return chosen == jobs.end() ? &jobs.back() : &*chosen;
+        if (chosen == jobs.end())
+            chosen = std::ranges::max_element(jobs, {}, [](const Job &job) {
+                return job.tag.generation;
+            });
+        return &*chosen;
     }
     auto binder = std::ranges::find(jobs, *binder_of(*living), &Job::ref);
     if (binder != jobs.end() && alive(*binder) &&

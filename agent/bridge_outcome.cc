@@ -60,7 +60,8 @@ void Bridge::on(ActionDone &done)
         return;
     }
     // A look that worked says nothing about the action that failed before it.
-    if (!is<Look>(done.action) || entry->held_back == done.action.index()) {
+    bool reads = is<Look>(done.action) || is<LookVolumes>(done.action);
+    if (!reads || entry->held_back == done.action.index()) {
         entry->failures = 0;
         entry->last_failure.clear();
         entry->held_back.reset();

@@ -77,10 +77,12 @@ void Bridge::note_claims(GangEntry &entry)
 {
     Gang &gang = entry.gang;
     const Pod &first = lead_of(gang);
-    bool waits = wants_node(gang) && (!gang.job || is_ended(gang.job->state));
-    if (gang.volumes && waits && entry.volumes_due <= now_)
+    bool asked = gang.job && !is_ended(gang.job->state);
+    bool enough = gang.volumes && gang.volumes->why.empty();
+    bool again = wants_node(gang) && !(asked && enough);
+    if (gang.volumes && again && entry.volumes_due <= now_)
         gang.volumes.reset();
-    if (gang.volumes && !gang.volumes->why.empty())
+    if (gang.volumes && again && !enough)
         wake_at(entry, entry.volumes_due);
     if (!first.bound() && !ports_.access.may(Feature::volumes)) {
         gang.nowhere = no_volumes_words();
@@ -147,10 +149,11 @@ std::string Bridge::why_misplaced(const Gang &gang) const
 {
     for (const std::string &name : gang.job->nodes) {
         auto node = node_map_.find(name);
-        auto known = node == node_map_.end() ? nodes_.end()
-                                             : nodes_.find(node->second);
-        if (known == nodes_.end())
+        if (node == node_map_.end())
             continue; // place() has words for it
+        auto known = nodes_.find(node->second);
+        if (known == nodes_.end()) // and Slurm has not heard of it yet
+            return "the Node " + node->second + " is gone";
         std::string why = mismatch(value_of(gang.predicate), *known->second);
         if (!why.empty())
             return "the Node " + known->first + " does not suit: " + why;

@@ -150,7 +150,9 @@ void Bridge::count_pending(const std::string &uid, bool wants_submit)
                           entry->gang.submit_uncertain ||
                           entry->in_flight == Action(Submit{}).index() ||
                           entry->in_flight == Action(Adopt{}).index());
-    bool in_line = wants_submit && entry && !entry->held_back;
+    bool held = entry && entry->held_back == Action(Submit{}).index() &&
+                now_ < entry->held_until;
+    bool in_line = wants_submit && entry && !held;
     if (asks)
         quota_.count(asker_of(entry->gang));
     else if (!in_line)

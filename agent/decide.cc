@@ -90,7 +90,7 @@ Action restamp(const Gang &gang, const NodeMap &nodes)
 Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
 {
     const JobRef job = gang.job->ref;
-    if (gang.pods.empty())
+    if (gang.pods.empty() && !gang.failure)
         return Cancel{job};
     if (all_over(gang) && gang.unheard)
         return Look{job};
@@ -175,7 +175,8 @@ Action decide(const Gang &gang, const NodeMap &nodes)
     auto ran = [](const PodPtr &pod) {
         return pod->terminal() && binder_of(*pod);
     };
-    if (!gang.pods.empty() && std::ranges::all_of(gang.pods, ran))
+    bool over = !gang.pods.empty() && std::ranges::all_of(gang.pods, ran);
+    if (over || gang.failure)
         return as_lost(complete_or_cancel(gang));
     return Cancel{gang.job->ref};
 }

@@ -93,6 +93,8 @@ Action wait_in_queue(const Gang &gang)
 Action complete_or_cancel(const Gang &gang)
 {
     const JobRef job = gang.job->ref;
+    if (gang.failure) // seen before the Pod was deleted
+        return Complete{job, gang.failure->status, gang.failure->why};
     bool by_user = std::ranges::any_of(gang.pods, [](const PodPtr &pod) {
         return pod->deleting && pod->disruption.empty();
     });

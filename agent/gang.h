@@ -67,7 +67,7 @@ struct Gang {
     bool short_overdue = false;
     bool rejoin_over = false;
     // How the first of its Pods that failed ended, in rank order, while its job
-    // ran: that Pod may be gone since.
+    // ran, or a lone Pod, well or not: that Pod may be gone since.
     std::optional<End> failure;
     std::string failed_pod; // its uid
     // It could not be bound for as long as BindTimeout allows.

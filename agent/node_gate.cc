@@ -127,8 +127,8 @@ bool NodeGate::covered(const GangEntry &entry, const Pod &pod) const
     const Gang &gang = entry.gang;
     if (!gang.job || gang.stale || does(entry, Look{}))
         return false;
-    bool by_this_job =
-        (does(entry, Bind{}) && !pod.bound()) || lives_by_job(gang, pod);
+    bool by_this_job = (does(entry, Bind{}) && !pod.bound()) ||
+                       (lives_by_job(gang, pod) && !placed_elsewhere(gang, pod));
     return by_this_job && runs(gang.job->state);
 }
 

@@ -530,6 +530,24 @@ TEST_CASE("a Node that goes away gets no more Pods")
     CHECK(world.node_of("web") == "kn2");
 }
 
+TEST_CASE("a Node that goes away gets no Pod of a job that Slurm has put there")
+{
+    World world;
+    world.nodes = {make_node("kn1")};
+    world.start_agent();
+    world.slurm.hold(1);
+    world.create("web");
+
+    world.slurm.fail_always("load_nodes", Code::busy); // it cannot be told
+    world.deliver(Changed<Node>{make_node("kn1"), true});
+    world.slurm.release(1);
+    world.pass(seconds(5));
+
+    CHECK(world.slurm.job(1).job.nodes == std::vector<std::string>{"kn1"});
+    CHECK(world.kube.count("bind") == 0);
+    CHECK(world.node_of("web").empty());
+}
+
 TEST_CASE("a new configuration takes effect and stops nothing")
 {
     World world;

@@ -135,6 +135,23 @@ TEST_CASE("of several jobs that a search finds, the living one is taken")
     CHECK(world.node_of("web") != "");
 }
 
+TEST_CASE("a duplicate that we ended says nothing about the Pod")
+{
+    World world;
+    Pod pod = make_pod("web");
+    world.slurm.plant(describe(pod));
+    world.slurm.plant(describe(pod));
+    world.slurm.scancel(2);
+    world.slurm.end_job(1, JobState::preempted);
+    world.kube.put(pod);
+
+    world.start_agent();
+    world.pass(seconds(10));
+
+    CHECK(world.kube.count("fail_pod") == 0);
+    CHECK(world.node_of("web") != "");
+}
+
 TEST_CASE("a job that had to give way before its Pod was bound is followed by "
           "another")
 {

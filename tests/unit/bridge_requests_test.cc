@@ -134,6 +134,22 @@ TEST_CASE("no more Pods than MaxPendingJobs wait in Slurm")
     }
 }
 
+TEST_CASE("a Pod whose job could not be asked for once stands in line")
+{
+    Queue queue(1);
+    queue.slurm.fail_next("submit", Code::busy);
+    queue.create("early");
+    queue.create("first");
+    queue.pass(std::chrono::seconds(5));
+    queue.create("late");
+
+    queue.end_containers("running", 0); // and "first" runs
+
+    CHECK(queue.slurm.job(2).asked.tag.gang == "default/first");
+    CHECK(queue.slurm.job(3).asked.tag.gang == "default/early");
+    CHECK(queue.said_on("late").contains("MaxPendingJobs=1"));
+}
+
 TEST_CASE("a namespace that is full holds nobody of another back")
 {
     Queue queue(0, 1);

@@ -412,6 +412,32 @@ TEST_CASE("a Pod that ends while slurmctld is away, and comes back before its "
                             "ended with exit code 7");
 }
 
+// Such as by the TTL of its Job.
+TEST_CASE("a Pod that ended, and is gone before slurmctld takes that")
+{
+    World world;
+    world.start_agent();
+    world.create("web");
+    world.run_containers("web");
+    int exit_code = 0;
+    SUBCASE("well") {}
+    SUBCASE("badly") { exit_code = 3; }
+
+    world.slurm.fail_always("complete", Code::busy);
+    world.end_containers("web", exit_code);
+    world.delete_as_user("web");
+    world.pass(seconds(5));
+    world.finish_deletion("web");
+    world.pass(seconds(5));
+    world.slurm.heal("complete");
+    world.pass(seconds(60));
+
+    const FakeSlurm::Record &record = world.only_job();
+    CHECK(record.status == exit_code << 8);
+    CHECK(record.job.state ==
+          (exit_code ? JobState::failed : JobState::completed));
+}
+
 TEST_CASE("a Pod whose job was allocated again elsewhere lives on")
 {
     World world;
@@ -422,6 +448,10 @@ TEST_CASE("a Pod whose job was allocated again elsewhere lives on")
     REQUIRE(world.node_of("web") == "kn1");
 
     world.slurm.reallocate(1, "kn2");
+    world.slurm.fail_always("submit", Code::rejected);
+    world.pass(seconds(20));
+    CHECK(world.slurm.dirty() == "kn1"); // where nothing covers it yet
+    world.slurm.heal("submit");
     world.pass(seconds(60));
 
     CHECK(world.slurm.job(1).job.state == JobState::cancelled);

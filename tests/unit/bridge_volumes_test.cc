@@ -161,6 +161,48 @@ TEST_CASE("a claim that is never bound: the job is given up after BindTimeout")
     CHECK(world.node_of("web").empty());
 }
 
+TEST_CASE("two claims for which there is one volume: pauses between the jobs")
+{
+    World world;
+    start(world);
+    for (const char *name : {"a", "b"})
+        world.kube.volumes.claims[name] = make_claim(name, "local");
+    add_volume(world.kube, "v", "kn1");
+    Pod pod = with_claim("web", "a");
+    pod.claims.push_back({"b", false});
+
+    world.create(pod);
+    world.pass(seconds(30));
+
+    CHECK(world.slurm.jobs().size() < 15);
+    CHECK(world.slurm.living().size() <= 1);
+}
+
+TEST_CASE("a claim that is gone while its job waits is read now and then")
+{
+    World world;
+    start(world);
+    world.kube.volumes.claims["data"] = make_claim("data", "local");
+    add_volume(world.kube, "v", "kn2");
+    bind_claim(world.kube, "data", "v");
+    world.slurm.hold(1);
+    world.create(with_claim("web", "data"));
+    world.kill_agent();
+
+    world.kube.volumes.claims.erase("data");
+    world.start_agent();
+    world.pass(seconds(30));
+    CHECK(world.kube.count("read_volumes") < 20);
+
+    world.kube.volumes.claims["data"] = make_claim("data", "local");
+    bind_claim(world.kube, "data", "v");
+    world.pass(seconds(60));
+    world.slurm.release(1);
+    world.pass(seconds(5));
+    CHECK(world.node_of("web") == "kn2");
+    CHECK(world.slurm.jobs().size() == 1);
+}
+
 TEST_CASE("the volume is taken by somebody else meanwhile: another node")
 {
     World world;
