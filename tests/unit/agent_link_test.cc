@@ -18,7 +18,7 @@ using Type = HookMessage::Type;
 
 namespace {
 
-constexpr auto patience = 5s; // only a failing test ever waits so long
+constexpr auto patience = 60s; // only a failing test ever waits so long
 
 class FakeSlurmctld final : public Slurmctld {
   public:
