@@ -180,6 +180,10 @@ struct Actor {
         // has yet to allocate, which gets no exit code.
         if (context.slurmctld_left())
             return fail(Code::busy, "slurmctld went away: the job is read again");
+        if (auto there = unlisted(); !there)
+            return std::unexpected(there.error());
+        else if (*there)
+            return StillThere{std::move(**there)};
         if (!complete.why.empty()) {
             // For people only: the state and the exit code say enough to go on.
             (void)slurm().set_comment(complete.job, complete.why);
@@ -187,22 +191,12 @@ struct Actor {
         return end(slurm().complete(complete.job, complete.status));
     }
 
-    // A list may lack a Pod that is there; only "not found" is an answer.
     Result<Outcome> operator()(const Cancel &cancel) const
     {
-        if (gang.unseen && gang.grouped) {
-            auto member = find_member(gang, kube());
-            if (!member)
-                return std::unexpected(member.error());
-            if (*member)
-                return StillThere{std::move(**member)};
-        } else if (gang.unseen) {
-            auto pod = kube().get_pod(gang.key);
-            if (pod && pod->uid == gang.uid)
-                return StillThere{std::move(*pod)};
-            if (!pod && pod.error().code != Code::not_found)
-                return std::unexpected(pod.error());
-        }
+        if (auto there = unlisted(); !there)
+            return std::unexpected(there.error());
+        else if (*there)
+            return StillThere{std::move(**there)};
         return end(slurm().cancel(cancel.job));
     }
 
@@ -253,6 +247,21 @@ struct Actor {
                 {PodEvent::Type::warning, reason, "Scheduling", words});
         }
         return Done{};
+    }
+
+    // A list may lack a Pod that is there; only "not found" is an answer.
+    Result<std::optional<Pod>> unlisted() const
+    {
+        if (!gang.unseen)
+            return std::nullopt;
+        if (gang.grouped)
+            return find_member(gang, kube());
+        auto pod = kube().get_pod(gang.key);
+        if (!pod && pod.error().code != Code::not_found)
+            return std::unexpected(pod.error());
+        if (!pod || pod->uid != gang.uid)
+            return std::nullopt;
+        return std::move(*pod);
     }
 
     // The gang as if what owns its Pods had no wishes but they.

@@ -8,8 +8,18 @@
 
 namespace bridge {
 
+namespace {
+
+bool concerns_all(const Error &error)
+{
+    return error.code == Code::busy || error.code == Code::uncertain;
+}
+
+} // namespace
+
 Result<> bind_seats(const Gang &gang, const Bind &bind, Kube &kube)
 {
+    Result<> said;
     for (const Seat &seat : bind.seats) {
         auto pod = std::ranges::find_if(
             gang.pods, [&](const PodPtr &p) { return p->uid == seat.pod; });
@@ -17,10 +27,13 @@ Result<> bind_seats(const Gang &gang, const Bind &bind, Kube &kube)
             continue;
         Binding binding{seat.node, binding_labels(*gang.job),
                         binding_annotations(*gang.job, seat)};
-        if (auto bound = kube.bind(**pod, binding); !bound)
-            return bound;
+        auto bound = kube.bind(**pod, binding);
+        if (said && !bound)
+            said = bound;
+        if (!bound && concerns_all(bound.error()))
+            break;
     }
-    return {};
+    return said;
 }
 
 Result<std::optional<Pod>> find_member(const Gang &gang, Kube &kube)
@@ -28,8 +41,16 @@ Result<std::optional<Pod>> find_member(const Gang &gang, Kube &kube)
     auto pods = kube.list_pods(gang.key.ns);
     if (!pods)
         return std::unexpected(pods.error());
+    auto is_known = [&](const Pod &pod) {
+        return std::ranges::any_of(gang.pods, [&](const PodPtr &known) {
+            return known->uid == pod.uid;
+        });
+    };
     auto member = std::ranges::find_if(*pods, [&](const Pod &pod) {
-        return pod.gang && pod.gang->uid == gang.uid;
+        return pod.gang && pod.gang->uid == gang.uid && !pod.terminal() &&
+               !is_known(pod) &&
+               (binder_of(pod) == gang.job->ref ||
+                pod.uid == gang.job->tag.first);
     });
     if (member == pods->end())
         return std::nullopt;

@@ -9,11 +9,13 @@
 
 namespace bridge {
 
-// Binds the Pods that have a seat, one after the other. At the first error it
-// stops: what is bound stays bound, and binding it again does nothing.
+// Binds the Pods that have a seat, one after the other, and returns the first
+// error. It goes on when that concerns one Pod, and stops when the API server
+// does not answer. What is bound stays bound; binding it again does nothing.
 Result<> bind_seats(const Gang &gang, const Bind &bind, Kube &kube);
 
-// A Pod of this gang that is there though no watch has shown one.
+// A Pod that no list has shown, and that has not ended: one that the gang's job
+// has bound, or the one for which it was asked for.
 Result<std::optional<Pod>> find_member(const Gang &gang, Kube &kube);
 
 } // namespace bridge

@@ -92,7 +92,7 @@ void Bridge::take_allocation(GangEntry &entry, const HookMessage &hook)
         job.nodes = {hook.nodes};
         job.cpus = hook.cpus;
     } else if (!is_allocated(job.state) || job.nodes.empty() ||
-               (one_node && job.nodes != std::vector{hook.nodes})) {
+               !one_node || job.nodes != std::vector{hook.nodes}) {
         gang.stale = true; // or slurmctld crashed, and allocated it again
     }
 }

@@ -11,6 +11,18 @@
 
 namespace bridge {
 
+namespace {
+
+// Slurm has gone on, or has crashed and placed the job elsewhere.
+bool differs(const Job &known, const Job &listed)
+{
+    bool moved = is_allocated(listed.state) && !known.nodes.empty() &&
+                 !listed.nodes.empty() && listed.nodes != known.nodes;
+    return listed.state != known.state || moved;
+}
+
+} // namespace
+
 void Bridge::on(JobsLoaded &loaded)
 {
     loading_jobs_ = false;
@@ -71,7 +83,7 @@ void Bridge::take_jobs(const std::string &uid, std::vector<Job> &jobs)
         if (!current || job.ref != current->ref) {
             if (!is_ended(job.state))
                 cancel_duplicate(entry->gang, job);
-        } else if (job.state != current->state && !is_ended(current->state)) {
+        } else if (!is_ended(current->state) && differs(*current, job)) {
             entry->gang.stale = true;
         } else {
             entry->heard = absences_at_list_;

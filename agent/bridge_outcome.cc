@@ -170,6 +170,7 @@ void Bridge::note_done(GangEntry &entry, const Action &action)
         if (auto *renew = std::get_if<Renew>(&action)) {
             gang.least_generation = renew->generation;
             gang.bind_overdue = false;
+            gang.maybe_bound.clear(); // it was no Pod that had been bound
             gang.volumes.reset();
             entry.bind_failing_since.reset();
             log_warning("a new job is needed", {{"Gang", gang.key.str()},

@@ -204,8 +204,10 @@ bool Bridge::may_act(GangEntry &entry, const Action &action)
             wake_at(entry, due);
         return now_ >= due;
     }
-    if (std::holds_alternative<Cancel>(action) && gang.grouped &&
-        is_needed(gang.job->ref)) {
+    bool ends = std::holds_alternative<Cancel>(action) ||
+                std::holds_alternative<Complete>(action) ||
+                std::holds_alternative<Renew>(action);
+    if (ends && gang.grouped && is_needed(gang.job->ref)) {
         wake_at(entry, now_ + std::chrono::seconds(1));
         return false;
     }

@@ -89,14 +89,27 @@ Action with_all_over(const Gang &gang)
     return gang.unheard ? Action{Look{gang.job->ref}} : complete(gang);
 }
 
-bool bound_by_it(const Gang &gang)
+// Surely: a binding of unknown outcome is tried again.
+std::size_t count_bound(const Gang &gang)
 {
-    return any_lives_by_job(gang) || count_of_job(gang) != 0;
+    auto is_bound = [&](const PodPtr &pod) {
+        return !waits(gang, *pod) &&
+               (lives_by_job(gang, *pod) || ended_by_job(gang, *pod));
+    };
+    return static_cast<std::size_t>(
+        std::ranges::count_if(gang.pods, is_bound));
 }
 
+bool enough_bound(const Gang &gang)
+{
+    std::size_t bound = count_bound(gang);
+    return bound != 0 && bound + count_done_before(gang) >= gang.minimum;
+}
+
+// Too few of them are bound, if any is.
 Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
 {
-    bool some = bound_by_it(gang);
+    bool some = count_of_job(gang) != 0;
     if (!some)
         if (std::string why = why_unfit(gang); !why.empty())
             return renew(gang, why);
@@ -120,12 +133,13 @@ Action join(const Gang &gang, const NodeMap &nodes)
     return Bind{gang.job->ref, {}, *seats};
 }
 
+// Some are bound, and none waits.
 Action start_or_wait(const Gang &gang)
 {
-    std::size_t done = count_done_before(gang);
-    if (count_of_job(gang) + done >= gang.minimum)
+    bool enough = enough_bound(gang);
+    if (gang.prolog_held && enough)
         return Start{gang.job->ref};
-    if (gang.short_overdue)
+    if (gang.prolog_held && gang.short_overdue)
         return renew(gang, "Pods of the gang are gone");
     return Wait{};
 }
@@ -146,10 +160,11 @@ Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
     if (any_waits(gang) && job.cpus_on.size() != job.nodes.size() &&
         job.nodes.size() > 1)
         return Look{job.ref};
-    if (any_waits(gang))
-        return job.state == JobState::running ? join(gang, nodes)
-                                              : bind_or_renew(gang, nodes);
-    return gang.prolog_held ? start_or_wait(gang) : Wait{};
+    bool enough = enough_bound(gang);
+    if (!any_waits(gang) || (gang.prolog_held && enough))
+        return start_or_wait(gang);
+    return enough || job.state == JobState::running ? join(gang, nodes)
+                                                    : bind_or_renew(gang, nodes);
 }
 
 Action for_waiting_pods(const Gang &gang)

@@ -36,7 +36,8 @@
 //                                           cannot be bound for too long
 //   configuring   too few are bound, none   Wait for the others, at last Renew
 //                 waits
-//   configuring   enough are bound          Start
+//   configuring   enough are bound, if more Start, and then as for "running"
+//                 wait or not
 //   running       waiting                   Bind where a task is free, or Wait
 //   allocated     ending on a lost Node     Complete as failed
 //   node failed   living, Node not lost     Split

@@ -3,6 +3,7 @@
 
 #include "agent/gang_facts.h"
 #include "agent/gang_key.h"
+#include "agent/translate.h"
 #include "common/names.h"
 
 #include <algorithm>
@@ -62,14 +63,21 @@ class Seating {
         : gang_(gang), job_(*gang.job), nodes_(nodes),
           free_(tasks_on_nodes(*gang.job))
     {
-        for (const PodPtr &pod : gang.pods)
+        for (const PodPtr &pod : gang.pods) {
             if (lives_by_job(gang, *pod) && !waits(gang, *pod))
                 keep(*pod);
+            else if (!ended_by_job(gang, *pod))
+                continue;
+            if (!of_job_)
+                of_job_ = pod.get();
+        }
+        if (!of_job_)
+            of_job_ = &lead_of(gang);
     }
 
     Result<Seat> seat(const Pod &pod)
     {
-        if (std::string why = why_too_large(job_, pod); !why.empty())
+        if (std::string why = why_not(pod); !why.empty())
             return fail(Code::conflict, why);
         std::size_t at = place_for(pod);
         if (at == free_.size())
@@ -88,6 +96,16 @@ class Seating {
     }
 
   private:
+    // Slurm was asked for the others of its kind, perhaps long ago.
+    std::string why_not(const Pod &pod) const
+    {
+        if (pod.gated)
+            return "Pod " + pod.key.name + " has scheduling gates";
+        std::string why = objection_to_joining(*of_job_, pod);
+        return why.empty() ? why_too_large(job_, pod)
+                           : "Pod " + pod.key.name + ": " + why;
+    }
+
     std::size_t index_of(const std::string &slurm_node) const
     {
         auto found = std::ranges::find(job_.nodes, slurm_node);
@@ -141,6 +159,7 @@ class Seating {
     const NodeMap &nodes_;
     std::vector<std::uint32_t> free_; // tasks, in the order of job_.nodes
     std::set<std::uint32_t> ranks_;   // taken
+    const Pod *of_job_ = nullptr;     // what the others must be like
 };
 
 } // namespace
@@ -169,7 +188,7 @@ std::vector<std::uint32_t> tasks_on_nodes(const Job &job)
 Result<std::vector<Seat>> seat_pods(const Gang &gang, const NodeMap &nodes)
 {
     Seating seating(gang, nodes);
-    bool all_or_none = gang.job->state != JobState::running;
+    bool all_or_none = count_of_job(gang) == 0;
     std::vector<Seat> seats;
     Result<> said;
     for (const PodPtr &pod : gang.pods) {

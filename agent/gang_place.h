@@ -19,8 +19,8 @@ std::vector<std::uint32_t> tasks_on_nodes(const Job &job);
 
 // A seat for each Pod that waits, in rank order, on what is free of the job: a
 // Pod that lives keeps its seat, one that has ended leaves it. Code::conflict
-// with the reason when one does not fit, or Kubernetes lacks the node; in a gang
-// that runs, only when none of them gets a seat.
+// with the reason when one does not fit, may not be bound, or its node is none of
+// Kubernetes'; once some are bound, only when none of the others gets a seat.
 Result<std::vector<Seat>> seat_pods(const Gang &gang, const NodeMap &nodes);
 
 // The Pods that the job has put on nodes and that are over, in rank order; of

@@ -41,7 +41,7 @@ std::string GangStore::put(Pod pod)
     else if (members_.try_emplace(pod.uid, uid).second)
         gang.key = {pod.key.ns, pod.gang->name};
     entry.orphan_since.reset();
-    gang.unseen = false;
+    gang.unseen = gang.unseen && gang.grouped; // it may be another's Pod
     if (pod.bound())
         forget_binding(gang, pod);
     auto same = std::ranges::find_if(

@@ -106,9 +106,8 @@ std::vector<std::string> needed_features(const PredicatePtr &predicate)
 
 // One job has one of each: the first Pod's counts, the others may not say
 // otherwise.
-std::string why_unlike(const Pod &first, const Pod &pod)
+std::string why_unlike(const Pod &first, const Wishes &wishes, const Pod &pod)
 {
-    Wishes wishes = wishes_in(first.annotations);
     for (const auto &[name, wish] : wishes_in(pod.annotations))
         if (value_of(wishes, name) != wish.value)
             return wish_objection(wish, "be the same on all Pods of a gang");
@@ -162,17 +161,28 @@ std::optional<End> disrupted_end(const Pod &pod)
 
 } // namespace
 
+std::string objection_to_joining(const Pod &of_job, const Pod &pod)
+{
+    std::string why = objection_to_pod(pod);
+    return why.empty() ? why_unlike(of_job, wishes_in(of_job.annotations), pod)
+                       : why;
+}
+
 std::string objection_to(const Gang &gang)
 {
+    if (gang.pods.empty())
+        return {};
+    const Pod &first = lead_of(gang);
+    Wishes wishes = wishes_in(first.annotations);
     for (const PodPtr &pod : gang.pods) {
         if (gang.grouped && !waits(gang, *pod))
             continue;
         std::string why = objection_to_pod(*pod);
         if (why.empty() && gang.grouped)
-            why = why_unlike(lead_of(gang), *pod);
-        if (why.empty()) {
+            why = why_unlike(first, wishes, *pod);
+        if (why.empty() && pod.get() == &first) {
             JobDescription job = plain_job(gang);
-            why = apply_wishes(job, wishes_in(pod->annotations), pod->created);
+            why = apply_wishes(job, wishes, first.created);
         }
         if (!why.empty())
             return gang.pods.size() == 1 ? why : "Pod " + pod->key.name + ": " +

@@ -18,6 +18,10 @@ namespace bridge {
 // empty: nothing is against it.
 std::string objection_to(const Gang &gang);
 
+// Why a Pod cannot have a task of the job of this one; empty: it can, if it is
+// small enough.
+std::string objection_to_joining(const Pod &of_job, const Pod &pod);
+
 // One Pod is one task. Tasks are sized for the largest Pod and rounded up: a
 // Pod may get more than it asked for, never less. Only for a gang without
 // objection.

@@ -247,14 +247,18 @@ TEST_CASE("a gang of which a Pod cannot be bound is released after BindTimeout")
     Train world;
     world.create_pods(0, 2, 3);
     world.kube.put(Train::member(2, 3));
+    Code code = Code::rejected;
+    SUBCASE("since that is refused") {}
+    SUBCASE("since no answer comes") { code = Code::uncertain; }
     for (int i = 0; i < 2000; i++)
-        world.kube.fail_next("bind", Code::rejected);
+        world.kube.fail_next("bind", code);
     world.settle();
     CHECK(world.slurm.starts == 0);
     world.pass(world.conf.bind_timeout + seconds(10));
 
     CHECK(world.slurm.job(1).job.state == JobState::cancelled);
     CHECK(world.kube.count("fail_pod") == 0);
+    CHECK(world.kube.count("delete_pod") == 0);
 }
 
 TEST_CASE("the exit code of the first that failed, by rank, is the job's")
@@ -429,12 +433,36 @@ TEST_CASE("a job that slurmctld set back to the queue is given up for its Pods")
     Train world;
     world.create_pods(0, 6, 6);
     world.run_all(6);
+    std::size_t living = 6;
+    SUBCASE("of which all live") {}
+    SUBCASE("of which one has ended")
+    {
+        world.end_containers("t-5", 3);
+        living = 5;
+    }
     world.slurm.unallocate(1);
     world.start_agent();
     world.pass(seconds(30));
 
-    CHECK(world.slurm.living().size() == 6);
+    CHECK(world.slurm.living().size() == living);
     CHECK(is_ended(world.slurm.job(1).job.state));
+    CHECK(world.kube.count("delete_pod") == 0);
+    CHECK(world.kube.count("expire_pod") == 0);
+}
+
+TEST_CASE("a gang that slurmctld has allocated elsewhere goes on where it is")
+{
+    Train world;
+    world.create_pods(0, 2, 2, 16);
+    world.run_all(2);
+    REQUIRE(world.only_job().job.nodes ==
+            std::vector<std::string>{"kn1", "kn2"});
+
+    world.slurm.reallocate(1, std::vector<std::string>{"kn2", "kn3"});
+    world.pass(seconds(60));
+
+    CHECK(is_ended(world.slurm.job(1).job.state));
+    CHECK(world.slurm.living().size() == 2);
     CHECK(world.kube.count("delete_pod") == 0);
     CHECK(world.kube.count("expire_pod") == 0);
 }
@@ -444,9 +472,15 @@ TEST_CASE("a gang that is in no list is not cancelled while a Pod is there")
     Train world;
     world.create_pods(0, 2, 2);
     world.run_all(2);
+    std::vector<Pod> listed;
+    SUBCASE("of which nothing is listed") {}
+    SUBCASE("of which those are listed that have ended")
+    {
+        world.end_containers("t-0", 0);
+        listed = {*world.pod("t-0")};
+    }
     world.start_agent_unlisted();
-    auto kept = world.kube.pods();
-    world.deliver(Listed<Pod>{"slurm", {}});
+    world.deliver(Listed<Pod>{"slurm", listed});
     world.send_lists();
     world.settle();
     world.pass(seconds(5));

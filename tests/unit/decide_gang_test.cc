@@ -270,6 +270,52 @@ TEST_CASE("gang: a Pod that comes while it runs gets a free place, or waits")
     CHECK(expect<Bind>(gang).seats.front().pod == "uid-d");
 }
 
+TEST_CASE("gang: one Pod too many neither keeps it from starting nor ends it")
+{
+    Gang gang = bound(JobState::configuring);
+    gang.job->cpus_on = {3, 0};
+    gang.pods.push_back(share(make_member("d", "3")));
+    gang.bind_overdue = gang.short_overdue = true;
+    CHECK(expect<Wait>(gang).why.contains("has no place"));
+    gang.prolog_held = true;
+    expect<Start>(gang);
+    gang.job->state = JobState::running; // slurmctld has started anew
+    expect<Start>(gang);
+}
+
+TEST_CASE("gang: once some are bound, the others get what is free")
+{
+    Gang gang = with_job(JobState::configuring);
+    gang.job->cpus_on = {3, 0};
+    bind(gang, 1);
+    gang.pods.push_back(share(make_member("d", "3")));
+    CHECK(expect<Bind>(gang).seats.size() == 2);
+}
+
+TEST_CASE("gang: a Pod that the job was not asked for gets no place in it")
+{
+    Gang gang = bound(JobState::running);
+    end(gang, 2, "Failed", 1);
+    Pod gated = make_member("d", "3");
+    gated.gated = true;
+    gang.pods.push_back(share(gated));
+    CHECK(expect<Wait>(gang).why.contains("Pod d has scheduling gates"));
+
+    Pod claims = make_member("e", "3");
+    claims.claims = {{"data", false}};
+    gang.pods.push_back(share(claims));
+    expect<Wait>(gang);
+
+    gang.pods.push_back(share(make_member("f", "3")));
+    auto seats = expect<Bind>(gang).seats;
+    REQUIRE(seats.size() == 1);
+    CHECK(seats[0].pod == "uid-f");
+
+    gang = with_job(JobState::configuring); // one was made anew
+    gang.pods[1] = share(gated);
+    CHECK(expect<Renew>(gang).why == "Pod d has scheduling gates");
+}
+
 TEST_CASE("gang: it ends when all are over, as the first that failed")
 {
     Gang gang = bound(JobState::running);

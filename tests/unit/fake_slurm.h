@@ -101,9 +101,13 @@ class FakeSlurm : public Slurm {
     // And allocated again.
     void reallocate(JobId id, const std::string &node)
     {
+        reallocate(id, std::vector{node});
+    }
+    void reallocate(JobId id, const std::vector<std::string> &nodes)
+    {
         Record &record = jobs_.at(id);
         record.job.state = JobState::configuring;
-        record.job.nodes = {node};
+        record.job.nodes = nodes;
         record.prolog_held = true;
         tell(record, HookMessage::Type::allocated);
     }
