@@ -16,11 +16,14 @@ def _nodes():
 
 
 def _as_made(node):
-    """The body to make a Node with that is as this one was in the beginning."""
+    """The body to make a Node with that is as this one was in the beginning,
+    before the agent had said anything on it."""
     meta = node["metadata"]
+    said = {key: value for key, value in meta.get("annotations", {}).items()
+            if not key.startswith("slurmk8s/")}
     return {"apiVersion": "v1", "kind": "Node",
-            "metadata": {key: meta[key] for key in
-                         ("name", "labels", "annotations") if key in meta},
+            "metadata": {"name": meta["name"], "labels": meta["labels"],
+                         "annotations": said},
             "status": {key: node["status"][key] for key in NODE_FIELDS
                        if key in node["status"]}}
 
