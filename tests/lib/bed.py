@@ -11,6 +11,7 @@ import pathlib
 import re
 import ssl
 import subprocess
+import time
 import urllib.parse
 
 from tap import PATIENCE, Skip, check, equal, last_case, wait_for
@@ -40,7 +41,24 @@ _connection = None
 
 
 def api(method, path, body=None, content_type="application/json", token=None):
-    """One request to the API server, as administrator unless told otherwise."""
+    """One request to the API server, as administrator unless told otherwise. What
+    does no harm when it is done twice is tried again when the server is too
+    busy to answer."""
+    again = time.monotonic() + 20 * PATIENCE
+    while True:
+        try:
+            return _request(method, path, body, content_type, token)
+        except (ApiError, http.client.HTTPException, OSError) as error:
+            busy = error.status in (429, 503, 504) \
+                if isinstance(error, ApiError) \
+                else not isinstance(error, ConnectionRefusedError)
+            if method in ("POST", "PUT") or not busy or \
+                    time.monotonic() > again:
+                raise
+        time.sleep(0.5)
+
+
+def _request(method, path, body, content_type, token):
     global _connection
     headers = {
         "Authorization": "Bearer " + (token or os.environ["SANDBOX_TOKEN"]),
