@@ -8,6 +8,12 @@
 
 namespace bridge {
 
+namespace {
+
+constexpr std::size_t batch = 256; // messages
+
+} // namespace
+
 Bridge::Bridge(std::shared_ptr<const Conf> conf, BridgePorts ports,
                Mailbox<Message> &mailbox)
     : conf_(std::move(conf)), ports_(std::move(ports)), mailbox_(mailbox),
@@ -26,12 +32,15 @@ void Bridge::run()
     turn();
     while (!stopping_) {
         auto message = mailbox_.pop_until(next_deadline());
-        if (message) {
-            handle(std::move(*message), Clock::now());
-        } else {
-            now_ = Clock::now();
-            turn();
+        now_ = Clock::now();
+        // What came meanwhile is decided at once: a turn looks at whole gangs.
+        for (std::size_t n = 1; message; n++) {
+            std::visit([this](auto &m) { on(m); }, *message);
+            message = n < batch && !stopping_
+                          ? mailbox_.pop_until(now_)
+                          : std::nullopt;
         }
+        turn();
     }
 }
 
@@ -68,10 +77,13 @@ void Bridge::on(Changed<Pod> &pod)
     placements_.share(pod.object);
     note_stray(pod.object, pod.deleted);
     check_words(pod.object);
-    if (!pod.deleted)
-        wake(gangs_.put(std::move(pod.object)));
-    else if (auto uid = gangs_.remove(pod.object))
+    if (!pod.deleted) {
+        std::string uid = gangs_.put(std::move(pod.object));
+        note_ends(gangs_.find(uid)->gang); // its deletion may come with it
+        wake(uid);
+    } else if (auto uid = gangs_.remove(pod.object)) {
         wake(*uid);
+    }
 }
 
 void Bridge::on(Listed<Namespace> &namespaces)

@@ -181,7 +181,7 @@ class Bridge {
 
     // bridge_gang.cc: Pods that belong together
     void note_group(GangEntry &entry);
-    void note_failures(Gang &gang);
+    void note_ends(Gang &gang);
     void note_first(GangEntry &entry);
     bool is_growing(GangEntry &entry);
     void check_words(const Pod &pod);

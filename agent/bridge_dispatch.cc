@@ -26,19 +26,19 @@ struct Work {
     Result<Outcome> outcome = Done{}; // the first that went wrong
 };
 
-// The action itself, or as many bindings of it as one worker is given.
-std::vector<Action> parts_of(const Action &action, unsigned workers)
+// The action itself, or its bindings in parts: a worker that is busy, or one
+// that fails, holds up no more than one of them.
+std::vector<Action> parts_of(const Action &action)
 {
     const auto *bind = std::get_if<Bind>(&action);
     if (!bind || bind->seats.size() <= part_size)
         return {action};
     std::size_t count = bind->seats.size();
-    std::size_t each = std::max<std::size_t>(part_size, count / workers + 1);
     std::vector<Action> parts;
-    for (std::size_t from = 0; from < count; from += each) {
+    for (std::size_t from = 0; from < count; from += part_size) {
         auto begin = bind->seats.begin() + static_cast<std::ptrdiff_t>(from);
         auto end = begin + static_cast<std::ptrdiff_t>(
-                               std::min(each, count - from));
+                               std::min(part_size, count - from));
         parts.push_back(Bind{bind->job, {}, {begin, end}});
     }
     return parts;
@@ -79,7 +79,7 @@ void Bridge::dispatch(GangEntry &entry, Action action)
     work->owners = ports_.access.may(Feature::owners) ? &owners_ : nullptr;
     work->gang = entry.gang;
     work->conf = conf_;
-    auto parts = parts_of(action, conf_->workers);
+    auto parts = parts_of(action);
     work->action = std::move(action);
     work->parts = parts.size();
     for (Action &part : parts)

@@ -36,11 +36,33 @@ std::string node_list(const std::vector<Seat> &seats)
                : list + ",…(" + std::to_string(nodes.size()) + ")";
 }
 
+// Of those that ended by themselves: a Pod that fails makes its controller
+// delete the others, and itself.
+void note_failure_of(Gang &gang)
+{
+    auto known = std::ranges::find_if(gang.pods, [&](const PodPtr &pod) {
+        return pod->uid == gang.failed_pod;
+    });
+    if (gang.failure && (known == gang.pods.end() || (*known)->deleting))
+        return;
+    gang.failure.reset();
+    auto has_failed = [](const PodPtr &pod) {
+        return pod->phase == "Failed" && !pod->deleting;
+    };
+    if (std::ranges::none_of(gang.pods, has_failed))
+        return;
+    Gang failed = gang;
+    failed.pods = last_of_job(gang);
+    std::erase_if(failed.pods, std::not_fn(has_failed));
+    if (failed.pods.empty())
+        return;
+    gang.failure = end_of(failed);
+    gang.failed_pod = failed.pods.front()->uid;
+}
+
 // The Pod may be deleted before slurmctld takes its end.
 void note_end(Gang &gang)
 {
-    if (!gang.job || !is_allocated(gang.job->state))
-        return;
     auto ended = [&](const PodPtr &pod) {
         return ended_by_job(gang, *pod) && !pod->deleting;
     };
@@ -54,15 +76,13 @@ void note_end(Gang &gang)
 void Bridge::note_group(GangEntry &entry)
 {
     Gang &gang = entry.gang;
-    if (!gang.grouped) {
-        note_end(gang);
+    note_ends(gang);
+    if (!gang.grouped)
         return;
-    }
     GangTerms terms = terms_of(gang.pods, conf_->max_gang_size);
     gang.size = terms.size;
     gang.minimum = terms.minimum;
     gang.objection = std::move(terms.objection);
-    note_failures(gang);
     note_first(entry);
 
     auto passed = [&](std::optional<Clock::time_point> &since, bool is_so,
@@ -139,30 +159,14 @@ void Bridge::check_words(const Pod &pod)
         entry->told.clear();
 }
 
-// Of those that ended by themselves: a Pod that fails makes its controller
-// delete the others, and itself.
-void Bridge::note_failures(Gang &gang)
+void Bridge::note_ends(Gang &gang)
 {
     if (!gang.job || !is_allocated(gang.job->state))
         return;
-    auto known = std::ranges::find_if(gang.pods, [&](const PodPtr &pod) {
-        return pod->uid == gang.failed_pod;
-    });
-    if (gang.failure && (known == gang.pods.end() || (*known)->deleting))
-        return;
-    gang.failure.reset();
-    auto has_failed = [](const PodPtr &pod) {
-        return pod->phase == "Failed" && !pod->deleting;
-    };
-    if (std::ranges::none_of(gang.pods, has_failed))
-        return;
-    Gang failed = gang;
-    failed.pods = last_of_job(gang);
-    std::erase_if(failed.pods, std::not_fn(has_failed));
-    if (failed.pods.empty())
-        return;
-    gang.failure = end_of(failed);
-    gang.failed_pod = failed.pods.front()->uid;
+    if (gang.grouped)
+        note_failure_of(gang);
+    else
+        note_end(gang);
 }
 
 void Bridge::note_bound(GangEntry &entry, const Bind &bind)
