@@ -7,7 +7,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import bed
-from tap import case, check, equal, run, wait_for
+from tap import case, check, equal, never, run, wait_for
 
 ALL_CPUS = "16"  # of one kwok node
 
@@ -102,13 +102,15 @@ def deleted_while_waiting():
 def deleted_while_running():
     """a Pod deleted while it runs: the job is CANCELLED when the containers are
     gone, and not before"""
-    bed.create(bed.pod("slow", annotations={"sandbox/stop": "2s"},
-                       terminationGracePeriodSeconds=30))
+    bed.create(bed.pod("slow", annotations={"sandbox/stop": "10m"},
+                       terminationGracePeriodSeconds=600))
     bed.wait_phase("slow", "Running")
 
     bed.delete("slow")
 
-    check("RUNNING" in bed.state_of(bed.job_of("slow")), "it still stops")
+    never("its job ends before it", lambda: "RUNNING" not in
+          bed.state_of(bed.job_of("slow")), 2)
+    bed.play("slow", stop="1ms")
     bed.wait_gone("slow")
     bed.wait_ended("slow", "CANCELLED")
 
@@ -160,14 +162,14 @@ def scancel_on_the_real_kubelet():
     """scancel of a running job on the real kubelet stops its container by TERM;
     the object and its logs stay"""
     bed.create(bed.pod("polite", real=True, cpu="100m",
-                       terminationGracePeriodSeconds=20,
+                       terminationGracePeriodSeconds=600,
                        command="echo hello; trap 'exit 0' TERM; "
                                "while :; do sleep 0.2; done"))
     bed.wait_phase("polite", "Running")
 
     bed.run("scancel", str(bed.job_of("polite")["job_id"]))
 
-    pod = bed.wait_phase("polite", "Failed", seconds=15)  # well before KILL
+    pod = bed.wait_phase("polite", "Failed", seconds=60)  # well before KILL
     equal(pod["status"]["reason"], "DeadlineExceeded", "reason")
     bed.wait_ended("polite", "CANCELLED")
     equal(bed.run("kubectl", "logs", "-n", bed.NAMESPACE, "polite").strip(),
@@ -187,7 +189,7 @@ def scancel_of_what_ignores_term():
 
     def ended():
         completing = "COMPLETING" in bed.state_of(bed.job_of("rude"))
-        living = bed.get("rude")["status"]["phase"] == "Running"
+        living = bed.phase_is("rude", "Running")
         check(completing or not living, "the epilog ended before the container")
         return not completing
 
