@@ -37,8 +37,9 @@ def saved(job):
 def waiting_pod(name="waits"):
     for i in range(4):
         bed.create(bed.pod(f"filler-{i}", cpu="16"))
-    wait_for("the nodes to be full", lambda: len(
-        [j for j in bed.jobs().values() if "RUNNING" in j["job_state"]]) == 4)
+    for i in range(4):
+        bed.wait_phase(f"filler-{i}", "Running")
+        bed.wait_job(f"filler-{i}", "RUNNING")
     bed.create(bed.pod(name))
     return bed.wait_job(name, "PENDING")
 
@@ -93,14 +94,15 @@ def allocated_while_agent_down():
 @case
 def agent_killed_while_running():
     """the agent is killed while a Pod runs: the Pod goes on, its end is seen"""
-    bed.create(bed.pod("runs", annotations={"sandbox/run": "6s",
-                                            "sandbox/exit": "5"}))
+    bed.create(bed.pod("runs", annotations={"sandbox/exit": "5"}))
     before = bed.wait_phase("runs", "Running")
     kill_agent()
     start_agent()
 
     check("RUNNING" in bed.state_of(bed.job_of("runs")), "the job goes on")
-    equal(bed.get("runs")["metadata"]["uid"], before["metadata"]["uid"], "Pod")
+    equal(bed.phase_is("runs", "Running")["metadata"]["uid"],
+          before["metadata"]["uid"], "Pod")
+    bed.end("runs")
     bed.wait_ended("runs", "FAILED", "5:0")
     one_job("runs")
 
@@ -108,10 +110,10 @@ def agent_killed_while_running():
 @case
 def ended_while_agent_down():
     """a Pod that ends while the agent is down: the job gets its exit code"""
-    bed.create(bed.pod("ends", annotations={"sandbox/run": "1s",
-                                            "sandbox/exit": "4"}))
+    bed.create(bed.pod("ends", annotations={"sandbox/exit": "4"}))
     bed.wait_phase("ends", "Running")
     kill_agent()
+    bed.end("ends")
     bed.wait_phase("ends", "Failed")
     start_agent()
 
@@ -154,22 +156,19 @@ def no_needless_writes():
     """a restart of the agent writes to no Pod that needs no write"""
     waiting_pod()
     bed.wait_words("waits", "is waiting")
+    uid = bed.get("waits")["metadata"]["uid"]
+    wait_for("its Event", lambda: bed.events_of(uid))
     versions = {p["metadata"]["name"]: p["metadata"]["resourceVersion"]
                 for p in bed.pods()}
-    events = len(bed.events_of(bed.get("waits")["metadata"]["uid"]))
+    events = len(bed.events_of(uid))
     kill_agent()
     start_agent()
-
-    size = bed.log_size("slurmk8sd")
-    wait_for("a list of jobs after the start",
-             lambda: bed.status()["serving"])
-    del size
+    wait_for("a list of jobs after the start", bed.serves)
 
     after = {p["metadata"]["name"]: p["metadata"]["resourceVersion"]
              for p in bed.pods()}
     equal(after, versions, "resourceVersions")
-    equal(len(bed.events_of(bed.get("waits")["metadata"]["uid"])), events,
-          "Events")
+    equal(len(bed.events_of(uid)), events, "Events")
 
 
 @case
@@ -189,13 +188,14 @@ def slurmctld_killed_while_waiting():
 @case
 def slurmctld_killed_while_running():
     """slurmctld is killed while a Pod runs: the Pod lives, its end is recorded"""
-    bed.create(bed.pod("lives", annotations={"sandbox/run": "8s",
-                                             "sandbox/exit": "6"}))
+    bed.create(bed.pod("lives", annotations={"sandbox/exit": "6"}))
     before = bed.wait_phase("lives", "Running")
     saved(bed.job_of("lives"))
     restart_slurmctld()
 
-    equal(bed.get("lives")["metadata"]["uid"], before["metadata"]["uid"], "Pod")
+    equal(bed.phase_is("lives", "Running")["metadata"]["uid"],
+          before["metadata"]["uid"], "Pod")
+    bed.end("lives")
     bed.wait_ended("lives", "FAILED", "6:0", 60)
     one_job("lives")
 
@@ -204,11 +204,11 @@ def slurmctld_killed_while_running():
 def slurmctld_away():
     """Pods made and ended while slurmctld is away are taken care of when it is
     back"""
-    bed.create(bed.pod("ends", annotations={"sandbox/run": "2s",
-                                            "sandbox/exit": "2"}))
+    bed.create(bed.pod("ends", annotations={"sandbox/exit": "2"}))
     bed.wait_phase("ends", "Running")
     saved(bed.job_of("ends"))
     bed.ctl("kill", "slurmctld")
+    bed.end("ends")
     bed.create(bed.pod("made", annotations={"sandbox/run": "200ms"}))
     bed.wait_phase("ends", "Failed")
     bed.ctl("start", "slurmctld")
@@ -229,7 +229,7 @@ def both_killed():
     start_agent()
 
     for i in range(4):
-        check(bed.get(f"filler-{i}")["status"]["phase"] == "Running", "lives")
+        check(bed.phase_is(f"filler-{i}", "Running"), "lives")
     bed.delete("filler-2")
     bed.wait_phase("waits", "Running", 60)
 
@@ -237,9 +237,10 @@ def both_killed():
 @case
 def reconfigure():
     """scontrol reconfigure, which replaces the slurmctld process, harms nothing"""
-    bed.create(bed.pod("calm", annotations={"sandbox/run": "3s"}))
+    bed.create(bed.pod("calm"))
     bed.wait_phase("calm", "Running")
     bed.run("scontrol", "reconfigure")
+    bed.end("calm")
 
     bed.wait_ended("calm", "COMPLETED", "0:0", 60)
     one_job("calm")
