@@ -28,9 +28,11 @@ def edit(change, at_end=lambda: None):
     check(after != before, "the change of k8s.conf changes nothing")
 
     def undo():
-        write(CONF, before)
-        bed.ctl("start", "slurmk8sd")  # restarts what was changed
-        at_end()
+        try:
+            write(CONF, before)
+            bed.ctl("start", "slurmk8sd")  # restarts what was changed
+        finally:
+            at_end()
     atexit.register(undo)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # atexit has its turn
     write(CONF, after)
