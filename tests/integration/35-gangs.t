@@ -275,7 +275,7 @@ def killed_while_binding():
         check(point in faults.points(), f"no fault point {point}")
         if faults.alive():
             bed.ctl("kill", "slurmk8sd")
-        gang = point.replace(":", "-").replace("_", "-")
+        gang = "cut-" + point.replace(":", "-").replace("_", "-")
         create(gang, 6)
         faults.Fault(point).wait_dead()
         bed.ctl("start", "slurmk8sd")
