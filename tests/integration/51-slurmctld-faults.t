@@ -27,7 +27,7 @@ def fresh():
     bed.clean()
     wait_for("all nodes in Slurm", lambda: slurmctld.nodes() >= kwok_nodes(), 60)
     bed.ctl("start", "slurmk8sd")  # if a case left it dead
-    wait_for("the agent to serve", lambda: bed.status()["serving"])
+    wait_for("the agent to serve", bed.serves)
 
 
 def kwok_nodes():
@@ -44,10 +44,7 @@ def runs(name, **annotations):
 
 def end(name, code="0"):
     """The Pod's containers end now."""
-    bed.api("PATCH", f"/api/v1/namespaces/{bed.NAMESPACE}/pods/{name}",
-            {"metadata": {"annotations": {"sandbox/run": "10ms",
-                                          "sandbox/exit": code}}},
-            "application/merge-patch+json")
+    bed.play(name, run="1ms", exit=code)
 
 
 def one_living_job(name):
@@ -267,7 +264,10 @@ def reconfigured_in_a_burst():
         if i % 10 == 5 and i < 30:
             bed.run("scontrol", "reconfigure")
 
-    wait_for("all jobs to end", lambda: not bed.run("squeue", "-h").strip(), 90)
+    wait_for("all Pods to end", lambda: all(
+        pod["status"]["phase"] in ("Succeeded", "Failed")
+        for pod in bed.pods()), 90)
+    wait_for("all jobs to end", lambda: not bed.run("squeue", "-h").strip())
     for pod in bed.pods():
         equal(pod["status"]["phase"], "Succeeded", pod["metadata"]["name"])
     states = [job["job_state"] for job in bed.jobs().values()
@@ -334,16 +334,27 @@ def unused_node_deleted():
                  lambda: "spare" in slurmctld.nodes(), 60)
     finally:
         bed.api("DELETE", "/api/v1/nodes/spare", {})
-    if "spare" in bed.run("sinfo", "-h", "-N", "-o", "%N"):
-        bed.run("scontrol", "delete", "NodeName=spare")
-    before = {job["job_id"]: job["job_state"][0] for job in bed.jobs().values()}
+    # The agent may come before; whoever it is, it is deleted.
+    bed.run("scontrol", "delete", "NodeName=spare", check=False)
+    wait_for("the spare node to be gone from Slurm", lambda: "spare" not in
+             bed.run("sinfo", "-h", "-N", "-o", "%N").split(), 60)
+
+    marks = {bed.get(name)["metadata"]["uid"] for name in running + waiting}
+
+    def states():
+        """Of these Pods' jobs, with their ids: Slurm forgets older ones."""
+        return {job["job_id"]: job["job_state"][0]
+                for job in bed.jobs().values()
+                if marks & set(re.findall('"uid":"([^"]*)"',
+                                          job.get("admin_comment", "")))}
+    before = states()
+    equal(len(before), 2 * MANY, "jobs")
     slurmctld.save()
     slurmctld.restart()
     bed.run("scontrol", "reconfigure")
     wait_for("slurmctld to be back", slurmctld.is_up)
 
-    never("a job or a Pod changes", lambda: before != {
-        job["job_id"]: job["job_state"][0] for job in bed.jobs().values()}, 8)
+    never("a job or a Pod changes", lambda: before != states(), 8)
     for name in running:
         equal(bed.get(name)["status"]["phase"], "Running", name)
     for name in waiting:
