@@ -67,7 +67,9 @@ def running():
     bed.wait_job("runs", "RUNNING")
     pod = bed.wait_phase("runs", "Running")
 
-    story = explain("runs")
+    story = wait_for("the agent to see it run", lambda: (
+        lambda s: s if "Pod to end" in s["agent"]["now"] else None)(
+            explain("runs")))
 
     job = bed.job_of("runs")
     node = pod["spec"]["nodeName"]
@@ -239,19 +241,20 @@ def containers_in_the_way():
     bed.delete(full[-1])
     bed.wait_gone(full[-1])
     bed.create(bed.pod(slow, cpu=str(nodes[0]["cpus"]),
-                       annotations={"sandbox/stop": "12s"},
-                       terminationGracePeriodSeconds=30))
+                       annotations={"sandbox/stop": "10m"},
+                       terminationGracePeriodSeconds=600))
     bed.wait_phase(slow, "Running")
     job = bed.wait_job(slow, "RUNNING")["job_id"]
     bed.run("scancel", str(job))
     bed.create(bed.pod("next", cpu=str(nodes[0]["cpus"])))
 
     story = wait_for("next to wait for them", lambda: (
-        lambda s: s if s["agent"]["blockers"] else None)(explain("next")), 10)
+        lambda s: s if s["agent"]["blockers"] else None)(explain("next")))
 
     equal(story["agent"]["blockers"][0]["jobId"], job, "whose containers")
     equal(story["agent"]["blockers"][0]["gang"], f"test/{slow}", "of")
     check(f"job {job} (test/{slow})" in story["agent"]["now"], story["agent"])
+    bed.play(slow, stop="1ms")
     bed.wait_phase("next", "Running", 40)
 
 
