@@ -3,8 +3,10 @@
 """Nodes that fall ill, vanish and come back: Slurm gives them no more work,
 nothing that runs is ended without a positive word, and nothing is stuck for
 ever behind a dead kubelet."""
+import contextlib
 import pathlib
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import agent_conf
@@ -22,7 +24,6 @@ OUT_OF_SERVICE = {"key": "node.kubernetes.io/out-of-service",
 
 
 def fresh():
-    wake_kubelets()
     for node in bed.api("GET", "/api/v1/nodes")["items"]:
         if node["metadata"]["name"].startswith("kn"):
             set_kubelet(node["metadata"]["name"], True)
@@ -49,10 +50,6 @@ def set_kubelet(node, alive):
                                    {FAKE: "fake" if alive else None}}})
     if not alive:
         set_ready(node, False)
-
-
-def wake_kubelets():
-    bed.ctl("kill", "--signal", "CONT", "kwok")
 
 
 def slurm_node(name):
@@ -85,17 +82,24 @@ def wait_usable(node):
 
 
 def die_on_dead_kubelet(name):
-    """A Pod that was deleted where nobody can end it; its Node."""
-    pod = runs(name)
+    """A Pod that was deleted where nobody ends it before its kubelet is back; its
+    Node, and since when that is ill."""
+    # kwok also ends Pods where its annotation is gone
+    pod = runs(name, annotations={"sandbox/stop": "1h"},
+               terminationGracePeriodSeconds=3600)
     node = node_of(pod)
+    since = int(time.time())
     set_kubelet(node, False)
     wait_drained(node, "not ready")
-    # kwok also ends Pods where its annotation is gone. It may sleep for 50 s
-    # before Kubernetes finds all its Nodes dead.
-    bed.ctl("kill", "--signal", "STOP", "kwok")
     bed.delete(name)
     check("deletionTimestamp" in bed.get(name)["metadata"], "it is terminating")
-    return node
+    return node, since
+
+
+def kubelet_is_back(node, name):
+    """And ends that Pod."""
+    set_kubelet(node, True)
+    bed.play(name, stop="1ms")
 
 
 @case
@@ -118,17 +122,16 @@ def dead_kubelet():
     """a Pod is deleted while its kubelet is dead: after NodeLostTimeout, not
     before, its job is FAILED, the node stays drained, the Pod is left to its
     kubelet"""
-    node = die_on_dead_kubelet("stuck")
-    never("the job ends", lambda: "RUNNING" not in
-          bed.state_of(bed.job_of("stuck")), LOST / 2)
+    node, since = die_on_dead_kubelet("stuck")
 
     job = bed.wait_job("stuck", "FAILED", LOST + 30)
+    lasted = job["end_time"]["number"] - since
+    check(lasted >= LOST, f"it ended after {lasted} s")
     check("NodeLost" in job["comment"], f"comment: {job['comment']}")
     never("the Pod is deleted by force", lambda: not bed.get("stuck"), 3)
     check(drained(node), "the node is drained")
 
-    wake_kubelets()
-    set_kubelet(node, True)
+    kubelet_is_back(node, "stuck")
     bed.wait_gone("stuck")
     wait_usable(node)
 
@@ -136,7 +139,7 @@ def dead_kubelet():
 @case
 def nothing_on_top():
     """while that Pod is stuck no other one is put on its node"""
-    node = die_on_dead_kubelet("stuck")
+    node, _ = die_on_dead_kubelet("stuck")
     bed.wait_job("stuck", "FAILED", LOST + 30)
     for i in range(6):
         bed.create(bed.pod(f"next-{i}", cpu="8"))
@@ -145,22 +148,36 @@ def nothing_on_top():
         on = wait_for(f"next-{i} to be bound", lambda n=f"next-{i}":
                       bed.get(n)["spec"].get("nodeName"))
         check(on != node, "it is on the dead node")
-    wake_kubelets()
 
 
 @case
 def out_of_service():
     """an administrator taints the dead Node out-of-service: the job is FAILED at
     once, and Kubernetes takes the Pod away"""
-    node = die_on_dead_kubelet("stuck")
-    patch_node(node, {"spec": {"taints": [OUT_OF_SERVICE]}})
+    with lost_after(600):
+        node, _ = die_on_dead_kubelet("stuck")
+        patch_node(node, {"spec": {"taints": [OUT_OF_SERVICE]}})
+        try:
+            job = bed.wait_job("stuck", "FAILED")
+            check("out of service" in job["comment"], job["comment"])
+            bed.wait_gone("stuck", 60)  # the PodGC controller looks every 20 s
+            check(drained(node), "the node is drained")
+        finally:
+            patch_node(node, {"spec": {"taints": None}})
+
+
+@contextlib.contextmanager
+def lost_after(seconds):
+    """NodeLostTimeout meanwhile."""
+    conf = agent_conf.read(agent_conf.CONF)
+    agent_conf.write(agent_conf.CONF, conf.replace(
+        f"NodeLostTimeout={LOST}", f"NodeLostTimeout={seconds}"))
+    bed.ctl("start", "slurmk8sd")  # restarts what was changed
     try:
-        job = bed.wait_job("stuck", "FAILED", LOST / 2)
-        check("out of service" in job["comment"], job["comment"])
-        bed.wait_gone("stuck", 60)  # the PodGC controller looks every 20 s
-        check(drained(node), "the node is drained")
+        yield
     finally:
-        patch_node(node, {"spec": {"taints": None}})
+        agent_conf.write(agent_conf.CONF, conf)
+        bed.ctl("start", "slurmk8sd")
 
 
 @case
