@@ -135,10 +135,10 @@ def wrong_token():
 def api_server_away():
     """the API server is away at the start and later: back-off, no crash, and
     what happened meanwhile is caught up"""
-    bed.create(bed.pod("ends", annotations={"sandbox/run": "3s",
-                                            "sandbox/exit": "9"}))
+    bed.create(bed.pod("ends", annotations={"sandbox/exit": "9"}))
     bed.wait_phase("ends", "Running")
     bed.ctl("kill", "slurmk8sd")
+    bed.end("ends")
     bed.ctl("kill", "kube-apiserver")
     size = bed.log_size("slurmk8sd")
     start_unready()
