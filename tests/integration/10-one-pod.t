@@ -40,7 +40,7 @@ def exit_code_becomes_the_jobs():
 def binding_stamps_the_pod():
     """the binding writes JobId, SLUID, node and generation in one write, and the
     Event names the job"""
-    bed.create(bed.pod("stamped", annotations={"sandbox/run": "1s"}))
+    bed.create(bed.pod("stamped"))
 
     pod = bed.wait_phase("stamped", "Running")
 
