@@ -332,10 +332,19 @@ def clean(seconds=60):
         if error.status != 409:
             raise
     wait_for("the namespace's ServiceAccount", service_account)
+    set_partitions_up()
     delete_workloads()
     asked = set()
     wait_for("all Pods to be gone", lambda: delete_pods(asked), seconds)
     wait_for("all jobs to end", lambda: not run("squeue", "-h").strip(), seconds)
+
+
+def set_partitions_up():
+    """slurmctld that is killed may forget that a test had set one up again."""
+    shown = run("sinfo", "--all", "--noheader", "--format=%R %a")
+    for name, state in {tuple(line.split()) for line in shown.splitlines()}:
+        if state != "up":
+            run("scontrol", "update", f"PartitionName={name}", "State=UP")
 
 
 def delete_workloads():
