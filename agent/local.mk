@@ -30,12 +30,15 @@ agent_libagent_la_SOURCES = \
 	agent/cel_operators.cc \
 	agent/cel_parser.cc agent/cel_parser.h \
 	agent/cel_value.cc agent/cel_value.h \
+	agent/claim_allocation.cc agent/claim_allocation.h \
+	agent/claim_check.cc agent/claim_check.h \
 	agent/constraints.cc agent/constraints.h \
 	agent/controllers.cc agent/controllers.h \
 	agent/decide.cc agent/decide.h \
 	agent/decide_gang.cc agent/decide_gang.h \
 	agent/decide_parts.cc agent/decide_parts.h \
 	agent/device.h \
+	agent/device_fit.cc \
 	agent/device_index.cc agent/device_index.h \
 	agent/device_slices.cc agent/device_slices.h \
 	agent/endpoint.cc agent/endpoint.h \
@@ -102,6 +105,7 @@ agent_libagent_la_SOURCES = \
 	agent/regex_class.cc agent/regex_class.h \
 	agent/regex_parser.cc agent/regex_parser.h \
 	agent/regex_scan.cc agent/regex_scan.h \
+	agent/resource_claim.cc agent/resource_claim.h \
 	agent/resource_slice.cc agent/resource_slice.h \
 	agent/semver.cc agent/semver.h \
 	agent/slurm_accounting.cc \

@@ -26,6 +26,8 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/bridge_slurm_faults_test.cc \
 	tests/unit/bridge_volumes_test.cc \
 	tests/unit/cel_test.cc \
+	tests/unit/claim_allocation_test.cc \
+	tests/unit/claim_check_test.cc \
 	tests/unit/conf_test.cc \
 	tests/unit/constraints_test.cc \
 	tests/unit/controllers_test.cc \
@@ -103,6 +105,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/quantity_test.cc \
 	tests/unit/reflector_test.cc \
 	tests/unit/regex_test.cc \
+	tests/unit/resource_claim_test.cc \
 	tests/unit/semver_test.cc \
 	tests/unit/shadow_plan_test.cc \
 	tests/unit/slurm_contract.cc tests/unit/slurm_contract.h \
@@ -158,7 +161,10 @@ tests_fuzz_fuzz_SOURCES = \
 	agent/cel_operators.cc \
 	agent/cel_parser.cc \
 	agent/cel_value.cc \
+	agent/claim_allocation.cc \
+	agent/claim_check.cc \
 	agent/constraints.cc \
+	agent/device_fit.cc \
 	agent/device_index.cc \
 	agent/device_slices.cc \
 	agent/foreign_pods.cc \
@@ -194,6 +200,7 @@ tests_fuzz_fuzz_SOURCES = \
 	agent/regex_class.cc \
 	agent/regex_parser.cc \
 	agent/regex_scan.cc \
+	agent/resource_claim.cc \
 	agent/resource_slice.cc \
 	agent/semver.cc \
 	agent/slurm_reasons.cc \

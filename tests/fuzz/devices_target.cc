@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Devices, and what users say about them.
 #include "agent/cel.h"
+#include "agent/claim_allocation.h"
+#include "agent/claim_check.h"
 #include "agent/device_index.h"
 #include "agent/device_slices.h"
 #include "agent/objects.h"
 #include "agent/regex.h"
+#include "agent/resource_claim.h"
 #include "agent/semver.h"
 #include "common/json.h"
+#include "common/json_text.h"
 #include "tests/fuzz/targets.h"
 
 #include <set>
@@ -116,6 +120,47 @@ void slices(std::string_view input)
     promise(read && *read == index);
 }
 
+// {"claim": …, "class": …, "slices": […], "node": …}: the devices of all slices
+// are chosen for its first request.
+void claim(std::string_view input)
+{
+    auto json = Json::parse(input);
+    auto text = json_text(input, "claim");
+    auto class_text = json_text(input, "class");
+    if (!json || !text || !class_text)
+        return;
+    ResourceClaim claim = resource_claim_from(json->at("claim"), *text);
+    std::string kept = protected_claim(*text);
+    if (auto read = Json::parse(kept); !kept.empty())
+        promise(read && resource_claim_from(*read, kept).has_finalizer);
+    DeviceClass made = device_class_from(json->at("class"), *class_text);
+    DeviceClasses classes{{made.name, made}};
+    std::vector<ResourceSlicePtr> slices;
+    for (const Json &item : json->items("slices"))
+        slices.push_back(
+            std::make_shared<const ResourceSlice>(resource_slice_from(item)));
+    auto pools = device_pools(slices);
+    std::vector<ChosenDevice> chosen;
+    for (const DevicePool &pool : pools)
+        for (const DevicePtr &device : pool.devices)
+            if (!claim.requests.empty() && !claim.requests[0].choices.empty())
+                chosen.push_back(
+                    {claim.requests[0].choices[0].name, device,
+                     device->allow_multiple_allocations ? "share" : ""});
+    Node node = node_from(json->at("node"));
+    auto why = why_no_allocation(claim, classes, chosen, pools, node);
+    promise(why || why.error().code != Code::internal);
+    std::string allocation =
+        allocation_text(claim, classes, chosen, node.name, {});
+    promise(Json::parse(allocation).has_value());
+    Pod pod;
+    pod.uid = "uid";
+    std::string written =
+        reserved_claim(*text, claim.allocated ? "" : allocation, pod);
+    if (auto read = Json::parse(written); !written.empty())
+        promise(read && resource_claim_from(*read, written).allocated);
+}
+
 // The text of a node's extra.
 void device_index(std::string_view input)
 {
@@ -139,6 +184,7 @@ constexpr FuzzTarget targets[] = {{"cel", cel},
                                   {"regex", regex},
                                   {"semver", semver},
                                   {"slices", slices},
+                                  {"claim", claim},
                                   {"device_index", device_index}};
 
 } // namespace

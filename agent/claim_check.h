@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Whether devices satisfy a claim, as kube-scheduler would have chosen them: each
+// alone, their number, and the claim's constraints. That no other claim has them
+// is the caller's business. Pure.
+#pragma once
+
+#include "agent/device_slices.h"
+#include "agent/resource_claim.h"
+#include "common/result.h"
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace bridge {
+
+using DeviceClasses = std::map<std::string, DeviceClass>; // by name
+
+// A device for a request: a result of the allocation.
+struct ChosenDevice {
+    std::string request; // DeviceRequest::name
+    DevicePtr device;
+    std::string share_id; // a UUID, of a device that allows many allocations
+};
+
+// Null when the claim has none of that name.
+const DeviceRequest *find_request(const ResourceClaim &claim,
+                                  const std::string &name);
+
+// Why the device is none for the request on that Node, as a clause: "its taint k
+// is not tolerated". Empty: it is one. Code::rejected when that cannot be told,
+// or something is not supported: then nothing of the claim may be allocated.
+Result<std::string> why_unfit(const Device &device, const DeviceRequest &request,
+                              const DeviceClass &device_class,
+                              const Node &node);
+
+// What a device that allows many allocations gives to a request, by capacity.
+// Nothing when the request cannot be had from it. Of other devices: their
+// capacities have to reach what is asked for, and nothing is counted.
+std::optional<std::map<QualifiedName, Quantity>>
+consumed_capacity(const Device &device, const DeviceRequest &request);
+
+// Why these devices are no allocation of the claim; empty: they are.
+// Code::rejected as for why_unfit(), and for a claim or class that is not
+// supported; Code::not_found for a class that is not there, Code::busy for pools
+// that are incomplete, which pass.
+Result<std::string> why_no_allocation(const ResourceClaim &claim,
+                                      const DeviceClasses &classes,
+                                      std::span<const ChosenDevice> chosen,
+                                      std::span<const DevicePool> pools,
+                                      const Node &node);
+
+} // namespace bridge

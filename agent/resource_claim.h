@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// ResourceClaims and DeviceClasses (resource.k8s.io/v1) as they are read. Users
+// write claims. Opaque parameters are kept byte for byte: the API server
+// compares them so when an allocation is written again.
+#pragma once
+
+#include "agent/cel.h"
+#include "agent/device.h"
+#include "agent/objects.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bridge {
+
+class Json;
+
+struct DeviceToleration {
+    std::string key; // empty: of any taint
+    bool exists = false;
+    std::string value;
+    std::string effect; // empty: any
+    std::string json;   // as it is written, for the result
+};
+
+// What a request asks for, or one choice of firstAvailable.
+struct DeviceRequest {
+    std::string name; // of a choice: "REQUEST/CHOICE", as in results
+    std::string class_name;
+    std::vector<CelSelector> selectors;
+    bool all = false; // every device that fits, instead of count
+    std::int64_t count = 1;
+    bool admin_access = false;
+    std::vector<DeviceToleration> tolerations;
+    std::map<QualifiedName, Quantity> capacity;
+};
+
+struct ClaimRequest {
+    std::string name;
+    std::vector<DeviceRequest> choices; // one; of firstAvailable in order
+};
+
+struct DeviceConstraint {
+    bool distinct = false;             // else all have the same
+    std::string attribute;             // "domain/id"
+    std::vector<std::string> requests; // none: all
+};
+
+struct DeviceConfig {
+    std::vector<std::string> requests; // none: all
+    std::string json; // "opaque":{…}, as it is written
+};
+
+struct ClaimConsumer {
+    std::string resource; // "pods"
+    std::string name;
+    std::string uid;
+};
+
+struct ResourceClaim {
+    ObjectKey key;
+    std::string uid;
+    std::string resource_version;
+    bool deleting = false;
+    bool has_finalizer = false; // the one that keeps it while it is used
+    bool for_extended_resources = false; // made by a scheduler
+    std::string pod_claim_name;          // of a template's: the Pod's name for it
+    std::string owner_uid;               // its controller's
+    std::vector<ClaimRequest> requests;
+    std::vector<DeviceConstraint> constraints;
+    std::vector<DeviceConfig> config;
+    bool allocated = false;
+    std::vector<DeviceId> devices; // allocated; without those of adminAccess
+    std::vector<ClaimConsumer> reserved_for;
+    // What of its spec is not supported, for the Pod's owner; else empty.
+    std::string objection;
+};
+
+// text is what json was parsed from.
+ResourceClaim resource_claim_from(const Json &json, std::string_view text);
+
+struct DeviceClass {
+    std::string name;
+    std::vector<CelSelector> selectors;
+    std::vector<DeviceConfig> config;
+    std::string extended_resource_name;
+    std::string objection; // what of it is not supported; else empty
+};
+
+DeviceClass device_class_from(const Json &json, std::string_view text);
+
+} // namespace bridge
