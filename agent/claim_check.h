@@ -35,6 +35,9 @@ const DeviceRequest *find_request(const ResourceClaim &claim,
 Result<std::string> why_unfit(const Device &device, const DeviceRequest &request,
                               const DeviceClass &device_class,
                               const Node &node);
+// Wherever it can be used.
+Result<std::string> why_unfit(const Device &device, const DeviceRequest &request,
+                              const DeviceClass &device_class);
 
 // What a device that allows many allocations gives to a request, by capacity.
 // Nothing when the request cannot be had from it. Of other devices: their

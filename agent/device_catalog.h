@@ -21,7 +21,8 @@ struct DeviceCatalog {
     std::map<std::string, std::string> gres;  // by DeviceClass: "gpu"
 };
 
-// What a job asks Slurm for to get a device.
+// What a job asks Slurm for to get a device. A type only where no other type of
+// the GRES has a device that will do.
 struct GresWish {
     std::string gres;
     std::string type;   // empty: any
@@ -31,9 +32,10 @@ struct GresWish {
     bool operator==(const GresWish &) const = default;
 };
 
-// For one device of the request. Code::not_found, with a clause for the Pod's
+// For one device of the request: of the GRES of its class, else of the one that
+// has most devices that will do. Code::not_found, with a clause for the Pod's
 // owner, when no device of any node will do or the class has no GRES;
-// Code::rejected when that cannot be told: see why_unfit().
+// Code::rejected when that cannot be told: see why_unfit(). Looks at every device.
 Result<GresWish> gres_for(const DeviceCatalog &catalog,
                           const DeviceRequest &request);
 

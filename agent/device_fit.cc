@@ -139,6 +139,12 @@ Result<std::string> why_unfit(const Device &device, const DeviceRequest &request
 {
     if (!is_on(device, node))
         return "it cannot be used on this node";
+    return why_unfit(device, request, device_class);
+}
+
+Result<std::string> why_unfit(const Device &device, const DeviceRequest &request,
+                              const DeviceClass &device_class)
+{
     if (std::string why = device_objection(device); !why.empty())
         return why;
     auto of_class = all_match(device_class.selectors, device);

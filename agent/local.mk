@@ -38,6 +38,7 @@ agent_libagent_la_SOURCES = \
 	agent/decide_gang.cc agent/decide_gang.h \
 	agent/decide_parts.cc agent/decide_parts.h \
 	agent/device.h \
+	agent/device_catalog.cc agent/device_catalog.h \
 	agent/device_fit.cc \
 	agent/device_index.cc agent/device_index.h \
 	agent/device_slices.cc agent/device_slices.h \

@@ -33,6 +33,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/controllers_test.cc \
 	tests/unit/decide_gang_test.cc \
 	tests/unit/decide_test.cc \
+	tests/unit/device_catalog_test.cc \
 	tests/unit/device_index_test.cc \
 	tests/unit/device_slices_test.cc \
 	tests/unit/drain_retries_test.cc \
