@@ -238,10 +238,12 @@ bool DeviceIndex::update(const DevicesNow &now,
     return slots_ != before;
 }
 
-void DeviceIndex::compact()
+void DeviceIndex::compact(const DevicesNow &now)
 {
     for (auto &[gres, slots] : slots_)
-        std::erase_if(slots, [](const DeviceSlot &slot) { return slot.absent; });
+        std::erase_if(slots, [&](const DeviceSlot &slot) {
+            return is_known_gone(slot, now);
+        });
     std::erase_if(slots_, [](const auto &entry) {
         return entry.second.empty();
     });

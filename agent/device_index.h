@@ -79,9 +79,9 @@ class DeviceIndex {
     // say, get none. True when something changed.
     bool update(const DevicesNow &now, const std::set<GresIndex> &used);
 
-    // Drops the indexes whose devices are absent: the others move. Only for a
-    // node that is created anew, with nothing on it.
-    void compact();
+    // Drops the indexes whose devices are known to be gone: the others move. Only
+    // for a node that is created anew, with nothing on it.
+    void compact(const DevicesNow &now);
 
     // Null when there is no such index.
     const DeviceSlot *at(const GresIndex &where) const;

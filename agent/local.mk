@@ -41,6 +41,7 @@ agent_libagent_la_SOURCES = \
 	agent/device_catalog.cc agent/device_catalog.h \
 	agent/device_fit.cc \
 	agent/device_index.cc agent/device_index.h \
+	agent/device_inventory.cc agent/device_inventory.h \
 	agent/device_slices.cc agent/device_slices.h \
 	agent/endpoint.cc agent/endpoint.h \
 	agent/fault_points.h \
@@ -83,6 +84,7 @@ agent_libagent_la_SOURCES = \
 	agent/node_claims.cc agent/node_claims.h \
 	agent/node_features.cc agent/node_features.h \
 	agent/node_gate.cc agent/node_gate.h \
+	agent/node_gres.cc agent/node_gres.h \
 	agent/node_marks.cc agent/node_marks.h \
 	agent/node_patch.h \
 	agent/node_plan.cc agent/node_plan.h \

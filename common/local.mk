@@ -2,6 +2,7 @@
 noinst_LTLIBRARIES += common/libcommon.la
 common_libcommon_la_SOURCES = \
 	common/conf.cc common/conf.h \
+	common/device_gres.cc common/device_gres.h \
 	common/feature_labels.cc common/feature_labels.h \
 	common/hook_message.cc common/hook_message.h \
 	common/job_ref.cc common/job_ref.h \

@@ -34,7 +34,9 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/decide_gang_test.cc \
 	tests/unit/decide_test.cc \
 	tests/unit/device_catalog_test.cc \
+	tests/unit/device_gres_test.cc \
 	tests/unit/device_index_test.cc \
+	tests/unit/device_inventory_test.cc \
 	tests/unit/device_slices_test.cc \
 	tests/unit/drain_retries_test.cc \
 	tests/unit/explain_page_test.cc \
@@ -84,6 +86,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/make.h \
 	tests/unit/make_nodes.h \
 	tests/unit/node_features_test.cc \
+	tests/unit/node_gres_test.cc \
 	tests/unit/node_marks_test.cc \
 	tests/unit/node_plan_test.cc \
 	tests/unit/node_removal_test.cc \

@@ -5,10 +5,12 @@
 #include "agent/claim_check.h"
 #include "agent/device_index.h"
 #include "agent/device_slices.h"
+#include "agent/node_gres.h"
 #include "agent/objects.h"
 #include "agent/regex.h"
 #include "agent/resource_claim.h"
 #include "agent/semver.h"
+#include "common/device_gres.h"
 #include "common/json.h"
 #include "common/json_text.h"
 #include "tests/fuzz/targets.h"
@@ -176,8 +178,37 @@ void device_index(std::string_view input)
     for (const auto &[gres, slots] : index->slots())
         for (std::uint32_t i = 0; i < slots.size(); i++)
             promise(emptied.at({gres, i})->id == slots[i].id);
-    emptied.compact();
+    DevicesNow gone;
+    for (const auto &[gres, slots] : index->slots())
+        for (const DeviceSlot &slot : slots)
+            gone.known_pools.emplace(slot.id.driver, slot.id.pool);
+    emptied.compact(gone);
     promise(emptied.text().empty());
+}
+
+// What Slurm says of a node: its GRES, those that jobs have, its extra.
+void node_gres(std::string_view input)
+{
+    std::vector<GresCount> counts = gres_counts(input);
+    promise(gres_counts(gres_text(counts)) == counts);
+    GresUsed used = gres_used(input);
+    for (const GresIndex &where : used.indexes)
+        promise(where.index < DeviceIndex::max_slots);
+    std::string word = device_word(input);
+    std::string others = with_device_word(input, "");
+    promise(device_word(others).empty());
+    promise(device_word(with_device_word(input, word)) == word);
+    promise(with_device_word(with_device_word(input, word), "") == others);
+}
+
+void device_gres(std::string_view input)
+{
+    auto list = parse_device_gres(input);
+    if (!list) {
+        promise(list.error().code == Code::rejected);
+        return;
+    }
+    promise(parse_device_gres(text_of(*list)) == *list);
 }
 
 constexpr FuzzTarget targets[] = {{"cel", cel},
@@ -185,7 +216,9 @@ constexpr FuzzTarget targets[] = {{"cel", cel},
                                   {"semver", semver},
                                   {"slices", slices},
                                   {"claim", claim},
-                                  {"device_index", device_index}};
+                                  {"device_index", device_index},
+                                  {"device_gres", device_gres},
+                                  {"node_gres", node_gres}};
 
 } // namespace
 
