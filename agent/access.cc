@@ -51,6 +51,15 @@ constexpr Right table[] = {
     {Feature::owners, "get", "apps", "statefulsets"},
     {Feature::owners, "get", "jobset.x-k8s.io", "jobsets"},
     {Feature::owners, "get", "leaderworkerset.x-k8s.io", "leaderworkersets"},
+
+    {Feature::pod_groups, "list", "scheduling.x-k8s.io", "podgroups"},
+    {Feature::pod_groups, "watch", "scheduling.x-k8s.io", "podgroups"},
+    {Feature::pod_groups, "list", "scheduling.k8s.io", "podgroups"},
+    {Feature::pod_groups, "watch", "scheduling.k8s.io", "podgroups"},
+    {Feature::pod_groups, "patch", "scheduling.k8s.io", "podgroups", "status"},
+
+    {Feature::jobset_size, "list", "jobset.x-k8s.io", "jobsets"},
+    {Feature::jobset_size, "watch", "jobset.x-k8s.io", "jobsets"},
 };
 
 constexpr std::uint32_t answer_bit = 1u << 31;
@@ -88,6 +97,10 @@ const char *feature_name(Feature feature)
         return "volumes";
     case Feature::owners:
         return "owners";
+    case Feature::pod_groups:
+        return "pod-groups";
+    case Feature::jobset_size:
+        return "jobset-size";
     }
     return "unknown";
 }
@@ -181,6 +194,12 @@ bool Access::wait_until_may(Feature feature, std::stop_token stop) const
 {
     std::unique_lock lock(mutex_);
     return changed_.wait(lock, stop, [&] { return may(feature); });
+}
+
+bool Access::wait_until_answered(std::stop_token stop) const
+{
+    std::unique_lock lock(mutex_);
+    return changed_.wait(lock, stop, [&] { return answered(); });
 }
 
 bool Access::answered() const

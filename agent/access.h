@@ -22,10 +22,19 @@
 namespace bridge {
 
 // The base, and the components of contribs/kubernetes that give rights.
-enum class Feature : std::uint8_t { base, nodes_patch, volumes, owners };
+enum class Feature : std::uint8_t {
+    base,
+    nodes_patch,
+    volumes,
+    owners,
+    pod_groups,
+    jobset_size
+};
 
 inline constexpr std::array all_features{Feature::base, Feature::nodes_patch,
-                                         Feature::volumes, Feature::owners};
+                                         Feature::volumes, Feature::owners,
+                                         Feature::pod_groups,
+                                         Feature::jobset_size};
 
 // The name of its component, such as "nodes-patch"; "base".
 const char *feature_name(Feature feature);
@@ -74,6 +83,9 @@ class Access {
     // For a thread whose whole work needs the feature: false when stop came
     // first.
     bool wait_until_may(Feature feature, std::stop_token stop) const;
+
+    // Until there was an answer: false when stop came first.
+    bool wait_until_answered(std::stop_token stop) const;
 
     void set(const AccessReview &review);
     // Whether there was an answer: a feature that is off may be so for want of

@@ -330,7 +330,7 @@ struct Actor {
         JobRef ref = binder_of(pod).value_or(JobRef{});
         auto job = slurm().load(ref);
         // Its gang was split: see Split.
-        bool of_gang = job && pod.gang && job->tag.uid == pod.gang->uid;
+        bool of_gang = job && names_gang(pod, job->tag.uid);
         if (of_gang && !is_ended(job->state))
             return std::nullopt;
         if (job && !job->tag.uid.empty() && job->tag.uid != gang.uid &&

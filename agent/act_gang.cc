@@ -47,7 +47,7 @@ Result<std::optional<Pod>> find_member(const Gang &gang, Kube &kube)
         });
     };
     auto member = std::ranges::find_if(*pods, [&](const Pod &pod) {
-        return pod.gang && pod.gang->uid == gang.uid && !pod.terminal() &&
+        return names_gang(pod, gang.uid) && !pod.terminal() &&
                !is_known(pod) &&
                (binder_of(pod) == gang.job->ref ||
                 pod.uid == gang.job->tag.first);

@@ -17,6 +17,7 @@ constexpr std::size_t batch = 256; // messages
 Bridge::Bridge(std::shared_ptr<const Conf> conf, BridgePorts ports,
                Mailbox<Message> &mailbox)
     : conf_(std::move(conf)), ports_(std::move(ports)), mailbox_(mailbox),
+      groups_(ports_.group_apis),
       scheduler_count_(conf_->scheduler_names.size())
 {
     quota_.set_limits(
@@ -53,11 +54,14 @@ void Bridge::handle(Message message, Clock::time_point now)
 
 void Bridge::on(Listed<Pod> &pods)
 {
+    if (hold_pods(pods))
+        return;
     listed_schedulers_.insert(pods.source);
     std::unordered_set<std::string> keep;
     for (Pod &pod : pods.objects) {
         keep.insert(pod.uid);
         placements_.share(pod);
+        pod.gang = groups_.choose_gang(pod);
         note_stray(pod, false);
         wake(gangs_.put(std::move(pod)));
     }
@@ -73,8 +77,11 @@ void Bridge::on(Listed<Pod> &pods)
 
 void Bridge::on(Changed<Pod> &pod)
 {
+    if (hold_pods(pod))
+        return;
     health_.count("pod");
     placements_.share(pod.object);
+    pod.object.gang = groups_.choose_gang(pod.object);
     note_stray(pod.object, pod.deleted);
     check_words(pod.object);
     if (!pod.deleted) {

@@ -7,6 +7,7 @@
 #include "agent/access.h"
 #include "agent/explain_page.h"
 #include "agent/gang_store.h"
+#include "agent/group_table.h"
 #include "agent/health.h"
 #include "agent/mailbox.h"
 #include "agent/message.h"
@@ -34,6 +35,7 @@ struct BridgePorts {
     TaskQueue &reporters; // for conditions and Events, which may wait
     std::function<void(HookMessage)> send_hook; // to prep/k8s, if connected
     const Access &access = Access::unlimited(); // ask before a component's verb
+    std::set<GroupApi> group_apis = {}; // that are watched
 };
 
 // By then slurmctld has answered, or carried out, what it was sent.
@@ -74,6 +76,8 @@ class Bridge {
     void on(Changed<ForeignPod> &pod);
     void on(Listed<Namespace> &namespaces);
     void on(Changed<Namespace> &ns);
+    void on(GroupsListed &groups);
+    void on(Changed<GroupSpec> &group);
     void on(WatchState &state);
     void on(HookReceived &hook);
     void on(HookLost &lost);
@@ -187,8 +191,21 @@ class Bridge {
     void check_words(const Pod &pod);
     void note_bound(GangEntry &entry, const Bind &bind);
     void split(const std::string &uid);
+    void split_late(const std::vector<std::string> &pods);
     bool is_needed(JobRef lost) const; // by Pods that were split from it
     static const Job *choose_gang_job(const Gang &gang, const std::vector<Job> &jobs);
+
+    // bridge_groups.cc: objects that say how large gangs are
+    template <class PodNews> bool hold_pods(PodNews &news);
+    void note_terms(Gang &gang);
+    void note_group_terms(Gang &gang, const GangKey &key);
+    std::chrono::seconds short_time(const Gang &gang) const;
+    const GroupSpec *group_of(const Gang &gang) const;
+    void wake_groups(GroupApi api);
+    void regroup(const std::string &uid);
+    void tell_group(const std::string &uid);
+    void send_group(GangEntry &entry, const GroupSpec &group,
+                    ScheduledCondition condition);
 
     // bridge_health.cc: Nodes that are ill, Pods that do not end
     void note_node(const Node &node);
@@ -232,6 +249,9 @@ class Bridge {
     Clock::time_point now_{};
 
     GangStore gangs_;
+    GroupTable groups_;
+    // What was heard of Pods before the groups were known.
+    std::vector<std::variant<Listed<Pod>, Changed<Pod>>> held_pods_;
     std::map<std::string, NodePtr> nodes_;
     ForeignPods foreign_; // of other schedulers
     ForeignPods strays_;  // of ours, bound by somebody else

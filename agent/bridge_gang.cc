@@ -79,10 +79,7 @@ void Bridge::note_group(GangEntry &entry)
     note_ends(gang);
     if (!gang.grouped)
         return;
-    GangTerms terms = terms_of(gang.pods, conf_->max_gang_size);
-    gang.size = terms.size;
-    gang.minimum = terms.minimum;
-    gang.objection = std::move(terms.objection);
+    note_terms(gang);
     note_first(entry);
 
     auto passed = [&](std::optional<Clock::time_point> &since, bool is_so,
@@ -101,7 +98,7 @@ void Bridge::note_group(GangEntry &entry)
     bool starting = gang.job && gang.job->state == JobState::configuring;
     gang.short_overdue = passed(entry.short_since,
                                 starting && (lives || count_of_job(gang) != 0),
-                                conf_->bind_timeout);
+                                short_time(gang));
     bool over = gang.job && gang.job->state == JobState::running && !lives &&
                 !any_waits(gang);
     gang.rejoin_over = passed(entry.over_since, over, conf_->rejoin_grace);
@@ -207,6 +204,14 @@ void Bridge::split(const std::string &uid)
     if (entry->gang.job && is_ended(entry->gang.job->state))
         set_job(*entry, std::nullopt);
     wake(uid);
+}
+
+// They came to a gang that runs, and has no place for them.
+void Bridge::split_late(const std::vector<std::string> &pods)
+{
+    for (const std::string &pod : pods)
+        if (std::string alone = gangs_.split(pod); !alone.empty())
+            wake(alone);
 }
 
 bool Bridge::is_needed(JobRef lost) const

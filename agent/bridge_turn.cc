@@ -140,6 +140,7 @@ void Bridge::reconcile(const std::string &uid)
     if (may_act(*entry, action))
         carry_out(*entry, std::move(action));
     count_pending(name, wants_submit);
+    tell_group(name);
 }
 
 // Whether the gang takes one of the places that Pods may have in Slurm's queue.
@@ -230,6 +231,8 @@ void Bridge::carry_out(GangEntry &entry, Action action)
             {.type = HookMessage::Type::start, .job = start->job});
         gang.prolog_held = false;
         gang.job->state = JobState::running;
+        if (gang.grouped)
+            wake(gang.uid); // more Pods than it has tasks may wait
     } else if (auto *clean = std::get_if<Clean>(&action)) {
         ports_.send_hook(
             {.type = HookMessage::Type::clean, .job = clean->job});
@@ -240,8 +243,11 @@ void Bridge::carry_out(GangEntry &entry, Action action)
         wake_at(entry, now_ + answer_time);
     } else if (std::holds_alternative<Forget>(action)) {
         gangs_.erase(std::string(gang.uid));
-    } else if (std::holds_alternative<Split>(action)) {
-        split(gang.uid);
+    } else if (auto *parts = std::get_if<Split>(&action)) {
+        if (parts->late.empty())
+            split(gang.uid);
+        else
+            split_late(parts->late);
     } else {
         dispatch(entry, std::move(action));
     }

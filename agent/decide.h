@@ -120,8 +120,11 @@ struct Clean {
     JobRef job;
 };
 // Slurm has lost the job of a grouped gang: each of its Pods that live goes on
-// as one alone, so that it is accounted for exactly where it is.
-struct Split {};
+// as one alone, so that it is accounted for exactly where it is. Or, with Pods
+// (uids): these came to a gang that runs, and get jobs of their own.
+struct Split {
+    std::vector<std::string> late = {};
+};
 
 using Action =
     std::variant<Wait, Forget, Submit, Find, Refuse, Look, Bind, Start,

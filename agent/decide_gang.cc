@@ -43,6 +43,10 @@ Action without_job(const Gang &gang)
 // it is.
 std::string why_unfit(const Gang &gang)
 {
+    if (!gang.lacks_group.empty())
+        return gang.lacks_group;
+    if (of_former_group(gang))
+        return former_group_words(gang);
     if (!enough_wait(gang))
         return incomplete_words(gang);
     if (!asked_for_these(gang, *gang.job))
@@ -124,10 +128,23 @@ Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
     return Bind{gang.job->ref, {}, *seats};
 }
 
+std::vector<std::string> uids_of_waiting(const Gang &gang)
+{
+    std::vector<std::string> uids;
+    for (const PodPtr &pod : gang.pods)
+        if (waits(gang, *pod))
+            uids.push_back(pod->uid);
+    return uids;
+}
+
 // Those that run are not touched for the sake of one that comes late.
 Action join(const Gang &gang, const NodeMap &nodes)
 {
+    if (of_former_group(gang))
+        return Wait{former_group_words(gang)};
     auto seats = seat_pods(gang, nodes);
+    if (!seats && gang.elastic)
+        return Split{uids_of_waiting(gang)};
     if (!seats)
         return Wait{no_seat_words(gang.job->ref, seats.error().message)};
     return Bind{gang.job->ref, {}, *seats};
@@ -148,7 +165,8 @@ Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
 {
     const Job &job = *gang.job;
     bool lives = any_lives_by_job(gang);
-    if (!lives && !any_waits(gang))
+    bool joins = !(job.state == JobState::running && of_former_group(gang));
+    if (!lives && !(joins && any_waits(gang)))
         return with_all_over(gang);
     if (job.state == JobState::suspended)
         return Wait{};
@@ -171,7 +189,7 @@ Action for_waiting_pods(const Gang &gang)
 {
     const Job &job = *gang.job;
     bool ran = count_of_job(gang) != 0;
-    if (ran || !asked_for_these(gang, job) ||
+    if (ran || !asked_for_these(gang, job) || of_former_group(gang) ||
         generation_of(gang) > job.tag.generation)
         return gang.submit_uncertain ? Find{} : submit_or_wait(gang);
     if (ended_on_purpose(job.state))

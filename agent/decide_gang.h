@@ -6,12 +6,15 @@
 // repeated.
 //
 // "Enough" is as many Pods as slurmk8s/gang-min says, or all. A Pod counts for
-// the job that bound it; one that has ended well counts as there.
+// the job that bound it; one that has ended well counts as there. A gang whose
+// size an object says (elastic: a PodGroup) may have more Pods; those on top of it
+// wait until it runs.
 //
 //   job           Pods                      action
 //   ------------  ------------------------  ----------------------------------
 //   any, stale    any                       Look
 //   none          none                      Forget
+//   none          wait, no PodGroup         Wait
 //   none          after an uncertain submit Find
 //   none          living, bound by us       Split: the job is lost
 //   none          too few wait              Wait: "3 of 8 Pods …"
@@ -21,7 +24,8 @@
 //   pending       over, ran by that job     Complete: its allocation is lost
 //   pending       none waits                Cancel
 //   pending       too few, more than tasks, Renew
-//                 or others than it is for
+//                 or others than it is for;
+//                 no PodGroup, or another
 //   pending       enough wait               Wait, or Renew as for one
 //   allocated     gone                      Complete if one had failed, or Cancel
 //   allocated     over, none by that job    Cancel
@@ -38,7 +42,9 @@
 //                 waits
 //   configuring   enough are bound, if more Start, and then as for "running"
 //                 wait or not
-//   running       waiting                   Bind where a task is free, or Wait
+//   running       waiting                   Bind where a task is free, or Wait;
+//                                           elastic, none free: Split these; of
+//                                           a later PodGroup: Wait
 //   allocated     ending on a lost Node     Complete as failed
 //   node failed   living, Node not lost     Split
 //   ended         living by that job        EndPods; Wait while they are ending

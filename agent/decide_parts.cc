@@ -50,6 +50,8 @@ bool has_claims(const Gang &gang)
 
 Action submit_or_wait(const Gang &gang)
 {
+    if (!gang.lacks_group.empty())
+        return Wait{gang.lacks_group};
     if (!gang.objection.empty())
         return Refuse{gang.objection};
     if (std::string why = why_incomplete(gang); !why.empty())

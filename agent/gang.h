@@ -43,6 +43,12 @@ struct Gang {
     std::size_t size = 1;    // Pods that it has when it is complete
     std::size_t minimum = 1; // Pods that must exist before a job is asked for
     std::string objection;   // why its Pods cannot be a gang; empty: they can
+    // Of one whose size an object says (group_spec.h): which, by uid; that there
+    // is none; and whether more Pods than that may exist, of which each gets a
+    // job of its own once the gang runs.
+    std::string group_uid;
+    std::string lacks_group; // words; empty: nothing
+    bool elastic = false;
     std::vector<PodPtr> pods; // those that exist, in rank order
 
     // What we know of its job. stale: something hinted that this is no longer

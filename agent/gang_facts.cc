@@ -179,8 +179,26 @@ bool is_job_of_these(const Gang &gang, const Job &job)
 std::size_t tasks_needed(const Gang &gang)
 {
     std::size_t over = count_done_before(gang);
+    std::size_t most = gang.elastic ? 0 : count_waiting(gang);
     return std::max<std::size_t>(
-        {count_waiting(gang), gang.size > over ? gang.size - over : 0, 1});
+        {most, gang.size > over ? gang.size - over : 0, 1});
+}
+
+std::vector<PodPtr> asked_for(const Gang &gang)
+{
+    std::size_t most = tasks_needed(gang);
+    std::vector<PodPtr> pods;
+    for (const PodPtr &pod : gang.pods)
+        if (!gang.elastic ? !pod->terminal()
+                          : waits(gang, *pod) && pods.size() < most)
+            pods.push_back(pod);
+    return pods;
+}
+
+bool of_former_group(const Gang &gang)
+{
+    return gang.job && !gang.job->tag.group.empty() &&
+           !gang.group_uid.empty() && gang.job->tag.group != gang.group_uid;
 }
 
 bool enough_wait(const Gang &gang)

@@ -72,6 +72,13 @@ std::size_t tasks_needed(const Gang &gang);
 // As many Pods wait as must exist before a job is asked for.
 bool enough_wait(const Gang &gang);
 
+// Those that a job asked for now is for, in rank order: of a gang that may have
+// more Pods than its size, the first that wait.
+std::vector<PodPtr> asked_for(const Gang &gang);
+
+// Its current job was asked for by an object of the same name that is gone.
+bool of_former_group(const Gang &gang);
+
 // That job was asked for, for Pods that wait: not for others that had the gang's
 // name before.
 bool asked_for_these(const Gang &gang, const Job &job);

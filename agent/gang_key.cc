@@ -97,10 +97,15 @@ by_number(std::string_view name)
     return {name.substr(0, end), digits.size(), digits};
 }
 
-} // namespace
+std::string attempt_of(const TextMap &labels)
+{
+    return find_text(labels, names::jobset_uid_label) + "." +
+           find_text(labels, names::jobset_attempt_label);
+}
 
-GangKeyPtr gang_key(const ObjectKey &pod, const OwnerRef &controller,
-                    const TextMap &labels, const TextMap &annotations)
+// Of those kinds whose Pods say the size themselves.
+GangKeyPtr sized_gang(const ObjectKey &pod, const OwnerRef &controller,
+                      const TextMap &labels, const TextMap &annotations)
 {
     auto key = std::make_shared<GangKey>();
     auto name_it = [&](const std::string &kind, const std::string &id,
@@ -127,8 +132,7 @@ GangKeyPtr gang_key(const ObjectKey &pod, const OwnerRef &controller,
             return nullptr; // by whomever these labels are
     } else if (!jobset.empty() && sized) {
         // Each attempt has Pods of its own, beside the last ones of the former.
-        name_it("jobset",
-                jobset + "." + find_text(labels, names::jobset_attempt_label),
+        name_it("jobset", attempt_of(labels),
                 find_text(labels, names::jobset_name_label));
     } else if (controller.kind == "Job" && sized) {
         name_it("job", controller.uid, controller.name);
@@ -138,6 +142,76 @@ GangKeyPtr gang_key(const ObjectKey &pod, const OwnerRef &controller,
     read_sizes(*key, annotations, own_size);
     read_index(*key, labels);
     return key;
+}
+
+GangKeyPtr group_gang(const std::string &ns, GroupRef group,
+                      const TextMap &labels, GangKeyPtr otherwise)
+{
+    auto key = std::make_shared<GangKey>();
+    key->uid = gang_uid_of(ns, group);
+    key->name = group.name;
+    // Of scheduler-plugins' any Pods may use a name again.
+    key->by_label = group.api == GroupApi::plugins;
+    key->group = std::move(group);
+    key->otherwise = std::move(otherwise);
+    read_index(*key, labels);
+    return key;
+}
+
+// Null: it is of no JobSet.
+GangKeyPtr jobset_gang(const std::string &ns, const TextMap &labels,
+                       GangKeyPtr otherwise)
+{
+    const std::string &uid = find_text(labels, names::jobset_uid_label);
+    const std::string &name = find_text(labels, names::jobset_name_label);
+    if (uid.empty() || name.empty())
+        return nullptr;
+    auto key = std::make_shared<GangKey>();
+    key->uid = ns + "/jobset/" + attempt_of(labels);
+    key->name = name;
+    key->group = {GroupApi::jobset, name};
+    key->group_uid = uid;
+    key->otherwise = std::move(otherwise);
+    read_index(*key, labels);
+    return key;
+}
+
+} // namespace
+
+GangKeyPtr gang_key(const ObjectKey &pod, const OwnerRef &controller,
+                    const TextMap &labels, const TextMap &annotations,
+                    const std::string &scheduling_group)
+{
+    if (find_text(labels, names::gang_label).empty() &&
+        find_text(annotations, names::gang_size_annotation) == "0")
+        return nullptr;
+    if (auto sized = sized_gang(pod, controller, labels, annotations))
+        return sized;
+    GangKeyPtr key;
+    auto prefer = [&](GroupApi api, const std::string &name) {
+        if (!name.empty())
+            key = group_gang(pod.ns, {api, name}, labels, std::move(key));
+    };
+    prefer(GroupApi::workload, scheduling_group);
+    if (auto set = jobset_gang(pod.ns, labels, key))
+        key = std::move(set);
+    prefer(GroupApi::plugins, find_text(labels, plugins_group_label));
+    return key;
+}
+
+std::string gang_uid_of(const std::string &ns, const GroupRef &group)
+{
+    const char *kind =
+        group.api == GroupApi::plugins ? "/podgroup/" : "/workload/";
+    return ns + kind + group.name;
+}
+
+bool names_gang(const Pod &pod, const std::string &gang_uid)
+{
+    for (const GangKey *key = pod.gang.get(); key; key = key->otherwise.get())
+        if (key->uid == gang_uid)
+            return true;
+    return false;
 }
 
 GangTerms terms_of(const std::vector<std::shared_ptr<const Pod>> &pods,
@@ -170,10 +244,14 @@ GangTerms terms_of(const std::vector<std::shared_ptr<const Pod>> &pods,
     }
     std::size_t largest = std::max<std::size_t>(terms.size, exist);
     if (terms.objection.empty() && largest > most)
-        terms.objection = "a gang may have " + std::to_string(most) +
-                          " Pods, not " + std::to_string(largest) +
-                          ": MaxGangSize in k8s.conf";
+        terms.objection = too_large_gang_words(largest, most);
     return terms;
+}
+
+std::string too_large_gang_words(std::size_t size, std::size_t most)
+{
+    return "a gang may have " + std::to_string(most) + " Pods, not " +
+           std::to_string(size) + ": MaxGangSize in k8s.conf";
 }
 
 bool ranks_before(const Pod &a, const Pod &b)

@@ -9,12 +9,19 @@
 //   LeaderWorkerSet's labels               a group of it            LWS's own
 //   JobSet's labels, and the annotation    one attempt of the set   annotation
 //   controller Job, and the annotation     that Job                 annotation
+//   label scheduling.x-k8s.io/pod-group    that PodGroup            PodGroup's
+//   JobSet's labels                        one attempt of the set   JobSet's
+//   spec.schedulingGroup                   that PodGroup            PodGroup's
 //   anything else                          none: the Pod is alone
 //
 // The annotation is slurmk8s/gang-size; slurmk8s/gang-min says that a job is
-// asked for, with room for all, as soon as so many Pods exist.
+// asked for, with room for all, as soon as so many Pods exist. A size of 0: the
+// Pod is alone, unless it has the label slurmk8s/gang. What a PodGroup or a JobSet
+// says is read elsewhere (group_spec.h): where the API server has no such objects
+// the Pod is of the next gang in the list that it names.
 #pragma once
 
+#include "agent/group_spec.h"
 #include "agent/objects.h"
 
 #include <cstdint>
@@ -38,13 +45,25 @@ struct GangKey {
     bool indexed = false;
     std::uint64_t index = 0;
     std::string objection; // why this cannot be; empty: it can
+    // The object that says the sizes instead of the Pods; and the gang where
+    // there is no such API: null, it is alone.
+    GroupRef group;
+    std::string group_uid; // that it must have; empty: any
+    GangKeyPtr otherwise;
 
     bool operator==(const GangKey &) const = default;
 };
 
 // Null: the Pod is alone.
 GangKeyPtr gang_key(const ObjectKey &pod, const OwnerRef &controller,
-                    const TextMap &labels, const TextMap &annotations);
+                    const TextMap &labels, const TextMap &annotations,
+                    const std::string &scheduling_group = {});
+
+// The uid of the gang that a PodGroup makes.
+std::string gang_uid_of(const std::string &ns, const GroupRef &group);
+
+// The Pod names that gang.
+bool names_gang(const Pod &pod, const std::string &gang_uid);
 
 // What all Pods of a gang say together.
 struct GangTerms {
@@ -54,6 +73,9 @@ struct GangTerms {
 };
 GangTerms terms_of(const std::vector<std::shared_ptr<const Pod>> &pods,
                    std::uint32_t most);
+
+// "a gang may have 8 Pods, not 9: MaxGangSize in k8s.conf"
+std::string too_large_gang_words(std::size_t size, std::size_t most);
 
 // The order in which the Pods of a gang get their ranks: by index, then by name,
 // numbers at its end as numbers.

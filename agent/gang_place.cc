@@ -75,6 +75,12 @@ class Seating {
             of_job_ = &lead_of(gang);
     }
 
+    bool full() const
+    {
+        return std::ranges::all_of(
+            free_, [](std::uint32_t tasks) { return tasks == 0; });
+    }
+
     Result<Seat> seat(const Pod &pod)
     {
         if (std::string why = why_not(pod); !why.empty())
@@ -162,6 +168,20 @@ class Seating {
     const Pod *of_job_ = nullptr;     // what the others must be like
 };
 
+// Where not all of them get a seat, those that may have one keep it.
+std::vector<PodPtr> in_order_of_seats(const Gang &gang)
+{
+    std::vector<PodPtr> pods;
+    for (const PodPtr &pod : gang.pods)
+        if (waits(gang, *pod))
+            pods.push_back(pod);
+    if (gang.elastic)
+        std::ranges::stable_partition(pods, [&](const PodPtr &pod) {
+            return gang.maybe_bound.contains(pod->uid);
+        });
+    return pods;
+}
+
 } // namespace
 
 std::vector<std::uint32_t> tasks_on_nodes(const Job &job)
@@ -191,9 +211,9 @@ Result<std::vector<Seat>> seat_pods(const Gang &gang, const NodeMap &nodes)
     bool all_or_none = count_of_job(gang) == 0;
     std::vector<Seat> seats;
     Result<> said;
-    for (const PodPtr &pod : gang.pods) {
-        if (!waits(gang, *pod))
-            continue;
+    for (const PodPtr &pod : in_order_of_seats(gang)) {
+        if (gang.elastic && all_or_none && seating.full())
+            break; // what comes on top of them is not for this job
         auto seat = seating.seat(*pod);
         if (seat)
             seats.push_back(std::move(*seat));

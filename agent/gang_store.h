@@ -45,6 +45,8 @@ struct GangEntry {
     Clock::time_point counted_since{};
     std::optional<Clock::time_point> short_since;
     std::optional<Clock::time_point> over_since;
+    // What its PodGroup was told last: "True", or why it waits.
+    std::string group_told;
 
     Clock::time_point volumes_due{}; // when its claims are read again
     unsigned volume_looks = 0;       // in a row, that were not enough

@@ -71,6 +71,11 @@ class GuardedKube : public Kube {
         return gate_.pass(Write::patch_node,
                           [&] { return kube_->patch_node(patch); });
     }
+    Result<> patch_group(const GroupPatch &patch) override
+    {
+        return gate_.pass(Write::patch_group,
+                          [&] { return kube_->patch_group(patch); });
+    }
     Result<> post_node_event(const Node &node, const PodEvent &event) override
     {
         return gate_.pass(Write::post_event, [&] {

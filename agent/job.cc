@@ -21,6 +21,8 @@ std::string encode(const GangTag &tag)
                                         {"generation", tag.generation}});
     if (!tag.first.empty())
         json.add("first", tag.first);
+    if (!tag.group.empty())
+        json.add("group", tag.group);
     return json.dump();
 }
 
@@ -35,6 +37,7 @@ std::optional<GangTag> decode_gang_tag(const std::string &admin_comment)
     tag.gang = json->text("gang");
     tag.uid = json->text("uid");
     tag.first = json->text("first");
+    tag.group = json->text("group");
     auto generation = json->integer("generation");
     if (tag.uid.empty() || !generation || *generation < 0 ||
         *generation > UINT32_MAX)

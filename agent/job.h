@@ -25,6 +25,8 @@ struct GangTag {
     // Of a grouped gang: the uid of the first of the Pods that it was asked for.
     // Others that take the same name later have nothing to do with it.
     std::string first = {};
+    // The uid of the object that said its size; empty: its Pods did.
+    std::string group = {};
 
     bool operator==(const GangTag &) const = default;
 };

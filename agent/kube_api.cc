@@ -250,6 +250,16 @@ Result<> KubeApi::patch_node(const NodePatch &patch)
     return {};
 }
 
+Result<> KubeApi::patch_group(const GroupPatch &patch)
+{
+    auto reply =
+        http_.patch(path_of(patch.api).status_of(patch.key), strategic_merge,
+                    group_body(patch, now()));
+    if (auto said = check_patch(reply); !said)
+        return fail(said.error(), "patch PodGroup=" + patch.key.str());
+    return {};
+}
+
 Result<> KubeApi::post_event(const Pod &pod, const PodEvent &event)
 {
     return send_event(

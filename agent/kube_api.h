@@ -9,6 +9,7 @@
 // conflict (another uid or version), denied (401, 403), rejected (400, 422).
 #pragma once
 
+#include "agent/group_spec.h"
 #include "agent/http.h"
 #include "agent/node_patch.h"
 #include "agent/objects.h"
@@ -104,6 +105,10 @@ class Kube {
     // Code::conflict when the Node has changed since it was read.
     virtual Result<> patch_node(const NodePatch &patch) = 0;
 
+    // A condition on the status of a PodGroup. Code::conflict when that has
+    // changed since it was read.
+    virtual Result<> patch_group(const GroupPatch &patch) = 0;
+
     // Best effort: an Event that cannot be written is only worth a debug line.
     virtual Result<> post_event(const Pod &pod, const PodEvent &event) = 0;
     virtual Result<> post_node_event(const Node &node,
@@ -136,6 +141,7 @@ class KubeApi : public Kube {
     Result<Workload> get_owner(const std::string &ns,
                                const OwnerRef &owner) override;
     Result<> patch_node(const NodePatch &patch) override;
+    Result<> patch_group(const GroupPatch &patch) override;
     Result<> post_event(const Pod &pod, const PodEvent &event) override;
     Result<> post_node_event(const Node &node, const PodEvent &event) override;
 

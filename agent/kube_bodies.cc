@@ -103,6 +103,26 @@ std::string body_of_event(JsonValue regarding, const ObjectKey &key,
 
 } // namespace
 
+std::string group_body(const GroupPatch &patch, WallTime now)
+{
+    auto condition = JsonValue::object(
+        {{"type", "PodGroupScheduled"},
+         {"status", patch.condition.status},
+         {"reason", patch.condition.reason},
+         {"message", condition_message(patch.condition.message)}});
+    if (patch.flips)
+        condition.add("lastTransitionTime", second_time(now));
+    auto status = JsonValue::object(
+        {{"conditions", JsonValue::array({std::move(condition)})}});
+    return JsonValue::object(
+               {{"metadata",
+                 JsonValue::object(
+                     {{"uid", patch.uid},
+                      {"resourceVersion", patch.resource_version}})},
+                {"status", std::move(status)}})
+        .dump();
+}
+
 std::string owner_path(const std::string &ns, const OwnerRef &owner)
 {
     struct Kind {

@@ -55,6 +55,9 @@ std::string node_path(const std::string &name);
 // Holds the Node's uid and resourceVersion.
 std::string node_body(const NodePatch &patch);
 
+// Holds the object's uid and resourceVersion.
+std::string group_body(const GroupPatch &patch, WallTime now);
+
 // unique makes the Event's name.
 std::string event_body(const Pod &pod, const PodEvent &event,
                        const Reporter &reporter, WallTime now,

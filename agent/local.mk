@@ -11,6 +11,7 @@ agent_libagent_la_SOURCES = \
 	agent/bridge_explain.cc \
 	agent/bridge_gang.cc \
 	agent/bridge_gate.cc \
+	agent/bridge_groups.cc \
 	agent/bridge_health.cc \
 	agent/bridge_hooks.cc \
 	agent/bridge_jobs.cc \
@@ -53,6 +54,9 @@ agent_libagent_la_SOURCES = \
 	agent/gang_key.cc agent/gang_key.h \
 	agent/gang_place.cc agent/gang_place.h \
 	agent/gang_store.cc agent/gang_store.h \
+	agent/group_spec.cc agent/group_spec.h \
+	agent/group_table.cc agent/group_table.h \
+	agent/group_watch.cc agent/group_watch.h \
 	agent/guarded_kube.h \
 	agent/guarded_slurm.h \
 	agent/health.cc agent/health.h \

@@ -292,7 +292,8 @@ int serve(std::shared_ptr<const Conf> conf, const std::string &conf_path,
     Bridge bridge(conf,
                   {slurm, submitters.tasks(), workers.tasks(),
                    reporters.tasks(),
-                   [&](HookMessage m) { (*hooks)->send(std::move(m)); }, access},
+                   [&](HookMessage m) { (*hooks)->send(std::move(m)); }, access,
+                   {group_apis.begin(), group_apis.end()}},
                   mailbox);
     auto web = Web::start(conf->web_address, pages_of(bridge, mailbox, slurm));
     if (!web)
@@ -304,7 +305,7 @@ int serve(std::shared_ptr<const Conf> conf, const std::string &conf_path,
                    conf->lease_name, gate);
     LeaseKeeper keeper(
         {lease, permit, *control}, this_holder(host_name(), conf->socket_path),
-        {[&] { watches.emplace(endpoint, *conf, mailbox); },
+        {[&] { watches.emplace(endpoint, *conf, access, mailbox); },
          [&](LeaseNews news) { mailbox.push(std::move(news)); },
          [&](const std::string &why) {
              log_warning("acts no longer", {{"err", why}});

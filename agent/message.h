@@ -4,6 +4,7 @@
 
 #include "agent/access_watch.h"
 #include "agent/act.h"
+#include "agent/group_spec.h"
 #include "agent/lease.h"
 #include "agent/node_sync.h"
 #include "agent/objects.h"
@@ -13,6 +14,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -29,6 +31,13 @@ template <class Object> struct Listed {
 template <class Object> struct Changed {
     Object object;
     bool deleted = false;
+};
+
+// The objects of an API that say how large gangs are, or that there is no such
+// API.
+struct GroupsListed {
+    GroupApi api = GroupApi::none;
+    std::optional<std::vector<GroupSpec>> specs;
 };
 
 // A list or watch fails, or works again (an empty error message).
@@ -73,7 +82,8 @@ struct Stop {};
 using Message =
     std::variant<Listed<Pod>, Changed<Pod>, Listed<Node>, Changed<Node>,
                  Listed<Namespace>, Changed<Namespace>, Listed<ForeignPod>,
-                 Changed<ForeignPod>, WatchState,
+                 Changed<ForeignPod>, GroupsListed, Changed<GroupSpec>,
+                 WatchState,
                  HookReceived, HookLost, ActionDone, JobsLoaded, StatesLoaded,
                  NodesSynced, NodePatched, LeaseNews, AccessNews, Ask, Reload,
                  Stop>;

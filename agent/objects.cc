@@ -111,7 +111,8 @@ void read_metadata(Pod &pod, const Json &object)
     pod.created = parse_time(metadata.text("creationTimestamp"))
                       .value_or(std::chrono::sys_seconds{});
     pod.owner = controller_of(metadata);
-    pod.gang = gang_key(pod.key, pod.owner, labels, annotations);
+    pod.gang = gang_key(pod.key, pod.owner, labels, annotations,
+                        object.text("spec/schedulingGroup/podGroupName"));
     pod.labels = only_ours(std::move(labels));
     pod.annotations = only_ours(std::move(annotations));
 }

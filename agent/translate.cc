@@ -47,9 +47,7 @@ std::optional<std::uint32_t> time_limit_of(const Pod &pod)
 std::optional<std::uint32_t> time_limit_of(const Gang &gang)
 {
     std::uint32_t longest = 0;
-    for (const PodPtr &pod : gang.pods) {
-        if (pod->terminal() && gang.grouped)
-            continue;
+    for (const PodPtr &pod : gang.grouped ? asked_for(gang) : gang.pods) {
         auto limit = time_limit_of(*pod);
         if (!limit)
             return std::nullopt;
@@ -67,9 +65,7 @@ std::uint64_t divide_up(std::uint64_t amount, std::uint64_t by)
 void size_task(JobDescription &job, const Gang &gang)
 {
     MebiBytes memory{1};
-    for (const PodPtr &pod : gang.pods) {
-        if (gang.grouped && pod->terminal())
-            continue; // another one has come for it
+    for (const PodPtr &pod : gang.grouped ? asked_for(gang) : gang.pods) {
         job.cpus_per_task = std::max(
             job.cpus_per_task,
             static_cast<std::uint16_t>(whole_cpus_up(pod->requests.cpu)));
@@ -93,6 +89,7 @@ JobDescription plain_job(const Gang &gang)
     job.tag = {gang.key.str(), gang.uid, generation_of(gang)};
     if (gang.grouped)
         job.tag.first = lead_of(gang).uid;
+    job.tag.group = gang.group_uid;
     size_task(job, gang);
     return job;
 }
@@ -174,7 +171,7 @@ std::string objection_to(const Gang &gang)
         return {};
     const Pod &first = lead_of(gang);
     Wishes wishes = wishes_in(first.annotations);
-    for (const PodPtr &pod : gang.pods) {
+    for (const PodPtr &pod : gang.grouped ? asked_for(gang) : gang.pods) {
         if (gang.grouped && !waits(gang, *pod))
             continue;
         std::string why = objection_to_pod(*pod);

@@ -86,7 +86,7 @@ template <class Object> class MailSink : public ReflectorSink {
 } // namespace
 
 Watches::Watches(const HttpEndpoint &endpoint, const Conf &conf,
-                 Mailbox<Message> &mailbox)
+                 const Access &access, Mailbox<Message> &mailbox)
 {
     for (const std::string &name : conf.scheduler_names)
         add(endpoint, "/api/v1/pods", "spec.schedulerName=" + name,
@@ -103,15 +103,25 @@ Watches::Watches(const HttpEndpoint &endpoint, const Conf &conf,
     add(endpoint, "/api/v1/pods", foreign_selector(conf),
         std::make_unique<MailSink<ForeignPod>>("watch Pods of others", "",
                                                foreign_pod_from, mailbox));
+    for (GroupApi api : group_apis)
+        group_watches_.push_back(
+            std::make_unique<GroupWatch>(endpoint, api, access, mailbox));
     for (Watch &watch : watches_)
-        threads_.emplace_back([&watch](std::stop_token stop) {
-            try {
-                watch.reflector->run(stop);
-            } catch (const std::exception &e) { // such as no memory
-                log_error("a watch ended for good, restart the agent",
-                          {{"err", e.what()}});
-            }
-        });
+        start(*watch.reflector);
+    for (auto &watch : group_watches_)
+        start(*watch);
+}
+
+template <class Runs> void Watches::start(Runs &watch)
+{
+    threads_.emplace_back([&watch](std::stop_token stop) {
+        try {
+            watch.run(stop);
+        } catch (const std::exception &e) { // such as no memory
+            log_error("a watch ended for good, restart the agent",
+                      {{"err", e.what()}});
+        }
+    });
 }
 
 Watches::~Watches()

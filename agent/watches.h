@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The reflectors of the agent: one thread for the Pods of each scheduler name,
-// one for those of all others, one for Nodes, one for Namespaces. They read objects
-// and push messages.
+// one for those of all others, one for Nodes, one for Namespaces, one for each API
+// of objects that say how large gangs are. They read objects and push messages.
 #pragma once
 
+#include "agent/access.h"
+#include "agent/group_watch.h"
 #include "agent/http.h"
 #include "agent/mailbox.h"
 #include "agent/message.h"
@@ -19,7 +21,7 @@ namespace bridge {
 class Watches {
   public:
     Watches(const HttpEndpoint &endpoint, const Conf &conf,
-            Mailbox<Message> &mailbox);
+            const Access &access, Mailbox<Message> &mailbox);
     // Ends the threads, also in the middle of a watch.
     ~Watches();
 
@@ -32,8 +34,10 @@ class Watches {
     void add(const HttpEndpoint &endpoint, const std::string &path,
              const std::string &selector, std::unique_ptr<ReflectorSink> sink,
              const ReflectorTimes &times = {});
+    template <class Runs> void start(Runs &watch); // on a thread
 
     std::vector<Watch> watches_;
+    std::vector<std::unique_ptr<GroupWatch>> group_watches_;
     std::vector<std::jthread> threads_; // last: they use the above
 };
 

@@ -143,6 +143,19 @@ std::string incomplete_words(const Gang &gang)
                        gang.key.name);
 }
 
+std::string no_group_words(const GroupRef &group)
+{
+    return std::string(path_of(group.api).kind) + " " + group.name +
+           " does not exist yet.";
+}
+
+std::string former_group_words(const Gang &gang)
+{
+    return std::format("PodGroup {} is another one now: Slurm job {} is of the "
+                       "one before.",
+                       gang.key.name, gang.job->ref.id);
+}
+
 std::string no_seat_words(JobRef job, const std::string &why)
 {
     return std::format("Slurm job {} of its gang has no place for the Pod: {}.",

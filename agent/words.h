@@ -4,6 +4,7 @@
 #pragma once
 
 #include "agent/gang.h"
+#include "agent/group_spec.h"
 
 #include <string>
 
@@ -59,6 +60,12 @@ std::string suspended_words(JobRef job);
 
 // "3 of 8 Pods of gang train exist."
 std::string incomplete_words(const Gang &gang);
+
+// "PodGroup train does not exist yet."
+std::string no_group_words(const GroupRef &group);
+
+// "PodGroup train is another one now: Slurm job 812 is of the one before."
+std::string former_group_words(const Gang &gang);
 
 // Of a Pod that came to a gang which runs: "Slurm job 812 of its gang has no
 // place for the Pod: …."

@@ -42,6 +42,7 @@ enum class Write {
     select_node,
     give_volume,
     patch_node,
+    patch_group,
     // HookServer
     send_start,
     send_fail,
@@ -57,7 +58,7 @@ inline constexpr std::array write_names = {
     "resume",      "bind",         "set_unscheduled", "fail_pod",
     "stamp",       "expire_pod",   "set_disrupted", "evict_pod",
     "delete_pod",  "post_event",   "select_node", "give_volume",
-    "patch_node",  "send_start", "send_fail",
+    "patch_node",  "patch_group", "send_start", "send_fail",
     "send_clean",  "lease",
 };
 static_assert(write_names.size() ==

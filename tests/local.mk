@@ -14,6 +14,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/backoff_test.cc \
 	tests/unit/bridge_gang_test.cc \
 	tests/unit/bridge_gate_test.cc \
+	tests/unit/bridge_groups_test.cc \
 	tests/unit/bridge_hooks_test.cc \
 	tests/unit/bridge_kube_faults_test.cc \
 	tests/unit/bridge_adopt_test.cc \
@@ -53,6 +54,8 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/feature_labels_test.cc \
 	tests/unit/feature_report_test.cc \
 	tests/unit/fuzz_corpus_test.cc \
+	tests/unit/group_spec_test.cc \
+	tests/unit/group_watch_test.cc \
 	tests/unit/hybrid_size_test.cc \
 	tests/unit/gang_key_test.cc \
 	tests/unit/gang_place_test.cc \
@@ -176,6 +179,7 @@ tests_fuzz_fuzz_SOURCES = \
 	agent/gang_facts.cc \
 	agent/gang_key.cc \
 	agent/gang_place.cc \
+	agent/group_spec.cc \
 	agent/job.cc \
 	agent/job_requests.cc \
 	agent/job_times.cc \

@@ -5,6 +5,7 @@
 #include "agent/foreign_pods.h"
 #include "agent/node_features.h"
 #include "agent/gang_key.h"
+#include "agent/group_spec.h"
 #include "agent/gang_place.h"
 #include "agent/node_marks.h"
 #include "agent/node_plan.h"
@@ -34,6 +35,8 @@ void grouped(const Gang &alone)
     const GangKey &key = *alone.pods.front()->gang;
     promise(key.uid != alone.uid && key.minimum <= key.size);
     promise(key.objection.find_first_of("\n\x1b") == std::string::npos);
+    for (const GangKey *k = &key; k; k = k->otherwise.get())
+        promise(names_gang(*alone.pods.front(), k->uid));
     Gang gang = alone;
     gang.grouped = true;
     gang.uid = key.uid;
@@ -56,6 +59,22 @@ void grouped(const Gang &alone)
     allocated.memory_per_node = job.memory_per_node;
     gang.job = allocated;
     promise(seat_pods(gang, {{"kn1", "kn1"}}).has_value());
+}
+
+// Of each API: what it says is a number of Pods that a gang may have, or is
+// refused in one line.
+void pod_group(std::string_view input)
+{
+    for (GroupApi api : group_apis) {
+        GroupSpec spec = group_spec_from(object_in(input), api);
+        promise(spec.api == api && spec.same_terms(spec));
+        promise(spec.minimum <= spec.size || spec.minimum == 0);
+        promise(spec.size >= 1 && spec.size <= 2147483647);
+        promise(spec.minimum != 0 || api == GroupApi::workload);
+        promise(spec.timeout.count() >= 0 &&
+                spec.timeout <= std::chrono::hours(24));
+        promise(spec.objection.find_first_of("\n\x1b") == std::string::npos);
+    }
 }
 
 void pod(std::string_view input)
@@ -166,6 +185,7 @@ constexpr FuzzTarget targets[] = {{"pod", pod},
                                   {"node", node},
                                   {"namespace", ns},
                                   {"predicate", predicate},
+                                  {"pod_group", pod_group},
                                   {"volumes", volumes}};
 
 } // namespace

@@ -13,7 +13,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import agent_conf
 import bed
 import faults
+import gangs
 import node_moves as moves
+import pod_groups
 import slurmctld
 import volumes
 from tap import Skip, case, check, equal, run, wait_for
@@ -372,6 +374,25 @@ def pods_with_volumes():
         bed.clean()
         volumes.clean()
         volumes.remove_classes()
+
+
+@case
+def pod_groups_told():
+    """PodGroups: killed as it says on them that they are scheduled; it is said,
+    and each has one job"""
+    def make(name):
+        pod_groups.create(pod_groups.WORKLOAD, name, 1)
+        bed.create(pod_groups.member(pod_groups.WORKLOAD, name, name))
+
+    names = chain(("patch_group",), make)
+    for name in names:
+        bed.wait_phase(name, "Running", 60)
+        wait_for(f"{name} to be told", lambda: pod_groups.condition(name) ==
+                 ("True", "Scheduled", ""), 60)
+        equal(bed.get(name)["metadata"]["labels"][bed.JOB_LABEL],
+              str(gangs.job_of(f"test/workload/{name}")["job_id"]), "the job")
+    bed.clean()
+    pod_groups.remove_all()
 
 
 @case

@@ -10,16 +10,20 @@ RANK = "slurmk8s/rank"
 NODES = "slurmk8s/nodes"
 LWS = "leaderworkerset.sigs.k8s.io/"
 JOBSET = "jobset.sigs.k8s.io/"
+POD_GROUP = "scheduling.x-k8s.io/pod-group"
 
 
 def uid_of(pod):
-    """Its gang's uid, or "" when it is alone."""
+    """Its gang's uid, or "" when it is alone. A Pod that names a PodGroup is taken
+    for one of a gang while it is on no node; it may be alone all the same."""
     meta = pod["metadata"]
     labels, annotations = meta.get("labels", {}), meta.get("annotations", {})
     owner = next((o for o in meta.get("ownerReferences", [])
                   if o.get("controller")), {})
     where = meta["namespace"] + "/"
     sized = SIZE in annotations
+    if annotations.get(SIZE) == "0" and not labels.get(GANG_LABEL):
+        return ""
     if labels.get(GANG_LABEL):
         return where + "gang/" + labels[GANG_LABEL]
     if labels.get(LWS + "group-key"):
@@ -30,6 +34,15 @@ def uid_of(pod):
                 labels.get(JOBSET + "restart-attempt", ""))
     if owner.get("kind") == "Job" and sized:
         return where + "job/" + owner["uid"]
+    if pod["spec"].get("nodeName") and RANK not in annotations:
+        return ""
+    if labels.get(POD_GROUP):
+        return where + "podgroup/" + labels[POD_GROUP]
+    if labels.get(JOBSET + "jobset-uid"):
+        return (where + "jobset/" + labels[JOBSET + "jobset-uid"] + "." +
+                labels.get(JOBSET + "restart-attempt", ""))
+    if group := pod["spec"].get("schedulingGroup", {}).get("podGroupName"):
+        return where + "workload/" + group
     return ""
 
 

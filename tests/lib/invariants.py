@@ -382,13 +382,15 @@ def partial_gang(world):
     for pod in _ours(world):
         if gang := gangs.uid_of(pod):
             members[gang].append(pod)
+    own = _jobs_by_uid(world)  # of those that came on top of a gang's size
     for job in world.jobs:
         if not job.lives or job.uid not in members:
             continue
         its = [p for p in members[job.uid] if
                _annotations(p).get(bed.SLUID_ANNOTATION) == job.sluid]
         waiting = [p for p in members[job.uid] if not p["spec"].get("nodeName")
-                   and not is_over(p) and not _deleting(p)]
+                   and not is_over(p) and not _deleting(p)
+                   and not own[p["metadata"]["uid"]]]
         lives = sum(map(is_live, its))
         if waiting and its and lives < job.tasks:
             yield (f"Gang/{job.name}", f"{job} has {job.tasks} tasks, {lives} "

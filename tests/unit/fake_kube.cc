@@ -303,6 +303,15 @@ Result<> FakeKube::patch_node(const NodePatch &patch)
     return on_node_patch ? on_node_patch(patch) : Result<>{};
 }
 
+Result<> FakeKube::patch_group(const GroupPatch &patch)
+{
+    auto [mishap, error] =
+        next_mishap({"patch_group", patch.key, patch.condition.status});
+    if (mishap == Mishap::refuse)
+        return std::unexpected(error);
+    return on_group_patch ? on_group_patch(patch) : Result<>{};
+}
+
 Result<> FakeKube::post_node_event(const Node &node, const PodEvent &event)
 {
     auto [mishap, error] =

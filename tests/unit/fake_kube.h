@@ -46,6 +46,9 @@ class FakeKube : public Kube {
     // Where patches of Nodes go; they are not kept here.
     std::function<Result<>(const NodePatch &patch)> on_node_patch;
 
+    // Where conditions of PodGroups go; likewise.
+    std::function<Result<>(const GroupPatch &patch)> on_group_patch;
+
     // --- what a test wants to go wrong, or to know
 
     // By uid; what is not in there is gone.
@@ -89,6 +92,7 @@ class FakeKube : public Kube {
     Result<Workload> get_owner(const std::string &ns,
                                const OwnerRef &owner) override;
     Result<> patch_node(const NodePatch &patch) override;
+    Result<> patch_group(const GroupPatch &patch) override;
     Result<> post_event(const Pod &pod, const PodEvent &event) override;
     Result<> post_node_event(const Node &node, const PodEvent &event) override;
 

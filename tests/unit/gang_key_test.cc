@@ -48,7 +48,7 @@ TEST_CASE("a Pod that says nothing is alone, whatever owns it")
 {
     CHECK_FALSE(key_of({}, {}));
     CHECK_FALSE(key_of({{"app", "web"}}, {}, some_job));
-    CHECK_FALSE(key_of(jobset_labels, {}, some_job));
+    CHECK(key_of(jobset_labels, {}, some_job)->group.api == GroupApi::jobset);
     CHECK_FALSE(key_of({}, sized)); // of what?
     CHECK_FALSE(key_of(lws_labels, {}));
 }
@@ -177,4 +177,46 @@ TEST_CASE("ranks go by index, then by name with numbers as numbers")
     CHECK(ranks_before(pod("a-7", 0), pod("b-1", 0)));
     CHECK(ranks_before(pod("7", 0), pod("a", 0)));
     CHECK_FALSE(ranks_before(pod("a", 0), pod("a", 0)));
+}
+
+TEST_CASE("a PodGroup or a JobSet is named by the Pod, and not believed to be there")
+{
+    const TextMap labels{{"scheduling.x-k8s.io/pod-group", "pg"}};
+    auto key = gang_key({"ns1", "web-0"}, some_job, labels, {}, "wl");
+    REQUIRE(key);
+    CHECK(key->uid == "ns1/podgroup/pg");
+    CHECK(key->name == "pg");
+    CHECK(key->group == GroupRef{GroupApi::plugins, "pg"});
+    CHECK(key->size == 0); // the object says it
+    REQUIRE(key->otherwise);
+    CHECK(key->otherwise->uid == "ns1/workload/wl");
+    CHECK_FALSE(key->otherwise->otherwise);
+
+    TextMap of_set = jobset_labels;
+    key = gang_key({"ns1", "web-0"}, some_job, of_set, {}, "wl");
+    CHECK(key->uid == "ns1/jobset/u-1.2");
+    CHECK(key->group == GroupRef{GroupApi::jobset, "js"});
+    CHECK(key->group_uid == "u-1");
+    CHECK(key->index == ((std::uint64_t{1} << 32) | 3));
+    CHECK(key->otherwise->uid == "ns1/workload/wl");
+
+    Pod pod = make_pod("p");
+    pod.gang = key;
+    CHECK(names_gang(pod, "ns1/workload/wl"));
+    CHECK(names_gang(pod, "ns1/jobset/u-1.2"));
+    CHECK_FALSE(names_gang(pod, "ns1/podgroup/wl"));
+}
+
+TEST_CASE("what the Pods say of their size goes first; 0 is no gang at all")
+{
+    const TextMap none{{"slurmk8s/gang-size", "0"}};
+    auto of = [](const TextMap &labels, const TextMap &annotations) {
+        return gang_key({"ns1", "web-0"}, some_job, labels, annotations, "wl");
+    };
+    CHECK(of({}, sized)->uid == "ns1/job/uid-steps");
+    CHECK(of(jobset_labels, sized)->group.api == GroupApi::none);
+    CHECK_FALSE(of({}, none));
+    CHECK_FALSE(of(jobset_labels, none));
+    CHECK_FALSE(of(lws_labels, none));
+    CHECK(of({{"slurmk8s/gang", "train"}}, none)->objection != "");
 }

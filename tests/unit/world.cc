@@ -31,7 +31,8 @@ struct World::Agent {
                   [&world](HookMessage m) {
                       if (world.slurm.hooks)
                           world.slurm.receive(m);
-                  }},
+                  },
+                  Access::unlimited(), world.group_apis},
                  mailbox)
     {
     }
@@ -50,6 +51,9 @@ World::World()
     conf.node_interval = std::chrono::seconds(3600);
     kube.on_node_patch = [this](const NodePatch &patch) {
         return patch_node(patch);
+    };
+    kube.on_group_patch = [this](const GroupPatch &patch) {
+        return patch_group(patch);
     };
     kube.on_change([this](const Pod &pod, bool deleted) {
         if (agent_ && watch_pods)
@@ -87,6 +91,16 @@ void World::send_lists()
             if (pod.scheduler_name == name)
                 pods.objects.push_back(pod);
         agent_->mailbox.push(std::move(pods));
+    }
+    for (GroupApi api : group_apis) {
+        GroupsListed listed{api, std::nullopt};
+        if (apis_there.contains(api))
+            listed.specs = groups;
+        if (listed.specs)
+            std::erase_if(*listed.specs, [&](const GroupSpec &group) {
+                return group.api != api;
+            });
+        agent_->mailbox.push(std::move(listed));
     }
     agent_->mailbox.push(Listed<ForeignPod>{"", foreign});
     agent_->mailbox.push(Listed<Node>{"", nodes});
@@ -256,6 +270,52 @@ Result<> World::patch_node(const NodePatch &patch)
                 n.annotations.erase(name);
     });
     return {};
+}
+
+void World::put_group(GroupSpec group)
+{
+    std::erase_if(groups, [&](const GroupSpec &known) {
+        return known.key == group.key && known.api == group.api;
+    });
+    groups.push_back(group);
+    if (agent_)
+        deliver(Changed<GroupSpec>{std::move(group), false});
+}
+
+void World::delete_group(const std::string &name)
+{
+    auto found = std::ranges::find_if(
+        groups, [&](const GroupSpec &group) { return group.key.name == name; });
+    REQUIRE(found != groups.end());
+    GroupSpec group = *found;
+    groups.erase(found);
+    deliver(Changed<GroupSpec>{std::move(group), true});
+}
+
+std::string World::scheduled_of(const std::string &name) const
+{
+    for (const GroupSpec &group : groups)
+        if (group.key.name == name)
+            return group.scheduled.status + " " + group.scheduled.reason +
+                   " " + group.scheduled.message;
+    return "no such group";
+}
+
+Result<> World::patch_group(const GroupPatch &patch)
+{
+    for (GroupSpec &group : groups) {
+        if (group.key != patch.key || group.api != patch.api)
+            continue;
+        if (group.uid != patch.uid ||
+            group.resource_version != patch.resource_version)
+            return fail(Code::conflict, "the PodGroup has changed");
+        group.scheduled = patch.condition;
+        group.resource_version += "1";
+        if (agent_)
+            agent_->mailbox.push(Changed<GroupSpec>{group, false});
+        return {};
+    }
+    return fail(Code::not_found, "no PodGroup");
 }
 
 std::optional<Pod> World::pod(const std::string &name) const

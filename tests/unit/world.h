@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -81,12 +82,22 @@ class World {
     std::vector<Node> nodes;
     std::vector<ForeignPod> foreign;
     std::vector<Namespace> namespaces;
+    // Which APIs of groups the agent watches, which of them the server has, and
+    // their objects.
+    std::set<GroupApi> group_apis;
+    std::set<GroupApi> apis_there;
+    std::vector<GroupSpec> groups;
+    // A user's write, or the API server's, and all that follows.
+    void put_group(GroupSpec group);
+    void delete_group(const std::string &name);
+    std::string scheduled_of(const std::string &name) const; // the condition
 
   private:
     struct Agent;
 
     bool one_step();
     Result<> patch_node(const NodePatch &patch);
+    Result<> patch_group(const GroupPatch &patch);
     std::string ask(const std::function<std::string(Bridge &)> &question);
 
     std::unique_ptr<Agent> agent_;

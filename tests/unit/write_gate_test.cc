@@ -73,6 +73,7 @@ struct Fixture {
         note(Write::evict_pod, kube.evict_pod(pod));
         note(Write::post_event, kube.post_event(pod, {}));
         note(Write::patch_node, kube.patch_node({}));
+        note(Write::patch_group, kube.patch_group({}));
         note(Write::delete_pod, kube.delete_pod(pod));
         note(Write::select_node, kube.select_node({}, "n1"));
         note(Write::give_volume, kube.give_volume({}, {}));

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""PodGroups, for tests: those of scheduler-plugins, whose CRD is no part of this
+repository (tests/lib/controllers.py says where it is looked for), and those of
+Kubernetes' own Workload API, which the sandbox has."""
+import bed
+import controllers
+import gangs
+from tap import Skip, wait_for
+
+PLUGINS = "/apis/scheduling.x-k8s.io/v1alpha1"
+WORKLOAD = "/apis/scheduling.k8s.io/v1alpha2"
+
+
+def path(api, name="", namespace=bed.NAMESPACE):
+    return f"{api}/namespaces/{namespace}/podgroups" + (name and "/" + name)
+
+
+def create(api, name, count, namespace=bed.NAMESPACE, **spec):
+    """count: of Pods that start together; None is the policy basic."""
+    if api == WORKLOAD:
+        policy = {"basic": {}} if count is None else {
+            "gang": {"minCount": count}}
+        spec["schedulingPolicy"] = policy
+    else:
+        spec["minMember"] = count
+    return bed.api("POST", path(api, namespace=namespace), {
+        "apiVersion": api.removeprefix("/apis/"), "kind": "PodGroup",
+        "metadata": {"name": name}, "spec": spec})
+
+
+def member(api, name, group, **options):
+    """The body of a Pod of that PodGroup."""
+    if api == WORKLOAD:
+        return bed.pod(name, schedulingGroup={"podGroupName": group}, **options)
+    body = bed.pod(name, **options)
+    body["metadata"]["labels"] = {gangs.POD_GROUP: group}
+    return body
+
+
+def delete(api, name):
+    bed.api("DELETE", path(api, name))
+
+
+def condition(name):
+    """PodGroupScheduled of the PodGroup of Kubernetes' own API, as
+    (status, reason, message); None: it has none."""
+    status = bed.api("GET", path(WORKLOAD, name)).get("status", {})
+    return next(((c["status"], c["reason"], c.get("message", ""))
+                 for c in status.get("conditions", [])
+                 if c["type"] == "PodGroupScheduled"), None)
+
+
+def served(api):
+    try:
+        bed.api("GET", path(api))
+        return True
+    except (bed.ApiError, ValueError):  # no such path, said in plain text
+        return False
+
+
+def remove_all():
+    """Kubernetes' own stay until their Pods are gone."""
+    for api in (PLUGINS, WORKLOAD):
+        if served(api):
+            for item in bed.api("GET", path(api))["items"]:
+                delete(api, item["metadata"]["name"])
+
+
+def _crd():
+    file = controllers.where() / "podgroup-crd.yaml"
+    if not file.exists():
+        raise Skip(f"no podgroup-crd.yaml in {controllers.where()}: "
+                   "set CONTROLLERS")
+    return str(file)
+
+
+def install_crd():
+    bed.run("kubectl", "apply", "--server-side", "-f", _crd())
+    wait_for("the API of scheduler-plugins", lambda: served(PLUGINS))
+
+
+def remove_crd():
+    bed.run("kubectl", "delete", "--ignore-not-found", "--wait", "-f", _crd())
