@@ -170,12 +170,14 @@ def hold():
 @case
 def dependency():
     """dependency: the job waits for another one, by its JobId"""
-    asks("first", run="3s")
+    asks("first", run=None)
     first = bed.wait_job("first", "RUNNING")["job_id"]
     asks("second", dependency=f"afterok:{first}")
     asks("third", dependency=f"afternotok:{first}")
     second = bed.wait_job("second", "PENDING")
     check(str(first) in second["dependency"], second["dependency"])
+    bed.wait_job("third", "PENDING")
+    bed.end("first")
     bed.wait_ended("first", "COMPLETED", "0:0")
     bed.wait_ended("second", "COMPLETED", "0:0")
     bed.wait_words("third", "Dependency")
@@ -283,6 +285,11 @@ def owners():
             bed.api("DELETE", path, {"propagationPolicy": "Background"})
 
 
+def remove_classes():
+    for name in ("test-urgent", "test-idle", "test-unknown"):
+        bed.run("kubectl", "delete", "--ignore-not-found", "priorityclass", name)
+
+
 def taken_with(name, priority_class, **wishes):
     try:
         return asks(name, spec={"priorityClassName": priority_class}, **wishes)
@@ -294,6 +301,7 @@ def taken_with(name, priority_class, **wishes):
 @case
 def priority_class():
     """a PriorityClass of k8s.conf's table means a nice value and a QoS"""
+    atexit.register(remove_classes)
     for name, value in (("test-urgent", 1000), ("test-idle", 1),
                         ("test-unknown", 5)):
         try:
@@ -330,9 +338,9 @@ def pending_limits():
         wait_for("two of the others to say so", lambda: sum(
             "MaxPendingJobs=12" in bed.condition(name, "other")
             .get("message", "") for name in others) == 2)
-        metrics = bed.inside("curl", "-sf",
-                             f"http://{bed.web_address()}/metrics")
-        check('slurmk8sd_pending_jobs{where="line"} 4' in metrics, metrics)
+        wait_for("four in the line", lambda:
+                 'slurmk8sd_pending_jobs{where="line"} 4' in bed.inside(
+                     "curl", "-sf", f"http://{bed.web_address()}/metrics"))
         bed.delete(said[0])  # whoever leaves the line changes nothing
         bed.wait_gone(said[0])
         equal(len(waiting()), 12, "jobs")
