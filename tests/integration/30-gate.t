@@ -6,6 +6,7 @@ kubelet; one slow stopper does not stop a whole node; and nothing opens wrongly
 when the agent or slurmctld dies meanwhile."""
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -16,7 +17,7 @@ from tap import case, check, equal, never, run, wait_for
 NODE = "real1"  # of 2 CPUs or more; here it has both slurmd and kubelet
 CONF = "/etc/slurm/k8s.conf"
 GATE_REASON = "slurmk8sd: Pods of ended jobs do not stop"
-LIVES_ON = "trap '' TERM; while :; do sleep 0.2; done"  # ignores TERM
+STOPPERS = bed.SANDBOX / "stoppers"  # a file for each that shall stop
 
 
 def sandbox_up(*options):
@@ -44,6 +45,11 @@ def pod(name, cpus, grace=2, command="sleep 600", **spec):
                    terminationGracePeriodSeconds=grace, **spec)
 
 
+def stops(name="stopper"):
+    """Its container does, which has ignored TERM."""
+    (STOPPERS / name).touch()
+
+
 def lives(name):
     """Containers of it may run."""
     found = bed.get(name)
@@ -51,9 +57,17 @@ def lives(name):
         "Succeeded", "Failed")
 
 
-def stopper(cpus, grace, name="stopper"):
-    """A Pod that takes all of its grace to stop, of a job that has ended."""
-    bed.create(pod(name, cpus, grace, LIVES_ON))
+def stopper(cpus, name="stopper"):
+    """A Pod of a job that has ended, which lives on until stops()."""
+    STOPPERS.mkdir(exist_ok=True)
+    (STOPPERS / name).unlink(missing_ok=True)
+    body = pod(name, cpus, 600, "trap '' TERM; "
+               f"until [ -e /stoppers/{name} ]; do sleep 0.2; done")
+    body["spec"]["volumes"] = [{"name": "stoppers", "hostPath": {
+        "path": str(STOPPERS)}}]
+    body["spec"]["containers"][0]["volumeMounts"] = [
+        {"name": "stoppers", "mountPath": "/stoppers"}]
+    bed.create(body)
     bed.wait_phase(name, "Running")
     bed.run("scancel", str(bed.job_of(name)["job_id"]))
     bed.wait_job(name, "CANCELLED")
@@ -93,9 +107,16 @@ def opens_only_after(opened, name, seconds=60):
     wait_for(f"the gate to open after {name}", is_open, seconds)
 
 
+def opens_when_it_stops(opened):
+    """Not before the stopper's container is gone, and then."""
+    never("it opens while the stopper lives", opened, 4)
+    stops()
+    opens_only_after(opened, "stopper")
+
+
 def native_job_runs():
     """On a node without Pods nobody waits."""
-    wait_done(sbatch(1, partition="native", script="true"), 15)
+    wait_done(sbatch(1, partition="native", script="true"))
 
 
 def set_conf(*lines):
@@ -120,6 +141,8 @@ def reconfigure():
 def clean():
     bed.run("scancel", "--user=alice", "--partition=hybrid")
     bed.run("scancel", "--user=alice", "--partition=native")
+    if STOPPERS.exists():
+        stops()
     bed.clean()
 
 
@@ -141,13 +164,13 @@ def hybrid_node():
 def next_pod_waits():
     """a Pod ignores TERM; after scancel the next Pod that needs its CPUs is bound
     when its last container is gone, and says why it waits"""
-    stopper(CPUS, 8)
+    stopper(CPUS)
     bed.create(pod("next", CPUS))
     bed.wait_job("next", "CONFIGURING")
     bed.wait_words("next", "waits until containers of ended jobs stop")
     check(lives("stopper"), "the stopper lives")
     native_job_runs()
-    opens_only_after(lambda: bed.get("next")["spec"].get("nodeName"), "stopper")
+    opens_when_it_stops(lambda: bed.get("next")["spec"].get("nodeName"))
     bed.wait_phase("next", "Running")
 
 
@@ -155,12 +178,12 @@ def next_pod_waits():
 def next_job_waits():
     """after scancel the next ordinary job that needs the CPUs starts when the last
     container is gone"""
-    stopper(CPUS, 8)
+    stopper(CPUS)
     job = sbatch(CPUS)
     wait_held(job)
     check(lives("stopper"), "the stopper lives")
     native_job_runs()
-    opens_only_after(lambda: not is_held(job), "stopper")
+    opens_when_it_stops(lambda: not is_held(job))
     wait_done(job)
     equal(node_of()["reason"], "", "the reason of a drain")
 
@@ -169,19 +192,19 @@ def next_job_waits():
 def opens_early():
     """beside a slow stopper a small job starts at once and a small Pod too, the
     next one waits"""
-    stopper(CPUS - 1, 12)
-    early = sbatch(1, script="sleep 3")
-    wait_for("the small job to run", lambda: state(early) in
-             (["RUNNING"], ["COMPLETED"]), 8)
+    stopper(CPUS - 1)
+    bed.inside("rm", "-f", "/tmp/early-ends")
+    early = sbatch(1, script="until [ -e /tmp/early-ends ]; do sleep 0.2; done")
+    wait_for("the small job to run", lambda: state(early) == ["RUNNING"])
     late = sbatch(1)
     wait_held(late)
+    bed.inside("touch", "/tmp/early-ends")
     wait_done(early)
-    check(lives("stopper"), "the stopper lives")
     # what the small job had is free again, and nobody tells the agent
-    wait_for("the next one to run", lambda: not is_held(late), 6)
+    wait_for("the next one to run", lambda: not is_held(late))
     wait_done(late)
     bed.create(pod("small", 1))
-    bed.wait_phase("small", "Running", 8)
+    bed.wait_phase("small", "Running")
     check(lives("stopper"), "the stopper lives")
 
 
@@ -194,25 +217,24 @@ def timeout():
     conf = set_conf("GateTimeout=4")
     try:
         reconfigure()
-        stopper(CPUS, 25)
+        stopper(CPUS)
         since = bed.log_size("slurmctld")
         job = sbatch(min(CPUS, 2), partition="hybrid,native")
-        wait_held(job)
-        equal(bed.jobs()[job]["nodes"], NODE, "its node")
         wait_for("the job to be requeued", lambda:
                  bed.jobs()[job]["restart_cnt"] == 1)
         check("DRAIN" in node_of()["state"], "the node is drained first")
         equal(node_of()["reason"], GATE_REASON, "reason")
         log = bed.log_since("slurmctld", since)
-        check(-1 < log.find(f"drained {NODE}") <
-              log.find("ending its prolog"), "the order of things")
+        check(re.search(rf"(Allocate|Started) JobId={job}\b.*\b{NODE}\b(?s:.*)"
+                        rf"drained {NODE}(?s:.*)ending its prolog", log),
+              f"the order of things: {log}")
         check(lives("stopper"), "the stopper lives")
         bed.run("scancel", str(filler))
         # Slurm itself lets a requeued job wait for two minutes.
         bed.run("scontrol", "update", f"JobId={job}", "StartTime=now")
         wait_done(job)
         equal(bed.jobs()[job]["nodes"], "native1", "its second node")
-        opens_only_after(lambda: "DRAIN" not in node_of()["state"], "stopper")
+        opens_when_it_stops(lambda: "DRAIN" not in node_of()["state"])
     finally:
         bed.inside("sh", "-c", f"cat > {CONF}", stdin=conf)
         reconfigure()
@@ -227,23 +249,26 @@ def bind_timeout():
     try:
         for i in range(4):
             bed.create(bed.pod(f"filler-{i}", cpu="16",
-                               terminationGracePeriodSeconds=60,
+                               terminationGracePeriodSeconds=600,
                                annotations={"sandbox/stop":
-                                            "25s" if i == 0 else "1s"}))
+                                            "10m" if i == 0 else "1s"}))
         for i in range(4):
             bed.wait_phase(f"filler-{i}", "Running")
         slow = bed.job_of("filler-0")
         bed.run("scancel", str(slow["job_id"]))
         bed.create(bed.pod("next", cpu="16"))
-        first = bed.wait_job("next", "CONFIGURING")
+        first, _ = wait_for("a new job", lambda: (
+            lambda jobs: jobs if len(jobs) == 2 else None)(
+                bed.jobs_of("next")), 40)
         equal(first["nodes"], slow["nodes"], "its node")
-        wait_for("a new job", lambda: bed.job_of("next")["job_id"] !=
-                 first["job_id"], 40)
         equal(node_of(slow["nodes"])["reason"], GATE_REASON, "reason")
         check(lives("filler-0"), "the slow one lives")
         bed.delete("filler-1")
         bed.wait_phase("next", "Running")
         check(bed.job_of("next")["nodes"] != slow["nodes"], "it went elsewhere")
+        never("the node is resumed while the slow one lives", lambda: "DRAIN"
+              not in node_of(slow["nodes"])["state"], 3)
+        bed.play("filler-0", stop="1ms")
         wait_for("the node to be resumed", lambda: "DRAIN" not in
                  node_of(slow["nodes"])["state"], 60)
         check(not lives("filler-0"), "resumed when it was clean")
@@ -256,7 +281,7 @@ def bind_timeout():
 def agent_killed():
     """the agent is killed while a node is dirty, and started again: the gate stays
     closed until the last container is gone"""
-    stopper(CPUS, 20)
+    stopper(CPUS)
     bed.ctl("kill", "slurmk8sd")
     try:
         job = sbatch(1)
@@ -265,7 +290,7 @@ def agent_killed():
     finally:
         bed.ctl("start", "slurmk8sd")
     check(lives("stopper"), "the stopper lives")
-    opens_only_after(lambda: not is_held(job), "stopper")
+    opens_when_it_stops(lambda: not is_held(job))
     wait_done(job)
 
 
@@ -273,7 +298,7 @@ def agent_killed():
 def slurmctld_killed():
     """slurmctld is killed while a node is dirty, with the agent down too: the gate
     is closed for bridge nodes until the agent is back, other nodes never wait"""
-    stopper(CPUS, 40)
+    stopper(CPUS)
     bed.ctl("kill", "slurmk8sd")
     try:
         bed.ctl("kill", "slurmctld")
@@ -285,7 +310,7 @@ def slurmctld_killed():
     finally:
         bed.ctl("start", "slurmk8sd")
     check(lives("stopper"), "the stopper lives")
-    opens_only_after(lambda: not is_held(job), "stopper")
+    opens_when_it_stops(lambda: not is_held(job))
     wait_done(job)
 
 
@@ -293,14 +318,14 @@ def slurmctld_killed():
 def slurmctld_killed_alone():
     """slurmctld is killed while a node is dirty and the agent lives: nothing opens
     before the last container is gone, other nodes never wait"""
-    stopper(CPUS, 25)
+    stopper(CPUS)
     bed.ctl("kill", "slurmctld")
     bed.ctl("start", "slurmctld")
     job = sbatch(1)
     wait_held(job)
     native_job_runs()
     check(lives("stopper"), "the stopper lives")
-    opens_only_after(lambda: not is_held(job), "stopper")
+    opens_when_it_stops(lambda: not is_held(job))
     wait_done(job)
 
 
