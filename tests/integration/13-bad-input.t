@@ -7,6 +7,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import bed
+from asking import make_namespace
 from tap import case, check, equal, never, run, wait_for
 
 
@@ -136,20 +137,10 @@ def gated():
     bed.wait_ended("gated", "COMPLETED", "0:0")
 
 
-def namespace(name, annotations):
-    try:
-        bed.api("POST", "/api/v1/namespaces",
-                {"metadata": {"name": name, "annotations": annotations}})
-    except bed.ApiError as error:
-        check(error.status == 409, str(error))
-    wait_for("its ServiceAccount", lambda: "default" in bed.run(
-        "kubectl", "get", "serviceaccounts", "-n", name))
-
-
 @case
 def identity_of_the_namespace():
     """the namespace's annotations say whom a Pod runs as, the Pod cannot"""
-    namespace("of-bob", {"slurmk8s/user": "bob", "slurmk8s/account": "physics"})
+    make_namespace("of-bob", user="bob", account="physics")
     body = bed.pod("bobs", namespace="of-bob",
                    annotations={"sandbox/run": "100ms"})
     bed.create(body)
@@ -164,8 +155,8 @@ def identity_of_the_namespace():
 @case
 def root_is_refused():
     """a namespace that would run as root is refused, and so is an unknown user"""
-    namespace("of-root", {"slurmk8s/user": "root"})
-    namespace("of-nobody", {"slurmk8s/user": "no-such-user"})
+    make_namespace("of-root", user="root")
+    make_namespace("of-nobody", user="no-such-user")
     for ns, words in (("of-root", "root"), ("of-nobody", "no-such-user")):
         bed.create(bed.pod("p", namespace=ns))
         wait_for(f"the sentence in {ns}", lambda: words in
@@ -204,20 +195,22 @@ def forged_marks_without_policies():
     saved = bed.api("GET", policies)["items"]
     for item in saved:
         bed.api("DELETE", f"{policies}/{item['metadata']['name']}")
+    body = bed.pod("forged")
+    body["metadata"]["labels"] = {bed.JOB_LABEL: "1"}
+
+    def taken(pod):
+        try:
+            return bed.create(pod)
+        except bed.ApiError:
+            return None
     try:
-        def taken():
-            body = bed.pod("forged")
-            body["metadata"]["labels"] = {bed.JOB_LABEL: "1"}
-            try:
-                return bed.create(body)
-            except bed.ApiError:
-                return None
-        wait_for("the policies to be gone", taken)
-        bed.create(bed.pod("placed", nodeName="kn1"))
+        wait_for("the policy of our label to be gone", lambda: taken(body))
+        wait_for("that of nodeName to be gone", lambda: taken(
+            bed.pod("placed", nodeName="kn1")))
         refused("forged", bed.JOB_LABEL)
         still_serving()
+        bed.wait_phase("placed", "Running")
         equal(bed.job_of("placed"), None, "job of a Pod with a nodeName")
-        check(bed.get("placed")["status"]["phase"] == "Running", "left alone")
     finally:
         for item in saved:
             for key in ("uid", "resourceVersion", "creationTimestamp",
@@ -227,6 +220,9 @@ def forged_marks_without_policies():
         for name in ("forged", "placed"):  # no agent would make such ones
             bed.delete(name)
             bed.wait_gone(name)
+        body["metadata"]["name"] = "again"
+        wait_for("the policies to act again", lambda: not (
+            taken(body) and (bed.delete("again", grace=0) or True)))
 
 
 run(before_each=bed.clean, after_each=bed.nothing_left,
