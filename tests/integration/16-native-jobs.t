@@ -47,8 +47,17 @@ def active(job):
                for word in job["job_state"])
 
 
-def twenty_jobs_run():
-    """Twenty ordinary jobs become COMPLETED, and slurmctld answers meanwhile."""
+def asks():
+    """slurmctld answers, after so many seconds."""
+    began = time.monotonic()
+    check(" is UP" in bed.run("scontrol", "ping"), "scontrol ping")
+    bed.run("squeue")
+    return time.monotonic() - began
+
+
+def twenty_jobs_run(usual):
+    """Twenty ordinary jobs become COMPLETED, and slurmctld answers meanwhile, as
+    on a machine where it usually takes so many seconds."""
     one = (f"sbatch --parsable --chdir=/tmp --partition={NATIVE} "
            "--output=/dev/null --wrap true")
     made = bed.inside("sh", "-c", f"for i in $(seq 20); do {one}; done",
@@ -59,10 +68,7 @@ def twenty_jobs_run():
 
     def all_ended():
         nonlocal slowest
-        began = time.monotonic()
-        check(" is UP" in bed.run("scontrol", "ping"), "scontrol ping")
-        bed.run("squeue")
-        slowest = max(slowest, time.monotonic() - began)
+        slowest = max(slowest, asks())
         known = bed.jobs()
         return not any(active(known[job_id]) for job_id in ids)
 
@@ -71,7 +77,8 @@ def twenty_jobs_run():
     for job_id in ids:
         equal(known[job_id]["job_state"], ["COMPLETED"], f"job {job_id}")
         equal(known[job_id]["nodes"], native_node(), f"node of job {job_id}")
-    check(slowest < 5, f"scontrol ping and squeue took {slowest:.1f} s")
+    check(slowest < max(5, 10 * usual), f"scontrol ping and squeue took "
+          f"{slowest:.1f} s, not {usual:.1f}")
 
 
 def a_placeholder_ends_unheard(name):
@@ -114,10 +121,11 @@ def agent_stopped():
     answers"""
     bed.create(bed.pod("unheard"))
     bed.wait_phase("unheard", "Running")
+    usual = asks()
     bed.ctl("kill", "--signal", "STOP", "slurmk8sd")
     try:
         a_placeholder_ends_unheard("unheard")
-        twenty_jobs_run()
+        twenty_jobs_run(usual)
     finally:
         bed.ctl("kill", "--signal", "CONT", "slurmk8sd")
     bed.wait_ended("unheard", "CANCELLED")
@@ -128,10 +136,11 @@ def agent_dead():
     """with the agent killed twenty jobs complete, and slurmctld answers"""
     bed.create(bed.pod("unheard"))
     bed.wait_phase("unheard", "Running")
+    usual = asks()
     bed.ctl("kill", "slurmk8sd")
     try:
         a_placeholder_ends_unheard("unheard")
-        twenty_jobs_run()
+        twenty_jobs_run(usual)
     finally:
         bed.ctl("start", "slurmk8sd")
     bed.wait_ended("unheard", "CANCELLED")
