@@ -86,7 +86,7 @@ set_up() {
     kubectl -n "$ns" create rolebinding user --role=user \
         --serviceaccount="$ns:user" || return
     # Policies act about a second after they were made, and say nothing then.
-    for ((try = 0; try < 100; try++)); do
+    for ((try = 0; try < 300; try++)); do
         policies_act && return
         sleep 0.2
     done
@@ -169,7 +169,7 @@ refused "a user may not change the node of record" "$owned" patch "$user" one \
     '{"metadata": {"annotations": {"slinky.slurm.net/slurm-node": "x"}}}'
 works "a user adds an ephemeral container to a placed Pod" \
     as "$user" debug one --image=none --profile=general --attach=false
-phase() { kubectl -n "$ns" wait pod/one --timeout=20s \
+phase() { kubectl -n "$ns" wait pod/one --timeout=60s \
     --for=jsonpath='{.status.phase}'=Running; }
 works "a kubelet's status writes pass: the Pod runs" phase
 
