@@ -44,11 +44,16 @@ def running(partition):
 
 
 def stubborn(partition):
-    """slow to stop"""
-    bed.create(pod(partition, {"sandbox/stop": "3s"},
-                   terminationGracePeriodSeconds=60))
+    """slow to stop"""  # until stops()
+    bed.create(pod(partition, {"sandbox/stop": "10m"},
+                   terminationGracePeriodSeconds=600))
     bed.wait_phase("p", "Running")
     bed.wait_job("p", "RUNNING")
+
+
+def stops():
+    """The last container of a slow one does."""
+    bed.play("p", stop="1ms")
 
 
 def finished(partition):
@@ -186,7 +191,9 @@ def _():
     scancel()
     wait_for("the end to be asked for", lambda: bed.get("p")["spec"].get(
         "activeDeadlineSeconds") == 1)
-    check("COMPLETING" in bed.state_of(bed.job_of("p")), "COMPLETING")
+    never("its job ends before it", lambda: "COMPLETING" not in
+          bed.state_of(bed.job_of("p")), 2)
+    stops()
     pod_is_stopped("SlurmJobEnded")
     job_ends("CANCELLED")
 
@@ -212,12 +219,11 @@ def over_the_limit():
                        terminationGracePeriodSeconds=60))
     bed.create(bed.pod("finished", annotations={**limited,
                                                 "sandbox/run": "50ms"}))
-    bed.create(bed.pod("waiting", cpu="16", annotations=limited))
-    for name in ("unstarted", "running", "stubborn"):
-        bed.wait_job(name, "RUNNING")
     seen = {}
-    for name in ("unstarted", "running", "stubborn", "finished", "waiting"):
-        if name in ("unstarted", "running", "stubborn"):
+    for name in ("unstarted", "running", "stubborn", "finished"):
+        if name == "finished":
+            bed.wait_ended(name, "COMPLETED", "0:0")
+        else:
             bed.wait_job(name, "TIMEOUT", 150)
             if name == "unstarted":
                 bed.wait_gone(name)
@@ -225,6 +231,10 @@ def over_the_limit():
                 bed.wait_phase(name, "Failed", 60)
             bed.wait_ended(name, "TIMEOUT", "0:0")
         found = bed.get(name)
+        if name == "running":
+            wait_for("its Event", lambda: [
+                e for e in bed.events_of(found["metadata"]["uid"])
+                if "ended: TIMEOUT" in e["note"]])
         seen[name] = (found, bed.job_of(name), bed.events_of(
             found["metadata"]["uid"]) if found else [])
     return seen
@@ -313,6 +323,8 @@ def preempted_cells(partition):
             check("p" not in there or there == ["p"], f"{there} on {where}")
             return there and "p" not in there
 
+        never("the next one comes before it has stopped", next_is_there, 3)
+        stops()
         wait_for("the next Pod to be bound", next_is_there, 60)
         job_ends("PREEMPTED")
 
@@ -364,6 +376,9 @@ def _():
 def _():
     """the same, when the last container is gone"""
     node_down()
+    wait_for("the end to be asked for", lambda: bed.get("p")["spec"].get(
+        "activeDeadlineSeconds") == 1)
+    stops()
     pod_is_stopped("SlurmJobEnded")
     job_ends("NODE_FAIL")
 
