@@ -71,15 +71,17 @@ def component():
     check("contribs/kubernetes/components/nodes-patch" in words, words)
     check("off: owners" not in words, words)
     check("problem: rights" not in words, words)
-    check('msg="a feature is off" feature=nodes-patch'
-          in bed.log_since("slurmk8sd", size), "the log says so")
+    wait_for("the log to say so", lambda:
+             'msg="a feature is off" feature=nodes-patch'
+             in bed.log_since("slurmk8sd", size))
     bed.create(bed.pod("works", annotations={"sandbox/run": "100ms"}))
     bed.wait_ended("works", "COMPLETED", "0:0")
 
     admission.apply()
     tells_no_more("off: nodes-patch")
-    check('msg="a feature is on again" feature=nodes-patch'
-          in bed.log_since("slurmk8sd", size), "the log says so")
+    wait_for("the log to say so", lambda:
+             'msg="a feature is on again" feature=nodes-patch'
+             in bed.log_since("slurmk8sd", size))
 
 
 @case
@@ -94,8 +96,9 @@ def base():
     with restarting():
         words = said("problem: rights: slurmk8sd may not create pods/eviction")
         check("kubectl apply -k contribs/kubernetes" in words, words)
-        check("slurmk8sd may not create pods/eviction"
-              in bed.log_since("slurmk8sd", size), "the log says so")
+        wait_for("the log to say so", lambda:
+                 "slurmk8sd may not create pods/eviction"
+                 in bed.log_since("slurmk8sd", size))
 
         admission.apply()
         tells_no_more("problem: rights")
