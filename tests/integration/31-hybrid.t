@@ -12,7 +12,7 @@ import bed
 import hybrid
 import world
 from hybrid import CPUS, LOW, MEMORY, NODE, PARTITION, pod, sbatch
-from tap import case, check, equal, run, wait_for
+from tap import case, check, equal, never, run, wait_for
 
 
 def state(job_id):
@@ -205,8 +205,8 @@ def a_pod_preempts_a_job():
 def a_job_preempts_a_pod():
     """an ordinary job preempts a Pod, and begins when its containers are gone, not
     before"""
-    bed.create(pod("victim", CPUS, partition=LOW, terminationGracePeriodSeconds=20,
-                   annotations={"sandbox/stop": "5s"}))
+    bed.create(pod("victim", CPUS, partition=LOW, terminationGracePeriodSeconds=600,
+                   annotations={"sandbox/stop": "10m"}))
     bed.wait_phase("victim", "Running")
     job = sbatch(CPUS)
     bed.wait_job("victim", "PREEMPTED")
@@ -218,6 +218,8 @@ def a_job_preempts_a_pod():
         found = bed.get("victim")
         check(not found or world.is_over(found), "it began beside the Pod")
         return True
+    never("it begins before the Pod has stopped", opened, 3)
+    bed.play("victim", stop="1ms")
     wait_for("the job to begin", opened, 40)
     equal(state(job), ["RUNNING"], "the job")
 
