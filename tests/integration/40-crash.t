@@ -311,6 +311,14 @@ def nodes():
                  if n["name"] == "kn4"]
         return found[0] if found else None
 
+    def state():
+        return wait_for("kn4 in Slurm", node)["state"]
+
+    def as_it_was():
+        found = node()
+        return found and "DRAIN" not in found["state"] and \
+            set(found["features"]) == {"k8s", "k8s-untainted", "kwok"}
+
     def forget():
         if node():
             bed.run("scontrol", "delete", "NodeName=kn4")
@@ -319,12 +327,12 @@ def nodes():
         chain(("create_node",), lambda name: forget())
         wait_for("kn4 to be back", node)
         chain(("drain",), lambda name: cordon(True))
-        wait_for("the drain", lambda: "DRAIN" in node()["state"])
+        wait_for("the drain", lambda: "DRAIN" in state())
         chain(("resume",), lambda name: cordon(False))
-        wait_for("the node", lambda: "DRAIN" not in node()["state"])
+        wait_for("the node", lambda: "DRAIN" not in state())
         chain(("set_features",), lambda name: partitions("kwok,other"))
-        wait_for("the features", lambda: set(node()["features"]) ==
-                 {"k8s", "k8s-untainted", "kwok", "other"})
+        wait_for("the features", lambda: set((node() or {"features": []})
+                 ["features"]) == {"k8s", "k8s-untainted", "kwok", "other"})
         chain(("rebuild_partitions",), lambda name: partitions("kwok," + name))
         chain(("set_topology",), lambda name: moves.annotate(
             "kn4", **{moves.TOPOLOGY: name}))
@@ -336,8 +344,7 @@ def nodes():
         cordon(False)
         partitions("kwok")
         moves.annotate("kn4", **{moves.TOPOLOGY: None})
-    wait_for("the node as it was", lambda: node() and set(node()["features"])
-             == {"k8s", "k8s-untainted", "kwok"} and "DRAIN" not in node()["state"])
+    wait_for("the node as it was", as_it_was)
 
 
 @case
