@@ -32,7 +32,7 @@ def fresh():
     proxy.serve_again()
     bed.clean()
     bed.ctl("restart", "slurmk8sd")
-    wait_for("the agent to serve", lambda: bed.status()["serving"])
+    wait_for("the agent to serve", bed.serves)
 
 
 class Stages:
@@ -56,9 +56,7 @@ class Stages:
     def act(self):
         """What happens to them, while the fault is there."""
         bed.create(bed.pod("new"))
-        bed.api("PATCH", f"/api/v1/namespaces/{bed.NAMESPACE}/pods/ends",
-                {"metadata": {"annotations": {"sandbox/run": "10ms"}}},
-                "application/merge-patch+json")
+        bed.end("ends")
         bed.delete("deleted")
         bed.run("scancel", self.cancelled)
 
