@@ -187,13 +187,31 @@ std::vector<Hold> Gate::held() const
     return all;
 }
 
-std::optional<HookMessage> Gate::message(const Hold &hold) const
+std::vector<Hold> Gate::untold() const
+{
+    std::vector<Hold> all = held();
+    std::erase_if(all, [this](const Hold &hold) {
+        const HeldJobs &jobs = hold.hook == Hook::prolog ? prologs_ : epilogs_;
+        return jobs.at(hold.job).told;
+    });
+    return all;
+}
+
+void Gate::forget_told()
+{
+    for (HeldJobs *jobs : {&epilogs_, &prologs_})
+        for (auto &[job, held] : *jobs)
+            held.told = false;
+}
+
+std::optional<HookMessage> Gate::tell(const Hold &hold)
 {
     bool prolog = hold.hook == Hook::prolog;
-    const HeldJobs &jobs = prolog ? prologs_ : epilogs_;
+    HeldJobs &jobs = prolog ? prologs_ : epilogs_;
     auto held = jobs.find(hold.job);
     if (held == jobs.end())
         return std::nullopt;
+    held->second.told = true;
     HookMessage message;
     message.job = hold.job;
     message.nodes = held->second.hostlist;

@@ -119,8 +119,11 @@ class Gate {
     // All that is unfinished: epilogs first, they make nodes dirty.
     std::vector<Hold> held() const;
 
-    // What the agent must know of it; nothing when it is held no more.
-    std::optional<HookMessage> message(const Hold &hold) const;
+    // What the agent must know of it; nothing when it is held no more. Held
+    // hooks count as told from then on, until forget_told().
+    std::optional<HookMessage> tell(const Hold &hold);
+    std::vector<Hold> untold() const; // of held()
+    void forget_told();               // it is another agent
 
   private:
     struct Held {
@@ -130,6 +133,7 @@ class Gate {
         bool ours = false;
         Clock::time_point since{};
         int calls = 1; // of the hook, each owed a callback
+        bool told = false;
     };
     using HeldJobs = std::map<JobRef, Held>;
 

@@ -89,10 +89,9 @@ void HeldHooks::refill()
 {
     std::lock_guard lock(mutex_);
     gate_.forget_parts();
-    queue_.clear();
+    gate_.forget_told();
     dropped_ = 0;
-    for (const Hold &hold : gate_.held())
-        enqueue(hold);
+    queue_untold();
 }
 
 std::optional<HookMessage> HeldHooks::next_message()
@@ -101,7 +100,7 @@ std::optional<HookMessage> HeldHooks::next_message()
     while (!queue_.empty()) {
         Hold hold = queue_.front();
         queue_.pop_front();
-        if (auto message = gate_.message(hold))
+        if (auto message = gate_.tell(hold))
             return message;
     }
     return std::nullopt;
@@ -110,7 +109,19 @@ std::optional<HookMessage> HeldHooks::next_message()
 std::size_t HeldHooks::take_dropped()
 {
     std::lock_guard lock(mutex_);
-    return queue_.empty() ? std::exchange(dropped_, 0) : 0;
+    if (!queue_.empty())
+        return 0;
+    std::size_t dropped = std::exchange(dropped_, 0);
+    if (dropped != 0)
+        queue_untold();
+    return dropped;
+}
+
+void HeldHooks::queue_untold()
+{
+    queue_.clear();
+    for (const Hold &hold : gate_.untold())
+        enqueue(hold);
 }
 
 void HeldHooks::enqueue(const Hold &hold)

@@ -4,7 +4,8 @@
 // never waits for anything else.
 //
 // What the queue holds can be read from the gate again: it is made anew after
-// each connect, and when it is full a hint is dropped and counted.
+// each connect. When it is full a hint is dropped and counted, and queued once
+// there is room.
 #pragma once
 
 #include "common/hook_message.h"
@@ -53,11 +54,13 @@ class HeldHooks {
     // The oldest hint that is still true.
     std::optional<HookMessage> next_message();
 
-    // How many hints found the queue full, once it is empty; counts anew.
+    // How many hints found the queue full, once it is empty; counts anew, and
+    // queues those of them that are still true.
     std::size_t take_dropped();
 
   private:
     void enqueue(const Hold &hold);
+    void queue_untold();
 
     std::mutex mutex_; // of all below
     Gate gate_;

@@ -306,7 +306,7 @@ TEST_CASE("what is finished is not told again")
     CHECK(agent.next().job == ours(2).job);
 }
 
-TEST_CASE("hints beyond the queue's limit are dropped and made up by a resync")
+TEST_CASE("hints beyond the queue's limit are dropped, and told later")
 {
     Fixture f;
     f.settings.queue_limit = 2;
@@ -321,6 +321,10 @@ TEST_CASE("hints beyond the queue's limit are dropped and made up by a resync")
     CHECK(agent.next().job == ours(1).job);
     CHECK(agent.next().job == ours(2).job);
     CHECK(agent.next().type == Type::resync);
+    CHECK(agent.next().job == ours(3).job);
+    CHECK(agent.next().job == ours(4).job);
+    CHECK(agent.next().type == Type::resync);
+    CHECK(agent.next().job == ours(5).job);
     f.link->prolog(ours(6));
     CHECK(agent.next().job == ours(6).job);
 }

@@ -322,7 +322,7 @@ TEST_CASE("after a start bridge nodes are unknown until synced, others never")
     CHECK(gate.prolog(ordinary(1, "n1")));
     CHECK(gate.prolog(ordinary(2, "n2,n3")));
     CHECK_FALSE(gate.prolog(ordinary(3, "n3")));
-    CHECK(gate.message({Hook::prolog, ordinary(2, "").job})->dirty == "n2");
+    CHECK(gate.tell({Hook::prolog, ordinary(2, "").job})->dirty == "n2");
     gate.bridge("n1,n2");
     CHECK_FALSE(gate.has_due());
     gate.synced("n2");
@@ -431,8 +431,8 @@ TEST_CASE("a held prolog is told with its nodes and those that are dirty")
     gate.prolog(ours(2, "n1,n2,n3"));
     gate.prolog(ordinary(3, "n2"));
 
-    auto mine = gate.message({Hook::prolog, ours(2, "").job});
-    auto other = gate.message({Hook::prolog, ordinary(3, "").job});
+    auto mine = gate.tell({Hook::prolog, ours(2, "").job});
+    auto other = gate.tell({Hook::prolog, ordinary(3, "").job});
 
     REQUIRE(mine);
     CHECK(mine->type == HookMessage::Type::allocated);
@@ -450,14 +450,14 @@ TEST_CASE("a held epilog is told with its nodes, and nothing once it is over")
     Gate gate(split);
     gate.epilog(ours(1, "n1"));
 
-    auto ended = gate.message({Hook::epilog, ours(1, "").job});
+    auto ended = gate.tell({Hook::epilog, ours(1, "").job});
     gate.clean(ours(1, "").job);
 
     REQUIRE(ended);
     CHECK(ended->type == HookMessage::Type::ended);
     CHECK(ended->job == ours(1, "").job);
     CHECK(ended->nodes == "n1");
-    CHECK_FALSE(gate.message({Hook::epilog, ours(1, "").job}));
+    CHECK_FALSE(gate.tell({Hook::epilog, ours(1, "").job}));
 }
 
 TEST_CASE("a job of ours without nodes is held like any other")
