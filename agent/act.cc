@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/act.h"
 
+#include "agent/act_end.h"
 #include "agent/act_gang.h"
 #include "agent/gang_key.h"
 #include "agent/job_requests.h"
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ranges>
 
 namespace bridge {
 
@@ -23,13 +23,6 @@ bool is_purposeful(JobState state)
 {
     return state == JobState::cancelled || state == JobState::timeout ||
            state == JobState::preempted || state == JobState::deadline;
-}
-
-// What was refused is refused again: then there is another way.
-bool try_later(const Result<> &said)
-{
-    return !said && (said.error().code == Code::busy ||
-                     said.error().code == Code::uncertain);
 }
 
 struct Actor {
@@ -180,24 +173,17 @@ struct Actor {
         // has yet to allocate, which gets no exit code.
         if (context.slurmctld_left())
             return fail(Code::busy, "slurmctld went away: the job is read again");
-        if (auto there = unlisted(); !there)
-            return std::unexpected(there.error());
-        else if (*there)
-            return StillThere{std::move(**there)};
-        if (!complete.why.empty()) {
+        return unless_there([&] {
             // For people only: the state and the exit code say enough to go on.
-            (void)slurm().set_comment(complete.job, complete.why);
-        }
-        return end(slurm().complete(complete.job, complete.status));
+            if (!complete.why.empty())
+                (void)slurm().set_comment(complete.job, complete.why);
+            return end(slurm().complete(complete.job, complete.status));
+        });
     }
 
     Result<Outcome> operator()(const Cancel &cancel) const
     {
-        if (auto there = unlisted(); !there)
-            return std::unexpected(there.error());
-        else if (*there)
-            return StillThere{std::move(**there)};
-        return end(slurm().cancel(cancel.job));
+        return unless_there([&] { return end(slurm().cancel(cancel.job)); });
     }
 
     // The generation first: if we are killed in between, the cancel that a
@@ -222,31 +208,23 @@ struct Actor {
 
     Result<Outcome> operator()(const EndPods &ending) const
     {
-        for (const PodPtr &pod : gang.pods) {
-            if (!lives_by_job(gang, *pod) || pod->deleting)
-                continue;
-            if (auto ended = end_pod(*pod, ending); !ended)
-                return std::unexpected(ended.error());
-        }
-        return Done{};
+        return end_pods(gang, ending, kube());
     }
 
     Result<Outcome> operator()(const FailPods &failing) const
     {
-        std::string words = job_ended_words(failing.job, failing.state);
-        std::string reason = failed_pod_reason(failing.state);
-        // The first one last: it tells whom the job was for.
-        for (const PodPtr &pod : std::views::reverse(gang.pods)) {
-            bool bound = gang.grouped && pod->bound();
-            if (pod->terminal() || pod->deleting || bound)
-                continue;
-            if (auto failed = kube().fail_pod(*pod, reason, words); !failed)
-                return std::unexpected(failed.error());
-            (void)kube().post_event(
-                *pod,
-                {PodEvent::Type::warning, reason, "Scheduling", words});
-        }
-        return Done{};
+        return fail_pods(gang, failing, kube());
+    }
+
+    template <class EndJob>
+    Result<Outcome> unless_there(const EndJob &end_job) const
+    {
+        auto there = unlisted();
+        if (!there)
+            return std::unexpected(there.error());
+        if (*there)
+            return StillThere{std::move(**there)};
+        return end_job();
     }
 
     // A list may lack a Pod that is there; only "not found" is an answer.
@@ -350,31 +328,6 @@ struct Actor {
         ended.tag = {gang.key.str(), gang.uid, generation_of(pod)};
         ended.state = *state;
         return ended;
-    }
-
-    // The object and the logs stay, unless nothing ever ran or it does not react.
-    Result<> end_pod(const Pod &pod, const EndPods &ending) const
-    {
-        std::string words = job_ended_words(ending.job, ending.state);
-        if (!told_to_end(pod))
-            (void)kube().post_event(pod, {PodEvent::Type::warning,
-                                          ended_event_reason(ending.state),
-                                          "Ending", words});
-        std::string disruption = disruption_reason(ending.state);
-        if (!disruption.empty())
-            if (auto said = kube().set_disrupted(pod, disruption, words);
-                try_later(said))
-                return said;
-        if (ending.insist || !pod.started)
-            return kube().delete_pod(pod);
-        if (ending.state == JobState::preempted)
-            if (auto evicted = kube().evict_pod(pod);
-                evicted || try_later(evicted))
-                return evicted;
-        auto expired = kube().expire_pod(pod);
-        if (expired || try_later(expired))
-            return expired;
-        return kube().delete_pod(pod); // which knows whether it is gone
     }
 
     // A job that is gone is a job that has ended.

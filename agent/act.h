@@ -13,7 +13,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <variant>
+#include <vector>
 
 namespace bridge {
 
@@ -37,8 +39,13 @@ struct StillThere { // the Pod of a job that seemed to have none
 struct VolumesSeen {
     VolumeNeeds needs;
 };
-using Outcome =
-    std::variant<Done, Submitted, Looked, StillThere, VolumesSeen>;
+struct PodsEnded {
+    // Those (uids) whose binding was of unknown outcome, and which are bound to
+    // no node: nothing of them had to be ended.
+    std::vector<std::string> never_bound;
+};
+using Outcome = std::variant<Done, Submitted, Looked, StillThere, VolumesSeen,
+                             PodsEnded>;
 
 // What an Action needs besides the gang: a copy, so that nothing is shared.
 struct ActContext {

@@ -78,6 +78,10 @@ void Bridge::note_outcome(GangEntry &entry, ActionDone &done)
         note_looked(entry, *looked);
     } else if (auto *seen = std::get_if<VolumesSeen>(&*done.outcome)) {
         note_volumes(entry, *seen, done.action);
+    } else if (auto *ended = std::get_if<PodsEnded>(&*done.outcome)) {
+        for (const std::string &pod : ended->never_bound)
+            gang.maybe_bound.erase(pod);
+        hold_back(entry, done.action, end_repeat);
     } else if (auto *there = std::get_if<StillThere>(&*done.outcome)) {
         log_warning("a job's Pod is in no list, but it is there",
                     {{"Gang", gang.key.str()}});
@@ -186,8 +190,6 @@ void Bridge::note_done(GangEntry &entry, const Action &action)
         list_jobs_soon(); // the job before it may live: it ends as the second
         entry.renewals = 0;
         hold_back(entry, action, watch_lag);
-    } else if (is<EndPods>(action)) {
-        hold_back(entry, action, end_repeat);
     } else if (is<FailPods>(action)) {
         hold_back(entry, action, fail_repeat);
     }

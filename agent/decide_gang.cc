@@ -151,9 +151,8 @@ Action join(const Gang &gang, const NodeMap &nodes)
 }
 
 // Some are bound, and none waits.
-Action start_or_wait(const Gang &gang)
+Action start_or_wait(const Gang &gang, bool enough)
 {
-    bool enough = enough_bound(gang);
     if (gang.prolog_held && enough)
         return Start{gang.job->ref};
     if (gang.prolog_held && gang.short_overdue)
@@ -180,7 +179,7 @@ Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
         return Look{job.ref};
     bool enough = enough_bound(gang);
     if (!any_waits(gang) || (gang.prolog_held && enough))
-        return start_or_wait(gang);
+        return start_or_wait(gang, enough);
     return enough || job.state == JobState::running ? join(gang, nodes)
                                                     : bind_or_renew(gang, nodes);
 }

@@ -4,6 +4,7 @@ agent_libagent_la_SOURCES = \
 	agent/access.cc agent/access.h \
 	agent/access_watch.cc agent/access_watch.h \
 	agent/act.cc agent/act.h \
+	agent/act_end.cc agent/act_end.h \
 	agent/act_gang.cc agent/act_gang.h \
 	agent/backoff.h \
 	agent/bridge.cc agent/bridge.h \

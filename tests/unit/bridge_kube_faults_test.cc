@@ -49,6 +49,36 @@ TEST_CASE("a binding that fails is made again")
     }
 }
 
+TEST_CASE("a job that ends after a binding of unknown outcome fails its Pod, or "
+          "ends it")
+{
+    World world;
+    world.start_agent();
+    bool bound = false;
+    SUBCASE("the Pod was not bound")
+    {
+        world.kube.fail_next("bind", Code::uncertain);
+    }
+    SUBCASE("it was bound, which the watch does not show")
+    {
+        world.kube.lose_reply("bind");
+        bound = true;
+    }
+    world.kube.put(make_pod("web"));
+    world.watch_pods = false;
+    world.settle();
+    REQUIRE(world.kube.count("bind") == 1);
+    world.slurm.scancel(world.only_job().job.ref.id);
+    world.settle();
+    world.watch_pods = true;
+    world.pass(seconds(40));
+
+    CHECK((world.kube.count("fail_pod") > 0) == !bound);
+    CHECK((world.kube.count("delete_pod") > 0) == bound);
+    CHECK(world.kube.count("bind") == 1);
+    CHECK(world.allocation_count() == 0);
+}
+
 TEST_CASE("a busy API server is asked again when it wants to be, not before")
 {
     World world;
