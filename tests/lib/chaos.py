@@ -58,7 +58,9 @@ class Chaos:
         self.violations = []
         self.number = 0
         self.causes = collections.defaultdict(set)
-        self.crashes = []  # of slurmctld
+        # Of slurmctld: when, and when it last owed slurmdbd nothing.
+        self.crashes = []
+        self.all_told = now()
         self.counts = collections.Counter()
         self.conf = bed.inside("cat", CONF)
 
@@ -261,8 +263,20 @@ class Chaos:
                                  stderr=subprocess.DEVNULL))
 
     def _do_slurmctld_kill(self, _):
+        self._is_all_told()
         bed.ctl("kill", "slurmctld")
-        self.crashes.append(now())
+        self.crashes.append((now(), self.all_told))
+
+    def _is_all_told(self):
+        """Whether slurmdbd has heard all: every start of slurmctld sends it all
+        jobs again, and a crash loses what is still queued."""
+        asked = now()
+        said = bed.run("timeout", "5", "sdiag", check=False)
+        told = re.search(r"DBD Agent queue size: (\d+)", said)
+        if told and told[1] == "0":
+            self.all_told = asked
+            return True
+        return False
 
     def _do_slurmctld_stop(self, _):
         bed.ctl("stop", "slurmctld")
@@ -292,6 +306,7 @@ class Chaos:
         there and with them gone."""
         self._undo()
         began = time.monotonic()
+        wait_for("slurmdbd to hear all", self._is_all_told, 300)
         for wrong in invariants.settled():
             if self._crash_explains(wrong):
                 self.say(f"slurmctld crashed just then: {wrong}")
@@ -316,9 +331,12 @@ class Chaos:
         pod = bed.get(wrong.subject.rsplit("/", 1)[1], NAMESPACE)["status"]
         ended = max(time_of(status["state"]["terminated"]["finishedAt"])
                     for status in pod["containerStatuses"])
-        first, last = ((ended - SECOND, ended + IN_FLIGHT) if in_flight else
-                       (time_of(pod["startTime"]), ended + UNSENT))
-        return any(first <= crash <= last for crash in self.crashes)
+        if in_flight:
+            return any(ended - SECOND <= crash <= ended + IN_FLIGHT
+                       for crash, _ in self.crashes)
+        return any(time_of(pod["startTime"]) <= crash and
+                   all_told - UNSENT <= ended
+                   for crash, all_told in self.crashes)
 
     def _undo(self):
         for daemon in ("kube-apiserver", "slurmctld", "slurmk8sd"):
