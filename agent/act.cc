@@ -122,24 +122,22 @@ struct Actor {
 
     Result<Outcome> operator()(const LookVolumes &) const
     {
-        const Pod &pod = *gang.pods.front();
-        auto facts = kube().read_volumes(pod);
+        auto facts = kube().read_volumes(with_all_claims(gang));
         if (!facts)
             return std::unexpected(facts.error());
-        return VolumesSeen{volume_needs(pod.claims, pod.uid, *facts)};
+        return VolumesSeen{volume_needs(gang, *facts), claim_names(gang)};
     }
 
     // Until a look finds them bound: the controllers do that.
-    Result<Outcome> operator()(const BindVolumes &) const
+    Result<Outcome> operator()(const BindVolumes &bind) const
     {
-        const Pod &pod = *gang.pods.front();
-        auto facts = kube().read_volumes(pod);
+        auto facts = kube().read_volumes(with_all_claims(gang));
         if (!facts)
             return std::unexpected(facts.error());
-        VolumesSeen seen{volume_needs(pod.claims, pod.uid, *facts)};
-        if (!seen.needs.why.empty() || !seen.needs.unbound || !context.node)
+        VolumesSeen seen{volume_needs(gang, *facts), claim_names(gang)};
+        if (!seen.needs.why.empty() || !seen.needs.unbound)
             return seen;
-        auto steps = claim_steps(pod.claims, *facts, *context.node);
+        auto steps = claim_steps(gang, bind.seats, *facts, context.nodes);
         if (!steps)
             seen.needs.misfit = steps.error().message;
         else if (auto done = carry_out(*steps, *facts); !done)
@@ -277,14 +275,14 @@ struct Actor {
                          wish.cpus_per_task};
     }
 
-    Result<> carry_out(const std::vector<ClaimStep> &steps,
+    Result<> carry_out(const std::vector<SeatClaim> &steps,
                        const VolumeFacts &facts) const
     {
-        for (const ClaimStep &step : steps) {
+        for (const auto &[step, node] : steps) {
             const Claim &claim = facts.claims.at(step.claim);
             auto done =
                 step.volume.empty()
-                    ? kube().select_node(claim, context.node->name)
+                    ? kube().select_node(claim, node->name)
                     : kube().give_volume(facts.volumes.at(step.volume), claim);
             if (!done)
                 return done;

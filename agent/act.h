@@ -5,14 +5,17 @@
 
 #include "agent/decide.h"
 #include "agent/gang.h"
+#include "agent/gang_volumes.h"
 #include "agent/kube_api.h"
 #include "agent/owners.h"
 #include "agent/slurm_api.h"
 #include "common/conf.h"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -38,6 +41,7 @@ struct StillThere { // the Pod of a job that seemed to have none
 };
 struct VolumesSeen {
     VolumeNeeds needs;
+    std::set<std::string> claims; // that were read
 };
 struct PodsEnded {
     // Those (uids) whose binding was of unknown outcome, and which are bound to
@@ -54,7 +58,7 @@ struct ActContext {
     std::shared_ptr<const Conf> conf;
     Namespace ns;               // of the gang
     std::function<void()> kick; // asks slurmctld to schedule now
-    std::optional<Node> node;   // for BindVolumes: as it was last seen
+    std::map<std::string, NodePtr> nodes; // for BindVolumes: as last seen
     Owners *owners = nullptr;   // null: what owns Pods may not be read
     // Whether slurmctld has gone away since the Action was decided.
     std::function<bool()> slurmctld_left;

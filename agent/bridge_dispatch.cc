@@ -18,7 +18,7 @@ struct Work {
     Gang gang;
     std::shared_ptr<const Conf> conf;
     Namespace ns;
-    std::optional<Node> node;
+    std::map<std::string, NodePtr> nodes;
     Owners *owners = nullptr;
 
     std::atomic<std::size_t> parts{1}; // that are not done yet
@@ -72,8 +72,9 @@ void Bridge::dispatch(GangEntry &entry, Action action)
     work->ns = ns == namespaces_.end() ? Namespace{entry.gang.key.ns, {}, {}}
                                        : ns->second;
     if (const auto *bind = std::get_if<BindVolumes>(&action))
-        if (auto known = nodes_.find(bind->node); known != nodes_.end())
-            work->node = *known->second;
+        for (const Seat &seat : bind->seats)
+            if (auto known = nodes_.find(seat.node); known != nodes_.end())
+                work->nodes.insert(*known);
     TaskQueue &queue = std::holds_alternative<Submit>(action) ? ports_.submits
                                                               : ports_.workers;
     work->owners = ports_.access.may(Feature::owners) ? &owners_ : nullptr;
@@ -93,7 +94,7 @@ void Bridge::dispatch(GangEntry &entry, Action action)
             try {
                 outcome = act(part, work->gang,
                               {ports_.slurm, kube, work->conf, work->ns, kick,
-                               work->node, work->owners, slurmctld_left});
+                               work->nodes, work->owners, slurmctld_left});
             } catch (const std::exception &e) {
                 outcome = fail(Code::internal, e.what());
             }

@@ -126,6 +126,7 @@ void Bridge::note_volumes(GangEntry &entry, VolumesSeen &seen,
 {
     Gang &gang = entry.gang;
     gang.volumes = std::move(seen.needs);
+    entry.claims_read = std::move(seen.claims);
     bool enough = gang.volumes->why.empty() &&
                   (is<LookVolumes>(action) || !gang.volumes->unbound);
     Clock::duration delay =

@@ -3,6 +3,7 @@
 // have, and those of nodes where Pods live whose job is lost.
 #include "agent/bridge.h"
 
+#include "agent/gang_volumes.h"
 #include "agent/words.h"
 
 #include <algorithm>
@@ -30,6 +31,12 @@ bool wants_node(const Gang &gang)
     });
 }
 
+bool any_claims(const Gang &gang)
+{
+    return std::ranges::any_of(
+        gang.pods, [](const PodPtr &pod) { return !pod->claims.empty(); });
+}
+
 PlacementTable::Asker asker_for(const Gang &gang)
 {
     return {gang.key.ns, gang.job && !is_ended(gang.job->state)};
@@ -39,8 +46,7 @@ PlacementTable::Asker asker_for(const Gang &gang)
 bool asks_unknown(const Gang &gang)
 {
     return gang.job && gang.job->state == JobState::pending &&
-           !gang.volumes && !gang.pods.empty() &&
-           !lead_of(gang).claims.empty() && wants_node(gang);
+           !gang.volumes && any_claims(gang) && wants_node(gang);
 }
 
 } // namespace
@@ -56,7 +62,7 @@ void Bridge::note_placement(GangEntry &entry)
         return;
     const Pod &first = lead_of(gang); // they all ask for the same Nodes
     gang.predicate = first.predicate;
-    if (!first.claims.empty())
+    if (any_claims(gang))
         note_claims(entry);
     if (!gang.nowhere.empty())
         return;
@@ -80,7 +86,8 @@ void Bridge::note_claims(GangEntry &entry)
     bool asked = gang.job && !is_ended(gang.job->state);
     bool enough = gang.volumes && gang.volumes->why.empty();
     bool again = wants_node(gang) && !(asked && enough);
-    if (gang.volumes && again && entry.volumes_due <= now_)
+    bool others = !std::ranges::includes(entry.claims_read, claim_names(gang));
+    if (gang.volumes && ((again && entry.volumes_due <= now_) || others))
         gang.volumes.reset();
     if (gang.volumes && again && !enough)
         wake_at(entry, entry.volumes_due);

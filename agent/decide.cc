@@ -4,6 +4,7 @@
 #include "agent/decide_gang.h"
 #include "agent/decide_parts.h"
 #include "agent/gang_facts.h"
+#include "agent/gang_volumes.h"
 #include "agent/translate.h"
 #include "agent/words.h"
 #include "common/names.h"
@@ -51,12 +52,6 @@ Action without_job(const Gang &gang, const NodeMap &nodes)
     return submit_or_wait(gang);
 }
 
-bool claims_bound(const Gang &gang)
-{
-    return gang.volumes && gang.volumes->why.empty() &&
-           !gang.volumes->unbound;
-}
-
 Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
 {
     const Job &job = *gang.job;
@@ -71,8 +66,10 @@ Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
     if (!placement)
         return Renew{job.ref, job.tag.generation + 1,
                      placement.error().message};
-    if (has_claims(gang) && !claims_bound(gang))
-        return BindVolumes{job.ref, placement->front()};
+    if (!claims_bound(gang))
+        return BindVolumes{job.ref,
+                           {{.pod = gang.pods.front()->uid,
+                             .node = placement->front()}}};
     return Bind{job.ref, *placement};
 }
 

@@ -79,7 +79,7 @@ struct Bind {
 struct LookVolumes {};
 struct BindVolumes {
     JobRef job;
-    std::string node; // the Node that Slurm chose
+    std::vector<Seat> seats; // where Slurm's choice puts those that wait
 };
 struct Start {
     JobRef job;

@@ -121,10 +121,14 @@ Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
         return renew(gang, "the Pods could not be bound in time");
     if (!some && !gang.misplaced.empty())
         return renew(gang, gang.misplaced);
+    if (!some && gang.volumes && !gang.volumes->misfit.empty())
+        return renew(gang, gang.volumes->misfit);
     auto seats = seat_pods(gang, nodes);
     if (!seats)
         return some ? Action{Wait{seats.error().message}}
                     : renew(gang, seats.error().message);
+    if (!claims_bound(gang))
+        return BindVolumes{gang.job->ref, *seats};
     return Bind{gang.job->ref, {}, *seats};
 }
 
@@ -137,6 +141,17 @@ std::vector<std::string> uids_of_waiting(const Gang &gang)
     return uids;
 }
 
+// Those that need not wait for volumes.
+std::vector<Seat> without_claims(const Gang &gang, std::vector<Seat> seats)
+{
+    std::erase_if(seats, [&](const Seat &seat) {
+        auto pod = std::ranges::find(gang.pods, seat.pod,
+                                     [](const PodPtr &p) { return p->uid; });
+        return !(*pod)->claims.empty();
+    });
+    return seats;
+}
+
 // Those that run are not touched for the sake of one that comes late.
 Action join(const Gang &gang, const NodeMap &nodes)
 {
@@ -147,7 +162,11 @@ Action join(const Gang &gang, const NodeMap &nodes)
         return Split{uids_of_waiting(gang)};
     if (!seats)
         return Wait{no_seat_words(gang.job->ref, seats.error().message)};
-    return Bind{gang.job->ref, {}, *seats};
+    if (claims_bound(gang))
+        return Bind{gang.job->ref, {}, *seats};
+    auto ready = without_claims(gang, *seats);
+    return ready.empty() ? Action{BindVolumes{gang.job->ref, *seats}}
+                         : Bind{gang.job->ref, {}, ready};
 }
 
 // Some are bound, and none waits.

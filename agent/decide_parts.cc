@@ -2,6 +2,7 @@
 #include "agent/decide_parts.h"
 
 #include "agent/gang_facts.h"
+#include "agent/gang_volumes.h"
 #include "agent/translate.h"
 #include "agent/words.h"
 #include "common/names.h"
@@ -41,11 +42,10 @@ std::string why_incomplete(const Gang &gang)
 
 } // namespace
 
-bool has_claims(const Gang &gang)
+bool claims_bound(const Gang &gang)
 {
-    return std::ranges::any_of(gang.pods, [](const PodPtr &pod) {
-        return !pod->claims.empty();
-    });
+    return !has_claims(gang) || (gang.volumes && gang.volumes->why.empty() &&
+                                 !gang.volumes->unbound);
 }
 
 Action submit_or_wait(const Gang &gang)

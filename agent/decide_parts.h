@@ -6,7 +6,8 @@
 
 namespace bridge {
 
-bool has_claims(const Gang &gang);
+// The volumes of the Pods that wait are bound, or they have none.
+bool claims_bound(const Gang &gang);
 
 // For Pods that wait: Submit, Refuse, or Wait until they can be placed.
 Action submit_or_wait(const Gang &gang);

@@ -49,6 +49,7 @@ struct GangEntry {
     std::string group_told;
 
     Clock::time_point volumes_due{}; // when its claims are read again
+    std::set<std::string> claims_read; // of which gang.volumes says something
     unsigned volume_looks = 0;       // in a row, that were not enough
 
     Clock::time_point job_since{}; // when its current job became known

@@ -8,6 +8,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import bed
+import gangs
 import volumes
 from tap import case, check, equal, run, wait_for
 from volumes import with_claims
@@ -218,6 +219,44 @@ def agent_killed():
     bed.ctl("start", "slurmk8sd")
     equal(land("killed", 60), told, "its node")
     equal(len(bed.jobs_of("killed")), 1, "its jobs")
+
+
+def gang_with_claims(gang, *claims, cpu="2"):
+    """A Pod for each claim."""
+    names = [f"{gang}-{i}" for i in range(len(claims))]
+    for name, claim in zip(names, claims):
+        body = gangs.member(name, gang, len(claims), cpu=cpu)
+        body["spec"].update(with_claims(claim))
+        bed.create(body)
+    return names
+
+
+@case
+def gang_goes_to_its_volumes():
+    """a gang goes where all its Pods' volumes can be reached; two share one"""
+    for name in ("a", "b"):
+        volumes.claim(name, volumes.NOW)
+        volumes.volume("v" + name, "kn3", storage_class=volumes.NOW)
+        wait_for("the claim to be bound", lambda: volumes.volume_of(name))
+    names = gang_with_claims("train", "a", "b", "b")
+    equal([land(name) for name in names], ["kn3"] * 3, "their nodes")
+    equal(gangs.job_of(bed.NAMESPACE + "/gang/train")["nodes"], "kn3",
+          "its job's node")
+
+
+@case
+def gang_told_once():
+    """a claim without a volume that a gang shares: told one node, and no Pod is
+    bound before it is; the agent is killed meanwhile"""
+    volumes.claim("data", volumes.MADE)
+    names = gang_with_claims("train", "data", "data")
+    told = wait_for("the claim to be told",
+                    lambda: volumes.selected_node("data"))
+    check(not any(node_of(name) for name in names), "no Pod is bound")
+    bed.ctl("kill", "slurmk8sd")
+    bed.ctl("start", "slurmk8sd")
+    equal(volumes.provision("data"), told, "the node it is made on")
+    equal([land(name, 60) for name in names], [told] * 2, "their nodes")
 
 
 @case

@@ -263,3 +263,120 @@ TEST_CASE("an agent that may not read claims says so")
     CHECK(world.said_on("web").contains("claims cannot be looked after"));
     CHECK(world.slurm.count("submit") == 0);
 }
+
+namespace {
+
+Pod member_with_claim(const std::string &name, const std::string &claim,
+                      const std::string &size)
+{
+    Pod pod = make_member(name, size, MilliCpu{4000});
+    if (!claim.empty())
+        pod.claims = {{claim, false}};
+    return pod;
+}
+
+} // namespace
+
+TEST_CASE("a gang goes where the volumes of all its Pods can be reached")
+{
+    World world;
+    start(world);
+    for (const char *name : {"a", "b"}) {
+        world.kube.volumes.claims[name] = make_claim(name, "local");
+        add_volume(world.kube, std::string("v") + name, "kn2");
+        bind_claim(world.kube, name, std::string("v") + name);
+    }
+
+    world.create(member_with_claim("t-0", "a", "3"));
+    world.create(member_with_claim("t-1", "b", "3"));
+    world.create(member_with_claim("t-2", "b", "3")); // they share it
+
+    for (const char *name : {"t-0", "t-1", "t-2"})
+        CHECK(world.node_of(name) == "kn2");
+    CHECK(world.kube.count("read_volumes") == 1);
+    CHECK(world.slurm.count("submit") == 1);
+}
+
+TEST_CASE("a gang waits for a claim of one of its Pods, and says which")
+{
+    World world;
+    start(world);
+    world.create(member_with_claim("t-0", "", "2"));
+    world.create(member_with_claim("t-1", "data", "2"));
+
+    CHECK(world.slurm.jobs().empty());
+    world.pass(seconds(2));
+    CHECK(world.said_on("t-0") == "The volume claim data does not exist yet.");
+    world.kube.volumes.claims["data"] = make_claim("data", "local");
+    add_volume(world.kube, "v", "kn3");
+    bind_claim(world.kube, "data", "v");
+    world.pass(seconds(40));
+
+    CHECK(world.node_of("t-0") == "kn3");
+    CHECK(world.node_of("t-1") == "kn3");
+}
+
+TEST_CASE("no Pod of a gang is bound before all its claims are; one that "
+          "several share is told the node of the first")
+{
+    World world;
+    start(world);
+    world.kube.volumes.claims["data"] = make_claim("data", "made");
+    for (const char *name : {"t-0", "t-1"}) {
+        Pod pod = member_with_claim(name, "data", "2");
+        pod.annotations["slurmk8s/min-nodes"] = "2";
+        world.create(pod);
+    }
+
+    CHECK(world.kube.volumes.claims["data"].selected_node == "kn1");
+    world.pass(seconds(5));
+    CHECK(world.node_of("t-0").empty());
+    CHECK(world.node_of("t-1").empty());
+    CHECK(world.kube.count("select_node") == 1);
+
+    SUBCASE("its volume can be reached from all nodes")
+    {
+        add_volume(world.kube, "v", "kn1");
+        world.kube.volumes.volumes["v"].affinity.reset();
+        bind_claim(world.kube, "data", "v");
+        world.pass(seconds(10));
+        CHECK(world.node_of("t-0") == "kn1");
+        CHECK(world.node_of("t-1") == "kn2");
+        CHECK(world.slurm.count("submit") == 1);
+    }
+    SUBCASE("it can be reached from one: another job, which waits")
+    {
+        add_volume(world.kube, "v", "kn1");
+        bind_claim(world.kube, "data", "v");
+        world.pass(seconds(10));
+        CHECK(world.node_of("t-0").empty());
+        CHECK(world.slurm.count("submit") >= 2);
+    }
+}
+
+TEST_CASE("a Pod that rejoins its gang waits for its own claims, others do not")
+{
+    World world;
+    start(world);
+    for (const char *name : {"t-0", "t-1"})
+        world.create(member_with_claim(name, "", "2"));
+    for (const char *name : {"t-0", "t-1"})
+        world.run_containers(name);
+    for (const char *name : {"t-0", "t-1"}) {
+        world.delete_as_user(name);
+        world.finish_deletion(name);
+        if (std::string(name) == "t-0")
+            world.create(member_with_claim("t-2", "data", "2"));
+        else
+            world.create(member_with_claim("t-3", "", "2"));
+    }
+
+    CHECK(world.node_of("t-2").empty());
+    CHECK_FALSE(world.node_of("t-3").empty());
+    world.kube.volumes.claims["data"] = make_claim("data", "local");
+    add_volume(world.kube, "v", "kn1");
+    bind_claim(world.kube, "data", "v");
+    world.pass(seconds(40));
+    CHECK_FALSE(world.node_of("t-2").empty());
+    CHECK(world.slurm.count("submit") == 1);
+}

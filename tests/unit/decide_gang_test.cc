@@ -301,11 +301,6 @@ TEST_CASE("gang: a Pod that the job was not asked for gets no place in it")
     gang.pods.push_back(share(gated));
     CHECK(expect<Wait>(gang).why.contains("Pod d has scheduling gates"));
 
-    Pod claims = make_member("e", "3");
-    claims.claims = {{"data", false}};
-    gang.pods.push_back(share(claims));
-    expect<Wait>(gang);
-
     gang.pods.push_back(share(make_member("f", "3")));
     auto seats = expect<Bind>(gang).seats;
     REQUIRE(seats.size() == 1);

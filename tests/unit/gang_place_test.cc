@@ -232,9 +232,6 @@ TEST_CASE("Pods of a gang may not ask for different jobs")
               pod.annotations["slurmk8s/partition"] = "debug";
           }).contains("Pod b: annotation slurmk8s/partition must be the same"));
     CHECK(objection([](Pod &pod) {
-              pod.claims = {{"data"}};
-          }).contains("volume claims"));
-    CHECK(objection([](Pod &pod) {
               auto made = Predicate::make({}, {Toleration{}});
               REQUIRE(made);
               pod.predicate = *made;
