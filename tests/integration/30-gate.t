@@ -138,6 +138,13 @@ def reconfigure():
              bed.log_since("slurmk8sd", since))
 
 
+def save_state():
+    """slurmctld's, which it does when it is told to read its settings again. A
+    job that was completing when that was saved last, and is over since, keeps
+    its node for minutes after a crash."""
+    reconfigure()
+
+
 def clean():
     bed.run("scancel", "--user=alice", "--partition=hybrid")
     bed.run("scancel", "--user=alice", "--partition=native")
@@ -298,6 +305,7 @@ def agent_killed():
 def slurmctld_killed():
     """slurmctld is killed while a node is dirty, with the agent down too: the gate
     is closed for bridge nodes until the agent is back, other nodes never wait"""
+    save_state()
     stopper(CPUS)
     bed.ctl("kill", "slurmk8sd")
     try:
@@ -318,6 +326,7 @@ def slurmctld_killed():
 def slurmctld_killed_alone():
     """slurmctld is killed while a node is dirty and the agent lives: nothing opens
     before the last container is gone, other nodes never wait"""
+    save_state()
     stopper(CPUS)
     bed.ctl("kill", "slurmctld")
     bed.ctl("start", "slurmctld")
@@ -333,7 +342,7 @@ def slurmctld_killed_alone():
 def job_lost():
     """a crash of slurmctld loses the job of a running Pod: no ordinary job gets
     its CPUs, agent up or down"""
-    reconfigure()  # which saves all that is there
+    save_state()
     older = "/var/spool/slurmctld.older"
     bed.inside("sh", "-c", f"rm -rf {older} && "
                f"cp -a /var/spool/slurmctld {older}")
