@@ -192,6 +192,7 @@ tests_fuzz_fuzz_SOURCES = \
 	agent/node_carry.cc \
 	agent/node_claims.cc \
 	agent/node_features.cc \
+	agent/node_gres.cc \
 	agent/node_marks.cc \
 	agent/node_plan.cc \
 	agent/node_removal.cc \
