@@ -52,6 +52,8 @@ std::optional<GresCount> count_of(std::string_view record)
     auto count = number(record.substr(last + 1));
     std::string_view name = record.substr(0, last);
     std::size_t colon = name.find(':');
+    if (colon == 0)
+        return std::nullopt;
     std::string_view type =
         colon == name.npos ? "" : name.substr(colon + 1);
     if (!count || name.empty())

@@ -152,6 +152,8 @@ void claim(std::string_view input)
     Node node = node_from(json->at("node"));
     auto why = why_no_allocation(claim, classes, chosen, pools, node);
     promise(why || why.error().code != Code::internal);
+    if (!claim.objection.empty() || !made.objection.empty())
+        return;
     std::string allocation =
         allocation_text(claim, classes, chosen, node.name, {});
     promise(Json::parse(allocation).has_value());
