@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/act_gang.h"
 
+#include "agent/gang_facts.h"
 #include "agent/gang_key.h"
 #include "agent/translate.h"
 
@@ -21,13 +22,12 @@ Result<> bind_seats(const Gang &gang, const Bind &bind, Kube &kube)
 {
     Result<> said;
     for (const Seat &seat : bind.seats) {
-        auto pod = std::ranges::find_if(
-            gang.pods, [&](const PodPtr &p) { return p->uid == seat.pod; });
-        if (pod == gang.pods.end())
+        PodPtr pod = find_pod(gang, seat.pod);
+        if (!pod)
             continue;
         Binding binding{seat.node, binding_labels(*gang.job),
                         binding_annotations(*gang.job, seat)};
-        auto bound = kube.bind(**pod, binding);
+        auto bound = kube.bind(*pod, binding);
         if (said && !bound)
             said = bound;
         if (!bound && concerns_all(bound.error()))

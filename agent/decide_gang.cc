@@ -145,9 +145,8 @@ std::vector<std::string> uids_of_waiting(const Gang &gang)
 std::vector<Seat> without_claims(const Gang &gang, std::vector<Seat> seats)
 {
     std::erase_if(seats, [&](const Seat &seat) {
-        auto pod = std::ranges::find(gang.pods, seat.pod,
-                                     [](const PodPtr &p) { return p->uid; });
-        return !(*pod)->claims.empty();
+        PodPtr pod = find_pod(gang, seat.pod);
+        return pod && !pod->claims.empty();
     });
     return seats;
 }

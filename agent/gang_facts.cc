@@ -83,6 +83,13 @@ bool any_placed_elsewhere(const Gang &gang)
     });
 }
 
+PodPtr find_pod(const Gang &gang, const std::string &uid)
+{
+    auto found = std::ranges::find(gang.pods, uid,
+                                   [](const PodPtr &pod) { return pod->uid; });
+    return found == gang.pods.end() ? nullptr : *found;
+}
+
 bool is_seen_bound(const Gang &gang, const std::string &pod)
 {
     return std::ranges::any_of(gang.pods, [&](const PodPtr &known) {

@@ -38,6 +38,9 @@ bool bound_by_others(const Gang &gang);
 
 bool any_placed_elsewhere(const Gang &gang);
 
+// Of that uid; null: there is none now.
+PodPtr find_pod(const Gang &gang, const std::string &uid);
+
 // The watch has shown that Pod (a uid) on a node.
 bool is_seen_bound(const Gang &gang, const std::string &pod);
 

@@ -77,14 +77,13 @@ claim_steps(const Gang &gang, const std::vector<Seat> &seats,
     std::vector<SeatClaim> all;
     std::set<std::string> known;
     for (const Seat &seat : seats) {
-        auto pod = std::ranges::find(gang.pods, seat.pod,
-                                     [](const PodPtr &p) { return p->uid; });
-        if (pod == gang.pods.end())
+        PodPtr pod = find_pod(gang, seat.pod);
+        if (!pod)
             continue;
         auto node = nodes.find(seat.node);
         if (node == nodes.end())
             return fail(Code::conflict, "the Node " + seat.node + " is gone");
-        auto steps = claim_steps(take_new(**pod, known), facts, *node->second);
+        auto steps = claim_steps(take_new(*pod, known), facts, *node->second);
         if (!steps)
             return std::unexpected(steps.error());
         for (ClaimStep &step : *steps)
