@@ -28,10 +28,11 @@ cached() {
 }
 
 cache_debian() { cached "debian-$(hash_of "$HERE"/cache/debian{,.packages})" "$HERE/cache/debian"; }
-cache_kubernetes() {
-    cached "kubernetes-$KUBERNETES_VERSION-$(hash_of "$HERE"/cache/kubernetes "$HERE"/kubernetes/go.{mod,sum})" \
-        "$HERE/cache/kubernetes" "$KUBERNETES_VERSION"
-}
+cache_kubernetes() ( # RELEASE
+    . "$HERE/kubernetes/$1/settings.sh"
+    cached "kubernetes-$KUBERNETES_VERSION-$(hash_of "$HERE"/cache/kubernetes "$HERE/kubernetes/$1"/go.{mod,sum})" \
+        "$HERE/cache/kubernetes" "$1" "$KUBERNETES_VERSION"
+)
 cache_kwok() { cached "kwok-$(hash_of "$HERE"/cache/kwok "$HERE"/kwok/go.{mod,sum})" "$HERE/cache/kwok"; }
 cache_images() { cached "images-$(hash_of "$HERE"/cache/images "$HERE"/cache/pause.c)" "$HERE/cache/images" "$(cache_debian)"; }
 cache_clang() { cached "clang-$(hash_of "$HERE"/cache/{debian,debian.packages,clang})" "$HERE/cache/clang" "$(cache_debian)"; }

@@ -46,7 +46,6 @@ HOSTNAME_INSIDE=ctl
 BACKUP_HOST=ctl2                                              # the second controller, of `up --backup`
 BACKUP_ADDRESS=127.0.0.2
 PLUGIN_DIR=/usr/lib/x86_64-linux-gnu/slurm-wlm                # Debian's, on amd64
-KUBERNETES_VERSION=v1.36.3
 
 # Outside and inside see these at the same path.
 LOG=$SANDBOX/log
@@ -59,6 +58,10 @@ KWOK=$SANDBOX/kwok
 IMAGES=$SANDBOX/images
 
 # What `up` was asked for last; options that are not given keep their value.
-NODES=4 CPUS=16 MEMORY=64000 GPUS=0 REAL_NODE_WANTED=yes HYBRID_WANTED=no KUBE_SCHEDULER_WANTED=no BACKUP_WANTED=no
+NODES=4 CPUS=16 MEMORY=64000 GPUS=0 REAL_NODE_WANTED=yes HYBRID_WANTED=no KUBE_SCHEDULER_WANTED=no BACKUP_WANTED=no KUBERNETES=1.36
 # shellcheck source=/dev/null
 [[ ! -s $SANDBOX/options ]] || . "$SANDBOX/options"
+
+# What is the Kubernetes release's own: its version, its flags, the manifests for it.
+# shellcheck source=/dev/null
+. "$HERE/kubernetes/$KUBERNETES/settings.sh"
