@@ -75,7 +75,8 @@ patch() { # WHO POD PATCH [OPTION…]
 of() { as "$agent" get pod "$1" --output=jsonpath="$2"; } # POD PATH
 
 set_up() {
-    kubectl apply -k "$top/contribs/kubernetes/all" || return
+    kubectl apply -k "$top/contribs/kubernetes/${SANDBOX_MANIFESTS:-all}" ||
+        return
     kubectl create namespace "$ns" || return
     kubectl -n "$ns" create serviceaccount user || return
     kubectl -n "$ns" create role user --verb='*' --resource=pods \

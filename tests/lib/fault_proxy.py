@@ -19,8 +19,10 @@ import time
 import urllib.parse
 
 # answered: the status that the agent got; done: the one that the API server
-# gave. None: there was none.
-Entry = collections.namedtuple("Entry", "at method path answered done fault")
+# gave. None: there was none. warnings: its Warning headers, of an unknown field
+# or a deprecated API.
+Entry = collections.namedtuple(
+    "Entry", "at method path answered done fault warnings")
 
 
 class Request:
@@ -146,6 +148,7 @@ class Exchange:
         self.request = request
         self.fault = None
         self.answered = self.done = None
+        self.warnings = []
         self.noted = False
 
     def ask(self):
@@ -158,8 +161,12 @@ class Exchange:
             body = reply.read()
         finally:
             upstream.close()
-        self.done = reply.status
+        self._heard(reply)
         return reply.status, body
+
+    def _heard(self, reply):
+        self.done = reply.status
+        self.warnings = reply.headers.get_all("Warning") or []
 
     def answer(self, status, body, headers=None):
         self.send_reply(status, json.dumps(body).encode(), headers)
@@ -193,7 +200,7 @@ class Exchange:
         try:
             upstream.request("GET", self.request.path, None, self._headers())
             reply = upstream.getresponse()
-            self.done = reply.status
+            self._heard(reply)
             if reply.status != 200:
                 self.send_reply(reply.status, reply.read())
                 return
@@ -427,7 +434,8 @@ class FaultProxy:
             if not exchange.noted:
                 self._entries.append(Entry(
                     time.monotonic(), request.method, request.path,
-                    exchange.answered, exchange.done, exchange.fault))
+                    exchange.answered, exchange.done, exchange.fault,
+                    exchange.warnings))
             exchange.noted = True
 
     @contextlib.contextmanager

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A sandbox of another release of Kubernetes beside $SANDBOX, for as long as a
+program runs. To be used before bed is imported, which reads the environment."""
+import atexit
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+HERE = TOP / "contribs/sandbox"
+PORTS = 96  # above $SANDBOX's; those between are of tests/long/80-sanitizers.t
+
+_BUILD = """set -euo pipefail
+. "$1/lib/settings.sh"; . "$HERE/lib/util.sh"; . "$HERE/lib/cache.sh"
+cache_kubernetes "$2" """
+_ENVIRONMENT = 'said=$("$1/env") && eval "$said" && env --null'
+
+
+def why_not_built(release):
+    """Builds its daemons, unless the cache has them; why that cannot be, or
+    None."""
+    done = _bash(_BUILD, release)
+    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    return None if done.returncode == 0 else "; ".join(lines[-3:])
+
+
+def up(release, *options):
+    """From now on os.environ is that of the sandbox $SANDBOX-RELEASE. It goes
+    down at the end of the program, unless somebody had it up before."""
+    base = pathlib.Path(os.environ["SANDBOX"])
+    port = base / "port"
+    port = int(port.read_text() if port.exists() else
+               os.environ.get("SANDBOX_PORT", "22000"))
+    os.environ["SANDBOX"] = f"{base}-{release}"
+    os.environ["SANDBOX_PORT"] = str(port + PORTS)
+    if subprocess.run([HERE / "ctl", "status"], stdout=subprocess.DEVNULL,
+                      stderr=subprocess.DEVNULL).returncode != 0:
+        atexit.register(subprocess.run, [HERE / "down"])
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    done = _run([HERE / "up", "--kubernetes", release, *options])
+    if done.returncode == 0:
+        done = _bash(_ENVIRONMENT)
+    if done.returncode != 0:
+        print(f"1..1\nnot ok 1 - a sandbox of Kubernetes {release}")
+        print("\n".join("# " + line for line in done.stderr.splitlines()[-40:]),
+              flush=True)
+        sys.exit(1)
+    os.environ.update(word.split("=", 1)
+                      for word in done.stdout.split("\0") if "=" in word)
+
+
+def _bash(code, *words):
+    return _run(["bash", "-c", code, "bash", HERE, *words])
+
+
+def _run(command):
+    return subprocess.run(command, text=True, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
