@@ -17,7 +17,7 @@ import beside
 RELEASE = "1.35"
 SCRIPTS = os.environ.get("KUBERNETES_SCRIPTS", """
     20-admission 22-agent-limits 23-adopt 24-rights 25-check 26-volumes
-    28-forging 29-api-versions""").split()
+    28-forging 29-api-versions 96-contracts""").split()
 
 if why := beside.why_not_built(RELEASE):
     print(f"1..0 # SKIP Kubernetes {RELEASE} cannot be built here: {why}")
