@@ -60,6 +60,11 @@ constexpr Right table[] = {
 
     {Feature::jobset_size, "list", "jobset.x-k8s.io", "jobsets"},
     {Feature::jobset_size, "watch", "jobset.x-k8s.io", "jobsets"},
+
+    {Feature::devices, "list", "resource.k8s.io", "resourceslices"},
+    {Feature::devices, "watch", "resource.k8s.io", "resourceslices"},
+    {Feature::devices, "list", "resource.k8s.io", "deviceclasses"},
+    {Feature::devices, "watch", "resource.k8s.io", "deviceclasses"},
 };
 
 constexpr std::uint32_t answer_bit = 1u << 31;
@@ -101,6 +106,8 @@ const char *feature_name(Feature feature)
         return "pod-groups";
     case Feature::jobset_size:
         return "jobset-size";
+    case Feature::devices:
+        return "devices";
     }
     return "unknown";
 }

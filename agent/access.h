@@ -28,13 +28,15 @@ enum class Feature : std::uint8_t {
     volumes,
     owners,
     pod_groups,
-    jobset_size
+    jobset_size,
+    devices
 };
 
 inline constexpr std::array all_features{Feature::base, Feature::nodes_patch,
                                          Feature::volumes, Feature::owners,
                                          Feature::pod_groups,
-                                         Feature::jobset_size};
+                                         Feature::jobset_size,
+                                         Feature::devices};
 
 // The name of its component, such as "nodes-patch"; "base".
 const char *feature_name(Feature feature);

@@ -17,7 +17,7 @@ constexpr std::size_t batch = 256; // messages
 Bridge::Bridge(std::shared_ptr<const Conf> conf, BridgePorts ports,
                Mailbox<Message> &mailbox)
     : conf_(std::move(conf)), ports_(std::move(ports)), mailbox_(mailbox),
-      groups_(ports_.group_apis),
+      groups_(ports_.group_apis), devices_(conf_->device_gres),
       scheduler_count_(conf_->scheduler_names.size())
 {
     quota_.set_limits(

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "agent/access.h"
+#include "agent/device_store.h"
 #include "agent/explain_page.h"
 #include "agent/gang_store.h"
 #include "agent/group_table.h"
@@ -78,6 +79,10 @@ class Bridge {
     void on(Changed<Namespace> &ns);
     void on(GroupsListed &groups);
     void on(Changed<GroupSpec> &group);
+    void on(Listed<ResourceSlice> &slices);
+    void on(Changed<ResourceSlice> &slice);
+    void on(Listed<DeviceClass> &classes);
+    void on(Changed<DeviceClass> &device_class);
     void on(WatchState &state);
     void on(HookReceived &hook);
     void on(HookLost &lost);
@@ -260,6 +265,7 @@ class Bridge {
     std::map<std::string, std::string> slurm_names_; // node_map_, by Node
     std::set<std::string> hybrid_; // Slurm nodes of it with a slurmd
 
+    DeviceStore devices_;
     PendingQuota quota_;
     Owners owners_; // the workers'
 

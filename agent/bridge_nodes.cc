@@ -152,6 +152,9 @@ NodePlanInput Bridge::plan_input()
     input.occupied = occupied_nodes();
     input.before = node_map_;
     input.marks = {conf_->taint_nodes, conf_->cordon_nodes};
+    input.count_devices = devices_.on();
+    input.devices = devices_.inventory();
+    input.device_claims = devices_.claims();
     return input;
 }
 
@@ -195,6 +198,7 @@ void Bridge::take_nodes(NodeSyncResult &result)
     bool changed = node_map_ != result.nodes;
     synced_nodes_ = true;
     take_placed(result);
+    devices_.set_indexes(std::move(result.devices));
     if (pinned_ != result.pinned) {
         pinned_ = std::move(result.pinned);
         changed = true;

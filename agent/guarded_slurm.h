@@ -58,6 +58,12 @@ class GuardedSlurm : public Slurm {
             return slurm_.set_topology(node, topology);
         });
     }
+    Result<> set_extra(const std::string &node,
+                       const std::string &extra) override
+    {
+        return gate_.pass(Write::set_extra,
+                          [&] { return slurm_.set_extra(node, extra); });
+    }
     Result<> rebuild_partitions() override
     {
         return gate_.pass(Write::rebuild_partitions,

@@ -8,6 +8,7 @@ agent_libagent_la_SOURCES = \
 	agent/act_gang.cc agent/act_gang.h \
 	agent/backoff.h \
 	agent/bridge.cc agent/bridge.h \
+	agent/bridge_devices.cc \
 	agent/bridge_dispatch.cc \
 	agent/bridge_explain.cc \
 	agent/bridge_gang.cc \
@@ -45,6 +46,7 @@ agent_libagent_la_SOURCES = \
 	agent/device_index.cc agent/device_index.h \
 	agent/device_inventory.cc agent/device_inventory.h \
 	agent/device_slices.cc agent/device_slices.h \
+	agent/device_store.cc agent/device_store.h \
 	agent/endpoint.cc agent/endpoint.h \
 	agent/fault_points.h \
 	agent/explain.cc agent/explain.h \
@@ -67,6 +69,7 @@ agent_libagent_la_SOURCES = \
 	agent/http_impl.h \
 	agent/http_stream.cc \
 	agent/http_transfer.cc \
+	agent/hybrid_devices.cc \
 	agent/hybrid_size.cc agent/hybrid_size.h \
 	agent/identity.cc agent/identity.h \
 	agent/job.cc agent/job.h \
@@ -88,6 +91,7 @@ agent_libagent_la_SOURCES = \
 	agent/node_batches.cc agent/node_batches.h \
 	agent/node_carry.cc agent/node_carry.h \
 	agent/node_claims.cc agent/node_claims.h \
+	agent/node_devices.cc agent/node_devices.h \
 	agent/node_features.cc agent/node_features.h \
 	agent/node_gate.cc agent/node_gate.h \
 	agent/node_gres.cc agent/node_gres.h \

@@ -8,6 +8,8 @@
 #include "agent/lease.h"
 #include "agent/node_sync.h"
 #include "agent/objects.h"
+#include "agent/resource_claim.h"
+#include "agent/resource_slice.h"
 #include "common/conf.h"
 #include "common/hook_message.h"
 #include "common/result.h"
@@ -83,7 +85,8 @@ using Message =
     std::variant<Listed<Pod>, Changed<Pod>, Listed<Node>, Changed<Node>,
                  Listed<Namespace>, Changed<Namespace>, Listed<ForeignPod>,
                  Changed<ForeignPod>, GroupsListed, Changed<GroupSpec>,
-                 WatchState,
+                 Listed<ResourceSlice>, Changed<ResourceSlice>,
+                 Listed<DeviceClass>, Changed<DeviceClass>, WatchState,
                  HookReceived, HookLost, ActionDone, JobsLoaded, StatesLoaded,
                  NodesSynced, NodePatched, LeaseNews, AccessNews, Ask, Reload,
                  Stop>;

@@ -28,8 +28,11 @@ struct Value {
         const NodeDescription &n = s.node;
         return n.address + " " + std::to_string(n.port) + " " +
                std::to_string(n.cpus) + " " + std::to_string(n.memory.value) +
-               " " + n.features + " " + n.topology;
+               " " + n.features + " " + n.topology +
+               (n.gres.empty() ? "" : " " + n.name);
     }
+    // Of one node: it may be left out where that one was not made.
+    std::string operator()(const SetExtra &s) const { return s.node; }
     std::string operator()(const SetFeatures &s) const
     {
         return s.features + " " + s.active;

@@ -3,6 +3,8 @@
 
 #include "agent/node_batches.h"
 
+#include <algorithm>
+
 namespace bridge {
 
 namespace {
@@ -11,6 +13,10 @@ struct Carry {
     Slurm &slurm;
 
     Result<> operator()(const CreateNode &s) { return slurm.create_node(s.node); }
+    Result<> operator()(const SetExtra &s)
+    {
+        return slurm.set_extra(s.node, s.extra);
+    }
     Result<> operator()(const SetFeatures &s)
     {
         return slurm.set_features(s.node, s.features, s.active);
@@ -32,6 +38,8 @@ class Carrier {
 
     void carry(const NodeBatch &batch)
     {
+        if (std::holds_alternative<SetExtra>(batch.step) && has_failed(batch))
+            return; // it says what a node is that was not made so
         auto done = std::visit(Carry{slurm_}, batch.step);
         if (done)
             return;
@@ -45,6 +53,13 @@ class Carrier {
     CarryOutcome outcome;
 
   private:
+    bool has_failed(const NodeBatch &batch) const
+    {
+        return std::ranges::any_of(batch.nodes, [&](const std::string &node) {
+            return outcome.failed.contains(node);
+        });
+    }
+
     // slurmctld makes those before the first that fails, and then forgets to
     // look at their features.
     void carry_alone(const NodeStep &step, const std::string &node)

@@ -3,6 +3,7 @@
 
 #include "agent/hybrid_size.h"
 #include "agent/node_claims.h"
+#include "agent/node_devices.h"
 #include "agent/node_features.h"
 #include "agent/node_words.h"
 
@@ -53,6 +54,7 @@ class Planner {
 
     NodePlan plan()
     {
+        check_gres_types();
         NodeClaims claims = claims_of(in_.nodes, in_.before);
         for (const NodePtr &node : in_.nodes)
             if (!is_opted_in(*node))
@@ -71,6 +73,48 @@ class Planner {
     }
 
   private:
+    // Slurm drops GRES of other names without a word.
+    void check_gres_types()
+    {
+        if (!in_.count_devices)
+            return;
+        facts_ = {in_.devices.get(), in_.device_claims.get(), in_.gres_types,
+                  in_.devices_before};
+        if (!in_.devices)
+            return;
+        plan_.complaints = in_.devices->complaints;
+        for (const std::string &gres : in_.devices->gres)
+            if (!in_.gres_types.contains(gres))
+                plan_.complaints.push_back(
+                    "GresTypes in slurm.conf has no " + gres +
+                    ", which DeviceGres in k8s.conf names: Slurm counts none");
+    }
+
+    // Of an external node; what it is made with goes into the wish.
+    NodeDevices devices_of(const Node &node, const SlurmNode *known,
+                           NodeDescription &wish)
+    {
+        NodeDevices devices;
+        if (!in_.count_devices)
+            return devices;
+        devices = plan_devices(facts_, node, known);
+        wish.gres = devices.gres;
+        wish.gres_conf = devices.gres_conf;
+        wish.extra = devices.made_extra;
+        note_devices(wish.name, devices);
+        return devices;
+    }
+
+    void note_devices(const std::string &name, const NodeDevices &devices)
+    {
+        if (!devices.complaint.empty())
+            plan_.complaints.push_back(devices.complaint);
+        if (!devices.index.slots().empty())
+            plan_.devices[name] = devices.index;
+        if (devices.extra)
+            plan_.steps.push_back(SetExtra{name, *devices.extra});
+    }
+
     void add_patch(NodePatch patch)
     {
         if (!patch.empty())
@@ -166,12 +210,15 @@ class Planner {
             plan_new(node, wish);
     }
 
-    void plan_new(const Node &node, const NodeDescription &wish)
+    void plan_new(const Node &node, NodeDescription &wish)
     {
         if (!in_.foreign || wish.cpus == 0 || wish.memory.value == 0)
             return; // its kubelet has not said yet what it has
         plan_.nodes[wish.name] = node.name;
+        (void)devices_of(node, nullptr, wish);
         plan_.steps.push_back(CreateNode{wish});
+        if (!wish.extra.empty())
+            plan_.steps.push_back(SetExtra{wish.name, wish.extra});
         if (std::string why = why_drained(node); !why.empty())
             plan_.steps.push_back(DrainNode{wish.name, drain_mark + why});
         else if (cordoned_by_us(node)) // Slurm has forgotten an administrator's
@@ -180,7 +227,7 @@ class Planner {
     }
 
     void plan_known(const Node &node, const SlurmNode &known,
-                    const NodeDescription &wish)
+                    NodeDescription &wish)
     {
         plan_.nodes[known.name] = node.name;
         if (!known.external)
@@ -206,8 +253,13 @@ class Planner {
     }
 
     void plan_size(const Node &node, const SlurmNode &known,
-                   const NodeDescription &wish)
+                   NodeDescription &wish)
     {
+        if (!known.external && in_.count_devices)
+            note_devices(known.name, hybrid_devices(facts_, node, known));
+        NodeDevices devices;
+        if (known.external)
+            devices = devices_of(node, &known, wish);
         if (!in_.foreign)
             return;
         if (!known.external) {
@@ -224,10 +276,13 @@ class Planner {
             why = "its NodeAddr is another one";
         else if (known.not_responding)
             why = "a signal to it was not answered";
+        bool of_devices = why.empty();
+        if (of_devices)
+            why = devices.misfit;
         // Making it anew would lose the drain for a moment, or for good.
         if (!why.empty() && !known.drained && !known.down && wish.cpus != 0 &&
             wish.memory.value != 0)
-            plan_.misfits.push_back({wish, why});
+            plan_.misfits.push_back({wish, why, of_devices});
     }
 
     void plan_state(const Node &node, const SlurmNode &known)
@@ -280,6 +335,7 @@ class Planner {
     std::map<std::string, std::string> maintenance_;
     std::map<std::string, const SlurmNode *> known_;
     std::vector<std::pair<const Predicate *, std::string>> predicates_;
+    DeviceFacts facts_;
     NodePlan plan_;
 };
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "agent/decide.h"
+#include "agent/device_index.h"
 #include "agent/foreign_pods.h"
 #include "agent/node_marks.h"
 #include "agent/node_step.h"
@@ -17,12 +18,16 @@
 #include "common/feature_labels.h"
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace bridge {
+
+struct DeviceClaims;
+struct DeviceInventory;
 
 // The features that Slurm's nodes shall have besides those of their Nodes.
 struct FeatureWishes {
@@ -52,6 +57,12 @@ struct NodePlanInput {
     std::uint16_t port = 0;
     MarkPolicy marks;
     std::vector<NodeUse> shadows; // those that there are
+    bool count_devices = false; // as GRES; else those of a node are not ours
+    std::shared_ptr<const DeviceInventory> devices; // null: not known yet
+    std::shared_ptr<const DeviceClaims> device_claims; // null: of none
+    // Filled in as address is: of slurm.conf, and what the last sync left.
+    std::set<std::string> gres_types;
+    std::map<std::string, DeviceIndex> devices_before;
 };
 
 // A Slurm node that is not as it should be, in what cannot be changed while it
@@ -59,6 +70,7 @@ struct NodePlanInput {
 struct Misfit {
     NodeDescription wish;
     std::string why;
+    bool of_devices = false; // alone
 };
 
 struct NodePlan {
@@ -67,6 +79,8 @@ struct NodePlan {
     std::set<std::string> pinned; // once the steps are done
     // By Slurm's name: the features of the predicates that each satisfies.
     std::map<std::string, std::vector<std::string>> placed; // likewise
+    // What the GRES indexes of each Slurm node stand for, once the steps are done.
+    std::map<std::string, DeviceIndex> devices;
     std::vector<NodeStep> steps;
     std::vector<NodePatch> patches;
     std::vector<Misfit> misfits;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/node_removal.h"
 
+#include "agent/node_gres.h"
 #include "agent/node_words.h"
 #include "common/names.h"
 
@@ -42,12 +43,25 @@ struct Staying {
     std::set<std::string> features;
 };
 
+bool has_gres_of(const SlurmNode &other, const SlurmNode &one)
+{
+    std::vector<GresCount> counts = gres_counts(other.gres);
+    return std::ranges::all_of(
+        gres_counts(one.gres), [&](const GresCount &wanted) {
+            return std::ranges::any_of(counts, [&](const GresCount &has) {
+                return has.gres == wanted.gres && has.type == wanted.type &&
+                       has.count >= wanted.count;
+            });
+        });
+}
+
 bool stands_in_for(const Staying &other, const Staying &one)
 {
     return other.node != one.node && starts_jobs(*other.node) &&
            other.node->cpus >= one.node->cpus &&
            other.node->memory >= one.node->memory &&
-           std::ranges::includes(other.features, one.features);
+           std::ranges::includes(other.features, one.features) &&
+           has_gres_of(*other.node, *one.node);
 }
 
 // Whether the expression names that feature; operators stand between words.

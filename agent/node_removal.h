@@ -5,7 +5,7 @@
 // holds one for good (BadConstraints) that no node could run for a moment. So a
 // node stays while an unfinished job or a reservation names it, and while jobs
 // wait that only this one could run: where no other node is as large and has all
-// its features.
+// its features and GRES.
 #pragma once
 
 #include "agent/node_use.h"

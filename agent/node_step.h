@@ -20,6 +20,10 @@ struct SetFeatures {
     std::string features; // comma separated, as the next
     std::string active;   // of these
 };
+struct SetExtra {
+    std::string node;
+    std::string extra;
+};
 struct SetTopology {
     std::string node;
     std::string topology;
@@ -32,6 +36,7 @@ struct ResumeNode { // only what carries our mark
     std::string node;
 };
 using NodeStep =
-    std::variant<CreateNode, SetFeatures, SetTopology, DrainNode, ResumeNode>;
+    std::variant<CreateNode, SetExtra, SetFeatures, SetTopology, DrainNode,
+                 ResumeNode>;
 
 } // namespace bridge

@@ -3,6 +3,7 @@
 
 #include "agent/node_address.h"
 #include "agent/node_carry.h"
+#include "agent/node_gres.h"
 #include "agent/node_removal.h"
 #include "agent/shadow_plan.h"
 
@@ -16,6 +17,7 @@ namespace bridge {
 namespace {
 
 constexpr std::size_t most_removed = 500; // slurmctld holds its locks so long
+constexpr unsigned most_tries = 3; // to make a node with its devices
 
 // What jobs have of a node changes all the time, and is of interest only where a
 // node waits to be idle.
@@ -25,7 +27,8 @@ bool same_but_for_jobs(const SlurmNode &a, const SlurmNode &b)
         return std::tie(n.name, n.address, n.port, n.external, n.drained,
                         n.down, n.not_responding, n.cpus, n.memory,
                         n.usable_cpus, n.usable_memory, n.features,
-                        n.active_features, n.reason, n.topology);
+                        n.active_features, n.reason, n.topology, n.extra,
+                        n.gres);
     };
     return rest(a) == rest(b);
 }
@@ -80,6 +83,7 @@ class Syncer {
                    std::move(plan.pinned),
                    {},
                    {},
+                   std::move(plan.devices),
                    std::move(plan.patches),
                    std::move(plan.refused),
                    {},
@@ -93,6 +97,7 @@ class Syncer {
         state_.rebuild_due |= plan.partitions_changed;
         carry(plan.steps);
         carry_shadows(plan_shadows(plan.shortages, state_.shadows));
+        give_up_devices(plan);
         remove_idle(plan);
         if (state_.rebuild_due)
             state_.rebuild_due = !try_to(slurm_.rebuild_partitions());
@@ -101,6 +106,7 @@ class Syncer {
         for (const auto &[node, features] : placed_)
             for (const std::string &feature : features)
                 result_.placed[feature]++;
+        state_.devices = result_.devices;
         return std::move(result_);
     }
 
@@ -142,6 +148,28 @@ class Syncer {
             return known.job == shadow.job;
         });
         return true;
+    }
+
+    // Slurm may refuse to count them, for reasons of its own: it must not lose
+    // and get the node again and again.
+    void give_up_devices(NodePlan &plan)
+    {
+        std::erase_if(state_.device_tries, [&](const auto &tried) {
+            return std::ranges::none_of(plan.misfits, [&](const Misfit &one) {
+                return one.of_devices && one.wish.name == tried.first &&
+                       one.wish.gres == tried.second.first;
+            });
+        });
+        std::erase_if(plan.misfits, [&](const Misfit &one) {
+            auto tried = state_.device_tries.find(one.wish.name);
+            if (!one.of_devices || tried == state_.device_tries.end() ||
+                tried->second.second < most_tries)
+                return false;
+            result_.complaints.push_back(
+                "node " + one.wish.name + " was made anew with Gres=" +
+                one.wish.gres + ", and Slurm has other GRES there");
+            return true;
+        });
     }
 
     std::uint32_t shadow_cpus(const std::string &node) const
@@ -192,9 +220,9 @@ class Syncer {
         }
         std::vector<std::string> go = removable(due, state_.table.nodes, *uses,
                                                 state_.reservations);
-        std::map<std::string, NodeDescription> anew;
+        std::map<std::string, Misfit> anew;
         for (const Misfit &misfit : plan.misfits)
-            anew[misfit.wish.name] = misfit.wish;
+            anew[misfit.wish.name] = misfit;
         for (std::size_t i = 0; i < go.size(); i += most_removed)
             remove({go.begin() + static_cast<std::ptrdiff_t>(i),
                     go.begin() + static_cast<std::ptrdiff_t>(
@@ -205,7 +233,7 @@ class Syncer {
     // What cannot be deleted, because somebody was quicker, stays; the next sync
     // makes what is missing.
     void remove(const std::vector<std::string> &names,
-                const std::map<std::string, NodeDescription> &anew)
+                const std::map<std::string, Misfit> &anew)
     {
         std::string list;
         std::vector<NodeStep> creates;
@@ -214,8 +242,8 @@ class Syncer {
                 if (shadow.shadow_of == name)
                     (void)cancel_shadow(shadow);
             list += (list.empty() ? "" : ",") + name;
-            if (auto wish = anew.find(name); wish != anew.end())
-                creates.push_back(CreateNode{wish->second});
+            if (auto misfit = anew.find(name); misfit != anew.end())
+                make_anew(misfit->second, creates);
             state_.waiting.erase(name);
         }
         if (auto gone = slurm_.delete_node(list); !gone) {
@@ -223,6 +251,24 @@ class Syncer {
             return;
         }
         carry(creates);
+    }
+
+    void make_anew(const Misfit &misfit, std::vector<NodeStep> &steps)
+    {
+        const NodeDescription &wish = misfit.wish;
+        steps.push_back(CreateNode{wish});
+        if (!wish.extra.empty())
+            steps.push_back(SetExtra{wish.name, wish.extra});
+        // Where this fails the next sync sees what there is.
+        result_.devices.erase(wish.name);
+        if (auto index = DeviceIndex::parse(device_word(wish.extra));
+            index && !index->slots().empty())
+            result_.devices[wish.name] = std::move(*index);
+        if (!misfit.of_devices)
+            return;
+        auto &[gres, tries] = state_.device_tries[wish.name];
+        tries = gres == wish.gres ? tries + 1 : 1;
+        gres = wish.gres;
     }
 
     // Slurm may write a topology in another way than it was asked to.
@@ -245,6 +291,7 @@ class Syncer {
         for (const std::string &node : outcome.failed) {
             result_.pinned.erase(node);
             placed_.erase(node);
+            result_.devices.erase(node); // not said: nobody may rely on it
         }
     }
 
@@ -273,11 +320,14 @@ Result<NodeSyncResult> sync_nodes(NodeSyncRequest request, Slurm &slurm,
     auto address = parse_node_address(conf.node_address);
     if (!address)
         return std::unexpected(address.error());
-    if (address->port == 0) {
+    if (address->port == 0 || request.input.count_devices) {
         auto cluster = slurm.load_cluster();
         if (!cluster)
             return std::unexpected(cluster.error());
-        address->port = cluster->controller_port;
+        if (address->port == 0)
+            address->port = cluster->controller_port;
+        request.input.gres_types = {cluster->gres_types.begin(),
+                                    cluster->gres_types.end()};
     }
     request.input.address = address->ip;
     request.input.port = address->port;
@@ -295,6 +345,7 @@ Result<NodeSyncResult> sync_nodes(NodeSyncRequest request, Slurm &slurm,
     }
     state.wishes = request.input.wishes;
     request.input.shadows = state.shadows;
+    request.input.devices_before = state.devices;
     NodeSyncResult result = syncer.carry_out(
         plan_nodes(request.input, state.table.nodes, state.reservations));
     result.asked = std::move(request.input.wishes.predicates);

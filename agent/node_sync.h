@@ -28,6 +28,9 @@ struct NodeSyncState {
     std::map<std::string, Clock::time_point> waiting;
     bool leaving = false;      // as in NodePlan
     FeatureWishes wishes;      // of the last plan
+    std::map<std::string, DeviceIndex> devices; // which the last sync left
+    // How often a node was made anew for its devices alone, with these GRES.
+    std::map<std::string, std::pair<std::string, unsigned>> device_tries;
     std::vector<NodeUse> shadows;
     Clock::time_point shadows_due{}; // when all jobs are asked again
 };
@@ -46,6 +49,7 @@ struct NodeSyncResult {
     std::set<std::string> pinned; // the Slurm nodes that have it now
     std::map<std::string, std::size_t> placed; // nodes that have each feature
     std::vector<PredicatePtr> asked; // those of the wishes
+    std::map<std::string, DeviceIndex> devices; // by Slurm's name
     std::vector<NodePatch> patches;
     std::map<std::string, std::string> refused; // why, by Node
     std::vector<JobRef> shadows; // which wait for nothing: no Pod is theirs

@@ -35,6 +35,10 @@ struct NodeDescription {
     MebiBytes memory;
     std::string features; // comma separated
     std::string topology; // as topology.yaml names it, or empty
+    // As Slurm has them, "gpu:a100:2"; with any, of one node only.
+    std::string gres{};
+    std::string gres_conf{};
+    std::string extra{}; // for set_extra() once it is there
 
     bool operator==(const NodeDescription &) const = default;
 };
@@ -63,6 +67,8 @@ struct SlurmNode {
     std::string reason;   // of the drain
     std::string topology;
     std::string extra;
+    std::string gres;      // "gpu:a100:2,gpu:h100:1"
+    std::string gres_used; // "gpu:a100:1(IDX:0),gpu:h100:0(IDX:N/A)"
 
     bool operator==(const SlurmNode &) const = default;
 };
@@ -87,6 +93,7 @@ struct Reservation {
 struct ClusterFacts {
     std::string name;
     std::uint16_t controller_port = 0; // SlurmctldPort
+    std::vector<std::string> gres_types{}; // GresTypes
 };
 
 class Slurm {
@@ -153,6 +160,8 @@ class Slurm {
                                   const std::string &active) = 0;
     virtual Result<> set_topology(const std::string &node,
                                   const std::string &topology) = 0;
+    virtual Result<> set_extra(const std::string &node,
+                               const std::string &extra) = 0;
     // Makes slurmctld put nodes into partitions anew by their features, which it
     // else does only when nodes come or go.
     virtual Result<> rebuild_partitions() = 0;
@@ -193,6 +202,8 @@ class SlurmApi : public Slurm {
                           const std::string &active) override;
     Result<> set_topology(const std::string &node,
                           const std::string &topology) override;
+    Result<> set_extra(const std::string &node,
+                       const std::string &extra) override;
     Result<> rebuild_partitions() override;
     Result<> drain(const std::string &node, const std::string &reason) override;
     Result<> resume(const std::string &node) override;

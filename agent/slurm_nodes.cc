@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <format>
+#include <ranges>
+#include <string_view>
 
 extern "C" {
 #include <slurm/slurm.h>
@@ -39,6 +41,14 @@ update_node_msg_t message_for(const std::string &node)
     return message;
 }
 
+std::vector<std::string> words_in(const std::string &list)
+{
+    std::vector<std::string> words;
+    for (auto word : std::views::split(list, ','))
+        words.emplace_back(std::string_view(word));
+    return words;
+}
+
 SlurmNode node_of(const node_info_t &n)
 {
     SlurmNode node;
@@ -64,6 +74,8 @@ SlurmNode node_of(const node_info_t &n)
     node.reason = text(n.reason);
     node.topology = text(n.topology_str);
     node.extra = text(n.extra);
+    node.gres = text(n.gres);
+    node.gres_used = text(n.gres_used);
     return node;
 }
 
@@ -86,7 +98,8 @@ Result<ClusterFacts> SlurmApi::load_cluster()
         return fail_slurm(errno, "ask slurmctld for its configuration");
     SlurmConf conf(raw);
     return ClusterFacts{text(conf->cluster_name),
-                        static_cast<std::uint16_t>(conf->slurmctld_port)};
+                        static_cast<std::uint16_t>(conf->slurmctld_port),
+                        words_in(text(conf->gres_plugins))};
 }
 
 Result<std::vector<SlurmNode>> SlurmApi::load_nodes()
@@ -101,7 +114,9 @@ Result<std::optional<NodeTable>>
 SlurmApi::load_nodes_since(std::int64_t as_of)
 {
     node_info_msg_t *raw = nullptr;
-    if (slurm_load_node(as_of, &raw, SHOW_ALL | SHOW_LOCAL) != SLURM_SUCCESS) {
+    // Without details there is no gres_used.
+    if (slurm_load_node(as_of, &raw, SHOW_ALL | SHOW_LOCAL | SHOW_DETAIL) !=
+        SLURM_SUCCESS) {
         if (errno == SLURM_NO_CHANGE_IN_DATA && as_of != 0)
             return std::nullopt;
         return fail_slurm(errno, "load nodes");
@@ -143,6 +158,8 @@ Result<> SlurmApi::create_node(const NodeDescription &node)
         node.memory.value, node.features);
     if (!node.topology.empty())
         line += " Topology=" + node.topology;
+    if (!node.gres.empty())
+        line += " Gres=" + node.gres + " GresConf=" + node.gres_conf;
     update_node_msg_t message;
     slurm_init_update_node_msg(&message);
     message.extra = borrow(line); // the whole request, as scontrol sends it
@@ -175,6 +192,13 @@ Result<> SlurmApi::set_topology(const std::string &node,
     update_node_msg_t message = message_for(node);
     message.topology_str = borrow(topology);
     return update(message, "set topology of");
+}
+
+Result<> SlurmApi::set_extra(const std::string &node, const std::string &extra)
+{
+    update_node_msg_t message = message_for(node);
+    message.extra = borrow(extra); // an empty one takes it away
+    return update(message, "set extra of");
 }
 
 // A node that nobody can use comes and goes. One that a crash left is found by

@@ -27,6 +27,12 @@ std::string foreign_selector(const Conf &conf)
     return selector;
 }
 
+// Its configuration is compact JSON again, as the API server stores it.
+DeviceClass read_class(const Json &json)
+{
+    return device_class_from(json, json.dump());
+}
+
 // Turns what a reflector reads into messages for the owner thread.
 template <class Object> class MailSink : public ReflectorSink {
   public:
@@ -106,17 +112,23 @@ Watches::Watches(const HttpEndpoint &endpoint, const Conf &conf,
     for (GroupApi api : group_apis)
         group_watches_.push_back(
             std::make_unique<GroupWatch>(endpoint, api, access, mailbox));
+    if (!conf.device_gres.empty())
+        add_devices(endpoint, mailbox);
     for (Watch &watch : watches_)
-        start(*watch.reflector);
+        start([&watch, &access](std::stop_token stop) {
+            if (watch.needs == Feature::base ||
+                access.wait_until_may(watch.needs, stop))
+                watch.reflector->run(stop);
+        });
     for (auto &watch : group_watches_)
-        start(*watch);
+        start([&watch](std::stop_token stop) { watch->run(stop); });
 }
 
-template <class Runs> void Watches::start(Runs &watch)
+template <class Work> void Watches::start(Work work)
 {
-    threads_.emplace_back([&watch](std::stop_token stop) {
+    threads_.emplace_back([work](std::stop_token stop) {
         try {
-            watch.run(stop);
+            work(stop);
         } catch (const std::exception &e) { // such as no memory
             log_error("a watch ended for good, restart the agent",
                       {{"err", e.what()}});
@@ -133,11 +145,24 @@ Watches::~Watches()
 void Watches::add(const HttpEndpoint &endpoint, const std::string &path,
                   const std::string &selector,
                   std::unique_ptr<ReflectorSink> sink,
-                  const ReflectorTimes &times)
+                  const ReflectorTimes &times, Feature needs)
 {
     auto reflector =
         std::make_unique<Reflector>(endpoint, path, selector, *sink, times);
-    watches_.push_back({std::move(sink), std::move(reflector)});
+    watches_.push_back({std::move(sink), std::move(reflector), needs});
+}
+
+void Watches::add_devices(const HttpEndpoint &endpoint,
+                          Mailbox<Message> &mailbox)
+{
+    add(endpoint, "/apis/resource.k8s.io/v1/resourceslices", {},
+        std::make_unique<MailSink<ResourceSlice>>("watch ResourceSlices", "",
+                                                  resource_slice_from, mailbox),
+        {}, Feature::devices);
+    add(endpoint, "/apis/resource.k8s.io/v1/deviceclasses", {},
+        std::make_unique<MailSink<DeviceClass>>("watch DeviceClasses", "",
+                                                read_class, mailbox),
+        {}, Feature::devices);
 }
 
 } // namespace bridge

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The reflectors of the agent: one thread for the Pods of each scheduler name,
 // one for those of all others, one for Nodes, one for Namespaces, one for each API
-// of objects that say how large gangs are. They read objects and push messages.
+// of objects that say how large gangs are, and, where Slurm counts devices, one for
+// ResourceSlices and one for DeviceClasses. They read objects and push messages.
 #pragma once
 
 #include "agent/access.h"
@@ -29,12 +30,15 @@ class Watches {
     struct Watch {
         std::unique_ptr<ReflectorSink> sink;
         std::unique_ptr<Reflector> reflector;
+        Feature needs = Feature::base; // waits until we may
     };
 
     void add(const HttpEndpoint &endpoint, const std::string &path,
              const std::string &selector, std::unique_ptr<ReflectorSink> sink,
-             const ReflectorTimes &times = {});
-    template <class Runs> void start(Runs &watch); // on a thread
+             const ReflectorTimes &times = {},
+             Feature needs = Feature::base);
+    void add_devices(const HttpEndpoint &endpoint, Mailbox<Message> &mailbox);
+    template <class Work> void start(Work work); // on a thread
 
     std::vector<Watch> watches_;
     std::vector<std::unique_ptr<GroupWatch>> group_watches_;

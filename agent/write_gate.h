@@ -26,6 +26,7 @@ enum class Write {
     delete_node,
     set_features,
     set_topology,
+    set_extra,
     rebuild_partitions,
     drain,
     resume,
@@ -54,7 +55,7 @@ enum class Write {
 inline constexpr std::array write_names = {
     "submit",      "submit_shadow", "complete",     "cancel",     "set_comment",
     "create_node", "delete_node",  "set_features",
-    "set_topology", "rebuild_partitions", "drain",
+    "set_topology", "set_extra", "rebuild_partitions", "drain",
     "resume",      "bind",         "set_unscheduled", "fail_pod",
     "stamp",       "expire_pod",   "set_disrupted", "evict_pod",
     "delete_pod",  "post_event",   "select_node", "give_volume",

@@ -251,6 +251,23 @@ Findings check_limits(const SlurmFacts &slurm)
     return found;
 }
 
+Findings check_gres_types(const SlurmFacts &slurm, const Conf &conf)
+{
+    std::vector<std::string> wanted = slurm.gres_types;
+    for (const DeviceGres &one : conf.device_gres)
+        if (!std::ranges::contains(wanted, one.gres))
+            wanted.push_back(one.gres);
+    if (wanted.size() == slurm.gres_types.size())
+        return {};
+    std::string line;
+    for (const std::string &gres : wanted)
+        line += (line.empty() ? "GresTypes=" : ",") + gres;
+    return {{Severity::error, slurm_conf,
+             "GresTypes lacks what DeviceGres in k8s.conf names: Slurm drops "
+             "such devices without a word",
+             line}};
+}
+
 Findings check_power_saving(const SlurmFacts &slurm)
 {
     if (!slurm.powers_down)

@@ -21,6 +21,8 @@ Findings check_job_age(const SlurmFacts &slurm);
 Findings check_select(const SlurmFacts &slurm);
 Findings check_scheduler(const SlurmFacts &slurm);
 Findings check_limits(const SlurmFacts &slurm);
+// What DeviceGres in k8s.conf names and GresTypes does not.
+Findings check_gres_types(const SlurmFacts &slurm, const Conf &conf);
 Findings check_power_saving(const SlurmFacts &slurm);
 Findings check_accounting(const SlurmFacts &slurm);
 

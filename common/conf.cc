@@ -193,6 +193,15 @@ Result<> set_feature_labels(Conf &conf, std::string_view value)
     return {};
 }
 
+Result<> set_device_gres(Conf &conf, std::string_view value)
+{
+    auto list = parse_device_gres(value);
+    if (!list)
+        return std::unexpected(list.error());
+    conf.device_gres = std::move(*list);
+    return {};
+}
+
 Result<> set_log_level(Conf &conf, std::string_view value)
 {
     constexpr std::array<std::string_view, 4> names = {"error", "warning",
@@ -229,6 +238,7 @@ constexpr std::array keys = {
     Key{"Partition", set_text<&Conf::partition>},
     Key{"NodeAddress", set_text<&Conf::node_address>},
     Key{"FeatureLabels", set_feature_labels},
+    Key{"DeviceGres", set_device_gres},
     Key{"KubeletDir", set_path<&Conf::kubelet_dir>},
     Key{"NodeLabelsFile", set_path<&Conf::labels_file>},
     Key{"Socket", set_path<&Conf::socket_path>},

@@ -3,6 +3,7 @@
 // table of keys; the man page has their meaning.
 #pragma once
 
+#include "common/device_gres.h"
 #include "common/feature_labels.h"
 #include "common/log.h"
 #include "common/names.h"
@@ -37,6 +38,7 @@ struct Conf {
     std::string partition;        // Partition=NAME, or Slurm's default
     std::string node_address;     // NodeAddress=IP[:PORT], or slurmctld's
     std::vector<FeatureLabel> feature_labels{}; // FeatureLabels=LABEL[:NAME],…
+    std::vector<DeviceGres> device_gres{}; // DeviceGres=NAME:GRES[:TYPE],…
     std::string kubelet_dir = names::default_kubelet_dir; // KubeletDir=PATH
     std::string labels_file = names::default_labels_file; // NodeLabelsFile=PATH
     std::string socket_path = names::default_socket_path; // Socket=PATH

@@ -12,6 +12,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/check_names_test.cc \
 	tests/unit/agent_link_test.cc \
 	tests/unit/backoff_test.cc \
+	tests/unit/bridge_devices_test.cc \
 	tests/unit/bridge_gang_test.cc \
 	tests/unit/bridge_gate_test.cc \
 	tests/unit/bridge_groups_test.cc \
@@ -38,6 +39,9 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/device_gres_test.cc \
 	tests/unit/device_index_test.cc \
 	tests/unit/device_inventory_test.cc \
+	tests/unit/hybrid_devices_test.cc \
+	tests/unit/node_devices_test.cc \
+	tests/unit/node_gres_test.cc \
 	tests/unit/device_slices_test.cc \
 	tests/unit/drain_retries_test.cc \
 	tests/unit/explain_page_test.cc \
@@ -89,7 +93,6 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/make.h \
 	tests/unit/make_nodes.h \
 	tests/unit/node_features_test.cc \
-	tests/unit/node_gres_test.cc \
 	tests/unit/node_marks_test.cc \
 	tests/unit/node_plan_test.cc \
 	tests/unit/node_removal_test.cc \
@@ -173,6 +176,7 @@ tests_fuzz_fuzz_SOURCES = \
 	agent/constraints.cc \
 	agent/device_fit.cc \
 	agent/device_index.cc \
+	agent/device_inventory.cc \
 	agent/device_slices.cc \
 	agent/foreign_pods.cc \
 	agent/gang.cc \
@@ -186,11 +190,13 @@ tests_fuzz_fuzz_SOURCES = \
 	agent/job_values.cc \
 	agent/kube_text.cc \
 	agent/line_framer.cc \
+	agent/hybrid_devices.cc \
 	agent/hybrid_size.cc \
 	agent/node_address.cc \
 	agent/node_batches.cc \
 	agent/node_carry.cc \
 	agent/node_claims.cc \
+	agent/node_devices.cc \
 	agent/node_features.cc \
 	agent/node_gres.cc \
 	agent/node_marks.cc \

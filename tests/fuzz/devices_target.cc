@@ -4,7 +4,9 @@
 #include "agent/claim_allocation.h"
 #include "agent/claim_check.h"
 #include "agent/device_index.h"
+#include "agent/device_inventory.h"
 #include "agent/device_slices.h"
+#include "agent/node_devices.h"
 #include "agent/node_gres.h"
 #include "agent/objects.h"
 #include "agent/regex.h"
@@ -15,6 +17,7 @@
 #include "common/json_text.h"
 #include "tests/fuzz/targets.h"
 
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -213,6 +216,29 @@ void device_gres(std::string_view input)
     promise(parse_device_gres(text_of(*list)) == *list);
 }
 
+// The annotation of a Node that has a slurmd, too.
+void hybrid(std::string_view input)
+{
+    DeviceInventory inventory;
+    for (const char *name : {"g0", "g1"}) {
+        Device device = some_device();
+        device.pool = "n1";
+        device.name = name;
+        device.attributes["uuid"] = std::string("GPU-") + name;
+        inventory.present["n1"].push_back({"gpu", "a100", device.id()});
+        inventory.devices[device.id()] = std::make_shared<const Device>(device);
+    }
+    Node node;
+    node.name = "n1";
+    node.annotations[devices_annotation] = input;
+    SlurmNode known;
+    known.gres = "gpu:a100:2";
+    NodeDevices made = hybrid_devices({&inventory, nullptr, {}}, node, known);
+    promise(made.complaint.empty() != made.index.slots().empty());
+    for (const GresCount &count : made.index.counts())
+        promise(count.gres == "gpu" && count.count <= 2);
+}
+
 constexpr FuzzTarget targets[] = {{"cel", cel},
                                   {"regex", regex},
                                   {"semver", semver},
@@ -220,6 +246,7 @@ constexpr FuzzTarget targets[] = {{"cel", cel},
                                   {"claim", claim},
                                   {"device_index", device_index},
                                   {"device_gres", device_gres},
+                                  {"hybrid_devices", hybrid},
                                   {"node_gres", node_gres}};
 
 } // namespace

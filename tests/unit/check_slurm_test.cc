@@ -252,3 +252,17 @@ TEST_CASE("partitions without our nodes are nobody's business here")
 
     CHECK(check_partitions(slurm, {}, {}).empty());
 }
+
+TEST_CASE("each GRES that devices become has to be among GresTypes")
+{
+    SlurmFacts slurm = good();
+    slurm.gres_types = {"gpu", "mps"};
+    Conf conf;
+    CHECK(check_gres_types(slurm, conf).empty());
+    conf.device_gres = {{"a", "gpu", "a"}, {"b", "nic", "b"}, {"c", "nic", "c"}};
+
+    CHECK(check_gres_types(slurm, conf).at(0).change ==
+          "GresTypes=gpu,mps,nic");
+    slurm.gres_types = {"nic", "gpu"};
+    CHECK(check_gres_types(slurm, conf).empty());
+}

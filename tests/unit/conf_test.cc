@@ -60,6 +60,7 @@ TEST_CASE("every key sets its field")
                            "Partition=pods\n"
                            "NodeAddress=10.0.0.1:6818\n"
                            "FeatureLabels=example.com/zone, tier:class\n"
+                           "DeviceGres=a100.example.com:gpu:a100\n"
                            "KubeletDir=/kubelet\n"
                            "NodeLabelsFile=/labels\n"
                            "Socket=/run/x/hook.sock\n"
@@ -86,6 +87,8 @@ TEST_CASE("every key sets its field")
     CHECK(conf->max_selections_in_namespace == 8);
     CHECK(conf->partition == "pods");
     CHECK(conf->node_address == "10.0.0.1:6818");
+    CHECK(conf->device_gres ==
+          std::vector<DeviceGres>{{"a100.example.com", "gpu", "a100"}});
     CHECK(conf->feature_labels ==
           std::vector<FeatureLabel>{{"example.com/zone", "zone"},
                                     {"tier", "class"}});

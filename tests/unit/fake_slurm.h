@@ -45,6 +45,8 @@ class FakeSlurm : public Slurm {
     std::function<void(HookMessage)> hooks;
     std::string root_only; // a partition that users may not submit to
     bool answers = true; // false: slurmctld is away
+    std::vector<std::string> gres_types; // GresTypes
+    bool drop_gres = false; // it takes none, whatever they are
     std::vector<Reservation> reservations;
 
     // --- what slurmctld and its users do
@@ -177,6 +179,10 @@ class FakeSlurm : public Slurm {
     void remove_node(const std::string &name) { nodes_.erase(name); }
     // Somebody makes it right after that load.
     void hide_from_next_load(const std::string &name) { hidden_ = name; }
+    void set_gres_used(const std::string &node, const std::string &used)
+    {
+        nodes_.at(node).gres_used = used;
+    }
     void set_topology_text(const std::string &node, const std::string &text)
     {
         nodes_.at(node).topology = text;
@@ -401,7 +407,7 @@ class FakeSlurm : public Slurm {
     {
         if (auto said = enter("load_cluster"); !said)
             return std::unexpected(said.error());
-        return ClusterFacts{"fake", controller_port};
+        return ClusterFacts{"fake", controller_port, gres_types};
     }
 
     Result<std::vector<SlurmNode>> load_nodes() override
@@ -489,6 +495,7 @@ class FakeSlurm : public Slurm {
             made.memory = node.memory;
             made.features = node.features;
             made.topology = node.topology;
+            made.gres = drop_gres ? "" : node.gres;
             nodes_[name] = made;
             created_[name] = node;
         }
@@ -525,6 +532,12 @@ class FakeSlurm : public Slurm {
     {
         return update("set_topology", node,
                       [&](SlurmNode &n) { n.topology = topology; });
+    }
+    Result<> set_extra(const std::string &node,
+                       const std::string &extra) override
+    {
+        return update("set_extra", node,
+                      [&](SlurmNode &n) { n.extra = extra; });
     }
     Result<> rebuild_partitions() override { return enter("rebuild_partitions"); }
     Result<> drain(const std::string &node, const std::string &reason) override

@@ -75,6 +75,12 @@ void check_nodes(Slurm &slurm, const SlurmSetup &setup)
     CHECK(find_node(slurm, setup.node)->features == features + ",more");
     CHECK(find_node(slurm, setup.node)->active_features == features);
 
+    REQUIRE(slurm.set_extra(setup.node, "some words").has_value());
+    CHECK(find_node(slurm, setup.node)->extra == "some words");
+    REQUIRE(slurm.set_extra(setup.node, "").has_value());
+    CHECK(find_node(slurm, setup.node)->extra == "");
+    CHECK(find_node(slurm, setup.node)->gres == "");
+
     auto since = slurm.load_nodes_since(0);
     REQUIRE(since);
     REQUIRE(*since);

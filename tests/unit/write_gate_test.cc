@@ -59,6 +59,7 @@ struct Fixture {
         note(Write::create_node, slurm.create_node({"n1", {}, 0, 1, {}, {}, {}}));
         note(Write::set_features, slurm.set_features("n1", "k8s", "k8s"));
         note(Write::set_topology, slurm.set_topology("n1", "s1"));
+        note(Write::set_extra, slurm.set_extra("n1", "words"));
         note(Write::rebuild_partitions, slurm.rebuild_partitions());
         note(Write::submit_shadow, slurm.submit_shadow("n1", {}));
         note(Write::drain, slurm.drain("n1", "why"));

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Devices of a driver that nobody runs: ResourceSlices and DeviceClasses as a DRA
+driver and its administrator make them, and what Slurm makes of them."""
+import collections
+import json
+import re
+
+import bed
+from tap import wait_for
+
+API = "/apis/resource.k8s.io/v1"
+DRIVER = "devices.test"
+WORD = "k8sdev:"  # how the agent's word in a node's extra begins
+
+
+def drop(kind, name):
+    try:
+        bed.api("DELETE", f"{API}/{kind}/{name}", {})
+    except bed.ApiError as error:
+        if error.status != 404:
+            raise
+
+
+def names_of(kind):
+    return [item["metadata"]["name"]
+            for item in bed.api("GET", f"{API}/{kind}")["items"]]
+
+
+def device_class(name, cel):
+    bed.api("POST", f"{API}/deviceclasses", {
+        "apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass",
+        "metadata": {"name": name},
+        "spec": {"selectors": [{"cel": {"expression": cel}}]}})
+
+
+def device(name, taint=None):
+    """a… are of model A100, all others of model H100."""
+    made = {"name": name, "attributes": {
+        "model": {"string": "A100" if name.startswith("a") else "H100"}}}
+    if taint:
+        made["taints"] = [{"key": "test/broken", "effect": taint}]
+    return made
+
+
+def publish(node, devices, generation=1, slices=1, name="all"):
+    """A slice of the node's pool, made or replaced."""
+    title = f"{node}-{name}.{DRIVER}"
+    body = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice",
+            "metadata": {"name": title},
+            "spec": {"driver": DRIVER, "nodeName": node, "devices": devices,
+                     "pool": {"name": node, "generation": generation,
+                              "resourceSliceCount": slices}}}
+    try:
+        bed.api("POST", f"{API}/resourceslices", body)
+    except bed.ApiError as error:
+        if error.status != 409:
+            raise
+        known = bed.api("GET", f"{API}/resourceslices/{title}")
+        version = known["metadata"]["resourceVersion"]
+        body["metadata"]["resourceVersion"] = version
+        bed.api("PUT", f"{API}/resourceslices/{title}", body)
+
+
+def withdraw(node=""):
+    """Every slice of the node, or of all."""
+    for name in names_of("resourceslices"):
+        if name.startswith(node) and name.endswith("." + DRIVER):
+            drop("resourceslices", name)
+
+
+# ---- In Slurm
+
+
+def slurm_node(name):
+    shown = json.loads(bed.run("scontrol", "show", "node", name, "--json"))
+    return shown["nodes"][0] if shown["nodes"] else None
+
+
+def gres(name):
+    """What Slurm counts there, type by type: "gpu:a100:2,gpu:h100:1"."""
+    node = slurm_node(name)
+    if not node:
+        return None
+    counts = collections.Counter()
+    for record in filter(None, re.sub(r"\(.*?\)", "", node["gres"]).split(",")):
+        kind, _, count = record.rpartition(":")
+        counts[kind] += int(count)
+    return ",".join(f"{kind}:{counts[kind]}" for kind in sorted(counts))
+
+
+def extra(name):
+    node = slurm_node(name)
+    return node["extra"] if node else ""
+
+
+def indexes(name):
+    """The device of each index, "-a0" where a0 was not there when looked for."""
+    found = []
+    for word in extra(name).split():
+        if word.startswith(WORD):
+            for run in word.split("!")[1:]:
+                found += run.split("|")[0].split(":")[1:]
+    return " ".join(found)
+
+
+def wait_gres(name, wanted, seconds=40):
+    wait_for(f"{name} to have {wanted or 'no GRES'}",
+             lambda: gres(name) == wanted, seconds, every=0.2)
+
+
+def wait_indexes(name, wanted, seconds=40):
+    wait_for(f"{name} to have the indexes {wanted or '(none)'}",
+             lambda: indexes(name) == wanted, seconds, every=0.2)
+
+
+def index_of_job(job_id):
+    """Of the job's GRES: "gpu:a100:1(IDX:0)"."""
+    return ",".join(bed.jobs()[job_id]["gres_detail"])
