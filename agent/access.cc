@@ -65,6 +65,14 @@ constexpr Right table[] = {
     {Feature::devices, "watch", "resource.k8s.io", "resourceslices"},
     {Feature::devices, "list", "resource.k8s.io", "deviceclasses"},
     {Feature::devices, "watch", "resource.k8s.io", "deviceclasses"},
+    {Feature::devices, "get", "resource.k8s.io", "resourceclaims"},
+    {Feature::devices, "list", "resource.k8s.io", "resourceclaims"},
+    {Feature::devices, "watch", "resource.k8s.io", "resourceclaims"},
+    {Feature::devices, "update", "resource.k8s.io", "resourceclaims"},
+    {Feature::devices, "update", "resource.k8s.io", "resourceclaims", "status"},
+    // Of Kubernetes 1.36: who allocates may, wherever the claim is.
+    {Feature::devices, "update", "resource.k8s.io", "resourceclaims",
+     "binding"},
 };
 
 constexpr std::uint32_t answer_bit = 1u << 31;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/act.h"
 
+#include "agent/act_claims.h"
 #include "agent/act_end.h"
 #include "agent/act_gang.h"
 #include "agent/gang_key.h"
@@ -152,6 +153,15 @@ struct Actor {
                 return std::unexpected(bound.error());
             return Done{};
         }
+        if (!bind.claims.empty()) // before its kubelet looks for them
+            if (auto reserved =
+                    reserve_claims(*gang.pods.front(), bind.claims,
+                                   bind.nodes.front(), kube());
+                !reserved) {
+                if (reserved.error().code == Code::rejected)
+                    return ClaimsRefused{reserved.error().message};
+                return std::unexpected(reserved.error());
+            }
         for (std::size_t i = 0; i < gang.pods.size(); i++) {
             const Pod &pod = *gang.pods[i];
             if (pod.bound())
@@ -162,6 +172,14 @@ struct Actor {
             if (auto bound = kube().bind(pod, binding); !bound)
                 return std::unexpected(bound.error());
         }
+        return Done{};
+    }
+
+    Result<Outcome> operator()(const ReleaseClaims &release) const
+    {
+        if (auto done = release_claims(lead_of(gang), release.claims, kube());
+            !done)
+            return std::unexpected(done.error());
         return Done{};
     }
 
@@ -272,7 +290,8 @@ struct Actor {
                          wish.memory_per_cpu,
                          wish.features,
                          wish.tasks,
-                         wish.cpus_per_task};
+                         wish.cpus_per_task,
+                         wish.gres_per_task};
     }
 
     Result<> carry_out(const std::vector<SeatClaim> &steps,

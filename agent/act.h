@@ -31,6 +31,7 @@ struct Submitted {
     std::string features;
     std::uint32_t tasks = 1;
     std::uint16_t cpus_per_task = 1;
+    std::string gres_per_task = {};
 };
 struct Looked {
     Job job;
@@ -48,8 +49,11 @@ struct PodsEnded {
     // no node: nothing of them had to be ended.
     std::vector<std::string> never_bound;
 };
+struct ClaimsRefused { // by the API server, for good
+    std::string why;
+};
 using Outcome = std::variant<Done, Submitted, Looked, StillThere, VolumesSeen,
-                             PodsEnded>;
+                             PodsEnded, ClaimsRefused>;
 
 // What an Action needs besides the gang: a copy, so that nothing is shared.
 struct ActContext {

@@ -7,6 +7,7 @@
 #include "agent/access.h"
 #include "agent/device_store.h"
 #include "agent/explain_page.h"
+#include "agent/claim_store.h"
 #include "agent/gang_store.h"
 #include "agent/group_table.h"
 #include "agent/health.h"
@@ -83,6 +84,8 @@ class Bridge {
     void on(Changed<ResourceSlice> &slice);
     void on(Listed<DeviceClass> &classes);
     void on(Changed<DeviceClass> &device_class);
+    void on(Listed<ResourceClaim> &claims);
+    void on(Changed<ResourceClaim> &claim);
     void on(WatchState &state);
     void on(HookReceived &hook);
     void on(HookLost &lost);
@@ -234,6 +237,28 @@ class Bridge {
     void note_needed();
     void drop_placements();
 
+    // bridge_claims.cc: which devices the Pods' ResourceClaims need and get
+    void note_devices(GangEntry &entry);
+    bool claims_known() const;
+    void claims_changed();
+    void note_foreign(const ResourceClaim &claim);
+    void wake_for_devices();
+    void read_needs(GangEntry &entry, GangDevices &devices);
+    ClaimFacts claim_facts(const Gang &gang);
+    Result<std::int64_t> most_on_a_node(const Gang &gang,
+                                        const DeviceRequest &request);
+    bool asked_by_others(const Gang &gang, const ResourceClaim &claim);
+    std::string gres_of_living(const Pod &pod, const DeviceNeeds &needs);
+    void plan_for_job(GangEntry &entry, const DeviceNeeds &needs,
+                      GangDevices &devices);
+    Result<std::vector<DevicePtr>> given_devices(const Job &job);
+    void await_devices(GangEntry &entry, GangDevices &devices);
+    std::vector<NodeSelector> but_for_excluded(GangEntry &entry);
+    void exclude_node(GangEntry &entry);
+    void note_claims_refused(GangEntry &entry, const std::string &why);
+    void hold_devices(const Bind &bind);
+    void narrow(Gang &gang, const std::vector<NodeSelector> &selectors);
+
     // bridge_tell.cc: words for people
     void tell(GangEntry &entry, const std::string &sentence,
               const std::string &more = {});
@@ -261,6 +286,10 @@ class Bridge {
     ForeignPods foreign_; // of other schedulers
     ForeignPods strays_;  // of ours, bound by somebody else
     std::map<std::string, Namespace> namespaces_;
+    ClaimStore claims_;
+    std::shared_ptr<const DeviceCatalog> seen_catalog_; // by who waits
+    bool devices_freed_ = false; // since then
+    std::map<ObjectKey, std::set<std::string>> claim_users_; // uids of gangs
     NodeMap node_map_;
     std::map<std::string, std::string> slurm_names_; // node_map_, by Node
     std::set<std::string> hybrid_; // Slurm nodes of it with a slurmd

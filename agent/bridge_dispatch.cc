@@ -65,6 +65,8 @@ void Bridge::dispatch(GangEntry &entry, Action action)
         entry.telling = {};
         entry.told.clear();
     }
+    if (const auto *bind = std::get_if<Bind>(&action))
+        hold_devices(*bind);
     if (std::holds_alternative<Look>(action))
         entry.gang.stale = false; // a hint that comes meanwhile sets it again
     auto work = std::make_shared<Work>();

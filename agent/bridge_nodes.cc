@@ -153,6 +153,8 @@ NodePlanInput Bridge::plan_input()
     input.before = node_map_;
     input.marks = {conf_->taint_nodes, conf_->cordon_nodes};
     input.count_devices = devices_.on();
+    if (claims_.listed())
+        devices_.set_claims(claims_.owners());
     input.devices = devices_.inventory();
     input.device_claims = devices_.claims();
     return input;

@@ -82,6 +82,8 @@ void Bridge::note_outcome(GangEntry &entry, ActionDone &done)
         for (const std::string &pod : ended->never_bound)
             gang.maybe_bound.erase(pod);
         hold_back(entry, done.action, end_repeat);
+    } else if (auto *refused = std::get_if<ClaimsRefused>(&*done.outcome)) {
+        note_claims_refused(entry, refused->why);
     } else if (auto *there = std::get_if<StillThere>(&*done.outcome)) {
         log_warning("a job's Pod is in no list, but it is there",
                     {{"Gang", gang.key.str()}});
@@ -108,6 +110,7 @@ void Bridge::note_submitted(GangEntry &entry, const Submitted &submitted,
     job.features = submitted.features;
     job.tasks = submitted.tasks;
     job.cpus_per_task = submitted.cpus_per_task;
+    job.gres_per_task = submitted.gres_per_task;
     log_info(is<Adopt>(action) ? "adopting running Pods" : "submitted",
              {{"JobId", job.ref.id}, {"Gang", job.tag.gang}});
     if (is<Adopt>(action))
@@ -177,6 +180,7 @@ void Bridge::note_done(GangEntry &entry, const Action &action)
             gang.least_generation = renew->generation;
             gang.bind_overdue = false;
             gang.maybe_bound.clear(); // it was no Pod that had been bound
+            exclude_node(entry);
             gang.volumes.reset();
             entry.bind_failing_since.reset();
             log_warning("a new job is needed", {{"Gang", gang.key.str()},
@@ -190,6 +194,8 @@ void Bridge::note_done(GangEntry &entry, const Action &action)
     } else if (is<Restamp>(action)) {
         list_jobs_soon(); // the job before it may live: it ends as the second
         entry.renewals = 0;
+        hold_back(entry, action, watch_lag);
+    } else if (is<ReleaseClaims>(action)) {
         hold_back(entry, action, watch_lag);
     } else if (is<FailPods>(action)) {
         hold_back(entry, action, fail_repeat);
@@ -230,7 +236,10 @@ void Bridge::note_failure(GangEntry &entry, const ActionDone &done)
             delay = watch_lag;
     } else if (is<Submit>(done.action) && for_the_user) {
         delay = back_off(entry.failures, first_refusal, last_refusal);
-        tell(entry, refused_words(error.message));
+        tell(entry, refused_words(error.message) +
+                        (entry.excluded.empty()
+                             ? std::string()
+                             : devices_unfit_words(entry.excluded_for)));
     } else if (is<Adopt>(done.action) && for_the_user) {
         delay = back_off(entry.failures, first_refusal, last_refusal);
         if (entry.told != error.message)
@@ -255,7 +264,7 @@ void Bridge::note_bind_failure(GangEntry &entry, const Error &error,
                                const Bind &bind)
 {
     Gang &gang = entry.gang;
-    if (error.code == Code::uncertain)
+    if (error.code == Code::uncertain) // a claim's write is never said to be
         for (const Seat &seat : seats_of(gang, bind))
             if (!is_seen_bound(gang, seat.pod))
                 gang.maybe_bound.insert_or_assign(seat.pod, seat);

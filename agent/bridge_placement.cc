@@ -3,6 +3,7 @@
 // have, and those of nodes where Pods live whose job is lost.
 #include "agent/bridge.h"
 
+#include "agent/decide_parts.h"
 #include "agent/gang_volumes.h"
 #include "agent/words.h"
 
@@ -42,11 +43,14 @@ PlacementTable::Asker asker_for(const Gang &gang)
     return {gang.key.ns, gang.job && !is_ended(gang.job->state)};
 }
 
-// Its job waits, and where its volumes are has not been read since the start.
+// Its job waits, and where its volumes or devices are has not been read since
+// the start.
 bool asks_unknown(const Gang &gang)
 {
-    return gang.job && gang.job->state == JobState::pending &&
-           !gang.volumes && any_claims(gang) && wants_node(gang);
+    if (!gang.job || gang.job->state != JobState::pending || !wants_node(gang))
+        return false;
+    return (!gang.volumes && any_claims(gang)) ||
+           (!gang.devices && has_resource_claims(gang));
 }
 
 } // namespace
@@ -64,10 +68,14 @@ void Bridge::note_placement(GangEntry &entry)
     gang.predicate = first.predicate;
     if (any_claims(gang))
         note_claims(entry);
+    if (!first.resource_claims.empty())
+        note_devices(entry);
     if (!gang.nowhere.empty())
         return;
     if (wants_node(gang)) {
         gang.nowhere = why_nowhere(gang);
+        if (!gang.nowhere.empty() && !entry.excluded.empty())
+            gang.nowhere += devices_unfit_words(entry.excluded_for);
         if (first.preferred && need_placement(gang, first.preferred) ==
                                    PlacementTable::State::ready)
             gang.preferred = first.preferred;
@@ -95,11 +103,18 @@ void Bridge::note_claims(GangEntry &entry)
         gang.nowhere = no_volumes_words();
         wake_at(entry, now_ + access_pause);
     }
-    if (!gang.volumes || gang.volumes->selectors.empty())
+    if (gang.volumes)
+        narrow(gang, gang.volumes->selectors);
+}
+
+// To where all of these hold, too.
+void Bridge::narrow(Gang &gang, const std::vector<NodeSelector> &selectors)
+{
+    if (selectors.empty())
         return;
-    const Predicate &own = value_of(first.predicate);
+    const Predicate &own = value_of(gang.predicate);
     std::vector<NodeSelector> all_of = own.selectors();
-    std::ranges::copy(gang.volumes->selectors, std::back_inserter(all_of));
+    std::ranges::copy(selectors, std::back_inserter(all_of));
     auto both = Predicate::make(std::move(all_of), own.tolerations());
     if (both)
         gang.predicate = std::move(*both);
@@ -176,7 +191,8 @@ void Bridge::note_needed()
             continue;
         const Pod &first = lead_of(gang);
         PlacementTable::Asker asker = asker_for(gang);
-        placements_.need(gang.volumes ? gang.predicate : first.predicate,
+        placements_.need(gang.volumes || gang.devices ? gang.predicate
+                                                      : first.predicate,
                          asker, now_);
         if (first.preferred)
             placements_.need(first.preferred, asker, now_);

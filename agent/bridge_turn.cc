@@ -51,6 +51,7 @@ void Bridge::turn()
         nodes_changed_ = true; // features that no Pod needs may be on them
     }
     wake_blocked();
+    wake_for_devices();
     // What is woken while this runs waits for the next turn of the loop.
     std::set<std::string> woken;
     woken.swap(woken_);

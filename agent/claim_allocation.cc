@@ -13,9 +13,6 @@ namespace bridge {
 
 namespace {
 
-constexpr char delete_protection[] = "resource.kubernetes.io/delete-protection";
-constexpr std::size_t max_consumers = 256; // the API server's
-
 // Members and items are JSON already: opaque parameters must keep their bytes.
 using Texts = std::vector<std::string>;
 using Members = std::vector<std::pair<std::string_view, std::string>>;
@@ -188,6 +185,29 @@ std::string node_selector_text(std::span<const ChosenDevice> chosen,
     return selector_text(fields, expressions);
 }
 
+// Nothing when the text is no object of the API.
+std::optional<std::vector<std::string>> finalizers_in(std::string_view text)
+{
+    auto json = Json::parse(text);
+    if (!json || !json->at("metadata").is_object())
+        return std::nullopt;
+    std::vector<std::string> finalizers;
+    for (const Json &item : json->items("metadata/finalizers"))
+        finalizers.push_back(item.text());
+    return finalizers;
+}
+
+std::string with_finalizers(std::string_view text,
+                            const std::vector<std::string> &finalizers)
+{
+    auto metadata = json_text(text, "metadata");
+    if (!metadata)
+        return {};
+    std::string changed =
+        json_with(*metadata, "finalizers", strings_text(finalizers));
+    return changed.empty() ? changed : json_with(text, "metadata", changed);
+}
+
 std::string consumer_text(const Pod &pod)
 {
     return object_text({{"resource", "\"pods\""},
@@ -199,19 +219,19 @@ std::string consumer_text(const Pod &pod)
 
 std::string protected_claim(std::string_view text)
 {
-    auto json = Json::parse(text);
-    auto metadata = json_text(text, "metadata");
-    if (!json || !metadata || !json->at("metadata").is_object())
+    auto finalizers = finalizers_in(text);
+    if (!finalizers || std::ranges::contains(*finalizers, delete_protection))
         return {};
-    std::vector<std::string> finalizers;
-    for (const Json &item : json->items("metadata/finalizers"))
-        finalizers.push_back(item.text());
-    if (std::ranges::contains(finalizers, delete_protection))
+    finalizers->emplace_back(delete_protection);
+    return with_finalizers(text, *finalizers);
+}
+
+std::string unprotected_claim(std::string_view text)
+{
+    auto finalizers = finalizers_in(text);
+    if (!finalizers || std::erase(*finalizers, delete_protection) == 0)
         return {};
-    finalizers.emplace_back(delete_protection);
-    std::string changed =
-        json_with(*metadata, "finalizers", strings_text(finalizers));
-    return changed.empty() ? changed : json_with(text, "metadata", changed);
+    return with_finalizers(text, *finalizers);
 }
 
 std::string allocation_text(const ResourceClaim &claim,
@@ -256,6 +276,26 @@ std::string reserved_claim(std::string_view text, std::string_view allocation,
         status = json_with(status, "allocation", allocation);
     status = json_with(status, "reservedFor", array_text(consumers));
     return status.empty() ? status : json_with(text, "status", status);
+}
+
+std::string released_claim(std::string_view text, const std::string &pod_uid)
+{
+    auto json = Json::parse(text);
+    if (!json || !json->at("metadata").is_object())
+        return {};
+    Texts others;
+    auto consumers = json->items("status/reservedFor");
+    for (const Json &item : consumers)
+        if (item.text("resource") != "pods" || item.text("uid") != pod_uid)
+            others.push_back(item.dump());
+    if (others.size() == consumers.size())
+        return {};
+    if (others.empty()) // all at once, or not at all: the API server's rule
+        return json_with(text, "status", "{}");
+    auto status = json_text(text, "status");
+    std::string changed =
+        status ? json_with(*status, "reservedFor", array_text(others)) : "";
+    return changed.empty() ? changed : json_with(text, "status", changed);
 }
 
 } // namespace bridge

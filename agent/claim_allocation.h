@@ -18,6 +18,9 @@ namespace bridge {
 // is no claim's, or has the finalizer.
 std::string protected_claim(std::string_view text);
 
+// The same without it. "" when it has none.
+std::string unprotected_claim(std::string_view text);
+
 // status.allocation. chosen must be an allocation of the claim, in the order of
 // its requests: see why_no_allocation().
 std::string allocation_text(const ResourceClaim &claim,
@@ -32,5 +35,9 @@ std::string allocation_text(const ResourceClaim &claim,
 // have, or there would be no allocation, or two.
 std::string reserved_claim(std::string_view text, std::string_view allocation,
                            const Pod &pod);
+
+// For PUT …/resourceclaims/NAME/status: that Pod uses it no longer, and when no
+// other does it is not allocated any more. "" when the Pod had not reserved it.
+std::string released_claim(std::string_view text, const std::string &pod_uid);
 
 } // namespace bridge

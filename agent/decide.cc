@@ -70,6 +70,8 @@ Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
         return BindVolumes{job.ref,
                            {{.pod = gang.pods.front()->uid,
                              .node = placement->front()}}};
+    if (has_resource_claims(gang))
+        return bind_with_devices(gang, *placement);
     return Bind{job.ref, *placement};
 }
 
@@ -189,7 +191,7 @@ const char *action_name(std::size_t index)
         "wait",  "forget",   "submit",  "find",  "refuse", "look",
         "bind",  "start",    "complete", "cancel", "renew", "adopt",
         "restamp", "end_pods", "fail_pods", "clean", "look_volumes",
-        "bind_volumes", "split"};
+        "bind_volumes", "split", "release_claims"};
     static_assert(std::size(names) == std::variant_size_v<Action>);
     return names[index];
 }

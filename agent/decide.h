@@ -18,9 +18,11 @@
 //                                           there
 //   none          living, bound by us       Adopt: its job is lost
 //   none          bound by somebody else    Wait: not ours
+//   none, pending waiting, claims for       ReleaseClaims
+//                 devices left of a job
 //   pending       waiting                   Wait; Renew if it is held for what
 //                                           it prefers, or asks for other nodes
-//                                           than they do
+//                                           or devices than they do
 //   pending       living, to be adopted     Wait
 //   pending       living by that job        Adopt: its allocation is lost
 //   pending       over, ran by that job     Complete: likewise, too late
@@ -75,6 +77,11 @@ struct Bind {
     JobRef job;
     std::vector<std::string> nodes; // the Node of each Pod of a lone one
     std::vector<Seat> seats = {};   // of a grouped one, of those that wait
+    std::vector<ClaimPlan> claims = {}; // to be written before
+};
+// ResourceClaims are given back that an earlier job had got devices for.
+struct ReleaseClaims {
+    std::vector<ClaimHold> claims;
 };
 struct LookVolumes {};
 struct BindVolumes {
@@ -129,7 +136,7 @@ struct Split {
 using Action =
     std::variant<Wait, Forget, Submit, Find, Refuse, Look, Bind, Start,
                  Complete, Cancel, Renew, Adopt, Restamp, EndPods, FailPods,
-                 Clean, LookVolumes, BindVolumes, Split>;
+                 Clean, LookVolumes, BindVolumes, Split, ReleaseClaims>;
 
 // The Kubernetes Node behind each Slurm node.
 using NodeMap = std::map<std::string, std::string>;

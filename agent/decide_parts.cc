@@ -8,6 +8,9 @@
 #include "common/names.h"
 
 #include <algorithm>
+#include <optional>
+#include <ranges>
+#include <string_view>
 
 namespace bridge {
 
@@ -40,7 +43,64 @@ std::string why_incomplete(const Gang &gang)
            std::to_string(gang.size) + " Pods exist";
 }
 
+// What has to be done for its ResourceClaims before a job can be asked for;
+// nothing: no more.
+std::optional<Action> step_for_devices(const Gang &gang)
+{
+    if (!has_resource_claims(gang))
+        return std::nullopt;
+    if (!gang.devices)
+        return Wait{}; // until they are listed
+    if (!gang.devices->left.empty())
+        return ReleaseClaims{gang.devices->left};
+    if (!gang.devices->objection.empty())
+        return Refuse{gang.devices->objection};
+    if (!gang.devices->why.empty())
+        return Wait{gang.devices->why};
+    return std::nullopt;
+}
+
+// As slurmctld may write them: in another order, or with ':' for '/'.
+std::vector<std::string> gres_in(const std::string &text)
+{
+    std::vector<std::string> parts;
+    for (auto part : std::views::split(text, ',')) {
+        std::string_view one(part);
+        if (one.starts_with("gres/") || one.starts_with("gres:"))
+            one.remove_prefix(5);
+        parts.emplace_back(one);
+    }
+    std::ranges::sort(parts);
+    return parts;
+}
+
 } // namespace
+
+bool has_resource_claims(const Gang &gang)
+{
+    return std::ranges::any_of(gang.pods, [](const PodPtr &pod) {
+        return !pod->resource_claims.empty();
+    });
+}
+
+Action bind_with_devices(const Gang &gang, std::vector<std::string> nodes)
+{
+    const Job &job = *gang.job;
+    if (!gang.devices)
+        return Wait{};
+    const GangDevices &devices = *gang.devices;
+    if (devices.unread)
+        return Look{job.ref};
+    if (!devices.objection.empty())
+        return Wait{not_bound_words(job.ref, devices.objection)};
+    if (!devices.why.empty())
+        return Wait{devices.why};
+    if (!devices.plan.misfit.empty())
+        return Renew{job.ref, job.tag.generation + 1, devices.plan.misfit};
+    if (!devices.plan.wait.empty())
+        return Wait{not_bound_words(job.ref, devices.plan.wait)};
+    return Bind{job.ref, std::move(nodes), {}, devices.plan.claims};
+}
 
 bool claims_bound(const Gang &gang)
 {
@@ -66,6 +126,8 @@ Action submit_or_wait(const Gang &gang)
 
 Action submit_if_placeable(const Gang &gang)
 {
+    if (auto step = step_for_devices(gang))
+        return std::move(*step);
     if (!gang.nowhere.empty())
         return Wait{gang.nowhere};
     if (claims_unread(gang))
@@ -83,6 +145,11 @@ Action wait_in_queue(const Gang &gang)
     const Job &job = *gang.job;
     if (claims_unread(gang) && gang.nowhere.empty())
         return LookVolumes{};
+    if (auto step = step_for_devices(gang))
+        return std::move(*step);
+    if (gang.devices && gres_in(job.gres_per_task) != gres_in(gang.devices->gres))
+        return Renew{job.ref, job.tag.generation + 1,
+                     "the devices that its claims need are others now"};
     if (asks_otherwise(gang))
         return Renew{job.ref, job.tag.generation + 1,
                      "what the Pod asks of its node has changed"};

@@ -9,6 +9,11 @@ namespace bridge {
 // The volumes of the Pods that wait are bound, or they have none.
 bool claims_bound(const Gang &gang);
 
+bool has_resource_claims(const Gang &gang);
+
+// Its job is allocated, on these Nodes: Bind with what its claims need first.
+Action bind_with_devices(const Gang &gang, std::vector<std::string> nodes);
+
 // For Pods that wait: Submit, Refuse, or Wait until they can be placed.
 Action submit_or_wait(const Gang &gang);
 // The same, where they have had a job before.

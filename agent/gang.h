@@ -5,6 +5,7 @@
 // workers.
 #pragma once
 
+#include "agent/gang_devices.h"
 #include "agent/job.h"
 #include "agent/objects.h"
 
@@ -90,6 +91,9 @@ struct Gang {
     PredicatePtr preferred;
     // What its volumes need; nothing: not read, or no longer believed.
     std::optional<VolumeNeeds> volumes;
+    // What its ResourceClaims need; null: it has none, or they are not known
+    // yet.
+    GangDevicesPtr devices;
     // Why no job can be asked for, or can start, anywhere now; empty: it can.
     std::string nowhere;
     // Why the Node of its allocation is not one of those; empty: it is.

@@ -7,6 +7,7 @@
 #include "agent/mailbox.h"
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -51,6 +52,15 @@ struct GangEntry {
     Clock::time_point volumes_due{}; // when its claims are read again
     std::set<std::string> claims_read; // of which gang.volumes says something
     unsigned volume_looks = 0;       // in a row, that were not enough
+
+    // Nodes (Kubernetes' names) whose devices would not do, and until when that
+    // is believed; and why the last one would not.
+    std::map<std::string, Clock::time_point> excluded;
+    std::string excluded_for;
+    // The API server would not take what was written for this job.
+    std::string claims_refused;
+    JobRef claims_refused_of{};
+    std::optional<Clock::time_point> devices_missed_since; // taken, by others
 
     Clock::time_point job_since{}; // when its current job became known
     std::optional<Clock::time_point> uncertain_since; // a submit's outcome

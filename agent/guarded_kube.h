@@ -99,6 +99,24 @@ class GuardedKube : public Kube {
                           [&] { return kube_->give_volume(volume, claim); });
     }
 
+    Result<ClaimText> write_claim(const ObjectKey &key,
+                                  const std::string &body) override
+    {
+        return gate_.pass(Write::write_claim,
+                          [&] { return kube_->write_claim(key, body); });
+    }
+    Result<ClaimText> write_claim_status(const ObjectKey &key,
+                                         const std::string &body) override
+    {
+        return gate_.pass(Write::write_claim_status, [&] {
+            return kube_->write_claim_status(key, body);
+        });
+    }
+
+    Result<ClaimText> read_claim(const ObjectKey &key) override
+    {
+        return kube_->read_claim(key);
+    }
     Result<VolumeFacts> read_volumes(const Pod &pod) override
     {
         return kube_->read_volumes(pod);

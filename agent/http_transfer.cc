@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/http_impl.h"
 
+#include "common/names.h"
+
 #include <algorithm>
 
 namespace bridge {
@@ -131,7 +133,7 @@ void Http::Impl::begin(const HttpRequest &request, HttpSink &to)
     set(CURLOPT_PROTOCOLS_STR, "https");
     set(CURLOPT_PROXY, ""); // whatever https_proxy says to other programs
     set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
-    set(CURLOPT_USERAGENT, "slurmk8sd");
+    set(CURLOPT_USERAGENT, names::manager);
     set(CURLOPT_NOSIGNAL, 1L);
     set(CURLOPT_ERRORBUFFER, error_text_);
     set(CURLOPT_WRITEFUNCTION, on_body);

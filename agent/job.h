@@ -3,6 +3,7 @@
 // job. Knows neither libslurm nor Kubernetes.
 #pragma once
 
+#include "agent/job_gres.h"
 #include "common/job_ref.h"
 #include "common/units.h"
 
@@ -55,6 +56,7 @@ struct JobDescription {
     std::string mcs_label;
     std::string comment;
     std::string gres;     // on each node, as slurmctld has it: "gres/NAME:2"
+    std::string gres_per_task; // likewise
     std::string features; // constraints of its nodes: see constraints.h
     std::string prefer;   // features of the nodes that are tried first
     std::uint32_t tasks = 1;
@@ -126,6 +128,11 @@ struct Job {
     MebiBytes memory_per_node;      // one of the two, as asked
     MebiBytes memory_per_cpu;
     bool devices = false; // it was given GRES
+    std::string gres_per_node; // as asked
+    std::string gres_per_task; // likewise
+    bool gres_read = false;    // what follows is all that Slurm tells
+    // On each node.
+    std::vector<std::vector<JobGres>> gres_on;
     std::string features; // constraints, while it is pending
     bool prefers = false; // it was asked for with a preference
 };

@@ -13,6 +13,7 @@
 #include "agent/http.h"
 #include "agent/node_patch.h"
 #include "agent/objects.h"
+#include "agent/resource_claim.h"
 #include "common/result.h"
 
 #include <chrono>
@@ -34,6 +35,13 @@ struct PodEvent {
     std::string reason; // such as "Scheduled"
     std::string action; // such as "Binding"
     std::string note;   // cut to 1,024 bytes
+};
+
+// A ResourceClaim as the API server has it. text is its JSON, for a PUT that
+// changes a part of it: see claim_allocation.h.
+struct ClaimText {
+    ResourceClaim claim;
+    std::string text;
 };
 
 class Kube {
@@ -97,6 +105,14 @@ class Kube {
     // Gives a free volume to a claim; Code::conflict likewise.
     virtual Result<> give_volume(const Volume &volume, const Claim &claim) = 0;
 
+    virtual Result<ClaimText> read_claim(const ObjectKey &key) = 0;
+    // What of the body is not status, or only that; as it is then. The body is
+    // a claim that was read: Code::conflict when it has changed since.
+    virtual Result<ClaimText> write_claim(const ObjectKey &key,
+                                          const std::string &body) = 0;
+    virtual Result<ClaimText> write_claim_status(const ObjectKey &key,
+                                                 const std::string &body) = 0;
+
     // The metadata of what owns an object of that namespace. Code::not_found
     // also when it is of another uid, or of a kind that is not known here.
     virtual Result<Workload> get_owner(const std::string &ns,
@@ -138,6 +154,11 @@ class KubeApi : public Kube {
     Result<VolumeFacts> read_volumes(const Pod &pod) override;
     Result<> select_node(const Claim &claim, const std::string &node) override;
     Result<> give_volume(const Volume &volume, const Claim &claim) override;
+    Result<ClaimText> read_claim(const ObjectKey &key) override;
+    Result<ClaimText> write_claim(const ObjectKey &key,
+                                  const std::string &body) override;
+    Result<ClaimText> write_claim_status(const ObjectKey &key,
+                                         const std::string &body) override;
     Result<Workload> get_owner(const std::string &ns,
                                const OwnerRef &owner) override;
     Result<> patch_node(const NodePatch &patch) override;

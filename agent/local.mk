@@ -4,11 +4,13 @@ agent_libagent_la_SOURCES = \
 	agent/access.cc agent/access.h \
 	agent/access_watch.cc agent/access_watch.h \
 	agent/act.cc agent/act.h \
+	agent/act_claims.cc agent/act_claims.h \
 	agent/act_end.cc agent/act_end.h \
 	agent/act_gang.cc agent/act_gang.h \
 	agent/backoff.h \
 	agent/bridge.cc agent/bridge.h \
 	agent/bridge_devices.cc \
+	agent/bridge_claims.cc \
 	agent/bridge_dispatch.cc \
 	agent/bridge_explain.cc \
 	agent/bridge_gang.cc \
@@ -35,6 +37,8 @@ agent_libagent_la_SOURCES = \
 	agent/cel_value.cc agent/cel_value.h \
 	agent/claim_allocation.cc agent/claim_allocation.h \
 	agent/claim_check.cc agent/claim_check.h \
+	agent/claim_plan.cc agent/claim_plan.h \
+	agent/claim_store.cc agent/claim_store.h \
 	agent/constraints.cc agent/constraints.h \
 	agent/controllers.cc agent/controllers.h \
 	agent/decide.cc agent/decide.h \
@@ -45,6 +49,7 @@ agent_libagent_la_SOURCES = \
 	agent/device_fit.cc \
 	agent/device_index.cc agent/device_index.h \
 	agent/device_inventory.cc agent/device_inventory.h \
+	agent/device_needs.cc agent/device_needs.h \
 	agent/device_slices.cc agent/device_slices.h \
 	agent/device_store.cc agent/device_store.h \
 	agent/endpoint.cc agent/endpoint.h \
@@ -53,6 +58,7 @@ agent_libagent_la_SOURCES = \
 	agent/explain_page.cc agent/explain_page.h \
 	agent/foreign_pods.cc agent/foreign_pods.h \
 	agent/gang.cc agent/gang.h \
+	agent/gang_devices.h \
 	agent/gang_facts.cc agent/gang_facts.h \
 	agent/gang_key.cc agent/gang_key.h \
 	agent/gang_place.cc agent/gang_place.h \
@@ -73,11 +79,13 @@ agent_libagent_la_SOURCES = \
 	agent/hybrid_size.cc agent/hybrid_size.h \
 	agent/identity.cc agent/identity.h \
 	agent/job.cc agent/job.h \
+	agent/job_gres.cc agent/job_gres.h \
 	agent/job_requests.cc agent/job_requests.h \
 	agent/job_times.cc \
 	agent/job_values.cc agent/job_values.h \
 	agent/kube_api.cc agent/kube_api.h \
 	agent/kube_bodies.cc agent/kube_bodies.h \
+	agent/kube_claims.cc \
 	agent/kube_status.cc agent/kube_status.h \
 	agent/kube_text.cc agent/kube_text.h \
 	agent/kube_volumes.cc \
@@ -109,6 +117,7 @@ agent_libagent_la_SOURCES = \
 	agent/pending_quota.cc agent/pending_quota.h \
 	agent/permit.cc agent/permit.h \
 	agent/placement_table.cc agent/placement_table.h \
+	agent/pod_claims.cc agent/pod_claims.h \
 	agent/pod_objections.cc agent/pod_objections.h \
 	agent/pod_placement.cc agent/pod_placement.h \
 	agent/pod_requests.cc agent/pod_requests.h \

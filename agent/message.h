@@ -86,7 +86,8 @@ using Message =
                  Listed<Namespace>, Changed<Namespace>, Listed<ForeignPod>,
                  Changed<ForeignPod>, GroupsListed, Changed<GroupSpec>,
                  Listed<ResourceSlice>, Changed<ResourceSlice>,
-                 Listed<DeviceClass>, Changed<DeviceClass>, WatchState,
+                 Listed<DeviceClass>, Changed<DeviceClass>,
+                 Listed<ResourceClaim>, Changed<ResourceClaim>, WatchState,
                  HookReceived, HookLost, ActionDone, JobsLoaded, StatesLoaded,
                  NodesSynced, NodePatched, LeaseNews, AccessNews, Ask, Reload,
                  Stop>;

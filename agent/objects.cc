@@ -135,6 +135,7 @@ void read_spec(Pod &pod, const Json &object)
     pod.predicate = std::move(placement.required);
     pod.preferred = std::move(placement.preferred);
     pod.claims = claims_of(object);
+    pod.resource_claims = pod_claims_of(object);
     pod.objections.insert(pod.objections.end(), placement.objections.begin(),
                           placement.objections.end());
     pod.objections.insert(pod.objections.end(), asks.objections.begin(),

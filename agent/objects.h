@@ -4,6 +4,7 @@
 // annotations, quantities) is copied as it is and checked where it is used.
 #pragma once
 
+#include "agent/pod_claims.h"
 #include "agent/predicate.h"
 #include "agent/volumes.h"
 #include "common/json.h"
@@ -95,6 +96,7 @@ struct Pod {
     PredicatePtr predicate; // which Nodes it may run on
     PredicatePtr preferred; // and on which of these it would; null: on any
     std::vector<ClaimRef> claims; // its volumes that are claims
+    std::vector<PodClaim> resource_claims; // its devices
     // Why the API server should not have taken it, or what we cannot honour
     // yet; sentences for its owner. A Pod with any is refused visibly.
     std::vector<std::string> objections;

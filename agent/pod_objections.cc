@@ -84,7 +84,6 @@ std::vector<std::string> spec_objections(const Json &pod)
     object_if(spreads(spec),
               "spec.topologySpreadConstraints with DoNotSchedule");
     object_if(takes_host_ports(spec), "hostPort");
-    object_if(!spec.items("resourceClaims").empty(), "spec.resourceClaims");
     // So long it may go on after its job's end.
     object_if(spec.integer("terminationGracePeriodSeconds").value_or(0) >
                   max_grace_period,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/resource_claim.h"
 
+#include "agent/pod_placement.h"
 #include "common/json.h"
 #include "common/json_text.h"
+#include "common/names.h"
 
 #include <algorithm>
 #include <format>
@@ -11,7 +13,6 @@ namespace bridge {
 
 namespace {
 
-constexpr char delete_protection[] = "resource.kubernetes.io/delete-protection";
 constexpr char pod_claim_name[] = "resource.kubernetes.io/pod-claim-name";
 constexpr char extended_resource_claim[] =
     "resource.kubernetes.io/extended-resource-claim";
@@ -179,6 +180,14 @@ void read_metadata(const Json &metadata, ResourceClaim &claim)
             claim.owner_uid = owner.text("uid");
 }
 
+// The API server takes a writer's name from its User-Agent.
+bool wrote_allocation(const Json &fields)
+{
+    return fields.text("manager") == names::manager &&
+           fields.at("fieldsV1").member("f:status").member("f:allocation")
+               .present();
+}
+
 void read_status(const Json &status, ResourceClaim &claim)
 {
     claim.allocated = status.at("allocation").is_object();
@@ -186,12 +195,24 @@ void read_status(const Json &status, ResourceClaim &claim)
         if (!result.flag("adminAccess"))
             claim.devices.push_back({result.text("driver"), result.text("pool"),
                                      result.text("device")});
+    Json places = status.at("allocation/nodeSelector");
+    if (places.present()) { // one that is not understood: nowhere
+        claim.places = node_selector(places).value_or(NodeSelector{});
+        normalize(*claim.places);
+    }
     for (const Json &one : status.items("reservedFor"))
         claim.reserved_for.push_back(
             {one.text("resource"), one.text("name"), one.text("uid")});
 }
 
 } // namespace
+
+bool ResourceClaim::is_reserved_for(const std::string &pod_uid) const
+{
+    return std::ranges::any_of(reserved_for, [&](const ClaimConsumer &one) {
+        return one.resource == "pods" && one.uid == pod_uid;
+    });
+}
 
 ResourceClaim resource_claim_from(const Json &json, std::string_view text)
 {
@@ -205,6 +226,10 @@ ResourceClaim resource_claim_from(const Json &json, std::string_view text)
         claim.constraints.push_back(constraint_of(item, objection));
     claim.config = configs_in(json, text, "spec/devices/config", objection);
     read_status(json.at("status"), claim);
+    claim.allocated_by_us =
+        claim.allocated &&
+        std::ranges::any_of(json.items("metadata/managedFields"),
+                            wrote_allocation);
     return claim;
 }
 

@@ -10,6 +10,8 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,11 +75,25 @@ struct ResourceClaim {
     std::vector<DeviceConstraint> constraints;
     std::vector<DeviceConfig> config;
     bool allocated = false;
+    bool allocated_by_us = false;  // as the API server remembers it
     std::vector<DeviceId> devices; // allocated; without those of adminAccess
+    // Where they can be used; nothing: everywhere.
+    std::optional<NodeSelector> places;
     std::vector<ClaimConsumer> reserved_for;
     // What of its spec is not supported, for the Pod's owner; else empty.
     std::string objection;
+
+    bool is_reserved_for(const std::string &pod_uid) const;
 };
+
+using ResourceClaimPtr = std::shared_ptr<const ResourceClaim>;
+
+// So many Pods can share one: the API server's limit.
+inline constexpr std::size_t max_consumers = 256;
+
+// Keeps a claim while it is allocated.
+inline constexpr char delete_protection[] =
+    "resource.kubernetes.io/delete-protection";
 
 // text is what json was parsed from.
 ResourceClaim resource_claim_from(const Json &json, std::string_view text);

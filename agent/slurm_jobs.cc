@@ -6,6 +6,7 @@
 #include "agent/slurm_states.h"
 #include "agent/slurm_strings.h"
 
+#include "common/log.h"
 #include "common/names.h"
 
 #include <algorithm>
@@ -48,6 +49,23 @@ JobRef ref_of(const slurm_job_info_t &info)
     return {info.step_id.job_id, Sluid{info.step_id.sluid}};
 }
 
+// Only with SHOW_DETAIL, and while the job has them.
+std::vector<std::vector<JobGres>> gres_of(const slurm_job_info_t &info)
+{
+    std::vector<std::vector<JobGres>> on;
+    for (std::uint32_t i = 0; i < info.gres_detail_cnt; i++) {
+        auto gres = parse_job_gres(text(info.gres_detail_str[i]));
+        if (!gres) {
+            log_warning("a job's GRES are not understood",
+                        {{"JobId", info.step_id.job_id},
+                         {"err", gres.error().message}});
+            return {};
+        }
+        on.push_back(std::move(*gres));
+    }
+    return on;
+}
+
 // The tag is empty when the admin_comment is not, or no longer, ours.
 Job job_of(const slurm_job_info_t &info)
 {
@@ -64,12 +82,15 @@ Job job_of(const slurm_job_info_t &info)
             std::chrono::sys_seconds(std::chrono::seconds(info.start_time));
     }
     job.prefers = !text(info.prefer).empty();
+    job.gres_per_node = text(info.tres_per_node);
+    job.gres_per_task = text(info.tres_per_task);
     job.tasks = std::max<std::uint32_t>(info.num_tasks, 1);
     job.cpus_per_task = std::max<std::uint16_t>(info.cpus_per_task, 1);
     if (is_allocated(job.state)) {
         job.nodes = expand(info.nodes);
         job.cpus = info.num_cpus;
         job.devices = text(info.tres_alloc_str).contains("gres/");
+        job.gres_on = gres_of(info);
     }
     if (info.pn_min_memory & MEM_PER_CPU)
         job.memory_per_cpu.value = info.pn_min_memory & ~MEM_PER_CPU;
@@ -189,13 +210,15 @@ Result<Job> SlurmApi::load(JobRef ref)
     job_info_msg_t *raw = nullptr;
     // In parentheses: slurm.h has a C macro of the same name over it.
     // SHOW_LOCAL saves the RPC that asks for a federation.
-    if ((slurm_load_job)(&raw, step_of(ref), SHOW_LOCAL) != SLURM_SUCCESS)
+    if ((slurm_load_job)(&raw, step_of(ref), SHOW_LOCAL | SHOW_DETAIL) !=
+        SLURM_SUCCESS)
         return fail_slurm(errno, doing);
     JobInfo info(raw);
     for (std::uint32_t i = 0; i < info->record_count; i++) {
         if (ref_of(info->job_array[i]) != ref)
             continue;
         Job job = job_of(info->job_array[i]);
+        job.gres_read = true;
         if (job.nodes.size() > 1)
             if (auto added = add_cpus_on_nodes(job); !added)
                 return std::unexpected(added.error());

@@ -58,6 +58,7 @@ void SubmitRequest::set_size(const JobDescription &job)
                                 ? job.memory_per_node.value
                                 : job.memory_per_cpu.value | MEM_PER_CPU;
     message.tres_per_node = borrow_if_any(job.gres);
+    message.tres_per_task = borrow_if_any(job.gres_per_task);
     if (job.time_limit) // 0 is none, as for sbatch --time
         message.time_limit = *job.time_limit == 0 ? INFINITE : *job.time_limit;
 }

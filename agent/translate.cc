@@ -111,6 +111,8 @@ std::string why_unlike(const Pod &first, const Wishes &wishes, const Pod &pod)
     if (value_of(pod.predicate) != value_of(first.predicate))
         return "all Pods of a gang must ask for the same Nodes: nodeSelector, "
                "required node affinity, tolerations";
+    if (!pod.resource_claims.empty())
+        return "resource claims are not supported in Pods of a gang yet";
     return {};
 }
 
@@ -199,6 +201,8 @@ JobDescription describe_job(const Gang &gang, const Identity &identity,
     job.group_id = identity.group_id;
     job.account = identity.account;
     job.qos = identity.qos;
+    if (gang.devices)
+        job.gres_per_task = gang.devices->gres;
     // What has failed once may have failed for its preference. Slurm tries that
     // instead of the constraint: it holds both.
     if (gang.preferred && generation_of(gang) == 0)

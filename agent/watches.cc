@@ -33,6 +33,11 @@ DeviceClass read_class(const Json &json)
     return device_class_from(json, json.dump());
 }
 
+ResourceClaim read_claim(const Json &json)
+{
+    return resource_claim_from(json, json.dump());
+}
+
 // Turns what a reflector reads into messages for the owner thread.
 template <class Object> class MailSink : public ReflectorSink {
   public:
@@ -162,6 +167,10 @@ void Watches::add_devices(const HttpEndpoint &endpoint,
     add(endpoint, "/apis/resource.k8s.io/v1/deviceclasses", {},
         std::make_unique<MailSink<DeviceClass>>("watch DeviceClasses", "",
                                                 read_class, mailbox),
+        {}, Feature::devices);
+    add(endpoint, "/apis/resource.k8s.io/v1/resourceclaims", {},
+        std::make_unique<MailSink<ResourceClaim>>("watch ResourceClaims", "",
+                                                  read_claim, mailbox),
         {}, Feature::devices);
 }
 

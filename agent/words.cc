@@ -183,6 +183,25 @@ std::string no_volumes_words()
            "contribs/kubernetes/components/volumes is not installed.";
 }
 
+std::string no_device_gres_words()
+{
+    return "spec.resourceClaims is not supported here: k8s.conf has no "
+           "DeviceGres";
+}
+
+std::string no_devices_words()
+{
+    return "The Pod has resource claims, and slurmk8sd may not write these: "
+           "contribs/kubernetes/components/devices is not installed.";
+}
+
+std::string devices_unfit_words(const std::string &why)
+{
+    return std::format(" The devices of the node that Slurm chose would not do: "
+                       "{}.",
+                       why);
+}
+
 std::string claims_unreadable_words(const std::string &why)
 {
     return "The Pod's volume claims cannot be looked after: " + why + ".";

@@ -55,6 +55,14 @@ std::string not_bound_words(JobRef job, const std::string &why);
 std::string adopting_words(JobRef job);
 std::string not_adopted_words(const std::string &why);
 
+// Why a Pod with ResourceClaims is refused, and why it waits, where devices are
+// off.
+std::string no_device_gres_words();
+std::string no_devices_words();
+
+// " The devices of the nodes that Slurm chose would not do: …."
+std::string devices_unfit_words(const std::string &why);
+
 // Slurm gives what a suspended job had to others, and the Pod runs on.
 std::string suspended_words(JobRef job);
 

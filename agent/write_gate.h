@@ -42,6 +42,8 @@ enum class Write {
     post_event,
     select_node,
     give_volume,
+    write_claim,
+    write_claim_status,
     patch_node,
     patch_group,
     // HookServer
@@ -59,6 +61,7 @@ inline constexpr std::array write_names = {
     "resume",      "bind",         "set_unscheduled", "fail_pod",
     "stamp",       "expire_pod",   "set_disrupted", "evict_pod",
     "delete_pod",  "post_event",   "select_node", "give_volume",
+    "write_claim", "write_claim_status",
     "patch_node",  "patch_group", "send_start", "send_fail",
     "send_clean",  "lease",
 };

@@ -112,6 +112,9 @@ inline constexpr char gate_drain_reason[] =
 inline constexpr char gate_file[] = "k8s_gate"; // in StateSaveLocation
 inline constexpr char conf_file[] = "k8s.conf"; // beside slurm.conf
 inline constexpr char default_conf_path[] = "/etc/slurm/k8s.conf";
+// The agent's User-Agent, and by that the manager of the fields that it writes.
+inline constexpr char manager[] = "slurmk8sd";
+
 inline constexpr char default_kubelet_dir[] = "/var/lib/kubelet";
 inline constexpr char default_labels_file[] = "/run/slurmk8s-node/labels.json";
 inline constexpr char default_socket_path[] = "/run/slurmk8s/hook.sock";

@@ -6,12 +6,14 @@ TESTS += tests/unit/unit_tests
 endif
 tests_unit_unit_tests_SOURCES = \
 	tests/unit/access_test.cc \
+	tests/unit/act_claims_test.cc \
 	tests/unit/check_host_test.cc \
 	tests/unit/check_kube_test.cc \
 	tests/unit/check_slurm_test.cc \
 	tests/unit/check_names_test.cc \
 	tests/unit/agent_link_test.cc \
 	tests/unit/backoff_test.cc \
+	tests/unit/bridge_claims_test.cc \
 	tests/unit/bridge_devices_test.cc \
 	tests/unit/bridge_gang_test.cc \
 	tests/unit/bridge_gate_test.cc \
@@ -30,9 +32,13 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/cel_test.cc \
 	tests/unit/claim_allocation_test.cc \
 	tests/unit/claim_check_test.cc \
+	tests/unit/claim_plan_test.cc \
+	tests/unit/claim_store_test.cc \
+	tests/unit/claims.h \
 	tests/unit/conf_test.cc \
 	tests/unit/constraints_test.cc \
 	tests/unit/controllers_test.cc \
+	tests/unit/decide_claims_test.cc \
 	tests/unit/decide_gang_test.cc \
 	tests/unit/decide_test.cc \
 	tests/unit/device_catalog_test.cc \
@@ -42,6 +48,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/hybrid_devices_test.cc \
 	tests/unit/node_devices_test.cc \
 	tests/unit/node_gres_test.cc \
+	tests/unit/device_needs_test.cc \
 	tests/unit/device_slices_test.cc \
 	tests/unit/drain_retries_test.cc \
 	tests/unit/explain_page_test.cc \
@@ -72,6 +79,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/hook_server_test.cc \
 	tests/unit/http_test.cc \
 	tests/unit/identity_test.cc \
+	tests/unit/job_gres_test.cc \
 	tests/unit/job_ref_test.cc \
 	tests/unit/job_requests_test.cc \
 	tests/unit/job_test.cc \
@@ -185,6 +193,7 @@ tests_fuzz_fuzz_SOURCES = \
 	agent/gang_place.cc \
 	agent/group_spec.cc \
 	agent/job.cc \
+	agent/job_gres.cc \
 	agent/job_requests.cc \
 	agent/job_times.cc \
 	agent/job_values.cc \
@@ -207,6 +216,7 @@ tests_fuzz_fuzz_SOURCES = \
 	agent/shadow_plan.cc \
 	agent/node_words.cc \
 	agent/objects.cc \
+	agent/pod_claims.cc \
 	agent/pod_objections.cc \
 	agent/pod_placement.cc \
 	agent/pod_requests.cc \

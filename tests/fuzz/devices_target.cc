@@ -6,6 +6,7 @@
 #include "agent/device_index.h"
 #include "agent/device_inventory.h"
 #include "agent/device_slices.h"
+#include "agent/job_gres.h"
 #include "agent/node_devices.h"
 #include "agent/node_gres.h"
 #include "agent/objects.h"
@@ -17,6 +18,7 @@
 #include "common/json_text.h"
 #include "tests/fuzz/targets.h"
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
@@ -239,7 +241,24 @@ void hybrid(std::string_view input)
         promise(count.gres == "gpu" && count.count <= 2);
 }
 
+void job_gres(std::string_view input)
+{
+    auto list = parse_job_gres(input);
+    if (!list) {
+        promise(list.error().code == Code::rejected);
+        return;
+    }
+    for (const JobGres &gres : *list) {
+        promise(!gres.gres.empty() && !gres.type.contains(':'));
+        promise(gres.indexes.empty() || gres.indexes.size() == gres.count);
+        promise(std::ranges::is_sorted(gres.indexes));
+        promise(std::set(gres.indexes.begin(), gres.indexes.end()).size() ==
+                gres.indexes.size());
+    }
+}
+
 constexpr FuzzTarget targets[] = {{"cel", cel},
+                                  {"job_gres", job_gres},
                                   {"regex", regex},
                                   {"semver", semver},
                                   {"slices", slices},

@@ -11,6 +11,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import bed
+import claims
 import gangs
 import invariants
 import world
@@ -317,6 +318,30 @@ def foreign_pod():
                 agents_token()))
         sees("foreign", "Pod/test/theirs", bed.GENERATION_ANNOTATION)
         sees("foreign", "Pod/test/theirs", "wrote to it")
+
+
+@case
+def claims_left():
+    """claim-left, device-twice, claim-elsewhere: claims keep devices for nobody,
+    share one, and are on another node than their Pod"""
+    with agent_stopped():
+        try:
+            for name in ("one", "two"):
+                made = claims.claim(name)
+                claims.put_status(made, {
+                    "allocation": claims.allocation("kn1", "gpu-0")})
+            sees("claim-left", "test/one", "nobody uses it", also=("device-twice",))
+            sees("device-twice", "gpu-0", "test/one and", also=("claim-left",))
+            claims.drop("two")
+            body = bed.pod("elsewhere", **claims.with_claims("one"))
+            bed.create(body)
+            bind("elsewhere", "kn2")  # its controller reserves the claim
+            sees("claim-elsewhere", "test/elsewhere", "it is on kn2",
+                 also=("pod-without-job", "claim-left"))
+            bed.delete("elsewhere")
+            bed.wait_gone("elsewhere")
+        finally:
+            claims.clean()
 
 
 @case

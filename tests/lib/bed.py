@@ -64,7 +64,9 @@ def _request(method, path, body, content_type, token):
         "Authorization": "Bearer " + (token or os.environ["SANDBOX_TOKEN"]),
         "Content-Type": content_type,
     }
-    data = json.dumps(body) if body is not None else None
+    # Compact, as client-go has it: parameters of a claim are kept as they were
+    # sent, and one with blanks could not be written again.
+    data = json.dumps(body, separators=(",", ":")) if body is not None else None
     for attempt in (1, 2):  # the server may have closed an idle connection
         if _connection is None:
             _connection = http.client.HTTPSConnection(

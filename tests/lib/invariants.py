@@ -440,6 +440,97 @@ def foreign(world):
                 yield _name(pod), f"it is not ours, and {MANAGER} wrote to it"
 
 
+# ---- ResourceClaims
+
+
+def _claim_name(claim):
+    meta = claim["metadata"]
+    return f"ResourceClaim/{meta['namespace']}/{meta['name']}"
+
+
+def _allocation_of(claim):
+    return claim.get("status", {}).get("allocation") or {}
+
+
+def _consumers(claim):
+    return [entry["uid"] for entry in
+            claim.get("status", {}).get("reservedFor", [])]
+
+
+@rule
+def device_twice(world):
+    """No device is in two claims' allocations, but by adminAccess or in shares."""
+    holders = collections.defaultdict(list)
+    for claim in world.claims:
+        for result in _allocation_of(claim).get("devices", {}).get("results", []):
+            if not result.get("adminAccess") and not result.get("shareID"):
+                holders[result["driver"], result["pool"],
+                        result["device"]].append(_claim_name(claim))
+    for device, claims in holders.items():
+        if len(claims) > 1:
+            yield "Device/" + "/".join(device), "it is in " + \
+                " and ".join(sorted(claims))
+
+
+@rule
+def claim_elsewhere(world):
+    """A live Pod's claims are allocated on its node, and reserved for it."""
+    claims = {(c["metadata"]["namespace"], c["metadata"]["name"]): c
+              for c in world.claims}
+    for pod in _ours(world):
+        if not is_live(pod):
+            continue
+        meta, node = pod["metadata"], pod["spec"]["nodeName"]
+        made = {s["name"]: s.get("resourceClaimName") for s in
+                pod["status"].get("resourceClaimStatuses", [])}
+        for entry in pod["spec"].get("resourceClaims", []):
+            name = entry.get("resourceClaimName") or made.get(entry["name"])
+            claim = claims.get((meta["namespace"], name)) if name else None
+            if name and not claim:
+                yield _name(pod), f"its ResourceClaim {name} is gone"
+            elif name and meta["uid"] not in _consumers(claim):
+                yield _name(pod), f"{_claim_name(claim)} is not reserved for it"
+            elif name and _node_of(claim) not in (None, node):
+                yield (_name(pod), f"it is on {node}, {_claim_name(claim)} on "
+                       f"{_node_of(claim)}")
+
+
+def _node_of(claim):
+    """Of devices of one node; None where they are reachable from several."""
+    terms = _allocation_of(claim).get("nodeSelector", {}) \
+        .get("nodeSelectorTerms", [])
+    for term in terms:
+        for field in term.get("matchFields", []):
+            if field["key"] == "metadata.name" and len(field["values"]) == 1:
+                return field["values"][0]
+    return None
+
+
+@rule
+def claim_left(world):
+    """A claim keeps devices, reservations and the finalizer for Pods that there
+    are; one that waits for a node has none of them without a job."""
+    pods = {p["metadata"]["uid"]: p for p in world.pods}
+    jobs_of = _living_jobs(world)
+    ours = {p["metadata"]["uid"] for p in _ours(world)}
+    for claim in world.claims:
+        consumers = _consumers(claim)
+        for uid in consumers:
+            pod = pods.get(uid)
+            if not pod or is_over(pod):
+                yield _claim_name(claim), f"it is reserved for {uid}, which " + \
+                    ("is over" if pod else "is gone")
+            elif uid in ours and not pod["spec"].get("nodeName") and \
+                    not jobs_of(pod):
+                yield (_claim_name(claim), f"it is reserved for {_name(pod)}, "
+                       "which has no job")
+        kept = any(name.startswith("resource.kubernetes.io/")
+                   for name in claim["metadata"].get("finalizers", []))
+        if not consumers and (kept or _allocation_of(claim)):
+            yield (_claim_name(claim), "nobody uses it, and it has " +
+                   ("devices" if _allocation_of(claim) else "the finalizer"))
+
+
 # ---- Nodes
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One look at both sides: every Pod and Node of the API server, every living
-job and node of slurmctld. Nothing is judged here."""
+"""One look at both sides: every Pod, Node and ResourceClaim of the API server,
+every living job and node of slurmctld. Nothing is judged here."""
 import dataclasses
 import functools
 import json
@@ -66,6 +66,7 @@ class World:
     ended: dict       # SLUID: (state, exit code) of terminal Pods' jobs
     conf: dict        # k8s.conf
     slurm_user: str   # its number
+    claims: list = dataclasses.field(default_factory=list)  # ResourceClaims
 
     @property
     def scheduler_names(self):
@@ -90,6 +91,7 @@ def slurm_name(node):
 
 def read():
     """Pods come first: what is begun while this reads has its job by then."""
+    claims = bed.api("GET", "/apis/resource.k8s.io/v1/resourceclaims")["items"]
     pods = bed.api("GET", "/api/v1/pods")["items"]
     nodes = bed.api("GET", "/api/v1/nodes")["items"]
     jobs = read_jobs()
@@ -104,7 +106,7 @@ def read():
                               n["alloc_memory"], n["effective_cpus"],
                               n["real_memory"] - n["specialized_memory"])
          for n in known},
-        accounted(over), k8s_conf(), slurm_user())
+        accounted(over), k8s_conf(), slurm_user(), claims)
 
 
 def read_jobs():

@@ -43,6 +43,16 @@ class FakeKube : public Kube {
     std::vector<Pod> pods() const;
     void on_change(OnChange callback);
 
+    // Makes or replaces a ResourceClaim, given as its JSON; tells on_claim.
+    void put_claim(const std::string &text);
+    void erase_claim(const ObjectKey &key);
+    // Its JSON; "" when there is none.
+    std::string claim(const ObjectKey &key) const;
+    std::vector<ResourceClaim> claims() const;
+    std::function<void(const ResourceClaim &claim, bool deleted)> on_claim;
+    // Called before a claim's write is looked at: a test's own write.
+    std::function<void(const ObjectKey &key)> before_claim_write;
+
     // Where patches of Nodes go; they are not kept here.
     std::function<Result<>(const NodePatch &patch)> on_node_patch;
 
@@ -89,6 +99,11 @@ class FakeKube : public Kube {
     Result<VolumeFacts> read_volumes(const Pod &pod) override;
     Result<> select_node(const Claim &claim, const std::string &node) override;
     Result<> give_volume(const Volume &volume, const Claim &claim) override;
+    Result<ClaimText> read_claim(const ObjectKey &key) override;
+    Result<ClaimText> write_claim(const ObjectKey &key,
+                                  const std::string &body) override;
+    Result<ClaimText> write_claim_status(const ObjectKey &key,
+                                         const std::string &body) override;
     Result<Workload> get_owner(const std::string &ns,
                                const OwnerRef &owner) override;
     Result<> patch_node(const NodePatch &patch) override;
@@ -106,9 +121,14 @@ class FakeKube : public Kube {
     Result<> remove(const std::string &what, const Pod &pod);
     std::pair<Mishap, Error> next_mishap(const Call &call);
     void tell(const Pod &pod, bool deleted) const;
+    // body with the part of the claim that the call must not change.
+    Result<ClaimText> put_part(const char *what, const ObjectKey &key,
+                               const std::string &body, bool status);
+    void tell_claim(const ObjectKey &key) const;
 
     mutable std::mutex mutex_;
     std::map<ObjectKey, Pod> pods_;
+    std::map<ObjectKey, std::string> claims_; // JSON
     std::map<std::string, std::deque<std::pair<Mishap, Error>>> mishaps_;
     std::vector<Call> calls_;
     std::vector<std::pair<ObjectKey, PodEvent>> events_;

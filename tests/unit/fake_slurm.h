@@ -320,7 +320,9 @@ class FakeSlurm : public Slurm {
         Record *record = record_of(ref);
         if (!record)
             return fail(Code::not_found, "load: Invalid job id specified");
-        return record->job;
+        Job job = record->job;
+        job.gres_read = true;
+        return job;
     }
 
     Result<JobDetails> load_details(JobId id) override
@@ -583,10 +585,11 @@ class FakeSlurm : public Slurm {
         return fail(Code::rejected, doing + ": Invalid node name specified");
     }
 
-    static std::vector<std::string> split(const std::string &list)
+    static std::vector<std::string> split(const std::string &list,
+                                          char separator = ',')
     {
         std::vector<std::string> words;
-        for (auto word : std::views::split(list, ','))
+        for (auto word : std::views::split(list, separator))
             words.emplace_back(std::string_view(word));
         return words;
     }
@@ -670,6 +673,8 @@ class FakeSlurm : public Slurm {
         record.job.memory_per_cpu = description.memory_per_cpu;
         record.job.tasks = description.tasks;
         record.job.cpus_per_task = description.cpus_per_task;
+        record.job.gres_per_task = description.gres_per_task;
+        record.job.gres_per_node = description.gres;
         jobs_[record.job.ref.id] = record;
         return record.job.ref;
     }
@@ -679,6 +684,45 @@ class FakeSlurm : public Slurm {
         auto found = jobs_.find(ref.id);
         bool same = found != jobs_.end() && found->second.job.ref == ref;
         return same ? &found->second : nullptr;
+    }
+
+    // The indexes of a node that a task gets; nothing: it has not as many. The
+    // types follow each other, as in the node's Gres=.
+    std::optional<std::vector<JobGres>>
+    free_gres(const std::string &name, const std::string &wishes) const
+    {
+        std::map<std::string, std::vector<std::string>> types; // of each index
+        for (const std::string &part : split(nodes_.at(name).gres)) {
+            auto words = split(part, ':'); // "gpu:a100:2"
+            if (words.size() == 3)
+                types[words[0]].insert(types[words[0]].end(),
+                                       std::stoul(words[2]), words[1]);
+        }
+        std::set<std::pair<std::string, std::uint32_t>> taken;
+        for (const auto &[id, record] : jobs_)
+            if (is_allocated(record.job.state) && !record.job.gres_on.empty() &&
+                record.job.nodes == std::vector{name})
+                for (const JobGres &one : record.job.gres_on.front())
+                    for (std::uint32_t i : one.indexes)
+                        taken.insert({one.gres, i});
+        std::vector<JobGres> made;
+        for (const std::string &wish : split(wishes)) {
+            if (wish.empty())
+                continue;
+            auto words = split(wish.substr(sizeof("gres/") - 1), ':');
+            JobGres one{words[0], words.size() > 2 ? words[1] : "",
+                        std::stoul(words.back()), {}};
+            const auto &of_it = types[one.gres];
+            for (std::uint32_t i = 0; i < of_it.size(); i++)
+                if (one.indexes.size() < one.count &&
+                    (one.type.empty() || one.type == of_it[i]) &&
+                    taken.insert({one.gres, i}).second)
+                    one.indexes.push_back(i);
+            if (one.indexes.size() < one.count)
+                return std::nullopt;
+            made.push_back(std::move(one));
+        }
+        return made;
     }
 
     // CPUs and MiB.
@@ -763,6 +807,11 @@ class FakeSlurm : public Slurm {
                 used_memory + memory_of(record.asked) > node.memory.value ||
                 !has_features(node, record.asked.features))
                 continue;
+            auto gres = free_gres(name, record.asked.gres_per_task);
+            if (!gres)
+                continue;
+            record.job.devices |= !gres->empty();
+            record.job.gres_on = {std::move(*gres)};
             record.job.nodes = {name};
             record.job.cpus = cpus;
             allocated(record);

@@ -59,6 +59,10 @@ World::World()
         if (agent_ && watch_pods)
             agent_->mailbox.push(Changed<Pod>{pod, deleted});
     });
+    kube.on_claim = [this](const ResourceClaim &claim, bool deleted) {
+        if (agent_ && watch_pods)
+            agent_->mailbox.push(Changed<ResourceClaim>{claim, deleted});
+    };
 }
 
 World::~World() = default;
@@ -105,6 +109,11 @@ void World::send_lists()
     agent_->mailbox.push(Listed<ForeignPod>{"", foreign});
     agent_->mailbox.push(Listed<Node>{"", nodes});
     agent_->mailbox.push(Listed<Namespace>{"", namespaces});
+    if (device_classes.empty())
+        return; // or its test lists them
+    agent_->mailbox.push(Listed<ResourceSlice>{"", resource_slices});
+    agent_->mailbox.push(Listed<DeviceClass>{"", device_classes});
+    agent_->mailbox.push(Listed<ResourceClaim>{"", kube.claims()});
 }
 
 void World::connect_socket()

@@ -91,6 +91,8 @@ class World {
     void put_group(GroupSpec group);
     void delete_group(const std::string &name);
     std::string scheduled_of(const std::string &name) const; // the condition
+    std::vector<ResourceSlice> resource_slices;
+    std::vector<DeviceClass> device_classes;
 
   private:
     struct Agent;

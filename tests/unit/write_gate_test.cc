@@ -78,6 +78,8 @@ struct Fixture {
         note(Write::delete_pod, kube.delete_pod(pod));
         note(Write::select_node, kube.select_node({}, "n1"));
         note(Write::give_volume, kube.give_volume({}, {}));
+        note(Write::write_claim, kube.write_claim({}, {}));
+        note(Write::write_claim_status, kube.write_claim_status({}, {}));
         return codes;
     }
 };

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Carries out what is planned for a Pod's ResourceClaims: each write is guarded
+// by the claim's resourceVersion, and may be repeated.
+#pragma once
+
+#include "agent/claim_plan.h"
+#include "agent/gang_devices.h"
+#include "agent/kube_api.h"
+
+#include <string>
+#include <vector>
+
+namespace bridge {
+
+// Claim by claim: the finalizer, then the allocation with the reservation in one
+// write; for one that is allocated only that. Before the Pod is bound to that
+// Node. Code::conflict when a claim is not as it was planned for, such as
+// allocated by somebody else; Code::rejected when the API server refuses it.
+Result<> reserve_claims(const Pod &pod, const std::vector<ClaimPlan> &claims,
+                        const std::string &node, Kube &kube);
+
+// The Pod has not been bound, and uses none of these any more: one without
+// another consumer has no devices then, and no finalizer.
+Result<> release_claims(const Pod &pod, const std::vector<ClaimHold> &claims,
+                        Kube &kube);
+
+} // namespace bridge

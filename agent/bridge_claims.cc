@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// ResourceClaims: what each Pod's need, and which devices of a job they get.
+#include "agent/bridge.h"
+
+#include "agent/decide_parts.h"
+#include "agent/gang_facts.h"
+#include "agent/words.h"
+#include "common/log.h"
+
+#include <algorithm>
+#include <format>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::chrono::seconds access_pause{30}; // until rights are looked for
+constexpr std::chrono::seconds device_pause{1};  // until a device is free
+// As long as it takes to give back a claim whose Pod has ended.
+constexpr std::chrono::seconds device_patience{10};
+constexpr std::chrono::minutes exclusion{2}; // what a node has may change
+constexpr std::size_t most_unused_users = 1000; // of claims that are not there
+constexpr char admin_label[] = "resource.kubernetes.io/admin-access";
+constexpr char twice_problem[] = "devices";
+
+bool has_nodes(const Gang &gang)
+{
+    return gang.job && is_allocated(gang.job->state) &&
+           !gang.job->nodes.empty();
+}
+
+std::vector<ClaimHold> holds_of(const Pod &pod, const DeviceNeeds &needs)
+{
+    std::vector<ClaimHold> made;
+    for (const ResourceClaimPtr &claim : needs.claims)
+        if (claim->is_reserved_for(pod.uid))
+            made.push_back({claim->key, claim->uid});
+    return made;
+}
+
+} // namespace
+
+void Bridge::on(Listed<ResourceClaim> &claims)
+{
+    claims_.replace(std::move(claims.objects));
+    claims_changed();
+    nodes_change_soon();
+    try_all_again();
+}
+
+void Bridge::on(Changed<ResourceClaim> &claim)
+{
+    ObjectKey key = claim.object.key;
+    note_foreign(claim.object);
+    devices_freed_ |= claim.deleted;
+    if (claim.deleted)
+        claims_.remove(key);
+    else
+        claims_.put(std::move(claim.object));
+    claims_changed();
+    auto users = claim_users_.find(key);
+    if (users == claim_users_.end())
+        return;
+    std::erase_if(users->second, [&](const std::string &uid) {
+        return !gangs_.find(uid);
+    });
+    for (const std::string &uid : users->second)
+        wake(uid);
+    if (users->second.empty() || claim.deleted)
+        claim_users_.erase(users); // who still names it comes back
+}
+
+// Nodes, drivers or classes say something else, or somebody has given devices
+// back: who waits may go on.
+void Bridge::wake_for_devices()
+{
+    if (!devices_.on() || !devices_.known())
+        return;
+    auto catalog = devices_.catalog();
+    bool others = catalog != seen_catalog_;
+    if (!std::exchange(devices_freed_, false) && !others)
+        return;
+    seen_catalog_ = std::move(catalog);
+    for (auto &[uid, entry] : gangs_.all())
+        if (has_resource_claims(entry.gang) && any_waits(entry.gang) &&
+            (others || !entry.excluded.empty())) {
+            entry.excluded.clear();
+            try_again(entry);
+        }
+}
+
+// What others have allocated is not Slurm's to give, until they give it back.
+void Bridge::note_foreign(const ResourceClaim &claim)
+{
+    ResourceClaimPtr before = claims_.find(claim.key);
+    bool was = before && before->allocated && !before->allocated_by_us;
+    bool is = claim.allocated && !claim.allocated_by_us;
+    devices_freed_ |= before && before->allocated && !claim.allocated;
+    if (was || is)
+        nodes_change_soon();
+}
+
+// Nobody but those who write claims prevents that: kubernetes.io says so of its
+// own scheduler, too.
+void Bridge::claims_changed()
+{
+    const std::set<DeviceId> &twice = claims_.taken_twice();
+    if (twice.empty())
+        solved(twice_problem);
+    else
+        problem(twice_problem, "device " + twice.begin()->str() +
+                                   " is in several ResourceClaims");
+}
+
+// What follows from its claims as they are, before anything is decided.
+void Bridge::note_devices(GangEntry &entry)
+{
+    Gang &gang = entry.gang;
+    const Pod &pod = lead_of(gang);
+    gang.devices.reset();
+    if (gang.grouped || pod.terminal())
+        return;
+    GangDevices devices;
+    if (!devices_.on()) {
+        devices.objection = no_device_gres_words();
+    } else if (!ports_.access.may(Feature::devices)) {
+        devices.why = no_devices_words();
+        wake_at(entry, now_ + access_pause);
+    } else if (!claims_known()) {
+        return;
+    } else {
+        read_needs(entry, devices);
+    }
+    gang.devices = std::make_shared<const GangDevices>(std::move(devices));
+}
+
+bool Bridge::claims_known() const
+{
+    return claims_.listed() && devices_.known();
+}
+
+void Bridge::read_needs(GangEntry &entry, GangDevices &devices)
+{
+    Gang &gang = entry.gang;
+    const Pod &pod = lead_of(gang);
+    if (claim_users_.size() > 2 * gangs_.all().size() + most_unused_users)
+        std::erase_if(claim_users_, [&](const auto &users) {
+            return !claims_.find(users.first);
+        });
+    for (const PodClaim &one : pod.resource_claims)
+        if (!one.claim.empty())
+            claim_users_[{pod.key.ns, one.claim}].insert(gang.uid);
+    DeviceNeeds needs = device_needs(pod, claim_facts(gang));
+    if (pod.bound()) {
+        devices.gres = gres_of_living(pod, needs);
+        return;
+    }
+    devices.objection = needs.objection;
+    devices.why = needs.why;
+    devices.gres = task_gres(needs.wanted);
+    narrow(gang, needs.selectors);
+    narrow(gang, but_for_excluded(entry));
+    if (!gang.job || !is_allocated(gang.job->state))
+        devices.left = holds_of(pod, needs);
+    else if (has_nodes(gang) && gang.assumed_bound.empty())
+        plan_for_job(entry, needs, devices);
+}
+
+ClaimFacts Bridge::claim_facts(const Gang &gang)
+{
+    auto ns = namespaces_.find(gang.key.ns);
+    return {
+        .find_claim = [this](const ObjectKey &key) {
+            return claims_.find(key);
+        },
+        .gres_for = [this](const DeviceRequest &request) {
+            return gres_for(*devices_.catalog(), request);
+        },
+        .most_on_a_node = [this, &gang](const DeviceRequest &request) {
+            return most_on_a_node(gang, request);
+        },
+        .asked_by_others = [this, &gang](const ResourceClaim &claim) {
+            return asked_by_others(gang, claim);
+        },
+        .admin_access = ns != namespaces_.end() &&
+                        ns->second.labels.contains(admin_label) &&
+                        ns->second.labels.at(admin_label) == "true",
+    };
+}
+
+Result<std::int64_t> Bridge::most_on_a_node(const Gang &gang,
+                                            const DeviceRequest &request)
+{
+    auto known = devices_.catalog();
+    const DeviceCatalog &catalog = *known;
+    auto found = catalog.classes.find(request.class_name);
+    std::int64_t most = 0;
+    for (const auto &[name, kube_name] : node_map_) {
+        auto node = nodes_.find(kube_name);
+        if (node == nodes_.end() || found == catalog.classes.end() ||
+            !matches(value_of(gang.predicate), *node->second))
+            continue;
+        std::int64_t count = 0;
+        for (const DevicePool &pool : catalog.pools)
+            for (const DevicePtr &device : pool.devices) {
+                if (!pool.usable() || !is_on(*device, *node->second))
+                    continue;
+                auto why = why_unfit(*device, request, found->second,
+                                     *node->second);
+                if (!why)
+                    return std::unexpected(why.error());
+                count += why->empty();
+            }
+        most = std::max(most, count);
+    }
+    return most;
+}
+
+// One job gets the devices of a claim that several Pods share; the others follow
+// them.
+bool Bridge::asked_by_others(const Gang &gang, const ResourceClaim &claim)
+{
+    auto users = claim_users_.find(claim.key);
+    if (users == claim_users_.end())
+        return false;
+    return std::ranges::any_of(users->second, [&](const std::string &uid) {
+        const GangEntry *other = uid == gang.uid ? nullptr : gangs_.find(uid);
+        if (!other || !any_waits(other->gang))
+            return false;
+        const std::optional<Job> &job = other->gang.job;
+        bool asks = job && !is_ended(job->state) && !job->gres_per_task.empty();
+        bool is_first = gang.job && !is_ended(gang.job->state) && asks &&
+                        gang.job->ref.sluid < job->ref.sluid;
+        return (asks && !is_first) || other->gang.submit_uncertain ||
+               other->in_flight == Action(Submit{}).index();
+    });
+}
+
+// Of a Pod whose job is lost: the same devices, as many as they are.
+std::string Bridge::gres_of_living(const Pod &pod,
+                                   const DeviceNeeds &needs)
+{
+    auto catalog = devices_.catalog();
+    const auto &indexes = catalog->nodes;
+    auto node = indexes.find(slurm_node_of(pod.node_name));
+    std::map<std::pair<std::string, std::string>, int> sums;
+    for (const ResourceClaimPtr &claim : needs.claims)
+        for (const DeviceId &device : claim->devices)
+            if (auto where = node == indexes.end() ? std::nullopt
+                                                   : node->second.find(device))
+                sums[{where->gres, node->second.at(*where)->type}]++;
+    std::string text;
+    for (const auto &[kind, count] : sums)
+        text += std::format("{}gres/{}:{}:{}", text.empty() ? "" : ",",
+                            kind.first, kind.second, count);
+    return text;
+}
+
+void Bridge::plan_for_job(GangEntry &entry, const DeviceNeeds &needs,
+                          GangDevices &devices)
+{
+    const Gang &gang = entry.gang;
+    const Job &job = *gang.job;
+    auto known = devices_.catalog();
+    const DeviceCatalog &catalog = *known;
+    auto node_name = node_map_.find(job.nodes.front());
+    const Node *node =
+        node_name == node_map_.end() ? nullptr : find_node(node_name->second);
+    bool has_gres = job.devices || !job.gres_per_task.empty();
+    devices.unread = has_gres && !job.gres_read;
+    if (devices.unread || !node)
+        return; // place() has words for that
+    if (!devices.why.empty() || !devices.objection.empty()) {
+        await_devices(entry, devices);
+        return;
+    }
+    if (entry.claims_refused_of == job.ref) {
+        devices.plan.misfit = entry.claims_refused;
+        devices.plan.bad_node = true;
+        return;
+    }
+    auto given = given_devices(job);
+    if (!given) {
+        bool later = given.error().code == Code::busy;
+        (later ? devices.plan.wait : devices.plan.misfit) =
+            given.error().message;
+        devices.plan.bad_node = true;
+        if (later)
+            await_devices(entry, devices);
+        return;
+    }
+    devices.plan = plan_claims(
+        {.pod = lead_of(gang),
+         .needs = needs,
+         .given = std::move(*given),
+         .may_exceed = !job.gres_per_node.empty(),
+         .classes = catalog.classes,
+         .pools = catalog.pools,
+         .node = *node,
+         .holder_of = [this](const DeviceId &device, const std::string &uid) {
+             return claims_.holder_of(device, uid, now_);
+         },
+         .taken_in = [this](const DevicePool &pool) {
+             return claims_.taken_in(pool.driver, pool.name, now_);
+         }});
+    if (!devices.plan.wait.empty())
+        await_devices(entry, devices);
+    else
+        entry.devices_missed_since.reset();
+}
+
+// A device that was another Pod's is free a moment later; one that stays taken
+// is not Slurm's to give.
+void Bridge::await_devices(GangEntry &entry, GangDevices &devices)
+{
+    wake_at(entry, now_ + device_pause);
+    note_bind_delay(entry);
+    if (!entry.devices_missed_since)
+        entry.devices_missed_since = now_;
+    if (now_ - *entry.devices_missed_since >= device_patience &&
+        devices.plan.misfit.empty())
+        devices.plan.misfit = devices.plan.wait;
+}
+
+// Code::conflict when an index stands for no device, Code::busy while that is not
+// known.
+Result<std::vector<DevicePtr>> Bridge::given_devices(const Job &job)
+{
+    auto known = devices_.catalog();
+    const DeviceCatalog &catalog = *known;
+    std::vector<DevicePtr> made;
+    auto index = catalog.nodes.find(job.nodes.front());
+    if (job.gres_on.empty())
+        return made;
+    if (index == catalog.nodes.end() && !job.gres_on.front().empty())
+        return fail(Code::busy, "which devices its GRES are is not known yet");
+    if (index == catalog.nodes.end())
+        return made;
+    for (const JobGres &gres : job.gres_on.front()) {
+        if (!index->second.slots().contains(gres.gres))
+            continue; // none of ours
+        for (std::uint32_t i : gres.indexes) {
+            auto device = device_at(catalog, job.nodes.front(), {gres.gres, i});
+            if (!device)
+                return fail(Code::conflict,
+                            std::format("index {} of its GRES {} stands for no "
+                                        "device now",
+                                        i, gres.gres));
+            made.push_back(std::move(device));
+        }
+    }
+    return made;
+}
+
+std::vector<NodeSelector> Bridge::but_for_excluded(GangEntry &entry)
+{
+    std::erase_if(entry.excluded, [&](const auto &node) {
+        return node.second <= now_;
+    });
+    if (entry.excluded.empty())
+        return {};
+    NodeRequirement none_of{"metadata.name", true, NodeOperator::not_in, {}};
+    Clock::time_point next = Clock::time_point::max();
+    for (const auto &[name, until] : entry.excluded) {
+        none_of.values.push_back(name);
+        next = std::min(next, until);
+    }
+    wake_at(entry, next);
+    return {NodeSelector{NodeTerm{std::move(none_of)}}};
+}
+
+// Of a job that is given up for its devices.
+void Bridge::exclude_node(GangEntry &entry)
+{
+    const Gang &gang = entry.gang;
+    if (!gang.devices || gang.job->nodes.empty())
+        return;
+    const ClaimsPlan &plan = gang.devices->plan;
+    if (!plan.bad_node)
+        return;
+    const std::string &why = plan.misfit.empty() ? plan.wait : plan.misfit;
+    auto node = node_map_.find(gang.job->nodes.front());
+    if (why.empty() || node == node_map_.end())
+        return;
+    entry.excluded[node->second] = now_ + exclusion;
+    entry.excluded_for = why;
+    entry.devices_missed_since.reset();
+}
+
+void Bridge::note_claims_refused(GangEntry &entry, const std::string &why)
+{
+    log_warning("a claim was not taken", {{"Gang", entry.gang.key.str()},
+                                          {"err", why}});
+    if (!entry.gang.job)
+        return;
+    entry.claims_refused = why;
+    entry.claims_refused_of = entry.gang.job->ref;
+    tell(entry, not_bound_words(entry.gang.job->ref, why));
+}
+
+// Taken from now on: another Pod's plan may be made before the watch tells.
+void Bridge::hold_devices(const Bind &bind)
+{
+    for (const ClaimPlan &plan : bind.claims)
+        if (!plan.allocated)
+            claims_.hold(plan.key, plan.uid, plan.devices(), now_);
+}
+
+} // namespace bridge

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which of the devices that Slurm gave to a job each request of the Pod's claims
+// gets, and what has to be written before the Pod is bound. Pure.
+#pragma once
+
+#include "agent/device_needs.h"
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace bridge {
+
+// One claim that is to be written.
+struct ClaimPlan {
+    ObjectKey key;
+    std::string uid;
+    bool allocated = false; // it is: the Pod only becomes one of its consumers
+    std::vector<ChosenDevice> chosen; // else; in the order of its requests
+    DeviceClasses classes;            // those of its requests
+
+    std::vector<DeviceId> devices() const; // those that it takes
+};
+
+struct ClaimsPlan {
+    // Why this allocation is none for the Pod, which needs another job; empty:
+    // it is one.
+    std::string misfit = {};
+    bool bad_node = false; // another node is needed, too
+    std::string wait = {}; // why nothing can be written right now; empty: it can
+    std::vector<ClaimPlan> claims = {}; // none: all that they need is written
+};
+
+struct PlanFacts {
+    const Pod &pod;
+    const DeviceNeeds &needs;
+    std::vector<DevicePtr> given; // of the GRES that claims are answered with
+    bool may_exceed = false; // the Pod's owner has asked Slurm for GRES, too
+    const DeviceClasses &classes;
+    std::span<const DevicePool> pools;
+    const Node &node;
+    // Which claim but that of the uid has the device; nothing: none.
+    std::function<std::optional<std::string>(const DeviceId &,
+                                             const std::string &uid)>
+        holder_of;
+    // The names of the devices of a pool that some claim has.
+    std::function<std::set<std::string>(const DevicePool &)> taken_in;
+};
+
+// Only for needs without an objection or a reason to wait.
+ClaimsPlan plan_claims(const PlanFacts &facts);
+
+} // namespace bridge

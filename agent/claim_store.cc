@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/claim_store.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace bridge {
+
+void ClaimStore::replace(std::vector<ResourceClaim> claims)
+{
+    listed_ = true;
+    claims_.clear();
+    taken_.clear();
+    twice_.clear();
+    for (ResourceClaim &claim : claims)
+        put(std::move(claim));
+}
+
+void ClaimStore::put(ResourceClaim claim)
+{
+    ResourceClaimPtr &known = claims_[claim.key];
+    if (known)
+        unindex(*known);
+    if (known && known->uid != claim.uid)
+        held_.erase(known->uid);
+    if (claim.allocated)
+        held_.erase(claim.uid);
+    known = std::make_shared<const ResourceClaim>(std::move(claim));
+    index(*known);
+}
+
+void ClaimStore::remove(const ObjectKey &key)
+{
+    auto known = claims_.find(key);
+    if (known == claims_.end())
+        return;
+    unindex(*known->second);
+    held_.erase(known->second->uid);
+    claims_.erase(known);
+}
+
+ResourceClaimPtr ClaimStore::find(const ObjectKey &key) const
+{
+    auto found = claims_.find(key);
+    return found == claims_.end() ? nullptr : found->second;
+}
+
+void ClaimStore::hold(const ObjectKey &claim, const std::string &uid,
+                      const std::vector<DeviceId> &devices,
+                      Clock::time_point now)
+{
+    std::erase_if(held_, [&](const auto &entry) {
+        return entry.second.until <= now;
+    });
+    held_[uid] = {claim, devices, now + hold_time};
+}
+
+std::optional<std::string> ClaimStore::holder_of(const DeviceId &device,
+                                                 const std::string &but_for_uid,
+                                                 Clock::time_point now) const
+{
+    if (auto found = taken_.find(device); found != taken_.end())
+        for (const auto &[uid, holder] : found->second)
+            if (uid != but_for_uid)
+                return holder.claim.str();
+    for (const auto &[uid, held] : held_)
+        if (uid != but_for_uid && held.until > now &&
+            std::ranges::contains(held.devices, device))
+            return held.claim.str();
+    return std::nullopt;
+}
+
+std::set<std::string> ClaimStore::taken_in(const std::string &driver,
+                                           const std::string &pool,
+                                           Clock::time_point now) const
+{
+    std::set<std::string> names;
+    for (auto at = taken_.lower_bound({driver, pool, ""});
+         at != taken_.end() && at->first.driver == driver &&
+         at->first.pool == pool;
+         ++at)
+        names.insert(at->first.device);
+    for (const auto &[uid, held] : held_)
+        for (const DeviceId &device : held.devices)
+            if (held.until > now && device.driver == driver &&
+                device.pool == pool)
+                names.insert(device.device);
+    return names;
+}
+
+DeviceClaims ClaimStore::owners() const
+{
+    DeviceClaims owners;
+    for (const auto &[device, holders] : taken_)
+        for (const auto &[uid, holder] : holders)
+            (holder.ours ? owners.ours : owners.foreign).insert(device);
+    return owners;
+}
+
+void ClaimStore::index(const ResourceClaim &claim)
+{
+    for (const DeviceId &device : claim.devices) {
+        auto &holders = taken_[device];
+        holders[claim.uid] = {claim.key, claim.allocated_by_us};
+        if (holders.size() > 1)
+            twice_.insert(device);
+    }
+}
+
+void ClaimStore::unindex(const ResourceClaim &claim)
+{
+    for (const DeviceId &device : claim.devices)
+        if (auto found = taken_.find(device); found != taken_.end()) {
+            found->second.erase(claim.uid);
+            if (found->second.size() < 2)
+                twice_.erase(device);
+            if (found->second.empty())
+                taken_.erase(found);
+        }
+}
+
+} // namespace bridge

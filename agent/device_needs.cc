@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/device_needs.h"
+
+#include <algorithm>
+#include <format>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::int64_t max_devices = 32; // of a claim: the API server's
+
+class Reader {
+  public:
+    Reader(const Pod &pod, const ClaimFacts &facts) : pod_(pod), facts_(facts)
+    {
+    }
+
+    DeviceNeeds read()
+    {
+        for (const PodClaim &entry : pod_.resource_claims)
+            read_entry(entry);
+        return std::move(needs_);
+    }
+
+  private:
+    void object(std::string why)
+    {
+        if (needs_.objection.empty())
+            needs_.objection = std::move(why);
+    }
+
+    void wait(std::string why)
+    {
+        if (needs_.why.empty())
+            needs_.why = std::move(why);
+    }
+
+    void read_entry(const PodClaim &entry)
+    {
+        if (entry.unknown)
+            return object(std::format(
+                "the entry {} of spec.resourceClaims names neither a "
+                "ResourceClaim nor a template, which is not supported",
+                entry.entry));
+        if (entry.not_needed)
+            return;
+        if (entry.claim.empty())
+            return wait(std::format(
+                "The ResourceClaim {}, of template {}, is not made yet.",
+                entry.entry, entry.from_template));
+        if (!seen_.insert(entry.claim).second)
+            return;
+        auto claim = facts_.find_claim({pod_.key.ns, entry.claim});
+        if (!claim)
+            return wait(std::format("The ResourceClaim {} does not exist yet.",
+                                    entry.claim));
+        if (std::string why = why_unusable(entry, *claim); !why.empty())
+            return wait(std::move(why));
+        needs_.claims.push_back(claim);
+        if (!claim->allocated)
+            read_requests(*claim);
+        else if (claim->places)
+            needs_.selectors.push_back(*claim->places);
+    }
+
+    std::string why_unusable(const PodClaim &entry,
+                             const ResourceClaim &claim) const
+    {
+        if (claim.deleting)
+            return std::format("The ResourceClaim {} is being deleted.",
+                               claim.key.name);
+        if (!entry.from_template.empty() && claim.owner_uid != pod_.uid)
+            return std::format("The ResourceClaim {} was not made for this Pod.",
+                               claim.key.name);
+        if (claim.reserved_for.size() >= max_consumers &&
+            !claim.is_reserved_for(pod_.uid))
+            return std::format("The ResourceClaim {} has {} consumers already.",
+                               claim.key.name, claim.reserved_for.size());
+        return {};
+    }
+
+    void read_requests(const ResourceClaim &claim)
+    {
+        if (!claim.objection.empty())
+            return object(std::format("the ResourceClaim {}: {}",
+                                      claim.key.name, claim.objection));
+        if (facts_.asked_by_others(claim))
+            return wait(std::format("The ResourceClaim {} is about to get its "
+                                    "devices for another Pod.",
+                                    claim.key.name));
+        std::int64_t sum = 0;
+        for (const ClaimRequest &group : claim.requests) {
+            auto choice = choose(group);
+            if (!choice)
+                return wait(std::format("The ResourceClaim {} gets no devices: "
+                                        "{}.",
+                                        claim.key.name,
+                                        choice.error().message));
+            choice->claim = needs_.claims.size() - 1;
+            sum += choice->count;
+            needs_.wanted.push_back(std::move(*choice));
+        }
+        if (sum > max_devices)
+            object(std::format("the ResourceClaim {} asks for {} devices, more "
+                               "than {}",
+                               claim.key.name, sum, max_devices));
+    }
+
+    // The first one that can be had; else why the last one cannot.
+    Result<DevicesWanted> choose(const ClaimRequest &group)
+    {
+        Result<DevicesWanted> last =
+            fail(Code::not_found, "request " + group.name + " has no choice");
+        for (const DeviceRequest &request : group.choices) {
+            last = want(request);
+            // That it cannot be told ends all of it, as with kube-scheduler.
+            if (last || last.error().code != Code::not_found)
+                break;
+        }
+        return last;
+    }
+
+    Result<DevicesWanted> want(const DeviceRequest &request)
+    {
+        DevicesWanted made{0, &request, {}, request.count};
+        if (request.admin_access && !facts_.admin_access)
+            object(std::format("request {} has adminAccess, which its namespace "
+                               "does not allow: it lacks the label "
+                               "resource.kubernetes.io/admin-access=true",
+                               request.name));
+        // What is not counted has no GRES, but its class must be known all the
+        // same.
+        auto wish = facts_.gres_for(request);
+        if (!wish)
+            return std::unexpected(wish.error());
+        made.wish = std::move(*wish);
+        if (!request.all)
+            return made;
+        auto most = facts_.most_on_a_node(request);
+        if (!most)
+            return std::unexpected(most.error());
+        if (*most == 0)
+            return fail(Code::not_found,
+                        std::format("no node has a device for request {}",
+                                    request.name));
+        made.count = *most;
+        return made;
+    }
+
+    const Pod &pod_;
+    const ClaimFacts &facts_;
+    DeviceNeeds needs_;
+    std::set<std::string> seen_;
+};
+
+} // namespace
+
+DeviceNeeds device_needs(const Pod &pod, const ClaimFacts &facts)
+{
+    return Reader(pod, facts).read();
+}
+
+// Slurm refuses a GRES that is asked for with a type and without (see
+// _merge_generic_data() in its gres.c): then it is only without.
+std::string task_gres(const std::vector<DevicesWanted> &wanted)
+{
+    std::set<std::string> any_type;
+    for (const DevicesWanted &one : wanted)
+        if (!one.request->admin_access && one.wish.type.empty())
+            any_type.insert(one.wish.gres);
+    std::map<std::pair<std::string, std::string>, std::int64_t> sums;
+    for (const DevicesWanted &one : wanted) {
+        bool typed = !any_type.contains(one.wish.gres);
+        if (!one.request->admin_access)
+            sums[{one.wish.gres, typed ? one.wish.type : std::string()}] +=
+                one.count;
+    }
+    std::string text;
+    for (const auto &[kind, count] : sums)
+        text += std::format("{}gres/{}{}{}:{}", text.empty() ? "" : ",",
+                            kind.first, kind.second.empty() ? "" : ":",
+                            kind.second, count);
+    return text;
+}
+
+} // namespace bridge

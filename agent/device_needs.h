@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the ResourceClaims of a Pod mean for its Slurm job: which GRES a task
+// needs, where devices that are allocated already can be used, and why the Pod
+// has to wait or cannot be helped. Pure.
+//
+//   claim                            what follows
+//   -------------------------------  -----------------------------------------
+//   not made yet, missing, being     wait
+//   deleted, another Pod's, full
+//   not supported                    objection
+//   allocated                        the Pod goes where its devices can be used
+//   not allocated, others ask Slurm  wait until they have its devices
+//   for its devices
+//   not allocated                    GRES for its devices
+#pragma once
+
+#include "agent/device_catalog.h"
+#include "agent/objects.h"
+#include "agent/resource_claim.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace bridge {
+
+// One request of a claim that has no devices yet.
+struct DevicesWanted {
+    std::size_t claim = 0;         // of DeviceNeeds::claims
+    const DeviceRequest *request = nullptr; // the choice of firstAvailable
+    GresWish wish;                 // of adminAccess: not used, nothing is counted
+    std::int64_t count = 1;        // of allocationMode All: on some one Node
+};
+
+struct DeviceNeeds {
+    std::string objection; // why it never can; empty: it may
+    std::string why;       // why it has to wait; empty: it need not
+    std::vector<ResourceClaimPtr> claims; // each once, in the Pod's order
+    std::vector<DevicesWanted> wanted;    // of those without devices
+    std::vector<NodeSelector> selectors;  // where the others can be used, all
+};
+
+struct ClaimFacts {
+    // Null when there is none.
+    std::function<ResourceClaimPtr(const ObjectKey &)> find_claim;
+    // As gres_for().
+    std::function<Result<GresWish>(const DeviceRequest &)> gres_for;
+    // How many devices fit the request on the Node that has most of them, among
+    // those on which the Pod may run; as why_unfit() when that cannot be told.
+    std::function<Result<std::int64_t>(const DeviceRequest &)> most_on_a_node;
+    // Whether another Pod's job has been asked for with this claim's GRES.
+    std::function<bool(const ResourceClaim &)> asked_by_others;
+    bool admin_access = false; // its namespace may
+};
+
+DeviceNeeds device_needs(const Pod &pod, const ClaimFacts &facts);
+
+// What a task asks Slurm for, as slurmctld has it:
+// "gres/gpu:a100:2,gres/nic:1". "": nothing.
+std::string task_gres(const std::vector<DevicesWanted> &wanted);
+
+} // namespace bridge

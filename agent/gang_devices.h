@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is known of a gang's ResourceClaims when it is decided what to do next.
+// Values only.
+#pragma once
+
+#include "agent/claim_plan.h"
+#include "agent/objects.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace bridge {
+
+// A claim that names a Pod as its consumer.
+struct ClaimHold {
+    ObjectKey key;
+    std::string uid;
+};
+
+struct GangDevices {
+    std::string objection = {}; // why it never can; empty: it may
+    std::string why = {};  // why it has to wait before a job is asked for
+    std::string gres = {}; // what each task of a job needs: see task_gres()
+    // Reserved for a Pod that has no node and no job that could give it one: of
+    // an earlier job, to be taken back.
+    std::vector<ClaimHold> left = {};
+    // Its job is allocated, and which GRES it has got is not read yet.
+    bool unread = false;
+    ClaimsPlan plan = {}; // for the node of its job
+};
+
+using GangDevicesPtr = std::shared_ptr<const GangDevices>;
+
+} // namespace bridge

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Pods with ResourceClaims: what their jobs ask for, which devices they get, and
+// when they are bound.
+#include "tests/unit/claims.h"
+#include "tests/unit/world.h"
+
+#include <algorithm>
+#include <doctest/doctest.h>
+
+using namespace bridge;
+using std::chrono::seconds;
+
+namespace {
+
+const ObjectKey c{"default", "c"};
+
+// Two Nodes of four GPUs each.
+struct Cluster : World {
+    Cluster()
+    {
+        conf.device_gres = {{"gpu.example.com", "gpu", "g"}};
+        conf.resize_delay = seconds(1);
+        conf.node_interval = seconds(1);
+        slurm.gres_types = {"gpu"};
+        resource_slices = {make_slice("kn1"), make_slice("kn2")};
+        device_classes = {make_class()};
+        start_agent();
+        pass(seconds(5)); // until the nodes have their GRES
+    }
+
+    ResourceClaim claim(const std::string &name = "c") const
+    {
+        for (const ResourceClaim &one : kube.claims())
+            if (one.key.name == name)
+                return one;
+        return {};
+    }
+    void add_claim(const std::string &name = "c", int count = 1)
+    {
+        kube.put_claim(claim_text(name, request_gpus(count)));
+        settle();
+    }
+};
+
+Pod with_claim(const std::string &name, const std::string &claim = "c")
+{
+    Pod pod = make_pod(name);
+    pod.resource_claims = {{"gpu", claim, "", false, false}};
+    return pod;
+}
+
+std::string devices_of(const ResourceClaim &claim)
+{
+    std::string text;
+    for (const DeviceId &device : claim.devices)
+        text += (text.empty() ? "" : " ") + device.pool + "/" + device.device;
+    return text;
+}
+
+} // namespace
+
+TEST_CASE("a Pod gets the devices that stand for its job's indexes")
+{
+    Cluster world;
+    world.add_claim("c", 2);
+
+    world.create(with_claim("web"));
+
+    CHECK(world.only_job().asked.gres_per_task == "gres/gpu:g:2");
+    CHECK(world.node_of("web") == "kn1");
+    CHECK(devices_of(world.claim()) == "kn1/gpu-0 kn1/gpu-1");
+    CHECK(world.claim().is_reserved_for("uid-web"));
+    CHECK(world.claim().has_finalizer);
+    world.check_runs_once();
+}
+
+TEST_CASE("two Pods get different devices")
+{
+    Cluster world;
+    world.add_claim("c");
+    world.add_claim("d");
+    world.create(with_claim("web"));
+    world.create(with_claim("next", "d"));
+
+    CHECK(devices_of(world.claim("c")) == "kn1/gpu-0");
+    CHECK(devices_of(world.claim("d")) == "kn1/gpu-1");
+}
+
+TEST_CASE("a Pod waits for its claim, and is woken by it")
+{
+    Cluster world;
+    world.create(with_claim("web"));
+    CHECK(world.said_on("web") == "The ResourceClaim c does not exist yet.");
+    CHECK(world.slurm.count("submit") == 0);
+
+    world.add_claim();
+
+    CHECK(world.node_of("web") == "kn1");
+}
+
+TEST_CASE("without DeviceGres a Pod with claims is refused, as ever")
+{
+    World world;
+    world.start_agent();
+    world.create(with_claim("web"));
+
+    CHECK(world.said_on("web").contains("DeviceGres"));
+    CHECK(world.slurm.count("submit") == 0);
+}
+
+TEST_CASE("two Pods share a claim: one job has its GRES, and both its node")
+{
+    Cluster world;
+    world.add_claim();
+    world.create(with_claim("web"));
+    world.create(with_claim("next"));
+    world.pass(seconds(5));
+
+    CHECK(world.node_of("web") == "kn1");
+    CHECK(world.node_of("next") == "kn1");
+    CHECK(world.claim().reserved_for.size() == 2);
+    CHECK(world.slurm.job(1).asked.gres_per_task == "gres/gpu:g:1");
+    CHECK(world.slurm.job(2).asked.gres_per_task == "");
+    CHECK(world.slurm.count("submit") == 2);
+}
+
+TEST_CASE("the agent is killed between any two writes: one allocation")
+{
+    for (int steps = 1; steps < 60; steps++) {
+        CAPTURE(steps);
+        Cluster world;
+        world.add_claim();
+        world.kube.put(with_claim("web"));
+        world.step(steps);
+        world.start_agent();
+        world.pass(seconds(5));
+
+        CHECK(world.node_of("web") == "kn1");
+        CHECK(world.claim().devices.size() == 1);
+        CHECK(world.claim().reserved_for.size() == 1);
+        CHECK(world.allocation_count() == 1);
+    }
+}
+
+TEST_CASE("a job that is lost before the binding: the claim is given back, and "
+          "allocated anew")
+{
+    Cluster world;
+    world.add_claim();
+    world.kube.fail_next("bind", Code::busy);
+    world.kube.put(with_claim("web"));
+    world.settle();
+    REQUIRE(world.claim().allocated);
+    REQUIRE(world.node_of("web").empty());
+
+    world.slurm.set_down("kn1");
+    world.pass(seconds(10));
+
+    CHECK(world.node_of("web") == "kn2");
+    CHECK(devices_of(world.claim()) == "kn2/gpu-0");
+    CHECK(world.claim().reserved_for.size() == 1);
+}
+
+TEST_CASE("a device that others have is waited for, then another node is taken")
+{
+    Cluster world;
+    world.kube.put_claim(claim_text(
+        "x", request_gpus(1), "", R"({"allocation":{"devices":{"results":[{
+        "request":"gpu","driver":"gpu.example.com","pool":"kn1",
+        "device":"gpu-0"}]}},"reservedFor":[{"resource":"pods","name":"p",
+        "uid":"u"}]})"));
+    world.add_claim();
+    world.create(with_claim("web"));
+    world.pass(seconds(30));
+
+    CHECK_FALSE(world.node_of("web").empty());
+    CHECK(devices_of(world.claim()) != "kn1/gpu-0");
+    CHECK(world.claim().devices.size() == 1);
+}
+
+TEST_CASE("somebody else allocates the claim while its Pod waits in Slurm")
+{
+    Cluster world;
+    world.add_claim();
+    world.slurm.hold(1);
+    world.create(with_claim("web"));
+    REQUIRE(world.slurm.count("submit") == 1);
+    world.kube.put_claim(claim_text(
+        "c", request_gpus(1), "", R"({"allocation":{"devices":{"results":[{
+        "request":"gpu","driver":"gpu.example.com","pool":"kn2",
+        "device":"gpu-3"}]},"nodeSelector":{"nodeSelectorTerms":[{
+        "matchFields":[{"key":"metadata.name","operator":"In",
+        "values":["kn2"]}]}]}}})"));
+    world.pass(seconds(30));
+
+    CHECK(world.node_of("web") == "kn2");
+    CHECK(devices_of(world.claim()) == "kn2/gpu-3");
+    CHECK(world.claim().is_reserved_for("uid-web"));
+    CHECK(world.slurm.job(2).asked.gres_per_task == "");
+}
+
+TEST_CASE("what the API server refuses leads to another node")
+{
+    Cluster world;
+    world.add_claim();
+    world.kube.fail_next("write_claim_status", Code::rejected);
+    world.create(with_claim("web"));
+    world.pass(seconds(10));
+
+    CHECK(world.node_of("web") == "kn2");
+    CHECK(devices_of(world.claim()) == "kn2/gpu-0");
+}
+
+TEST_CASE("a Pod that is unlike what its devices can be waits with a sentence")
+{
+    Cluster world;
+    world.kube.put_claim(claim_text(
+        "c", request_gpus(1) + R"(,"constraints":[{"x":1}])"));
+    world.create(with_claim("web"));
+
+    CHECK(world.said_on("web").contains("constraint of an unknown kind"));
+    CHECK(world.slurm.count("submit") == 0);
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/claim_plan.h"
+
+#include "tests/unit/claims.h"
+#include "tests/unit/make.h"
+
+#include <doctest/doctest.h>
+#include <map>
+
+using namespace bridge;
+
+namespace {
+
+// A Pod with claims on Node kn1, whose job has some of its GPUs.
+struct Setting {
+    DeviceClasses classes = {{"gpu.example.com", make_class()}};
+    std::vector<DevicePool> pools;
+    Node node = make_node("kn1");
+    Pod pod = make_pod("web");
+    DeviceNeeds needs;
+    std::map<DeviceId, std::string> taken;
+    bool may_exceed = false;
+
+    Setting()
+    {
+        std::vector<ResourceSlicePtr> slices = {
+            std::make_shared<const ResourceSlice>(make_slice("kn1"))};
+        pools = device_pools(slices);
+    }
+
+    void add(const std::string &text)
+    {
+        auto claim = std::make_shared<const ResourceClaim>(make_claim(text));
+        needs.claims.push_back(claim);
+        if (claim->allocated)
+            return;
+        for (const ClaimRequest &group : claim->requests)
+            needs.wanted.push_back({needs.claims.size() - 1, &group.choices[0],
+                                    {"gpu", "", false},
+                                    group.choices[0].count});
+    }
+
+    ClaimsPlan plan(const std::vector<int> &given) const
+    {
+        std::vector<DevicePtr> devices;
+        for (int i : given)
+            devices.push_back(
+                pools[0].devices[static_cast<std::size_t>(i)]);
+        return plan_claims(
+            {.pod = pod,
+             .needs = needs,
+             .given = devices,
+             .may_exceed = may_exceed,
+             .classes = classes,
+             .pools = pools,
+             .node = node,
+             .holder_of = [this](const DeviceId &device, const std::string &)
+                 -> std::optional<std::string> {
+                 auto found = taken.find(device);
+                 return found == taken.end() ? std::nullopt
+                                             : std::optional(found->second);
+             },
+             .taken_in = [](const DevicePool &) {
+                 return std::set<std::string>{};
+             }});
+    }
+};
+
+// "request=device …"
+std::string words(const ClaimPlan &plan)
+{
+    std::string text;
+    for (const ChosenDevice &one : plan.chosen)
+        text += (text.empty() ? "" : " ") + one.request + "=" +
+                one.device->name;
+    return text;
+}
+
+std::string model(const char *name)
+{
+    return std::string(R"(,"selectors":[{"cel":{"expression":)"
+                       R"("device.attributes['gpu.example.com'].model == ')") +
+           name + R"('"}}])";
+}
+
+} // namespace
+
+TEST_CASE("the devices of the job go to the requests, in order")
+{
+    Setting s;
+    s.add(claim_text("c", R"("requests":[)" + exactly("a", 1) + "," +
+                              exactly("b", 2) + "]"));
+    s.add(claim_text("d", request_gpus(1)));
+
+    ClaimsPlan plan = s.plan({0, 1, 2, 3});
+
+    CHECK(plan.misfit == "");
+    CHECK(plan.wait == "");
+    REQUIRE(plan.claims.size() == 2);
+    CHECK(words(plan.claims[0]) == "a=gpu-0 b=gpu-1 b=gpu-2");
+    CHECK(words(plan.claims[1]) == "gpu=gpu-3");
+    CHECK(plan.claims[1].classes.contains("gpu.example.com"));
+    CHECK(plan.claims[1].uid == "uid-of-d");
+}
+
+TEST_CASE("selectors decide which request gets which device")
+{
+    Setting s;
+    s.add(claim_text("c", R"("requests":[)" + exactly("any", 1) + "," +
+                              exactly("a", 1, model("A")) + "]"));
+
+    CHECK(words(s.plan({1, 3}).claims.at(0)) == "any=gpu-3 a=gpu-1");
+    CHECK(words(s.plan({0, 1}).claims.at(0)) == "any=gpu-0 a=gpu-1");
+    ClaimsPlan none = s.plan({2, 3});
+    CHECK(none.misfit.contains("does not match the request's selectors"));
+    CHECK(none.bad_node);
+}
+
+TEST_CASE("a constraint that the chosen devices do not hold is a misfit")
+{
+    Setting s;
+    s.add(claim_text("c", request_gpus(2) +
+                              R"(,"constraints":[{"matchAttribute":)"
+                              R"("gpu.example.com/model"}])"));
+
+    CHECK(s.plan({0, 1}).misfit == "");
+    CHECK(s.plan({0, 2}).misfit.contains("model"));
+}
+
+TEST_CASE("too few devices, and devices that nobody needs")
+{
+    Setting s;
+    s.add(claim_text("c", request_gpus(2)));
+
+    CHECK(s.plan({0}).misfit.contains("gets 1 devices of 2"));
+    CHECK(s.plan({}).misfit.contains("gets 0 devices of 2"));
+    ClaimsPlan more = s.plan({0, 1, 2});
+    CHECK(more.misfit.contains("no claim"));
+    CHECK_FALSE(more.bad_node);
+    s.may_exceed = true; // its owner has asked for GRES, too
+    CHECK(s.plan({0, 1, 2}).misfit == "");
+}
+
+TEST_CASE("a device that is in another claim is waited for")
+{
+    Setting s;
+    s.add(claim_text("c", request_gpus(1)));
+    s.taken[{"gpu.example.com", "kn1", "gpu-1"}] = "other/x";
+
+    CHECK(s.plan({0}).wait == "");
+    ClaimsPlan plan = s.plan({1});
+    CHECK(plan.misfit == "");
+    CHECK(plan.wait == "device gpu.example.com/kn1/gpu-1 is in the "
+                       "ResourceClaim other/x still");
+}
+
+TEST_CASE("an allocated claim gets the Pod's reservation, where its devices are")
+{
+    auto at = [](const std::string &node, const std::string &reserved) {
+        return claim_text("c", request_gpus(1), "",
+                          R"({"allocation":{"devices":{"results":[{
+            "request":"gpu","driver":"gpu.example.com","pool":"kn1",
+            "device":"gpu-2"}]},"nodeSelector":{"nodeSelectorTerms":[{
+            "matchFields":[{"key":"metadata.name","operator":"In",
+            "values":[")" + node + R"("]}]}]}},"reservedFor":[)" +
+                              reserved + "]}");
+    };
+    const std::string ours =
+        R"({"resource":"pods","name":"web","uid":"uid-web"})";
+    Setting shared;
+    shared.add(at("kn1", ""));
+    ClaimsPlan plan = shared.plan({});
+    REQUIRE(plan.claims.size() == 1);
+    CHECK(plan.claims[0].allocated);
+    CHECK(shared.plan({0}).misfit.contains("no claim"));
+
+    Setting elsewhere;
+    elsewhere.add(at("kn2", ""));
+    CHECK(elsewhere.plan({}).misfit.contains("on another node"));
+    CHECK_FALSE(elsewhere.plan({}).bad_node);
+
+    // The agent was killed before it had bound the Pod.
+    Setting done;
+    done.add(at("kn1", ours));
+    CHECK(done.plan({2}).misfit == "");
+    CHECK(done.plan({2}).claims.empty());
+    CHECK(done.plan({1}).misfit.contains("no claim"));
+}
+
+TEST_CASE("adminAccess takes devices that others have, and none of the job's")
+{
+    Setting s;
+    s.add(claim_text("c", R"("requests":[)" +
+                              exactly("watch", 2, R"(,"adminAccess":true)") +
+                              "," + exactly("use", 1) + "]"));
+    s.taken[{"gpu.example.com", "kn1", "gpu-0"}] = "other/x";
+
+    ClaimsPlan plan = s.plan({3});
+
+    CHECK(plan.wait == "");
+    CHECK(words(plan.claims.at(0)) == "watch=gpu-0 watch=gpu-1 use=gpu-3");
+}
+
+TEST_CASE("claims that are too intricate come to an end")
+{
+    Setting s;
+    std::vector<ResourceSlicePtr> slices = {
+        std::make_shared<const ResourceSlice>(make_slice("kn1", 32))};
+    s.pools = device_pools(slices);
+    std::vector<int> all;
+    for (int i = 0; i < 32; i++)
+        all.push_back(i);
+    s.add(claim_text("c", R"("requests":[)" + exactly("a", 16) + "," +
+                              exactly("b", 16) +
+                              R"(],"constraints":[{"requests":["a"],)"
+                              R"("matchAttribute":"gpu.example.com/model"}])"));
+
+    CHECK(s.plan(all).misfit != "");
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/claim_store.h"
+
+#include "tests/unit/claims.h"
+
+#include <doctest/doctest.h>
+
+using namespace bridge;
+using std::chrono::seconds;
+
+namespace {
+
+const DeviceId gpu{"gpu.example.com", "kn1", "gpu-0"};
+
+ResourceClaim with_device(const std::string &name, const std::string &device)
+{
+    return make_claim(claim_text(
+        name, request_gpus(1), "",
+        R"({"allocation":{"devices":{"results":[{"request":"gpu","driver":)"
+        R"("gpu.example.com","pool":"kn1","device":")" +
+            device + R"("}]}}})"));
+}
+
+} // namespace
+
+TEST_CASE("a device is taken while any claim has it")
+{
+    ClaimStore store;
+    auto now = Clock::now();
+    CHECK_FALSE(store.listed());
+    store.replace({with_device("c", "gpu-0")});
+    CHECK(store.listed());
+
+    CHECK(store.holder_of(gpu, "", now) == "default/c");
+    CHECK(store.holder_of(gpu, "uid-of-c", now) == std::nullopt);
+    CHECK(store.taken_in("gpu.example.com", "kn1", now) ==
+          std::set<std::string>{"gpu-0"});
+    CHECK(store.taken_in("gpu.example.com", "kn2", now).empty());
+    store.put(make_claim(claim_text("c", request_gpus(1))));
+    CHECK(store.holder_of(gpu, "", now) == std::nullopt);
+    store.put(with_device("c", "gpu-0"));
+    store.remove({"default", "c"});
+    CHECK(store.holder_of(gpu, "", now) == std::nullopt);
+    CHECK(store.find({"default", "c"}) == nullptr);
+}
+
+TEST_CASE("a device that is about to be written into a claim is taken")
+{
+    ClaimStore store;
+    auto now = Clock::now();
+    store.replace({make_claim(claim_text("c", request_gpus(1)))});
+    store.hold({"default", "c"}, "uid-of-c", {gpu}, now);
+
+    CHECK(store.holder_of(gpu, "uid-of-d", now) == "default/c");
+    CHECK(store.holder_of(gpu, "uid-of-c", now) == std::nullopt);
+    CHECK(store.taken_in("gpu.example.com", "kn1", now).contains("gpu-0"));
+    store.put(make_claim(claim_text("c", request_gpus(1)))); // the finalizer
+    CHECK(store.holder_of(gpu, "", now) == "default/c");
+    store.put(with_device("c", "gpu-1")); // the watch knows better
+    CHECK(store.holder_of(gpu, "", now) == std::nullopt);
+}
+
+TEST_CASE("what became of a write is known after a while")
+{
+    ClaimStore store;
+    auto now = Clock::now();
+    store.hold({"default", "c"}, "uid-of-c", {gpu}, now);
+
+    CHECK(store.holder_of(gpu, "", now + ClaimStore::hold_time - seconds(1)));
+    CHECK_FALSE(store.holder_of(gpu, "", now + ClaimStore::hold_time));
+    CHECK(store.taken_in("gpu.example.com", "kn1",
+                         now + ClaimStore::hold_time)
+              .empty());
+}
+
+TEST_CASE("a device in two claims is noticed")
+{
+    ClaimStore store;
+    store.replace({with_device("c", "gpu-0"), with_device("d", "gpu-0")});
+    CHECK(store.taken_twice() == std::set<DeviceId>{gpu});
+    store.remove({"default", "c"});
+    CHECK(store.taken_twice().empty());
+    CHECK(store.holder_of(gpu, "", Clock::now()) == "default/d");
+}

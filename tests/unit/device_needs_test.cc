@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/device_needs.h"
+
+#include "tests/unit/claims.h"
+#include "tests/unit/make.h"
+
+#include <doctest/doctest.h>
+#include <map>
+
+using namespace bridge;
+
+namespace {
+
+struct Facts {
+    std::map<std::string, ResourceClaimPtr> claims;
+    std::string none_for;  // no device will do for a request of that name
+    std::string error_for; // it cannot be told for that one
+    bool others_ask = false;
+    bool admin = false;
+
+    void add(const std::string &name, const std::string &text)
+    {
+        claims[name] = std::make_shared<const ResourceClaim>(make_claim(text));
+    }
+
+    DeviceNeeds of(const std::vector<PodClaim> &entries) const
+    {
+        Pod pod = make_pod("web");
+        pod.resource_claims = entries;
+        return device_needs(
+            pod,
+            {.find_claim =
+                 [this](const ObjectKey &key) -> ResourceClaimPtr {
+                     auto found = claims.find(key.name);
+                     return found == claims.end() ? nullptr : found->second;
+                 },
+             .gres_for = [this](const DeviceRequest &request)
+                 -> Result<GresWish> {
+                 if (request.name == error_for)
+                     return fail(Code::rejected, "no such key");
+                 if (request.name == none_for)
+                     return fail(Code::not_found, "no device");
+                 return GresWish{"gpu", request.name == "b" ? "b100" : "",
+                                 true};
+             },
+             .most_on_a_node = [](const DeviceRequest &)
+                 -> Result<std::int64_t> { return 4; },
+             .asked_by_others = [this](const ResourceClaim &) {
+                 return others_ask;
+             },
+             .admin_access = admin});
+    }
+};
+
+PodClaim named(const std::string &claim)
+{
+    return {"e", claim, "", false, false};
+}
+
+} // namespace
+
+TEST_CASE("a claim without devices asks Slurm for GRES")
+{
+    Facts facts;
+    facts.add("c", claim_text("c", request_gpus(2)));
+
+    DeviceNeeds needs = facts.of({named("c")});
+
+    CHECK(needs.objection == "");
+    CHECK(needs.why == "");
+    CHECK(task_gres(needs.wanted) == "gres/gpu:2");
+    CHECK(needs.selectors.empty());
+}
+
+TEST_CASE("requests of several claims add up")
+{
+    Facts facts;
+    facts.add("c", claim_text("c", R"("requests":[)" + exactly("a", 2) + "," +
+                                       exactly("b", 1) + "]"));
+    facts.add("d", claim_text("d", request_gpus(3)));
+
+    DeviceNeeds needs = facts.of({named("c"), named("d"), named("c")});
+
+    CHECK(needs.claims.size() == 2); // c counts once
+    // Slurm takes no GRES both with a type and without.
+    CHECK(task_gres(needs.wanted) == "gres/gpu:6");
+}
+
+TEST_CASE("an allocated claim needs its node and no GRES")
+{
+    Facts facts;
+    facts.add("c", claim_text("c", request_gpus(1), "", R"({"allocation":{
+        "nodeSelector":{"nodeSelectorTerms":[{"matchFields":[{
+        "key":"metadata.name","operator":"In","values":["kn2"]}]}]}}})"));
+
+    DeviceNeeds needs = facts.of({named("c")});
+
+    CHECK(task_gres(needs.wanted) == "");
+    REQUIRE(needs.selectors.size() == 1);
+    CHECK(matches(needs.selectors[0], make_node("kn2")));
+    CHECK_FALSE(matches(needs.selectors[0], make_node("kn1")));
+}
+
+TEST_CASE("a Pod waits for claims that are not there to be used")
+{
+    Facts facts;
+    facts.add("own", claim_text("own", request_gpus(1), "uid-web"));
+    facts.add("other", claim_text("other", request_gpus(1), "uid-other"));
+    std::string going = claim_text("going", request_gpus(1));
+    going.replace(going.find("\"uid\""), 0,
+                  "\"deletionTimestamp\":\"2026-01-01T00:00:00Z\",");
+    facts.add("going", going);
+
+    CHECK(facts.of({{"e", "own", "t", false, false}}).why == "");
+    CHECK(facts.of({{"e", "other", "t", false, false}}).why ==
+          "The ResourceClaim other was not made for this Pod.");
+    CHECK(facts.of({{"e", "", "t", false, false}}).why ==
+          "The ResourceClaim e, of template t, is not made yet.");
+    CHECK(facts.of({named("none")}).why ==
+          "The ResourceClaim none does not exist yet.");
+    CHECK(facts.of({named("going")}).why ==
+          "The ResourceClaim going is being deleted.");
+    CHECK(facts.of({{"e", "", "t", true, false}}).claims.empty());
+    facts.others_ask = true;
+    CHECK(facts.of({named("own")}).why.contains("for another Pod"));
+}
+
+TEST_CASE("what is not supported is an objection")
+{
+    Facts facts;
+    facts.add("c", claim_text("c", R"("requests":[{"name":"x"}])"));
+    facts.add("many", claim_text("many", R"("requests":[)" + exactly("a", 30) +
+                                             "," + exactly("b", 3) + "]"));
+    facts.add("admin", claim_text("admin", R"("requests":[)" +
+                                               exactly("a", 1,
+                                                       R"(,"adminAccess":true)") +
+                                               "]"));
+
+    CHECK(facts.of({{"e", "", "", false, true}}).objection.contains("neither"));
+    CHECK(facts.of({named("c")}).objection.contains("neither exactly nor"));
+    CHECK(facts.of({named("many")}).objection.contains("more than 32"));
+    CHECK(facts.of({named("admin")}).objection.contains("adminAccess"));
+    facts.admin = true;
+    CHECK(facts.of({named("admin")}).objection == "");
+    CHECK(task_gres(facts.of({named("admin")}).wanted) == "");
+}
+
+TEST_CASE("of firstAvailable the first choice that can be had is asked for")
+{
+    Facts facts;
+    std::string choices = R"("requests":[{"name":"r","firstAvailable":[
+        {"name":"x","deviceClassName":"gpu.example.com","count":1},
+        {"name":"y","deviceClassName":"gpu.example.com","count":2}]}])";
+    facts.add("c", claim_text("c", choices));
+
+    CHECK(task_gres(facts.of({named("c")}).wanted) == "gres/gpu:1");
+    facts.none_for = "r/x";
+    CHECK(task_gres(facts.of({named("c")}).wanted) == "gres/gpu:2");
+    facts.error_for = "r/x"; // then nothing may be allocated
+    CHECK(facts.of({named("c")}).why.contains("no such key"));
+    facts.error_for = "";
+    facts.none_for = "r/y";
+    CHECK(task_gres(facts.of({named("c")}).wanted) == "gres/gpu:1");
+}
+
+TEST_CASE("of allocationMode All as many are asked for as one node has")
+{
+    Facts facts;
+    facts.add("c", claim_text("c", R"("requests":[{"name":"a","exactly":{
+        "deviceClassName":"gpu.example.com","allocationMode":"All"}}])"));
+
+    CHECK(task_gres(facts.of({named("c")}).wanted) == "gres/gpu:4");
+}
