@@ -141,7 +141,11 @@ Result<RoomAnswer> Bridge::ask_room(Slurm &slurm,
     auto nodes = slurm.load_nodes();
     if (!nodes)
         return std::unexpected(nodes.error());
-    RoomAnswer answer{jobs, std::move(*nodes), {}};
+    auto states = slurm.load_states();
+    if (!states)
+        return std::unexpected(states.error());
+    RoomAnswer answer{jobs, std::move(*nodes), {},
+                      NodeGate::allocated(*states)};
     for (JobRef ref : jobs) {
         auto job = slurm.load(ref);
         if (job)

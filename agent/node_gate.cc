@@ -132,13 +132,24 @@ bool NodeGate::covered(const GangEntry &entry, const Pod &pod) const
     return by_this_job && runs(gang.job->state);
 }
 
+std::set<JobId>
+NodeGate::allocated(const std::vector<JobStateHint> &states)
+{
+    std::set<JobId> ids;
+    for (const JobStateHint &job : states)
+        if (runs(job.state))
+            ids.insert(job.id);
+    return ids;
+}
+
 std::optional<NodeGate::Amount>
-NodeGate::uncovered_on(const std::string &node) const
+NodeGate::uncovered_on(const std::string &node,
+                       const std::set<JobId> &allocated) const
 {
     Amount sum;
     bool devices = false;
     each_on(node, [&](const GangEntry &entry, const Pod &pod) {
-        if (covered(entry, pod))
+        if (covered(entry, pod) && allocated.contains(entry.gang.job->ref.id))
             return;
         sum.cpus += whole_cpus_up(pod.requests.cpu);
         sum.mib += static_cast<std::int64_t>(
@@ -221,7 +232,7 @@ NodeGate::Admitted NodeGate::admit(const RoomAnswer &answer)
         give_back(*job, 1);
     Admitted admitted;
     for (const Job *job : line) {
-        if (!fits(*job, free))
+        if (!fits(*job, free, answer.allocated))
             continue;
         give_back(*job, -1);
         std::string uid = waiting_.extract(job->ref).mapped();
@@ -250,7 +261,8 @@ bool NodeGate::still_waits(JobRef job, const Job &now) const
            gang->second.gang.job->ref == job && runs(now.state);
 }
 
-bool NodeGate::fits(const Job &job, const Free &free) const
+bool NodeGate::fits(const Job &job, const Free &free,
+                    const std::set<JobId> &allocated) const
 {
     Amount needs = share_of(job).value_or(Amount{});
     return !job.devices &&
@@ -258,7 +270,7 @@ bool NodeGate::fits(const Job &job, const Free &free) const
                if (!dirty_.contains(name))
                    return true;
                auto known = free.find(name);
-               auto living = uncovered_on(nodes_.at(name));
+               auto living = uncovered_on(nodes_.at(name), allocated);
                return known != free.end() && living &&
                       living->cpus + needs.cpus <= known->second.cpus &&
                       living->mib + needs.mib <= known->second.mib;

@@ -26,12 +26,13 @@
 
 namespace bridge {
 
-// What Slurm says of its nodes and then of the jobs that wait: a job that is
-// still allocated at the end was so when the nodes were read.
+// What Slurm says of its nodes and then of the jobs: one that is still allocated
+// at the end was so when the nodes were read.
 struct RoomAnswer {
     std::vector<JobRef> asked;
     std::vector<SlurmNode> nodes;
-    std::vector<Job> jobs; // of those asked; the others are gone
+    std::vector<Job> jobs;     // of those asked; the others are gone
+    std::set<JobId> allocated; // of all jobs
 };
 
 class NodeGate {
@@ -52,6 +53,9 @@ class NodeGate {
     const std::set<std::string> &dirty();
     // Whether a Pod that no living job covers may live on that Node.
     bool is_dirty(const std::string &node) const;
+
+    // What counts as allocated in a RoomAnswer.
+    static std::set<JobId> allocated(const std::vector<JobStateHint> &states);
 
     enum class Room { yes, no, ask_slurm };
     // Whether Pods of the gang that ask for so much in all may be bound to that
@@ -87,10 +91,15 @@ class NodeGate {
     template <class Visit>
     void each_on(const std::string &node, Visit visit) const;
     bool covered(const GangEntry &entry, const Pod &pod) const;
-    // Nothing when some of it uses devices, of which nobody says which.
-    std::optional<Amount> uncovered_on(const std::string &node) const;
+    // By jobs of ours that are among those allocated: of one that has ended
+    // since, the word may be on its way. Nothing when some of it uses devices,
+    // of which nobody says which.
+    std::optional<Amount>
+    uncovered_on(const std::string &node,
+                 const std::set<JobId> &allocated) const;
     bool still_waits(JobRef job, const Job &now) const;
-    bool fits(const Job &job, const Free &free) const;
+    bool fits(const Job &job, const Free &free,
+              const std::set<JobId> &allocated) const;
     static std::optional<Amount> share_of(const Job &job);
     static Free free_on(const std::vector<SlurmNode> &nodes);
 

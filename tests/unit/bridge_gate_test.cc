@@ -270,6 +270,19 @@ TEST_CASE("a Pod's running job counts for the early start of another")
     CHECK(world.state(world.sbatch(4)) == running);
 }
 
+TEST_CASE("a Pod's job that has just ended counts as ended, told or not")
+{
+    OneNode world(true);
+    world.start_agent();
+    JobId ended = world.create_running("runs", 6);
+    world.create_stopper(6);
+    world.slurm.end_job(ended, timeout); // the word of it is still under way
+
+    JobId job = world.sbatch(5); // Slurm has 16 CPUs to give, the Pods use 12
+    CHECK(world.state(job) == configuring);
+    CHECK(world.state(world.sbatch(4)) == running);
+}
+
 TEST_CASE("with devices no job starts early")
 {
     SUBCASE("the job's")
@@ -316,7 +329,7 @@ TEST_CASE("nobody starts early while Slurm does not answer")
     OneNode world(true);
     world.start_agent();
     world.create_stopper(8);
-    for (const char *what : {"load_nodes", "load"}) {
+    for (const char *what : {"load_nodes", "load_states", "load"}) {
         CAPTURE(what);
         world.slurm.fail_always(what, Code::busy);
         JobId job = world.sbatch(1);
