@@ -35,7 +35,8 @@ struct BridgePorts {
     TaskQueue &submits;   // for Submit, of which thousands may come at once
     TaskQueue &workers;   // for everything else
     TaskQueue &reporters; // for conditions and Events, which may wait
-    std::function<void(HookMessage)> send_hook; // to prep/k8s, if connected
+    // To prep/k8s, if that one is still connected.
+    std::function<void(HookMessage, PluginConnection to)> send_hook;
     const Access &access = Access::unlimited(); // ask before a component's verb
     std::set<GroupApi> group_apis = {}; // that are watched
 };
@@ -100,7 +101,8 @@ class Bridge {
     void on(Reload &reload);
     void on(Stop &stop);
 
-    void on_hello(const HookMessage &hello);
+    void on_hello(const HookMessage &hello, PluginConnection from);
+    void say(HookMessage message);
     void on_allocated(const HookMessage &hook);
     void take_allocation(GangEntry &entry, const HookMessage &hook);
     void on_ended(const HookMessage &hook);
@@ -169,7 +171,7 @@ class Bridge {
     std::vector<Blocker> blockers_of(const Gang &gang, const Bind &bind) const;
 
     // bridge_gate.cc: dirty nodes, and who may start there
-    void gate_hello();
+    void gate_hello(PluginConnection from);
     void gate_lost();
     void hold_ordinary(const HookMessage &hook);
     void touch_gate(const Gang &gang);
@@ -327,7 +329,7 @@ class Bridge {
     NodeGate gate_{gangs_};
     // What the connected plugin has heard from us.
     struct GateTalk {
-        bool connected = false;
+        PluginConnection connection = 0; // 0: not connected
         bool list_asked = false; // of jobs, since it connected
         bool listed = false;     // and taken in
         bool bridge_said = false;

@@ -89,7 +89,8 @@ void Bridge::dispatch(GangEntry &entry, Action action)
         queue.push([this, work, part = std::move(part),
                     began = entry.began](Kube &kube) {
             auto kick = [this] {
-                ports_.send_hook({.type = HookMessage::Type::kick});
+                ports_.send_hook({.type = HookMessage::Type::kick},
+                                 any_plugin);
             };
             auto slurmctld_left = [this, began] { return absences_ != began; };
             Result<Outcome> outcome = fail(Code::internal, "lost");

@@ -24,10 +24,10 @@ constexpr std::size_t part_size = max_packet / 2; // of a list of nodes
 
 // A new connection: maybe to a slurmctld that has forgotten jobs. What we know
 // of them is old until they are listed again.
-void Bridge::gate_hello()
+void Bridge::gate_hello(PluginConnection from)
 {
     talk_ = {};
-    talk_.connected = true;
+    talk_.connection = from;
     gate_.forget_ordinary();
 }
 
@@ -43,7 +43,7 @@ void Bridge::hold_ordinary(const HookMessage &hook)
     if (hook.dirty.empty())
         return;
     if (shadows_.contains(hook.job)) {
-        ports_.send_hook({.type = HookMessage::Type::start, .job = hook.job});
+        say({.type = HookMessage::Type::start, .job = hook.job});
         return;
     }
     gate_.wait(hook.job);
@@ -73,14 +73,14 @@ void Bridge::tend_gate()
 void Bridge::say_lists()
 {
     const std::set<std::string> &dirty = gate_.dirty();
-    if (talk_.connected && !talk_.bridge_said) {
+    if (talk_.connection && !talk_.bridge_said) {
         std::set<std::string> nodes;
         for (const auto &[name, node] : node_map_)
             nodes.insert(name);
         say_list(HookMessage::Type::bridge, nodes);
         talk_.bridge_said = true;
     }
-    if (talk_.connected && talk_.listed && talk_.dirty_said != dirty) {
+    if (talk_.connection && talk_.listed && talk_.dirty_said != dirty) {
         say_list(HookMessage::Type::synced, dirty);
         talk_.dirty_said = dirty;
     }
@@ -103,13 +103,13 @@ void Bridge::say_list(HookMessage::Type type,
     for (const std::string &node : nodes) {
         if (list.size() + node.size() > part_size) {
             part.more = true;
-            ports_.send_hook(part);
+            say(part);
             part.more = false;
             list.clear();
         }
         list += (list.empty() ? "" : ",") + node;
     }
-    ports_.send_hook(part);
+    say(part);
 }
 
 Clock::time_point Bridge::gate_deadline() const
@@ -167,7 +167,7 @@ void Bridge::take_room(const Result<RoomAnswer> &answer)
     NodeGate::Admitted admitted = gate_.admit(*answer);
     for (JobRef job : admitted.ordinary) {
         log_info("there is room on a dirty node", {{"JobId", job.id}});
-        ports_.send_hook({.type = HookMessage::Type::start, .job = job});
+        say({.type = HookMessage::Type::start, .job = job});
     }
     for (const std::string &uid : admitted.gangs)
         wake(uid);

@@ -13,7 +13,7 @@ void Bridge::on(HookReceived &hook)
     const HookMessage &message = hook.message;
     switch (message.type) {
     case HookMessage::Type::hello:
-        on_hello(message);
+        on_hello(message, hook.from);
         break;
     case HookMessage::Type::allocated:
         on_allocated(message);
@@ -30,7 +30,7 @@ void Bridge::on(HookReceived &hook)
     }
 }
 
-void Bridge::on_hello(const HookMessage &hello)
+void Bridge::on_hello(const HookMessage &hello, PluginConnection from)
 {
     log_info("slurmctld's plugin connected",
              {{"ClusterName", hello.cluster}, {"host", hello.host}});
@@ -46,10 +46,16 @@ void Bridge::on_hello(const HookMessage &hello)
     else
         solved("prep/k8s");
     // slurmctld may have started anew, from an older state perhaps.
-    gate_hello();
+    gate_hello(from);
     list_jobs_soon();
     nodes_changed_ = true;
     list_shadows_ = true;
+}
+
+// To the plugin that we know of: not to one that has connected meanwhile.
+void Bridge::say(HookMessage message)
+{
+    ports_.send_hook(std::move(message), talk_.connection);
 }
 
 // Whatever is held is said again by the plugin when it is back.
@@ -111,7 +117,7 @@ void Bridge::on_ended(const HookMessage &hook)
     } else if (!synced() || gangs_.living_of(hook.job)) {
         early_hooks_[hook.job] = {hook, now_};
     } else {
-        ports_.send_hook({.type = HookMessage::Type::clean, .job = hook.job});
+        say({.type = HookMessage::Type::clean, .job = hook.job});
     }
 }
 
@@ -176,7 +182,7 @@ void Bridge::settle_early_hooks()
         const auto &[job, hook] = *early;
         bool ended = hook.message.type == HookMessage::Type::ended;
         if (ended && (!gangs_.living_of(job) || is_succeeded(job))) {
-            ports_.send_hook({.type = HookMessage::Type::clean, .job = job});
+            say({.type = HookMessage::Type::clean, .job = job});
             early = early_hooks_.erase(early);
             continue;
         }

@@ -238,7 +238,7 @@ void Bridge::open_shadows(const std::vector<JobRef> &shadows)
     std::set<JobRef> known(shadows.begin(), shadows.end());
     for (JobRef job : known)
         if (!shadows_.contains(job))
-            ports_.send_hook({.type = HookMessage::Type::start, .job = job});
+            say({.type = HookMessage::Type::start, .job = job});
     shadows_ = std::move(known);
 }
 

@@ -228,15 +228,13 @@ void Bridge::carry_out(GangEntry &entry, Action action)
     } else if (auto *refuse = std::get_if<Refuse>(&action)) {
         tell(entry, refused_words(refuse->why));
     } else if (auto *start = std::get_if<Start>(&action)) {
-        ports_.send_hook(
-            {.type = HookMessage::Type::start, .job = start->job});
+        say({.type = HookMessage::Type::start, .job = start->job});
         gang.prolog_held = false;
         gang.job->state = JobState::running;
         if (gang.grouped)
             wake(gang.uid); // more Pods than it has tasks may wait
     } else if (auto *clean = std::get_if<Clean>(&action)) {
-        ports_.send_hook(
-            {.type = HookMessage::Type::clean, .job = clean->job});
+        say({.type = HookMessage::Type::clean, .job = clean->job});
         gang.epilog_held = false;
         wake(gang.uid);
     } else if (std::holds_alternative<Find>(action)) {

@@ -69,15 +69,15 @@ HookServer::HookServer(PacketSocket listener, int wake_fd, Sink sink,
 HookServer::~HookServer()
 {
     thread_.request_stop();
-    send({});
+    send({}, 0);
     thread_.join();
     ::close(wake_fd_);
 }
 
-void HookServer::send(HookMessage message)
+void HookServer::send(HookMessage message, PluginConnection to)
 {
-    if (connected_)
-        outgoing_.push(std::move(message));
+    if (connected_ && to != 0)
+        outgoing_.push({std::move(message), to});
     std::uint64_t one = 1;
     [[maybe_unused]] ssize_t n = write(wake_fd_, &one, sizeof(one));
 }
@@ -159,8 +159,9 @@ void HookServer::serve_plugin(PacketSocket caller, HookMessage hello)
     if (plugin_.is_open())
         drop_plugin("a newer plugin has connected");
     plugin_ = std::move(caller);
+    connection_++;
     connected_ = true;
-    sink_.received(std::move(hello));
+    sink_.received(std::move(hello), connection_);
     read_packets(); // what came with it
 }
 
@@ -180,7 +181,7 @@ void HookServer::read_packets()
         else if (message->type == HookMessage::Type::ping)
             pong_owed_ = true;
         else if (message->type != HookMessage::Type::pong)
-            sink_.received(std::move(*message));
+            sink_.received(std::move(*message), connection_);
     }
 }
 
@@ -188,13 +189,16 @@ void HookServer::read_packets()
 // later one is never saved, since what it is about came after that.
 bool HookServer::next_packet()
 {
-    while (auto message = outgoing_.pop_until(Clock::time_point::min())) {
-        if (message->type == HookMessage::Type::kick) {
+    while (auto next = outgoing_.pop_until(Clock::time_point::min())) {
+        const HookMessage &message = next->message;
+        if (next->to != connection_ && next->to != any_plugin)
+            continue;
+        if (message.type == HookMessage::Type::kick) {
             kick_owed_ = true;
             continue;
         }
-        unsent_ = encode(*message);
-        unsent_write_ = write_of(message->type);
+        unsent_ = encode(message);
+        unsent_write_ = write_of(message.type);
         entered_ = false;
         if (!unsent_.empty())
             return true;

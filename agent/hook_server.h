@@ -4,10 +4,12 @@
 // slurmctld, replaces the older with its hello. Who only pings is answered: an
 // agent that wants the socket asks whether this one is alive. Nothing is kept
 // for a plugin that is not there: it says again what is unfinished when it
-// connects.
+// connects. What was meant for an earlier one never reaches a later one, whose
+// slurmctld may have forgotten jobs.
 #pragma once
 
 #include "agent/mailbox.h"
+#include "agent/plugin_connection.h"
 #include "agent/write_gate.h"
 #include "common/hook_message.h"
 #include "common/packet_socket.h"
@@ -28,7 +30,7 @@ class HookServer {
   public:
     // Called on the server's thread.
     struct Sink {
-        std::function<void(HookMessage)> received;
+        std::function<void(HookMessage, PluginConnection from)> received;
         std::function<void()> lost; // the plugin went away
     };
 
@@ -39,8 +41,8 @@ class HookServer {
     start(const std::string &path, Sink sink, const WriteGate &gate);
     ~HookServer();
 
-    // From any thread; dropped while no plugin is connected.
-    void send(HookMessage message);
+    // From any thread; dropped when that plugin is not connected any more.
+    void send(HookMessage message, PluginConnection to);
     bool connected() const { return connected_; }
     // What is at the path as long as no other agent has taken it.
     SocketFile socket() const { return listener_.file(); }
@@ -67,13 +69,18 @@ class HookServer {
     int wake_fd_; // an eventfd that send() writes
     Sink sink_;
     const WriteGate &gate_;
-    Mailbox<HookMessage> outgoing_;
+    struct Outgoing {
+        HookMessage message;
+        PluginConnection to;
+    };
+    Mailbox<Outgoing> outgoing_;
     std::string unsent_; // the packet that did not fit into the socket
     std::optional<Write> unsent_write_; // if it is one
     bool entered_ = false;              // and was let through the gate
     bool shut_out_ = false;             // or not yet
     bool kick_owed_ = false;
     bool pong_owed_ = false;
+    PluginConnection connection_ = 0; // the newest
     std::atomic<bool> connected_ = false;
     std::jthread thread_; // last: it uses all of the above
 };

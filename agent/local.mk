@@ -117,6 +117,7 @@ agent_libagent_la_SOURCES = \
 	agent/pending_quota.cc agent/pending_quota.h \
 	agent/permit.cc agent/permit.h \
 	agent/placement_table.cc agent/placement_table.h \
+	agent/plugin_connection.h \
 	agent/pod_claims.cc agent/pod_claims.h \
 	agent/pod_objections.cc agent/pod_objections.h \
 	agent/pod_placement.cc agent/pod_placement.h \

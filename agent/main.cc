@@ -279,7 +279,9 @@ int serve(std::shared_ptr<const Conf> conf, const std::string &conf_path,
     Workers reporters(reporter_count, make_kube);
     auto hooks = HookServer::start(
         conf->socket_path,
-        {[&](HookMessage m) { mailbox.push(HookReceived{std::move(m)}); },
+        {[&](HookMessage m, PluginConnection from) {
+             mailbox.push(HookReceived{std::move(m), from});
+         },
          [&] { mailbox.push(HookLost{}); }},
         gate);
     if (!hooks)
@@ -292,7 +294,10 @@ int serve(std::shared_ptr<const Conf> conf, const std::string &conf_path,
     Bridge bridge(conf,
                   {slurm, submitters.tasks(), workers.tasks(),
                    reporters.tasks(),
-                   [&](HookMessage m) { (*hooks)->send(std::move(m)); }, access,
+                   [&](HookMessage m, PluginConnection to) {
+                       (*hooks)->send(std::move(m), to);
+                   },
+                   access,
                    {group_apis.begin(), group_apis.end()}},
                   mailbox);
     auto web = Web::start(conf->web_address, pages_of(bridge, mailbox, slurm));

@@ -8,6 +8,7 @@
 #include "agent/lease.h"
 #include "agent/node_sync.h"
 #include "agent/objects.h"
+#include "agent/plugin_connection.h"
 #include "agent/resource_claim.h"
 #include "agent/resource_slice.h"
 #include "common/conf.h"
@@ -50,6 +51,7 @@ struct WatchState {
 
 struct HookReceived {
     HookMessage message;
+    PluginConnection from = 0;
 };
 struct HookLost {};
 

@@ -23,6 +23,7 @@ struct Fixture {
     TemporaryDirectory directory;
     std::string path = directory.path + "/hook.sock";
     Mailbox<Heard> heard;
+    std::atomic<PluginConnection> newest = 0;
     std::atomic<bool> shut = false;
     WriteGate gate{[this]() -> Result<> {
                        if (shut)
@@ -35,11 +36,19 @@ struct Fixture {
     Fixture()
     {
         auto started = HookServer::start(
-            path, {[this](HookMessage m) { heard.push(std::move(m)); },
+            path, {[this](HookMessage m, PluginConnection from) {
+                       newest = from;
+                       heard.push(std::move(m));
+                   },
                    [this] { heard.push(Lost{}); }},
             gate);
         REQUIRE(started);
         server = std::move(*started);
+    }
+
+    void send(HookMessage message)
+    {
+        server->send(std::move(message), newest);
     }
 
     HookMessage message()
@@ -128,8 +137,8 @@ TEST_CASE("what the agent says reaches the plugin in its order")
     Fixture fixture;
     Plugin plugin(fixture);
 
-    fixture.server->send({.type = Type::start, .job = job});
-    fixture.server->send({.type = Type::clean, .job = job});
+    fixture.send({.type = Type::start, .job = job});
+    fixture.send({.type = Type::clean, .job = job});
 
     CHECK(plugin.hear() == HookMessage{.type = Type::start, .job = job});
     CHECK(plugin.hear() == HookMessage{.type = Type::clean, .job = job});
@@ -141,8 +150,8 @@ TEST_CASE("while the gate is shut no hook is let go, and none is forgotten")
     Plugin plugin(fixture);
     fixture.shut = true;
 
-    fixture.server->send({.type = Type::bridge, .nodes = "n1"});
-    fixture.server->send({.type = Type::start, .job = job});
+    fixture.send({.type = Type::bridge, .nodes = "n1"});
+    fixture.send({.type = Type::start, .job = job});
     CHECK(plugin.hear()->type == Type::bridge); // it writes nothing
     pollfd fd{plugin.socket.fd(), POLLIN, 0};
     CHECK(poll(&fd, 1, 300) == 0);
@@ -159,10 +168,10 @@ TEST_CASE("kicks that have gathered become few")
     constexpr int many = 200; // the socket is full: what follows gathers
 
     for (int i = 0; i < many; i++)
-        fixture.server->send({.type = Type::bridge, .nodes = nodes});
+        fixture.send({.type = Type::bridge, .nodes = nodes});
     for (int i = 0; i < many; i++)
-        fixture.server->send({.type = Type::kick});
-    fixture.server->send({.type = Type::start, .job = job});
+        fixture.send({.type = Type::kick});
+    fixture.send({.type = Type::start, .job = job});
 
     for (int i = 0; i < many; i++)
         REQUIRE(plugin.hear()->type == Type::bridge);
@@ -178,7 +187,7 @@ TEST_CASE("no kick is saved that came after another one was sent")
     Plugin plugin(fixture);
 
     for (int i = 0; i < 300; i++) {
-        fixture.server->send({.type = Type::kick});
+        fixture.send({.type = Type::kick});
         REQUIRE(plugin.hear()->type == Type::kick);
     }
 }
@@ -218,11 +227,33 @@ TEST_CASE("a plugin that goes away is lost, and another may come")
     }
     fixture.expect_lost();
 
-    fixture.server->send({.type = Type::kick}); // to nobody: dropped
+    fixture.send({.type = Type::kick}); // to nobody: dropped
     Plugin second(fixture);
-    fixture.server->send({.type = Type::start, .job = job});
+    fixture.send({.type = Type::start, .job = job});
 
     CHECK(second.hear()->type == Type::start);
+}
+
+TEST_CASE("what was meant for an earlier plugin never reaches a later one")
+{
+    Fixture fixture;
+    PluginConnection earlier = 0;
+    {
+        Plugin first(fixture);
+        earlier = fixture.newest;
+    }
+    fixture.expect_lost();
+    Plugin second(fixture);
+    REQUIRE(fixture.newest != earlier);
+
+    fixture.server->send({.type = Type::synced}, earlier);
+    fixture.send({.type = Type::start, .job = job});
+    fixture.server->send({.type = Type::kick}, any_plugin);
+
+    CHECK(second.hear() == HookMessage{.type = Type::start, .job = job});
+    CHECK(second.hear()->type == Type::kick);
+    pollfd fd{second.socket.fd(), POLLIN, 0};
+    CHECK(poll(&fd, 1, 300) == 0);
 }
 
 TEST_CASE("a newer plugin replaces the older, as after a reconfigure")
@@ -250,8 +281,8 @@ TEST_CASE("a plugin that does not read stops nobody, and gets all in the end")
     constexpr int many = 200; // some 10 MB: far more than a socket holds
 
     for (int i = 0; i < many; i++)
-        fixture.server->send({.type = Type::bridge, .nodes = nodes});
-    fixture.server->send({.type = Type::start, .job = job});
+        fixture.send({.type = Type::bridge, .nodes = nodes});
+    fixture.send({.type = Type::start, .job = job});
 
     int heard = 0;
     for (auto m = plugin.hear(); m->type == Type::bridge; m = plugin.hear())
@@ -269,7 +300,7 @@ TEST_CASE("a second server on the same socket is refused, and disturbs nobody")
     REQUIRE_FALSE(second);
     CHECK(second.error().code == Code::conflict);
     CHECK(fixture.server->socket() == socket_file(fixture.path));
-    fixture.server->send({.type = Type::start, .job = job});
+    fixture.send({.type = Type::start, .job = job});
     CHECK(plugin.hear()->type == Type::start);
 }
 

@@ -28,8 +28,9 @@ struct World::Agent {
     explicit Agent(World &world)
         : bridge(std::make_shared<const Conf>(world.conf),
                  {world.slurm, submits, actions, reports,
-                  [&world](HookMessage m) {
-                      if (world.slurm.hooks)
+                  [&world](HookMessage m, PluginConnection to) {
+                      if (world.slurm.hooks &&
+                          (to == world.connection_ || to == any_plugin))
                           world.slurm.receive(m);
                   },
                   Access::unlimited(), world.group_apis},
@@ -118,9 +119,10 @@ void World::send_lists()
 
 void World::connect_socket()
 {
+    connection_++;
     slurm.connect([this](HookMessage m) {
         if (agent_)
-            agent_->mailbox.push(HookReceived{std::move(m)});
+            agent_->mailbox.push(HookReceived{std::move(m), connection_});
     });
 }
 

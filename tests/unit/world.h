@@ -103,6 +103,7 @@ class World {
     std::string ask(const std::function<std::string(Bridge &)> &question);
 
     std::unique_ptr<Agent> agent_;
+    PluginConnection connection_ = 0; // of the fake plugin, the newest
 };
 
 } // namespace bridge
