@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/device_index.h"
 
+#include "common/text.h"
+
 #include <algorithm>
 #include <format>
 
@@ -40,15 +42,6 @@ bool can_be_said(const GresDevice &device)
 {
     return is_name(device.gres, "-_.") && is_type(device.type) &&
            is_device(device.id);
-}
-
-// Up to the separator; moves text behind it.
-std::string_view next_part(std::string_view &text, char separator)
-{
-    std::size_t end = text.find(separator);
-    std::string_view part = text.substr(0, end);
-    text = end == text.npos ? std::string_view{} : text.substr(end + 1);
-    return part;
 }
 
 std::unexpected<Error> bad(std::string_view what)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/explain_page.h"
 
-#include <charconv>
+#include "common/text.h"
+
 #include <format>
 
 namespace bridge {
@@ -29,11 +30,7 @@ int status_of(Code code)
 
 JobId job_id_of(const std::string &text)
 {
-    JobId id = 0;
-    auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), id);
-    bool number = error == std::errc() && end == text.data() + text.size();
-    return number ? id : 0;
+    return whole_number<JobId>(text).value_or(0);
 }
 
 } // namespace

@@ -2,9 +2,9 @@
 #include "agent/gang.h"
 
 #include "common/names.h"
+#include "common/text.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace bridge {
 
@@ -16,12 +16,9 @@ constexpr std::uint32_t max_generation = 1'000'000; // more was never ours
 
 std::uint32_t generation_of(const Pod &pod)
 {
-    std::string text = pod.annotation(names::generation_annotation);
-    std::uint32_t value = 0;
-    auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), value);
-    bool whole = error == std::errc() && end == text.data() + text.size();
-    return whole && value < max_generation ? value : 0;
+    auto value = whole_number<std::uint32_t>(
+        pod.annotation(names::generation_annotation));
+    return value && *value < max_generation ? *value : 0;
 }
 
 bool lives_by_job(const Gang &gang, const Pod &pod)
@@ -52,16 +49,11 @@ const Pod &lead_of(const Gang &gang)
 
 std::optional<JobRef> binder_of(const Pod &pod)
 {
-    std::string id = pod.label(names::job_id_label);
+    auto id = whole_number<JobId>(pod.label(names::job_id_label));
     auto sluid = Sluid::parse(pod.annotation(names::sluid_annotation));
-    JobRef job;
-    auto [end, error] =
-        std::from_chars(id.data(), id.data() + id.size(), job.id);
-    if (!sluid || id.empty() || error != std::errc() ||
-        end != id.data() + id.size())
+    if (!id || !sluid)
         return std::nullopt;
-    job.sluid = *sluid;
-    return job;
+    return JobRef{*id, *sluid};
 }
 
 bool placed_elsewhere(const Gang &gang, const Pod &pod)

@@ -4,9 +4,9 @@
 #include "agent/kube_text.h"
 #include "common/names.h"
 #include "common/printable.h"
+#include "common/text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <tuple>
 
@@ -27,13 +27,8 @@ const std::string &find_text(const TextMap &texts, const char *name)
 std::optional<std::uint32_t> number_in(const std::string &text,
                                        std::uint32_t low, std::uint32_t high)
 {
-    std::uint32_t value = 0;
-    auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), value);
-    bool whole = error == std::errc() && end == text.data() + text.size();
-    if (!whole || value < low || value > high)
-        return std::nullopt;
-    return value;
+    auto value = whole_number<std::uint32_t>(text);
+    return value && *value >= low && *value <= high ? value : std::nullopt;
 }
 
 std::string must_be_number(const char *annotation, const std::string &value)

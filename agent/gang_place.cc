@@ -5,9 +5,9 @@
 #include "agent/gang_key.h"
 #include "agent/translate.h"
 #include "common/names.h"
+#include "common/text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 namespace bridge {
@@ -23,14 +23,7 @@ bool same_place(const Pod &a, const Pod &b)
 
 std::optional<std::uint32_t> rank_of(const Pod &pod)
 {
-    std::string text = pod.annotation(names::rank_annotation);
-    std::uint32_t rank = 0;
-    auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), rank);
-    if (text.empty() || error != std::errc() ||
-        end != text.data() + text.size())
-        return std::nullopt;
-    return rank;
+    return whole_number<std::uint32_t>(pod.annotation(names::rank_annotation));
 }
 
 const Seat *known_seat(const std::map<std::string, Seat> &seats,

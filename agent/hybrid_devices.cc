@@ -4,6 +4,7 @@
 
 #include "agent/node_gres.h"
 #include "agent/objects.h"
+#include "common/text.h"
 
 #include <algorithm>
 #include <format>
@@ -29,14 +30,6 @@ std::string lower(std::string_view text)
         if (c >= 'A' && c <= 'Z')
             c = static_cast<char>(c - 'A' + 'a');
     return made;
-}
-
-std::string_view next_part(std::string_view &text, char separator)
-{
-    std::size_t end = text.find(separator);
-    std::string_view part = text.substr(0, end);
-    text = end == text.npos ? std::string_view{} : text.substr(end + 1);
-    return part;
 }
 
 // "gpu=KEY,KEY;nic=KEY"; none when it is not so.

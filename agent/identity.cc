@@ -4,10 +4,10 @@
 #include "agent/job_requests.h"
 #include "agent/job_values.h"
 #include "common/names.h"
+#include "common/text.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <grp.h>
 #include <optional>
@@ -29,16 +29,6 @@ std::string annotation(const Namespace &ns, const char *name)
     return found == ns.annotations.end() ? std::string() : found->second;
 }
 
-std::optional<std::uint32_t> as_number(const std::string &text)
-{
-    std::uint32_t id = 0;
-    auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), id);
-    if (error != std::errc() || end != text.data() + text.size())
-        return std::nullopt;
-    return id;
-}
-
 std::unexpected<Error> no_answer(const char *kind, const std::string &name,
                                  int error)
 {
@@ -52,7 +42,7 @@ Result<Identity> find_user(const std::string &name)
     std::vector<char> buffer(record_size);
     passwd record{};
     passwd *found = nullptr;
-    auto id = as_number(name);
+    auto id = whole_number<std::uint32_t>(name);
     int error = id ? getpwuid_r(*id, &record, buffer.data(), buffer.size(),
                                 &found)
                    : getpwnam_r(name.c_str(), &record, buffer.data(),
@@ -67,7 +57,8 @@ Result<Identity> find_user(const std::string &name)
 
 Result<std::uint32_t> find_group(const std::string &name)
 {
-    if (auto id = as_number(name); id && *id < first_reserved_id)
+    if (auto id = whole_number<std::uint32_t>(name);
+        id && *id < first_reserved_id)
         return *id;
     std::vector<char> buffer(record_size);
     group record{};

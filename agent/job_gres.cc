@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/job_gres.h"
 
-#include <charconv>
+#include "common/text.h"
+
 #include <format>
 #include <optional>
 
@@ -15,33 +16,14 @@ std::unexpected<Error> bad(std::string_view text)
                 std::format("\"{}\" is no list of a job's GRES", text));
 }
 
-template <class Number> std::optional<Number> number_in(std::string_view text)
-{
-    Number n = 0;
-    auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), n);
-    if (error != std::errc() || end != text.data() + text.size())
-        return std::nullopt;
-    return n;
-}
-
-// Up to the separator; moves text behind it.
-std::string_view next_part(std::string_view &text, char separator)
-{
-    std::size_t end = text.find(separator);
-    std::string_view part = text.substr(0, end);
-    text = end == text.npos ? std::string_view{} : text.substr(end + 1);
-    return part;
-}
-
 // "0,2-3", as bit_fmt() of Slurm writes it.
 bool read_indexes(std::string_view list, std::vector<std::uint32_t> &into)
 {
     while (!list.empty()) {
         std::string_view last = next_part(list, ',');
         std::string_view first = next_part(last, '-');
-        auto from = number_in<std::uint32_t>(first);
-        auto to = last.empty() ? from : number_in<std::uint32_t>(last);
+        auto from = whole_number<std::uint32_t>(first);
+        auto to = last.empty() ? from : whole_number<std::uint32_t>(last);
         if (!from || !to || *to < *from || *to > max_gres_index ||
             (!into.empty() && *from <= into.back()))
             return false;
@@ -59,7 +41,7 @@ bool read_head(std::string_view head, bool counted, JobGres &gres)
     if (counted) {
         std::size_t colon = head.rfind(':');
         auto count =
-            number_in<std::uint64_t>(head.substr(colon == head.npos ? 0
+            whole_number<std::uint64_t>(head.substr(colon == head.npos ? 0
                                                                     : colon + 1));
         if (!count)
             return false;
@@ -74,7 +56,7 @@ bool read_head(std::string_view head, bool counted, JobGres &gres)
 bool read_record(std::string_view head, std::string_view details, JobGres &gres)
 {
     if (details.starts_with("CNT:")) {
-        auto count = number_in<std::uint64_t>(details.substr(4));
+        auto count = whole_number<std::uint64_t>(details.substr(4));
         gres.count = count.value_or(0);
         return count && read_head(head, false, gres);
     }

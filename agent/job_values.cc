@@ -3,10 +3,10 @@
 
 #include "agent/kube_text.h"
 #include "common/printable.h"
+#include "common/text.h"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 namespace bridge {
 
@@ -127,13 +127,8 @@ std::optional<std::int64_t> parse_number(std::string_view text,
 {
     if (low < 0 && text.starts_with('+') && !text.starts_with("+-"))
         text.remove_prefix(1);
-    std::int64_t n = 0;
-    auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), n);
-    if (error != std::errc() || end != text.data() + text.size() || n < low ||
-        n > high)
-        return std::nullopt;
-    return n;
+    auto n = whole_number<std::int64_t>(text);
+    return n && *n >= low && *n <= high ? n : std::nullopt;
 }
 
 bool is_name_list(std::string_view text)

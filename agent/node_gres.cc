@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/node_gres.h"
 
+#include "common/text.h"
+
 #include <algorithm>
-#include <charconv>
 #include <format>
 #include <optional>
 
@@ -11,16 +12,6 @@ namespace bridge {
 namespace {
 
 constexpr std::string_view word_mark = "k8sdev:";
-
-std::optional<std::uint32_t> number(std::string_view text)
-{
-    std::uint32_t n = 0;
-    auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), n);
-    if (error != std::errc() || end != text.data() + text.size())
-        return std::nullopt;
-    return n;
-}
 
 // The parts between commas that are in no parentheses.
 std::vector<std::string_view> records(std::string_view text)
@@ -49,7 +40,7 @@ std::optional<GresCount> count_of(std::string_view record)
     std::size_t last = record.rfind(':');
     if (last == record.npos)
         return std::nullopt;
-    auto count = number(record.substr(last + 1));
+    auto count = whole_number<std::uint32_t>(record.substr(last + 1));
     std::string_view name = record.substr(0, last);
     std::size_t colon = name.find(':');
     if (colon == 0)
@@ -68,17 +59,17 @@ std::optional<std::set<std::uint32_t>> indexes_of(std::string_view text,
 {
     std::set<std::uint32_t> found;
     while (!text.empty()) {
-        std::size_t comma = text.find(',');
-        std::string_view part = text.substr(0, comma);
+        std::string_view part = next_part(text, ',');
         std::size_t dash = part.find('-');
-        auto first = number(part.substr(0, dash));
-        auto last = dash == part.npos ? first : number(part.substr(dash + 1));
+        auto first = whole_number<std::uint32_t>(part.substr(0, dash));
+        auto last = dash == part.npos
+                        ? first
+                        : whole_number<std::uint32_t>(part.substr(dash + 1));
         if (!first || !last || *last < *first ||
             *last >= DeviceIndex::max_slots)
             return std::nullopt;
         for (std::uint32_t i = *first; i <= *last; i++)
             found.insert(i);
-        text = comma == text.npos ? "" : text.substr(comma + 1);
     }
     if (found.size() != count)
         return std::nullopt;

@@ -3,9 +3,9 @@
 
 #include "agent/objects.h"
 #include "common/names.h"
+#include "common/text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <format>
 #include <map>
 #include <openssl/sha.h>
@@ -212,23 +212,18 @@ const Taint *untolerated(const Predicate &predicate, const Node &node)
     return nullptr;
 }
 
-std::optional<std::int64_t> whole_number(std::string_view text)
+// As Go's ParseInt.
+std::optional<std::int64_t> go_number(std::string_view text)
 {
-    std::int64_t n = 0;
-    if (text.starts_with('+')) // as Go's ParseInt
+    if (text.starts_with('+') && !text.starts_with("+-"))
         text.remove_prefix(1);
-    auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), n);
-    if (text.empty() || error != std::errc() ||
-        end != text.data() + text.size())
-        return std::nullopt;
-    return n;
+    return whole_number<std::int64_t>(text);
 }
 
 bool compares(const NodeRequirement &r, const std::string &label)
 {
-    auto is = whole_number(label);
-    auto than = whole_number(r.values.size() == 1 ? r.values.front() : "");
+    auto is = go_number(label);
+    auto than = go_number(r.values.size() == 1 ? r.values.front() : "");
     if (!is || !than)
         return false;
     return r.op == NodeOperator::gt ? *is > *than : *is < *than;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/semver.h"
 
+#include "common/text.h"
+
 #include <algorithm>
-#include <charconv>
 
 namespace bridge {
 
@@ -35,18 +36,9 @@ bool read_number(std::string_view text, std::uint64_t &into)
 {
     if (!is_number(text) || has_leading_zero(text))
         return false;
-    const char *last = text.data() + text.size();
-    auto [end, error] = std::from_chars(text.data(), last, into);
-    return error == std::errc() && end == last;
-}
-
-// Up to the separator; moves text behind it.
-std::string_view next_part(std::string_view &text, char separator)
-{
-    std::size_t end = text.find(separator);
-    std::string_view part = text.substr(0, end);
-    text = end == text.npos ? std::string_view{} : text.substr(end + 1);
-    return part;
+    auto number = whole_number<std::uint64_t>(text);
+    into = number.value_or(0);
+    return number.has_value();
 }
 
 bool are_identifiers(std::string_view text, std::vector<std::string> &into)

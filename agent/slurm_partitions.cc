@@ -3,6 +3,7 @@
 #include "agent/slurm_api.h"
 #include "agent/slurm_error.h"
 #include "agent/slurm_strings.h"
+#include "common/text.h"
 
 #include <cerrno>
 #include <string_view>
@@ -47,9 +48,7 @@ Result<> SlurmApi::check_partitions(const std::string &names)
     }
     std::string_view rest = names;
     while (!rest.empty()) {
-        std::size_t comma = rest.find(',');
-        std::string name(rest.substr(0, comma));
-        rest = comma == rest.npos ? "" : rest.substr(comma + 1);
+        std::string name(next_part(rest, ','));
         if (root_only_->contains(name))
             return fail(Code::rejected, "partition " + name +
                                             " is not for users (RootOnly)");

@@ -3,6 +3,7 @@
 
 #include "agent/constraints.h"
 #include "agent/job_values.h"
+#include "common/text.h"
 
 #include <algorithm>
 #include <array>
@@ -111,9 +112,7 @@ std::string take_gres(const Asking &asking)
     std::string list;
     std::string_view rest = asking.value;
     while (!rest.empty()) {
-        std::size_t comma = rest.find(',');
-        std::string_view gres = rest.substr(0, comma);
-        rest = comma == rest.npos ? "" : rest.substr(comma + 1);
+        std::string_view gres = next_part(rest, ',');
         std::string_view name = gres.substr(0, gres.find(':'));
         if (name == "gpu" || name == "mps" || name == "shard")
             return "name no devices: those of Slurm are not given to "

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/conf.h"
 
+#include "common/text.h"
+
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -86,15 +87,12 @@ Result<> set_flag(Conf &conf, std::string_view value)
 
 Result<unsigned> number(std::string_view value, unsigned low, unsigned high)
 {
-    unsigned n = 0;
-    auto [end, error] =
-        std::from_chars(value.data(), value.data() + value.size(), n);
-    if (error != std::errc() || end != value.data() + value.size() || n < low ||
-        n > high)
+    auto n = whole_number<unsigned>(value);
+    if (!n || *n < low || *n > high)
         return fail(Code::rejected, "must be a whole number from " +
                                         std::to_string(low) + " to " +
                                         std::to_string(high));
-    return n;
+    return *n;
 }
 
 template <std::chrono::seconds Conf::*field, unsigned low, unsigned high>

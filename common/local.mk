@@ -15,6 +15,7 @@ common_libcommon_la_SOURCES = \
 	common/priority_class.cc common/priority_class.h \
 	common/quantity.cc common/quantity.h \
 	common/result.cc common/result.h \
+	common/text.h \
 	common/units.cc common/units.h
 
 noinst_LTLIBRARIES += common/libcommon_sanitized.la
