@@ -23,7 +23,8 @@ from tap import Skip, case, check, equal, run, wait_for
 # Nothing in the agent does these yet.
 UNUSED = {"send_fail": "no held prolog is failed by the agent"}
 # Tried where there are devices.
-ELSEWHERE = {"write_claim": "71-claims.t", "write_claim_status": "71-claims.t"}
+ELSEWHERE = {"set_extra": "70-device-inventory.t",
+             "write_claim": "71-claims.t", "write_claim_status": "71-claims.t"}
 
 reached = set()
 RUNS = {"sandbox/run": "300ms"}

@@ -9,6 +9,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import agent_conf
 import bed
 import devices
+import faults
 import slurmctld
 from devices import device, gres, indexes, publish, wait_gres, wait_indexes
 from tap import case, check, equal, last_case, never, run, wait_for
@@ -168,6 +169,27 @@ def restarts():
     kill_slurmctld()
     settled()
     equal(indexes(NODE), "a0 h1 a2 new", "indexes")
+
+
+@case
+def killed_at_the_table():
+    """the agent is killed before and after it writes a node's table: the next one
+    writes it, and no index moves"""
+    with_three()
+    holder("busy", "gpu:a100:1")
+    came = three()
+    for side in ("before", "after"):
+        point = f"set_extra:{side}"
+        check(point in faults.points(), f"there is no fault point {point}")
+        bed.ctl("kill", "slurmk8sd")
+        came.insert(0, device(f"new-{side}"))
+        publish(NODE, came)
+        faults.Fault(point).wait_dead()
+    bed.ctl("start", "slurmk8sd")
+    wait_indexes(NODE, "a0 h1 a2 new-before new-after")
+    settled()
+    equal(devices.index_of_job(bed.job_of("busy")["job_id"]),
+          "gpu:a100:1(IDX:0)", "the job's index")
 
 
 @case
