@@ -177,6 +177,13 @@ struct Actor {
 
     Result<Outcome> operator()(const ReleaseClaims &release) const
     {
+        // The list may be late: what a Pod lives with is never taken from it.
+        const Pod &known = lead_of(gang);
+        auto pod = kube().get_pod(known.key);
+        if (!pod && pod.error().code != Code::not_found)
+            return std::unexpected(pod.error());
+        if (pod && pod->uid == known.uid && pod->bound())
+            return fail(Code::conflict, "the Pod has been bound");
         if (auto done = release_claims(lead_of(gang), release.claims, kube());
             !done)
             return std::unexpected(done.error());

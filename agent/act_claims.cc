@@ -136,7 +136,9 @@ std::string why_changed(const ResourceClaim &claim, const ClaimPlan &plan,
     if (claim.deleting)
         return "is being deleted";
     if (plan.allocated)
-        return claim.allocated ? "" : "has no devices any more";
+        return !claim.allocated ? "has no devices any more"
+               : same_devices(claim.devices, plan.has) ? ""
+                                                       : "has other devices now";
     if (!claim.allocated)
         return {};
     if (reserved && same_devices(claim.devices, counted_devices(claim, plan)))

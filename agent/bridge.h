@@ -9,6 +9,7 @@
 #include "agent/explain_page.h"
 #include "agent/claim_store.h"
 #include "agent/gang_store.h"
+#include "agent/gres_memo.h"
 #include "agent/group_table.h"
 #include "agent/health.h"
 #include "agent/mailbox.h"
@@ -155,6 +156,7 @@ class Bridge {
     // bridge_nodes.cc: Nodes, and what Slurm has of them
     Clock::time_point node_deadline() const;
     void sync_node_list();
+    bool devices_expected();
     NodePlanInput plan_input();
     std::set<std::string> occupied_nodes() const;
     void take_nodes(NodeSyncResult &result);
@@ -249,7 +251,9 @@ class Bridge {
     ClaimFacts claim_facts(const Gang &gang);
     Result<std::int64_t> most_on_a_node(const Gang &gang,
                                         const DeviceRequest &request);
+    const Node *only_node_of(const Device &device) const;
     bool asked_by_others(const Gang &gang, const ResourceClaim &claim);
+    std::vector<ClaimHold> holds_of(const Pod &pod) const;
     std::string gres_of_living(const Pod &pod, const DeviceNeeds &needs);
     void plan_for_job(GangEntry &entry, const DeviceNeeds &needs,
                       GangDevices &devices);
@@ -290,7 +294,9 @@ class Bridge {
     std::map<std::string, Namespace> namespaces_;
     ClaimStore claims_;
     std::shared_ptr<const DeviceCatalog> seen_catalog_; // by who waits
+    GresMemo gres_memo_;
     bool devices_freed_ = false; // since then
+    std::optional<Clock::time_point> devices_expected_until_;
     std::map<ObjectKey, std::set<std::string>> claim_users_; // uids of gangs
     NodeMap node_map_;
     std::map<std::string, std::string> slurm_names_; // node_map_, by Node

@@ -24,19 +24,18 @@ constexpr std::size_t most_unused_users = 1000; // of claims that are not there
 constexpr char admin_label[] = "resource.kubernetes.io/admin-access";
 constexpr char twice_problem[] = "devices";
 
+// Of several Pods with one claim the job of one has its devices.
+std::vector<DeviceId> share_of(const Pod &pod, const ResourceClaim &claim)
+{
+    bool first = !claim.reserved_for.empty() &&
+                 claim.reserved_for.front().uid == pod.uid;
+    return first ? claim.devices : std::vector<DeviceId>{};
+}
+
 bool has_nodes(const Gang &gang)
 {
     return gang.job && is_allocated(gang.job->state) &&
            !gang.job->nodes.empty();
-}
-
-std::vector<ClaimHold> holds_of(const Pod &pod, const DeviceNeeds &needs)
-{
-    std::vector<ClaimHold> made;
-    for (const ResourceClaimPtr &claim : needs.claims)
-        if (claim->is_reserved_for(pod.uid))
-            made.push_back({claim->key, claim->uid});
-    return made;
 }
 
 } // namespace
@@ -72,7 +71,8 @@ void Bridge::on(Changed<ResourceClaim> &claim)
 }
 
 // Nodes, drivers or classes say something else, or somebody has given devices
-// back: who waits may go on.
+// back: who waits may go on. A job that is in the queue keeps its place there:
+// what it may not have is looked at again when that is over.
 void Bridge::wake_for_devices()
 {
     if (!devices_.on() || !devices_.known())
@@ -82,12 +82,17 @@ void Bridge::wake_for_devices()
     if (!std::exchange(devices_freed_, false) && !others)
         return;
     seen_catalog_ = std::move(catalog);
-    for (auto &[uid, entry] : gangs_.all())
-        if (has_resource_claims(entry.gang) && any_waits(entry.gang) &&
-            (others || !entry.excluded.empty())) {
+    for (auto &[uid, entry] : gangs_.all()) {
+        if (!has_resource_claims(entry.gang) || !any_waits(entry.gang))
+            continue;
+        bool misses = entry.devices_missed_since || !entry.excluded.empty();
+        if (!entry.gang.job || entry.gang.job->state != JobState::pending)
             entry.excluded.clear();
-            try_again(entry);
-        }
+        if (others && entry.failures > 0)
+            try_again(entry); // Slurm would not have its job
+        else if (others || misses)
+            wake(uid);
+    }
 }
 
 // What others have allocated is not Slurm's to give, until they give it back.
@@ -97,7 +102,8 @@ void Bridge::note_foreign(const ResourceClaim &claim)
     bool was = before && before->allocated && !before->allocated_by_us;
     bool is = claim.allocated && !claim.allocated_by_us;
     devices_freed_ |= before && before->allocated && !claim.allocated;
-    if (was || is)
+    bool same = was && is && before->devices == claim.devices;
+    if ((was || is) && !same)
         nodes_change_soon();
 }
 
@@ -128,10 +134,15 @@ void Bridge::note_devices(GangEntry &entry)
         devices.why = no_devices_words();
         wake_at(entry, now_ + access_pause);
     } else if (!claims_known()) {
-        return;
+        devices.why = claims_unlisted_words();
+        wake_at(entry, now_ + device_pause);
     } else {
         read_needs(entry, devices);
+        gang.devices = std::make_shared<const GangDevices>(std::move(devices));
+        return;
     }
+    if (has_nodes(gang) && !pod.bound()) // not for ever
+        note_bind_delay(entry);
     gang.devices = std::make_shared<const GangDevices>(std::move(devices));
 }
 
@@ -162,9 +173,20 @@ void Bridge::read_needs(GangEntry &entry, GangDevices &devices)
     narrow(gang, needs.selectors);
     narrow(gang, but_for_excluded(entry));
     if (!gang.job || !is_allocated(gang.job->state))
-        devices.left = holds_of(pod, needs);
+        devices.left = holds_of(pod);
     else if (has_nodes(gang) && gang.assumed_bound.empty())
         plan_for_job(entry, needs, devices);
+}
+
+// Those that have the Pod among their consumers, usable or not.
+std::vector<ClaimHold> Bridge::holds_of(const Pod &pod) const
+{
+    std::vector<ClaimHold> made;
+    for (const PodClaim &one : pod.resource_claims)
+        if (auto claim = claims_.find({pod.key.ns, one.claim});
+            claim && claim->is_reserved_for(pod.uid))
+            made.push_back({claim->key, claim->uid});
+    return made;
 }
 
 ClaimFacts Bridge::claim_facts(const Gang &gang)
@@ -175,7 +197,7 @@ ClaimFacts Bridge::claim_facts(const Gang &gang)
             return claims_.find(key);
         },
         .gres_for = [this](const DeviceRequest &request) {
-            return gres_for(*devices_.catalog(), request);
+            return gres_memo_.gres_for(devices_.catalog(), request);
         },
         .most_on_a_node = [this, &gang](const DeviceRequest &request) {
             return most_on_a_node(gang, request);
@@ -195,26 +217,32 @@ Result<std::int64_t> Bridge::most_on_a_node(const Gang &gang,
     auto known = devices_.catalog();
     const DeviceCatalog &catalog = *known;
     auto found = catalog.classes.find(request.class_name);
+    if (found == catalog.classes.end())
+        return 0;
+    std::map<std::string, std::int64_t> counts; // by Node
+    for (const DevicePool &pool : catalog.pools)
+        for (const DevicePtr &device : pool.devices) {
+            const Node *node = pool.usable() ? only_node_of(*device) : nullptr;
+            if (!node || !slurm_names_.contains(node->name) ||
+                !matches(value_of(gang.predicate), *node))
+                continue;
+            auto why = why_unfit(*device, request, found->second, *node);
+            if (!why)
+                return std::unexpected(why.error());
+            counts[node->name] += why->empty();
+        }
     std::int64_t most = 0;
-    for (const auto &[name, kube_name] : node_map_) {
-        auto node = nodes_.find(kube_name);
-        if (node == nodes_.end() || found == catalog.classes.end() ||
-            !matches(value_of(gang.predicate), *node->second))
-            continue;
-        std::int64_t count = 0;
-        for (const DevicePool &pool : catalog.pools)
-            for (const DevicePtr &device : pool.devices) {
-                if (!pool.usable() || !is_on(*device, *node->second))
-                    continue;
-                auto why = why_unfit(*device, request, found->second,
-                                     *node->second);
-                if (!why)
-                    return std::unexpected(why.error());
-                count += why->empty();
-            }
+    for (const auto &[name, count] : counts)
         most = std::max(most, count);
-    }
     return most;
+}
+
+// Where alone it can be used; null: on several Nodes, or on none that we know.
+const Node *Bridge::only_node_of(const Device &device) const
+{
+    const DeviceScope *scope = device.scope.get();
+    bool one = scope && scope->kind == DeviceScope::Kind::node;
+    return one ? find_node(scope->node) : nullptr;
 }
 
 // One job gets the devices of a claim that several Pods share; the others follow
@@ -246,7 +274,7 @@ std::string Bridge::gres_of_living(const Pod &pod,
     auto node = indexes.find(slurm_node_of(pod.node_name));
     std::map<std::pair<std::string, std::string>, int> sums;
     for (const ResourceClaimPtr &claim : needs.claims)
-        for (const DeviceId &device : claim->devices)
+        for (const DeviceId &device : share_of(pod, *claim))
             if (auto where = node == indexes.end() ? std::nullopt
                                                    : node->second.find(device))
                 sums[{where->gres, node->second.at(*where)->type}]++;
@@ -269,8 +297,13 @@ void Bridge::plan_for_job(GangEntry &entry, const DeviceNeeds &needs,
         node_name == node_map_.end() ? nullptr : find_node(node_name->second);
     bool has_gres = job.devices || !job.gres_per_task.empty();
     devices.unread = has_gres && !job.gres_read;
-    if (devices.unread || !node)
-        return; // place() has words for that
+    if (devices.unread)
+        return;
+    if (!node) {
+        devices.plan.wait = "its Node is not known";
+        await_devices(entry, devices);
+        return;
+    }
     if (!devices.why.empty() || !devices.objection.empty()) {
         await_devices(entry, devices);
         return;
@@ -294,7 +327,7 @@ void Bridge::plan_for_job(GangEntry &entry, const DeviceNeeds &needs,
         {.pod = lead_of(gang),
          .needs = needs,
          .given = std::move(*given),
-         .may_exceed = !job.gres_per_node.empty(),
+         .may_exceed = !job.gres_per_node.empty() || job.exclusive,
          .classes = catalog.classes,
          .pools = catalog.pools,
          .node = *node,
@@ -385,7 +418,6 @@ void Bridge::exclude_node(GangEntry &entry)
         return;
     entry.excluded[node->second] = now_ + exclusion;
     entry.excluded_for = why;
-    entry.devices_missed_since.reset();
 }
 
 void Bridge::note_claims_refused(GangEntry &entry, const std::string &why)
@@ -396,6 +428,9 @@ void Bridge::note_claims_refused(GangEntry &entry, const std::string &why)
         return;
     entry.claims_refused = why;
     entry.claims_refused_of = entry.gang.job->ref;
+    if (entry.gang.devices)
+        for (const ClaimPlan &plan : entry.gang.devices->plan.claims)
+            claims_.release_hold(plan.uid);
     tell(entry, not_bound_words(entry.gang.job->ref, why));
 }
 

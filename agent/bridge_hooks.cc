@@ -90,6 +90,8 @@ void Bridge::take_allocation(GangEntry &entry, const HookMessage &hook)
     Gang &gang = entry.gang;
     Job &job = *gang.job;
     entry.heard = absences_;
+    job.gres_read = false; // which indexes it has only a look tells
+    job.gres_on.clear();
     gang.prolog_held = true;
     bool one_node = hook.nodes.find_first_of("[,") == hook.nodes.npos;
     bool said = hook.cpus != 0 && one_node;

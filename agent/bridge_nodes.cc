@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::chrono::seconds retry_pause{30}; // of a step that failed
 constexpr std::chrono::seconds slurm_pause{2};  // slurmctld does not answer
+constexpr std::chrono::seconds devices_patience{30}; // until they are listed
 
 bool bound_by_others(const Pod &pod)
 {
@@ -126,6 +127,18 @@ std::set<std::string> Bridge::occupied_nodes() const
     return nodes;
 }
 
+// Soon after the start: later they may never be listed.
+bool Bridge::devices_expected()
+{
+    if (!devices_.on() || devices_.known())
+        return false;
+    if (!devices_expected_until_)
+        devices_expected_until_ = now_ + devices_patience;
+    bool denied =
+        ports_.access.answered() && !ports_.access.may(Feature::devices);
+    return !denied && now_ < *devices_expected_until_;
+}
+
 NodePlanInput Bridge::plan_input()
 {
     NodePlanInput input;
@@ -157,6 +170,7 @@ NodePlanInput Bridge::plan_input()
         devices_.set_claims(claims_.owners());
     input.devices = devices_.inventory();
     input.device_claims = devices_.claims();
+    input.await_devices = devices_expected();
     return input;
 }
 

@@ -181,12 +181,15 @@ void Bridge::note_done(GangEntry &entry, const Action &action)
             gang.bind_overdue = false;
             gang.maybe_bound.clear(); // it was no Pod that had been bound
             exclude_node(entry);
+            entry.devices_missed_since.reset();
             gang.volumes.reset();
             entry.bind_failing_since.reset();
             log_warning("a new job is needed", {{"Gang", gang.key.str()},
                                                 {"err", renew->why}});
-            hold_back(entry, Submit{},
-                      back_off(entry.renewals++, renew_pause, last_refusal));
+            Clock::duration pause =
+                back_off(entry.renewals++, renew_pause, last_refusal);
+            hold_back(entry, Submit{}, pause);
+            entry.submit_after = now_ + pause;
         }
         log_info("ended the job", {{"JobId", gang.job ? gang.job->ref.id : 0},
                                    {"Gang", gang.key.str()},

@@ -191,8 +191,13 @@ bool Bridge::may_act(GangEntry &entry, const Action &action)
         wake_at(entry, entry.held_until);
         return false;
     }
-    if (std::holds_alternative<Submit>(action))
+    if (std::holds_alternative<Submit>(action)) {
+        if (now_ < entry.submit_after) {
+            wake_at(entry, entry.submit_after);
+            return false;
+        }
         return placement_known(gang) && may_submit(entry);
+    }
     if (const auto *adopt = std::get_if<Adopt>(&action)) {
         if (!pinned_.contains(adopt->node)) {
             nodes_changed_ = true; // the list of wishes is made from the gangs

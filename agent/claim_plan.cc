@@ -91,6 +91,8 @@ class Search {
                               std::ssize(into) >= wanted.request->count;
                 if (enough || !pool.usable())
                     continue;
+                if (is_of_claim(wanted.claim, device))
+                    continue;
                 auto why = why_unfit(*device, *wanted.request, device_class,
                                      facts_.node);
                 if (!why) {
@@ -101,6 +103,18 @@ class Search {
                     into.push_back(device);
             }
         return true;
+    }
+
+    // It has it already, or may get it of those that were given.
+    bool is_of_claim(std::size_t claim, const DevicePtr &device) const
+    {
+        if (std::ranges::contains(given_, device->id(), &Device::id))
+            return true;
+        for (std::size_t w = 0; w < chosen_.size(); w++)
+            if (facts_.needs.wanted[w].claim == claim &&
+                std::ranges::contains(chosen_[w], device->id(), &Device::id))
+                return true;
+        return false;
     }
 
     // The w-th request has n devices; from is the first one to look at for it.
@@ -253,9 +267,8 @@ ClaimsPlan plan_claims(const PlanFacts &facts)
     }
     for (std::size_t c = 0; c < facts.needs.claims.size(); c++) {
         const ResourceClaim &claim = *facts.needs.claims[c];
-        if (claim.allocated && claim.is_reserved_for(facts.pod.uid))
-            continue;
-        ClaimPlan one{claim.key, claim.uid, claim.allocated, {}, {}};
+        ClaimPlan one{claim.key, claim.uid, claim.allocated, {}, {},
+                      claim.devices};
         if (!claim.allocated)
             one.chosen = search.chosen_for(c);
         for (const DevicesWanted &wanted : facts.needs.wanted)

@@ -14,13 +14,14 @@
 
 namespace bridge {
 
-// One claim that is to be written.
+// One claim that is to be written, unless it is as it should be.
 struct ClaimPlan {
     ObjectKey key;
     std::string uid;
     bool allocated = false; // it is: the Pod only becomes one of its consumers
     std::vector<ChosenDevice> chosen; // else; in the order of its requests
     DeviceClasses classes;            // those of its requests
+    std::vector<DeviceId> has{};      // of one that is allocated: which
 
     std::vector<DeviceId> devices() const; // those that it takes
 };
@@ -31,7 +32,7 @@ struct ClaimsPlan {
     std::string misfit = {};
     bool bad_node = false; // another node is needed, too
     std::string wait = {}; // why nothing can be written right now; empty: it can
-    std::vector<ClaimPlan> claims = {}; // none: all that they need is written
+    std::vector<ClaimPlan> claims = {}; // all, also where nothing is to be done
 };
 
 struct PlanFacts {

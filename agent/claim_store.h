@@ -34,6 +34,8 @@ class ClaimStore {
     void hold(const ObjectKey &claim, const std::string &uid,
               const std::vector<DeviceId> &devices, Clock::time_point now);
     static constexpr std::chrono::seconds hold_time{60};
+    // Nothing was written to that claim.
+    void release_hold(const std::string &uid) { held_.erase(uid); }
 
     // The claim, other than that of the uid, which has the device now, as
     // "ns/name"; nothing: none has.
@@ -52,7 +54,6 @@ class ClaimStore {
 
     // Devices that more than one claim has, which nobody may ever do.
     const std::set<DeviceId> &taken_twice() const { return twice_; }
-
 
   private:
     struct Holder {

@@ -6,8 +6,12 @@
 #include "agent/translate.h"
 #include "agent/words.h"
 #include "common/names.h"
+#include "common/text.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <ranges>
 #include <string_view>
@@ -47,7 +51,7 @@ std::string why_incomplete(const Gang &gang)
 // nothing: no more.
 std::optional<Action> step_for_devices(const Gang &gang)
 {
-    if (!has_resource_claims(gang))
+    if (gang.grouped || !has_resource_claims(gang))
         return std::nullopt;
     if (!gang.devices)
         return Wait{}; // until they are listed
@@ -60,18 +64,41 @@ std::optional<Action> step_for_devices(const Gang &gang)
     return std::nullopt;
 }
 
-// As slurmctld may write them: in another order, or with ':' for '/'.
-std::vector<std::string> gres_in(const std::string &text)
+// How many of each GRES, and of each type of it: by "gpu" and by "gpu:a100".
+std::map<std::string, std::uint64_t> gres_in(std::string_view text)
 {
-    std::vector<std::string> parts;
-    for (auto part : std::views::split(text, ',')) {
-        std::string_view one(part);
+    std::map<std::string, std::uint64_t> counts;
+    while (!text.empty()) {
+        std::string_view one = next_part(text, ',');
         if (one.starts_with("gres/") || one.starts_with("gres:"))
-            one.remove_prefix(5);
-        parts.emplace_back(one);
+            one.remove_prefix(5); // slurmctld may write ':' for '/'
+        std::size_t last = one.rfind(':');
+        auto count = last == one.npos
+                         ? std::nullopt
+                         : whole_number<std::uint64_t>(one.substr(last + 1));
+        std::string_view kind = count ? one.substr(0, last) : one;
+        counts[std::string(kind.substr(0, kind.find(':')))] +=
+            count.value_or(1);
+        if (kind.contains(':'))
+            counts[std::string(kind)] += count.value_or(1);
     }
-    std::ranges::sort(parts);
-    return parts;
+    return counts;
+}
+
+// Of a type only where both name one: while a driver is away its type is no
+// longer told from others, and a job need not leave the queue for that.
+bool other_gres(const std::string &has, const std::string &wants)
+{
+    auto is_total = [](const auto &kind) { return !kind.first.contains(':'); };
+    auto had = gres_in(has), wanted = gres_in(wants);
+    auto types = [&](const auto &counts) {
+        return !std::ranges::all_of(counts, is_total);
+    };
+    if (types(had) && types(wanted))
+        return had != wanted;
+    std::erase_if(had, std::not_fn(is_total));
+    std::erase_if(wanted, std::not_fn(is_total));
+    return had != wanted;
 }
 
 } // namespace
@@ -147,7 +174,7 @@ Action wait_in_queue(const Gang &gang)
         return LookVolumes{};
     if (auto step = step_for_devices(gang))
         return std::move(*step);
-    if (gang.devices && gres_in(job.gres_per_task) != gres_in(gang.devices->gres))
+    if (gang.devices && other_gres(job.gres_per_task, gang.devices->gres))
         return Renew{job.ref, job.tag.generation + 1,
                      "the devices that its claims need are others now"};
     if (asks_otherwise(gang))

@@ -88,6 +88,8 @@ class Inventory {
         const DeviceGres *sort = sort_of(*device);
         if (!sort)
             return;
+        if (device->allow_multiple_allocations)
+            return complain(*device, "shares of a device are not supported");
         made_.present[device->scope->node].push_back(
             {sort->gres, sort->type, device->id()});
         made_.devices[device->id()] = device;

@@ -117,7 +117,7 @@ class Reader {
         Result<DevicesWanted> last =
             fail(Code::not_found, "request " + group.name + " has no choice");
         for (const DeviceRequest &request : group.choices) {
-            last = want(request);
+            last = want(request, group.choices.size() > 1);
             // That it cannot be told ends all of it, as with kube-scheduler.
             if (last || last.error().code != Code::not_found)
                 break;
@@ -125,7 +125,8 @@ class Reader {
         return last;
     }
 
-    Result<DevicesWanted> want(const DeviceRequest &request)
+    // has_choice: another one may do where this one never can.
+    Result<DevicesWanted> want(const DeviceRequest &request, bool has_choice)
     {
         DevicesWanted made{0, &request, {}, request.count};
         if (request.admin_access && !facts_.admin_access)
@@ -139,16 +140,24 @@ class Reader {
         if (!wish)
             return std::unexpected(wish.error());
         made.wish = std::move(*wish);
-        if (!request.all)
+        if (!request.all && request.count > max_devices)
+            return fail(Code::not_found,
+                        std::format("request {} asks for more devices than a "
+                                    "claim can have, {}",
+                                    request.name, max_devices));
+        if (!request.all && !has_choice)
             return made;
         auto most = facts_.most_on_a_node(request);
         if (!most)
             return std::unexpected(most.error());
-        if (*most == 0)
+        if (*most == 0 || (!request.all && *most < request.count))
             return fail(Code::not_found,
-                        std::format("no node has a device for request {}",
+                        std::format("no node has {} for request {}",
+                                    request.all ? "a device"
+                                                : "so many devices",
                                     request.name));
-        made.count = *most;
+        if (request.all)
+            made.count = *most;
         return made;
     }
 

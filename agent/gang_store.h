@@ -61,6 +61,7 @@ struct GangEntry {
     std::string claims_refused;
     JobRef claims_refused_of{};
     std::optional<Clock::time_point> devices_missed_since; // taken, by others
+    Clock::time_point submit_after{}; // since its last job was given up
 
     Clock::time_point job_since{}; // when its current job became known
     std::optional<Clock::time_point> uncertain_since; // a submit's outcome

@@ -127,7 +127,8 @@ struct Job {
     std::uint16_t cpus_per_task = 1;    // likewise
     MebiBytes memory_per_node;      // one of the two, as asked
     MebiBytes memory_per_cpu;
-    bool devices = false; // it was given GRES
+    bool devices = false;   // it was given GRES
+    bool exclusive = false; // it has all that its nodes have
     std::string gres_per_node; // as asked
     std::string gres_per_task; // likewise
     bool gres_read = false;    // what follows is all that Slurm tells

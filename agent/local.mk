@@ -64,6 +64,7 @@ agent_libagent_la_SOURCES = \
 	agent/gang_place.cc agent/gang_place.h \
 	agent/gang_store.cc agent/gang_store.h \
 	agent/gang_volumes.cc agent/gang_volumes.h \
+	agent/gres_memo.cc agent/gres_memo.h \
 	agent/group_spec.cc agent/group_spec.h \
 	agent/group_table.cc agent/group_table.h \
 	agent/group_watch.cc agent/group_watch.h \

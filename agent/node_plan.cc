@@ -214,6 +214,8 @@ class Planner {
     {
         if (!in_.foreign || wish.cpus == 0 || wish.memory.value == 0)
             return; // its kubelet has not said yet what it has
+        if (in_.await_devices && !in_.devices)
+            return; // it would have to be made anew
         plan_.nodes[wish.name] = node.name;
         (void)devices_of(node, nullptr, wish);
         plan_.steps.push_back(CreateNode{wish});

@@ -59,6 +59,7 @@ struct NodePlanInput {
     std::vector<NodeUse> shadows; // those that there are
     bool count_devices = false; // as GRES; else those of a node are not ours
     std::shared_ptr<const DeviceInventory> devices; // null: not known yet
+    bool await_devices = false; // no node is made before they are known
     std::shared_ptr<const DeviceClaims> device_claims; // null: of none
     // Filled in as address is: of slurm.conf, and what the last sync left.
     std::set<std::string> gres_types;

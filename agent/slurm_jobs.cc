@@ -84,6 +84,7 @@ Job job_of(const slurm_job_info_t &info)
     job.prefers = !text(info.prefer).empty();
     job.gres_per_node = text(info.tres_per_node);
     job.gres_per_task = text(info.tres_per_task);
+    job.exclusive = info.shared == JOB_SHARED_NONE;
     job.tasks = std::max<std::uint32_t>(info.num_tasks, 1);
     job.cpus_per_task = std::max<std::uint16_t>(info.cpus_per_task, 1);
     if (is_allocated(job.state)) {

@@ -3,7 +3,11 @@
 
 #include "common/log.h"
 
+#include <algorithm>
+#include <array>
 #include <exception>
+#include <string_view>
+#include <utility>
 
 namespace bridge {
 
@@ -27,10 +31,32 @@ std::string foreign_selector(const Conf &conf)
     return selector;
 }
 
+// As the API server, or Go's encoding/json, writes it: its parameters go into
+// claims, and are compared there to the byte. These characters are in texts only.
+std::string as_go_writes(const std::string &json)
+{
+    static const std::array<std::pair<std::string_view, std::string_view>, 5>
+        escapes{{{"<", "\\u003c"},
+                 {">", "\\u003e"},
+                 {"&", "\\u0026"},
+                 {"\xe2\x80\xa8", "\\u2028"},
+                 {"\xe2\x80\xa9", "\\u2029"}}};
+    std::string text;
+    for (std::size_t i = 0; i < json.size();) {
+        auto escape = std::ranges::find_if(escapes, [&](const auto &one) {
+            return json.compare(i, one.first.size(), one.first) == 0;
+        });
+        bool plain = escape == escapes.end();
+        text += plain ? std::string_view(json).substr(i, 1) : escape->second;
+        i += plain ? 1 : escape->first.size();
+    }
+    return text;
+}
+
 // Its configuration is compact JSON again, as the API server stores it.
 DeviceClass read_class(const Json &json)
 {
-    return device_class_from(json, json.dump());
+    return device_class_from(json, as_go_writes(json.dump()));
 }
 
 ResourceClaim read_claim(const Json &json)

@@ -195,6 +195,12 @@ std::string no_devices_words()
            "contribs/kubernetes/components/devices is not installed.";
 }
 
+std::string claims_unlisted_words()
+{
+    return "The ResourceClaims, ResourceSlices and DeviceClasses of the cluster "
+           "are not listed yet.";
+}
+
 std::string devices_unfit_words(const std::string &why)
 {
     return std::format(" The devices of the node that Slurm chose would not do: "

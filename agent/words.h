@@ -59,6 +59,7 @@ std::string not_adopted_words(const std::string &why);
 // off.
 std::string no_device_gres_words();
 std::string no_devices_words();
+std::string claims_unlisted_words();
 
 // " The devices of the nodes that Slurm chose would not do: …."
 std::string devices_unfit_words(const std::string &why);

@@ -83,12 +83,26 @@ TEST_CASE("an allocated claim only gets one more consumer")
 {
     Setting s(allocated("gpu-3", "a"));
     s.plan.allocated = true;
+    s.plan.has = s.claim().devices;
 
     REQUIRE(s.reserve());
 
     CHECK(s.kube.count("write_claim") == 0);
     CHECK(s.claim().reserved_for.size() == 2);
     CHECK(s.claim().devices.at(0).device == "gpu-3");
+}
+
+TEST_CASE("an allocated claim that has other devices now is left alone")
+{
+    Setting s(allocated("gpu-3", "a"));
+    s.plan.allocated = true;
+    s.plan.has = {{"gpu.example.com", "kn1", "gpu-2"}};
+
+    auto said = s.reserve();
+
+    REQUIRE_FALSE(said);
+    CHECK(said.error().code == Code::conflict);
+    CHECK(s.claim().reserved_for.size() == 1);
 }
 
 TEST_CASE("somebody else's write in between: the claim is read again")
@@ -188,6 +202,7 @@ TEST_CASE("one of several consumers only gives its reservation back")
 {
     Setting s(allocated("gpu-3", "a"));
     s.plan.allocated = true;
+    s.plan.has = s.claim().devices;
     REQUIRE(s.reserve());
     REQUIRE(s.release());
 

@@ -183,7 +183,8 @@ TEST_CASE("an allocated claim gets the Pod's reservation, where its devices are"
     Setting done;
     done.add(at("kn1", ours));
     CHECK(done.plan({2}).misfit == "");
-    CHECK(done.plan({2}).claims.empty());
+    CHECK(done.plan({2}).claims.at(0).has ==
+          std::vector<DeviceId>{{"gpu.example.com", "kn1", "gpu-2"}});
     CHECK(done.plan({1}).misfit.contains("no claim"));
 }
 
@@ -199,6 +200,20 @@ TEST_CASE("adminAccess takes devices that others have, and none of the job's")
 
     CHECK(plan.wait == "");
     CHECK(words(plan.claims.at(0)) == "watch=gpu-0 watch=gpu-1 use=gpu-3");
+}
+
+TEST_CASE("two requests with adminAccess of one claim get different devices")
+{
+    Setting s;
+    s.add(claim_text("c", R"("requests":[)" +
+                              exactly("a", 1, R"(,"adminAccess":true)") + "," +
+                              exactly("b", 1, R"(,"adminAccess":true)") + "," +
+                              exactly("use", 1) + "]"));
+
+    ClaimsPlan plan = s.plan({0});
+
+    CHECK(plan.misfit == "");
+    CHECK(words(plan.claims.at(0)) == "a=gpu-1 b=gpu-2 use=gpu-0");
 }
 
 TEST_CASE("claims that are too intricate come to an end")

@@ -80,6 +80,24 @@ TEST_CASE("a pending job that asks for other devices is renewed")
     CHECK(std::holds_alternative<Renew>(decided("", "gres/gpu:1")));
 }
 
+TEST_CASE("a job keeps its place while a type of device cannot be told")
+{
+    auto decided = [](const std::string &asked, const std::string &needed) {
+        return decide(with_devices({.gres = needed},
+                                   job_with_gres(JobState::pending, asked)),
+                      nodes);
+    };
+    CHECK(std::holds_alternative<Wait>(
+        decided("gres/gpu:a:1", "gres/gpu:1"))); // its driver is away
+    CHECK(std::holds_alternative<Wait>(decided("gres/gpu:1", "gres/gpu:a:1")));
+    CHECK(std::holds_alternative<Renew>(
+        decided("gres/gpu:a:1", "gres/gpu:b:1")));
+    CHECK(std::holds_alternative<Renew>(
+        decided("gres/gpu:a:1", "gres/gpu:2")));
+    CHECK(std::holds_alternative<Renew>(
+        decided("gres/gpu:1", "gres/gpu:1,gres/nic:1")));
+}
+
 TEST_CASE("what an allocation with devices leads to")
 {
     auto decided = [](GangDevices devices) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/device_catalog.h"
 
+#include "agent/gres_memo.h"
 #include "common/json.h"
 #include "tests/unit/test_data.h"
 
@@ -75,12 +76,12 @@ class Cluster {
             class_name, selectors);
         ResourceClaim claim = resource_claim_from(json_of(text), text);
         REQUIRE(claim.objection == "");
-        auto made = gres_for(catalog, claim.requests.at(0).choices.at(0));
-        if (!made)
-            return std::string(code_name(made.error().code)) + ": " +
-                   made.error().message;
-        return made->gres + (made->type.empty() ? "" : ":" + made->type) +
-               (made->exact ? " exact" : "");
+        const DeviceRequest &request = claim.requests.at(0).choices.at(0);
+        std::string said = words(gres_for(catalog, request));
+        auto now = std::make_shared<const DeviceCatalog>(catalog);
+        CHECK(words(memo_.gres_for(now, request)) == said);
+        CHECK(words(memo_.gres_for(now, request)) == said); // remembered
+        return said;
     }
 
     std::string device_name(const std::string &node, std::uint32_t index) const
@@ -92,7 +93,17 @@ class Cluster {
     DeviceCatalog catalog;
 
   private:
+    static std::string words(const Result<GresWish> &made)
+    {
+        if (!made)
+            return std::string(code_name(made.error().code)) + ": " +
+                   made.error().message;
+        return made->gres + (made->type.empty() ? "" : ":" + made->type) +
+               (made->exact ? " exact" : "");
+    }
+
     std::vector<ResourceSlicePtr> slices_;
+    mutable GresMemo memo_; // of all tests' catalogs, one after another
 };
 
 constexpr char model_a[] = "device.attributes['d'].model == 'A'";

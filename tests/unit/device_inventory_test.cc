@@ -59,6 +59,17 @@ TEST_CASE("the first class of the list that takes a device says its type")
     CHECK(bed.inventory().complaints.empty()); // the class may come
 }
 
+TEST_CASE("a device that is given in shares is not counted, and named")
+{
+    Bed bed;
+    bed.pools = make_pools({make_slice(
+        "n1", {"a0"}, {.device = R"("allowMultipleAllocations":true)"})});
+
+    CHECK(bed.now() == "");
+    REQUIRE(bed.inventory().complaints.size() == 1);
+    CHECK(bed.inventory().complaints[0].contains("shares of a device"));
+}
+
 TEST_CASE("what must not be chosen, or is nobody's alone, is not counted")
 {
     Bed bed;

@@ -43,6 +43,7 @@ class Bed {
         now_ += std::chrono::seconds(1);
         NodePlanInput input = make_input(nodes);
         input.count_devices = counts;
+        input.await_devices = awaits;
         input.devices = inventory_;
         input.device_claims = std::make_shared<const DeviceClaims>(claims);
         auto result = sync_nodes({input, true, false, now_}, slurm, conf, state);
@@ -89,6 +90,7 @@ class Bed {
                                    {"gpu", "gpu", "other"}};
     DeviceClaims claims;
     bool counts = true;
+    bool awaits = false; // the agent has just started
     std::map<std::string, DeviceIndex> indexes;
     std::string words;
 
@@ -100,6 +102,20 @@ class Bed {
 constexpr char three[] = "k8sdev:1|gpu!a100@d/n1:a0:a1!other@d/n1:h2";
 
 } // namespace
+
+TEST_CASE("soon after the start no node is made before its devices are known")
+{
+    Bed bed;
+    bed.awaits = true;
+    bed.sync();
+    CHECK(bed.slurm.count("create_node") == 0);
+
+    bed.publish({"a0"});
+    bed.sync();
+
+    CHECK(bed.slurm.count("create_node") == 1);
+    CHECK(bed.gres() == "gpu:a100:1");
+}
 
 TEST_CASE("a node is made with its devices, and then told which they are")
 {
