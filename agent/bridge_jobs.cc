@@ -21,6 +21,13 @@ bool differs(const Job &known, const Job &listed)
     return listed.state != known.state || moved;
 }
 
+bool is_binder(const Gang &gang, const Job &job)
+{
+    return std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
+        return binder_of(*pod) == job.ref;
+    });
+}
+
 } // namespace
 
 void Bridge::on(JobsLoaded &loaded)
@@ -79,9 +86,12 @@ void Bridge::take_jobs(const std::string &uid, std::vector<Job> &jobs)
         take_first_job(*entry, jobs);
     }
     std::optional<Job> &current = entry->gang.job; // none: Slurm has lost it
+    bool sure = current && std::ranges::any_of(jobs, [&](const Job &job) {
+        return lives(job) && job.ref == current->ref;
+    });
     for (Job &job : jobs) {
         if (!current || job.ref != current->ref) {
-            if (!is_ended(job.state))
+            if (!is_ended(job.state) && (sure || !is_binder(entry->gang, job)))
                 cancel_duplicate(entry->gang, job);
         } else if (!is_ended(current->state) && differs(*current, job)) {
             entry->gang.stale = true;
@@ -150,21 +160,32 @@ void Bridge::take_first_job(GangEntry &entry, std::vector<Job> &jobs)
         entry.gang.stale = true;
 }
 
+// The job that bound Pods must not be ended unless slurmctld knows the one that
+// took its place: where a crash has lost that, the end of this one would be read
+// as a user's word to end the Pods. libslurm waits for a slurmctld that starts.
 void Bridge::cancel_duplicate(const Gang &gang, const Job &job)
 {
     log_warning("ending a second job of one gang",
                 {{"JobId", job.ref.id}, {"Gang", job.tag.gang}});
-    auto by_it = [&](const PodPtr &pod) { return binder_of(*pod) == job.ref; };
-    bool lost = job.state == JobState::pending &&
-                std::ranges::any_of(gang.pods, by_it);
+    std::optional<JobRef> successor;
+    if (is_binder(gang, job))
+        successor = gang.job->ref;
+    bool lost = successor && job.state == JobState::pending;
     std::string words = second_job_words(gang.job, lost);
-    ports_.workers.push([&slurm = ports_.slurm, ref = job.ref, words](Kube &) {
+    ports_.workers.push([this, ref = job.ref, successor, words,
+                         began = absences_at_list_](Kube &) {
         // A job that has ended meanwhile keeps its exit code. The next resync
         // tries again what fails here.
-        auto now = slurm.load(ref);
-        if (!now || is_ended(now->state))
+        Slurm &slurm = ports_.slurm;
+        auto lives = [&slurm](JobRef one) {
+            auto now = slurm.load(one);
+            return now && !is_ended(now->state);
+        };
+        if (!lives(ref))
             return;
         (void)slurm.set_comment(ref, words); // for people only
+        if (successor && (!lives(*successor) || absences_ != began))
+            return;
         (void)slurm.cancel(ref);
     });
 }

@@ -379,6 +379,35 @@ TEST_CASE("a Pod whose job is pending again lives on, and gets a new job there")
     CHECK(pod.label(names::job_id_label) == "2");
 }
 
+// The second crash takes slurmctld back to before the new job of the Pod.
+TEST_CASE("a second crash, whenever it comes, does not make our own cancel of the "
+          "first job a user's")
+{
+    for (int steps = 0; steps < 60; steps++) {
+        CAPTURE(steps);
+        World world;
+        world.start_agent();
+        world.create("web");
+        world.run_containers("web");
+        world.slurm.hold(1);
+        world.slurm.hold(2);
+        world.slurm.unallocate(1);
+        world.cut_socket();
+        world.connect_socket();
+        world.step(steps);
+        for (JobId lost : {2u, 3u})
+            world.slurm.purge(lost);
+        world.slurm.unallocate(1);
+        world.cut_socket();
+        world.connect_socket();
+        world.pass(seconds(60));
+
+        Pod pod = *world.pod("web");
+        CHECK(pod.living());
+        CHECK_FALSE(told_to_end(pod));
+    }
+}
+
 // Slurm gives a pending job no exit code: its comment says what became of it.
 TEST_CASE("a Pod that ends while slurmctld is away, and comes back before its "
           "allocation")
