@@ -45,12 +45,22 @@ TEST_CASE("nothing is counted until slices and classes were listed once")
     world.start_agent();
     world.list_slices({make_slice("kn1", {"g0", "g1"})});
     world.pass(seconds(5));
-    CHECK(world.gres() == "");
+    CHECK(world.slurm.count("create_node") == 0);
 
     world.list_classes();
     world.pass(seconds(5));
+    CHECK(world.slurm.count("create_node") == 2); // made once, with what it has
     CHECK(world.gres() == "gpu:a100:2");
     CHECK(world.slurm.node("kn1").extra == two);
+}
+
+TEST_CASE("a cluster that never lists devices has nodes all the same")
+{
+    Devices world;
+    world.start_agent();
+    world.pass(seconds(60));
+
+    CHECK(world.gres() == "");
 }
 
 TEST_CASE("an agent that starts takes nothing away before it knows the devices")
