@@ -176,8 +176,13 @@ NodePlanInput Bridge::plan_input()
 
 void Bridge::sync_node_list()
 {
+    constexpr Clock::time_point over = Clock::time_point::min();
     syncing_nodes_ = true;
     sync_began_ = now_;
+    if (!devices_expected() && devices_expected_until_.value_or(over) != over) {
+        devices_expected_until_ = over;
+        nodes_change_soon(); // those that were not made
+    }
     bool changed = nodes_changed_ && nodes_due_ <= now_;
     if (changed)
         nodes_changed_ = false;
