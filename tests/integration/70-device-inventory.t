@@ -44,6 +44,7 @@ def none_left():
 
 
 def fresh():
+    bed.ctl("start", "slurmk8sd")
     bed.clean()
     devices.withdraw()
     none_left()
@@ -181,7 +182,8 @@ def killed_at_the_table():
     for side in ("before", "after"):
         point = f"set_extra:{side}"
         check(point in faults.points(), f"there is no fault point {point}")
-        bed.ctl("kill", "slurmk8sd")
+        if faults.alive():
+            bed.ctl("kill", "slurmk8sd")
         came.insert(0, device(f"new-{side}"))
         publish(NODE, came)
         faults.Fault(point).wait_dead()
