@@ -9,10 +9,12 @@ import subprocess
 import time
 
 import bed
+import chaos_devices
 import chaos_plan
 import chaos_watch
 import end_states
 import invariants
+from chaos_devices import ChaosDevices
 from chaos_gangs import ChaosGangs
 from chaos_hybrid import ChaosHybrid
 from chaos_watch import DEADLINE, DELETED, OWN, SLURM
@@ -48,9 +50,12 @@ class Chaos:
     """One run. violations: (number of the operation, words)."""
 
     def __init__(self, seed, say, without=(), everything=False, mixed=False,
-                 gangs=False):
+                 gangs=False, devices=False):
         self.seed, self.say, self.mixed = seed, say, mixed
-        self.with_gangs = gangs
+        self.with_gangs, self.with_devices = gangs, devices
+        if devices:
+            chaos_devices.turn_on()
+        self.devices = ChaosDevices(self) if devices else None
         self.gangs = ChaosGangs(self)
         self.hybrid = ChaosHybrid(self) if mixed else None
         self.off = {} if everything else OFF | (OFF_MIXED if mixed else {})
@@ -72,7 +77,7 @@ class Chaos:
         began = time.monotonic()
         for op in itertools.islice(
                 chaos_plan.plan(self.seed, self.without, self.mixed,
-                                self.with_gangs), count):
+                                self.with_gangs, self.with_devices), count):
             self.number = op.number
             self.counts[op.kind] += 1
             self.say(str(op))
@@ -95,38 +100,46 @@ class Chaos:
                  lambda: bed.service_account(NAMESPACE))
         self._sweep()
         observer = chaos_watch.Observer(chaos_watch.allocatable_of_nodes(),
-                                        self.causes, self._violation)
-        self.watch = chaos_watch.Watch(NAMESPACE, observer)
+                                        self.causes, self.report)
+        self.watch = chaos_watch.Watch(
+            f"/api/v1/namespaces/{NAMESPACE}/pods", observer)
         self.watch.start()
+        self.watches = [self.watch]
+        if self.devices:
+            self.watches.append(self.devices.prepare())
         if self.hybrid:
             self.hybrid.prepare()
         wait_for("the watch of Pods", self.watch.connected.is_set)
 
-    def _violation(self, words):
+    def report(self, words):
+        """A violation, at the operation under way."""
         self.violations.append((self.number, words))
         self.say(f"VIOLATION at op {self.number}: {words}")
 
     def _do(self, op):
         name = "_do_" + op.kind.replace("-", "_")
         try:
-            (getattr(self, name, None) or getattr(self.gangs, name, None) or
-             getattr(self.hybrid, name))(op)
+            next(filter(None, (
+                getattr(part, name, None) for part in
+                (self, self.gangs, self.hybrid, self.devices))))(op)
             if self.hybrid:
                 self.hybrid.look(op)
         except (bed.ApiError, AssertionError, OSError,
                 subprocess.SubprocessError) as error:
             # Many operations come too late for what they are about.
             self.say(f"  {str(error).strip().splitlines()[-1][:150]}")
-        if self.watch.failed:
-            raise self.watch.failed
+        for watch in self.watches:
+            if watch.failed:
+                raise watch.failed
 
     # ---- Pods
 
     def _do_apply(self, op, scheduler="slurm"):
         self.apply_pod(op, scheduler)
 
-    def apply_pod(self, op, scheduler="slurm", labels=None, sizes=()):
-        """labels and annotations (sizes) of a gang beside what op says."""
+    def apply_pod(self, op, scheduler="slurm", labels=None, sizes=(), more=None):
+        """labels and annotations (sizes) of a gang beside what op says; more: of
+        the spec."""
         asked = op.words
         causes = self.causes[op.pod]
         if asked.get("run"):
@@ -135,14 +148,15 @@ class Chaos:
             causes.add(DEADLINE)
         if asked.get("limit") == "1":
             causes.add(SLURM)
-        if asked.get("partition") == "khlow":  # it may be preempted
+        if asked.get("partition") in chaos_plan.PREEMPTED:
             causes.add(SLURM)
         annotations = {
             bed.PARTITION: asked.get("partition"),
             "sandbox/run": asked.get("run"), "sandbox/exit": asked.get("exit"),
             "sandbox/stop": asked.get("stop"), bed.TIMELIMIT: asked.get("limit"),
             "chaos/deadline": asked.get("deadline"), **dict(sizes)}
-        spec = {"terminationGracePeriodSeconds": asked["grace"]}
+        spec = {"terminationGracePeriodSeconds": asked["grace"],
+                **(more or {})}
         if asked.get("deadline"):
             spec["activeDeadlineSeconds"] = asked["deadline"]
         body = bed.pod(
@@ -311,12 +325,12 @@ class Chaos:
             if self._crash_explains(wrong):
                 self.say(f"slurmctld crashed just then: {wrong}")
             else:
-                self._violation(str(wrong))
+                self.report(str(wrong))
         self.say(f"settled in {time.monotonic() - began:.0f} s: "
                  f"{len(self.violations)} violations so far")
         self._sweep()
         for wrong in invariants.settled():
-            self._violation(f"when all Pods are gone: {wrong}")
+            self.report(f"when all Pods are gone: {wrong}")
         self.causes.clear()
 
     def _crash_explains(self, wrong):
@@ -357,8 +371,8 @@ class Chaos:
         for line in set(held):
             if "JobHeld" in line:
                 bed.run("scontrol", "release", line.split()[0], check=False)
-        if self.hybrid:
-            self.hybrid.undo()
+        for part in filter(None, (self.hybrid, self.devices)):
+            part.undo()
         self._write_conf(self.conf)
         bed.ctl("kill", "--signal", "HUP", "slurmk8sd")
         wait_for("the agent to serve", bed.serves, 60)
@@ -373,3 +387,5 @@ class Chaos:
         wait_for("all Pods to go", lambda: not bed.pods(NAMESPACE), 90)
         wait_for("all jobs to end",
                  lambda: not bed.run("squeue", "--noheader").strip(), 60)
+        if self.devices:
+            self.devices.sweep()

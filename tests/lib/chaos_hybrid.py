@@ -117,7 +117,7 @@ class ChaosHybrid:
             return
         cpus, jobs, pods = hybrid.together()
         if cpus > hybrid.CPUS:
-            self.run._violation(f"{jobs} jobs and {pods} Pods have {cpus} CPUs "
+            self.run.report(f"{jobs} jobs and {pods} Pods have {cpus} CPUs "
                                 f"of {SHARED_NODE}")
 
     def undo(self):

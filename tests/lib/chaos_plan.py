@@ -56,6 +56,17 @@ GANG_SIZES = ((2, 10), (3, 6), (4, 8), (8, 5), (16, 3), (32, 2), (64, 1))
 MIXED_UNDO = {"job-suspend": "job-resume", "pod-suspend": "pod-resume",
               "slurmd-kill": "slurmd-start", "node-not-ready": "node-ready",
               "node-delete": "node-make"}
+# In a run with devices: Pods with ResourceClaims, in partitions of which some are
+# preempted, and what drivers do.
+DEVICES = {"apply-devices": 30, "apply-shared": 4, "driver-gone": 0.7,
+           "republish": 1.5, "device-lost": 0.7, "device-tainted": 0.7}
+DEVICES_OF_NODE = 8
+DEVICE_COUNTS = ((1, 10), (2, 6), (3, 1), (4, 4), (6, 1), (8, 3))
+DEVICE_UNDO = {"driver-gone": "driver-back", "device-lost": "device-found",
+               "device-tainted": "device-untainted"}
+DEVICE_PLACES = {"kwok": 8, "high": 2, "low": 3, "requeue": 3}
+ENDLESS_DEVICES = 40  # of Pods that run on, at most: some wait
+PREEMPTED = {"khlow", "low", "requeue"}
 PLACES = {"kwok": 8, "khybrid": 6, "khlow": 4}  # partition: share of the Pods
 SHARED = ("khybrid", "khlow")  # of the node that jobs and Pods share; the first
                                # preempts the second
@@ -68,27 +79,32 @@ ASKS_SLURM = {"scancel", "hold", "release", "time-limit", "drain", "undrain",
 ASKS_KUBERNETES = {"apply", "apply-too-big", "apply-other", "delete", "cordon",
                    "apply-gang", "gang-member-delete",
                    "uncordon", "node-not-ready", "node-ready", "node-delete",
-                   "node-make"}
+                   "node-make", "apply-devices", "apply-shared", "republish",
+                   *DEVICE_UNDO, *DEVICE_UNDO.values()}
 OF_THE_AGENT = {"agent-kill", "agent-stop", "agent-restart", "reload",
                 "socket-remove"}
 
 
-def plan(seed, without=(), mixed=False, gangs=False):
+def plan(seed, without=(), mixed=False, gangs=False, devices=False):
     """Operations without end. without: kinds that are left out; to leave one
-    out, to mix or to have gangs gives other operations."""
-    return Planner(seed, without, mixed, gangs).operations()
+    out, to mix, to have gangs or devices gives other operations."""
+    return Planner(seed, without, mixed, gangs, devices).operations()
 
 
 class Planner:
-    def __init__(self, seed, without, mixed, gangs=False):
+    def __init__(self, seed, without, mixed, gangs=False, devices=False):
         self.random = random.Random(seed)
         self.mixed = mixed
         self.weights = {k: w for k, w in
                         (WEIGHTS | (MIXED if mixed else {}) |
-                         (GANGS if gangs else {})).items()
+                         (GANGS if gangs else {}) |
+                         (DEVICES if devices else {})).items()
                         if k not in without}
         self.gangs = {}      # name: number of Pods
-        self.undo_of = UNDO | (MIXED_UNDO if mixed else {})
+        self.devices = {}    # name: number, of Pods that run on
+        self.odd = set()     # nodes to whose devices something is done
+        self.undo_of = UNDO | (MIXED_UNDO if mixed else {}) | \
+            (DEVICE_UNDO if devices else {})
         self.jobs = {}       # name: CPUs, of ordinary ones that run on
         self.short_jobs = []
         self.shared = []     # Pods where jobs are too
@@ -112,7 +128,7 @@ class Planner:
         """Everything is undone by whoever carries it out."""
         for known in (self.pods, self.short, self.held, self.nodes, self.down,
                       self.undo, self.jobs, self.short_jobs, self.shared,
-                      self.gangs):
+                      self.gangs, self.devices, self.odd):
             known.clear()
         return Op(number, "settle")
 
@@ -122,7 +138,8 @@ class Planner:
             if due <= number and self._possible(kind):
                 self.undo.remove(entry)
                 self.held.discard(pod)
-                self.nodes.discard(node)
+                (self.odd if kind in DEVICE_UNDO.values() else
+                 self.nodes).discard(node)
                 self.down.discard(kind.split("-")[0])
                 return Op(number, kind, pod, node)
         return None
@@ -141,8 +158,8 @@ class Planner:
         if kind.startswith("api"):
             return 2, 15
         return (3, 40) if kind in ("cordon", "drain", "hold", "node-down",
-                                   "node-not-ready", "node-delete") \
-            else (1, 25)
+                                   "node-not-ready", "node-delete",
+                                   *DEVICE_UNDO) else (1, 25)
 
     def _possible(self, kind):
         up = self.down.isdisjoint
@@ -152,6 +169,11 @@ class Planner:
             return False
         if kind in OF_THE_AGENT:
             return up({"agent"})
+        if kind in ("apply-devices", "apply-shared") and \
+                sum(self.devices.values()) >= ENDLESS_DEVICES:
+            return False
+        if kind in DEVICE_UNDO:
+            return len(self.odd) < NODES - 1
         if kind.startswith("apply"):
             return sum(self.pods.values()) < ENDLESS
         if kind in ("delete", "scancel", "time-limit"):
@@ -234,6 +256,61 @@ class Planner:
                     "again": self.random.choice((None, 1, 1))}
         return op
 
+    # ---- Devices
+
+    def _apply_devices(self, op):
+        pick = self.random.choices
+        op = self._apply(op)
+        model = pick((None, "A100", "H100"), (4, 1, 1))[0]
+        counts, weights = zip(*DEVICE_COUNTS)
+        count = pick(counts, weights)[0]
+        most = DEVICES_OF_NODE // 2 if model else DEVICES_OF_NODE
+        op.words |= {
+            "cpu": pick(("500m", "1", "2"), (2, 4, 1))[0], "memory": "16Mi",
+            "devices": min(count, most), "model": model,
+            "partition": pick(list(DEVICE_PLACES),
+                              list(DEVICE_PLACES.values()))[0]}
+        if op.pod in self.pods:
+            self.pods[op.pod] = 1
+            self.devices[op.pod] = op.words["devices"]
+        return op
+
+    def _apply_shared(self, op):
+        op = self._apply_devices(op)
+        op.words["count"] = self.random.choice((2, 2, 3))
+        known = self.pods if op.pod in self.pods else None
+        self._forget(op.pod)
+        for i in range(op.words["count"]):
+            name = f"{op.pod}-{i}"
+            if known is None:
+                self.short.append(name)
+            else:
+                self.pods[name] = 1
+                self.devices[name] = op.words["devices"] if i == 0 else 0
+        return op
+
+    def _some_device(self, op):
+        names = [f"kn{i + 1}" for i in range(NODES)]
+        op.node = self.random.choice([n for n in names if n not in self.odd])
+        self.odd.add(op.node)
+        if op.kind != "driver-gone":
+            index = self.random.randrange(DEVICES_OF_NODE)
+            model = "a" if index < DEVICES_OF_NODE // 2 else "h"
+            op.words = {"device": f"{model}{index}"}
+        return op
+
+    _driver_gone = _device_lost = _device_tainted = _some_device
+
+    def _republish(self, op):
+        op.node = f"kn{self.random.randrange(NODES) + 1}"
+        half = DEVICES_OF_NODE // 2
+        order = [f"a{i}" for i in range(half)] + \
+            [f"h{i}" for i in range(half, DEVICES_OF_NODE)]
+        self.random.shuffle(order)
+        op.words = {"order": ",".join(order),
+                    "slices": self.random.choice((1, 1, 2, 3))}
+        return op
+
     def _apply_too_big(self, op):
         op.pod = f"c{op.number}"
         op.words = {"cpu": "17", "memory": "16Mi", "grace": 1}
@@ -270,6 +347,7 @@ class Planner:
     def _forget(self, pod):
         self.pods.pop(pod, None)
         self.gangs.pop(pod, None)
+        self.devices.pop(pod, None)
         if pod in self.short:
             self.short.remove(pod)
 

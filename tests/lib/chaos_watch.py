@@ -118,9 +118,9 @@ def _collected(status):
 class Watch(threading.Thread):
     """Feeds an Observer from the API server, whatever becomes of that."""
 
-    def __init__(self, namespace, observer):
+    def __init__(self, path, observer):
         super().__init__(daemon=True)
-        self.path = f"/api/v1/namespaces/{namespace}/pods"
+        self.path = path
         self.observer = observer
         self.failed = None
         self.connected = threading.Event()

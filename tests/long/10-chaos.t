@@ -1,31 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Chaos: 20,000 random operations, with each of three seeds. CHAOS_OPS and
-CHAOS_SEEDS ("4,5") in the environment say otherwise. What each run did is in
-the sandbox's log directory, chaos-SEED.log."""
-import os
+"""Chaos: 20,000 random operations, with each of three seeds.
+CHAOS_OPS and CHAOS_SEEDS ("4,5") in the environment say otherwise. What each run
+did is in the sandbox's log directory, chaos-SEED.log."""
 import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
-import bed
 import chaos_log
-from tap import case, run
 
-OPERATIONS = int(os.environ.get("CHAOS_OPS", "20000"))
-SEEDS = os.environ.get("CHAOS_SEEDS", "1,2,3").split(",")
-
-
-def with_seed(seed):
-    def operations():
-        chaos_log.carry_out("chaos", seed, OPERATIONS)
-
-    operations.__name__ = f"seed_{seed}"
-    operations.__doc__ = f"{OPERATIONS} operations with seed {seed}"
-    return case(operations)
-
-
-for each in SEEDS:
-    with_seed(each)
-
-run(before_each=bed.clean, after_failure=bed.last_words)
+chaos_log.run_seeds("chaos", 20000, "1,2,3")

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Chaos with devices: Pods with ResourceClaims on Nodes of eight devices, whose
+drivers restart, publish anew, and lose devices."""
+import agent_conf
+import bed
+import chaos_watch
+import claims
+import devices
+from chaos_plan import DEVICES_OF_NODE, NODES
+from tap import wait_for
+
+NAMESPACE = "chaos"
+PATH = f"{claims.API}/namespaces/{NAMESPACE}"
+CLASSES = {claims.A100: f"device.driver == '{devices.DRIVER}' && "
+           f"device.attributes['{devices.DRIVER}'].model == 'A100'",
+           claims.CLASS: f"device.driver == '{devices.DRIVER}'"}
+GRES = (f"{claims.A100}:gpu:a100", f"{claims.CLASS}:gpu:h100")
+HALF = DEVICES_OF_NODE // 2
+NAMES = [f"a{i}" for i in range(HALF)] + \
+    [f"h{i}" for i in range(HALF, DEVICES_OF_NODE)]
+
+
+def turn_on():
+    """The agent counts the devices until this program ends."""
+    agent_conf.edit(lambda text: text + f"DeviceGres={','.join(GRES)}\n"
+                    "ResizeDelay=2\nNodeInterval=1\n", _drop_all)
+
+
+def _drop_all():
+    devices.withdraw()
+    for name in CLASSES:
+        devices.drop("deviceclasses", name)
+
+
+class Driver:
+    """Of one Node: what it publishes."""
+
+    def __init__(self, node):
+        self.node = node
+        self.generation = 0
+        self.names = list(NAMES)
+        self.lost = self.tainted = ""
+        self.slices = 1
+
+    def publish(self):
+        """All slices of the next generation, then the older ones go."""
+        self.generation += 1
+        made = [devices.device(name, "NoSchedule" if name == self.tainted
+                               else None)
+                for name in self.names if name != self.lost]
+        for i in range(self.slices):
+            devices.publish(self.node, made[i::self.slices], self.generation,
+                            self.slices, f"s{i}")
+        for title in devices.names_of("resourceslices"):
+            if title.startswith(f"{self.node}-s") and \
+                    int(title[len(self.node) + 2]) >= self.slices:
+                devices.drop("resourceslices", title)
+
+    def withdraw(self):
+        devices.withdraw(f"{self.node}-")
+        self.generation = 0
+
+
+class ClaimObserver:
+    """Takes the claims of one namespace in the API server's own order; no device
+    is ever in two of them."""
+
+    def __init__(self, report):
+        self.report = report
+        self.holders = {}  # device: claim's uid
+        self.names = {}
+
+    def changed(self, claim):
+        uid, name = claim["metadata"]["uid"], claim["metadata"]["name"]
+        self.deleted(claim)
+        self.names[uid] = name
+        for result in claims.results(claim):
+            device = f"{result['pool']}/{result['device']}"
+            other = self.holders.setdefault(device, uid)
+            if other != uid:
+                self.report(f"ResourceClaim {name}: {device} is in "
+                            f"{self.names[other]}, too")
+
+    def deleted(self, claim):
+        uid = claim["metadata"]["uid"]
+        self.holders = {d: u for d, u in self.holders.items() if u != uid}
+
+    def listed(self, known):
+        """After a gap."""
+        self.holders.clear()
+        for claim in known:
+            self.changed(claim)
+
+
+class ChaosDevices:
+    """The operations on devices of a Chaos run."""
+
+    def __init__(self, chaos):
+        self.chaos = chaos
+        self.drivers = {f"kn{i + 1}": Driver(f"kn{i + 1}")
+                        for i in range(NODES)}
+
+    def prepare(self):
+        _drop_all()
+        for name, cel in CLASSES.items():
+            devices.device_class(name, cel)
+        for driver in self.drivers.values():
+            driver.publish()
+        wait_for("the Nodes to have their devices", self._is_counted, 120)
+        watch = chaos_watch.Watch(
+            f"{PATH}/resourceclaims",
+            ClaimObserver(self.chaos.report))
+        watch.start()
+        wait_for("the watch of claims", watch.connected.is_set)
+        return watch
+
+    def _is_counted(self):
+        wanted = f"gpu:a100:{HALF},gpu:h100:{DEVICES_OF_NODE - HALF}"
+        return all(devices.gres(node) == wanted for node in self.drivers)
+
+    # ---- Pods
+
+    def _claim_spec(self, op):
+        asked = op.words
+        return claims.spec(claims.request(count=asked["devices"],
+                                          model=asked["model"]))
+
+    def _do_apply_devices(self, op):
+        """With a template of its own."""
+        bed.api("POST", f"{PATH}/resourceclaimtemplates", {
+            "metadata": {"name": op.pod},
+            "spec": {"spec": self._claim_spec(op)}})
+        self.chaos.apply_pod(op, more=claims.with_template(op.pod))
+
+    def _do_apply_shared(self, op):
+        """Several Pods with one claim."""
+        bed.api("POST", f"{PATH}/resourceclaims", {
+            "metadata": {"name": op.pod}, "spec": self._claim_spec(op)})
+        name = op.pod
+        for i in range(op.words["count"]):
+            op.pod = f"{name}-{i}"
+            self.chaos.apply_pod(op, more=claims.with_claims(name))
+
+    # ---- Drivers
+
+    def _do_driver_gone(self, op):
+        self.drivers[op.node].withdraw()
+
+    def _do_driver_back(self, op):
+        self.drivers[op.node].publish()
+
+    def _do_republish(self, op):
+        """The same devices in another order, in one slice or in several."""
+        driver = self.drivers[op.node]
+        driver.names = op.words["order"].split(",")
+        driver.slices = op.words["slices"]
+        if driver.generation:
+            driver.publish()
+
+    def _change(self, op, **what):
+        driver = self.drivers[op.node]
+        vars(driver).update(what)
+        driver.publish()
+
+    def _do_device_lost(self, op):
+        self._change(op, lost=op.words["device"])
+
+    def _do_device_found(self, op):
+        self._change(op, lost="")
+
+    def _do_device_tainted(self, op):
+        self._change(op, tainted=op.words["device"])
+
+    def _do_device_untainted(self, op):
+        self._change(op, tainted="")
+
+    # ---- At rest
+
+    def undo(self):
+        for driver in self.drivers.values():
+            driver.lost = driver.tainted = ""
+            driver.publish()
+
+    def sweep(self):
+        """Templates and users' claims go; a Pod's own goes with it."""
+        for kind in ("resourceclaimtemplates", "resourceclaims"):
+            for item in bed.api("GET", f"{PATH}/{kind}")["items"]:
+                try:
+                    bed.api("DELETE", f"{PATH}/{kind}/"
+                            f"{item['metadata']['name']}", {})
+                except bed.ApiError as error:
+                    if error.status != 404:
+                        raise
+        wait_for("all claims to go", lambda: not bed.api(
+            "GET", f"{PATH}/resourceclaims")["items"], 60)
