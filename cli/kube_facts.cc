@@ -26,6 +26,7 @@ constexpr PolicyName policies[] = {
     {"slurm-k8s-bridge-agent-nodes", Feature::nodes_patch, false, false},
     {"slurm-k8s-bridge-node-marks", Feature::nodes_patch, false, true},
     {"slurm-k8s-bridge-agent-claims", Feature::volumes, false, false},
+    {"slurm-k8s-bridge-agent-volumes", Feature::volumes, false, false},
     {"slurm-k8s-bridge-agent-resourceclaims", Feature::devices, false, false},
 };
 
