@@ -44,15 +44,8 @@ def index_names(job):
     """The devices of the job's GRES indexes, in order."""
     node = job["nodes"]
     names = devices.indexes(node).split()
-    found = []
-    for text in job["gres_detail"]:
-        for part in text.split("IDX:")[1:]:
-            for run_of in part.split(")")[0].split(","):
-                if not run_of:  # "gpu:h100:0(IDX:)"
-                    continue
-                first, _, last = run_of.partition("-")
-                found += range(int(first), int(last or first) + 1)
-    return " ".join(names[i] for i in sorted(found))
+    found = devices.gres_indexes(" ".join(job["gres_detail"]))
+    return " ".join(names[i] for i in found)
 
 
 def same_devices(name, *made):

@@ -95,6 +95,11 @@ def consumers(made):
             (made or {}).get("status", {}).get("reservedFor", [])]
 
 
+def consumer_uids(made):
+    return [e["uid"] for e in
+            (made or {}).get("status", {}).get("reservedFor", [])]
+
+
 def put_status(made, status, token=None):
     return bed.api("PUT", path("resourceclaims", made["metadata"]["name"]) +
                    "/status", {**made, "status": status}, token=token)

@@ -29,6 +29,23 @@ def where():
                         bed.TOP / "../shared/controllers")
 
 
+def why_missing(name):
+    """Why the program cannot be had; "": it can."""
+    there = (where() / f"{name}.xz").exists()
+    return "" if there else f"no {name}.xz in {where()}: set CONTROLLERS"
+
+
+def unpack(name, to):
+    """The program, as the file to, unless that is there."""
+    if to.exists():
+        return
+    packed = where() / f"{name}.xz"
+    half = to.with_name(to.name + ".new")  # nobody sees half of it
+    half.write_bytes(lzma.open(packed).read())
+    half.chmod(0o755)
+    half.rename(to)
+
+
 class Controller:
     """Runs one of them, from start() to stop()."""
 
@@ -41,13 +58,11 @@ class Controller:
         self.process = None
 
     def start(self):
-        if not (self.from_ / f"{self.name}.xz").exists():
-            raise Skip(f"no {self.name}.xz in {self.from_}: set CONTROLLERS")
+        if why := why_missing(self.name):
+            raise Skip(why)
         self.here.mkdir(parents=True, exist_ok=True)
         binary = self.here / self.name
-        if not binary.exists():
-            binary.write_bytes(lzma.open(self.from_ / f"{self.name}.xz").read())
-            binary.chmod(0o755)
+        unpack(self.name, binary)
         self._certificate()
         bed.run("kubectl", "apply", "--server-side", "--force-conflicts", "-f",
                 str(self.from_ / f"{self.name}-crd.yaml"))

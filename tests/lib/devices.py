@@ -42,12 +42,12 @@ def device(name, taint=None):
     return made
 
 
-def publish(node, devices, generation=1, slices=1, name="all"):
+def publish(node, devices, generation=1, slices=1, name="all", driver=DRIVER):
     """A slice of the node's pool, made or replaced."""
-    title = f"{node}-{name}.{DRIVER}"
+    title = f"{node}-{name}.{driver}"
     body = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice",
             "metadata": {"name": title},
-            "spec": {"driver": DRIVER, "nodeName": node, "devices": devices,
+            "spec": {"driver": driver, "nodeName": node, "devices": devices,
                      "pool": {"name": node, "generation": generation,
                               "resourceSliceCount": slices}}}
     try:
@@ -111,6 +111,16 @@ def wait_gres(name, wanted, seconds=40):
 def wait_indexes(name, wanted, seconds=40):
     wait_for(f"{name} to have the indexes {wanted or '(none)'}",
              lambda: indexes(name) == wanted, seconds, every=0.2)
+
+
+def gres_indexes(text):
+    """All in a text of Slurm's: [0, 2, 3] of "gpu:a100:3(IDX:0,2-3)"."""
+    found = []
+    for runs in re.findall(r"IDX:([0-9,-]*)", text):
+        for run in filter(None, runs.split(",")):  # none: "gpu:h100:0(IDX:)"
+            first, _, last = run.partition("-")
+            found += range(int(first), int(last or first) + 1)
+    return sorted(found)
 
 
 def index_of_job(job_id):
