@@ -108,7 +108,11 @@ def proxy_hears():
     """the proxy notes a warning, and a request that is not understood"""
     trust = ssl.create_default_context(cafile=os.environ["SANDBOX_CA"])
 
+    def noted():
+        return [e for e in proxy.entries() if DRY in e.path]
+
     def ask(body):
+        before = len(noted())
         connection = http.client.HTTPSConnection(
             "127.0.0.1", proxy.port, context=trust, timeout=60)
         connection.request(
@@ -117,7 +121,8 @@ def proxy_hears():
              "Authorization": "Bearer " + os.environ["SANDBOX_TOKEN"]})
         connection.getresponse().read()
         connection.close()
-        return [e for e in proxy.entries() if DRY in e.path][-1]
+        wait_for("the proxy's note", lambda: len(noted()) > before)
+        return noted()[-1]
 
     entry = ask({"metadata": {"name": "x"}, "spec": {"nonsense": 1}})
     equal(entry.answered, 201, "answer")
