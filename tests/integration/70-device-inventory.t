@@ -178,14 +178,14 @@ def killed_at_the_table():
     writes it, and no index moves"""
     with_three()
     holder("busy", "gpu:a100:1")
-    came = three()
+    came = []
     for side in ("before", "after"):
         point = f"set_extra:{side}"
         check(point in faults.points(), f"there is no fault point {point}")
         if faults.alive():
             bed.ctl("kill", "slurmk8sd")
-        came.insert(0, device(f"new-{side}"))
-        publish(NODE, came)
+        came.append(device(f"new-{side}"))
+        publish(NODE, [*came, *three()])
         faults.Fault(point).wait_dead()
     bed.ctl("start", "slurmk8sd")
     wait_indexes(NODE, "a0 h1 a2 new-before new-after")
