@@ -255,6 +255,9 @@ constexpr std::array keys = {
     Key{"NodeInterval", set_seconds<&Conf::node_interval, 1, 3600>},
     Key{"LeaseNamespace", set_object_name<&Conf::lease_namespace>},
     Key{"LeaseName", set_object_name<&Conf::lease_name>},
+    Key{"SbatchNamespace", set_object_name<&Conf::batch_namespace>},
+    Key{"SbatchTemplate", set_path<&Conf::batch_template>},
+    Key{"MaxScriptSize", set_number<&Conf::max_script_size, 1024, 900000>},
     Key{"Workers", set_number<&Conf::workers, 1, 64>},
     Key{"LogLevel", set_log_level},
 };

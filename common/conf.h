@@ -57,6 +57,10 @@ struct Conf {
     std::chrono::seconds resize_delay{60}; // ResizeDelay=, 0..86400
     std::string lease_namespace{"slurm-k8s-bridge"}; // LeaseNamespace=NAME
     std::string lease_name{"slurmk8sd"};             // LeaseName=NAME
+    // Batch jobs as Pods; without a namespace there are none.
+    std::string batch_namespace{};      // SbatchNamespace=NAME
+    std::string batch_template{};       // SbatchTemplate=PATH, or our own
+    unsigned max_script_size = 524288;  // MaxScriptSize=, 1024..900000 bytes
     unsigned workers = 8;                       // Workers=, 1..64
     LogLevel log_level = LogLevel::info;        // LogLevel=
 

@@ -1,6 +1,8 @@
 # libcommon is linked into the plugins, libcommon_sanitized into the programs.
 noinst_LTLIBRARIES += common/libcommon.la
 common_libcommon_la_SOURCES = \
+	common/batch_names.h \
+	common/batch_script.cc common/batch_script.h \
 	common/conf.cc common/conf.h \
 	common/device_gres.cc common/device_gres.h \
 	common/feature_labels.cc common/feature_labels.h \
@@ -15,6 +17,7 @@ common_libcommon_la_SOURCES = \
 	common/priority_class.cc common/priority_class.h \
 	common/quantity.cc common/quantity.h \
 	common/result.cc common/result.h \
+	common/script_dir.cc common/script_dir.h \
 	common/text.h \
 	common/units.cc common/units.h
 

@@ -25,7 +25,11 @@ EXTRA_plugins_prep_prep_k8s_la_DEPENDENCIES = \
 plugin_LTLIBRARIES += plugins/job_submit/job_submit_k8s.la
 plugins_job_submit_job_submit_k8s_la_SOURCES = \
 	plugins/job_facts.cc plugins/job_facts.h \
+	plugins/slurm_conf_path.cc plugins/slurm_conf_path.h \
 	plugins/slurmctld_job.cc plugins/slurmctld_job.h \
+	plugins/job_submit/batch_jobs.cc plugins/job_submit/batch_jobs.h \
+	plugins/job_submit/batch_request.cc \
+	plugins/job_submit/batch_request.h \
 	plugins/job_submit/job_submit_k8s.cc \
 	plugins/job_submit/node_view.cc plugins/job_submit/node_view.h \
 	plugins/job_submit/node_watch.cc plugins/job_submit/node_watch.h \
@@ -46,6 +50,14 @@ plugins_node_features_node_features_k8s_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 EXTRA_plugins_node_features_node_features_k8s_la_DEPENDENCIES = \
 	$(top_srcdir)/plugins/plugin.map
 
+# In sbatch and salloc.
+plugin_LTLIBRARIES += plugins/spank/spank_k8s.la
+plugins_spank_spank_k8s_la_SOURCES = plugins/spank/spank_k8s.cc
+plugins_spank_spank_k8s_la_LIBADD = common/libcommon.la
+plugins_spank_spank_k8s_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+EXTRA_plugins_spank_spank_k8s_la_DEPENDENCIES = \
+	$(top_srcdir)/plugins/plugin.map
+
 # What needs no slurmctld around it, for the unit tests.
 noinst_LTLIBRARIES += plugins/libplugin_pure.la
 plugins_libplugin_pure_la_SOURCES = \
@@ -59,6 +71,8 @@ plugins_libplugin_pure_la_SOURCES = \
 	plugins/prep/gate_file.cc plugins/prep/gate_file.h \
 	plugins/prep/held_hooks.cc plugins/prep/held_hooks.h \
 	plugins/prep/node_set.h \
+	plugins/job_submit/batch_request.cc \
+	plugins/job_submit/batch_request.h \
 	plugins/job_submit/node_view.cc plugins/job_submit/node_view.h \
 	plugins/job_submit/submit_policy.cc plugins/job_submit/submit_policy.h
 plugins_libplugin_pure_la_CXXFLAGS = $(SANITIZED_CXXFLAGS)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The job_submit/k8s plugin: keeps placeholders, and the mark by which our
-// hooks know them, to the agent, and says why an ordinary job cannot start
-// where only Pods can. slurmctld holds its job lock during all calls
-// (job_submit.c): decide and return. When we cannot decide, we refuse.
+// hooks know them, to the agent, makes placeholders of batch jobs that ask for a
+// Pod, and says why an ordinary job cannot start where only Pods can. slurmctld
+// holds its job lock during all calls (job_submit.c): decide and return. When we
+// cannot decide, we refuse.
+#include "plugins/job_submit/batch_jobs.h"
 #include "plugins/job_submit/node_watch.h"
 #include "plugins/job_submit/submit_policy.h"
 #include "plugins/slurmctld_job.h"
@@ -39,6 +41,7 @@ bool from_agent(std::uint32_t uid)
 
 // Set by init(), before slurmctld calls anything else; never freed.
 NodeWatch *nodes = nullptr;
+const Conf *conf = nullptr;
 
 int refuse(const std::string &why, char **err_msg, int rc = ESLURM_ACCESS_DENIED)
 {
@@ -95,6 +98,8 @@ extern "C" {
 // On a slurmctld that stands by too, where no job is ever submitted.
 int init() noexcept
 try {
+    if (!bridge::conf)
+        bridge::conf = new bridge::Conf(bridge::load_batch_conf());
     if (!bridge::nodes) {
         auto watch = std::make_unique<bridge::NodeWatch>();
         watch->start();
@@ -115,7 +120,11 @@ try {
             return bridge::refuse(*why, err_msg);
         bridge::clean_spank_env(*desc);
     }
-    if (external)
+    if (!external)
+        if (auto why = bridge::take_batch_job(
+                *desc, bridge::conf ? *bridge::conf : bridge::Conf{}))
+            return bridge::refuse(*why, err_msg, ESLURM_NOT_SUPPORTED);
+    if (desc->bitflags & EXTERNAL_JOB)
         return SLURM_SUCCESS;
     return bridge::judge_place(
         [desc](const bridge::NodeView &view) {

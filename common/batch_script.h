@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What sbatch hands over with a job that is to run as a Pod, as one text:
+// job_submit/k8s writes it to a file, the agent reads that when the job has a
+// node. Everything in it is the user's and hostile until checked; whom the job
+// belongs to is asked of Slurm, and here only compared. Pure.
+#pragma once
+
+#include "common/result.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bridge {
+
+struct BatchScript {
+    std::uint32_t user_id = 0;
+    std::uint32_t group_id = 0;
+    std::string image;
+    std::string work_dir;
+    std::string script;
+    std::vector<std::string> arguments;   // without the script's own name
+    std::vector<std::string> environment; // NAME=value, as sbatch had it
+
+    bool operator==(const BatchScript &) const = default;
+};
+
+// Records KEY=VALUE, each closed by a zero byte, which no text of Slurm has; the
+// last one says that nothing is missing.
+std::string encode(const BatchScript &batch);
+
+// Code::rejected for what encode() does not write, also for a part of it.
+Result<BatchScript> decode_batch_script(std::string_view text);
+
+// Why this cannot be the name of an image, after "must "; empty: it can. Whether
+// there is such an image only a kubelet knows.
+std::string objection_to_image(std::string_view image);
+
+// The name of a script's file: 32 lower-case hexadecimal digits, random.
+bool is_script_name(std::string_view name);
+
+// The admin_comment of a batch job that has no Pod yet: see GangTag.
+std::string batch_tag(const std::string &script_name);
+
+} // namespace bridge

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// sbatch with --k8s-image inside slurmctld: makes the placeholder of a batch
+// job, and writes its script where the agent finds it. slurmctld holds its job
+// lock, as when it writes a script of its own.
+#pragma once
+
+#include "common/conf.h"
+
+#include <optional>
+#include <string>
+
+extern "C" {
+#include <slurm/slurm.h>
+}
+
+namespace bridge {
+
+// Beside slurm.conf, read when slurmctld starts. Without a good one there is no
+// namespace, and batch jobs as Pods are refused.
+Conf load_batch_conf();
+
+// Turns the job into an external one without a script, if its spank_job_env has
+// our wishes; any other is left as it is. Returns why it cannot be, in words for
+// the user.
+std::optional<std::string> take_batch_job(job_desc_msg_t &desc,
+                                          const Conf &conf);
+
+} // namespace bridge
