@@ -73,6 +73,10 @@ constexpr Right table[] = {
     // Of Kubernetes 1.36: who allocates may, wherever the claim is.
     {Feature::devices, "update", "resource.k8s.io", "resourceclaims",
      "binding"},
+
+    {Feature::sbatch, "create", "", "pods", "", Where::batch_namespace},
+    {Feature::sbatch, "create", "", "secrets", "", Where::batch_namespace},
+    {Feature::sbatch, "delete", "", "secrets", "", Where::batch_namespace},
 };
 
 constexpr std::uint32_t answer_bit = 1u << 31;
@@ -116,6 +120,8 @@ const char *feature_name(Feature feature)
         return "jobset-size";
     case Feature::devices:
         return "devices";
+    case Feature::sbatch:
+        return "sbatch";
     }
     return "unknown";
 }
@@ -165,7 +171,9 @@ std::string access_review_body(const Right &right, const Conf &conf)
                                          {"resource", right.resource}});
     if (*right.subresource)
         attributes.add("subresource", right.subresource);
-    if (right.where != Where::everywhere)
+    if (right.where == Where::batch_namespace)
+        attributes.add("namespace", conf.batch_namespace);
+    else if (right.where != Where::everywhere)
         attributes.add("namespace", conf.lease_namespace);
     if (right.where == Where::lease)
         attributes.add("name", conf.lease_name);
@@ -181,6 +189,9 @@ Result<AccessReview> review_access(Http &http, const Conf &conf)
 {
     AccessReview review;
     for (const Right &right : table) {
+        if (right.where == Where::batch_namespace &&
+            conf.batch_namespace.empty())
+            continue; // nobody wants it
         auto allowed = ask(http, right, conf);
         if (!allowed)
             return fail(allowed.error(),

@@ -29,14 +29,16 @@ enum class Feature : std::uint8_t {
     owners,
     pod_groups,
     jobset_size,
-    devices
+    devices,
+    sbatch // asked about only where k8s.conf has SbatchNamespace
 };
 
 inline constexpr std::array all_features{Feature::base, Feature::nodes_patch,
                                          Feature::volumes, Feature::owners,
                                          Feature::pod_groups,
                                          Feature::jobset_size,
-                                         Feature::devices};
+                                         Feature::devices,
+                                         Feature::sbatch};
 
 // The name of its component, such as "nodes-patch"; "base".
 const char *feature_name(Feature feature);
@@ -50,8 +52,12 @@ struct Right {
     const char *group; // "": the core group
     const char *resource;
     const char *subresource = "";
-    enum class Where { everywhere, lease_namespace, lease } where =
-        Where::everywhere;
+    enum class Where {
+        everywhere,
+        lease_namespace,
+        lease,
+        batch_namespace
+    } where = Where::everywhere;
 
     // "patch pods/status", "create leases.coordination.k8s.io"
     std::string words() const;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "agent/access.h"
+#include "agent/batch_table.h"
 #include "agent/device_store.h"
 #include "agent/explain_page.h"
 #include "agent/claim_store.h"
@@ -40,6 +41,7 @@ struct BridgePorts {
     std::function<void(HookMessage, PluginConnection to)> send_hook;
     const Access &access = Access::unlimited(); // ask before a component's verb
     std::set<GroupApi> group_apis = {}; // that are watched
+    std::string scripts_dir = {}; // of batch jobs; empty: there are none
 };
 
 // By then slurmctld has answered, or carried out, what it was sent.
@@ -94,6 +96,7 @@ class Bridge {
     void on(ActionDone &done);
     void on(JobsLoaded &loaded);
     void on(StatesLoaded &loaded);
+    void on(BatchPodMade &made);
     void on(NodesSynced &synced);
     void on(NodePatched &patched);
     void on(LeaseNews &news);
@@ -152,6 +155,15 @@ class Bridge {
     void wake(const std::string &uid) { woken_.insert(uid); }
     void wake_all();
     void wake_at(GangEntry &entry, Clock::time_point when);
+
+    // bridge_batch.cc: sbatch's jobs, which get their Pod when they have a node
+    bool take_batch_job(const Job &job);
+    void tend_batch_jobs();
+    void fail_batch_job(JobRef job, const std::string &why);
+    void note_batch(GangEntry &entry);
+    void tidy_batch(const Gang &gang);
+    void sweep_scripts(const std::vector<Job> &jobs);
+    BatchContext batch_context() const;
 
     // bridge_nodes.cc: Nodes, and what Slurm has of them
     Clock::time_point node_deadline() const;
@@ -303,6 +315,11 @@ class Bridge {
     std::set<std::string> hybrid_; // Slurm nodes of it with a slurmd
 
     DeviceStore devices_;
+    BatchTable batch_jobs_;
+    std::set<JobRef> batch_living_; // by the last list, asked for then
+    Clock::time_point batch_listed_{};
+    std::map<std::string, Clock::time_point> batch_waits_; // uids, for a job
+
     PendingQuota quota_;
     Owners owners_; // the workers'
 

@@ -77,6 +77,8 @@ void Bridge::on_allocated(const HookMessage &hook)
     GangEntry *entry = gangs_.find(hook.job);
     if (!entry) { // the answer to our submit is still under way
         early_hooks_[hook.job] = {hook, now_};
+        if (hook.batch)
+            batch_jobs_.want(hook.job, now_);
         return;
     }
     take_allocation(*entry, hook);
@@ -109,6 +111,7 @@ void Bridge::on_ended(const HookMessage &hook)
 {
     health_.count("ended");
     early_hooks_.erase(hook.job);
+    batch_jobs_.drop(hook.job);
     if (GangEntry *entry = gangs_.find(hook.job)) {
         Gang &gang = entry->gang;
         gang.prolog_held = false;

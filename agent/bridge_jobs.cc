@@ -44,8 +44,11 @@ void Bridge::on(JobsLoaded &loaded)
                     : now_ + conf_->resync_interval;
     std::unordered_map<std::string, std::vector<Job>> by_gang;
     std::set<JobRef> listed;
+    sweep_scripts(*loaded.jobs);
     for (Job &job : *loaded.jobs) {
         listed.insert(job.ref);
+        if (take_batch_job(job))
+            continue;
         by_gang[job.tag.uid].push_back(std::move(job));
     }
     for (auto &[uid, jobs] : by_gang)

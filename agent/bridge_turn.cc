@@ -63,6 +63,7 @@ void Bridge::turn()
         reconcile(uid);
     for (const std::string &uid : quota_.admit())
         wake(uid);
+    tend_batch_jobs();
     tend_gate();
 }
 
@@ -104,7 +105,7 @@ Clock::time_point Bridge::next_deadline() const
         next = std::min(next, jobs_due_);
     next = std::min(next, node_deadline());
     if (synced())
-        next = std::min({next, gate_deadline(),
+        next = std::min({next, gate_deadline(), batch_jobs_.next_due(),
                          placements_.next_drop(conf_->feature_linger)});
     return next;
 }
@@ -134,6 +135,7 @@ void Bridge::reconcile(const std::string &uid)
     note_group(*entry);
     note_time(*entry);
     note_placement(*entry);
+    note_batch(*entry);
     entry->gang.unheard = entry->heard != absences_;
     Action action = decide(entry->gang, node_map_);
     bool wants_submit = std::holds_alternative<Submit>(action);
@@ -246,6 +248,7 @@ void Bridge::carry_out(GangEntry &entry, Action action)
         jobs_due_ = std::min(jobs_due_, now_ + answer_time); // one list for all
         wake_at(entry, now_ + answer_time);
     } else if (std::holds_alternative<Forget>(action)) {
+        tidy_batch(gang);
         gangs_.erase(std::string(gang.uid));
     } else if (auto *parts = std::get_if<Split>(&action)) {
         if (parts->late.empty())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/decide.h"
 
+#include "agent/decide_batch.h"
 #include "agent/decide_gang.h"
 #include "agent/decide_parts.h"
 #include "agent/gang_facts.h"
@@ -152,10 +153,10 @@ Action with_ended_job(const Gang &gang, const NodeMap &nodes)
 
 } // namespace
 
-Action decide(const Gang &gang, const NodeMap &nodes)
+namespace {
+
+Action decide_alone(const Gang &gang, const NodeMap &nodes)
 {
-    if (gang.grouped)
-        return decide_gang(gang, nodes);
     if (!gang.job)
         return without_job(gang, nodes);
     if (gang.stale)
@@ -178,6 +179,16 @@ Action decide(const Gang &gang, const NodeMap &nodes)
     if (over || gang.failure)
         return as_lost(complete_or_cancel(gang));
     return Cancel{gang.job->ref};
+}
+
+} // namespace
+
+Action decide(const Gang &gang, const NodeMap &nodes)
+{
+    if (gang.grouped)
+        return decide_gang(gang, nodes);
+    return is_batch(gang) ? decide_batch(gang, decide_alone(gang, nodes))
+                          : decide_alone(gang, nodes);
 }
 
 const char *action_name(const Action &action)

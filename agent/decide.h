@@ -3,7 +3,8 @@
 // Pods and its Slurm job. Calling it again with the same facts gives the same
 // answer, and every action may be repeated, so a lost or doubled event costs
 // delay and never correctness. This is of a Pod alone; decide_gang.h has the
-// table of Pods that say that they belong together.
+// table of Pods that say that they belong together, decide_batch.h what is
+// otherwise for those that were made for a batch job.
 //
 //   job           Pods                      action
 //   ------------  ------------------------  ----------------------------------

@@ -66,6 +66,22 @@ class GuardedKube : public Kube {
         return gate_.pass(Write::delete_pod,
                           [&] { return kube_->delete_pod(pod); });
     }
+    Result<Pod> create_pod(const std::string &ns,
+                           const std::string &body) override
+    {
+        return gate_.pass(Write::create_pod,
+                          [&] { return kube_->create_pod(ns, body); });
+    }
+    Result<> put_secret(const ObjectKey &key, const std::string &body) override
+    {
+        return gate_.pass(Write::put_secret,
+                          [&] { return kube_->put_secret(key, body); });
+    }
+    Result<> delete_secret(const ObjectKey &key) override
+    {
+        return gate_.pass(Write::delete_secret,
+                          [&] { return kube_->delete_secret(key); });
+    }
     Result<> patch_node(const NodePatch &patch) override
     {
         return gate_.pass(Write::patch_node,

@@ -33,6 +33,11 @@ class GuardedSlurm : public Slurm {
         return gate_.pass(Write::set_comment,
                           [&] { return slurm_.set_comment(job, words); });
     }
+    Result<> set_tag(JobRef job, const GangTag &tag) override
+    {
+        return gate_.pass(Write::set_tag,
+                          [&] { return slurm_.set_tag(job, tag); });
+    }
     Result<> create_node(const NodeDescription &node) override
     {
         return gate_.pass(Write::create_node,
@@ -80,6 +85,10 @@ class GuardedSlurm : public Slurm {
     }
 
     Result<Job> load(JobRef job) override { return slurm_.load(job); }
+    Result<BatchJob> load_batch(JobRef job) override
+    {
+        return slurm_.load_batch(job);
+    }
     Result<JobDetails> load_details(JobId id) override
     {
         return slurm_.load_details(id);

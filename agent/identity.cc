@@ -3,6 +3,7 @@
 
 #include "agent/job_requests.h"
 #include "agent/job_values.h"
+#include "common/batch_names.h"
 #include "common/names.h"
 #include "common/text.h"
 
@@ -84,7 +85,7 @@ struct Chooser {
     const Namespace &ns;
     const Wishes &wishes;
     const Conf &conf;
-    bool may_choose = lists(conf.choose_user, ns.name);
+    bool may_choose;
 
     const Wish *wish(std::string_view name) const
     {
@@ -185,7 +186,11 @@ Result<Identity> identify(const Namespace &ns, const Pod &pod,
                           const Conf &conf)
 {
     Wishes wishes = wishes_in(pod.annotations);
-    Chooser chooser{ns, wishes, conf};
+    // Of a batch job's Pod the agent itself has written them.
+    bool ours = !conf.batch_namespace.empty() &&
+                ns.name == conf.batch_namespace &&
+                !pod.annotation(names::batch_annotation).empty();
+    Chooser chooser{ns, wishes, conf, ours || lists(conf.choose_user, ns.name)};
     auto identity = chooser.user();
     if (!identity)
         return identity;

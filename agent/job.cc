@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/job.h"
 
+#include "common/batch_script.h"
 #include "common/json.h"
 
 namespace bridge {
@@ -23,6 +24,8 @@ std::string encode(const GangTag &tag)
         json.add("first", tag.first);
     if (!tag.group.empty())
         json.add("group", tag.group);
+    if (!tag.script.empty())
+        json.add("sbatch", tag.script);
     return json.dump();
 }
 
@@ -38,6 +41,11 @@ std::optional<GangTag> decode_gang_tag(const std::string &admin_comment)
     tag.uid = json->text("uid");
     tag.first = json->text("first");
     tag.group = json->text("group");
+    tag.script = json->text("sbatch");
+    if (!tag.script.empty() && !is_script_name(tag.script))
+        return std::nullopt;
+    if (!tag.script.empty() && tag.uid.empty())
+        return tag; // as job_submit/k8s leaves it
     auto generation = json->integer("generation");
     if (tag.uid.empty() || !generation || *generation < 0 ||
         *generation > UINT32_MAX)

@@ -28,6 +28,9 @@ struct GangTag {
     std::string first = {};
     // The uid of the object that said its size; empty: its Pods did.
     std::string group = {};
+    // Of a batch job: the name of its script's file. Its Pod has yet to be made
+    // where there is no uid.
+    std::string script = {};
 
     bool operator==(const GangTag &) const = default;
 };

@@ -90,6 +90,16 @@ class Kube {
 
     virtual Result<Pod> get_pod(const ObjectKey &key) = 0;
 
+    // As it is then; Code::conflict when its name is taken, denied also where a
+    // quota is full.
+    virtual Result<Pod> create_pod(const std::string &ns,
+                                   const std::string &body) = 0;
+    // One that has the name is deleted first: nobody may read it.
+    virtual Result<> put_secret(const ObjectKey &key,
+                                const std::string &body) = 0;
+    // Success also when there is none.
+    virtual Result<> delete_secret(const ObjectKey &key) = 0;
+
     // All Pods of a namespace: for what is asked seldom.
     virtual Result<std::vector<Pod>> list_pods(const std::string &ns) = 0;
 
@@ -150,6 +160,10 @@ class KubeApi : public Kube {
     Result<> evict_pod(const Pod &pod) override;
     Result<> delete_pod(const Pod &pod) override;
     Result<Pod> get_pod(const ObjectKey &key) override;
+    Result<Pod> create_pod(const std::string &ns,
+                           const std::string &body) override;
+    Result<> put_secret(const ObjectKey &key, const std::string &body) override;
+    Result<> delete_secret(const ObjectKey &key) override;
     Result<std::vector<Pod>> list_pods(const std::string &ns) override;
     Result<VolumeFacts> read_volumes(const Pod &pod) override;
     Result<> select_node(const Claim &claim, const std::string &node) override;

@@ -4,11 +4,16 @@ agent_libagent_la_SOURCES = \
 	agent/access.cc agent/access.h \
 	agent/access_watch.cc agent/access_watch.h \
 	agent/act.cc agent/act.h \
+	agent/act_batch.cc agent/act_batch.h \
 	agent/act_claims.cc agent/act_claims.h \
 	agent/act_end.cc agent/act_end.h \
 	agent/act_gang.cc agent/act_gang.h \
 	agent/backoff.h \
+	agent/batch_job.cc agent/batch_job.h \
+	agent/batch_pod.cc agent/batch_pod.h \
+	agent/batch_table.cc agent/batch_table.h \
 	agent/bridge.cc agent/bridge.h \
+	agent/bridge_batch.cc \
 	agent/bridge_devices.cc \
 	agent/bridge_claims.cc \
 	agent/bridge_dispatch.cc \
@@ -42,6 +47,7 @@ agent_libagent_la_SOURCES = \
 	agent/constraints.cc agent/constraints.h \
 	agent/controllers.cc agent/controllers.h \
 	agent/decide.cc agent/decide.h \
+	agent/decide_batch.cc agent/decide_batch.h \
 	agent/decide_gang.cc agent/decide_gang.h \
 	agent/decide_parts.cc agent/decide_parts.h \
 	agent/device.h \
@@ -86,6 +92,7 @@ agent_libagent_la_SOURCES = \
 	agent/job_values.cc agent/job_values.h \
 	agent/kube_api.cc agent/kube_api.h \
 	agent/kube_bodies.cc agent/kube_bodies.h \
+	agent/kube_batch.cc \
 	agent/kube_claims.cc \
 	agent/kube_status.cc agent/kube_status.h \
 	agent/kube_text.cc agent/kube_text.h \
@@ -132,6 +139,7 @@ agent_libagent_la_SOURCES = \
 	agent/resource_claim.cc agent/resource_claim.h \
 	agent/resource_slice.cc agent/resource_slice.h \
 	agent/semver.cc agent/semver.h \
+	agent/slurm_batch.cc agent/slurm_job_record.h \
 	agent/slurm_accounting.cc \
 	agent/slurm_api.h \
 	agent/slurm_controllers.cc \
@@ -149,6 +157,7 @@ agent_libagent_la_SOURCES = \
 	agent/socket_probe.cc agent/socket_probe.h \
 	agent/token_file.cc agent/token_file.h \
 	agent/translate.cc agent/translate.h \
+	agent/user_groups.cc agent/user_groups.h \
 	agent/watches.cc agent/watches.h \
 	agent/web.cc agent/web.h \
 	agent/volumes.cc agent/volumes.h \

@@ -15,6 +15,7 @@
 #include "agent/watches.h"
 #include "agent/web.h"
 #include "agent/workers.h"
+#include "common/batch_names.h"
 #include "common/log.h"
 #include "config.h"
 
@@ -221,6 +222,14 @@ Result<std::function<Control()>> control_of_this_host()
     };
 }
 
+std::string scripts_dir()
+{
+    auto controllers = load_controllers();
+    return controllers && !controllers->state_save_location.empty()
+               ? controllers->state_save_location + "/" + names::scripts_dir
+               : std::string();
+}
+
 HttpEndpoint lease_endpoint(HttpEndpoint endpoint)
 {
     endpoint.timeout = lease_timeout;
@@ -298,7 +307,8 @@ int serve(std::shared_ptr<const Conf> conf, const std::string &conf_path,
                        (*hooks)->send(std::move(m), to);
                    },
                    access,
-                   {group_apis.begin(), group_apis.end()}},
+                   {group_apis.begin(), group_apis.end()},
+                   scripts_dir()},
                   mailbox);
     auto web = Web::start(conf->web_address, pages_of(bridge, mailbox, slurm));
     if (!web)

@@ -4,6 +4,7 @@
 
 #include "agent/access_watch.h"
 #include "agent/act.h"
+#include "agent/act_batch.h"
 #include "agent/group_spec.h"
 #include "agent/lease.h"
 #include "agent/node_sync.h"
@@ -66,6 +67,12 @@ struct JobsLoaded {
 struct StatesLoaded {
     Result<std::vector<JobStateHint>> states;
 };
+// What came of making the Pod of a batch job.
+struct BatchPodMade {
+    JobRef job;
+    Result<Job> now;
+    unsigned began = 0; // how often slurmctld had gone away until then
+};
 struct NodesSynced {
     Result<NodeSyncResult> result;
 };
@@ -91,7 +98,7 @@ using Message =
                  Listed<DeviceClass>, Changed<DeviceClass>,
                  Listed<ResourceClaim>, Changed<ResourceClaim>, WatchState,
                  HookReceived, HookLost, ActionDone, JobsLoaded, StatesLoaded,
-                 NodesSynced, NodePatched, LeaseNews, AccessNews, Ask, Reload,
+                 BatchPodMade, NodesSynced, NodePatched, LeaseNews, AccessNews, Ask, Reload,
                  Stop>;
 
 } // namespace bridge

@@ -10,6 +10,7 @@
 // words: it will not do this).
 #pragma once
 
+#include "agent/batch_job.h"
 #include "agent/job.h"
 #include "agent/node_use.h"
 #include "common/result.h"
@@ -108,6 +109,9 @@ class Slurm {
     // admin_comment.
     virtual Result<Job> load(JobRef job) = 0;
 
+    // The same, with what a batch job's Pod is made from.
+    virtual Result<BatchJob> load_batch(JobRef job) = 0;
+
     // Whatever job has this id now, with an empty tag if it is not ours.
     virtual Result<JobDetails> load_details(JobId id) = 0;
 
@@ -130,6 +134,10 @@ class Slurm {
 
     // Says on the job why it ended, in words (its comment).
     virtual Result<> set_comment(JobRef job, const std::string &words) = 0;
+
+    // Replaces what the admin_comment says. Code::rejected of one that has
+    // ended.
+    virtual Result<> set_tag(JobRef job, const GangTag &tag) = 0;
 
     // Code::rejected when users may not submit to one of these partitions
     // (RootOnly): we may, as SlurmUser, so nobody else would say so. names are
@@ -179,6 +187,7 @@ class SlurmApi : public Slurm {
 
     Result<JobRef> submit(const JobDescription &job) override;
     Result<Job> load(JobRef job) override;
+    Result<BatchJob> load_batch(JobRef job) override;
     Result<JobDetails> load_details(JobId id) override;
     Result<JobState> recall(JobRef job) override;
     Result<std::vector<Job>> load_all() override;
@@ -186,6 +195,7 @@ class SlurmApi : public Slurm {
     Result<> complete(JobRef job, int status) override;
     Result<> cancel(JobRef job) override;
     Result<> set_comment(JobRef job, const std::string &words) override;
+    Result<> set_tag(JobRef job, const GangTag &tag) override;
     Result<> check_partitions(const std::string &names) override;
     Result<ClusterFacts> load_cluster() override;
     Result<std::vector<SlurmNode>> load_nodes() override;

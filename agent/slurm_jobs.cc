@@ -2,6 +2,7 @@
 // The job half of SlurmApi.
 #include "agent/slurm_api.h"
 #include "agent/slurm_error.h"
+#include "agent/slurm_job_record.h"
 #include "agent/slurm_request.h"
 #include "agent/slurm_states.h"
 #include "agent/slurm_strings.h"
@@ -34,16 +35,6 @@ using AllocationInfo = SlurmPtr<resource_allocation_response_msg_t,
 using SubmitResponse =
     SlurmPtr<submit_response_msg_t, slurm_free_submit_response_response_msg>;
 
-slurm_step_id_t step_of(JobRef job)
-{
-    slurm_step_id_t step{};
-    step.sluid = job.sluid.value;
-    step.job_id = job.id;
-    step.step_het_comp = NO_VAL;
-    step.step_id = NO_VAL;
-    return step;
-}
-
 JobRef ref_of(const slurm_job_info_t &info)
 {
     return {info.step_id.job_id, Sluid{info.step_id.sluid}};
@@ -66,7 +57,18 @@ std::vector<std::vector<JobGres>> gres_of(const slurm_job_info_t &info)
     return on;
 }
 
-// The tag is empty when the admin_comment is not, or no longer, ours.
+} // namespace
+
+slurm_step_id_t step_of(JobRef job)
+{
+    slurm_step_id_t step{};
+    step.sluid = job.sluid.value;
+    step.job_id = job.id;
+    step.step_het_comp = NO_VAL;
+    step.step_id = NO_VAL;
+    return step;
+}
+
 Job job_of(const slurm_job_info_t &info)
 {
     Job job;
@@ -99,6 +101,8 @@ Job job_of(const slurm_job_info_t &info)
         job.memory_per_node.value = info.pn_min_memory;
     return job;
 }
+
+namespace {
 
 // The CPUs of a job on each of its nodes, which its record does not tell.
 Result<> add_cpus_on_nodes(Job &job)

@@ -88,6 +88,8 @@ std::string encode(const HookMessage &message)
         json.add("cpus", message.cpus);
     if (message.ours)
         json.add("ours", true);
+    if (message.batch)
+        json.add("batch", true);
     if (message.more)
         json.add("more", true);
     if (message.rc != 0)
@@ -124,6 +126,7 @@ Result<HookMessage> decode_hook_message(std::string_view packet)
     message.cpus =
         static_cast<std::uint32_t>(std::max(0, small_integer(*json, "cpus")));
     message.ours = json->flag("ours");
+    message.batch = json->flag("batch");
     message.more = json->flag("more");
     message.rc = small_integer(*json, "rc");
     if (message.type == Type::fail && message.rc == 0)

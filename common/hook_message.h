@@ -4,9 +4,10 @@
 //
 //  to the agent
 //   {"type":"hello","version":1,"cluster":C,"host":H}   first, once a connect
-//   {"type":"allocated","job":J,"sluid":S,"nodes":N,"cpus":C,"ours":B,"dirty":N}
-//                                    a prolog hook ran and is held; C only for
-//                                    a job of one node
+//   {"type":"allocated","job":J,"sluid":S,"nodes":N,"cpus":C,"ours":B,
+//    "batch":B,"dirty":N}            a prolog hook ran and is held; C only for
+//                                    a job of one node; batch: one of sbatch's,
+//                                    which may have no Pod yet
 //   {"type":"ended","job":J,"sluid":S,"nodes":N}
 //                                    the epilog hook of a job of ours is held
 //   {"type":"resync"}                hints were dropped: list again
@@ -64,6 +65,7 @@ struct HookMessage {
     std::string dirty{}; // allocated, synced
     std::uint32_t cpus = 0; // allocated: on its only node; 0: not said
     bool ours = false;     // allocated
+    bool batch = false;    // allocated: likewise
     bool more = false;     // bridge, synced: the list goes on
     int rc = 0;            // fail: a wait(2) status, not 0
     int version = 0;       // hello

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugins/job_facts.h"
 
+#include "common/batch_names.h"
 #include "common/names.h"
 
 #include <charconv>
@@ -28,6 +29,7 @@ void add_fact(JobFacts &facts, std::string_view name, std::string_view value)
             facts.cpus = cpus;
     } else if (name == names::hook_job_mark) {
         facts.ours = true;
+        facts.batch = value.starts_with(names::batch_mark);
     }
 }
 

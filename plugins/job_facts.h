@@ -14,6 +14,7 @@ struct JobFacts {
     JobRef job;
     std::string hostlist;   // allocated nodes, "" when it has none
     bool ours = false;      // carries our mark: a placeholder of Pods
+    bool batch = false;     // likewise, and sbatch asked for it
     std::uint32_t cpus = 0; // on its only node; 0 with several nodes
 };
 

@@ -56,6 +56,7 @@ bool Gate::prolog(const JobFacts &facts, Clock::time_point now)
               .cpus = facts.cpus,
               .nodes = expand_(facts.hostlist),
               .ours = facts.ours,
+              .batch = facts.batch,
               .since = now};
     if (opens_by_itself(held))
         return false;
@@ -220,6 +221,7 @@ std::optional<HookMessage> Gate::tell(const Hold &hold)
     if (prolog) {
         message.cpus = held->second.cpus;
         message.ours = held->second.ours;
+        message.batch = held->second.batch;
         for (const std::string &node : held->second.nodes)
             if (!clean_now(node))
                 message.dirty += (message.dirty.empty() ? "" : ",") + node;

@@ -131,6 +131,7 @@ class Gate {
         std::uint32_t cpus = 0;
         std::vector<std::string> nodes;
         bool ours = false;
+        bool batch = false;
         Clock::time_point since{};
         int calls = 1; // of the hook, each owed a callback
         bool told = false;

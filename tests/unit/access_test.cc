@@ -41,7 +41,9 @@ TlsServer::Handler refusing(std::set<std::string> refused)
 AccessReview review(TlsServer &server)
 {
     Http http(server.endpoint());
-    auto said = review_access(http, {});
+    Conf conf;
+    conf.batch_namespace = "jobs";
+    auto said = review_access(http, conf);
     REQUIRE(said.has_value());
     return *said;
 }
@@ -66,19 +68,36 @@ TEST_CASE("every right of the table is asked once, as kubectl would name it")
     }
 }
 
-TEST_CASE("the Lease is asked about where it is, everything else everywhere")
+TEST_CASE("nobody asks about batch jobs where there are none")
+{
+    TlsServer server(refusing({"create secrets"}));
+    Http http(server.endpoint());
+
+    auto said = review_access(http, {});
+
+    REQUIRE(said.has_value());
+    CHECK(said->missing.empty());
+    CHECK(server.requests().size() < needed_rights().size());
+}
+
+TEST_CASE("batch jobs are asked about in their namespace, the Lease where it is, "
+          "everything else everywhere")
 {
     Conf conf;
     conf.lease_namespace = "ns1";
     conf.lease_name = "lease1";
+    conf.batch_namespace = "jobs";
     int named = 0, in_namespace = 0;
 
     for (const Right &right : needed_rights()) {
         Json what = Json::parse(access_review_body(right, conf))
                         ->at("spec/resourceAttributes");
         bool lease = std::string(right.resource) == "leases";
-        CHECK(what.text("namespace") == (lease ? "ns1" : ""));
-        in_namespace += what.at("namespace").present();
+        bool batch = right.feature == Feature::sbatch;
+        CHECK(what.text("namespace") == (lease   ? "ns1"
+                                         : batch ? "jobs"
+                                                 : ""));
+        in_namespace += what.at("namespace").present() && !batch;
         named += what.text("name") == "lease1";
     }
 

@@ -232,6 +232,54 @@ Result<Pod> FakeKube::get_pod(const ObjectKey &key)
     return *found;
 }
 
+std::string FakeKube::secret(const ObjectKey &key) const
+{
+    std::lock_guard lock(mutex_);
+    auto found = secrets_.find(key);
+    return found == secrets_.end() ? "" : found->second;
+}
+
+Result<Pod> FakeKube::create_pod(const std::string &ns, const std::string &body)
+{
+    auto json = Json::parse(body);
+    if (!json)
+        return std::unexpected(json.error());
+    Pod pod = pod_from(*json);
+    auto [mishap, error] = next_mishap({"create_pod", pod.key, ""});
+    if (mishap == Mishap::refuse)
+        return std::unexpected(error);
+    if (pod.key.ns != ns)
+        return fail(Code::rejected, "HTTP 400: another namespace");
+    if (find(pod.key))
+        return fail(Code::conflict, "HTTP 409: already exists");
+    pod = put(pod);
+    if (mishap == Mishap::lose)
+        return std::unexpected(error);
+    return pod;
+}
+
+Result<> FakeKube::put_secret(const ObjectKey &key, const std::string &body)
+{
+    auto [mishap, error] = next_mishap({"put_secret", key, ""});
+    if (mishap == Mishap::refuse)
+        return std::unexpected(error);
+    std::lock_guard lock(mutex_);
+    secrets_[key] = body;
+    if (mishap == Mishap::lose)
+        return std::unexpected(error);
+    return {};
+}
+
+Result<> FakeKube::delete_secret(const ObjectKey &key)
+{
+    auto [mishap, error] = next_mishap({"delete_secret", key, ""});
+    if (mishap == Mishap::refuse)
+        return std::unexpected(error);
+    std::lock_guard lock(mutex_);
+    secrets_.erase(key);
+    return {};
+}
+
 Result<std::vector<Pod>> FakeKube::list_pods(const std::string &ns)
 {
     auto [mishap, error] = next_mishap({"list_pods", {ns, ""}, ""});

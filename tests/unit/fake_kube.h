@@ -43,6 +43,9 @@ class FakeKube : public Kube {
     std::vector<Pod> pods() const;
     void on_change(OnChange callback);
 
+    // The JSON of a Secret; "" when there is none.
+    std::string secret(const ObjectKey &key) const;
+
     // Makes or replaces a ResourceClaim, given as its JSON; tells on_claim.
     void put_claim(const std::string &text);
     void erase_claim(const ObjectKey &key);
@@ -95,6 +98,10 @@ class FakeKube : public Kube {
     Result<> evict_pod(const Pod &pod) override;
     Result<> delete_pod(const Pod &pod) override;
     Result<Pod> get_pod(const ObjectKey &key) override;
+    Result<Pod> create_pod(const std::string &ns,
+                           const std::string &body) override;
+    Result<> put_secret(const ObjectKey &key, const std::string &body) override;
+    Result<> delete_secret(const ObjectKey &key) override;
     Result<std::vector<Pod>> list_pods(const std::string &ns) override;
     Result<VolumeFacts> read_volumes(const Pod &pod) override;
     Result<> select_node(const Claim &claim, const std::string &node) override;
@@ -129,6 +136,7 @@ class FakeKube : public Kube {
     mutable std::mutex mutex_;
     std::map<ObjectKey, Pod> pods_;
     std::map<ObjectKey, std::string> claims_; // JSON
+    std::map<ObjectKey, std::string> secrets_; // likewise
     std::map<std::string, std::deque<std::pair<Mishap, Error>>> mishaps_;
     std::vector<Call> calls_;
     std::vector<std::pair<ObjectKey, PodEvent>> events_;

@@ -325,6 +325,41 @@ class FakeSlurm : public Slurm {
         return job;
     }
 
+    Result<BatchJob> load_batch(JobRef ref) override
+    {
+        if (auto said = enter("load_batch"); !said)
+            return std::unexpected(said.error());
+        Record *record = record_of(ref);
+        if (!record)
+            return fail(Code::not_found, "load: Invalid job id specified");
+        BatchJob batch;
+        batch.job = record->job;
+        batch.user_id = record->asked.user_id;
+        batch.group_id = record->asked.group_id;
+        batch.name = record->asked.name;
+        batch.partition = record->asked.partition;
+        batch.account = record->asked.account;
+        batch.qos = record->asked.qos;
+        for (const std::string &node : record->job.nodes)
+            batch.hostlist += (batch.hostlist.empty() ? "" : ",") + node;
+        return batch;
+    }
+
+    Result<> set_tag(JobRef ref, const GangTag &tag) override
+    {
+        if (auto said = enter("set_tag"); !said)
+            return said;
+        Record *record = record_of(ref);
+        if (!record)
+            return fail(Code::not_found, "tag: Invalid job id specified");
+        if (is_ended(record->job.state))
+            return fail(Code::rejected, "tag: Job has already finished");
+        record->job.tag = tag;
+        if (std::exchange(lost_, false))
+            return fail(Code::uncertain, "tag: no answer");
+        return {};
+    }
+
     Result<JobDetails> load_details(JobId id) override
     {
         if (auto said = enter("load_details"); !said)
@@ -358,7 +393,7 @@ class FakeSlurm : public Slurm {
             return std::unexpected(said.error());
         std::vector<Job> all;
         for (const auto &[id, record] : jobs_)
-            if (!record.job.tag.uid.empty())
+            if (is_ours(record))
                 all.push_back(record.job);
         return all;
     }
@@ -560,6 +595,11 @@ class FakeSlurm : public Slurm {
   private:
     static constexpr int cancel_status = static_cast<int>(0xfffffffe); // NO_VAL
     static constexpr int oom_status = 253;
+
+    static bool is_ours(const Record &record)
+    {
+        return !record.job.tag.uid.empty() || !record.job.tag.script.empty();
+    }
 
     // Counts the call and lets it go wrong, if it is to.
     Result<> enter(const std::string &what)
@@ -858,7 +898,7 @@ class FakeSlurm : public Slurm {
         record.job.state = state;
         record.job.reason.clear();
         record.prolog_held = false;
-        if (!had_nodes || record.job.tag.uid.empty())
+        if (!had_nodes || !is_ours(record))
             return; // no hook tells of it
         record.epilog_held = true;
         tell(record, HookMessage::Type::ended);
@@ -892,7 +932,8 @@ class FakeSlurm : public Slurm {
             message.nodes += (message.nodes.empty() ? "" : ",") + node;
         if (says_cpus && type == HookMessage::Type::allocated)
             message.cpus = record.job.cpus;
-        message.ours = !record.job.tag.uid.empty();
+        message.ours = is_ours(record);
+        message.batch = !record.job.tag.script.empty();
         if (type == HookMessage::Type::allocated)
             for (const std::string &node : record.job.nodes)
                 if (is_dirty(node))

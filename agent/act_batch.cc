@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/act_batch.h"
+
+#include "agent/batch_pod.h"
+#include "agent/user_groups.h"
+
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+Result<std::string> pod_template(const Conf &conf)
+{
+    if (conf.batch_template.empty())
+        return std::string(default_batch_template());
+    std::ifstream file(conf.batch_template);
+    std::ostringstream text;
+    if (!(text << file.rdbuf())) // the administrator is about to put it there
+        return fail(Code::busy, "cannot read " + conf.batch_template);
+    return text.str();
+}
+
+// What sbatch handed over, if it is this job's.
+Result<BatchScript> read_script(const BatchJob &batch, const ScriptDir &scripts)
+{
+    auto text = scripts.read(batch.job.tag.script);
+    if (!text && text.error().code == Code::not_found)
+        return fail(Code::rejected, "its script is no longer there");
+    if (!text)
+        return std::unexpected(text.error());
+    auto script = decode_batch_script(*text);
+    if (!script)
+        return std::unexpected(script.error());
+    if (script->user_id != batch.user_id || script->group_id != batch.group_id)
+        return fail(Code::rejected, "its script was submitted by somebody else");
+    if (batch.user_id == 0 || batch.group_id == 0)
+        return fail(Code::rejected, "it is root's");
+    if (std::string why = objection_to_image(script->image); !why.empty())
+        return fail(Code::rejected, "its image must " + why);
+    return script;
+}
+
+// Made now, or by an earlier try whose answer was lost.
+Result<Pod> make_pod(const std::string &body, const BatchMark &mark,
+                     const Conf &conf, Kube &kube)
+{
+    auto made = kube.create_pod(conf.batch_namespace, body);
+    if (made || made.error().code != Code::conflict)
+        return made;
+    auto there = kube.get_pod({conf.batch_namespace, batch_pod_name(mark)});
+    if (there && batch_mark(*there) != mark)
+        return fail(Code::rejected,
+                    "another Pod has the name " + there->key.str());
+    if (there && there->deleting)
+        return fail(Code::rejected, "somebody deletes its Pod");
+    return there;
+}
+
+} // namespace
+
+Result<Job> make_batch_pod(JobRef ref, Kube &kube, const BatchContext &context)
+{
+    auto batch = context.slurm.load_batch(ref);
+    if (!batch)
+        return std::unexpected(batch.error());
+    Job &job = batch->job;
+    if (!is_allocated(job.state) || !job.tag.uid.empty())
+        return std::move(job);
+    const Conf &conf = *context.conf;
+    if (conf.batch_namespace.empty())
+        return fail(Code::rejected, "k8s.conf has no SbatchNamespace");
+    auto script = read_script(*batch, context.scripts);
+    if (!script)
+        return std::unexpected(script.error());
+    auto user = look_up_user(batch->user_id, batch->group_id);
+    if (!user)
+        return std::unexpected(user.error());
+    auto base = pod_template(conf);
+    if (!base)
+        return std::unexpected(base.error());
+    BatchMark mark{ref, job.tag.script};
+    auto body = batch_pod_body(*batch, *script, *user, mark, conf, *base);
+    if (!body)
+        return std::unexpected(body.error());
+    auto pod = make_pod(*body, mark, conf, kube);
+    if (!pod)
+        return std::unexpected(pod.error());
+    std::string launcher = batch_launcher(
+        *script, batch_variables(*batch, *user, context.cluster));
+    if (auto put = kube.put_secret(
+            pod->key, batch_secret_body(*pod, launcher, script->script));
+        !put)
+        return std::unexpected(put.error());
+    job.tag.gang = pod->key.str();
+    job.tag.uid = pod->uid;
+    job.tag.generation = 0;
+    if (auto said = context.slurm.set_tag(ref, job.tag); !said)
+        return fail(said.error().code == Code::rejected ? Code::busy
+                                                        : said.error().code,
+                    said.error().message); // it has ended: seen next time
+    return std::move(job);
+}
+
+Result<> tidy_batch_pod(const Pod &pod, Kube &kube, const ScriptDir &scripts)
+{
+    auto mark = batch_mark(pod);
+    if (!mark)
+        return {};
+    if (auto gone = kube.delete_secret(pod.key); !gone)
+        return gone;
+    return scripts.remove(mark->script);
+}
+
+Result<> sweep_scripts(const ScriptDir &scripts,
+                       const std::set<std::string> &of_living,
+                       const std::set<std::string> &of_ended)
+{
+    auto files = scripts.list();
+    if (!files)
+        return std::unexpected(files.error());
+    for (const ScriptDir::File &file : *files) {
+        bool over = of_ended.contains(file.name) || file.age > script_patience;
+        if (of_living.contains(file.name) || !over)
+            continue;
+        if (auto removed = scripts.remove(file.name); !removed)
+            return removed;
+    }
+    return {};
+}
+
+} // namespace bridge

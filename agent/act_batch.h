@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A batch job gets its Pod, and loses what was kept for it: blocking, on a
+// worker, and safe to repeat at whatever point it was cut off. In this order:
+//
+//   the Pod        by a name that follows from the job, bound to no node
+//   the Secret     owned by that Pod, so that it goes with it
+//   the job's tag  names the Pod's uid: from here on it is a gang like others
+//
+// Until the tag is written nobody binds the Pod, so no kubelet looks for the
+// Secret before it is there.
+#pragma once
+
+#include "agent/batch_job.h"
+#include "agent/kube_api.h"
+#include "agent/slurm_api.h"
+#include "common/conf.h"
+#include "common/script_dir.h"
+
+#include <chrono>
+#include <memory>
+#include <set>
+#include <string>
+
+namespace bridge {
+
+struct BatchContext {
+    Slurm &slurm;
+    std::shared_ptr<const Conf> conf;
+    ScriptDir scripts;
+    std::string cluster; // its name
+};
+
+// The job with the tag that it has now: without a uid when it has no node, or has
+// ended, and so gets no Pod. Code::not_found: there is no such job; rejected: in
+// words for its owner, why it never gets a Pod.
+Result<Job> make_batch_pod(JobRef ref, Kube &kube,
+                           const BatchContext &context);
+
+// What is left of a job whose Pod is over: the script's file and the Secret.
+Result<> tidy_batch_pod(const Pod &pod, Kube &kube, const ScriptDir &scripts);
+
+// A file that no job has named for so long is nobody's: its job was refused
+// after the file was written, or a crash lost it.
+inline constexpr std::chrono::minutes script_patience{10};
+
+// Removes those, and the files of jobs that have ended.
+Result<> sweep_scripts(const ScriptDir &scripts,
+                       const std::set<std::string> &of_living,
+                       const std::set<std::string> &of_ended);
+
+} // namespace bridge

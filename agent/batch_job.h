@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A batch job that runs as a Pod, as a value: what Slurm says of it when it has
+// its node, and the mark by which its Pod names it. Knows neither libslurm nor
+// the API server.
+#pragma once
+
+#include "agent/job.h"
+#include "agent/objects.h"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace bridge {
+
+struct BatchJob {
+    Job job; // its memory is what it was given, where it asked for none
+    std::uint32_t user_id = 0;
+    std::uint32_t group_id = 0;
+    std::string name;
+    std::string partition;
+    std::string account;
+    std::string qos;
+    std::string hostlist; // of its nodes, as squeue prints them
+    bool says_tasks = false; // it was asked for with --ntasks
+    std::chrono::sys_seconds started{};
+    std::chrono::sys_seconds ends{}; // by its time limit
+};
+
+// What a Pod says of the batch job for which it was made.
+struct BatchMark {
+    JobRef job;
+    std::string script; // the name of its file
+
+    bool operator==(const BatchMark &) const = default;
+};
+
+std::string encode(const BatchMark &mark);
+// Nothing for any other Pod.
+std::optional<BatchMark> batch_mark(const Pod &pod);
+
+// The name of the Pod, and of its Secret: the same whenever it is asked for.
+std::string batch_pod_name(const BatchMark &mark);
+
+} // namespace bridge

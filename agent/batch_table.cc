@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/batch_table.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::chrono::milliseconds first_retry{500};
+constexpr std::chrono::seconds last_retry{30};
+constexpr unsigned most_doublings = 10;
+
+} // namespace
+
+void BatchTable::want(JobRef job, Clock::time_point now)
+{
+    jobs_.try_emplace(job, Entry{.since = now, .due = now});
+}
+
+std::vector<JobRef> BatchTable::take_due(Clock::time_point now)
+{
+    std::vector<JobRef> due;
+    for (auto &[job, entry] : jobs_)
+        if (!entry.in_flight && entry.due <= now) {
+            entry.in_flight = true;
+            due.push_back(job);
+        }
+    return due;
+}
+
+bool BatchTable::retry(JobRef job, Clock::time_point now,
+                       Clock::duration patience)
+{
+    auto known = jobs_.find(job);
+    if (known == jobs_.end())
+        return false;
+    Entry &entry = known->second;
+    entry.in_flight = false;
+    entry.due = now + std::min<Clock::duration>(
+                          first_retry *
+                              (1 << std::min(entry.failures, most_doublings)),
+                          last_retry);
+    entry.failures++;
+    return now - entry.since < patience;
+}
+
+Clock::time_point BatchTable::next_due() const
+{
+    Clock::time_point next = Clock::time_point::max();
+    for (const auto &[job, entry] : jobs_)
+        if (!entry.in_flight)
+            next = std::min(next, entry.due);
+    return next;
+}
+
+} // namespace bridge

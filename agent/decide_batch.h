@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is decided otherwise for a Pod that was made for a batch job: the job was
+// there first and is the user's, so it is never asked for again.
+//
+//   as for any Pod      for these
+//   ------------------  ------------------------------------------------------
+//   Submit              Wait for its job; FailPods when that is known to be gone
+//   Renew, not ended    Complete as failed, with the reason in the job's comment
+//   Renew, ended        FailPods
+//   Refuse              Wait
+//   anything else       the same: also Adopt, of one that lives
+#pragma once
+
+#include "agent/decide.h"
+
+namespace bridge {
+
+bool is_batch(const Gang &gang);
+
+// action: what decide() says of any other Pod.
+Action decide_batch(const Gang &gang, Action action);
+
+} // namespace bridge

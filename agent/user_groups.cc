@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/user_groups.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <grp.h>
+#include <pwd.h>
+#include <vector>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::size_t record_size = 64 * 1024; // bytes for one user or group
+constexpr int max_groups = 65536;              // NGROUPS_MAX of Linux
+
+Result<std::string> user_name(std::uint32_t id)
+{
+    std::vector<char> buffer(record_size);
+    passwd record{};
+    passwd *found = nullptr;
+    int error =
+        getpwuid_r(id, &record, buffer.data(), buffer.size(), &found);
+    if (found)
+        return std::string(found->pw_name);
+    std::string doing = "looking up user " + std::to_string(id);
+    if (error != 0 && error != ENOENT && error != ESRCH)
+        return fail(Code::busy, doing + ": " + std::strerror(error));
+    return fail(Code::rejected, doing + ": not known where slurmctld runs");
+}
+
+Result<std::string> group_name(std::uint32_t id)
+{
+    std::vector<char> buffer(record_size);
+    group record{};
+    group *found = nullptr;
+    int error =
+        getgrgid_r(id, &record, buffer.data(), buffer.size(), &found);
+    if (!found && error != 0 && error != ENOENT && error != ESRCH)
+        return fail(Code::busy, "looking up group " + std::to_string(id) +
+                                    ": " + std::strerror(error));
+    return std::string(found ? found->gr_name : "");
+}
+
+} // namespace
+
+Result<BatchUser> look_up_user(std::uint32_t user_id, std::uint32_t group_id)
+{
+    auto name = user_name(user_id);
+    if (!name)
+        return std::unexpected(name.error());
+    auto group = group_name(group_id);
+    if (!group)
+        return std::unexpected(group.error());
+    std::vector<gid_t> groups(64);
+    int count = static_cast<int>(groups.size());
+    while (getgrouplist(name->c_str(), group_id, groups.data(), &count) < 0) {
+        if (count <= static_cast<int>(groups.size()) || count > max_groups)
+            return fail(Code::busy, "looking up the groups of " + *name);
+        groups.resize(static_cast<std::size_t>(count));
+    }
+    groups.resize(static_cast<std::size_t>(count));
+    BatchUser user{std::move(*name), std::move(*group), {}};
+    for (gid_t id : groups)
+        if (id != 0 && id != group_id && !std::ranges::contains(user.groups, id))
+            user.groups.push_back(id);
+    return user;
+}
+
+} // namespace bridge
