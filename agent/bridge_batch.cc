@@ -12,7 +12,7 @@ namespace bridge {
 
 namespace {
 
-constexpr char rights_problem[] = "batch jobs";
+constexpr char batch_problem[] = "batch jobs";
 constexpr int exit_1 = 1 << 8; // as wait(2) gives it
 
 bool has_no_pod(const Job &job)
@@ -46,9 +46,9 @@ void Bridge::tend_batch_jobs()
     // Rights that are missing are asked for again: the job waits meanwhile.
     bool may = ports_.access.may(Feature::sbatch);
     if (may)
-        solved(rights_problem);
+        solved(batch_problem);
     else if (ports_.access.answered())
-        problem(rights_problem, "slurmk8sd lacks rights to run them as Pods: "
+        problem(batch_problem, "slurmk8sd lacks rights to run them as Pods: "
                                 "see the features that are off");
     for (JobRef job : batch_jobs_.take_due(now_)) {
         if (!may) {

@@ -13,6 +13,10 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/check_names_test.cc \
 	tests/unit/agent_link_test.cc \
 	tests/unit/backoff_test.cc \
+	tests/unit/batch_pod_test.cc \
+	tests/unit/batch_request_test.cc \
+	tests/unit/batch_script_test.cc \
+	tests/unit/bridge_batch_test.cc \
 	tests/unit/bridge_claims_test.cc \
 	tests/unit/bridge_devices_test.cc \
 	tests/unit/bridge_gang_test.cc \

@@ -24,9 +24,6 @@ extern const char plugin_name[] = "k8s";
 extern const char plugin_type[] = "spank";
 extern const unsigned int plugin_version = SLURM_VERSION_NUMBER;
 extern const unsigned int spank_plugin_version = 1;
-
-int slurm_spank_init(spank_t spank, int argc, char **argv) noexcept;
-int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv) noexcept;
 }
 
 namespace bridge {
@@ -76,14 +73,14 @@ spank_option image_option = {
 
 extern "C" {
 
-int slurm_spank_init(spank_t spank, int, char **) noexcept
+int slurm_spank_init(spank_t spank, int, char **)
 {
     if (spank_context() != S_CTX_ALLOCATOR)
         return ESPANK_SUCCESS;
     return spank_option_register(spank, &bridge::image_option);
 }
 
-int slurm_spank_init_post_opt(spank_t spank, int, char **) noexcept
+int slurm_spank_init_post_opt(spank_t spank, int, char **)
 try {
     if (spank_context() != S_CTX_ALLOCATOR)
         return ESPANK_SUCCESS;

@@ -33,7 +33,7 @@ struct World::Agent {
                           (to == world.connection_ || to == any_plugin))
                           world.slurm.receive(m);
                   },
-                  Access::unlimited(), world.group_apis},
+                  Access::unlimited(), world.group_apis, world.scripts_dir},
                  mailbox)
     {
     }

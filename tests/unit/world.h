@@ -82,6 +82,7 @@ class World {
     std::vector<Node> nodes;
     std::vector<ForeignPod> foreign;
     std::vector<Namespace> namespaces;
+    std::string scripts_dir; // of batch jobs
     // Which APIs of groups the agent watches, which of them the server has, and
     // their objects.
     std::set<GroupApi> group_apis;

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// sbatch's jobs, which are there before their Pods: the whole life, and what is
+// left when it is cut off at any point.
+#include "tests/unit/world.h"
+
+#include "agent/batch_job.h"
+#include "common/batch_script.h"
+#include "common/script_dir.h"
+#include "tests/unit/temporary_directory.h"
+
+#include <doctest/doctest.h>
+#include <filesystem>
+
+using namespace bridge;
+using std::chrono::seconds;
+
+namespace {
+
+constexpr std::uint32_t user = 1; // daemon, which every system has
+
+struct BatchWorld : World {
+    TemporaryDirectory directory;
+    ScriptDir scripts{directory.path};
+    std::string script; // the name of the last file
+
+    BatchWorld()
+    {
+        conf.batch_namespace = "default";
+        scripts_dir = directory.path;
+        slurm.says_cpus = true;
+    }
+
+    // As sbatch and job_submit/k8s leave it.
+    JobRef submit(std::uint32_t script_user = user)
+    {
+        BatchScript batch;
+        batch.user_id = script_user;
+        batch.group_id = user;
+        batch.image = "busybox";
+        batch.script = "#!/bin/sh\nhostname\n";
+        script = scripts.put(encode(batch)).value();
+        JobDescription job;
+        job.name = "job.sh";
+        job.user_id = job.group_id = user;
+        job.features = "k8s";
+        job.memory_per_node = MebiBytes{100};
+        job.tag.script = script;
+        return slurm.plant(job);
+    }
+    // And once it has a node.
+    JobRef run()
+    {
+        JobRef job = submit();
+        slurm.schedule();
+        settle();
+        return job;
+    }
+    std::string pod_name() const
+    {
+        REQUIRE(kube.pods().size() == 1);
+        return kube.pods().front().key.name;
+    }
+    bool has_script() const { return scripts.read(script).has_value(); }
+    std::string secret() const { return kube.secret({"default", pod_name()}); }
+    void check_runs(JobRef job) const
+    {
+        CHECK(slurm.job(job.id).job.state == JobState::running);
+        CHECK(slurm.living().size() == 1);
+        Pod pod = kube.pods().front();
+        CHECK(kube.pods().size() == 1);
+        CHECK(pod.node_name == slurm.job(job.id).job.nodes.front());
+        CHECK(binder_of(pod) == job);
+        CHECK(slurm.job(job.id).job.tag.uid == pod.uid);
+        CHECK(secret().contains(pod.uid));
+        CHECK(has_script());
+    }
+};
+
+} // namespace
+
+TEST_CASE("a batch job gets its Pod when it has a node, and not before")
+{
+    BatchWorld world;
+    world.start_agent();
+
+    JobRef job = world.submit();
+    world.settle();
+    CHECK(world.kube.pods().empty());
+    world.slurm.schedule();
+    world.settle();
+
+    world.check_runs(job);
+    CHECK(world.kube.count("create_pod") == 1);
+    CHECK(world.kube.count("bind") == 1);
+    CHECK(world.slurm.count("submit") == 0);
+    CHECK(world.slurm.starts == 1);
+}
+
+TEST_CASE("the end of the Pod is the job's, and what was kept for it goes")
+{
+    for (auto [code, state] : {std::pair{0, JobState::completed},
+                               {7, JobState::failed}}) {
+        BatchWorld world;
+        world.start_agent();
+        JobRef job = world.run();
+        world.run_containers(world.pod_name());
+
+        world.end_containers(world.pod_name(), code);
+
+        CHECK(world.slurm.job(job.id).job.state == state);
+        CHECK(world.slurm.job(job.id).status == code << 8);
+        CHECK(world.secret().empty());
+        CHECK_FALSE(world.has_script());
+        CHECK(world.kube.pods().size() == 1); // for its logs
+        CHECK(world.slurm.jobs().size() == 1);
+    }
+}
+
+TEST_CASE("an agent that is killed at any point makes one Pod, and binds it once")
+{
+    for (int steps = 0; steps < 60; steps++) {
+        CAPTURE(steps);
+        BatchWorld world;
+        world.start_agent();
+        JobRef job = world.submit();
+        world.slurm.schedule();
+        world.step(steps);
+
+        world.start_agent();
+        world.pass(seconds(10));
+
+        world.check_runs(job);
+    }
+}
+
+TEST_CASE("an answer that is lost, or a call that fails, costs time only")
+{
+    for (const char *what : {"create_pod", "put_secret", "bind"}) {
+        for (bool lose : {false, true}) {
+            CAPTURE(what);
+            BatchWorld world;
+            world.start_agent();
+            if (lose)
+                world.kube.lose_reply(what);
+            else
+                world.kube.fail_next(what, Code::busy);
+
+            JobRef job = world.run();
+            world.pass(seconds(10));
+
+            world.check_runs(job);
+        }
+    }
+    for (const char *what : {"load_batch", "set_tag"}) {
+        CAPTURE(what);
+        BatchWorld world;
+        world.start_agent();
+        world.slurm.fail_next(what, Code::uncertain);
+
+        JobRef job = world.run();
+        world.pass(seconds(10));
+
+        world.check_runs(job);
+    }
+}
+
+TEST_CASE("a batch job that was pending when it was cancelled leaves nothing")
+{
+    BatchWorld world;
+    world.start_agent();
+    JobRef job = world.submit();
+
+    world.slurm.scancel(job.id);
+    world.pass(world.conf.resync_interval + seconds(2));
+
+    CHECK(world.kube.pods().empty());
+    CHECK_FALSE(world.has_script());
+}
+
+TEST_CASE("scancel ends the Pod of a batch job, and no other job is asked for")
+{
+    BatchWorld world;
+    world.start_agent();
+    JobRef job = world.run();
+    world.run_containers(world.pod_name());
+
+    world.slurm.scancel(job.id);
+    world.settle();
+    CHECK(world.pod(world.pod_name())->active_deadline == 1);
+    world.end_containers(world.pod_name(), 143);
+
+    CHECK(world.slurm.living().empty());
+    CHECK(world.slurm.jobs().size() == 1);
+    CHECK_FALSE(world.has_script());
+    CHECK(world.secret().empty());
+}
+
+TEST_CASE("a job that is cancelled while its Pod is made never binds it")
+{
+    for (int steps = 0; steps < 30; steps++) {
+        CAPTURE(steps);
+        BatchWorld world;
+        world.start_agent();
+        JobRef job = world.submit();
+        world.slurm.schedule();
+        world.step(steps);
+
+        world.slurm.scancel(job.id);
+        world.pass(seconds(90));
+
+        for (const Pod &pod : world.kube.pods())
+            CHECK((pod.bound() || pod.phase == "Failed"));
+        CHECK(world.slurm.jobs().size() == 1);
+        CHECK_FALSE(world.slurm.job(job.id).epilog_held &&
+                    world.kube.pods().empty());
+    }
+}
+
+TEST_CASE("a batch job whose script is gone, or another's, fails with the reason")
+{
+    for (bool others : {false, true}) {
+        CAPTURE(others);
+        BatchWorld world;
+        world.start_agent();
+        JobRef job = world.submit(others ? user + 1 : user);
+        if (!others)
+            CHECK(world.scripts.remove(world.script).has_value());
+
+        world.slurm.schedule();
+        world.pass(seconds(5));
+
+        const FakeSlurm::Record &record = world.slurm.job(job.id);
+        CHECK(record.job.state == JobState::failed);
+        CHECK(record.comment.contains("its script"));
+        CHECK(world.kube.pods().empty());
+        CHECK_FALSE(record.epilog_held);
+    }
+}
+
+TEST_CASE("a job for which no Pod can be made for too long fails")
+{
+    BatchWorld world;
+    world.start_agent();
+    JobRef job = world.submit();
+    for (int i = 0; i < 100; i++)
+        world.kube.fail_next("create_pod", Code::denied);
+
+    world.slurm.schedule();
+    world.pass(world.conf.bind_timeout - seconds(40));
+    CHECK(world.slurm.job(job.id).job.state == JobState::configuring);
+    world.pass(seconds(80));
+
+    CHECK(world.slurm.job(job.id).job.state == JobState::failed);
+    CHECK(world.slurm.job(job.id).comment.contains("no Pod could be made"));
+}
+
+TEST_CASE("a Pod whose job a crash lost fails, and gets no other job")
+{
+    BatchWorld world;
+    world.start_agent();
+    world.slurm.fail_always("set_tag", Code::busy); // it stays without its job
+    JobRef job = world.run();
+    REQUIRE(world.kube.pods().size() == 1);
+
+    world.slurm.purge(job.id);
+    world.pass(world.conf.orphan_grace + seconds(1));
+    CHECK(world.pod(world.pod_name())->phase == "Pending");
+    world.pass(world.conf.resync_interval);
+
+    CHECK(world.pod(world.pod_name())->phase == "Failed");
+    CHECK(world.slurm.count("submit") == 0);
+    CHECK(world.secret().empty());
+    CHECK_FALSE(world.has_script());
+}
+
+TEST_CASE("a living Pod whose job is lost is adopted for its own user")
+{
+    BatchWorld world;
+    world.conf.default_user = "bin"; // somebody else
+    world.start_agent();
+    JobRef job = world.run();
+    world.run_containers(world.pod_name());
+
+    world.slurm.purge(job.id);
+    world.start_agent();
+    world.pass(seconds(10));
+
+    REQUIRE(world.slurm.living().size() == 1);
+    CHECK(world.slurm.living().front().asked.user_id == user);
+    CHECK(world.kube.pods().size() == 1);
+    CHECK(world.kube.pods().front().living());
+}
+
+TEST_CASE("a file that no job names goes, once it is old, and no other")
+{
+    BatchWorld world;
+    JobRef job = world.submit();
+    std::string of_job = world.script;
+    std::string fresh = world.scripts.put("refused after all").value();
+    std::string old = world.scripts.put("refused long ago").value();
+    auto long_ago = std::filesystem::file_time_type::clock::now() -
+                    std::chrono::hours(1);
+    for (const std::string &name : {of_job, old})
+        std::filesystem::last_write_time(world.directory.path + "/" + name,
+                                         long_ago);
+
+    world.start_agent();
+
+    CHECK(world.scripts.read(of_job).has_value());
+    CHECK(world.scripts.read(fresh).has_value());
+    CHECK_FALSE(world.scripts.read(old).has_value());
+    CHECK(world.slurm.job(job.id).job.state == JobState::pending);
+}
