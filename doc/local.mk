@@ -8,4 +8,5 @@ dist_doc_DATA = \
 	doc/architecture.md \
 	doc/development.md \
 	doc/gangs.md \
-	doc/requests.md
+	doc/requests.md \
+	doc/sbatch.md

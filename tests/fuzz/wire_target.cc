@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What comes over sockets, from slurmctld's environment, and from its disk.
 #include "agent/line_framer.h"
+#include "common/batch_script.h"
 #include "common/hook_message.h"
 #include "plugins/job_facts.h"
 #include "plugins/prep/gate_file.h"
@@ -49,6 +50,16 @@ std::vector<std::string> lines_of(std::string_view stream, std::size_t piece,
     return lines;
 }
 
+void batch_script(std::string_view input)
+{
+    auto batch = decode_batch_script(input);
+    if (!batch)
+        return;
+    promise(decode_batch_script(encode(*batch)) == *batch);
+    promise(!decode_batch_script(input.substr(0, input.size() - 1)));
+    (void)objection_to_image(batch->image);
+}
+
 void line_framer(std::string_view input)
 {
     bool failed = false;
@@ -93,7 +104,8 @@ void gate_file(std::string_view input)
 constexpr FuzzTarget targets[] = {{"hook_message", hook_message},
                                   {"line_framer", line_framer},
                                   {"job_facts", job_facts},
-                                  {"gate_file", gate_file}};
+                                  {"gate_file", gate_file},
+                                  {"batch_script", batch_script}};
 
 } // namespace
 

@@ -73,6 +73,9 @@ TEST_CASE("every key sets its field")
                            "GateTimeout=7\n"
                            "NodeLostTimeout=11\n"
                            "LeaseNamespace=ns\nLeaseName=my-lease.1\n"
+                           "SbatchNamespace=jobs\n"
+                           "SbatchTemplate=/etc/pod.json\n"
+                           "MaxScriptSize=1024\n"
                            "Workers=64\n"
                            "LogLevel=Debug");
 
@@ -96,6 +99,9 @@ TEST_CASE("every key sets its field")
     CHECK(conf->labels_file == "/labels");
     CHECK(conf->socket_path == "/run/x/hook.sock");
     CHECK(conf->web_address == "127.0.0.1:1");
+    CHECK(conf->batch_namespace == "jobs");
+    CHECK(conf->batch_template == "/etc/pod.json");
+    CHECK(conf->max_script_size == 1024);
     CHECK(conf->lease_namespace == "ns");
     CHECK(conf->lease_name == "my-lease.1");
     CHECK(conf->resync_interval == seconds(5));
@@ -169,6 +175,10 @@ TEST_CASE("a bad value is refused with its line and its key")
         "LeaseName=A",
         "LeaseName=.",
         "LeaseNamespace=..",
+        "SbatchNamespace=../kube-system",
+        "SbatchTemplate=pod.json",
+        "MaxScriptSize=1023",
+        "MaxScriptSize=900001",
         "Workers=0",
         "Workers=65",
         "Workers= ",

@@ -1,0 +1,322 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""sbatch --k8s-image: a batch job of Slurm runs as a Pod, as the user who has
+submitted it."""
+import base64
+import json
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import admission
+import bed
+import slurmctld
+from tap import Skip, case, check, equal, run, wait_for
+
+NS = "slurm-jobs"
+SCRIPTS = f"{slurmctld.STATE}/k8s_sbatch"
+SCRIPT = "#!/bin/sh\nexit 0\n"
+
+
+def sbatch(*options, script=SCRIPT, user="alice", partition="kwok", **more):
+    """What sbatch says."""
+    return bed.run("sbatch", "-p", partition, "-D", "/tmp", *options, user=user,
+                   stdin=script, **more)
+
+
+def submit(*options, **more):
+    """The JobId of a job that was taken."""
+    said = sbatch("--k8s-image=busybox:stable", *options, **more)
+    return int(said.split()[-1])
+
+
+def refused(*options, **more):
+    """What sbatch says of a job that is not taken; nothing stays of it."""
+    before = files()
+    said = sbatch(*options, check=False, **more)
+    check("Submitted" not in said, said)
+    equal(files(), before, "files of scripts")
+    return said
+
+
+def files():
+    return set(bed.inside("sh", "-c", f"ls {SCRIPTS} 2>/dev/null",
+                          check=False).split())
+
+
+def job(number):
+    return bed.jobs()[number]
+
+
+def wait_state(number, state):
+    return wait_for(f"job {number} to be {state}",
+                    lambda: state in job(number)["job_state"] and job(number))
+
+
+def pod_of(number):
+    for item in bed.pods(NS):
+        mark = item["metadata"].get("annotations", {}).get("slurmk8s/sbatch", "")
+        if mark.startswith(f"{number} "):
+            return item
+    return None
+
+
+def wait_running(number):
+    """The job's Pod, on its node."""
+    wait_for(f"job {number} to run", lambda: job(number)["job_state"] ==
+             ["RUNNING"])
+    return pod_of(number)
+
+
+def secret(pod):
+    try:
+        return bed.api("GET", f"/api/v1/namespaces/{NS}/secrets/"
+                       f"{pod['metadata']['name']}")
+    except bed.ApiError as error:
+        equal(error.status, 404, "status")
+        return None
+
+
+def end(pod, **how):
+    bed.play(pod["metadata"]["name"], NS, run="1ms", **how)
+
+
+def wait_nothing_left(pod):
+    wait_for("the Secret to be gone", lambda: secret(pod) is None)
+    wait_for("the script's file to be gone", lambda: not files())
+
+
+def before_each():
+    admission.apply()
+    bed.clean()
+    for item in bed.pods(NS):
+        bed.delete(item["metadata"]["name"], NS, grace=1)
+    wait_for("all Pods to be gone", lambda: not bed.pods(NS))
+
+
+@case
+def help_text():
+    """sbatch --help shows the option"""
+    shown = bed.run("sbatch", "--help", user="alice")
+
+    check("--k8s-image=image" in shown, shown[-400:])
+
+
+@case
+def runs_as_a_pod():
+    """a batch job waits in Slurm, gets its Pod on its node when it has one, and
+    looks ordinary"""
+    number = submit("-J", "mine", "-c", "2", "--mem=200")
+
+    pod = wait_running(number)
+
+    shown = job(number)
+    equal(shown["name"], "mine", "JobName")
+    equal(shown["user_name"], "alice", "user")
+    equal(pod["spec"]["nodeName"], shown["nodes"], "node")
+    equal(pod["metadata"]["labels"][bed.JOB_LABEL], str(number), "JobId label")
+    security = pod["spec"]["securityContext"]
+    equal(str(security["runAsUser"]), bed.inside("id", "-u", "alice").strip(),
+          "runAsUser")
+    equal(str(security["runAsGroup"]), bed.inside("id", "-g", "alice").strip(),
+          "runAsGroup")
+    check(security["runAsNonRoot"], "runAsNonRoot")
+    container = pod["spec"]["containers"][0]
+    equal(container["image"], "busybox:stable", "image")
+    equal(container["resources"]["requests"], {"cpu": "2", "memory": "200Mi"},
+          "requests")
+    data = secret(pod)["data"]
+    equal(base64.b64decode(data["script"]).decode(), SCRIPT, "script")
+    variables = base64.b64decode(data["run"]).decode()
+    check(f"'SLURM_JOB_ID={number}'" in variables, variables)
+    check(f"'SLURM_JOB_NODELIST={shown['nodes']}'" in variables, variables)
+    end(pod)
+    wait_state(number, "COMPLETED")
+
+
+@case
+def exit_code():
+    """the Pod's exit code is the job's, also in sacct, and what was kept for it
+    goes"""
+    number = submit()
+    pod = wait_running(number)
+    equal(len(files()), 1, "files of scripts")
+
+    end(pod, exit="7")
+
+    wait_state(number, "FAILED")
+    equal(bed.exit_of(job(number)), "7:0", "exit code")
+    wait_for("sacct to have it", lambda: "FAILED|7:0" in bed.run(
+        "sacct", "-nPX", "-j", str(number), "-o", "State,ExitCode"))
+    wait_nothing_left(pod)
+    check(pod_of(number), "its Pod stays, for its logs")
+
+
+@case
+def environment_variable():
+    """SBATCH_K8S_IMAGE is the option's equal, and is looked at as it is"""
+    said = bed.inside("env", "SBATCH_K8S_IMAGE=busybox:stable", "sbatch", "-p",
+                      "kwok", "-D", "/tmp", "--wrap", "true", user="alice")
+    number = int(said.split()[-1])
+    end(wait_running(number))
+    wait_state(number, "COMPLETED")
+
+    said = bed.inside("env", "SBATCH_K8S_IMAGE=a b", "sbatch", "-D", "/tmp",
+                      "--wrap", "true", user="alice", check=False)
+    check("SBATCH_K8S_IMAGE must be the name of an image" in said, said)
+
+
+@case
+def refusals():
+    """what cannot be is refused by sbatch, in words, and leaves no file"""
+    image = "--k8s-image=busybox:stable"
+    for options, words in (
+            (["--k8s-image="], "must not be empty"),
+            (["--k8s-image=a b"], "must be the name of an image"),
+            (["--k8s-imagine=x"], "unrecognized option"),
+            ([image, "--array=1-2"], "--array"),
+            ([image, "-N", "2"], "--nodes"),
+            ([image, "--gres=gpu:1"], "--gres"),
+            ([image, "-C", "k8s"], "--constraint"),
+            ([image, "--requeue"], "--requeue"),
+            ([image, "--signal=USR1@60"], "--signal")):
+        said = refused(*options)
+        check(words in said, f"{options}: {said}")
+    said = refused(image, script="#!/bin/sh\n#" + "x" * 600000 + "\n")
+    check("MaxScriptSize" in said, said)
+    said = refused(image, user=None)
+    check("root" in said, said)
+
+
+@case
+def secrecy():
+    """another user reads neither the file nor the job's words, and the
+    environment says nothing about whom the Pod runs as"""
+    number = submit(script="#!/bin/sh\n# my password\n")
+    pod = wait_running(number)
+
+    said = bed.inside("sh", "-c", f"cat {SCRIPTS}/*", user="bob", check=False)
+    check("password" not in said, said)
+    equal(bed.inside("stat", "-c", "%a %U", f"{SCRIPTS}/{files().pop()}")
+          .strip(), "600 slurm", "mode and owner")
+    shown = bed.run("scontrol", "show", "job", str(number), user="bob")
+    check("password" not in shown, shown)
+    check("password" not in json.dumps(pod), "the Pod has it")
+    end(pod)
+
+
+@case
+def cancelled_while_it_runs():
+    """scancel ends the Pod, and nothing stays but its logs"""
+    number = submit()
+    pod = wait_running(number)
+
+    bed.run("scancel", str(number), user="alice")
+
+    wait_state(number, "CANCELLED")
+    wait_for("the Pod to end", lambda: pod_of(number)["status"]["phase"] ==
+             "Failed")
+    wait_for("the job to leave COMPLETING",
+             lambda: "COMPLETING" not in job(number)["job_state"])
+    wait_nothing_left(pod)
+
+
+@case
+def cancelled_while_it_waits():
+    """a job that is cancelled while it waits never gets a Pod"""
+    number = submit("--hold")
+    equal(len(files()), 1, "files of scripts")
+
+    bed.run("scancel", str(number), user="alice")
+
+    wait_state(number, "CANCELLED")
+    wait_for("the script's file to be gone", lambda: not files(), 60)
+    equal(pod_of(number), None, "Pod")
+
+
+@case
+def agent_is_away():
+    """jobs that are submitted, and get their nodes, while the agent is away run
+    once it is back"""
+    bed.ctl("kill", "slurmk8sd")
+    numbers = [submit() for _ in range(3)]
+    for number in numbers:
+        wait_for(f"job {number} to have a node",
+                 lambda n=number: "CONFIGURING" in job(n)["job_state"])
+    bed.ctl("start", "slurmk8sd")
+
+    for number in numbers:
+        end(wait_running(number))
+        wait_state(number, "COMPLETED")
+
+
+@case
+def slurmctld_starts_anew():
+    """a batch job outlives a crash of slurmctld, waiting or running"""
+    running = submit()
+    waiting = submit("--hold")
+    pod = wait_running(running)
+    slurmctld.save()
+
+    slurmctld.restart()
+
+    wait_for("slurmctld to be up", slurmctld.is_up)
+    bed.run("scontrol", "release", str(waiting))
+    for number in (running, waiting):
+        end(wait_running(number))
+        wait_state(number, "COMPLETED")
+    equal(len([p for p in bed.pods(NS) if p["metadata"]["uid"] ==
+               pod["metadata"]["uid"]]), 1, "the same Pod")
+
+
+@case
+def without_its_script():
+    """a job whose file is gone fails, and its comment says why"""
+    number = submit("--hold")
+    bed.inside("rm", f"{SCRIPTS}/{files().pop()}")
+
+    bed.run("scontrol", "release", str(number))
+
+    wait_state(number, "FAILED")
+    check("its script is no longer there" in job(number)["comment"],
+          job(number)["comment"])
+
+
+@case
+def users_make_no_such_pods():
+    """nobody but the agent may mark a Pod as a batch job's"""
+    body = bed.pod("forged", namespace=NS, annotations={
+        "slurmk8s/sbatch": "1 s0000000000001 " + "0" * 32})
+    try:
+        bed.create(body)
+        raise AssertionError("it was created")
+    except bed.ApiError as error:
+        check("only slurmk8sd may set" in error.message, error.message)
+
+
+@case
+def on_the_real_kubelet():
+    """on the real kubelet the script runs as the user, with its environment,
+    arguments, directory and exit code, and kubectl logs has its output"""
+    if "real1" not in bed.run("sinfo", "-hN", "-o", "%N"):
+        raise Skip("this sandbox has no real node")
+    script = ('#!/bin/sh\nid -u\nid -G\npwd\nprintf "%s|" "$SLURM_JOB_ID" '
+              '"$SLURM_JOB_NODELIST" "$MINE"\necho\n'
+              'grep -c . /slurmk8s/script > /dev/null && echo readable\n'
+              '(: > /slurmk8s/x) 2>/dev/null || echo read-only\nexit 7\n')
+    number = submit("--export=MINE=it's mine", script=script, partition="real")
+
+    wait_state(number, "FAILED")
+
+    equal(bed.exit_of(job(number)), "7:0", "exit code")
+    user = bed.inside("id", "-u", "alice").strip()
+    groups = bed.inside("id", "-G", "alice").strip()
+    pod = pod_of(number)
+    equal(bed.run("kubectl", "logs", "-n", NS, pod["metadata"]["name"]),
+          f"{user}\n{groups}\n/tmp\n{number}|real1|it's mine|\nreadable\n"
+          "read-only\n", "kubectl logs")
+    wait_nothing_left(pod)
+
+
+run(before_each=before_each, after_each=bed.nothing_left,
+    after_failure=bed.last_words)
