@@ -49,7 +49,7 @@ void Bridge::tend_batch_jobs()
         solved(batch_problem);
     else if (ports_.access.answered())
         problem(batch_problem, "slurmk8sd lacks rights to run them as Pods: "
-                                "see the features that are off");
+                               "see the features that are off");
     for (JobRef job : batch_jobs_.take_due(now_)) {
         if (!may) {
             (void)batch_jobs_.retry(job, now_, conf_->bind_timeout);
@@ -105,8 +105,8 @@ void Bridge::fail_batch_job(JobRef job, const std::string &why)
 {
     ports_.workers.push([&slurm = ports_.slurm, job, why](Kube &) {
         auto now = slurm.load(job);
-        if (!now || is_ended(now->state))
-            return;
+        if (!now || !is_allocated(now->state))
+            return; // else it would count as cancelled
         (void)slurm.set_comment(job, "no Pod could be made: " + why);
         (void)slurm.complete(job, exit_1);
     });

@@ -102,7 +102,7 @@ void gang_tag(std::string_view input)
     auto tag = decode_gang_tag(std::string(input));
     if (!tag)
         return;
-    promise(!tag->uid.empty());
+    promise(!tag->uid.empty() || !tag->script.empty());
     auto again = decode_gang_tag(encode(*tag));
     promise(again.has_value() && again->generation == tag->generation);
 }

@@ -516,6 +516,17 @@ TEST_CASE("only our own mark makes a job ours")
     }
 }
 
+TEST_CASE("the mark says which jobs are sbatch's")
+{
+    const char *batch[] = {"SPANK_K8S_GANG=sbatch:0123", nullptr};
+    const char *other[] = {"SPANK_K8S_GANG=uid-sbatch:0123", nullptr};
+
+    CHECK(facts_from(batch).ours);
+    CHECK(facts_from(batch).batch);
+    CHECK(facts_from(other).ours);
+    CHECK_FALSE(facts_from(other).batch);
+}
+
 TEST_CASE("a job without nodes or SLUID has none")
 {
     const char *environment[] = {"SLURM_JOB_ID=1", "SLURM_JOB_NODELIST=(null)",

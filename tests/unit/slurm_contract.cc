@@ -154,6 +154,27 @@ void check_identity(Slurm &slurm, JobRef ref)
     CHECK_FALSE(is_ended(load(slurm, ref).state));
 }
 
+void check_batch(Slurm &slurm, const SlurmSetup &setup, const Job &job)
+{
+    auto batch = slurm.load_batch(job.ref);
+    REQUIRE_MESSAGE(batch.has_value(), batch.error().message);
+    CHECK(batch->job.ref == job.ref);
+    CHECK(batch->user_id == setup.user_id);
+    CHECK(batch->group_id == setup.group_id);
+    CHECK(batch->name.starts_with("end"));
+    CHECK(batch->hostlist == setup.node);
+    CHECK(batch->job.memory_per_node == job.memory_per_node);
+    CHECK(code_of(slurm.load_batch(
+              {job.ref.id, Sluid{job.ref.sluid.value + 1}})) ==
+          Code::not_found);
+
+    GangTag tag = job.tag;
+    tag.script = "0123456789abcdef0123456789abcdef";
+    REQUIRE(slurm.set_tag(job.ref, tag).has_value());
+    CHECK(load(slurm, job.ref).tag == tag);
+    REQUIRE(slurm.set_tag(job.ref, job.tag).has_value());
+}
+
 // An allocation, and how it ends.
 void check_end(Slurm &slurm, const SlurmSetup &setup, int status,
                JobState state)
@@ -174,12 +195,14 @@ void check_end(Slurm &slurm, const SlurmSetup &setup, int status,
     check_lists(slurm, ref);
     check_identity(slurm, ref);
     CHECK(slurm.set_comment(ref, "what a test says").has_value());
+    check_batch(slurm, setup, job);
 
     REQUIRE(slurm.complete(ref, status).has_value());
 
     CHECK(load(slurm, ref).state == state);
     CHECK(find_node(slurm, setup.node)->allocated_cpus == 0);
     check_lists(slurm, ref); // it is known for a while
+    CHECK(code_of(slurm.set_tag(ref, job.tag)) == Code::rejected);
     CHECK(slurm.complete(ref, status).has_value()); // a second time
     CHECK(load(slurm, ref).state == state);
 }
