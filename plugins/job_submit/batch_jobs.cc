@@ -2,6 +2,7 @@
 #include "plugins/job_submit/batch_jobs.h"
 
 #include "common/batch_names.h"
+#include "common/conf.h"
 #include "common/names.h"
 #include "common/script_dir.h"
 #include "plugins/job_submit/batch_request.h"
@@ -70,28 +71,23 @@ void make_placeholder(job_desc_msg_t &desc, const std::string &script)
 
 } // namespace
 
-Conf load_batch_conf()
-{
-    auto conf = load_conf(k8s_conf_path());
-    if (conf)
-        return std::move(*conf);
-    slurm_error("job_submit/k8s: batch jobs do not run as Pods: %s",
-                conf.error().message.c_str());
-    return {};
-}
-
-std::optional<std::string> take_batch_job(job_desc_msg_t &desc,
-                                          const Conf &conf)
+std::optional<std::string> take_batch_job(job_desc_msg_t &desc)
 {
     auto wish = batch_wish(entries_of(desc));
     if (!wish)
         return wish.error();
     if (!*wish)
         return std::nullopt;
-    if (auto why = refuse_batch(desc, conf, geteuid()))
+    auto conf = load_conf(k8s_conf_path());
+    if (!conf) {
+        slurm_error("job_submit/k8s: batch jobs do not run as Pods: %s",
+                    conf.error().message.c_str());
+        return "slurmctld could not read k8s.conf: see its log.";
+    }
+    if (auto why = refuse_batch(desc, *conf, geteuid()))
         return why;
     std::string text = encode(batch_script(desc, **wish));
-    if (auto why = refuse_size(text.size(), conf))
+    if (auto why = refuse_size(text.size(), *conf))
         return why;
     if (!&slurm_conf || !slurm_conf.state_save_location)
         return "This slurmctld does not say where it keeps scripts.";

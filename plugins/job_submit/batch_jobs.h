@@ -4,8 +4,6 @@
 // lock, as when it writes a script of its own.
 #pragma once
 
-#include "common/conf.h"
-
 #include <optional>
 #include <string>
 
@@ -15,14 +13,9 @@ extern "C" {
 
 namespace bridge {
 
-// Beside slurm.conf, read when slurmctld starts. Without a good one there is no
-// namespace, and batch jobs as Pods are refused.
-Conf load_batch_conf();
-
 // Turns the job into an external one without a script, if its spank_job_env has
 // our wishes; any other is left as it is. Returns why it cannot be, in words for
-// the user.
-std::optional<std::string> take_batch_job(job_desc_msg_t &desc,
-                                          const Conf &conf);
+// the user. Reads k8s.conf each time: a file is written anyway.
+std::optional<std::string> take_batch_job(job_desc_msg_t &desc);
 
 } // namespace bridge

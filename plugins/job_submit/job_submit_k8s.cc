@@ -41,7 +41,6 @@ bool from_agent(std::uint32_t uid)
 
 // Set by init(), before slurmctld calls anything else; never freed.
 NodeWatch *nodes = nullptr;
-const Conf *conf = nullptr;
 
 int refuse(const std::string &why, char **err_msg, int rc = ESLURM_ACCESS_DENIED)
 {
@@ -98,8 +97,6 @@ extern "C" {
 // On a slurmctld that stands by too, where no job is ever submitted.
 int init() noexcept
 try {
-    if (!bridge::conf)
-        bridge::conf = new bridge::Conf(bridge::load_batch_conf());
     if (!bridge::nodes) {
         auto watch = std::make_unique<bridge::NodeWatch>();
         watch->start();
@@ -121,8 +118,7 @@ try {
         bridge::clean_spank_env(*desc);
     }
     if (!external)
-        if (auto why = bridge::take_batch_job(
-                *desc, bridge::conf ? *bridge::conf : bridge::Conf{}))
+        if (auto why = bridge::take_batch_job(*desc))
             return bridge::refuse(*why, err_msg, ESLURM_NOT_SUPPORTED);
     if (desc->bitflags & EXTERNAL_JOB)
         return SLURM_SUCCESS;

@@ -92,6 +92,7 @@ def before_each():
     for item in bed.pods(NS):
         bed.delete(item["metadata"]["name"], NS, grace=1)
     wait_for("all Pods to be gone", lambda: not bed.pods(NS))
+    wait_for("the scripts' files to be gone", lambda: not files(), 60)
 
 
 @case

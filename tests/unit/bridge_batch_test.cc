@@ -264,9 +264,9 @@ TEST_CASE("a Pod whose job a crash lost fails, and gets no other job")
     REQUIRE(world.kube.pods().size() == 1);
 
     world.slurm.purge(job.id);
-    world.pass(world.conf.orphan_grace + seconds(1));
+    world.pass(world.conf.orphan_grace - seconds(5));
     CHECK(world.pod(world.pod_name())->phase == "Pending");
-    world.pass(world.conf.resync_interval);
+    world.pass(seconds(20));
 
     CHECK(world.pod(world.pod_name())->phase == "Failed");
     CHECK(world.slurm.count("submit") == 0);
