@@ -24,7 +24,9 @@ from tap import Skip, case, check, equal, run, wait_for
 UNUSED = {"send_fail": "no held prolog is failed by the agent"}
 # Tried where there are devices.
 ELSEWHERE = {"set_extra": "70-device-inventory.t",
-             "write_claim": "71-claims.t", "write_claim_status": "71-claims.t"}
+             "write_claim": "71-claims.t", "write_claim_status": "71-claims.t",
+             **dict.fromkeys(("create_pod", "put_secret", "delete_secret",
+                              "set_tag"), "80-sbatch.t")}
 
 reached = set()
 RUNS = {"sandbox/run": "300ms"}

@@ -10,6 +10,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import admission
 import bed
+import faults
 import slurmctld
 from tap import Skip, case, check, equal, run, wait_for
 
@@ -249,6 +250,57 @@ def agent_is_away():
     for number in numbers:
         end(wait_running(number))
         wait_state(number, "COMPLETED")
+
+
+def pods_of(number):
+    return [item for item in bed.pods(NS) if
+            item["metadata"].get("annotations", {}).get("slurmk8s/sbatch", "")
+            .startswith(f"{number} ")]
+
+
+@case
+def killed_at_each_write():
+    """kill -9 before and after each write of the agent for a batch job: one Pod,
+    bound once, and nothing left"""
+    known = faults.points()
+    bed.ctl("kill", "slurmk8sd")
+    numbers = []
+    for write in ("create_pod", "put_secret", "set_tag"):
+        for side in ("before", "after"):
+            point = f"{write}:{side}"
+            check(point in known, f"there is no fault point {point}")
+            numbers.append(submit())
+            faults.Fault(point).wait_dead(60)
+    bed.ctl("start", "slurmk8sd")
+
+    for number in numbers:
+        pod = wait_running(number)
+        equal(len(pods_of(number)), 1, f"Pods of job {number}")
+        check(secret(pod), f"job {number} has no Secret")
+        end(pod)
+    for number in numbers:
+        wait_state(number, "COMPLETED")
+        wait_nothing_of(number)
+
+
+def wait_nothing_of(number):
+    wait_for(f"the Secret of job {number} to be gone",
+             lambda: secret(pod_of(number)) is None)
+
+
+@case
+def killed_at_its_end():
+    """kill -9 before and after the Secret goes: it goes, and so does the file"""
+    for side in ("before", "after"):
+        number = submit()
+        pod = wait_running(number)
+        bed.ctl("kill", "slurmk8sd")
+        end(pod)
+        faults.Fault(f"delete_secret:{side}").wait_dead(60)
+        bed.ctl("start", "slurmk8sd")
+
+        wait_state(number, "COMPLETED")
+        wait_nothing_left(pod)
 
 
 @case
