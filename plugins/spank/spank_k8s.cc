@@ -32,21 +32,12 @@ namespace {
 
 std::string image; // of the command line or the script, checked
 
-constexpr char option_name[] = "--k8s-image";
-
-// False when it cannot be one: said on stderr.
-bool check_image(const char *from, const char *value)
-{
-    std::string why = objection_to_image(value ? value : "");
-    if (!why.empty())
-        slurm_error("%s must %s", from, why.c_str());
-    return why.empty();
-}
-
 int take_image(int, const char *value, int) noexcept
 try {
-    if (!check_image(option_name, value))
+    if (std::string why = objection_to_image(value); !why.empty()) {
+        slurm_error("--k8s-image must %s", why.c_str());
         return ESPANK_BAD_ARG;
+    }
     image = value;
     return ESPANK_SUCCESS;
 } catch (const std::exception &) { // no memory
@@ -80,23 +71,25 @@ int slurm_spank_init(spank_t spank, int, char **)
     return spank_option_register(spank, &bridge::image_option);
 }
 
+// slurmctld is told, and refuses what is none. From here an error would stop
+// nothing: sbatch passes over those of optional plugins, and would submit a job
+// for slurmd.
 int slurm_spank_init_post_opt(spank_t spank, int, char **)
 try {
     if (spank_context() != S_CTX_ALLOCATOR)
         return ESPANK_SUCCESS;
     std::string image = bridge::image;
-    const char *name = bridge::variable_name();
-    const char *variable = std::getenv(name);
-    if (image.empty() && variable && *variable) {
-        if (!bridge::check_image(name, variable))
-            return ESPANK_BAD_ARG;
+    const char *variable = std::getenv(bridge::variable_name());
+    if (image.empty() && variable)
         image = variable;
-    }
     if (image.empty())
         return ESPANK_SUCCESS;
-    return spank_job_control_setenv(spank, bridge::names::spank_image,
-                                    image.c_str(), 1);
+    if (spank_job_control_setenv(spank, bridge::names::spank_image,
+                                 image.c_str(), 1) == ESPANK_SUCCESS)
+        return ESPANK_SUCCESS;
+    slurm_error("spank/k8s: --k8s-image could not be passed on");
+    std::exit(EXIT_FAILURE);
 } catch (const std::exception &) { // no memory
-    return ESPANK_ERROR;
+    std::exit(EXIT_FAILURE);
 }
 }
