@@ -89,9 +89,10 @@ def wait_nothing_left(pod):
 
 def before_each():
     admission.apply()
-    bed.clean()
+    bed.run("scancel", "--user=alice")
     for item in bed.pods(NS):
         bed.delete(item["metadata"]["name"], NS, grace=1)
+    bed.clean()
     wait_for("all Pods to be gone", lambda: not bed.pods(NS))
     wait_for("the scripts' files to be gone", lambda: not files(), 60)
 

@@ -264,7 +264,8 @@ def waits_without_word(world):
 
 @rule
 def job_without_pod(world):
-    """A placeholder that lives stands for a Pod that is not over."""
+    """A placeholder that lives stands for a Pod that is not over, or is a batch
+    job that waits."""
     pods = {p["metadata"]["uid"]: p for p in world.pods}
     for pod in world.pods:  # of a gang, one that is not over counts
         if (gang := gangs.uid_of(pod)) and (gang not in pods or
@@ -275,6 +276,8 @@ def job_without_pod(world):
             continue
         pod = pods.get(job.uid)
         states = ",".join(sorted(job.states))
+        if not job.uid and job.script and "PENDING" in job.states:
+            continue
         if not job.uid:
             yield f"Job/{job.id}", f"{job} is {states}, and names no Pod"
         elif not pod:

@@ -25,6 +25,7 @@ class Job:
     was_suspended: bool = False  # or is
     shadow_of: str = ""  # the node whose room it holds for others' Pods
     tasks: int = 1
+    script: str = ""  # of a batch job: the name of its file
 
     @property
     def lives(self):
@@ -135,7 +136,8 @@ def _job(job):
                "EXTERNAL_JOB" in job["flags"], _allocation(job),
                bool((job.get("suspend_time") or {}).get("number")),
                tag.get("shadow", ""),
-               (job.get("tasks") or {}).get("number") or 1)
+               (job.get("tasks") or {}).get("number") or 1,
+               tag.get("sbatch", ""))
 
 
 def _tag(admin_comment):
