@@ -137,11 +137,13 @@ void Bridge::note_batch(GangEntry &entry)
     gang.batch_gone = !batch_living_.contains(mark->job);
 }
 
-// The Pod is over, or there is none, and so is its job.
+// The Pod is over, or there is none, and so is its job. Elsewhere users may have
+// written the mark.
 void Bridge::tidy_batch(const Gang &gang)
 {
     batch_waits_.erase(gang.uid);
-    if (ports_.scripts_dir.empty() || gang.grouped)
+    if (ports_.scripts_dir.empty() || gang.grouped ||
+        gang.key.ns != conf_->batch_namespace)
         return;
     for (const PodPtr &pod : gang.pods)
         if (batch_mark(*pod))

@@ -17,6 +17,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/batch_request_test.cc \
 	tests/unit/batch_script_test.cc \
 	tests/unit/bridge_batch_test.cc \
+	tests/unit/decide_batch_test.cc \
 	tests/unit/bridge_claims_test.cc \
 	tests/unit/bridge_devices_test.cc \
 	tests/unit/bridge_gang_test.cc \

@@ -292,6 +292,25 @@ TEST_CASE("a living Pod whose job is lost is adopted for its own user")
     CHECK(world.kube.pods().front().living());
 }
 
+TEST_CASE("a mark that a user has forged costs nobody his script")
+{
+    BatchWorld world;
+    world.conf.batch_namespace = "elsewhere"; // users write in "default"
+    world.start_agent();
+    JobRef job = world.submit();
+    Pod forged = make_pod("forged");
+    forged.annotations["slurmk8s/sbatch"] = encode(BatchMark{job, world.script});
+    world.create(forged);
+
+    world.pass(world.conf.orphan_grace + seconds(20));
+    world.end_containers("forged", 0);
+
+    CHECK(world.has_script());
+    CHECK(world.kube.count("delete_secret") == 0);
+    CHECK(world.slurm.count("submit") == 0);
+    CHECK_FALSE(world.slurm.job(job.id).job.state == JobState::running);
+}
+
 TEST_CASE("a file that no job names goes, once it is old, and no other")
 {
     BatchWorld world;
