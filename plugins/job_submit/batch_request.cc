@@ -60,7 +60,9 @@ constexpr Objection objections[] = {
      "--container and --k8s-image exclude each other."},
     {[](const Desc &d) { return given(d.burst_buffer); },
      "Burst buffers are not supported with --k8s-image."},
-    {[](const Desc &d) { return given(d.std_in); },
+    {[](const Desc &d) { // which sbatch fills in
+         return given(d.std_in) && std::string_view(d.std_in) != "/dev/null";
+     },
      "--input is not supported with --k8s-image yet."},
 };
 
