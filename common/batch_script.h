@@ -17,11 +17,11 @@ namespace bridge {
 struct BatchScript {
     std::uint32_t user_id = 0;
     std::uint32_t group_id = 0;
-    std::string image;
-    std::string work_dir;
-    std::string script;
-    std::vector<std::string> arguments;   // without the script's own name
-    std::vector<std::string> environment; // NAME=value, as sbatch had it
+    std::string image{};
+    std::string work_dir{};
+    std::string script{};
+    std::vector<std::string> arguments{};   // without the script's own name
+    std::vector<std::string> environment{}; // NAME=value, as sbatch had it
 
     bool operator==(const BatchScript &) const = default;
 };
