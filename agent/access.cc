@@ -58,6 +58,9 @@ constexpr Right table[] = {
     {Feature::pod_groups, "watch", "scheduling.k8s.io", "podgroups"},
     {Feature::pod_groups, "patch", "scheduling.k8s.io", "podgroups", "status"},
 
+    {Feature::pod_group_status, "patch", "scheduling.x-k8s.io", "podgroups",
+     "status"},
+
     {Feature::jobset_size, "list", "jobset.x-k8s.io", "jobsets"},
     {Feature::jobset_size, "watch", "jobset.x-k8s.io", "jobsets"},
 
@@ -116,6 +119,8 @@ const char *feature_name(Feature feature)
         return "owners";
     case Feature::pod_groups:
         return "pod-groups";
+    case Feature::pod_group_status:
+        return "pod-group-status";
     case Feature::jobset_size:
         return "jobset-size";
     case Feature::devices:
@@ -130,6 +135,8 @@ std::string feature_manifest(Feature feature)
 {
     if (feature == Feature::base)
         return "contribs/kubernetes";
+    if (feature == Feature::pod_group_status)
+        feature = Feature::pod_groups;
     return std::string("contribs/kubernetes/components/") +
            feature_name(feature);
 }

@@ -28,6 +28,7 @@ enum class Feature : std::uint8_t {
     volumes,
     owners,
     pod_groups,
+    pod_group_status,
     jobset_size,
     devices,
     sbatch // asked about only where k8s.conf has SbatchNamespace
@@ -36,13 +37,15 @@ enum class Feature : std::uint8_t {
 inline constexpr std::array all_features{Feature::base, Feature::nodes_patch,
                                          Feature::volumes, Feature::owners,
                                          Feature::pod_groups,
+                                         Feature::pod_group_status,
                                          Feature::jobset_size,
                                          Feature::devices,
                                          Feature::sbatch};
 
 // The name of its component, such as "nodes-patch"; "base".
 const char *feature_name(Feature feature);
-// What to apply to have it, such as "contribs/kubernetes/components/owners".
+// What to apply to have it, such as "contribs/kubernetes/components/owners"; two
+// features may be of one component.
 std::string feature_manifest(Feature feature);
 
 // One line of the table.

@@ -61,12 +61,14 @@ void Bridge::on(Listed<Pod> &pods)
     for (Pod &pod : pods.objects) {
         keep.insert(pod.uid);
         placements_.share(pod);
+        group_reports_.put(pod, now_);
         pod.gang = groups_.choose_gang(pod);
         note_stray(pod, false);
         wake(gangs_.put(std::move(pod)));
     }
     for (const Pod &pod : gangs_.missing(pods.source, keep)) {
         note_stray(pod, true);
+        group_reports_.remove(pod.uid, now_);
         auto uid = gangs_.remove(pod);
         if (GangEntry *entry = uid ? gangs_.find(*uid) : nullptr)
             entry->gang.unseen = true; // the list may be wrong: ask
@@ -81,6 +83,10 @@ void Bridge::on(Changed<Pod> &pod)
         return;
     health_.count("pod");
     placements_.share(pod.object);
+    if (pod.deleted)
+        group_reports_.remove(pod.object.uid, now_);
+    else
+        group_reports_.put(pod.object, now_);
     pod.object.gang = groups_.choose_gang(pod.object);
     note_stray(pod.object, pod.deleted);
     check_words(pod.object);

@@ -11,6 +11,7 @@
 #include "agent/claim_store.h"
 #include "agent/gang_store.h"
 #include "agent/gres_memo.h"
+#include "agent/group_reports.h"
 #include "agent/group_table.h"
 #include "agent/health.h"
 #include "agent/mailbox.h"
@@ -228,6 +229,8 @@ class Bridge {
     void wake_groups(GroupApi api);
     void regroup(const std::string &uid);
     void tell_group(const std::string &uid);
+    void report_groups();
+    Clock::time_point group_deadline() const;
     void send_group(GangEntry &entry, const GroupSpec &group,
                     ScheduledCondition condition);
 
@@ -298,6 +301,7 @@ class Bridge {
 
     GangStore gangs_;
     GroupTable groups_;
+    GroupReports group_reports_;
     // What was heard of Pods before the groups were known.
     std::vector<std::variant<Listed<Pod>, Changed<Pod>>> held_pods_;
     std::map<std::string, NodePtr> nodes_;

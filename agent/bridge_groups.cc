@@ -8,6 +8,7 @@
 #include "common/log.h"
 
 #include <algorithm>
+#include <exception>
 
 namespace bridge {
 
@@ -31,7 +32,10 @@ template bool Bridge::hold_pods(Changed<Pod> &);
 
 void Bridge::on(GroupsListed &groups)
 {
+    static const std::vector<GroupSpec> none;
     bool was_on = groups_.is_on(groups.api);
+    if (groups.api == GroupApi::plugins)
+        group_reports_.replace(groups.specs ? *groups.specs : none, now_);
     if (groups.specs)
         groups_.replace(groups.api, std::move(*groups.specs));
     else
@@ -51,6 +55,10 @@ void Bridge::on(Changed<GroupSpec> &group)
     GroupRef ref{group.object.api, group.object.key.name};
     std::string uid = gang_uid_of(group.object.key.ns, ref);
     GroupApi api = ref.api;
+    if (group.deleted)
+        group_reports_.erase(group.object);
+    else
+        group_reports_.put(group.object, now_);
     bool news = group.deleted ? groups_.erase(group.object)
                               : groups_.put(std::move(group.object));
     if (news && api == GroupApi::jobset)
@@ -193,6 +201,35 @@ void Bridge::send_group(GangEntry &entry, const GroupSpec &group,
             wake_at(*known, now_ + (stale ? stale_repeat : failed_repeat));
         }});
     });
+}
+
+// The status of scheduler-plugins' PodGroups, where its controller does not run.
+void Bridge::report_groups()
+{
+    if (!ports_.access.may(Feature::pod_group_status))
+        return;
+    for (GroupPatch &patch : group_reports_.take_due(groups_, now_))
+        ports_.reporters.push([this, patch = std::move(patch)](Kube &kube) {
+            Result<> said;
+            try {
+                said = kube.patch_group(patch);
+            } catch (const std::exception &e) { // such as no memory
+                said = fail(Code::busy, e.what());
+            }
+            if (!said)
+                log_debug("a PodGroup has no new status",
+                          {{"err", said.error().message}});
+            mailbox_.push(Ask{[this, patch, said] {
+                group_reports_.done(patch, said, now_);
+            }});
+        });
+}
+
+Clock::time_point Bridge::group_deadline() const
+{
+    return ports_.access.may(Feature::pod_group_status)
+               ? group_reports_.next_due()
+               : Clock::time_point::max();
 }
 
 } // namespace bridge

@@ -87,6 +87,7 @@ void Bridge::note_outcome(GangEntry &entry, ActionDone &done)
     } else if (auto *there = std::get_if<StillThere>(&*done.outcome)) {
         log_warning("a job's Pod is in no list, but it is there",
                     {{"Gang", gang.key.str()}});
+        group_reports_.put(there->pod, now_);
         there->pod.gang = groups_.choose_gang(there->pod);
         if (there->pod.terminal())
             gangs_.put(std::move(there->pod)); // the job gets its exit code

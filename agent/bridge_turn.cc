@@ -65,6 +65,7 @@ void Bridge::turn()
         wake(uid);
     tend_batch_jobs();
     tend_gate();
+    report_groups();
 }
 
 void Bridge::tick()
@@ -105,7 +106,8 @@ Clock::time_point Bridge::next_deadline() const
         next = std::min(next, jobs_due_);
     next = std::min(next, node_deadline());
     if (synced())
-        next = std::min({next, gate_deadline(), batch_jobs_.next_due(),
+        next = std::min({next, gate_deadline(), group_deadline(),
+                         batch_jobs_.next_due(),
                          placements_.next_drop(conf_->feature_linger)});
     return next;
 }

@@ -71,6 +71,8 @@ void read_plugins(GroupSpec &spec, const Json &object)
     spec.timeout = std::chrono::seconds(std::clamp<std::int64_t>(
         object.integer("spec/scheduleTimeoutSeconds").value_or(0), 0,
         max_timeout));
+    spec.status = pod_group_status_from(object);
+    spec.status_writer = status_writer_of(object);
 }
 
 void read_workload(GroupSpec &spec, const Json &object)

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "agent/objects.h"
+#include "agent/pod_group_status.h"
 #include "common/json.h"
 
 #include <array>
@@ -72,8 +73,11 @@ struct GroupSpec {
     // 0: it does not say.
     std::chrono::seconds timeout{0};
     std::string objection; // why this cannot be; empty: it can
-    // Its PodGroupScheduled condition.
+    // Kubernetes' own: its PodGroupScheduled condition.
     ScheduledCondition scheduled;
+    // Of scheduler-plugins.
+    PodGroupStatus status;
+    StatusWriter status_writer = StatusWriter::nobody;
 
     // Whether gangs are another's business now; the rest is what we write.
     bool same_terms(const GroupSpec &other) const;
@@ -82,15 +86,18 @@ struct GroupSpec {
 // From the object's JSON; a field that is missing or of a wrong type is empty.
 GroupSpec group_spec_from(const Json &object, GroupApi api);
 
-// Our word on its status: the PodGroupScheduled condition. Only for what
-// Kubernetes' own API has.
+// Our word on its status. Only for the two kinds of PodGroup.
 struct GroupPatch {
     GroupApi api = GroupApi::none;
     ObjectKey key;
     std::string uid;
     std::string resource_version; // it is refused where this is old
+    // Kubernetes' own: the PodGroupScheduled condition.
     ScheduledCondition condition;
-    bool flips = false; // its status is another than before
+    // The condition's status is another than before; of scheduler-plugins: it
+    // starts now.
+    bool flips = false;
+    PodGroupStatus status = {}; // of scheduler-plugins, all of it
 };
 
 } // namespace bridge

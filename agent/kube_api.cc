@@ -252,9 +252,11 @@ Result<> KubeApi::patch_node(const NodePatch &patch)
 
 Result<> KubeApi::patch_group(const GroupPatch &patch)
 {
-    auto reply =
-        http_.patch(path_of(patch.api).status_of(patch.key), strategic_merge,
-                    group_body(patch, now()));
+    // Of kinds that a CRD defines the server knows no other.
+    const char *type =
+        patch.api == GroupApi::plugins ? merge_patch : strategic_merge;
+    auto reply = http_.patch(path_of(patch.api).status_of(patch.key), type,
+                             group_body(patch, now()));
     if (auto said = check_patch(reply); !said)
         return fail(said.error(), "patch PodGroup=" + patch.key.str());
     return {};

@@ -101,9 +101,20 @@ std::string body_of_event(JsonValue regarding, const ObjectKey &key,
         .dump();
 }
 
-} // namespace
+JsonValue plugins_status(const GroupPatch &patch, WallTime now)
+{
+    auto status = JsonValue::object({{"phase", patch.status.phase},
+                                     {"running", patch.status.running},
+                                     {"succeeded", patch.status.succeeded},
+                                     {"failed", patch.status.failed}});
+    if (patch.flips)
+        status.add("scheduleStartTime", second_time(now));
+    if (!patch.status.occupied_by.empty())
+        status.add("occupiedBy", patch.status.occupied_by);
+    return status;
+}
 
-std::string group_body(const GroupPatch &patch, WallTime now)
+JsonValue workload_status(const GroupPatch &patch, WallTime now)
 {
     auto condition = JsonValue::object(
         {{"type", "PodGroupScheduled"},
@@ -112,14 +123,22 @@ std::string group_body(const GroupPatch &patch, WallTime now)
          {"message", condition_message(patch.condition.message)}});
     if (patch.flips)
         condition.add("lastTransitionTime", second_time(now));
-    auto status = JsonValue::object(
+    return JsonValue::object(
         {{"conditions", JsonValue::array({std::move(condition)})}});
+}
+
+} // namespace
+
+std::string group_body(const GroupPatch &patch, WallTime now)
+{
+    bool plugins = patch.api == GroupApi::plugins;
     return JsonValue::object(
                {{"metadata",
                  JsonValue::object(
                      {{"uid", patch.uid},
                       {"resourceVersion", patch.resource_version}})},
-                {"status", std::move(status)}})
+                {"status", plugins ? plugins_status(patch, now)
+                                   : workload_status(patch, now)}})
         .dump();
 }
 

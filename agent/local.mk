@@ -71,6 +71,7 @@ agent_libagent_la_SOURCES = \
 	agent/gang_store.cc agent/gang_store.h \
 	agent/gang_volumes.cc agent/gang_volumes.h \
 	agent/gres_memo.cc agent/gres_memo.h \
+	agent/group_reports.cc agent/group_reports.h \
 	agent/group_spec.cc agent/group_spec.h \
 	agent/group_table.cc agent/group_table.h \
 	agent/group_watch.cc agent/group_watch.h \
@@ -127,6 +128,7 @@ agent_libagent_la_SOURCES = \
 	agent/placement_table.cc agent/placement_table.h \
 	agent/plugin_connection.h \
 	agent/pod_claims.cc agent/pod_claims.h \
+	agent/pod_group_status.cc agent/pod_group_status.h \
 	agent/pod_objections.cc agent/pod_objections.h \
 	agent/pod_placement.cc agent/pod_placement.h \
 	agent/pod_requests.cc agent/pod_requests.h \

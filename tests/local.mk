@@ -70,6 +70,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/feature_labels_test.cc \
 	tests/unit/feature_report_test.cc \
 	tests/unit/fuzz_corpus_test.cc \
+	tests/unit/group_reports_test.cc \
 	tests/unit/group_spec_test.cc \
 	tests/unit/group_watch_test.cc \
 	tests/unit/hybrid_size_test.cc \
@@ -120,6 +121,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/permit_test.cc \
 	tests/unit/placement_table_test.cc \
 	tests/unit/pod_objections_test.cc \
+	tests/unit/pod_group_status_test.cc \
 	tests/unit/pod_placement_test.cc \
 	tests/unit/pod_requests_test.cc \
 	tests/unit/predicate_test.cc \
@@ -222,6 +224,7 @@ tests_fuzz_fuzz_SOURCES = \
 	agent/node_words.cc \
 	agent/objects.cc \
 	agent/pod_claims.cc \
+	agent/pod_group_status.cc \
 	agent/pod_objections.cc \
 	agent/pod_placement.cc \
 	agent/pod_requests.cc \

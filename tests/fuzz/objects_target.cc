@@ -74,6 +74,10 @@ void pod_group(std::string_view input)
         promise(spec.timeout.count() >= 0 &&
                 spec.timeout <= std::chrono::hours(24));
         promise(spec.objection.find_first_of("\n\x1b") == std::string::npos);
+        promise(spec.status.running <= 2147483647);
+        PodGroupStatus next = next_status(spec.status, spec.minimum,
+                                          {3, 1, 1, 1}, "a/b");
+        promise(next == next_status(next, spec.minimum, {3, 1, 1, 1}, "a/b"));
     }
 }
 

@@ -85,6 +85,25 @@ def component():
 
 
 @case
+def part_of_component():
+    """a component of before the status of scheduler-plugins' PodGroups: that is
+    off and says so, what the component gave is on"""
+    path = f"{RBAC}/clusterroles/slurmk8sd-pod-groups"
+    rules = [rule for rule in bed.api("GET", path)["rules"]
+             if (rule["apiGroups"], rule["resources"]) !=
+             (["scheduling.x-k8s.io"], ["podgroups/status"])]
+    bed.api("PATCH", path, {"rules": rules}, admission.MERGE)
+    restart()
+    words = said("off: pod-group-status: slurmk8sd may not patch "
+                 "podgroups.scheduling.x-k8s.io/status")
+    check("contribs/kubernetes/components/pod-groups" in words, words)
+    check("off: pod-groups:" not in words, words)
+
+    admission.apply()
+    tells_no_more("off: pod-group-status")
+
+
+@case
 def base():
     """a missing right of the base is a problem that names verb and remedy, and
     solved once it is given"""

@@ -16,6 +16,7 @@ from tap import case, check, equal, never, run, wait_for
 
 JOBSETS = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/test/jobsets"
 JOBS = "/apis/batch/v1/namespaces/test/jobs"
+CONTROLLER_TIME = 10  # seconds: what scheduler-plugins' controller has to speak
 OTHER = "test-other"  # a namespace
 LOOKS = 75  # seconds: an API that is absent is looked for once a minute
 _installed = False
@@ -226,6 +227,92 @@ def plugins_refused():
     bed.api("PATCH", pod_groups.path(PLUGINS, "huge"),
             {"spec": {"minMember": 2}}, admission.MERGE)
     wait_running(pods)
+
+
+def wait_status(name, phase, **counts):
+    """Until its status is that; what it is then."""
+    def reached():
+        status = pod_groups.status(name)
+        return status.get("phase") == phase and status
+    status = wait_for(f"PodGroup {name} to be {phase}", reached)
+    for what, count in counts.items():
+        wait_for(f"{count} {what} in PodGroup {name}",
+                 lambda: pod_groups.status(name).get(what) == count)
+    return status
+
+
+def version(name):
+    return bed.api("GET", pod_groups.path(PLUGINS, name))["metadata"][
+        "resourceVersion"]
+
+
+@case
+def plugins_status():
+    """scheduler-plugins without its controller: the agent keeps the status, from
+    Pending to Finished, and its restart writes nothing"""
+    plugins()
+    fill()
+    pod_groups.create(PLUGINS, "kept", 2)
+    pods = create(PLUGINS, "kept", [0])
+    check("scheduleStartTime" not in wait_status("kept", "Pending"), "a start")
+    pods += create(PLUGINS, "kept", [1])
+    started = wait_status("kept", "Scheduling", running=0)["scheduleStartTime"]
+    make_room()
+    wait_running(pods)
+    wait_status("kept", "Running", running=2)
+    equal(pod_groups.status_writers("kept"), {"slurmk8sd"}, "writers")
+
+    before = version("kept")
+    bed.ctl("restart", "slurmk8sd")
+    never("a PodGroup is written that says all there is to say",
+          lambda: version("kept") != before, CONTROLLER_TIME + 3)
+    bed.end(*pods)
+    wait_status("kept", "Finished", running=0, succeeded=2)
+    equal(pod_groups.status("kept")["scheduleStartTime"], started, "start")
+    for name in pods:
+        bed.delete(name)
+    wait_status("kept", "Finished", succeeded=2)
+
+
+@case
+def plugins_status_failed():
+    """scheduler-plugins without its controller: a Pod that fails is counted, and
+    its owner is named"""
+    plugins()
+    body = bed.pod("x", annotations={"sandbox/run": "1ms", "sandbox/exit": "7"})
+    pod_groups.create(PLUGINS, "fails", 1)
+    bed.api("POST", JOBS, {
+        "apiVersion": "batch/v1", "kind": "Job",
+        "metadata": {"name": "owner", "namespace": bed.NAMESPACE},
+        "spec": {"backoffLimit": 0, "template": {"metadata": {
+            "labels": {gangs.POD_GROUP: "fails"},
+            "annotations": body["metadata"]["annotations"]},
+            "spec": body["spec"]}}})
+    equal(wait_status("fails", "Failed", failed=1)["occupiedBy"], "test/owner",
+          "owner")
+
+
+@case
+def plugins_status_foreign():
+    """scheduler-plugins with its controller: the agent leaves the status to it,
+    also when it comes later"""
+    plugins()
+    pod_groups.create(PLUGINS, "theirs", 1)
+    pod_groups.set_status("theirs", phase="Pending")
+    pods = create(PLUGINS, "theirs", [0])
+    pod_groups.create(PLUGINS, "later", 1)
+    pods += create(PLUGINS, "later", [0])
+    wait_running(pods)
+    wait_status("later", "Running", running=1)
+    pod_groups.set_status("later", phase="Unknown", running=7)
+
+    before = [version(name) for name in ("theirs", "later")]
+    bed.end("later-0")
+    bed.wait_phase("later-0", "Succeeded")
+    never("a status is written that is its controller's", lambda: [
+        version(name) for name in ("theirs", "later")] != before,
+        CONTROLLER_TIME + 3)
+    equal(pod_groups.status_writers("theirs"), {"controller"}, "writers")
 
 
 @case

@@ -50,6 +50,24 @@ def condition(name):
                  if c["type"] == "PodGroupScheduled"), None)
 
 
+def status(name):
+    """That of a PodGroup of scheduler-plugins."""
+    return bed.api("GET", path(PLUGINS, name)).get("status", {})
+
+
+def status_writers(name):
+    """Who has written it, as the API server remembers."""
+    return {fields.get("manager", "") for fields in bed.api(
+        "GET", path(PLUGINS, name))["metadata"]["managedFields"]
+        if fields.get("subresource") == "status"}
+
+
+def set_status(name, **status):
+    """As the controller of scheduler-plugins does."""
+    bed.api("PATCH", path(PLUGINS, name) + "/status?fieldManager=controller",
+            {"status": status}, "application/merge-patch+json")
+
+
 def served(api):
     try:
         bed.api("GET", path(api))

@@ -119,6 +119,18 @@ TEST_CASE("one missing verb turns its feature off, and no other")
     CHECK(found.lacks(Feature::volumes).empty());
 }
 
+TEST_CASE("without the status of scheduler-plugins' PodGroups they make gangs")
+{
+    TlsServer server(refusing({"patch podgroups.scheduling.x-k8s.io/status"}));
+
+    AccessReview found = review(server);
+
+    CHECK(found.may(Feature::pod_groups));
+    CHECK_FALSE(found.may(Feature::pod_group_status));
+    CHECK(access_news(found).off.at("pod-group-status")
+              .contains("contribs/kubernetes/components/pod-groups gives it"));
+}
+
 TEST_CASE("an answer that is none tells nothing")
 {
     for (auto [status, body] :

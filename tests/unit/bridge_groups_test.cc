@@ -62,6 +62,13 @@ class Groups : public World {
         for (const Node &node : World::nodes)
             slurm.set_drained(node.name, "test");
     }
+    std::string group_status() const // of the only one
+    {
+        const PodGroupStatus &said = groups.front().status;
+        return said.phase + " " + std::to_string(said.running) + " " +
+               std::to_string(said.succeeded) + " " +
+               std::to_string(said.failed);
+    }
     const FakeSlurm::Record &job_of_group() const
     {
         for (const auto &[id, record] : slurm.jobs())
@@ -311,7 +318,7 @@ TEST_CASE("the PodGroup says why it waits, then that it is scheduled, for good")
     CHECK(world.scheduled_of("g") == "True Scheduled ");
 }
 
-TEST_CASE("a PodGroup that could not be told is told later, of plugins' none is")
+TEST_CASE("a PodGroup that could not be told is told later")
 {
     Groups world;
     world.kube.fail_next("patch_group", Code::conflict);
@@ -321,12 +328,80 @@ TEST_CASE("a PodGroup that could not be told is told later, of plugins' none is"
     CHECK(world.scheduled_of("g") == "  ");
     world.pass(seconds(40));
     CHECK(world.scheduled_of("g") == "True Scheduled ");
+}
 
-    Groups other(GroupApi::plugins);
-    other.put_group(other.group(1));
-    other.create_pods(0, 1);
-    other.pass(seconds(40));
-    CHECK(other.kube.count("patch_group") == 0);
+TEST_CASE("a PodGroup whose controller is absent gets its status from us")
+{
+    Groups world(GroupApi::plugins);
+    world.put_group(world.group(2));
+    world.create_pods(0, 1);
+    world.pass(seconds(9));
+    CHECK(world.kube.count("patch_group") == 0);
+    world.pass(seconds(2));
+    CHECK(world.group_status() == "Pending 0 0 0");
+    world.create_pods(1, 3); // the last one gets a job of its own
+    world.pass(seconds(2));
+    CHECK(world.group_status() == "Scheduling 0 0 0");
+    for (int i = 0; i < 3; i++)
+        world.run_containers(world.name(i));
+    world.pass(seconds(2));
+    CHECK(world.group_status() == "Running 3 0 0");
+    CHECK(world.scheduled_of("g") == "  ");
+
+    std::size_t patches = world.kube.count("patch_group");
+    world.start_agent(); // says nothing twice
+    world.pass(seconds(40));
+    CHECK(world.kube.count("patch_group") == patches);
+    for (int i = 0; i < 3; i++)
+        world.end_containers(world.name(i), 0);
+    world.pass(seconds(2));
+    CHECK(world.group_status() == "Finished 0 3 0");
+    for (int i = 0; i < 3; i++) {
+        world.delete_as_user(world.name(i));
+        world.finish_deletion(world.name(i));
+    }
+    world.pass(seconds(40));
+    CHECK(world.group_status() == "Finished 0 3 0");
+}
+
+TEST_CASE("a PodGroup whose controller is there gets nothing from us")
+{
+    Groups world(GroupApi::plugins);
+    GroupSpec group = world.group(2);
+    group.status.phase = "Pending";
+    group.status_writer = StatusWriter::others;
+    world.put_group(group);
+    world.create_pods(0, 2);
+    world.pass(seconds(40));
+    CHECK(world.bound(2) == 2);
+    CHECK(world.kube.count("patch_group") == 0);
+}
+
+TEST_CASE("a PodGroup's Pods that are gone from a list do not count any more")
+{
+    Groups world(GroupApi::plugins);
+    world.put_group(world.group(1));
+    world.create_pods(0, 1);
+    world.pass(seconds(11));
+    CHECK(world.group_status() == "Scheduling 0 0 0");
+    world.watch_pods = false;
+    world.kube.erase({"default", "t-0"});
+    world.send_lists();
+    world.pass(seconds(2));
+    CHECK(world.group_status() == "Pending 0 0 0");
+}
+
+TEST_CASE("a status that was refused as old is written when the new one is seen")
+{
+    Groups world(GroupApi::plugins);
+    world.kube.fail_next("patch_group", Code::conflict);
+    world.kube.fail_next("patch_group", Code::busy);
+    world.put_group(world.group(1));
+    world.create_pods(0, 1);
+    world.pass(seconds(13));
+    CHECK(world.group_status() == " 0 0 0");
+    world.pass(seconds(31));
+    CHECK(world.group_status() == "Scheduling 0 0 0");
 }
 
 TEST_CASE("a JobSet is a gang of all its Pods, of which later ones join")

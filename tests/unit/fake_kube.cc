@@ -466,7 +466,8 @@ Result<> FakeKube::patch_node(const NodePatch &patch)
 Result<> FakeKube::patch_group(const GroupPatch &patch)
 {
     auto [mishap, error] =
-        next_mishap({"patch_group", patch.key, patch.condition.status});
+        next_mishap({"patch_group", patch.key,
+                     patch.condition.status + patch.status.phase});
     if (mishap == Mishap::refuse)
         return std::unexpected(error);
     return on_group_patch ? on_group_patch(patch) : Result<>{};

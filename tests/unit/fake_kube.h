@@ -59,7 +59,7 @@ class FakeKube : public Kube {
     // Where patches of Nodes go; they are not kept here.
     std::function<Result<>(const NodePatch &patch)> on_node_patch;
 
-    // Where conditions of PodGroups go; likewise.
+    // Where conditions and status of PodGroups go; likewise.
     std::function<Result<>(const GroupPatch &patch)> on_group_patch;
 
     // --- what a test wants to go wrong, or to know

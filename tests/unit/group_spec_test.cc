@@ -49,6 +49,10 @@ TEST_CASE("a PodGroup of scheduler-plugins says how many Pods start together")
 
     CHECK(of_plugins("").minimum == 1);
     CHECK(of_plugins(R"("minMember":2147483647)").minimum == 2147483647);
+    // Somebody has written its status.
+    spec = spec_of(R"("status":{"phase":"Running"})", GroupApi::plugins);
+    CHECK(spec.status.phase == "Running");
+    CHECK(spec.status_writer == StatusWriter::others);
 }
 
 TEST_CASE("a number of Pods that cannot be is an objection, not a size")
@@ -142,6 +146,26 @@ TEST_CASE("the condition names the version that it is based on")
           R"("lastTransitionTime":"2026-01-02T10:00:00Z"}]}})");
     patch.flips = false;
     CHECK_FALSE(group_body(patch, ten).contains("lastTransitionTime"));
+}
+
+TEST_CASE("the status names the version that it is based on")
+{
+    GroupPatch patch{GroupApi::plugins, {"ns1", "g"}, "u-1", "7", {}};
+    patch.status = {"Scheduling", 1, 0, 0, true, "ns1/train"};
+    patch.flips = true;
+    const WallTime ten{std::chrono::sys_days{std::chrono::year{2026} / 1 / 2} +
+                       std::chrono::hours(10)};
+
+    CHECK(group_body(patch, ten) ==
+          R"({"metadata":{"uid":"u-1","resourceVersion":"7"},"status":)"
+          R"({"phase":"Scheduling","running":1,"succeeded":0,"failed":0,)"
+          R"("scheduleStartTime":"2026-01-02T10:00:00Z",)"
+          R"("occupiedBy":"ns1/train"}})");
+    patch.flips = false; // it is there, and stays
+    patch.status.occupied_by.clear();
+    CHECK(group_body(patch, ten) ==
+          R"({"metadata":{"uid":"u-1","resourceVersion":"7"},"status":)"
+          R"({"phase":"Scheduling","running":1,"succeeded":0,"failed":0}})");
 }
 
 namespace {

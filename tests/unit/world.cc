@@ -320,7 +320,12 @@ Result<> World::patch_group(const GroupPatch &patch)
         if (group.uid != patch.uid ||
             group.resource_version != patch.resource_version)
             return fail(Code::conflict, "the PodGroup has changed");
-        group.scheduled = patch.condition;
+        if (patch.api == GroupApi::plugins) {
+            group.status = patch.status;
+            group.status_writer = StatusWriter::us;
+        } else {
+            group.scheduled = patch.condition;
+        }
         group.resource_version += "1";
         if (agent_)
             agent_->mailbox.push(Changed<GroupSpec>{group, false});
