@@ -4,9 +4,10 @@ runs after each. ROWS says what the table makes of them."""
 import time
 
 from ours import BEHIND_PODS, BEHIND_SECONDS, RECOVERY_PODS, behind, recovery
+from device_pods import MIXED_SIZES, NODE_COUNT as DEVICE_NODES, NODE_DEVICES, ONE_PODS, device_nodes, devices, mixed_devices
 from gang_jobs import BIG_NODES, BIG_PODS, MANY_GANGS, MANY_PODS, gangs
 from nodes import NODE_COUNT, SELECTIONS, nodes
-from figures import agents_rpcs, difference, names, percentile
+from figures import agents_rpcs, difference, names, percentile, rates
 from sandbox import AGENT, BULK, CPUS, NODES
 
 OURS, THEIRS = "slurm", "default-scheduler"
@@ -59,15 +60,6 @@ def turnover(bench, scheduler, run):
     return sample
 
 
-def rates(pods, moment):
-    first = min(pod.posted for pod in pods)
-    last = max(getattr(pod, moment) for pod in pods)
-    latency = [1000 * (pod.bound - pod.posted) for pod in pods]
-    return {"pods": len(pods), "rate": len(pods) / (last - first), "seconds": last - first,
-            "created in": max(pod.replied for pod in pods) - first,
-            "bound p50": percentile(latency, 50), "bound p99": percentile(latency, 99)}
-
-
 def waiting(bench, scheduler, run):
     """Pods wait while others have all slots: what does that cost?"""
     client, watch = bench.client, bench.client.watch
@@ -98,7 +90,9 @@ def schedulers_of(scheduler):
 
 # The cases by name, in their order, with the number of runs where it is not --runs: counts do not scatter.
 CASES = {"idle": (idle, None), "burst": (burst, None), "turnover": (turnover, None), "waiting": (waiting, 1), "behind": (behind, 1),
-         "recovery": (recovery, 1), "nodes": (nodes, 1), "gangs": (gangs, 1)}
+         "recovery": (recovery, 1), "nodes": (nodes, 1), "gangs": (gangs, 1), "devices": (devices, None), "mixed-devices": (mixed_devices, None)}
+# What is there only for all runs of a case: a context manager of the bench.
+SURROUNDINGS = {"devices": device_nodes, "mixed-devices": device_nodes}
 # Those that ask what kube-scheduler has no like of.
 OURS_ONLY = {"behind", "recovery", "nodes", "gangs"}
 
@@ -111,6 +105,7 @@ class Row:
         self.target, self.hint, self.ours_only = target, hint, ours_only
 
 
+DEVICES_HINT = "a claim costs three writes, and an RPC reads its indexes: API requests, and slurmctld's RPCs, are below"
 ROWS = [
     Row("idle", "idle: create to bound, p50", "p50", "ms", ("<=", 2.0, "ratio"),
         "\"replied\" and \"seen\" in --json are the API server's part of it, the rest is the agent's, slurmctld's and the binding's"),
@@ -163,4 +158,12 @@ ROWS = [
     Row("gangs", "  last created to first bound", "big first", "s", ours_only=True),
     Row("gangs", f"{MANY_GANGS} gangs of {MANY_PODS} Pods of 500 ms", "many rate", "gangs/s", ours_only=True),
     Row("gangs", "  first to last binding of a gang, p99", "many apart p99", "ms", ours_only=True),
+    Row("devices", f"{ONE_PODS} Pods of a device, {DEVICE_NODES} nodes of {NODE_DEVICES}", "rate", "Pods/s", (">=", 1.0, "ratio"), DEVICES_HINT),
+    Row("devices", "  create to bound, p50", "bound p50", "ms"),
+    Row("devices", "  CPU of the scheduler a Pod", "cpu a Pod", "ms"),
+    Row("devices", "  CPU of everything a Pod", "all cpu a Pod", "ms"),
+    Row("mixed-devices", f"{len(MIXED_SIZES)} Pods of 1 to {NODE_DEVICES} devices there", "rate", "Pods/s", (">=", 1.0, "ratio"), DEVICES_HINT),
+    Row("mixed-devices", "  create to bound, p50", "bound p50", "ms"),
+    Row("mixed-devices", "  CPU of the scheduler a Pod", "cpu a Pod", "ms"),
+    Row("mixed-devices", "  CPU of everything a Pod", "all cpu a Pod", "ms"),
 ]

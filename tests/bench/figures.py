@@ -8,6 +8,15 @@ def percentile(values, p):
     return values[max(0, -(-len(values) * p // 100) - 1)]
 
 
+def rates(pods, moment):
+    first = min(pod.posted for pod in pods)
+    last = max(getattr(pod, moment) for pod in pods)
+    latency = [1000 * (pod.bound - pod.posted) for pod in pods]
+    return {"pods": len(pods), "rate": len(pods) / (last - first), "seconds": last - first,
+            "created in": max(pod.replied for pod in pods) - first,
+            "bound p50": percentile(latency, 50), "bound p99": percentile(latency, 99)}
+
+
 def names(case, scheduler, run, n):
     return [f"{case}-{scheduler}-{run}-{i}" for i in range(n)]
 

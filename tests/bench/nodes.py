@@ -8,11 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 from figures import difference, names
 from ours import age, features, node, until
-from sandbox import AGENT
+from sandbox import AGENT, CONTROLLERS
 
 NODE_COUNT, NODE_CPUS, SELECTIONS = 5000, 64, 50
 PREFIX, PARTITION, RACK = "many", "real", "bench/rack"
-CONTROLLERS = "kube-controller-manager"                       # which would miss the kubelets of these Nodes
 
 
 def bodies():

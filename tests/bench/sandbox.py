@@ -13,7 +13,8 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 SCRIPTS = CHECKOUT / "contribs/sandbox"
 NODES, CPUS = 4, 16
 AGENT = "slurmk8sd"
-DAEMONS = (AGENT, "slurmctld", "kube-scheduler", "kube-apiserver", "etcd", "kwok")
+CONTROLLERS = "kube-controller-manager"
+DAEMONS = (AGENT, "slurmctld", "kube-scheduler", "kube-apiserver", CONTROLLERS, "etcd", "kwok")
 TICKS = os.sysconf("SC_CLK_TCK")
 
 # One answer holds all jobs or nodes, whatever their number: what is read in bulk costs nothing for each Pod.

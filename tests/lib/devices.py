@@ -79,8 +79,11 @@ def slurm_node(name):
 def gres(name):
     """What Slurm counts there, type by type: "gpu:a100:2,gpu:h100:1"."""
     node = slurm_node(name)
-    if not node:
-        return None
+    return gres_of(node) if node else None
+
+
+def gres_of(node):
+    """Of Slurm's record of it."""
     counts = collections.Counter()
     for record in filter(None, re.sub(r"\(.*?\)", "", node["gres"]).split(",")):
         kind, _, count = record.rpartition(":")
@@ -95,8 +98,13 @@ def extra(name):
 
 def indexes(name):
     """The device of each index, "-a0" where a0 was not there when looked for."""
+    return indexes_in(extra(name))
+
+
+def indexes_in(text):
+    """Of a node's extra."""
     found = []
-    for word in extra(name).split():
+    for word in text.split():
         if word.startswith(WORD):
             for run in word.split("!")[1:]:
                 found += run.split("|")[0].split(":")[1:]

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Pods with a ResourceClaim each, made from a template, on 100 nodes of 8 devices, for both schedulers. Nothing runs the driver: its
+ResourceSlices are made here."""
+import contextlib
+import json
+import os
+
+from figures import agents_rpcs, difference, names, rates
+from kube import NAMESPACE, Failed
+from ours import more_nodes, node, until
+from sandbox import AGENT, CONTROLLERS
+
+NODE_COUNT, NODE_DEVICES, NODE_CPUS = 100, 8, 16
+ONE_PODS = NODE_COUNT * NODE_DEVICES
+# Of 1 to 8 devices. No more than there are nodes: then even the last one finds an empty node, wherever the others are.
+MIXED_SIZES = [1 + i % NODE_DEVICES for i in range(96)]
+TEMPLATES = f"/apis/resource.k8s.io/v1/namespaces/{NAMESPACE}/resourceclaimtemplates"
+CLAIMS = f"/apis/resource.k8s.io/v1/namespaces/{NAMESPACE}/resourceclaims"
+
+
+class Library:
+    """What of tests/lib knows the sandbox: it takes it from the environment when it is loaded."""
+
+    def __init__(self, sandbox):
+        os.environ.update(sandbox.environment)
+        import agent_conf
+        import bed
+        import claims
+        import claims_check
+        import devices
+        import world
+        self.agent_conf, self.bed, self.claims, self.claims_check, self.devices, self.world = \
+            agent_conf, bed, claims, claims_check, devices, world
+
+    @contextlib.contextmanager
+    def failing(self):
+        """Its errors as ours."""
+        try:
+            yield
+        except (self.bed.ApiError, AssertionError) as error:
+            raise Failed(str(error)) from None
+
+
+def node_names():
+    return [f"dn{i + 1}" for i in range(NODE_COUNT)]
+
+
+@contextlib.contextmanager
+def devices_of_slurm(bench, library):
+    """DeviceGres in k8s.conf, and the devices of nodes that are about to come."""
+    devices, conf = library.devices, library.agent_conf
+    before = conf.read(conf.CONF)
+    all_devices = [devices.device(f"d{i}") for i in range(NODE_DEVICES)]
+    try:
+        with library.failing():
+            devices.device_class(library.claims.CLASS, f"device.driver == '{devices.DRIVER}'")
+            for name in node_names():
+                devices.publish(name, all_devices)
+            conf.write(conf.CONF, before + f"DeviceGres={library.claims.CLASS}:gpu:any\n")
+        bench.sandbox.ctl("start", AGENT)                     # anew, since its k8s.conf has changed
+        yield
+    finally:
+        with library.failing():
+            devices.withdraw()
+            devices.drop("deviceclasses", library.claims.CLASS)
+            conf.write(conf.CONF, before)
+        bench.sandbox.ctl("start", AGENT)
+
+
+@contextlib.contextmanager
+def fast_controllers(bench):
+    """By default kube-controller-manager makes 20 requests a second: claims for 10 Pods, which would be all that is measured."""
+    bench.sandbox.environment["SANDBOX_CONTROLLERS_QPS"] = "5000"
+    bench.sandbox.ctl("restart", CONTROLLERS)
+    try:
+        yield
+    finally:
+        del bench.sandbox.environment["SANDBOX_CONTROLLERS_QPS"]
+        bench.sandbox.ctl("restart", CONTROLLERS)
+
+
+@contextlib.contextmanager
+def templates(bench, library):
+    """One for each number of devices."""
+    first, claims = bench.client.first, library.claims
+    sizes = range(1, NODE_DEVICES + 1)
+    for size in sizes:
+        first.call("POST", TEMPLATES, {"metadata": {"name": f"take-{size}"},
+                                       "spec": {"spec": claims.spec(claims.request(count=size))}})
+    try:
+        yield
+    finally:
+        for size in sizes:
+            first.call("DELETE", f"{TEMPLATES}/take-{size}")
+
+
+def all_free(bench, library):
+    """No claim is left, and Slurm has every device of every node."""
+    if bench.client.first.call("GET", CLAIMS)["items"]:
+        return False
+    records = {one["name"]: one for one in json.loads(bench.sandbox.command("scontrol", "show", "nodes", "--json"))["nodes"]}
+    gres, indexes = f"gpu:any:{NODE_DEVICES}", [f"d{i}" for i in range(NODE_DEVICES)]
+    return all(name in records and library.devices.gres_of(records[name]) == gres and
+               sorted(library.devices.indexes_in(records[name]["extra"]).split()) == indexes for name in node_names())
+
+
+@contextlib.contextmanager
+def device_nodes(bench):
+    """The nodes are there only meanwhile, and all their devices are free before each run."""
+    library = bench.library = Library(bench.sandbox)
+    nodes = {name: node(name, NODE_CPUS) for name in node_names()}
+    with fast_controllers(bench), devices_of_slurm(bench, library), more_nodes(bench, nodes), templates(bench, library):
+        def settle():
+            until("all devices to be free", lambda: all_free(bench, library), 180, 0.5)
+        settle()
+        bench.settle = settle
+        try:
+            for scheduler in bench.schedulers:                # its caches are warm then
+                bind_all(bench, scheduler, "first", 0, [1] * NODE_DEVICES)
+                bench.tidy()
+            yield
+        finally:
+            bench.settle = None
+
+
+def bind_all(bench, scheduler, case, run, sizes):
+    """Pods that stay, of so many devices each: the rate until the last is bound."""
+    client, watch = bench.client, bench.client.watch
+    pods = [client.pod(name, scheduler, spec=bench.library.claims.with_template(f"take-{size}"))
+            for name, size in zip(names(case, scheduler, run, len(sizes)), sizes)]
+    rpcs, requests = bench.sandbox.rpcs(), client.requests()
+    watch.expect("bound", pods)
+    client.create_all(pods)
+    watch.wait(300)
+    sample = rates(pods, "bound")
+    sample["requests"] = difference(client.requests(), requests)
+    sample["rpcs"], sample["rpc types"] = agents_rpcs(bench.sandbox.rpcs(), rpcs)
+    sample["check"] = lambda: check(bench.library, {(NAMESPACE, pod.name): size for pod, size in zip(pods, sizes)})
+    return sample
+
+
+def check(library, asked):
+    """No device twice, every Pod on a node with all its devices: else there is no figure."""
+    with library.failing():
+        world = library.world.read()
+    wrong = library.claims_check.wrong(world, asked)
+    if wrong:
+        raise Failed(f"{len(wrong)} things are wrong, such as {wrong[0]}")
+    if missed := library.claims_check.unseen(world, asked):
+        raise Failed(f"the check of claims does not see {', '.join(missed)}")
+
+
+def devices(bench, scheduler, run):
+    """A device for each Pod, until there is none left."""
+    return bind_all(bench, scheduler, "devices", run, [1] * ONE_PODS)
+
+
+def mixed_devices(bench, scheduler, run):
+    """1 to 8 devices for each Pod."""
+    return bind_all(bench, scheduler, "mixed", run, MIXED_SIZES)
