@@ -8,9 +8,8 @@ from device_pods import MIXED_SIZES, NODE_COUNT as DEVICE_NODES, NODE_DEVICES, O
 from gang_jobs import BIG_NODES, BIG_PODS, MANY_GANGS, MANY_PODS, gangs
 from nodes import NODE_COUNT, SELECTIONS, nodes
 from figures import agents_rpcs, difference, names, percentile, rates
-from sandbox import AGENT, BULK, CPUS, NODES
+from sandbox import AGENT, BULK, CPUS, NODES, OURS, THEIRS
 
-OURS, THEIRS = "slurm", "default-scheduler"
 SLOTS = NODES * CPUS
 IDLE_PODS, BURST_PODS, TURNOVER_PODS, WAITING_PODS, WAITING_SECONDS = 40, 60, 640, 50, 20
 

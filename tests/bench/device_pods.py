@@ -8,7 +8,7 @@ import os
 from figures import agents_rpcs, difference, names, rates
 from kube import NAMESPACE, Failed
 from ours import more_nodes, node, until
-from sandbox import AGENT, CONTROLLERS
+from sandbox import AGENT, CONTROLLERS, OURS
 
 NODE_COUNT, NODE_DEVICES, NODE_CPUS = 100, 8, 16
 ONE_PODS = NODE_COUNT * NODE_DEVICES
@@ -111,6 +111,7 @@ def device_nodes(bench):
     nodes = {name: node(name, NODE_CPUS) for name in node_names()}
     with fast_controllers(bench), devices_of_slurm(bench, library), more_nodes(bench, nodes), templates(bench, library):
         def settle():
+            bench.sandbox.ctl("start", AGENT)
             until("all devices to be free", lambda: all_free(bench, library), 180, 0.5)
         settle()
         bench.settle = settle
@@ -121,11 +122,16 @@ def device_nodes(bench):
             yield
         finally:
             bench.settle = None
+            bench.sandbox.ctl("start", AGENT)
+            bench.tidy()                                      # the nodes cannot go otherwise, and hide why that is
 
 
 def bind_all(bench, scheduler, case, run, sizes):
     """Pods that stay, of so many devices each: the rate until the last is bound."""
     client, watch = bench.client, bench.client.watch
+    if scheduler != OURS:                                     # it would enter each Pod and device into Slurm at once
+        bench.sandbox.ctl("stop", AGENT)
+    client.refresh()                                          # what came before may have taken long
     pods = [client.pod(name, scheduler, spec=bench.library.claims.with_template(f"take-{size}"))
             for name, size in zip(names(case, scheduler, run, len(sizes)), sizes)]
     rpcs, requests = bench.sandbox.rpcs(), client.requests()

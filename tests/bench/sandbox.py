@@ -13,6 +13,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 SCRIPTS = CHECKOUT / "contribs/sandbox"
 NODES, CPUS = 4, 16
 AGENT = "slurmk8sd"
+OURS, THEIRS = "slurm", "default-scheduler"                   # schedulerName of a Pod
 CONTROLLERS = "kube-controller-manager"
 DAEMONS = (AGENT, "slurmctld", "kube-scheduler", "kube-apiserver", CONTROLLERS, "etcd", "kwok")
 TICKS = os.sysconf("SC_CLK_TCK")
