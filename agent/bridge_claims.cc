@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::chrono::seconds access_pause{30}; // until rights are looked for
 constexpr std::chrono::seconds device_pause{1};  // until a device is free
+constexpr std::chrono::seconds claim_patience{3}; // until a template's is made
 // As long as it takes to give back a claim whose Pod has ended.
 constexpr std::chrono::seconds device_patience{10};
 constexpr std::chrono::minutes exclusion{2}; // what a node has may change
@@ -30,6 +31,21 @@ std::vector<DeviceId> share_of(const Pod &pod, const ResourceClaim &claim)
     bool first = !claim.reserved_for.empty() &&
                  claim.reserved_for.front().uid == pod.uid;
     return first ? claim.devices : std::vector<DeviceId>{};
+}
+
+bool awaits_template(const Pod &pod, const ClaimStore &claims)
+{
+    return std::ranges::any_of(pod.resource_claims, [&](const PodClaim &one) {
+        return !one.from_template.empty() && !one.not_needed &&
+               (one.claim.empty() || !claims.find({pod.key.ns, one.claim}));
+    });
+}
+
+// By the API server's clock: one that goes wrong makes none young for ever.
+bool is_young(const Pod &pod)
+{
+    auto age = std::chrono::system_clock::now() - pod.created;
+    return age >= -claim_patience && age < claim_patience;
 }
 
 bool has_nodes(const Gang &gang)
@@ -138,6 +154,12 @@ void Bridge::note_devices(GangEntry &entry)
         wake_at(entry, now_ + device_pause);
     } else {
         read_needs(entry, devices);
+        bool only_waits = !gang.job && !pod.bound() && devices.left.empty() &&
+                          devices.objection.empty();
+        if (only_waits && is_young(pod) && awaits_template(pod, claims_)) {
+            wake_at(entry, now_ + device_pause);
+            return; // as each such Pod does at first: no word is worth it
+        }
         gang.devices = std::make_shared<const GangDevices>(std::move(devices));
         return;
     }

@@ -98,6 +98,26 @@ TEST_CASE("a Pod waits for its claim, and is woken by it")
     CHECK(world.node_of("web") == "kn1");
 }
 
+TEST_CASE("that a template's claim is not made yet is told once the Pod is old")
+{
+    Cluster world;
+    for (bool is_new : {true, false}) {
+        CAPTURE(is_new);
+        Pod pod = with_claim(is_new ? "new" : "old", "");
+        pod.resource_claims.at(0).from_template = "t";
+        if (is_new)
+            pod.created = std::chrono::floor<seconds>(
+                std::chrono::system_clock::now());
+        world.create(pod);
+        world.pass(seconds(2));
+
+        CHECK(world.said_on(pod.key.name) ==
+              (is_new ? "" : "The ResourceClaim gpu, of template t, is not "
+                             "made yet."));
+    }
+    CHECK(world.slurm.count("submit") == 0);
+}
+
 TEST_CASE("without DeviceGres a Pod with claims is refused, as ever")
 {
     World world;
