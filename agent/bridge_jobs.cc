@@ -13,9 +13,12 @@ namespace bridge {
 
 namespace {
 
-// Slurm has gone on, or has crashed and placed the job elsewhere.
+// Slurm has gone on, or has crashed: then it may have placed the job elsewhere,
+// or brought back one that had ended.
 bool differs(const Job &known, const Job &listed)
 {
+    if (is_ended(known.state))
+        return !is_ended(listed.state);
     bool moved = is_allocated(listed.state) && !known.nodes.empty() &&
                  !listed.nodes.empty() && listed.nodes != known.nodes;
     return listed.state != known.state || moved;
@@ -96,7 +99,7 @@ void Bridge::take_jobs(const std::string &uid, std::vector<Job> &jobs)
         if (!current || job.ref != current->ref) {
             if (!is_ended(job.state) && (sure || !is_binder(entry->gang, job)))
                 cancel_duplicate(entry->gang, job);
-        } else if (!is_ended(current->state) && differs(*current, job)) {
+        } else if (differs(*current, job)) {
             entry->gang.stale = true;
         } else {
             entry->heard = absences_at_list_;

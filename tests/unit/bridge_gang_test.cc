@@ -293,6 +293,25 @@ TEST_CASE("a controller that deletes the rest after a failure hides no exit code
     CHECK(world.only_job().status == 7 << 8);
 }
 
+TEST_CASE("a gang's job that a crash of slurmctld brought back is ended again")
+{
+    Train world;
+    world.conf.resync_interval = seconds(10);
+    world.create_pods(0, 3, 3);
+    world.run_all(3);
+    world.end_containers("t-1", 7);
+    world.end_containers("t-0", 0);
+    world.end_containers("t-2", 0);
+    REQUIRE(world.only_job().job.state == JobState::failed);
+
+    world.slurm.resurrect(1);
+    world.pass(seconds(30));
+
+    CHECK(world.only_job().job.state == JobState::failed);
+    CHECK(world.only_job().status == 7 << 8);
+    CHECK(world.only_job().completions == 2);
+}
+
 TEST_CASE("scancel ends all Pods of a gang, and the nodes are free then")
 {
     Train world;
