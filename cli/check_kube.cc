@@ -124,7 +124,9 @@ Findings check_policies(const KubeFacts &kube, const Conf &conf)
     for (const PolicyName &name : known_policies()) {
         auto policy = std::ranges::find(kube.policies, name.name,
                                         &PolicyFacts::name);
-        bool off = kube.access && !kube.access->may(name.feature);
+        bool off = (kube.access && !kube.access->may(name.feature)) ||
+                   (name.feature == Feature::sbatch &&
+                    conf.batch_namespace.empty());
         if (policy == kube.policies.end() || off) // not asked; not needed
             continue;
         std::ranges::move(check_policy(name, *policy, conf),

@@ -28,6 +28,8 @@ constexpr PolicyName policies[] = {
     {"slurm-k8s-bridge-agent-claims", Feature::volumes, false, false},
     {"slurm-k8s-bridge-agent-volumes", Feature::volumes, false, false},
     {"slurm-k8s-bridge-agent-resourceclaims", Feature::devices, false, false},
+    {"slurm-k8s-bridge-agent-batch-pods", Feature::sbatch, true, false},
+    {"slurm-k8s-bridge-batch-pods", Feature::sbatch, false, true},
 };
 
 Result<Json> answer_of(const Result<HttpReply> &reply)

@@ -134,6 +134,7 @@ TEST_CASE("rights: the base's are errors, a component's are notes")
 TEST_CASE("each policy must be there, deny, and know the scheduler names")
 {
     Conf conf;
+    conf.batch_namespace = "slurm-jobs";
     for (const PolicyName &name : known_policies()) {
         CAPTURE(name.name);
         auto spoilt = [&](auto spoil) {
@@ -162,7 +163,8 @@ TEST_CASE("the policies of a component that is not installed are not missed")
     KubeFacts kube = good();
     kube.access->missing = {{Feature::nodes_patch, "patch", "", "nodes"}};
     for (PolicyFacts &policy : kube.policies)
-        if (policy.name.contains("node-marks"))
+        if (policy.name.contains("node-marks") ||
+            policy.name.contains("batch-pods")) // there is no SbatchNamespace
             policy.there = false;
 
     CHECK(check_policies(kube, {}).empty());
