@@ -18,8 +18,10 @@ PLUGINS = "/usr/lib/x86_64-linux-gnu/slurm-wlm"
 def exported_symbols():
     """the plugins export entry points of Slurm's and nothing else"""
     allowed = re.compile(r"^(plugin_(name|type|version)|init|fini|job_submit|"
-                         r"job_modify|prep_p_\w+|node_features_p_\w+)$")
-    for plugin in ("prep_k8s", "job_submit_k8s", "node_features_k8s"):
+                         r"job_modify|prep_p_\w+|node_features_p_\w+|"
+                         r"slurm_spank_\w+|spank_plugin_version)$")
+    for plugin in ("prep_k8s", "job_submit_k8s", "node_features_k8s",
+                   "spank_k8s"):
         listing = bed.inside("nm", "-D", "--defined-only",
                              f"{PLUGINS}/{plugin}.so")
         names = [line.split()[-1] for line in listing.splitlines()]
