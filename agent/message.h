@@ -98,7 +98,7 @@ using Message =
                  Listed<DeviceClass>, Changed<DeviceClass>,
                  Listed<ResourceClaim>, Changed<ResourceClaim>, WatchState,
                  HookReceived, HookLost, ActionDone, JobsLoaded, StatesLoaded,
-                 BatchPodMade, NodesSynced, NodePatched, LeaseNews, AccessNews, Ask, Reload,
-                 Stop>;
+                 BatchPodMade, NodesSynced, NodePatched, LeaseNews, AccessNews,
+                 Ask, Reload, Stop>;
 
 } // namespace bridge
