@@ -22,7 +22,7 @@ from tap import Skip, case, check, equal, run, wait_for
 
 # Nothing in the agent does these yet.
 UNUSED = {"send_fail": "no held prolog is failed by the agent"}
-# Tried where there are devices.
+# Tried where there are devices, and batch jobs.
 ELSEWHERE = {"set_extra": "70-device-inventory.t",
              "write_claim": "71-claims.t", "write_claim_status": "71-claims.t",
              **dict.fromkeys(("create_pod", "put_secret", "delete_secret",

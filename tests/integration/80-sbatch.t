@@ -234,6 +234,7 @@ def cancelled_while_it_waits():
     bed.run("scancel", str(number), user="alice")
 
     wait_state(number, "CANCELLED")
+    bed.ctl("restart", "slurmk8sd")  # it lists all jobs, as from time to time
     wait_for("the script's file to be gone", lambda: not files(), 60)
     equal(pod_of(number), None, "Pod")
 
