@@ -116,6 +116,7 @@ class Bridge {
                                  const std::vector<Job> &jobs);
     void take_first_job(GangEntry &entry, std::vector<Job> &jobs);
     void cancel_duplicate(const Gang &gang, const Job &job);
+    void keep_first(const Job &job);
     void set_job(GangEntry &entry, std::optional<Job> job);
     void apply_early_hook(GangEntry &entry);
     bool is_succeeded(JobRef job) const;

@@ -107,6 +107,8 @@ void Bridge::take_jobs(const std::string &uid, std::vector<Job> &jobs)
             current->expected_start = job.expected_start;
             current->prefers = job.prefers;
             current->features = std::move(job.features);
+            if (adopts(entry->gang))
+                keep_first(job);
         }
     }
 }
@@ -193,6 +195,23 @@ void Bridge::cancel_duplicate(const Gang &gang, const Job &job)
         if (successor && (!lives(*successor) || absences_ != began))
             return;
         (void)slurm.cancel(ref);
+    });
+}
+
+// A job that adopts has nothing to wait for but those that were given what its
+// Pods use: it waits before all others, also when somebody has held and released
+// it, which makes Slurm reckon its priority anew.
+void Bridge::keep_first(const Job &job)
+{
+    bool held = job.priority == 0;
+    if (job.state != JobState::pending || held ||
+        job.priority == highest_priority)
+        return;
+    log_info("a job that adopts goes before all others again",
+             {{"JobId", job.ref.id}, {"Gang", job.tag.gang}});
+    ports_.workers.push([this, ref = job.ref](Kube &) {
+        // The next resync tries again what fails here.
+        (void)ports_.slurm.set_priority(ref, highest_priority);
     });
 }
 

@@ -28,6 +28,11 @@ class GuardedSlurm : public Slurm {
     {
         return gate_.pass(Write::cancel, [&] { return slurm_.cancel(job); });
     }
+    Result<> set_priority(JobRef job, std::uint32_t priority) override
+    {
+        return gate_.pass(Write::set_priority,
+                          [&] { return slurm_.set_priority(job, priority); });
+    }
     Result<> set_comment(JobRef job, const std::string &words) override
     {
         return gate_.pass(Write::set_comment,

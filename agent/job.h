@@ -122,6 +122,7 @@ struct Job {
     GangTag tag;
     JobState state = JobState::unknown;
     std::string reason; // why it is pending, in Slurm's word: "Priority"
+    std::uint32_t priority = 0; // in the queue; 0: held
     std::chrono::sys_seconds expected_start{}; // epoch: not known
     std::vector<std::string> nodes; // allocated, in Slurm's order
     std::uint32_t cpus = 0;         // allocated, on all nodes

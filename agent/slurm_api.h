@@ -132,6 +132,9 @@ class Slurm {
     // Ends the job, pending or not, as CANCELLED.
     virtual Result<> cancel(JobRef job) = 0;
 
+    // Of a pending job; 0 would hold it, another releases it.
+    virtual Result<> set_priority(JobRef job, std::uint32_t priority) = 0;
+
     // Says on the job why it ended, in words (its comment).
     virtual Result<> set_comment(JobRef job, const std::string &words) = 0;
 
@@ -194,6 +197,7 @@ class SlurmApi : public Slurm {
     Result<std::vector<JobStateHint>> load_states() override;
     Result<> complete(JobRef job, int status) override;
     Result<> cancel(JobRef job) override;
+    Result<> set_priority(JobRef job, std::uint32_t priority) override;
     Result<> set_comment(JobRef job, const std::string &words) override;
     Result<> set_tag(JobRef job, const GangTag &tag) override;
     Result<> check_partitions(const std::string &names) override;

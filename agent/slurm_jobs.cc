@@ -80,6 +80,7 @@ Job job_of(const slurm_job_info_t &info)
         job.reason = text(slurm_job_state_reason_string(
             static_cast<int>(info.state_reason)));
         job.features = text(info.features);
+        job.priority = info.priority;
         job.expected_start =
             std::chrono::sys_seconds(std::chrono::seconds(info.start_time));
     }
@@ -285,6 +286,18 @@ Result<> SlurmApi::cancel(JobRef job)
     // slurm_kill_job would kill by id whatever the SLUID says; completion with
     // NO_VAL is the cancel that checks it (slurm.md 5).
     return complete(job, static_cast<int>(NO_VAL));
+}
+
+Result<> SlurmApi::set_priority(JobRef job, std::uint32_t priority)
+{
+    job_desc_msg_t message;
+    slurm_init_job_desc_msg(&message);
+    message.step_id = step_of(job);
+    message.priority = priority;
+    if (slurm_update_job(&message) != SLURM_SUCCESS)
+        return fail_slurm(errno,
+                          "set the priority of JobId=" + std::to_string(job.id));
+    return {};
 }
 
 Result<> SlurmApi::set_comment(JobRef job, const std::string &words)

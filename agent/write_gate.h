@@ -21,6 +21,7 @@ enum class Write {
     submit_shadow,
     complete,
     cancel,
+    set_priority,
     set_comment,
     set_tag,
     create_node,
@@ -59,16 +60,14 @@ enum class Write {
 };
 
 inline constexpr std::array write_names = {
-    "submit",      "submit_shadow", "complete",     "cancel",     "set_comment",
-    "set_tag",     "create_node", "delete_node",  "set_features",
-    "set_topology", "set_extra", "rebuild_partitions", "drain",
-    "resume",      "bind",         "set_unscheduled", "fail_pod",
-    "stamp",       "expire_pod",   "set_disrupted", "evict_pod",
-    "delete_pod",  "create_pod",   "put_secret", "delete_secret",
-    "post_event",  "select_node",  "give_volume",
-    "write_claim", "write_claim_status",
-    "patch_node",  "patch_group", "send_start", "send_fail",
-    "send_clean",  "lease",
+    "submit", "submit_shadow", "complete", "cancel", "set_priority",
+    "set_comment", "set_tag", "create_node", "delete_node", "set_features",
+    "set_topology", "set_extra", "rebuild_partitions", "drain", "resume",
+    "bind", "set_unscheduled", "fail_pod", "stamp", "expire_pod",
+    "set_disrupted", "evict_pod", "delete_pod", "create_pod", "put_secret",
+    "delete_secret", "post_event", "select_node", "give_volume", "write_claim",
+    "write_claim_status", "patch_node", "patch_group", "send_start",
+    "send_fail", "send_clean", "lease",
 };
 static_assert(write_names.size() ==
               static_cast<std::size_t>(Write::lease) + 1);

@@ -29,6 +29,7 @@ ELSEWHERE = {"set_extra": "70-device-inventory.t",
                               "set_tag"), "80-sbatch.t")}
 
 reached = set()
+FIRST = 0xfffffffd  # the highest priority of a job: highest_priority in agent/job.h
 RUNS = {"sandbox/run": "300ms"}
 
 
@@ -294,6 +295,40 @@ def adopted():
         equal(pod["status"]["phase"], "Running", f"Pod {name}")
         one_job(name)
         bound_once(name)
+
+
+@case
+def adopting_job_released():
+    """the job that adopts a Pod was held and released while it waits: killed as it
+    puts it before all others again"""
+    slurmctld.keep_state()
+    bed.create(bed.pod("lives"))
+    uid = bed.wait_phase("lives", "Running")["metadata"]["uid"]
+    kill_agent()
+    slurmctld.bring_state_back()
+    bed.run("scontrol", "update", "PartitionName=kwok", "State=DOWN")
+    try:
+        bed.ctl("start", "slurmk8sd")
+        job = str(bed.wait_job("lives", "PENDING", 60)["job_id"])
+
+        def held_and_released(_):
+            bed.run("scontrol", "hold", job)
+            bed.run("scontrol", "release", job)
+            check(priority() < FIRST, "Slurm keeps the priority by itself")
+
+        def priority():
+            return int(bed.run("squeue", "-h", "-o", "%Q", "-j", job))
+
+        chain(("set_priority",), held_and_released)
+        wait_for("the job to be before all others",
+                 lambda: priority() == FIRST)
+    finally:
+        bed.run("scontrol", "update", "PartitionName=kwok", "State=UP")
+    bed.wait_job("lives", "RUNNING", 60)
+    equal(bed.get("lives")["metadata"]["uid"], uid, "Pod")
+    one_job("lives")
+    wait_for("the Pod to name its new job", lambda: bed.get("lives")
+             ["metadata"]["labels"][bed.JOB_LABEL] == job)
 
 
 @case

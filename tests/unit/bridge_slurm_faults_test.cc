@@ -379,6 +379,34 @@ TEST_CASE("a Pod whose job is pending again lives on, and gets a new job there")
     CHECK(pod.label(names::job_id_label) == "2");
 }
 
+TEST_CASE("a job that adopts is before all others again after hold and release")
+{
+    World world;
+    world.conf.resync_interval = seconds(10);
+    world.start_agent();
+    world.create("web");
+    world.run_containers("web");
+    world.slurm.set_drained(world.node_of("web"), "somebody's");
+    world.slurm.set_drained(world.node_of("web"), "somebody's");
+    world.slurm.unallocate(1);
+    world.cut_socket();
+    world.connect_socket();
+    world.pass(seconds(15));
+    const Job &adopts = world.slurm.job(2).job;
+    REQUIRE(adopts.state == JobState::pending);
+    CHECK(adopts.priority == highest_priority);
+
+    world.slurm.hold(2);
+    world.pass(seconds(30));
+    CHECK(adopts.priority == 0); // somebody's will
+    CHECK(world.slurm.count("set_priority") == 0);
+
+    world.slurm.release(2);
+    world.pass(seconds(30));
+    CHECK(adopts.priority == highest_priority);
+    CHECK(world.slurm.count("set_priority") == 1);
+}
+
 // The second crash takes slurmctld back to before the new job of the Pod.
 TEST_CASE("a second crash, whenever it comes, does not make our own cancel of the "
           "first job a user's")

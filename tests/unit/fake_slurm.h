@@ -58,8 +58,18 @@ class FakeSlurm : public Slurm {
             if (record.job.state == JobState::pending && !held_.contains(id))
                 try_start(record);
     }
-    void hold(JobId id) { held_.insert(id); }
-    void release(JobId id) { held_.erase(id); }
+    void hold(JobId id)
+    {
+        held_.insert(id); // it may come yet
+        if (auto job = jobs_.find(id); job != jobs_.end())
+            job->second.job.priority = 0;
+    }
+    // The priority that it was asked for with is forgotten.
+    void release(JobId id)
+    {
+        held_.erase(id);
+        jobs_.at(id).job.priority = 1;
+    }
     void scancel(JobId id) { end(jobs_.at(id), JobState::cancelled); }
     // Slurm itself ends it: TIMEOUT, PREEMPTED, NODE_FAIL, …
     void end_job(JobId id, JobState state) { end(jobs_.at(id), state); }
@@ -422,6 +432,17 @@ class FakeSlurm : public Slurm {
         return finish(ref, cancel_status, "cancel");
     }
 
+    Result<> set_priority(JobRef ref, std::uint32_t priority) override
+    {
+        if (auto said = enter("set_priority"); !said)
+            return said;
+        Record *record = record_of(ref);
+        if (!record)
+            return fail(Code::not_found, "priority: Invalid job id specified");
+        record->job.priority = priority;
+        return {};
+    }
+
     Result<> set_comment(JobRef ref, const std::string &words) override
     {
         if (auto said = enter("set_comment"); !said)
@@ -708,6 +729,7 @@ class FakeSlurm : public Slurm {
         record.job.tag = description.tag;
         record.job.state = JobState::pending;
         record.job.reason = "Priority";
+        record.job.priority = description.priority.value_or(1);
         record.job.features = description.features;
         record.job.memory_per_node = description.memory_per_node;
         record.job.memory_per_cpu = description.memory_per_cpu;

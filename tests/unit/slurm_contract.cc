@@ -215,6 +215,8 @@ void check_cancel(Slurm &slurm, const SlurmSetup &setup)
     CHECK(job.state == JobState::pending);
     CHECK(job.nodes.empty());
     CHECK(job.tag.generation == 3);
+    CHECK(slurm.set_priority(ref, highest_priority).has_value());
+    CHECK(load(slurm, ref).priority == highest_priority);
 
     REQUIRE(slurm.cancel(ref).has_value());
 

@@ -53,6 +53,7 @@ struct Fixture {
         };
         const JobRef job{1, Sluid{1}};
         note(Write::submit, slurm.submit({}));
+        note(Write::set_priority, slurm.set_priority(job, 1));
         note(Write::set_comment, slurm.set_comment(job, "words"));
         note(Write::complete, slurm.complete(job, 0));
         note(Write::cancel, slurm.cancel(job));
