@@ -109,9 +109,9 @@ TEST_CASE("what a Pod cannot be is refused in the words of sbatch's options")
     }
 }
 
-TEST_CASE("without SbatchNamespace no batch job runs as a Pod")
+TEST_CASE("without SbatchNamespace, as by default, no batch job runs as a Pod")
 {
-    auto why = refuse_batch(batch_job(), {}, 64030);
+    auto why = refuse_batch(batch_job(), parse_conf("").value(), 64030);
 
     REQUIRE(why);
     CHECK(why->contains("SbatchNamespace"));
