@@ -55,6 +55,7 @@ struct Fixture {
         note(Write::submit, slurm.submit({}));
         note(Write::set_priority, slurm.set_priority(job, 1));
         note(Write::set_comment, slurm.set_comment(job, "words"));
+        note(Write::set_tag, slurm.set_tag(job, {}));
         note(Write::complete, slurm.complete(job, 0));
         note(Write::cancel, slurm.cancel(job));
         note(Write::create_node, slurm.create_node({"n1", {}, 0, 1, {}, {}, {}}));
@@ -77,6 +78,9 @@ struct Fixture {
         note(Write::patch_node, kube.patch_node({}));
         note(Write::patch_group, kube.patch_group({}));
         note(Write::delete_pod, kube.delete_pod(pod));
+        note(Write::create_pod, kube.create_pod("default", "{}"));
+        note(Write::put_secret, kube.put_secret(pod.key, "{}"));
+        note(Write::delete_secret, kube.delete_secret(pod.key));
         note(Write::select_node, kube.select_node({}, "n1"));
         note(Write::give_volume, kube.give_volume({}, {}));
         note(Write::write_claim, kube.write_claim({}, {}));
