@@ -898,7 +898,7 @@ class FakeSlurm : public Slurm {
     }
     bool may_open_by_itself(const Record &record) const
     {
-        return record.job.tag.uid.empty() && record.prolog_held &&
+        return !is_ours(record) && record.prolog_held &&
                !is_dirty(record.job.nodes.front());
     }
     static void open_prolog(Record &record)
