@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/job_requests.h"
+#include "common/batch_names.h"
 #include "common/names.h"
 
 #include <doctest/doctest.h>
@@ -57,7 +58,8 @@ TEST_CASE("what the agent writes is nobody's wish")
 {
     CHECK(wishes_in({{names::generation_annotation, "1"},
                      {names::sluid_annotation, "s"},
-                     {names::node_annotation, "kn1"}}) == Wishes{});
+                     {names::node_annotation, "kn1"},
+                     {names::batch_annotation, "7 s 0"}}) == Wishes{});
 }
 
 TEST_CASE("each wish changes one thing of the job")
