@@ -296,7 +296,6 @@ TEST_CASE("a controller that deletes the rest after a failure hides no exit code
 TEST_CASE("a gang's job that a crash of slurmctld brought back is ended again")
 {
     Train world;
-    world.conf.resync_interval = seconds(10);
     world.create_pods(0, 3, 3);
     world.run_all(3);
     world.end_containers("t-1", 7);
@@ -305,7 +304,7 @@ TEST_CASE("a gang's job that a crash of slurmctld brought back is ended again")
     REQUIRE(world.only_job().job.state == JobState::failed);
 
     world.slurm.resurrect(1);
-    world.pass(seconds(30));
+    world.pass(world.conf.resync_interval + seconds(30));
 
     CHECK(world.only_job().job.state == JobState::failed);
     CHECK(world.only_job().status == 7 << 8);
