@@ -6,7 +6,7 @@ import time
 from ours import BEHIND_PODS, BEHIND_SECONDS, RECOVERY_PODS, behind, recovery
 from device_pods import MIXED_SIZES, NODE_COUNT as DEVICE_NODES, NODE_DEVICES, ONE_PODS, device_nodes, devices, mixed_devices
 from gang_jobs import BIG_NODES, BIG_PODS, MANY_GANGS, MANY_PODS, gangs
-from nodes import NODE_COUNT, SELECTIONS, nodes
+from nodes import NODE_COUNT, SELECTIONS, nodes, nodes_with_devices
 from figures import agents_rpcs, difference, names, percentile, rates
 from sandbox import AGENT, BULK, CPUS, NODES, OURS, THEIRS
 
@@ -89,11 +89,11 @@ def schedulers_of(scheduler):
 
 # The cases by name, in their order, with the number of runs where it is not --runs: counts do not scatter.
 CASES = {"idle": (idle, None), "burst": (burst, None), "turnover": (turnover, None), "waiting": (waiting, 1), "behind": (behind, 1),
-         "recovery": (recovery, 1), "nodes": (nodes, 1), "gangs": (gangs, 1), "devices": (devices, None), "mixed-devices": (mixed_devices, None)}
+         "recovery": (recovery, 1), "nodes": (nodes, 1), "nodes-devices": (nodes_with_devices, 1), "gangs": (gangs, 1), "devices": (devices, None), "mixed-devices": (mixed_devices, None)}
 # What is there only for all runs of a case: a context manager of the bench.
 SURROUNDINGS = {"devices": device_nodes, "mixed-devices": device_nodes}
 # Those that ask what kube-scheduler has no like of.
-OURS_ONLY = {"behind", "recovery", "nodes", "gangs"}
+OURS_ONLY = {"behind", "recovery", "nodes", "nodes-devices", "gangs"}
 
 
 class Row:
@@ -152,6 +152,12 @@ ROWS = [
     Row("nodes", "  one Node's partition changes, until Slurm has it", "move", "ms", ours_only=True),
     Row("nodes", "  CPU of the agent for it", "move agent cpu", "ms", ours_only=True),
     Row("nodes", "  CPU of slurmctld for it", "move cpu", "ms", ours_only=True),
+    Row("nodes-devices", f"{NODE_COUNT} Nodes of {NODE_DEVICES} devices: all are in Slurm with their GRES", "registered", "s",
+        ("<=", 90, "ours"), "nodes that differ in size, features or devices are made one by one", ours_only=True),
+    Row("nodes-devices", "  CPU of the agent for it", "agent cpu", "s", ours_only=True),
+    Row("nodes-devices", "  CPU of slurmctld for it", "slurmctld cpu", "s", ours_only=True),
+    Row("nodes-devices", "  resident memory of the agent", "agent rss", "MiB", ours_only=True),
+    Row("nodes-devices", "  resident memory of slurmctld", "slurmctld rss", "MiB", ours_only=True),
     Row("gangs", f"a gang of {BIG_PODS} Pods on {BIG_NODES} nodes: last created to last bound", "big", "s", ("<=", 3, "ours"),
         "the bindings of one gang are shared by all workers: Workers in k8s.conf, and the API server", ours_only=True),
     Row("gangs", "  last created to first bound", "big first", "s", ours_only=True),

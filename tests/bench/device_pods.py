@@ -15,6 +15,7 @@ ONE_PODS = NODE_COUNT * NODE_DEVICES
 # Of 1 to 8 devices. No more than there are nodes: then even the last one finds an empty node, wherever the others are.
 MIXED_SIZES = [1 + i % NODE_DEVICES for i in range(96)]
 TEMPLATES = f"/apis/resource.k8s.io/v1/namespaces/{NAMESPACE}/resourceclaimtemplates"
+SLICES = "/apis/resource.k8s.io/v1/resourceslices"
 CLAIMS = f"/apis/resource.k8s.io/v1/namespaces/{NAMESPACE}/resourceclaims"
 
 
@@ -46,22 +47,22 @@ def node_names():
 
 
 @contextlib.contextmanager
-def devices_of_slurm(bench, library):
+def devices_of_slurm(bench, library, nodes):
     """DeviceGres in k8s.conf, and the devices of nodes that are about to come."""
     devices, conf = library.devices, library.agent_conf
     before = conf.read(conf.CONF)
     all_devices = [devices.device(f"d{i}") for i in range(NODE_DEVICES)]
+    slices = [devices.slice_of(name, all_devices) for name in nodes]
     try:
         with library.failing():
             devices.device_class(library.claims.CLASS, f"device.driver == '{devices.DRIVER}'")
-            for name in node_names():
-                devices.publish(name, all_devices)
+            bench.client.call_all([("POST", SLICES, body) for body in slices])
             conf.write(conf.CONF, before + f"DeviceGres={library.claims.CLASS}:gpu:any\n")
         bench.sandbox.ctl("start", AGENT)                     # anew, since its k8s.conf has changed
         yield
     finally:
         with library.failing():
-            devices.withdraw()
+            bench.client.call_all([("DELETE", f"{SLICES}/{body['metadata']['name']}") for body in slices])
             devices.drop("deviceclasses", library.claims.CLASS)
             conf.write(conf.CONF, before)
         bench.sandbox.ctl("start", AGENT)
@@ -109,7 +110,7 @@ def device_nodes(bench):
     """The nodes are there only meanwhile, and all their devices are free before each run."""
     library = bench.library = Library(bench.sandbox)
     nodes = {name: node(name, NODE_CPUS) for name in node_names()}
-    with fast_controllers(bench), devices_of_slurm(bench, library), more_nodes(bench, nodes), templates(bench, library):
+    with fast_controllers(bench), devices_of_slurm(bench, library, node_names()), more_nodes(bench, nodes), templates(bench, library):
         def settle():
             bench.sandbox.ctl("start", AGENT)
             until("all devices to be free", lambda: all_free(bench, library), 180, 0.5)

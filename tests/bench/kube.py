@@ -10,6 +10,7 @@ import socket
 import ssl
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
 NAMESPACE = "bench"
@@ -310,6 +311,15 @@ class Client:
             thread.join()
         if errors:
             raise Failed(str(errors[0]))
+
+    def call_all(self, calls):
+        """Each connection has its share of (method, path, body)."""
+        def share(i):
+            for call in calls[i::len(self.connections)]:
+                self.connections[i].call(*call)
+
+        with ThreadPoolExecutor(len(self.connections)) as pool:
+            list(pool.map(share, range(len(self.connections))))
 
     def requests(self):
         """What the API server has counted since its start: requests by verb and resource, watches aside."""

@@ -42,14 +42,19 @@ def device(name, taint=None):
     return made
 
 
-def publish(node, devices, generation=1, slices=1, name="all", driver=DRIVER):
-    """A slice of the node's pool, made or replaced."""
-    title = f"{node}-{name}.{driver}"
-    body = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice",
-            "metadata": {"name": title},
+def slice_of(node, devices, generation=1, slices=1, name="all", driver=DRIVER):
+    """One of the slices of the node's pool."""
+    return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice",
+            "metadata": {"name": f"{node}-{name}.{driver}"},
             "spec": {"driver": driver, "nodeName": node, "devices": devices,
                      "pool": {"name": node, "generation": generation,
                               "resourceSliceCount": slices}}}
+
+
+def publish(node, devices, *pool, **names):
+    """A slice of the node's pool, made or replaced: see slice_of()."""
+    body = slice_of(node, devices, *pool, **names)
+    title = body["metadata"]["name"]
     try:
         bed.api("POST", f"{API}/resourceslices", body)
     except bed.ApiError as error:
