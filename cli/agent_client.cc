@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/agent_client.h"
 
+#include <chrono>
 #include <format>
 #include <httplib.h>
 
@@ -10,7 +11,9 @@ Result<AgentReply> ask_agent(const std::string &address,
                              const std::string &path)
 {
     httplib::Client client("http://" + address);
-    client.set_connection_timeout(2);
+    // On this host. From a second on httplib would look the address up in a
+    // thread of glibc's, which it does not wait for.
+    client.set_connection_timeout(std::chrono::milliseconds(900));
     client.set_read_timeout(20); // the agent may have to ask slurmctld
     auto reply = client.Get(path);
     if (!reply)
