@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <memory>
+#include <unistd.h>
 
 extern "C" {
 #include <slurm/slurm.h>
@@ -48,6 +49,14 @@ Result<bool> ask_for_database()
            std::string::npos;
 }
 
+// We cancel a job that has lost its allocation when its Pods have another; an
+// older state of slurmctld may know neither.
+bool cancelled_by_us(const slurmdb_job_rec_t &record)
+{
+    return job_state_of(record.state) == JobState::cancelled &&
+           record.requid == geteuid();
+}
+
 } // namespace
 
 // A restart of slurmctld can make many jobs unknown at once; its configuration
@@ -83,7 +92,8 @@ Result<JobState> SlurmApi::recall(JobRef job)
         return fail(Code::busy, "slurmdbd does not answer");
     Result<JobState> found = unknown;
     each_in<slurmdb_job_rec_t>(records, [&](const slurmdb_job_rec_t &record) {
-        if (record.jobid == job.id && record.sluid == job.sluid.value)
+        if (record.jobid == job.id && record.sluid == job.sluid.value &&
+            !cancelled_by_us(record))
             found = job_state_of(record.state);
     });
     return found;

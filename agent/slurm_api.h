@@ -115,8 +115,8 @@ class Slurm {
     // Whatever job has this id now, with an empty tag if it is not ours.
     virtual Result<JobDetails> load_details(JobId id) = 0;
 
-    // How a job that slurmctld has forgotten ended, by the accounting database;
-    // Code::not_found when that is not known there either, or there is none.
+    // How others ended a job that slurmctld has forgotten, by slurmdbd's word.
+    // Code::not_found: it has none, there is none, or we cancelled it ourselves.
     virtual Result<JobState> recall(JobRef job) = 0;
 
     // All jobs of ours that slurmctld still knows, ended ones too.

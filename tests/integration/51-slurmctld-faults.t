@@ -127,6 +127,28 @@ def id_used_by_our_own():
 
 
 @case
+def cancelled_before_it_was_lost():
+    """slurmctld has lost jobs of which slurmdbd says that they were cancelled: by a
+    user, then the Pod ends; by the agent, as one that another has replaced, then
+    it is adopted"""
+    slurmctld.keep_state()
+    lives, ends = runs("lives"), runs("ends")
+    bed.ctl("kill", "slurmk8sd")
+    bed.run("scancel", str(lives.job["job_id"]), user="slurm")
+    bed.run("scancel", str(ends.job["job_id"]))
+    for pod in (lives, ends):
+        job = str(pod.job["job_id"])
+        wait_for(f"slurmdbd to know the end of {pod.name}", lambda: "CANCELLED" in
+                 bed.run("sacct", "-nPX", "-j", job, "-o", "State"), 60)
+    slurmctld.bring_state_back()
+    bed.ctl("start", "slurmk8sd")
+
+    lives.is_adopted()
+    wait_for("the Pod of the job that a user has cancelled to end",
+             lambda: not bed.get("ends"))
+
+
+@case
 def older_state():
     """slurmctld comes back with an older state: running Pods live, what ended
     ends again, what was made since is made good, nothing is done twice"""
