@@ -261,7 +261,7 @@ class Bridge {
     void note_devices(GangEntry &entry);
     bool claims_known() const;
     void claims_changed();
-    void note_foreign(const ResourceClaim &claim);
+    void note_foreign(const ResourceClaim &claim, bool deleted);
     void wake_for_devices();
     void read_needs(GangEntry &entry, GangDevices &devices);
     ClaimFacts claim_facts(const Gang &gang);

@@ -67,7 +67,7 @@ void Bridge::on(Listed<ResourceClaim> &claims)
 void Bridge::on(Changed<ResourceClaim> &claim)
 {
     ObjectKey key = claim.object.key;
-    note_foreign(claim.object);
+    note_foreign(claim.object, claim.deleted);
     devices_freed_ |= claim.deleted;
     if (claim.deleted)
         claims_.remove(key);
@@ -112,11 +112,11 @@ void Bridge::wake_for_devices()
 }
 
 // What others have allocated is not Slurm's to give, until they give it back.
-void Bridge::note_foreign(const ResourceClaim &claim)
+void Bridge::note_foreign(const ResourceClaim &claim, bool deleted)
 {
     ResourceClaimPtr before = claims_.find(claim.key);
     bool was = before && before->allocated && !before->allocated_by_us;
-    bool is = claim.allocated && !claim.allocated_by_us;
+    bool is = !deleted && claim.allocated && !claim.allocated_by_us;
     devices_freed_ |= before && before->allocated && !claim.allocated;
     bool same = was && is && before->devices == claim.devices;
     if ((was || is) && !same)

@@ -198,6 +198,24 @@ TEST_CASE("a device that others have is waited for, then another node is taken")
     CHECK(world.claim().devices.size() == 1);
 }
 
+TEST_CASE("what others have allocated is Slurm's again when their claim goes")
+{
+    Cluster world;
+    auto gres = [&] { return world.slurm.node("kn1").gres; };
+    REQUIRE(gres() == "gpu:g:4");
+    world.kube.put_claim(claim_text(
+        "x", request_gpus(1), "", R"({"allocation":{"devices":{"results":[{
+        "request":"gpu","driver":"gpu.example.com","pool":"kn1",
+        "device":"gpu-0"}]}},"reservedFor":[{"resource":"pods","name":"p",
+        "uid":"u"}]})"));
+    world.pass(seconds(10));
+    CHECK(gres() == "gpu:g:3");
+
+    world.kube.erase_claim({"default", "x"}); // allocated to the last
+    world.pass(seconds(10));
+    CHECK(gres() == "gpu:g:4");
+}
+
 TEST_CASE("somebody else allocates the claim while its Pod waits in Slurm")
 {
     Cluster world;
