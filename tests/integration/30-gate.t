@@ -232,8 +232,8 @@ def timeout():
         check("DRAIN" in node_of()["state"], "the node is drained first")
         equal(node_of()["reason"], GATE_REASON, "reason")
         log = bed.log_since("slurmctld", since)
-        check(re.search(rf"(Allocate|Started) JobId={job}\b.*\b{NODE}\b(?s:.*)"
-                        rf"drained {NODE}(?s:.*)ending its prolog", log),
+        check(re.search(rf"drained {NODE}(?s:.*)JobId={job} has waited for "
+                        "GateTimeout: ending its prolog", log),
               f"the order of things: {log}")
         check(lives("stopper"), "the stopper lives")
         bed.run("scancel", str(filler))
