@@ -144,8 +144,7 @@ def cancelled_before_it_was_lost():
     bed.ctl("start", "slurmk8sd")
 
     lives.is_adopted()
-    wait_for("the Pod of the job that a user has cancelled to end",
-             lambda: not bed.get("ends"))
+    bed.wait_phase("ends", "Failed")
 
 
 @case
