@@ -24,6 +24,7 @@ struct BatchJob {
     std::string qos;
     std::string hostlist; // of its nodes, as squeue prints them
     bool says_tasks = false; // it was asked for with --ntasks
+    bool says_memory = true; // else it was given all that its node has
     std::chrono::sys_seconds started{};
     std::chrono::sys_seconds ends{}; // by its time limit
 };

@@ -68,10 +68,12 @@ MebiBytes memory_of(const Job &job)
 
 JsonValue resources_of(const Job &job)
 {
-    auto amounts = JsonValue::object(
-        {{"cpu", std::to_string(job.cpus)},
-         {"memory", std::to_string(memory_of(job).value) + "Mi"}});
-    return JsonValue::object({{"requests", amounts}, {"limits", amounts}});
+    JsonValue::Object amounts{{"cpu", std::to_string(job.cpus)}};
+    // A limit of 0 would be none; Slurm does not manage memory there.
+    if (MebiBytes memory = memory_of(job); memory.value != 0)
+        amounts.emplace_back("memory", std::to_string(memory.value) + "Mi");
+    return JsonValue::object({{"requests", JsonValue::object(amounts)},
+                              {"limits", JsonValue::object(amounts)}});
 }
 
 JsonValue volume_of(const std::string &secret)
@@ -329,7 +331,7 @@ std::vector<std::string> batch_variables(const BatchJob &batch,
         add("SLURM_CPUS_PER_TASK", number(job.cpus_per_task));
     add("SLURM_CPUS_ON_NODE", cpus);
     add("SLURM_JOB_CPUS_PER_NODE", cpus);
-    if (job.memory_per_node.value != 0)
+    if (job.memory_per_node.value != 0 && batch.says_memory)
         add("SLURM_MEM_PER_NODE", number(job.memory_per_node.value));
     else if (job.memory_per_cpu.value != 0)
         add("SLURM_MEM_PER_CPU", number(job.memory_per_cpu.value));

@@ -159,6 +159,7 @@ agent_libagent_la_SOURCES = \
 	agent/socket_probe.cc agent/socket_probe.h \
 	agent/token_file.cc agent/token_file.h \
 	agent/translate.cc agent/translate.h \
+	agent/tres_memory.cc agent/tres_memory.h \
 	agent/user_groups.cc agent/user_groups.h \
 	agent/watches.cc agent/watches.h \
 	agent/web.cc agent/web.h \

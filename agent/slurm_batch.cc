@@ -4,9 +4,9 @@
 #include "agent/slurm_error.h"
 #include "agent/slurm_job_record.h"
 #include "agent/slurm_strings.h"
+#include "agent/tres_memory.h"
 
 #include <cerrno>
-#include <charconv>
 
 extern "C" {
 #include <slurm/slurm_errno.h>
@@ -18,33 +18,11 @@ namespace {
 
 using JobInfo = SlurmPtr<job_info_msg_t, slurm_free_job_info_msg>;
 
-// "cpu=2,mem=200M,node=1,billing=2"; 0: it does not say.
-MebiBytes memory_in(std::string_view tres)
-{
-    constexpr std::string_view key = "mem=";
-    std::size_t at = tres.starts_with(key) ? 0 : tres.find(",mem=");
-    if (at == tres.npos)
-        return {};
-    tres.remove_prefix(tres.find('=', at) + 1);
-    std::uint64_t amount = 0;
-    const char *last = tres.data() + tres.size();
-    auto [end, error] = std::from_chars(tres.data(), last, amount);
-    if (error != std::errc())
-        return {};
-    constexpr std::string_view units = "MGTP"; // slurmctld counts in MiB
-    std::size_t unit = end == last ? 0 : units.find(*end);
-    if (unit == units.npos)
-        return {};
-    return {amount << (10 * unit)};
-}
-
 BatchJob batch_of(const slurm_job_info_t &info)
 {
     BatchJob batch;
     batch.job = job_of(info);
-    Job &job = batch.job;
-    if (job.memory_per_node.value == 0 && job.memory_per_cpu.value == 0)
-        job.memory_per_node = memory_in(text(info.tres_alloc_str));
+    batch.says_memory = info.pn_min_memory != 0;
     batch.user_id = info.user_id;
     batch.group_id = info.group_id;
     batch.name = text(info.name);
@@ -70,9 +48,14 @@ Result<BatchJob> SlurmApi::load_batch(JobRef ref)
         return fail_slurm(errno, doing);
     JobInfo info(raw);
     for (std::uint32_t i = 0; i < info->record_count; i++) {
-        BatchJob batch = batch_of(info->job_array[i]);
-        if (batch.job.ref == ref)
-            return batch;
+        const slurm_job_info_t &record = info->job_array[i];
+        BatchJob batch = batch_of(record);
+        if (batch.job.ref != ref)
+            continue;
+        // Else its Pod would get no limit where it was given one.
+        if (auto given = tres_memory(text(record.tres_alloc_str)); !given)
+            return fail(given.error(), doing);
+        return batch;
     }
     return fail(Code::not_found, doing + ": this id belongs to another job");
 }

@@ -6,6 +6,7 @@
 #include "agent/slurm_request.h"
 #include "agent/slurm_states.h"
 #include "agent/slurm_strings.h"
+#include "agent/tres_memory.h"
 
 #include "common/log.h"
 #include "common/names.h"
@@ -100,6 +101,10 @@ Job job_of(const slurm_job_info_t &info)
         job.memory_per_cpu.value = info.pn_min_memory & ~MEM_PER_CPU;
     else
         job.memory_per_node.value = info.pn_min_memory;
+    // Who asks for none is given all that the node has.
+    if (info.pn_min_memory == 0 && job.nodes.size() == 1)
+        job.memory_per_node =
+            tres_memory(text(info.tres_alloc_str)).value_or(MebiBytes{});
     return job;
 }
 

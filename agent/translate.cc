@@ -260,7 +260,8 @@ Result<std::vector<std::string>> place(const Gang &gang, const Job &job,
     std::uint64_t memory = 0;
     for (const PodPtr &pod : gang.pods) {
         cpus += whole_cpus_up(pod->requests.cpu);
-        memory += mebibytes_up(pod->requests.memory).value;
+        if (pod->requests.memory.value != 0)
+            memory += mebibytes_up(pod->requests.memory).value;
     }
     std::uint64_t given = job.memory_per_node.value != 0
                               ? job.memory_per_node.value

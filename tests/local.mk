@@ -143,6 +143,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/tls_server.cc tests/unit/tls_server.h \
 	tests/unit/token_file_test.cc \
 	tests/unit/translate_test.cc \
+	tests/unit/tres_memory_test.cc \
 	tests/unit/units_test.cc \
 	tests/unit/volumes_test.cc \
 	tests/unit/words_test.cc \

@@ -120,6 +120,36 @@ TEST_CASE("the Pod asks for what the job was given, and says whose it is")
     CHECK(pod.label(names::job_id_label).empty()); // the binding's
 }
 
+TEST_CASE("where Slurm does not manage memory the Pod has neither request nor limit")
+{
+    BatchJob batch = batch_job();
+    batch.job.memory_per_cpu = {};
+
+    auto text = batch_pod_body(batch, {.image = "busybox"}, {}, mark(), conf(),
+                               default_batch_template());
+
+    REQUIRE(text.has_value());
+    Json resources = Json::parse(*text)->at("spec/containers/0/resources");
+    CHECK(resources.text("limits/cpu") == "2");
+    CHECK_FALSE(resources.at("limits/memory").present());
+    CHECK_FALSE(resources.at("requests/memory").present());
+}
+
+TEST_CASE("memory that a job was given and did not ask for is in no variable")
+{
+    BatchJob batch = batch_job();
+    batch.job.memory_per_cpu = {};
+    batch.job.memory_per_node = MebiBytes{64000};
+    auto says = [&](bool asked) {
+        batch.says_memory = asked;
+        return std::ranges::contains(batch_variables(batch, {}, ""),
+                                     "SLURM_MEM_PER_NODE=64000");
+    };
+
+    CHECK(says(true));
+    CHECK_FALSE(says(false));
+}
+
 TEST_CASE("a template adds volumes, and takes away nothing that protects")
 {
     Json pod = body(R"({"kind":"Pod","metadata":{"name":"x","namespace":"y",
