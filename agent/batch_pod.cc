@@ -239,6 +239,9 @@ Result<std::string> batch_pod_body(const BatchJob &batch,
     spec.set_text("containers", "[" + container.text + "]")
         .set_text("securityContext", security.text)
         .set("restartPolicy", "Never")
+        // The script must not be the first process of its namespace: the kernel
+        // keeps from that every signal that it does not handle.
+        .set("shareProcessNamespace", true)
         .set("schedulerName", conf.scheduler_names.front())
         .append("volumes", volume_of(batch_pod_name(mark)));
     pod.set_text("metadata",

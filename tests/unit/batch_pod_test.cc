@@ -100,6 +100,7 @@ TEST_CASE("the Pod runs as the job's user and groups, without any privilege")
     CHECK(pod.text("spec/restartPolicy") == "Never");
     CHECK(pod.text("spec/schedulerName") == "slurm");
     CHECK(pod.text("spec/nodeName").empty());
+    CHECK(pod.flag("spec/shareProcessNamespace")); // else TERM does nothing
 }
 
 TEST_CASE("the Pod asks for what the job was given, and says whose it is")
@@ -155,6 +156,7 @@ TEST_CASE("a template adds volumes, and takes away nothing that protects")
     Json pod = body(R"({"kind":"Pod","metadata":{"name":"x","namespace":"y",
         "labels":{"site":"a"}},
         "spec":{"restartPolicy":"Always","nodeName":"n","schedulerName":"z",
+        "shareProcessNamespace":false,
         "securityContext":{"runAsUser":0,"runAsNonRoot":false,"fsGroup":5,
         "supplementalGroups":[0]},
         "volumes":[{"name":"home"}],
@@ -169,6 +171,7 @@ TEST_CASE("a template adds volumes, and takes away nothing that protects")
     CHECK(pod.text("metadata/labels/site") == "a");
     CHECK(pod.text("spec/restartPolicy") == "Never");
     CHECK(pod.text("spec/schedulerName") == "slurm");
+    CHECK(pod.flag("spec/shareProcessNamespace"));
     CHECK(pod.integer("spec/securityContext/runAsUser") == 1001);
     CHECK(pod.flag("spec/securityContext/runAsNonRoot"));
     CHECK(pod.integer("spec/securityContext/fsGroup") == 5);
