@@ -119,7 +119,8 @@ Edited security_of(Edited security, const BatchJob &batch,
 {
     JsonValue::Array groups;
     for (std::uint32_t group : user.groups)
-        groups.emplace_back(std::int64_t{group});
+        if (group != 0) // root's gives more in a container than on a host
+            groups.emplace_back(std::int64_t{group});
     // Strict: an image's /etc/group gives nobody a group of this site.
     return security.set("runAsNonRoot", true)
         .set("runAsUser", std::int64_t{batch.user_id})
@@ -226,7 +227,8 @@ Result<std::string> batch_pod_body(const BatchJob &batch,
     if (!json)
         return fail(json.error(), "SbatchTemplate");
     if (json->text("kind") != "Pod" || !json->at("spec").is_object() ||
-        json->items("spec/containers").size() != 1)
+        json->items("spec/containers").size() != 1 ||
+        json->at("spec/initContainers").present())
         return fail(Code::rejected,
                     "SbatchTemplate is no Pod of one container");
     Edited pod{std::string(pod_template)};

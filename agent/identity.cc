@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/identity.h"
 
+#include "agent/batch_job.h"
 #include "agent/job_requests.h"
 #include "agent/job_values.h"
-#include "common/batch_names.h"
 #include "common/names.h"
 #include "common/text.h"
 
@@ -189,7 +189,7 @@ Result<Identity> identify(const Namespace &ns, const Pod &pod,
     // Of a batch job's Pod the agent itself has written them.
     bool ours = !conf.batch_namespace.empty() &&
                 ns.name == conf.batch_namespace &&
-                !pod.annotation(names::batch_annotation).empty();
+                batch_mark(pod).has_value();
     Chooser chooser{ns, wishes, conf, ours || lists(conf.choose_user, ns.name)};
     auto identity = chooser.user();
     if (!identity)

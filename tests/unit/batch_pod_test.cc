@@ -50,7 +50,7 @@ Conf conf()
 Json body(std::string_view base = default_batch_template())
 {
     auto text = batch_pod_body(batch_job(), {.image = "busybox"},
-                               {"alice", "staff", {50, 60}}, mark(), conf(),
+                               {"alice", "staff", {50, 0, 60}}, mark(), conf(),
                                base);
     REQUIRE(text.has_value());
     return *Json::parse(*text);
@@ -87,6 +87,7 @@ TEST_CASE("the Pod runs as the job's user and groups, without any privilege")
     CHECK(security.flag("runAsNonRoot"));
     REQUIRE(security.items("supplementalGroups").size() == 2);
     CHECK(security.integer("supplementalGroups/0") == 50);
+    CHECK(security.integer("supplementalGroups/1") == 60); // none is root's
     CHECK(security.text("supplementalGroupsPolicy") == "Strict");
     CHECK(security.text("seccompProfile/type") == "RuntimeDefault");
     Json container = pod.at("spec/containers/0/securityContext");
@@ -197,6 +198,7 @@ TEST_CASE("a template that is no Pod of one container is refused")
           R"({"kind":"Pod","spec":{"containers":[]}})",
           R"({"kind":"Pod","spec":{"containers":[{},{}]}})",
           R"({"kind":"Job","spec":{"containers":[{}]}})",
+          R"({"kind":"Pod","spec":{"containers":[{}],"initContainers":[{}]}})",
           R"({"kind":"Pod","spec":{"\u0063ontainers":1,"containers":[{}]}})"}) {
         CAPTURE(base);
         auto text = batch_pod_body(batch_job(), {.image = "a"}, {}, mark(),
