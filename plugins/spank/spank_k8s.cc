@@ -51,6 +51,14 @@ const char *variable_name()
     return salloc ? "SALLOC_K8S_IMAGE" : "SBATCH_K8S_IMAGE";
 }
 
+// scrontab would take the option, and submit a job for slurmd: it never calls
+// slurm_spank_init_post_opt().
+bool passes_options_on()
+{
+    std::string_view program = program_invocation_short_name;
+    return program == "sbatch" || program == "salloc";
+}
+
 spank_option image_option = {
     const_cast<char *>("k8s-image"),
     const_cast<char *>("image"),
@@ -66,7 +74,7 @@ extern "C" {
 
 int slurm_spank_init(spank_t spank, int, char **)
 {
-    if (spank_context() != S_CTX_ALLOCATOR)
+    if (spank_context() != S_CTX_ALLOCATOR || !bridge::passes_options_on())
         return ESPANK_SUCCESS;
     return spank_option_register(spank, &bridge::image_option);
 }
