@@ -13,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import bed
 import slurmctld
 from slurmctld import Running, living_jobs_of, waiting_pods
-from tap import Skip, case, check, equal, never, run, wait_for
+from tap import case, check, equal, never, run, wait_for
 
 LONG = bool(os.environ.get("TEST_LONG"))
 AWAY = 600 if LONG else 20  # seconds
@@ -258,7 +258,7 @@ def without_the_partition():
 @case
 def with_other_gres():
     """slurmctld starts with another list of GresTypes: nothing happens to Pods
-    without devices"""
+    without devices; 71-claims.t has those with"""
     lives = runs("lives")
     slurmctld.save()
     with slurmctld.changed_conf(
@@ -266,12 +266,6 @@ def with_other_gres():
         never("a Pod is ended", lambda: not lives.lives(), 3)
 
     lives.keeps_its_job()
-
-
-@case
-def gres_of_the_jobs_lost():
-    """slurmctld starts without the GRES that jobs hold"""
-    raise Skip("Pods with devices come with DRA, a later step")
 
 
 @case

@@ -13,9 +13,11 @@ import bed
 import claims
 import devices
 import faults
+import slurmctld
 from claims import request, with_claims, with_template
 from devices import device
-from tap import case, check, equal, run, wait_for
+from slurmctld import Running
+from tap import case, check, equal, never, run, wait_for
 
 CLASSES = {claims.A100: f"device.driver == '{devices.DRIVER}' && "
            f"device.attributes['{devices.DRIVER}'].model == 'A100'",
@@ -279,6 +281,29 @@ def allocated_by_others():
     equal(land("given"), "kn2", "its node")
     equal(claims.devices_in(claims.get("given")), "h3", "its device")
     equal(claims.consumers(claims.get("given")), ["given"], "its consumers")
+
+
+@case
+def without_the_gres():
+    """slurmctld starts without the GRES that jobs hold: the Pod lives, with its
+    devices; when GresTypes is back a job of its own holds them"""
+    claims.claim("held")
+    make("lives", with_claims("held"))
+    land("lives")
+    lives = Running("lives")
+    had = claims.devices_in(claims.get("held"))
+    slurmctld.save()
+    with slurmctld.changed_conf(
+            lambda conf: conf.replace("GresTypes=gpu", "#GresTypes=gpu")):
+        never("the Pod is ended, or its claim freed", lambda: not lives.lives()
+              or claims.devices_in(claims.get("held")) != had, 10)
+
+    wait_for("a job that holds its devices", lambda: [
+        job for job in slurmctld.living_jobs_of("lives")
+        if "RUNNING" in bed.state_of(job) and job["gres_detail"]], 90)
+    lives.lives()
+    equal(claims.devices_in(claims.get("held")), had, "its device")
+    equal(len(slurmctld.living_jobs_of("lives")), 1, "its living jobs")
 
 
 @case
