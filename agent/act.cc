@@ -159,7 +159,8 @@ struct Actor {
                                    bind.nodes.front(), kube());
                 !reserved) {
                 if (reserved.error().code == Code::rejected)
-                    return ClaimsRefused{reserved.error().message};
+                    return ClaimsRefused{reserved.error().message,
+                                         bind.nodes.front()};
                 return std::unexpected(reserved.error());
             }
         for (std::size_t i = 0; i < gang.pods.size(); i++) {
@@ -177,17 +178,29 @@ struct Actor {
 
     Result<Outcome> operator()(const ReleaseClaims &release) const
     {
-        // The list may be late: what a Pod lives with is never taken from it.
-        const Pod &known = lead_of(gang);
+        for (const PodPtr &known : gang.pods) {
+            std::vector<ClaimHold> holds = release.claims;
+            std::erase_if(holds, [&](const ClaimHold &hold) {
+                return hold.pod != known->uid;
+            });
+            if (holds.empty())
+                continue;
+            if (auto done = release_unless_bound(*known, holds); !done)
+                return std::unexpected(done.error());
+        }
+        return Done{};
+    }
+
+    // The list may be late: what a Pod lives with is never taken from it.
+    Result<> release_unless_bound(const Pod &known,
+                                  const std::vector<ClaimHold> &holds) const
+    {
         auto pod = kube().get_pod(known.key);
         if (!pod && pod.error().code != Code::not_found)
             return std::unexpected(pod.error());
         if (pod && pod->uid == known.uid && pod->bound())
             return fail(Code::conflict, "the Pod has been bound");
-        if (auto done = release_claims(lead_of(gang), release.claims, kube());
-            !done)
-            return std::unexpected(done.error());
-        return Done{};
+        return release_claims(known, holds, kube());
     }
 
     Result<Outcome> operator()(const Complete &complete) const

@@ -51,6 +51,7 @@ struct PodsEnded {
 };
 struct ClaimsRefused { // by the API server, for good
     std::string why;
+    std::string node; // Kubernetes' name: where they were to be used
 };
 using Outcome = std::variant<Done, Submitted, Looked, StillThere, VolumesSeen,
                              PodsEnded, ClaimsRefused>;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/act_gang.h"
 
+#include "agent/act_claims.h"
 #include "agent/gang_facts.h"
 #include "agent/gang_key.h"
 #include "agent/translate.h"
@@ -16,24 +17,59 @@ bool concerns_all(const Error &error)
     return error.code == Code::busy || error.code == Code::uncertain;
 }
 
-} // namespace
-
-Result<> bind_seats(const Gang &gang, const Bind &bind, Kube &kube)
+// The first error.
+template <class Step>
+Result<> for_each_seat(const Gang &gang, const Bind &bind, const Step &step)
 {
     Result<> said;
     for (const Seat &seat : bind.seats) {
         PodPtr pod = find_pod(gang, seat.pod);
         if (!pod)
             continue;
-        Binding binding{seat.node, binding_labels(*gang.job),
-                        binding_annotations(*gang.job, seat)};
-        auto bound = kube.bind(*pod, binding);
-        if (said && !bound)
-            said = bound;
-        if (!bound && concerns_all(bound.error()))
+        Result<> done = step(*pod, seat);
+        if (said && !done)
+            said = done;
+        if (!done && concerns_all(done.error()))
             break;
     }
     return said;
+}
+
+Result<> reserve(const Pod &pod, const Bind &bind, const Seat &seat, Kube &kube)
+{
+    std::vector<ClaimPlan> claims = bind.claims;
+    std::erase_if(claims, [&](const ClaimPlan &claim) {
+        return claim.pod != pod.uid;
+    });
+    return reserve_claims(pod, claims, seat.node, kube);
+}
+
+} // namespace
+
+Result<Outcome> reserve_seats(const Gang &gang, const Bind &bind, Kube &kube)
+{
+    std::string node; // of the first that went wrong
+    auto said = for_each_seat(gang, bind, [&](const Pod &pod, const Seat &seat) {
+        auto reserved = reserve(pod, bind, seat, kube);
+        if (!reserved && node.empty())
+            node = seat.node;
+        return reserved;
+    });
+    if (said)
+        return Done{};
+    if (said.error().code == Code::rejected)
+        return ClaimsRefused{said.error().message, node};
+    return std::unexpected(said.error());
+}
+
+Result<> bind_seats(const Gang &gang, const Bind &bind, Kube &kube)
+{
+    return for_each_seat(gang, bind, [&](const Pod &pod, const Seat &seat) {
+        if (auto reserved = reserve(pod, bind, seat, kube); !reserved)
+            return reserved;
+        return kube.bind(pod, {seat.node, binding_labels(*gang.job),
+                               binding_annotations(*gang.job, seat)});
+    });
 }
 
 Result<std::optional<Pod>> find_member(const Gang &gang, Kube &kube)

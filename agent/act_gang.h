@@ -2,6 +2,7 @@
 // What act() does for a grouped gang and not for a lone Pod. On a worker.
 #pragma once
 
+#include "agent/act.h"
 #include "agent/decide.h"
 #include "agent/kube_api.h"
 
@@ -9,9 +10,15 @@
 
 namespace bridge {
 
-// Binds the Pods that have a seat, one after the other, and returns the first
-// error. It goes on when that concerns one Pod, and stops when the API server
-// does not answer. What is bound stays bound; binding it again does nothing.
+// What the claims of the Pods that have a seat need, of all before any is bound.
+// Returns the first error, and goes on after it as bind_seats() does; what is
+// reserved stays so.
+Result<Outcome> reserve_seats(const Gang &gang, const Bind &bind, Kube &kube);
+
+// Binds the Pods that have a seat, one after the other, each after what its
+// claims need, and returns the first error. It goes on when that concerns one
+// Pod, and stops when the API server does not answer. What is bound stays bound;
+// binding it again does nothing.
 Result<> bind_seats(const Gang &gang, const Bind &bind, Kube &kube);
 
 // A Pod that no list has shown, and that has not ended: one that the gang's job

@@ -263,6 +263,7 @@ class Bridge {
     void claims_changed();
     void note_foreign(const ResourceClaim &claim, bool deleted);
     void wake_for_devices();
+    void note_claim_users(const Gang &gang, const Pod &pod);
     void read_needs(GangEntry &entry, GangDevices &devices);
     ClaimFacts claim_facts(const Gang &gang);
     Result<std::int64_t> most_on_a_node(const Gang &gang,
@@ -273,13 +274,23 @@ class Bridge {
     std::string gres_of_living(const Pod &pod, const DeviceNeeds &needs);
     void plan_for_job(GangEntry &entry, const DeviceNeeds &needs,
                       GangDevices &devices);
-    Result<std::vector<DevicePtr>> given_devices(const Job &job);
+    ClaimsPlan plan_for_node(const Job &job, std::size_t node,
+                             const DeviceNeeds &needs, bool may_exceed);
+    Result<std::vector<DevicePtr>> given_devices(const Job &job,
+                                                 std::size_t node);
     void await_devices(GangEntry &entry, GangDevices &devices);
     std::vector<NodeSelector> but_for_excluded(GangEntry &entry);
     void exclude_node(GangEntry &entry);
-    void note_claims_refused(GangEntry &entry, const std::string &why);
+    void note_claims_refused(GangEntry &entry, const ClaimsRefused &refused);
     void hold_devices(const Bind &bind);
     void narrow(Gang &gang, const std::vector<NodeSelector> &selectors);
+
+    // bridge_gang_claims.cc: the same of Pods that belong together
+    void read_gang_needs(GangEntry &entry, GangDevices &devices);
+    void plan_for_seats(GangEntry &entry,
+                        const std::map<std::string, DeviceNeeds> &needs,
+                        GangDevices &devices);
+    std::string place_of_claims(const Job &job, const DeviceNeeds &needs) const;
 
     // bridge_tell.cc: words for people
     void tell(GangEntry &entry, const std::string &sentence,

@@ -4,6 +4,7 @@
 
 #include "agent/decide_parts.h"
 #include "agent/gang_facts.h"
+#include "agent/gres_counts.h"
 #include "agent/words.h"
 #include "common/log.h"
 
@@ -48,10 +49,33 @@ bool is_young(const Pod &pod)
     return age >= -claim_patience && age < claim_patience;
 }
 
+// As each such Pod does at first: no word is worth it.
+bool awaits_templates(const Gang &gang, const ClaimStore &claims)
+{
+    return std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
+        return waits(gang, *pod) && is_young(*pod) &&
+               awaits_template(*pod, claims);
+    });
+}
+
 bool has_nodes(const Gang &gang)
 {
     return gang.job && is_allocated(gang.job->state) &&
            !gang.job->nodes.empty();
+}
+
+// What is free now may be no more than what it had itself.
+bool gives_back(const GangEntry &entry, Clock::time_point now)
+{
+    const std::size_t release = Action(ReleaseClaims{}).index();
+    return entry.in_flight == release ||
+           (entry.held_back == release && now < entry.held_until);
+}
+
+// Those that run are not given up for the sake of one that comes late.
+bool may_be_overdue(const Gang &gang)
+{
+    return !gang.grouped || gang.job->state == JobState::configuring;
 }
 
 } // namespace
@@ -102,7 +126,9 @@ void Bridge::wake_for_devices()
         if (!has_resource_claims(entry.gang) || !any_waits(entry.gang))
             continue;
         bool misses = entry.devices_missed_since || !entry.excluded.empty();
-        if (!entry.gang.job || entry.gang.job->state != JobState::pending)
+        bool queued = entry.gang.job &&
+                      entry.gang.job->state == JobState::pending;
+        if (!queued && !gives_back(entry, now_))
             entry.excluded.clear();
         if (others && entry.failures > 0)
             try_again(entry); // Slurm would not have its job
@@ -141,7 +167,8 @@ void Bridge::note_devices(GangEntry &entry)
     Gang &gang = entry.gang;
     const Pod &pod = lead_of(gang);
     gang.devices.reset();
-    if (gang.grouped || pod.terminal())
+    gang.devices_at.clear();
+    if (pod.terminal() || (gang.grouped && !waits(gang, pod)))
         return;
     GangDevices devices;
     if (!devices_.on()) {
@@ -153,18 +180,21 @@ void Bridge::note_devices(GangEntry &entry)
         devices.why = claims_unlisted_words();
         wake_at(entry, now_ + device_pause);
     } else {
-        read_needs(entry, devices);
+        if (gang.grouped)
+            read_gang_needs(entry, devices);
+        else
+            read_needs(entry, devices);
         bool only_waits = !gang.job && !pod.bound() && devices.left.empty() &&
                           devices.objection.empty();
-        if (only_waits && is_young(pod) && awaits_template(pod, claims_)) {
+        if (only_waits && awaits_templates(gang, claims_)) {
             wake_at(entry, now_ + device_pause);
-            return; // as each such Pod does at first: no word is worth it
+            return;
         }
         gang.devices = std::make_shared<const GangDevices>(std::move(devices));
         return;
     }
-    if (has_nodes(gang) && !pod.bound()) // not for ever
-        note_bind_delay(entry);
+    if (has_nodes(gang) && !pod.bound() && may_be_overdue(gang))
+        note_bind_delay(entry); // not for ever
     gang.devices = std::make_shared<const GangDevices>(std::move(devices));
 }
 
@@ -173,10 +203,9 @@ bool Bridge::claims_known() const
     return claims_.listed() && devices_.known();
 }
 
-void Bridge::read_needs(GangEntry &entry, GangDevices &devices)
+// Who is woken when a claim changes.
+void Bridge::note_claim_users(const Gang &gang, const Pod &pod)
 {
-    Gang &gang = entry.gang;
-    const Pod &pod = lead_of(gang);
     if (claim_users_.size() > 2 * gangs_.all().size() + most_unused_users)
         std::erase_if(claim_users_, [&](const auto &users) {
             return !claims_.find(users.first);
@@ -184,6 +213,13 @@ void Bridge::read_needs(GangEntry &entry, GangDevices &devices)
     for (const PodClaim &one : pod.resource_claims)
         if (!one.claim.empty())
             claim_users_[{pod.key.ns, one.claim}].insert(gang.uid);
+}
+
+void Bridge::read_needs(GangEntry &entry, GangDevices &devices)
+{
+    Gang &gang = entry.gang;
+    const Pod &pod = lead_of(gang);
+    note_claim_users(gang, pod);
     DeviceNeeds needs = device_needs(pod, claim_facts(gang));
     if (pod.bound()) {
         devices.gres = gres_of_living(pod, needs);
@@ -207,7 +243,7 @@ std::vector<ClaimHold> Bridge::holds_of(const Pod &pod) const
     for (const PodClaim &one : pod.resource_claims)
         if (auto claim = claims_.find({pod.key.ns, one.claim});
             claim && claim->is_reserved_for(pod.uid))
-            made.push_back({claim->key, claim->uid});
+            made.push_back({claim->key, claim->uid, pod.uid});
     return made;
 }
 
@@ -310,22 +346,12 @@ std::string Bridge::gres_of_living(const Pod &pod,
 void Bridge::plan_for_job(GangEntry &entry, const DeviceNeeds &needs,
                           GangDevices &devices)
 {
-    const Gang &gang = entry.gang;
-    const Job &job = *gang.job;
-    auto known = devices_.catalog();
-    const DeviceCatalog &catalog = *known;
-    auto node_name = node_map_.find(job.nodes.front());
-    const Node *node =
-        node_name == node_map_.end() ? nullptr : find_node(node_name->second);
-    bool has_gres = job.devices || !job.gres_per_task.empty();
-    devices.unread = has_gres && !job.gres_read;
+    const Job &job = *entry.gang.job;
+    devices.unread = has_unread_gres(job);
     if (devices.unread)
         return;
-    if (!node) {
-        devices.plan.wait = "its Node is not known";
-        await_devices(entry, devices);
-        return;
-    }
+    if (auto node = node_map_.find(job.nodes.front()); node != node_map_.end())
+        devices.node = node->second;
     if (!devices.why.empty() || !devices.objection.empty()) {
         await_devices(entry, devices);
         return;
@@ -335,34 +361,48 @@ void Bridge::plan_for_job(GangEntry &entry, const DeviceNeeds &needs,
         devices.plan.bad_node = true;
         return;
     }
-    auto given = given_devices(job);
+    devices.plan = plan_for_node(
+        job, 0, needs, !job.gres_per_node.empty() || job.exclusive);
+    if (!devices.plan.wait.empty())
+        await_devices(entry, devices);
+    else if (devices.plan.misfit.empty())
+        entry.devices_missed_since.reset();
+}
+
+// For the Pods of these needs, which all go to the node of that place in
+// job.nodes.
+ClaimsPlan Bridge::plan_for_node(const Job &job, std::size_t node,
+                                 const DeviceNeeds &needs, bool may_exceed)
+{
+    ClaimsPlan plan;
+    auto name = node_map_.find(job.nodes[node]);
+    const Node *there =
+        name == node_map_.end() ? nullptr : find_node(name->second);
+    if (!there) {
+        plan.wait = "its Node is not known";
+        return plan;
+    }
+    auto given = given_devices(job, node);
     if (!given) {
         bool later = given.error().code == Code::busy;
-        (later ? devices.plan.wait : devices.plan.misfit) =
-            given.error().message;
-        devices.plan.bad_node = true;
-        if (later)
-            await_devices(entry, devices);
-        return;
+        (later ? plan.wait : plan.misfit) = given.error().message;
+        plan.bad_node = true;
+        return plan;
     }
-    devices.plan = plan_claims(
-        {.pod = lead_of(gang),
-         .needs = needs,
+    auto known = devices_.catalog();
+    return plan_claims(
+        {.needs = needs,
          .given = std::move(*given),
-         .may_exceed = !job.gres_per_node.empty() || job.exclusive,
-         .classes = catalog.classes,
-         .pools = catalog.pools,
-         .node = *node,
+         .may_exceed = may_exceed,
+         .classes = known->classes,
+         .pools = known->pools,
+         .node = *there,
          .holder_of = [this](const DeviceId &device, const std::string &uid) {
              return claims_.holder_of(device, uid, now_);
          },
          .taken_in = [this](const DevicePool &pool) {
              return claims_.taken_in(pool.driver, pool.name, now_);
          }});
-    if (!devices.plan.wait.empty())
-        await_devices(entry, devices);
-    else
-        entry.devices_missed_since.reset();
 }
 
 // A device that was another Pod's is free a moment later; one that stays taken
@@ -370,7 +410,8 @@ void Bridge::plan_for_job(GangEntry &entry, const DeviceNeeds &needs,
 void Bridge::await_devices(GangEntry &entry, GangDevices &devices)
 {
     wake_at(entry, now_ + device_pause);
-    note_bind_delay(entry);
+    if (may_be_overdue(entry.gang))
+        note_bind_delay(entry);
     if (!entry.devices_missed_since)
         entry.devices_missed_since = now_;
     if (now_ - *entry.devices_missed_since >= device_patience &&
@@ -380,23 +421,25 @@ void Bridge::await_devices(GangEntry &entry, GangDevices &devices)
 
 // Code::conflict when an index stands for no device, Code::busy while that is not
 // known.
-Result<std::vector<DevicePtr>> Bridge::given_devices(const Job &job)
+Result<std::vector<DevicePtr>> Bridge::given_devices(const Job &job,
+                                                     std::size_t node)
 {
     auto known = devices_.catalog();
     const DeviceCatalog &catalog = *known;
     std::vector<DevicePtr> made;
-    auto index = catalog.nodes.find(job.nodes.front());
-    if (job.gres_on.empty())
+    if (node >= job.gres_on.size())
         return made;
-    if (index == catalog.nodes.end() && !job.gres_on.front().empty())
+    const std::string &name = job.nodes[node];
+    auto index = catalog.nodes.find(name);
+    if (index == catalog.nodes.end() && !job.gres_on[node].empty())
         return fail(Code::busy, "which devices its GRES are is not known yet");
     if (index == catalog.nodes.end())
         return made;
-    for (const JobGres &gres : job.gres_on.front()) {
+    for (const JobGres &gres : job.gres_on[node]) {
         if (!index->second.slots().contains(gres.gres))
             continue; // none of ours
         for (std::uint32_t i : gres.indexes) {
-            auto device = device_at(catalog, job.nodes.front(), {gres.gres, i});
+            auto device = device_at(catalog, name, {gres.gres, i});
             if (!device)
                 return fail(Code::conflict,
                             std::format("index {} of its GRES {} stands for no "
@@ -429,31 +472,30 @@ std::vector<NodeSelector> Bridge::but_for_excluded(GangEntry &entry)
 void Bridge::exclude_node(GangEntry &entry)
 {
     const Gang &gang = entry.gang;
-    if (!gang.devices || gang.job->nodes.empty())
+    if (!gang.devices || !gang.devices->plan.bad_node)
         return;
     const ClaimsPlan &plan = gang.devices->plan;
-    if (!plan.bad_node)
-        return;
     const std::string &why = plan.misfit.empty() ? plan.wait : plan.misfit;
-    auto node = node_map_.find(gang.job->nodes.front());
-    if (why.empty() || node == node_map_.end())
+    if (why.empty() || gang.devices->node.empty())
         return;
-    entry.excluded[node->second] = now_ + exclusion;
+    entry.excluded[gang.devices->node] = now_ + exclusion;
     entry.excluded_for = why;
 }
 
-void Bridge::note_claims_refused(GangEntry &entry, const std::string &why)
+void Bridge::note_claims_refused(GangEntry &entry,
+                                 const ClaimsRefused &refused)
 {
     log_warning("a claim was not taken", {{"Gang", entry.gang.key.str()},
-                                          {"err", why}});
+                                          {"err", refused.why}});
     if (!entry.gang.job)
         return;
-    entry.claims_refused = why;
+    entry.claims_refused = refused.why;
+    entry.claims_refused_on = refused.node;
     entry.claims_refused_of = entry.gang.job->ref;
     if (entry.gang.devices)
         for (const ClaimPlan &plan : entry.gang.devices->plan.claims)
             claims_.release_hold(plan.uid);
-    tell(entry, not_bound_words(entry.gang.job->ref, why));
+    tell(entry, not_bound_words(entry.gang.job->ref, refused.why));
 }
 
 // Taken from now on: another Pod's plan may be made before the watch tells.

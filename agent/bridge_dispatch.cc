@@ -2,8 +2,12 @@
 // Hands an action to the workers, a large binding to several of them at once.
 #include "agent/bridge.h"
 
+#include "agent/act_gang.h"
+#include "agent/gang_facts.h"
+
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <mutex>
 
 namespace bridge {
@@ -12,43 +16,136 @@ namespace {
 
 constexpr std::size_t part_size = 16; // bindings
 
+// One call of a worker.
+using Part = std::function<Result<Outcome>(Kube &, const ActContext &)>;
+
 // What the workers of one action share.
 struct Work {
+    Work(Slurm &to_slurm, TaskQueue &workers)
+        : slurm(to_slurm), queue(workers)
+    {
+    }
+
+    Slurm &slurm;
+    TaskQueue &queue;
     Action action;
     Gang gang;
     std::shared_ptr<const Conf> conf;
     Namespace ns;
     std::map<std::string, NodePtr> nodes;
     Owners *owners = nullptr;
+    std::function<void()> kick;
+    std::function<bool()> slurmctld_left;
+    std::function<void(Result<Outcome>)> done;
 
-    std::atomic<std::size_t> parts{1}; // that are not done yet
+    // One after the other, unless something goes wrong; the parts of each by
+    // several workers at once.
+    std::deque<std::vector<Part>> stages;
+    std::atomic<std::size_t> parts{1}; // of the stage, that are not done yet
     std::mutex mutex;
     Result<Outcome> outcome = Done{}; // the first that went wrong
 };
 
-// The action itself, or its bindings in parts: a worker that is busy, or one
-// that fails, holds up no more than one of them.
-std::vector<Action> parts_of(const Action &action)
+// Seats and claims of the binding, in parts: a worker that is busy, or one that
+// fails, holds up no more than one of them.
+std::vector<Bind> parts_of(const Bind &bind)
 {
-    const auto *bind = std::get_if<Bind>(&action);
-    if (!bind || bind->seats.size() <= part_size)
-        return {action};
-    std::size_t count = bind->seats.size();
-    std::vector<Action> parts;
+    std::size_t count = bind.seats.size();
+    if (count <= part_size)
+        return {bind};
+    std::vector<Bind> parts;
     for (std::size_t from = 0; from < count; from += part_size) {
-        auto begin = bind->seats.begin() + static_cast<std::ptrdiff_t>(from);
+        auto begin = bind.seats.begin() + static_cast<std::ptrdiff_t>(from);
         auto end = begin + static_cast<std::ptrdiff_t>(
                                std::min(part_size, count - from));
-        parts.push_back(Bind{bind->job, {}, {begin, end}});
+        Bind part{bind.job, {}, {begin, end}};
+        for (const ClaimPlan &claim : bind.claims)
+            if (std::ranges::contains(part.seats, claim.pod, &Seat::pod))
+                part.claims.push_back(claim);
+        parts.push_back(std::move(part));
     }
     return parts;
 }
 
-// How much is known of bindings that went wrong: of unknown outcome says most.
-bool worse(const Error &than, const Result<Outcome> &known)
+Part part_for(const std::shared_ptr<Work> &work, Action action)
 {
-    return known || (than.code == Code::uncertain &&
-                     known.error().code != Code::uncertain);
+    return [gang = &work->gang, action = std::move(action)](
+               Kube &, const ActContext &context) {
+        return act(action, *gang, context);
+    };
+}
+
+// Of a gang of which no Pod is bound yet each must have its devices before any
+// is.
+std::deque<std::vector<Part>> stages_of(const std::shared_ptr<Work> &work)
+{
+    const auto *bind = std::get_if<Bind>(&work->action);
+    std::deque<std::vector<Part>> stages(1);
+    if (!bind || !work->gang.grouped) {
+        stages.back().push_back(part_for(work, work->action));
+        return stages;
+    }
+    std::vector<Bind> parts = parts_of(*bind);
+    if (!bind->claims.empty() && count_of_job(work->gang) == 0) {
+        for (Bind &part : parts) {
+            stages.back().push_back(
+                [gang = &work->gang, part](Kube &kube, const ActContext &) {
+                    return reserve_seats(*gang, part, kube);
+                });
+            part.claims.clear();
+        }
+        stages.emplace_back();
+    }
+    for (Bind &part : parts)
+        stages.back().push_back(part_for(work, std::move(part)));
+    return stages;
+}
+
+// How much is known of what went wrong: of unknown outcome says most.
+int weight(const Result<Outcome> &outcome)
+{
+    if (outcome)
+        return std::holds_alternative<ClaimsRefused>(*outcome) ? 1 : 0;
+    return outcome.error().code == Code::uncertain ? 3 : 2;
+}
+
+// True when that was the last part of its stage.
+bool take_in(Work &work, Result<Outcome> outcome)
+{
+    {
+        std::lock_guard lock(work.mutex);
+        int known = weight(work.outcome);
+        if (int now = weight(outcome); now > known || (now == 0 && known == 0))
+            work.outcome = std::move(outcome);
+    }
+    return --work.parts == 0;
+}
+
+Result<Outcome> run(const Part &part, const Work &work, Kube &kube)
+{
+    try {
+        return part(kube, {work.slurm, kube, work.conf, work.ns, work.kick,
+                           work.nodes, work.owners, work.slurmctld_left});
+    } catch (const std::exception &e) {
+        return fail(Code::internal, e.what());
+    }
+}
+
+// From the owner thread, and then from the worker that ends the stage before.
+void push_stage(const std::shared_ptr<Work> &work)
+{
+    std::vector<Part> parts = std::move(work->stages.front());
+    work->stages.pop_front();
+    work->parts = parts.size();
+    for (Part &part : parts)
+        work->queue.push([work, part = std::move(part)](Kube &kube) {
+            if (!take_in(*work, run(part, *work, kube)))
+                return;
+            if (weight(work->outcome) == 0 && !work->stages.empty())
+                push_stage(work);
+            else
+                work->done(std::move(work->outcome));
+        });
 }
 
 } // namespace
@@ -69,7 +166,9 @@ void Bridge::dispatch(GangEntry &entry, Action action)
         hold_devices(*bind);
     if (std::holds_alternative<Look>(action))
         entry.gang.stale = false; // a hint that comes meanwhile sets it again
-    auto work = std::make_shared<Work>();
+    bool submits = std::holds_alternative<Submit>(action);
+    auto work = std::make_shared<Work>(ports_.slurm, submits ? ports_.submits
+                                                             : ports_.workers);
     auto ns = namespaces_.find(entry.gang.key.ns);
     work->ns = ns == namespaces_.end() ? Namespace{entry.gang.key.ns, {}, {}}
                                        : ns->second;
@@ -77,41 +176,22 @@ void Bridge::dispatch(GangEntry &entry, Action action)
         for (const Seat &seat : bind->seats)
             if (auto known = nodes_.find(seat.node); known != nodes_.end())
                 work->nodes.insert(*known);
-    TaskQueue &queue = std::holds_alternative<Submit>(action) ? ports_.submits
-                                                              : ports_.workers;
     work->owners = ports_.access.may(Feature::owners) ? &owners_ : nullptr;
     work->gang = entry.gang;
     work->conf = conf_;
-    auto parts = parts_of(action);
     work->action = std::move(action);
-    work->parts = parts.size();
-    for (Action &part : parts)
-        queue.push([this, work, part = std::move(part),
-                    began = entry.began](Kube &kube) {
-            auto kick = [this] {
-                ports_.send_hook({.type = HookMessage::Type::kick},
-                                 any_plugin);
-            };
-            auto slurmctld_left = [this, began] { return absences_ != began; };
-            Result<Outcome> outcome = fail(Code::internal, "lost");
-            try {
-                outcome = act(part, work->gang,
-                              {ports_.slurm, kube, work->conf, work->ns, kick,
-                               work->nodes, work->owners, slurmctld_left});
-            } catch (const std::exception &e) {
-                outcome = fail(Code::internal, e.what());
-            }
-            {
-                std::lock_guard lock(work->mutex);
-                bool counts = outcome ? work->outcome.has_value()
-                                      : worse(outcome.error(), work->outcome);
-                if (counts)
-                    work->outcome = std::move(outcome);
-            }
-            if (--work->parts == 0)
-                mailbox_.push(ActionDone{work->gang.uid, work->action,
-                                         std::move(work->outcome)});
-        });
+    work->kick = [this] {
+        ports_.send_hook({.type = HookMessage::Type::kick}, any_plugin);
+    };
+    work->slurmctld_left = [this, began = entry.began] {
+        return absences_ != began;
+    };
+    work->done = [this, shared = work.get()](Result<Outcome> outcome) {
+        mailbox_.push(ActionDone{shared->gang.uid, shared->action,
+                                 std::move(outcome)});
+    };
+    work->stages = stages_of(work);
+    push_stage(work);
 }
 
 } // namespace bridge

@@ -68,7 +68,7 @@ void Bridge::note_placement(GangEntry &entry)
     gang.predicate = first.predicate;
     if (any_claims(gang))
         note_claims(entry);
-    if (!first.resource_claims.empty())
+    if (has_resource_claims(gang))
         note_devices(entry);
     if (!gang.nowhere.empty())
         return;

@@ -29,6 +29,11 @@ class Search {
         for (const DevicesWanted &wanted : facts_.needs.wanted)
             if (!look_at(wanted))
                 return false;
+        for (std::size_t c = 0; c < facts_.needs.claims.size(); c++)
+            if (!std::ranges::contains(facts_.needs.wanted, c,
+                                       &DevicesWanted::claim) &&
+                !is_satisfied(c))
+                return false;
         return give(0, 0, 0);
     }
 
@@ -121,8 +126,12 @@ class Search {
     bool give(std::size_t w, std::int64_t n, std::size_t from)
     {
         const auto &all = facts_.needs.wanted;
+        bool ends_claim = n == 0 && w > 0 &&
+                          (w == all.size() || all[w].claim != all[w - 1].claim);
+        if (ends_claim && !is_satisfied(all[w - 1].claim))
+            return false;
         if (w == all.size())
-            return satisfies();
+            return true;
         if (all[w].request->admin_access || n == all[w].count)
             return give(w + 1, 0, 0);
         for (std::size_t d = from; d < given_.size(); d++) {
@@ -147,22 +156,19 @@ class Search {
         return false;
     }
 
-    bool satisfies()
+    bool is_satisfied(std::size_t c)
     {
-        for (std::size_t c = 0; c < facts_.needs.claims.size(); c++) {
-            const ResourceClaim &claim = *facts_.needs.claims[c];
-            if (claim.allocated)
-                continue;
-            auto why = why_no_allocation(claim, facts_.classes, chosen_for(c),
-                                         facts_.pools, facts_.node);
-            if (why && why->empty())
-                continue;
-            why_ = std::format("ResourceClaim {}: {}", claim.key.name,
-                               why ? *why : why.error().message);
-            later_ = !why && why.error().code == Code::busy;
-            return false;
-        }
-        return true;
+        const ResourceClaim &claim = *facts_.needs.claims[c];
+        if (claim.allocated)
+            return true;
+        auto why = why_no_allocation(claim, facts_.classes, chosen_for(c),
+                                     facts_.pools, facts_.node);
+        if (why && why->empty())
+            return true;
+        why_ = std::format("ResourceClaim {}: {}", claim.key.name,
+                           why ? *why : why.error().message);
+        later_ = !why && why.error().code == Code::busy;
+        return false;
     }
 
     const PlanFacts &facts_;
@@ -175,16 +181,30 @@ class Search {
     int steps_ = 0;
 };
 
+// By other claims than these.
+bool is_taken(const PlanFacts &facts, const Device &device)
+{
+    return std::ranges::all_of(
+        facts.needs.claims, [&](const ResourceClaimPtr &claim) {
+            return facts.holder_of(device.id(), claim->uid).has_value();
+        });
+}
+
 // Those of claims that have got them for this job already are no longer there
-// to be given.
+// to be given. What others have, such as Pods of the gang that run, comes last.
 std::vector<DevicePtr> still_given(const PlanFacts &facts)
 {
     std::vector<DevicePtr> given = facts.given;
-    for (const ResourceClaimPtr &claim : facts.needs.claims)
-        if (claim->is_reserved_for(facts.pod.uid))
+    const DeviceNeeds &needs = facts.needs;
+    for (std::size_t c = 0; c < needs.claims.size(); c++)
+        if (needs.claims[c]->is_reserved_for(needs.consumers[c]))
             std::erase_if(given, [&](const DevicePtr &device) {
-                return std::ranges::contains(claim->devices, device->id());
+                return std::ranges::contains(needs.claims[c]->devices,
+                                             device->id());
             });
+    std::ranges::stable_partition(given, [&](const DevicePtr &device) {
+        return !is_taken(facts, *device);
+    });
     return given;
 }
 
@@ -268,7 +288,7 @@ ClaimsPlan plan_claims(const PlanFacts &facts)
     for (std::size_t c = 0; c < facts.needs.claims.size(); c++) {
         const ResourceClaim &claim = *facts.needs.claims[c];
         ClaimPlan one{claim.key, claim.uid, claim.allocated, {}, {},
-                      claim.devices};
+                      claim.devices, facts.needs.consumers[c]};
         if (!claim.allocated)
             one.chosen = search.chosen_for(c);
         for (const DevicesWanted &wanted : facts.needs.wanted)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which of the devices that Slurm gave to a job each request of the Pod's claims
-// gets, and what has to be written before the Pod is bound. Pure.
+// Which of the devices that Slurm gave to a job on a node each request gets, of
+// the claims of the Pods that go there, and what has to be written before these
+// are bound. Pure.
 #pragma once
 
 #include "agent/device_needs.h"
@@ -22,12 +23,13 @@ struct ClaimPlan {
     std::vector<ChosenDevice> chosen; // else; in the order of its requests
     DeviceClasses classes;            // those of its requests
     std::vector<DeviceId> has{};      // of one that is allocated: which
+    std::string pod{};                // uid, of the consumer
 
     std::vector<DeviceId> devices() const; // those that it takes
 };
 
 struct ClaimsPlan {
-    // Why this allocation is none for the Pod, which needs another job; empty:
+    // Why this allocation is none for the Pods, which need another job; empty:
     // it is one.
     std::string misfit = {};
     bool bad_node = false; // another node is needed, too
@@ -36,10 +38,11 @@ struct ClaimsPlan {
 };
 
 struct PlanFacts {
-    const Pod &pod;
-    const DeviceNeeds &needs;
+    const DeviceNeeds &needs; // of all these Pods
     std::vector<DevicePtr> given; // of the GRES that claims are answered with
-    bool may_exceed = false; // the Pod's owner has asked Slurm for GRES, too
+    // Not all of them need be: the Pods' owner has asked Slurm for GRES, too, or
+    // the job has room for other Pods.
+    bool may_exceed = false;
     const DeviceClasses &classes;
     std::span<const DevicePool> pools;
     const Node &node;

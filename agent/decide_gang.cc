@@ -110,6 +110,34 @@ bool enough_bound(const Gang &gang)
     return bound != 0 && bound + count_done_before(gang) >= gang.minimum;
 }
 
+// Those whose claims get their devices on the nodes where they are seated. Before
+// any is bound all of them must.
+Action bind_ready(const Gang &gang, std::vector<Seat> seats)
+{
+    const Job &job = *gang.job;
+    if (!has_resource_claims(gang))
+        return Bind{job.ref, {}, std::move(seats)};
+    if (!gang.devices)
+        return Wait{};
+    const GangDevices &devices = *gang.devices;
+    const ClaimsPlan &plan = devices.plan;
+    if (!devices.objection.empty())
+        return Wait{not_bound_words(job.ref, devices.objection)};
+    if (!devices.why.empty())
+        return Wait{devices.why};
+    bool some = count_of_job(gang) != 0;
+    if (!some && !plan.misfit.empty())
+        return renew(gang, plan.misfit);
+    std::size_t all = seats.size();
+    std::erase_if(seats, [&](const Seat &seat) {
+        return devices.not_now.contains(seat.pod);
+    });
+    if (seats.empty() || (!some && seats.size() < all))
+        return Wait{not_bound_words(
+            job.ref, plan.misfit.empty() ? plan.wait : plan.misfit)};
+    return Bind{job.ref, {}, std::move(seats), plan.claims};
+}
+
 // Too few of them are bound, if any is.
 Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
 {
@@ -129,7 +157,7 @@ Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
                     : renew(gang, seats.error().message);
     if (!claims_bound(gang))
         return BindVolumes{gang.job->ref, *seats};
-    return Bind{gang.job->ref, {}, *seats};
+    return bind_ready(gang, *seats);
 }
 
 std::vector<std::string> uids_of_waiting(const Gang &gang)
@@ -162,10 +190,10 @@ Action join(const Gang &gang, const NodeMap &nodes)
     if (!seats)
         return Wait{no_seat_words(gang.job->ref, seats.error().message)};
     if (claims_bound(gang))
-        return Bind{gang.job->ref, {}, *seats};
+        return bind_ready(gang, *seats);
     auto ready = without_claims(gang, *seats);
     return ready.empty() ? Action{BindVolumes{gang.job->ref, *seats}}
-                         : Bind{gang.job->ref, {}, ready};
+                         : bind_ready(gang, std::move(ready));
 }
 
 // Some are bound, and none waits.
@@ -194,6 +222,8 @@ Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
         return Split{};
     if (any_waits(gang) && job.cpus_on.size() != job.nodes.size() &&
         job.nodes.size() > 1)
+        return Look{job.ref};
+    if (any_waits(gang) && gang.devices && gang.devices->unread)
         return Look{job.ref};
     bool enough = enough_bound(gang);
     if (!any_waits(gang) || (gang.prolog_held && enough))

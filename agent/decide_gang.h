@@ -19,6 +19,8 @@
 //   none          living, bound by us       Split: the job is lost
 //   none          too few wait              Wait: "3 of 8 Pods …"
 //   none          enough wait               Submit, Refuse or Wait, as for one
+//   none          any waits with devices    ReleaseClaims
+//                 left of a job
 //   none          all over                  Wait: one may be made again
 //   pending       living by that job        Split: its allocation is lost
 //   pending       over, ran by that job     Complete: its allocation is lost
@@ -36,13 +38,16 @@
 //   allocated     living by it, elsewhere   Split
 //   configuring   none bound, and as        Renew
 //                 "pending" says
-//   configuring   waiting                   Bind; Renew if they do not fit, or
-//                                           cannot be bound for too long
+//   configuring   waiting                   Bind; Renew if they do not fit, their
+//                                           claims can have no devices of the
+//                                           job's, or they cannot be bound for
+//                                           too long
 //   configuring   too few are bound, none   Wait for the others, at last Renew
 //                 waits
 //   configuring   enough are bound, if more Start, and then as for "running"
 //                 wait or not
-//   running       waiting                   Bind where a task is free, or Wait;
+//   running       waiting                   Bind where a task is free, and its
+//                                           devices are, or Wait;
 //                                           elastic, none free: Split these; of
 //                                           a later PodGroup: Wait
 //   allocated     ending on a lost Node     Complete as failed

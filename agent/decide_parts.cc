@@ -3,18 +3,15 @@
 
 #include "agent/gang_facts.h"
 #include "agent/gang_volumes.h"
+#include "agent/gres_counts.h"
 #include "agent/translate.h"
 #include "agent/words.h"
 #include "common/names.h"
-#include "common/text.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <ranges>
-#include <string_view>
 
 namespace bridge {
 
@@ -47,16 +44,24 @@ std::string why_incomplete(const Gang &gang)
            std::to_string(gang.size) + " Pods exist";
 }
 
+// Devices that nobody can use meanwhile.
+std::optional<Action> step_for_left(const Gang &gang)
+{
+    if (!gang.devices || gang.devices->left.empty())
+        return std::nullopt;
+    return ReleaseClaims{gang.devices->left};
+}
+
 // What has to be done for its ResourceClaims before a job can be asked for;
 // nothing: no more.
 std::optional<Action> step_for_devices(const Gang &gang)
 {
-    if (gang.grouped || !has_resource_claims(gang))
+    if (!has_resource_claims(gang))
         return std::nullopt;
     if (!gang.devices)
         return Wait{}; // until they are listed
-    if (!gang.devices->left.empty())
-        return ReleaseClaims{gang.devices->left};
+    if (auto step = step_for_left(gang))
+        return step;
     if (!gang.devices->objection.empty())
         return Refuse{gang.devices->objection};
     if (!gang.devices->why.empty())
@@ -64,33 +69,12 @@ std::optional<Action> step_for_devices(const Gang &gang)
     return std::nullopt;
 }
 
-// How many of each GRES, and of each type of it: by "gpu" and by "gpu:a100".
-std::map<std::string, std::uint64_t> gres_in(std::string_view text)
-{
-    std::map<std::string, std::uint64_t> counts;
-    while (!text.empty()) {
-        std::string_view one = next_part(text, ',');
-        if (one.starts_with("gres/") || one.starts_with("gres:"))
-            one.remove_prefix(5); // slurmctld may write ':' for '/'
-        std::size_t last = one.rfind(':');
-        auto count = last == one.npos
-                         ? std::nullopt
-                         : whole_number<std::uint64_t>(one.substr(last + 1));
-        std::string_view kind = count ? one.substr(0, last) : one;
-        counts[std::string(kind.substr(0, kind.find(':')))] +=
-            count.value_or(1);
-        if (kind.contains(':'))
-            counts[std::string(kind)] += count.value_or(1);
-    }
-    return counts;
-}
-
 // Of a type only where both name one: while a driver is away its type is no
 // longer told from others, and a job need not leave the queue for that.
 bool other_gres(const std::string &has, const std::string &wants)
 {
     auto is_total = [](const auto &kind) { return !kind.first.contains(':'); };
-    auto had = gres_in(has), wanted = gres_in(wants);
+    auto had = asked_gres(has), wanted = asked_gres(wants);
     auto types = [&](const auto &counts) {
         return !std::ranges::all_of(counts, is_total);
     };
@@ -137,6 +121,8 @@ bool claims_bound(const Gang &gang)
 
 Action submit_or_wait(const Gang &gang)
 {
+    if (auto step = step_for_left(gang))
+        return std::move(*step);
     if (!gang.lacks_group.empty())
         return Wait{gang.lacks_group};
     if (!gang.objection.empty())

@@ -62,6 +62,7 @@ class Reader {
         if (std::string why = why_unusable(entry, *claim); !why.empty())
             return wait(std::move(why));
         needs_.claims.push_back(claim);
+        needs_.consumers.push_back(pod_.uid);
         if (!claim->allocated)
             read_requests(*claim);
         else if (claim->places)
@@ -174,27 +175,87 @@ DeviceNeeds device_needs(const Pod &pod, const ClaimFacts &facts)
     return Reader(pod, facts).read();
 }
 
-// Slurm refuses a GRES that is asked for with a type and without (see
-// _merge_generic_data() in its gres.c): then it is only without.
-std::string task_gres(const std::vector<DevicesWanted> &wanted)
+void add_needs(DeviceNeeds &to, const DeviceNeeds &more)
 {
-    std::set<std::string> any_type;
-    for (const DevicesWanted &one : wanted)
-        if (!one.request->admin_access && one.wish.type.empty())
-            any_type.insert(one.wish.gres);
-    std::map<std::pair<std::string, std::string>, std::int64_t> sums;
+    std::size_t before = to.claims.size();
+    to.claims.insert(to.claims.end(), more.claims.begin(), more.claims.end());
+    to.consumers.insert(to.consumers.end(), more.consumers.begin(),
+                        more.consumers.end());
+    for (DevicesWanted wanted : more.wanted) {
+        wanted.claim += before;
+        to.wanted.push_back(std::move(wanted));
+    }
+    to.selectors.insert(to.selectors.end(), more.selectors.begin(),
+                        more.selectors.end());
+}
+
+ResourceClaimPtr shared_claim(const std::vector<DeviceNeeds> &pods)
+{
+    std::set<ResourceClaimPtr> seen;
+    for (const DeviceNeeds &pod : pods)
+        for (const ResourceClaimPtr &claim : pod.claims)
+            if (!claim->allocated && !seen.insert(claim).second)
+                return claim;
+    return nullptr;
+}
+
+namespace {
+
+// By GRES and type.
+using GresSums = std::map<std::pair<std::string, std::string>, std::int64_t>;
+
+GresSums sums_of(const std::vector<DevicesWanted> &wanted,
+                 const std::set<std::string> &untyped)
+{
+    GresSums sums;
     for (const DevicesWanted &one : wanted) {
-        bool typed = !any_type.contains(one.wish.gres);
+        bool typed = !untyped.contains(one.wish.gres);
         if (!one.request->admin_access)
             sums[{one.wish.gres, typed ? one.wish.type : std::string()}] +=
                 one.count;
     }
+    return sums;
+}
+
+void note_untyped(const std::vector<DevicesWanted> &wanted,
+                  std::set<std::string> &untyped)
+{
+    for (const DevicesWanted &one : wanted)
+        if (!one.request->admin_access && one.wish.type.empty())
+            untyped.insert(one.wish.gres);
+}
+
+std::string text_of(const GresSums &sums)
+{
     std::string text;
     for (const auto &[kind, count] : sums)
         text += std::format("{}gres/{}{}{}:{}", text.empty() ? "" : ",",
                             kind.first, kind.second.empty() ? "" : ":",
                             kind.second, count);
     return text;
+}
+
+} // namespace
+
+// Slurm refuses a GRES that is asked for with a type and without (see
+// _merge_generic_data() in its gres.c): then it is only without.
+std::string task_gres(const std::vector<DevicesWanted> &wanted)
+{
+    std::set<std::string> untyped;
+    note_untyped(wanted, untyped);
+    return text_of(sums_of(wanted, untyped));
+}
+
+std::string task_gres(const std::vector<DeviceNeeds> &pods)
+{
+    std::set<std::string> untyped;
+    for (const DeviceNeeds &pod : pods)
+        note_untyped(pod.wanted, untyped);
+    GresSums most;
+    for (const DeviceNeeds &pod : pods)
+        for (const auto &[kind, count] : sums_of(pod.wanted, untyped))
+            most[kind] = std::max(most[kind], count);
+    return text_of(most);
 }
 
 } // namespace bridge

@@ -37,6 +37,7 @@ struct DeviceNeeds {
     std::string objection; // why it never can; empty: it may
     std::string why;       // why it has to wait; empty: it need not
     std::vector<ResourceClaimPtr> claims; // each once, in the Pod's order
+    std::vector<std::string> consumers;   // the uid of each one's Pod
     std::vector<DevicesWanted> wanted;    // of those without devices
     std::vector<NodeSelector> selectors;  // where the others can be used, all
 };
@@ -56,8 +57,17 @@ struct ClaimFacts {
 
 DeviceNeeds device_needs(const Pod &pod, const ClaimFacts &facts);
 
+// Those of one Pod more, of the same gang. Without its objection and its why.
+void add_needs(DeviceNeeds &to, const DeviceNeeds &more);
+
+// The claim without devices that several of the Pods name, if there is one: no
+// job of theirs could count these devices once. Null: none.
+ResourceClaimPtr shared_claim(const std::vector<DeviceNeeds> &pods);
+
 // What a task asks Slurm for, as slurmctld has it:
 // "gres/gpu:a100:2,gres/nic:1". "": nothing.
 std::string task_gres(const std::vector<DevicesWanted> &wanted);
+// A task in which each of the Pods has enough.
+std::string task_gres(const std::vector<DeviceNeeds> &pods);
 
 } // namespace bridge

@@ -94,6 +94,9 @@ struct Gang {
     // What its ResourceClaims need; null: it has none, or they are not known
     // yet.
     GangDevicesPtr devices;
+    // Of a grouped one: the Slurm node of its job where alone that Pod (uid) can
+    // use the devices that it has got already.
+    std::map<std::string, std::string> devices_at;
     // Why no job can be asked for, or can start, anywhere now; empty: it can.
     std::string nowhere;
     // Why the Node of its allocation is not one of those; empty: it is.

@@ -7,6 +7,7 @@
 #include "agent/objects.h"
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace bridge {
 struct ClaimHold {
     ObjectKey key;
     std::string uid;
+    std::string pod = {}; // uid
 };
 
 struct GangDevices {
@@ -27,7 +29,12 @@ struct GangDevices {
     std::vector<ClaimHold> left = {};
     // Its job is allocated, and which GRES it has got is not read yet.
     bool unread = false;
-    ClaimsPlan plan = {}; // for the node of its job
+    // For the nodes of its job. Of a grouped one without what concerns those
+    // Pods (uids) that cannot have their devices now: why the first cannot it
+    // says.
+    ClaimsPlan plan = {};
+    std::set<std::string> not_now = {};
+    std::string node = {}; // Kubernetes' name, of the one that plan calls bad
 };
 
 using GangDevicesPtr = std::shared_ptr<const GangDevices>;

@@ -3,6 +3,7 @@
 
 #include "agent/gang_facts.h"
 #include "agent/gang_key.h"
+#include "agent/gres_counts.h"
 #include "agent/translate.h"
 #include "common/names.h"
 #include "common/text.h"
@@ -54,7 +55,7 @@ class Seating {
   public:
     Seating(const Gang &gang, const NodeMap &nodes)
         : gang_(gang), job_(*gang.job), nodes_(nodes),
-          free_(tasks_on_nodes(*gang.job))
+          free_(tasks_on_nodes(*gang.job)), promised_(free_.size())
     {
         for (const PodPtr &pod : gang.pods) {
             if (lives_by_job(gang, *pod) && !waits(gang, *pod))
@@ -66,6 +67,9 @@ class Seating {
         }
         if (!of_job_)
             of_job_ = &lead_of(gang);
+        for (const PodPtr &pod : gang.pods)
+            if (std::size_t at = place_of_devices(*pod); at < free_.size())
+                promised_[at]++;
     }
 
     bool full() const
@@ -89,6 +93,8 @@ class Seating {
                         "no Kubernetes Node stands behind Slurm's " +
                             job_.nodes[at]);
         free_[at]--;
+        if (place_of_devices(pod) == at)
+            promised_[at]--;
         std::uint32_t rank = rank_for(pod);
         ranks_.insert(rank);
         return Seat{pod.uid, node->second, node->first, rank};
@@ -134,9 +140,22 @@ class Seating {
             if (std::size_t at = index_of(maybe->slurm_node);
                 at < free_.size() && free_[at] > 0)
                 return at;
-        auto any = std::ranges::find_if(
-            free_, [](std::uint32_t tasks) { return tasks > 0; });
-        return static_cast<std::size_t>(any - free_.begin());
+        if (std::size_t at = place_of_devices(pod);
+            at < free_.size() && free_[at] > 0)
+            return at;
+        std::size_t at = 0;
+        while (at < free_.size() && free_[at] <= promised_[at])
+            at++;
+        return at;
+    }
+
+    // Where those of a Pod that waits are already; else none.
+    std::size_t place_of_devices(const Pod &pod) const
+    {
+        auto found = gang_.devices_at.find(pod.uid);
+        return found == gang_.devices_at.end() || !waits(gang_, pod)
+                   ? free_.size()
+                   : index_of(found->second);
     }
 
     // That of the Pod in whose place it comes, or the first that nobody has.
@@ -157,9 +176,32 @@ class Seating {
     const Job &job_;
     const NodeMap &nodes_;
     std::vector<std::uint32_t> free_; // tasks, in the order of job_.nodes
+    std::vector<std::uint32_t> promised_; // of these, to who has devices there
     std::set<std::uint32_t> ranks_;   // taken
     const Pod *of_job_ = nullptr;     // what the others must be like
 };
+
+// The tasks that the CPUs of each node suffice for, and its GRES where these are
+// known.
+std::vector<std::uint32_t> room_on_nodes(const Job &job)
+{
+    std::vector<std::uint32_t> cpus = job.cpus_on;
+    if (job.nodes.size() == 1)
+        cpus = {job.cpus};
+    cpus.resize(job.nodes.size());
+    GresCounts by_task;
+    if (job.gres_on.size() == job.nodes.size())
+        by_task = asked_gres(job.gres_per_task);
+    std::vector<std::uint32_t> room;
+    for (std::size_t i = 0; i < cpus.size(); i++) {
+        std::uint64_t most =
+            cpus[i] / std::max<std::uint32_t>(job.cpus_per_task, 1);
+        if (!by_task.empty())
+            most = std::min(most, tasks_covered(job.gres_on[i], by_task));
+        room.push_back(static_cast<std::uint32_t>(most));
+    }
+    return room;
+}
 
 // Where not all of them get a seat, those that may have one keep it.
 std::vector<PodPtr> in_order_of_seats(const Gang &gang)
@@ -179,15 +221,11 @@ std::vector<PodPtr> in_order_of_seats(const Gang &gang)
 
 std::vector<std::uint32_t> tasks_on_nodes(const Job &job)
 {
-    std::vector<std::uint32_t> cpus = job.cpus_on;
-    if (job.nodes.size() == 1)
-        cpus = {job.cpus};
-    cpus.resize(job.nodes.size());
+    std::vector<std::uint32_t> room = room_on_nodes(job); // for tasks
     std::uint32_t left = job.tasks;
-    std::vector<std::uint32_t> tasks(cpus.size());
-    std::uint32_t each = std::max<std::uint32_t>(job.cpus_per_task, 1);
+    std::vector<std::uint32_t> tasks(room.size());
     auto give = [&](std::size_t i, std::uint32_t most) {
-        std::uint32_t more = std::min({most, left, cpus[i] / each - tasks[i]});
+        std::uint32_t more = std::min({most, left, room[i] - tasks[i]});
         tasks[i] += more;
         left -= more;
     };

@@ -12,9 +12,9 @@
 namespace bridge {
 
 // The tasks that each node of the job holds, in the order of job.nodes: one on
-// every node, then as many as its CPUs allow, from the first one on. Slurm does
-// not say (an external job has no step), but it never gives a node less. Fewer
-// than job.tasks in all when the CPUs do not suffice.
+// every node, then as many as its CPUs and its GRES allow, from the first one on.
+// Slurm does not say (an external job has no step), but it never gives a node
+// less. Fewer than job.tasks in all when these do not suffice.
 std::vector<std::uint32_t> tasks_on_nodes(const Job &job);
 
 // A seat for each Pod that waits, in rank order, on what is free of the job: a

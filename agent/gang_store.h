@@ -57,8 +57,10 @@ struct GangEntry {
     // is believed; and why the last one would not.
     std::map<std::string, Clock::time_point> excluded;
     std::string excluded_for;
-    // The API server would not take what was written for this job.
+    // The API server would not take what was written for this job, where it was
+    // to be used on that Node.
     std::string claims_refused;
+    std::string claims_refused_on;
     JobRef claims_refused_of{};
     std::optional<Clock::time_point> devices_missed_since; // taken, by others
     Clock::time_point submit_after{}; // since its last job was given up

@@ -16,6 +16,7 @@ agent_libagent_la_SOURCES = \
 	agent/bridge_batch.cc \
 	agent/bridge_devices.cc \
 	agent/bridge_claims.cc \
+	agent/bridge_gang_claims.cc \
 	agent/bridge_dispatch.cc \
 	agent/bridge_explain.cc \
 	agent/bridge_gang.cc \
@@ -70,6 +71,7 @@ agent_libagent_la_SOURCES = \
 	agent/gang_place.cc agent/gang_place.h \
 	agent/gang_store.cc agent/gang_store.h \
 	agent/gang_volumes.cc agent/gang_volumes.h \
+	agent/gres_counts.cc agent/gres_counts.h \
 	agent/gres_memo.cc agent/gres_memo.h \
 	agent/group_reports.cc agent/group_reports.h \
 	agent/group_spec.cc agent/group_spec.h \

@@ -111,8 +111,6 @@ std::string why_unlike(const Pod &first, const Wishes &wishes, const Pod &pod)
     if (value_of(pod.predicate) != value_of(first.predicate))
         return "all Pods of a gang must ask for the same Nodes: nodeSelector, "
                "required node affinity, tolerations";
-    if (!pod.resource_claims.empty())
-        return "resource claims are not supported in Pods of a gang yet";
     return {};
 }
 

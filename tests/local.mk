@@ -20,6 +20,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/decide_batch_test.cc \
 	tests/unit/bridge_claims_test.cc \
 	tests/unit/bridge_devices_test.cc \
+	tests/unit/bridge_gang_claims_test.cc \
 	tests/unit/bridge_gang_test.cc \
 	tests/unit/bridge_gate_test.cc \
 	tests/unit/bridge_groups_test.cc \
@@ -39,6 +40,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/claim_check_test.cc \
 	tests/unit/claim_plan_test.cc \
 	tests/unit/claim_store_test.cc \
+	tests/unit/claim_world.h \
 	tests/unit/claims.h \
 	tests/unit/conf_test.cc \
 	tests/unit/constraints_test.cc \
@@ -78,6 +80,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/gang_place_test.cc \
 	tests/unit/gang_store_test.cc \
 	tests/unit/gang_test.cc \
+	tests/unit/gres_counts_test.cc \
 	tests/unit/gate_file_test.cc \
 	tests/unit/gate_test.cc \
 	tests/unit/health_test.cc \
@@ -199,6 +202,7 @@ tests_fuzz_fuzz_SOURCES = \
 	agent/gang_facts.cc \
 	agent/gang_key.cc \
 	agent/gang_place.cc \
+	agent/gres_counts.cc \
 	agent/group_spec.cc \
 	agent/job.cc \
 	agent/job_gres.cc \

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Pods with ResourceClaims: what their jobs ask for, which devices they get, and
 // when they are bound.
-#include "tests/unit/claims.h"
-#include "tests/unit/world.h"
+#include "tests/unit/claim_world.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -12,49 +11,13 @@ using std::chrono::seconds;
 
 namespace {
 
-const ObjectKey c{"default", "c"};
-
-// Two Nodes of four GPUs each.
-struct Cluster : World {
-    Cluster()
-    {
-        conf.device_gres = {{"gpu.example.com", "gpu", "g"}};
-        conf.resize_delay = seconds(1);
-        conf.node_interval = seconds(1);
-        slurm.gres_types = {"gpu"};
-        resource_slices = {make_slice("kn1"), make_slice("kn2")};
-        device_classes = {make_class()};
-        start_agent();
-        pass(seconds(5)); // until the nodes have their GRES
-    }
-
-    ResourceClaim claim(const std::string &name = "c") const
-    {
-        for (const ResourceClaim &one : kube.claims())
-            if (one.key.name == name)
-                return one;
-        return {};
-    }
-    void add_claim(const std::string &name = "c", int count = 1)
-    {
-        kube.put_claim(claim_text(name, request_gpus(count)));
-        settle();
-    }
-};
+using Cluster = ClaimWorld; // of two nodes
 
 Pod with_claim(const std::string &name, const std::string &claim = "c")
 {
     Pod pod = make_pod(name);
     pod.resource_claims = {{"gpu", claim, "", false, false}};
     return pod;
-}
-
-std::string devices_of(const ResourceClaim &claim)
-{
-    std::string text;
-    for (const DeviceId &device : claim.devices)
-        text += (text.empty() ? "" : " ") + device.pool + "/" + device.device;
-    return text;
 }
 
 } // namespace

@@ -32,6 +32,7 @@ struct Setting {
     {
         auto claim = std::make_shared<const ResourceClaim>(make_claim(text));
         needs.claims.push_back(claim);
+        needs.consumers.push_back(pod.uid);
         if (claim->allocated)
             return;
         for (const ClaimRequest &group : claim->requests)
@@ -47,8 +48,7 @@ struct Setting {
             devices.push_back(
                 pools[0].devices[static_cast<std::size_t>(i)]);
         return plan_claims(
-            {.pod = pod,
-             .needs = needs,
+            {.needs = needs,
              .given = devices,
              .may_exceed = may_exceed,
              .classes = classes,
@@ -186,6 +186,37 @@ TEST_CASE("an allocated claim gets the Pod's reservation, where its devices are"
     CHECK(done.plan({2}).claims.at(0).has ==
           std::vector<DeviceId>{{"gpu.example.com", "kn1", "gpu-2"}});
     CHECK(done.plan({1}).misfit.contains("no claim"));
+}
+
+TEST_CASE("what others have is given last: they may be Pods of the same gang")
+{
+    Setting s;
+    s.may_exceed = true;
+    s.add(claim_text("c", request_gpus(2)));
+    s.taken[{"gpu.example.com", "kn1", "gpu-0"}] = "default/d";
+
+    CHECK(words(s.plan({0, 1, 2}).claims.at(0)) == "gpu=gpu-1 gpu=gpu-2");
+    CHECK(s.plan({0, 1}).wait.contains("default/d"));
+}
+
+TEST_CASE("claims of several Pods, each with devices that are alike")
+{
+    Setting s;
+    for (const char *name : {"c", "d"}) {
+        s.add(claim_text(name, request_gpus(2) +
+                                   R"(,"constraints":[{"matchAttribute":)"
+                                   R"("gpu.example.com/model"}])"));
+        s.needs.consumers.back() = std::string("uid-") + name;
+    }
+
+    ClaimsPlan plan = s.plan({0, 2, 1, 3});
+
+    CHECK(plan.misfit == "");
+    REQUIRE(plan.claims.size() == 2);
+    CHECK(words(plan.claims[0]) == "gpu=gpu-0 gpu=gpu-1");
+    CHECK(words(plan.claims[1]) == "gpu=gpu-2 gpu=gpu-3");
+    CHECK(plan.claims[0].pod == "uid-c");
+    CHECK(plan.claims[1].pod == "uid-d");
 }
 
 TEST_CASE("adminAccess takes devices that others have, and none of the job's")

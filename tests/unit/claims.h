@@ -75,4 +75,13 @@ inline ResourceClaim make_claim(const std::string &text)
     return resource_claim_from(json_of(text), text);
 }
 
+// "kn1/gpu-0 kn1/gpu-1"; "": it has none.
+inline std::string devices_of(const ResourceClaim &claim)
+{
+    std::string text;
+    for (const DeviceId &device : claim.devices)
+        text += (text.empty() ? "" : " ") + device.pool + "/" + device.device;
+    return text;
+}
+
 } // namespace bridge

@@ -427,6 +427,51 @@ TEST_CASE("gang: Pods that come after its job has ended get another")
     CHECK(expect<Wait>(gang).why == "2 of 3 Pods of gang train exist.");
 }
 
+TEST_CASE("what the claims of its Pods lead to")
+{
+    auto with = [](Gang gang, GangDevices devices) {
+        for (PodPtr &pod : gang.pods) {
+            Pod claiming = *pod;
+            claiming.resource_claims = {{"gpu", "c", "", false, false}};
+            pod = share(claiming);
+        }
+        gang.devices = std::make_shared<const GangDevices>(std::move(devices));
+        return gang;
+    };
+    const ClaimPlan of_a{{"default", "c"}, "uid-of-c", false, {}, {}, {},
+                         "uid-a"};
+    GangDevices left{.left = {{{"default", "c"}, "uid-of-c", "uid-a"}}};
+
+    expect<ReleaseClaims>(with(waiting(), left));
+    Gang short_of = waiting();
+    remove(short_of, 0);
+    expect<ReleaseClaims>(with(short_of, left)); // others may want these
+    expect<ReleaseClaims>(with(with_job(JobState::pending), left));
+    expect<Submit>(with(waiting(), {.gres = "gres/gpu:1"}));
+    expect<Refuse>(with(waiting(), {.objection = "not supported"}));
+
+    Gang allocated = with_job(JobState::configuring);
+    expect<Look>(with(allocated, {.unread = true}));
+    expect<Wait>(with(allocated, {.why = "The claims are not listed yet."}));
+    expect<Wait>(with(allocated, {.objection = "not supported"}));
+    expect<Renew>(with(allocated, {.plan = {.misfit = "they are others"},
+                                   .not_now = {"uid-a"}}));
+    expect<Wait>(with(allocated, {.plan = {.wait = "one is taken"},
+                                  .not_now = {"uid-a"}}));
+    auto all = expect<Bind>(with(allocated, {.plan = {.claims = {of_a}}}));
+    CHECK(all.seats.size() == 3);
+    CHECK(all.claims.size() == 1);
+
+    // Some are bound: the others are no longer given up for one of them.
+    bind(allocated, 1);
+    auto some = expect<Bind>(with(allocated, {.plan = {.misfit = "others"},
+                                              .not_now = {"uid-a"}}));
+    REQUIRE(some.seats.size() == 1);
+    CHECK(some.seats.front().pod == "uid-c");
+    expect<Wait>(with(allocated, {.plan = {.misfit = "others"},
+                                  .not_now = {"uid-a", "uid-c"}}));
+}
+
 TEST_CASE("gang: the last one of a Job is made again after the gang's end")
 {
     Gang gang = bound(JobState::failed);

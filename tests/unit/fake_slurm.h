@@ -748,10 +748,20 @@ class FakeSlurm : public Slurm {
         return same ? &found->second : nullptr;
     }
 
-    // The indexes of a node that a task gets; nothing: it has not as many. The
-    // types follow each other, as in the node's Gres=.
+    // What the job has on that node; null: nothing.
+    static const std::vector<JobGres> *gres_there(const Job &job,
+                                                  const std::string &name)
+    {
+        auto found = std::ranges::find(job.nodes, name);
+        auto at = static_cast<std::size_t>(found - job.nodes.begin());
+        return at < job.gres_on.size() ? &job.gres_on[at] : nullptr;
+    }
+
+    // The indexes of a node that so many tasks get; nothing: it has not as many.
+    // The types follow each other, as in the node's Gres=.
     std::optional<std::vector<JobGres>>
-    free_gres(const std::string &name, const std::string &wishes) const
+    free_gres(const std::string &name, const std::string &wishes,
+              std::uint32_t tasks) const
     {
         std::map<std::string, std::vector<std::string>> types; // of each index
         for (const std::string &part : split(nodes_.at(name).gres)) {
@@ -762,9 +772,9 @@ class FakeSlurm : public Slurm {
         }
         std::set<std::pair<std::string, std::uint32_t>> taken;
         for (const auto &[id, record] : jobs_)
-            if (is_allocated(record.job.state) && !record.job.gres_on.empty() &&
-                record.job.nodes == std::vector{name})
-                for (const JobGres &one : record.job.gres_on.front())
+            if (const auto *has = gres_there(record.job, name);
+                has && is_allocated(record.job.state))
+                for (const JobGres &one : *has)
                     for (std::uint32_t i : one.indexes)
                         taken.insert({one.gres, i});
         std::vector<JobGres> made;
@@ -773,7 +783,7 @@ class FakeSlurm : public Slurm {
                 continue;
             auto words = split(wish.substr(sizeof("gres/") - 1), ':');
             JobGres one{words[0], words.size() > 2 ? words[1] : "",
-                        std::stoul(words.back()), {}};
+                        tasks * std::stoul(words.back()), {}};
             const auto &of_it = types[one.gres];
             for (std::uint32_t i = 0; i < of_it.size(); i++)
                 if (one.indexes.size() < one.count &&
@@ -821,6 +831,7 @@ class FakeSlurm : public Slurm {
         std::uint32_t left = record.asked.tasks;
         const std::uint32_t each = record.asked.cpus_per_task;
         Job job = record.job;
+        job.gres_on.clear();
         for (const auto &[name, node] : nodes_) {
             auto [cpus, mib] = used_of(name);
             if (left == 0 || job.nodes.size() == record.asked.max_nodes ||
@@ -833,8 +844,13 @@ class FakeSlurm : public Slurm {
             later -= std::min<std::uint32_t>(
                 later, static_cast<std::uint32_t>(job.nodes.size()) + 1);
             std::uint32_t tasks = std::min(most, left - std::min(left, later));
+            const std::string &wishes = record.asked.gres_per_task;
+            while (tasks != 0 && !free_gres(name, wishes, tasks))
+                tasks--;
             if (tasks == 0)
                 continue;
+            job.gres_on.push_back(*free_gres(name, wishes, tasks));
+            job.devices |= !job.gres_on.back().empty();
             left -= tasks;
             job.nodes.push_back(name);
             job.cpus_on.push_back(tasks * each);
@@ -869,7 +885,8 @@ class FakeSlurm : public Slurm {
                 used_memory + memory_of(record.asked) > node.memory.value ||
                 !has_features(node, record.asked.features))
                 continue;
-            auto gres = free_gres(name, record.asked.gres_per_task);
+            auto gres = free_gres(name, record.asked.gres_per_task,
+                                  record.asked.tasks);
             if (!gres)
                 continue;
             record.job.devices |= !gres->empty();

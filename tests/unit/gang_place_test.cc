@@ -68,6 +68,40 @@ TEST_CASE("every node of a job gets a task, then they are filled in order")
     CHECK(tasks_on_nodes(job) == Tasks{4, 0, 0});
 }
 
+TEST_CASE("a node has as many tasks as it was given GRES for")
+{
+    Job job = make_train_job(JobState::running, 6);
+    job.nodes = {"a", "b", "c"};
+    job.cpus_on = {16, 16, 16};
+    job.gres_per_task = "gres/gpu:2";
+    CHECK(tasks_on_nodes(job) == Tasks{4, 1, 1}); // not read yet
+
+    job.gres_on = {{{"gpu", "", 2, {0, 1}}},
+                   {{"gpu", "", 8, {0, 1, 2, 3, 4, 5, 6, 7}}},
+                   {{"gpu", "", 2, {2, 3}}}};
+    CHECK(tasks_on_nodes(job) == Tasks{1, 4, 1});
+    job.gres_on[0].clear();
+    CHECK(tasks_on_nodes(job) == Tasks{0, 4, 1});
+    job.gres_per_task.clear();
+    CHECK(tasks_on_nodes(job) == Tasks{4, 1, 1});
+}
+
+TEST_CASE("a Pod that has devices is seated where they are, in its rank")
+{
+    Gang gang = three(JobState::configuring);
+    gang.devices_at["uid-c"] = "kn1";
+
+    auto seats = seat_pods(gang, both);
+
+    REQUIRE(seats);
+    CHECK(*seats == std::vector<Seat>{{"uid-a", "kn1", "kn1", 0},
+                                      {"uid-b", "node-2", "kn2", 1},
+                                      {"uid-c", "kn1", "kn1", 2}});
+
+    gang.devices_at["uid-c"] = "elsewhere";
+    CHECK(seat_pods(gang, both)->at(2).slurm_node == "kn2");
+}
+
 TEST_CASE("neighbours in rank are neighbours on the nodes")
 {
     auto seats = seat_pods(three(JobState::configuring), both);
