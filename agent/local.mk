@@ -64,6 +64,8 @@ agent_libagent_la_SOURCES = \
 	agent/explain.cc agent/explain.h \
 	agent/explain_page.cc agent/explain_page.h \
 	agent/foreign_pods.cc agent/foreign_pods.h \
+	agent/extended_claim.cc agent/extended_claim.h \
+	agent/extended_resources.cc agent/extended_resources.h \
 	agent/gang.cc agent/gang.h \
 	agent/gang_devices.h \
 	agent/gang_facts.cc agent/gang_facts.h \

@@ -136,6 +136,7 @@ void read_spec(Pod &pod, const Json &object)
     pod.preferred = std::move(placement.preferred);
     pod.claims = claims_of(object);
     pod.resource_claims = pod_claims_of(object);
+    pod.extended = extended_resources_of(object);
     pod.objections.insert(pod.objections.end(), placement.objections.begin(),
                           placement.objections.end());
     pod.objections.insert(pod.objections.end(), asks.objections.begin(),
@@ -159,6 +160,8 @@ bool any_started(const Json &pod)
 void read_status(Pod &pod, const Json &object)
 {
     Json status = object.at("status");
+    pod.extended_claim =
+        status.text("extendedResourceClaimStatus/resourceClaimName");
     pod.phase = status.text("phase");
     pod.reason = status.text("reason");
     pod.message = status.text("message");

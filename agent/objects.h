@@ -4,6 +4,7 @@
 // annotations, quantities) is copied as it is and checked where it is used.
 #pragma once
 
+#include "agent/extended_resources.h"
 #include "agent/pod_claims.h"
 #include "agent/predicate.h"
 #include "agent/volumes.h"
@@ -97,10 +98,14 @@ struct Pod {
     PredicatePtr preferred; // and on which of these it would; null: on any
     std::vector<ClaimRef> claims; // its volumes that are claims
     std::vector<PodClaim> resource_claims; // its devices
+    // Likewise, where a DeviceClass offers them; in the order of containers.
+    std::vector<ContainerAsks> extended;
     // Why the API server should not have taken it, or what we cannot honour
     // yet; sentences for its owner. A Pod with any is refused visibly.
     std::vector<std::string> objections;
 
+    // The ResourceClaim that its status names for these.
+    std::string extended_claim;
     std::string phase;  // Pending, Running, Succeeded, Failed, Unknown
     std::string reason; // such as "Evicted" or "OutOfcpu"
     std::string message;
@@ -111,6 +116,10 @@ struct Pod {
     bool started = false; // some container of it runs, or has run
     std::vector<ContainerEnd> containers; // in the order of the spec
 
+    bool needs_devices() const
+    {
+        return !resource_claims.empty() || !extended.empty();
+    }
     bool bound() const { return !node_name.empty(); }
     // Its containers may be alive.
     bool living() const { return bound() && !terminal(); }

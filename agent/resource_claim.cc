@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/resource_claim.h"
 
+#include "agent/kube_text.h"
 #include "agent/pod_placement.h"
 #include "common/json.h"
 #include "common/json_text.h"
@@ -14,8 +15,6 @@ namespace bridge {
 namespace {
 
 constexpr char pod_claim_name[] = "resource.kubernetes.io/pod-claim-name";
-constexpr char extended_resource_claim[] =
-    "resource.kubernetes.io/extended-resource-claim";
 
 // The first thing that is not supported, as of any of them.
 class Objection {
@@ -174,7 +173,7 @@ void read_metadata(const Json &metadata, ResourceClaim &claim)
     Json annotations = metadata.at("annotations");
     claim.pod_claim_name = annotations.member(pod_claim_name).text();
     claim.for_extended_resources =
-        annotations.member(extended_resource_claim).text() == "true";
+        annotations.member(extended_claim_annotation).text() == "true";
     for (const Json &owner : metadata.items("ownerReferences"))
         if (owner.flag("controller"))
             claim.owner_uid = owner.text("uid");
@@ -238,6 +237,8 @@ DeviceClass device_class_from(const Json &json, std::string_view text)
     DeviceClass made;
     Objection objection(made.objection);
     made.name = json.text("metadata/name");
+    made.created = parse_time(json.text("metadata/creationTimestamp"))
+                       .value_or(std::chrono::sys_seconds{});
     made.selectors = selectors_of(json.at("spec"), objection);
     made.config = configs_in(json, text, "spec/config", objection);
     made.extended_resource_name = json.text("spec/extendedResourceName");

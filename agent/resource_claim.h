@@ -8,6 +8,7 @@
 #include "agent/device.h"
 #include "agent/objects.h"
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -95,11 +96,16 @@ inline constexpr std::size_t max_consumers = 256;
 inline constexpr char delete_protection[] =
     "resource.kubernetes.io/delete-protection";
 
+// On a claim that a scheduler made for a Pod's extended resources: "true".
+inline constexpr char extended_claim_annotation[] =
+    "resource.kubernetes.io/extended-resource-claim";
+
 // text is what json was parsed from.
 ResourceClaim resource_claim_from(const Json &json, std::string_view text);
 
 struct DeviceClass {
     std::string name;
+    std::chrono::sys_seconds created{};
     std::vector<CelSelector> selectors;
     std::vector<DeviceConfig> config;
     std::string extended_resource_name;

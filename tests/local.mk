@@ -60,6 +60,8 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/drain_retries_test.cc \
 	tests/unit/explain_page_test.cc \
 	tests/unit/explain_test.cc \
+	tests/unit/extended_claim_test.cc \
+	tests/unit/extended_resources_test.cc \
 	tests/unit/fake_kube.cc tests/unit/fake_kube.h \
 	tests/unit/fake_lease.h \
 	tests/unit/fake_slurm.h \
@@ -197,6 +199,8 @@ tests_fuzz_fuzz_SOURCES = \
 	agent/device_index.cc \
 	agent/device_inventory.cc \
 	agent/device_slices.cc \
+	agent/extended_claim.cc \
+	agent/extended_resources.cc \
 	agent/foreign_pods.cc \
 	agent/gang.cc \
 	agent/gang_facts.cc \

@@ -6,6 +6,7 @@
 #include "agent/device_index.h"
 #include "agent/device_inventory.h"
 #include "agent/device_slices.h"
+#include "agent/extended_claim.h"
 #include "agent/job_gres.h"
 #include "agent/node_devices.h"
 #include "agent/node_gres.h"
@@ -19,9 +20,11 @@
 #include "tests/fuzz/targets.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bridge {
@@ -170,6 +173,49 @@ void claim(std::string_view input)
         promise(read && resource_claim_from(*read, written).allocated);
 }
 
+// {"pod": …, "classes": […]}: each container gets what it asks for, by requests
+// that the claim has, and the claim is known again.
+void extended(std::string_view input)
+{
+    auto json = Json::parse(input);
+    if (!json)
+        return;
+    Pod pod = pod_from(json->at("pod"));
+    pod.node_name.clear();
+    DeviceClasses classes;
+    for (const Json &item : json->items("classes")) {
+        DeviceClass made = device_class_from(item, item.dump());
+        classes[made.name] = made;
+    }
+    ExtendedNeeds needs = extended_needs(pod, classes, nullptr);
+    promise(needs.why.empty());
+    promise((needs.claim != nullptr) ==
+            (needs.objection.empty() && !pod.extended.empty()));
+    if (!needs.claim)
+        return;
+    std::map<std::string, std::int64_t> counts; // by request
+    std::int64_t sum = 0;
+    for (const ClaimRequest &request : needs.claim->requests) {
+        promise(request.choices.size() == 1 && request.choices[0].count > 0);
+        promise(counts.emplace(request.name, request.choices[0].count).second);
+        sum += request.choices[0].count;
+    }
+    promise(counts.size() <= max_claim_requests && sum <= max_claim_devices);
+    std::map<std::pair<std::string, std::string>, std::int64_t> gets;
+    for (const RequestMapping &one : needs.mappings) {
+        promise(counts.contains(one.request));
+        gets[{one.container, one.resource}] += counts[one.request];
+    }
+    for (const ContainerAsks &asks : pod.extended)
+        for (const ExtendedAmount &amount : asks.amounts)
+            promise(gets[{asks.container, amount.resource}] >= amount.count);
+    if (!is_extended_claim(*needs.claim, pod))
+        return; // a uid that is no text
+    ExtendedNeeds again = extended_needs(pod, classes, needs.claim);
+    promise(again.why.empty() && again.body.empty() &&
+            again.mappings == needs.mappings);
+}
+
 // The text of a node's extra.
 void device_index(std::string_view input)
 {
@@ -263,6 +309,7 @@ constexpr FuzzTarget targets[] = {{"cel", cel},
                                   {"semver", semver},
                                   {"slices", slices},
                                   {"claim", claim},
+                                  {"extended", extended},
                                   {"device_index", device_index},
                                   {"device_gres", device_gres},
                                   {"hybrid_devices", hybrid},
