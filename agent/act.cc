@@ -3,6 +3,7 @@
 
 #include "agent/act_claims.h"
 #include "agent/act_end.h"
+#include "agent/act_extended.h"
 #include "agent/act_gang.h"
 #include "agent/gang_key.h"
 #include "agent/job_requests.h"
@@ -153,16 +154,12 @@ struct Actor {
                 return std::unexpected(bound.error());
             return Done{};
         }
-        if (!bind.claims.empty()) // before its kubelet looks for them
-            if (auto reserved =
-                    reserve_claims(*gang.pods.front(), bind.claims,
-                                   bind.nodes.front(), kube());
-                !reserved) {
-                if (reserved.error().code == Code::rejected)
-                    return ClaimsRefused{reserved.error().message,
-                                         bind.nodes.front()};
-                return std::unexpected(reserved.error());
-            }
+        if (!bind.claims.empty()) { // before its kubelet looks for them
+            auto ready = prepare_claims(*gang.pods.front(), bind.claims,
+                                        bind.nodes.front(), kube());
+            if (!ready || !std::holds_alternative<Done>(*ready))
+                return ready;
+        }
         for (std::size_t i = 0; i < gang.pods.size(); i++) {
             const Pod &pod = *gang.pods[i];
             if (pod.bound())
@@ -249,6 +246,10 @@ struct Actor {
 
     Result<Outcome> operator()(const FailPods &failing) const
     {
+        for (const PodPtr &pod : gang.pods)
+            if (!pod->bound() && !pod->terminal())
+                if (auto gone = remove_extended(*pod, kube()); !gone)
+                    return std::unexpected(gone.error());
         return fail_pods(gang, failing, kube());
     }
 

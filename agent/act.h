@@ -52,6 +52,7 @@ struct PodsEnded {
 struct ClaimsRefused { // by the API server, for good
     std::string why;
     std::string node; // Kubernetes' name: where they were to be used
+    bool no_extended = false; // whatever the claim: its feature gate is off
 };
 using Outcome = std::variant<Done, Submitted, Looked, StillThere, VolumesSeen,
                              PodsEnded, ClaimsRefused>;

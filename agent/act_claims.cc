@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/act_claims.h"
 
+#include "agent/act_extended.h"
 #include "agent/claim_allocation.h"
+#include "agent/words.h"
 
 #include <algorithm>
 #include <chrono>
@@ -173,10 +175,8 @@ Result<> reserve_one(Writer &writer, const Pod &pod, const ClaimPlan &plan,
     return writer.write_status(body);
 }
 
-Result<> release_one(Writer &writer, const Pod &pod, const ClaimHold &hold)
+Result<> free_one(Writer &writer, const Pod &pod)
 {
-    if (writer.claim().uid != hold.uid)
-        return {};
     if (std::string body = released_claim(writer.text(), pod.uid);
         !body.empty())
         if (auto said = writer.write_status(body); !said)
@@ -188,14 +188,29 @@ Result<> release_one(Writer &writer, const Pod &pod, const ClaimHold &hold)
     return body.empty() ? Result<>{} : writer.write(body);
 }
 
+Result<> release_one(const Pod &pod, const ClaimHold &hold, Kube &kube)
+{
+    bool another = false;
+    auto said = Writer(hold.key, kube).run([&](Writer &writer) {
+        another = writer.claim().uid != hold.uid;
+        return another ? Result<>{} : free_one(writer, pod);
+    });
+    return said && hold.remove && !another
+               ? kube.delete_claim(hold.key, hold.uid)
+               : said;
+}
+
 } // namespace
 
 Result<> reserve_claims(const Pod &pod, const std::vector<ClaimPlan> &claims,
                         const std::string &node, Kube &kube)
 {
-    for (const ClaimPlan &plan : claims) {
-        auto said = Writer(plan.key, kube).run([&](Writer &writer) {
-            return reserve_one(writer, pod, plan, node);
+    for (const ClaimPlan &planned : claims) {
+        auto plan = with_claim_made(planned, pod, kube);
+        if (!plan)
+            return std::unexpected(plan.error());
+        auto said = Writer(plan->key, kube).run([&](Writer &writer) {
+            return reserve_one(writer, pod, *plan, node);
         });
         if (!said)
             return said;
@@ -203,13 +218,27 @@ Result<> reserve_claims(const Pod &pod, const std::vector<ClaimPlan> &claims,
     return {};
 }
 
+Result<Outcome> prepare_claims(const Pod &pod,
+                               const std::vector<ClaimPlan> &claims,
+                               const std::string &node, Kube &kube)
+{
+    auto reserved = reserve_claims(pod, claims, node, kube);
+    auto told = reserved ? tell_extended(pod, claims, kube)
+                         : std::unexpected(reserved.error());
+    if (!told && told.error().code == Code::rejected)
+        return ClaimsRefused{told.error().message, node};
+    if (!told)
+        return std::unexpected(told.error());
+    if (!*told)
+        return ClaimsRefused{no_extended_gate_words(), node, true};
+    return Done{};
+}
+
 Result<> release_claims(const Pod &pod, const std::vector<ClaimHold> &claims,
                         Kube &kube)
 {
     for (const ClaimHold &hold : claims) {
-        auto said = Writer(hold.key, kube).run([&](Writer &writer) {
-            return release_one(writer, pod, hold);
-        });
+        auto said = release_one(pod, hold, kube);
         if (!said && said.error().code != Code::not_found)
             return said;
     }

@@ -7,6 +7,7 @@
 #include "agent/translate.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace bridge {
 
@@ -35,41 +36,55 @@ Result<> for_each_seat(const Gang &gang, const Bind &bind, const Step &step)
     return said;
 }
 
-Result<> reserve(const Pod &pod, const Bind &bind, const Seat &seat, Kube &kube)
+std::vector<ClaimPlan> claims_of(const Pod &pod, const Bind &bind)
 {
     std::vector<ClaimPlan> claims = bind.claims;
     std::erase_if(claims, [&](const ClaimPlan &claim) {
         return claim.pod != pod.uid;
     });
-    return reserve_claims(pod, claims, seat.node, kube);
+    return claims;
 }
 
 } // namespace
 
 Result<Outcome> reserve_seats(const Gang &gang, const Bind &bind, Kube &kube)
 {
-    std::string node; // of the first that went wrong
-    auto said = for_each_seat(gang, bind, [&](const Pod &pod, const Seat &seat) {
-        auto reserved = reserve(pod, bind, seat, kube);
-        if (!reserved && node.empty())
-            node = seat.node;
-        return reserved;
-    });
+    std::optional<ClaimsRefused> refused; // the first that was
+    auto said = for_each_seat(
+        gang, bind, [&](const Pod &pod, const Seat &seat) -> Result<> {
+            if (refused && refused->no_extended) // nor is any other's kept
+                return {};
+            auto ready =
+                prepare_claims(pod, claims_of(pod, bind), seat.node, kube);
+            if (!ready)
+                return std::unexpected(ready.error());
+            auto *no = std::get_if<ClaimsRefused>(&*ready);
+            if (!no)
+                return {};
+            if (!refused)
+                refused = *no;
+            return fail(Code::rejected, no->why);
+        });
     if (said)
         return Done{};
-    if (said.error().code == Code::rejected)
-        return ClaimsRefused{said.error().message, node};
+    if (said.error().code == Code::rejected && refused)
+        return *refused;
     return std::unexpected(said.error());
 }
 
 Result<> bind_seats(const Gang &gang, const Bind &bind, Kube &kube)
 {
-    return for_each_seat(gang, bind, [&](const Pod &pod, const Seat &seat) {
-        if (auto reserved = reserve(pod, bind, seat, kube); !reserved)
-            return reserved;
-        return kube.bind(pod, {seat.node, binding_labels(*gang.job),
-                               binding_annotations(*gang.job, seat)});
-    });
+    return for_each_seat(
+        gang, bind, [&](const Pod &pod, const Seat &seat) -> Result<> {
+            auto ready =
+                prepare_claims(pod, claims_of(pod, bind), seat.node, kube);
+            if (!ready)
+                return std::unexpected(ready.error());
+            if (auto *no = std::get_if<ClaimsRefused>(&*ready))
+                return fail(Code::rejected, no->why);
+            return kube.bind(pod, {seat.node, binding_labels(*gang.job),
+                                   binding_annotations(*gang.job, seat)});
+        });
 }
 
 Result<std::optional<Pod>> find_member(const Gang &gang, Kube &kube)

@@ -24,6 +24,10 @@ struct ClaimPlan {
     DeviceClasses classes;            // those of its requests
     std::vector<DeviceId> has{};      // of one that is allocated: which
     std::string pod{};                // uid, of the consumer
+    // Of the one for extended resources: what makes it, or empty, it is there;
+    // and what the Pod's status says of it before the binding.
+    std::string body{};
+    std::vector<RequestMapping> mappings{};
 
     std::vector<DeviceId> devices() const; // those that it takes
 };
@@ -54,7 +58,8 @@ struct PlanFacts {
     std::function<std::set<std::string>(const DevicePool &)> taken_in;
 };
 
-// Only for needs without an objection or a reason to wait.
+// Only for needs without an objection or a reason to wait. Of a claim that is yet
+// to be made the uid is uid_until_made().
 ClaimsPlan plan_claims(const PlanFacts &facts);
 
 } // namespace bridge

@@ -18,6 +18,7 @@ struct ClaimHold {
     ObjectKey key;
     std::string uid;
     std::string pod = {}; // uid
+    bool remove = false; // it was made for that Pod by us
 };
 
 struct GangDevices {

@@ -129,6 +129,25 @@ class GuardedKube : public Kube {
         });
     }
 
+    Result<ClaimText> create_claim(const std::string &ns,
+                                   const std::string &body) override
+    {
+        return gate_.pass(Write::create_claim,
+                          [&] { return kube_->create_claim(ns, body); });
+    }
+    Result<> delete_claim(const ObjectKey &key, const std::string &uid) override
+    {
+        return gate_.pass(Write::delete_claim,
+                          [&] { return kube_->delete_claim(key, uid); });
+    }
+    Result<bool> set_extended_claim(const Pod &pod,
+                                    const ExtendedClaimStatus &status) override
+    {
+        return gate_.pass(Write::set_extended_claim, [&] {
+            return kube_->set_extended_claim(pod, status);
+        });
+    }
+
     Result<ClaimText> read_claim(const ObjectKey &key) override
     {
         return kube_->read_claim(key);

@@ -123,6 +123,18 @@ class Kube {
     virtual Result<ClaimText> write_claim_status(const ObjectKey &key,
                                                  const std::string &body) = 0;
 
+    // As it is then; Code::conflict when its name is taken, denied also where a
+    // quota is full.
+    virtual Result<ClaimText> create_claim(const std::string &ns,
+                                           const std::string &body) = 0;
+    // Success also when it is gone, or another claim has its name.
+    virtual Result<> delete_claim(const ObjectKey &key,
+                                  const std::string &uid) = 0;
+    // status.extendedResourceClaimStatus. False: the API server has not kept it,
+    // for want of its feature gate.
+    virtual Result<bool>
+    set_extended_claim(const Pod &pod, const ExtendedClaimStatus &status) = 0;
+
     // The metadata of what owns an object of that namespace. Code::not_found
     // also when it is of another uid, or of a kind that is not known here.
     virtual Result<Workload> get_owner(const std::string &ns,
@@ -173,6 +185,11 @@ class KubeApi : public Kube {
                                   const std::string &body) override;
     Result<ClaimText> write_claim_status(const ObjectKey &key,
                                          const std::string &body) override;
+    Result<ClaimText> create_claim(const std::string &ns,
+                                   const std::string &body) override;
+    Result<> delete_claim(const ObjectKey &key, const std::string &uid) override;
+    Result<bool> set_extended_claim(const Pod &pod,
+                                    const ExtendedClaimStatus &status) override;
     Result<Workload> get_owner(const std::string &ns,
                                const OwnerRef &owner) override;
     Result<> patch_node(const NodePatch &patch) override;

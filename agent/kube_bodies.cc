@@ -54,12 +54,12 @@ JsonValue guard_of(const Pod &pod)
     return metadata;
 }
 
-JsonValue delete_options(const Pod &pod)
+JsonValue delete_options(const std::string &uid)
 {
     return JsonValue::object(
         {{"apiVersion", "v1"},
          {"kind", "DeleteOptions"},
-         {"preconditions", JsonValue::object({{"uid", pod.uid}})}});
+         {"preconditions", JsonValue::object({{"uid", uid}})}});
 }
 
 JsonValue taints_of(const std::vector<Taint> &taints)
@@ -299,13 +299,36 @@ std::string evict_body(const Pod &pod)
     return JsonValue::object({{"apiVersion", "policy/v1"},
                               {"kind", "Eviction"},
                               {"metadata", std::move(metadata)},
-                              {"deleteOptions", delete_options(pod)}})
+                              {"deleteOptions", delete_options(pod.uid)}})
         .dump();
 }
 
 std::string delete_body(const Pod &pod)
 {
-    return delete_options(pod).dump();
+    return delete_options(pod.uid).dump();
+}
+
+std::string delete_options_body(const std::string &uid)
+{
+    return delete_options(uid).dump();
+}
+
+std::string extended_claim_body(const Pod &pod,
+                                const ExtendedClaimStatus &status)
+{
+    JsonValue::Array mappings;
+    for (const RequestMapping &one : status.mappings)
+        mappings.push_back(JsonValue::object({{"containerName", one.container},
+                                              {"requestName", one.request},
+                                              {"resourceName", one.resource}}));
+    auto claim = JsonValue::object(
+        {{"requestMappings", JsonValue::array(std::move(mappings))},
+         {"resourceClaimName", status.claim}});
+    return JsonValue::object(
+               {{"metadata", JsonValue::object({{"uid", pod.uid}})},
+                {"status", JsonValue::object({{"extendedResourceClaimStatus",
+                                               std::move(claim)}})}})
+        .dump();
 }
 
 std::string node_path(const std::string &name)

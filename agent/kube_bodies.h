@@ -50,6 +50,11 @@ std::string disrupted_body(const Pod &pod, const std::string &reason,
                            const std::string &message, WallTime now);
 std::string evict_body(const Pod &pod);
 std::string delete_body(const Pod &pod);
+// Of whatever object has that uid.
+std::string delete_options_body(const std::string &uid);
+// Holds the Pod's uid.
+std::string extended_claim_body(const Pod &pod,
+                                const ExtendedClaimStatus &status);
 
 std::string node_path(const std::string &name);
 // Holds the Node's uid and resourceVersion.

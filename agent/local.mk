@@ -7,6 +7,7 @@ agent_libagent_la_SOURCES = \
 	agent/act_batch.cc agent/act_batch.h \
 	agent/act_claims.cc agent/act_claims.h \
 	agent/act_end.cc agent/act_end.h \
+	agent/act_extended.cc agent/act_extended.h \
 	agent/act_gang.cc agent/act_gang.h \
 	agent/backoff.h \
 	agent/batch_job.cc agent/batch_job.h \

@@ -191,8 +191,28 @@ std::string no_device_gres_words()
 
 std::string no_devices_words()
 {
-    return "The Pod has resource claims, and slurmk8sd may not write these: "
+    return "The Pod needs resource claims, and slurmk8sd may not write these: "
            "contribs/kubernetes/components/devices is not installed.";
+}
+
+std::string no_extended_gres_words(const Pod &pod)
+{
+    return std::format("the resource {} is not supported by slurm-k8s-bridge "
+                       "yet: k8s.conf has no DeviceGres",
+                       pod.extended.front().amounts.front().resource);
+}
+
+std::string no_extended_rights_words()
+{
+    return "The Pod asks for extended resources, and slurmk8sd may not make "
+           "claims for them: contribs/kubernetes/components/devices is not "
+           "installed, or is of an earlier version.";
+}
+
+std::string no_extended_gate_words()
+{
+    return "the API server keeps no extendedResourceClaimStatus: its feature "
+           "gate DRAExtendedResource is off";
 }
 
 std::string claims_unlisted_words()

@@ -60,6 +60,12 @@ std::string not_adopted_words(const std::string &why);
 std::string no_device_gres_words();
 std::string no_devices_words();
 std::string claims_unlisted_words();
+// Likewise of one with extended resources: where devices are off, where the
+// rights to make claims are missing, and where the API server knows nothing of
+// such claims.
+std::string no_extended_gres_words(const Pod &pod);
+std::string no_extended_rights_words();
+std::string no_extended_gate_words();
 
 // " The devices of the nodes that Slurm chose would not do: …."
 std::string devices_unfit_words(const std::string &why);

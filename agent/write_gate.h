@@ -49,6 +49,9 @@ enum class Write {
     give_volume,
     write_claim,
     write_claim_status,
+    create_claim,
+    delete_claim,
+    set_extended_claim,
     patch_node,
     patch_group,
     // HookServer
@@ -66,7 +69,8 @@ inline constexpr std::array write_names = {
     "bind", "set_unscheduled", "fail_pod", "stamp", "expire_pod",
     "set_disrupted", "evict_pod", "delete_pod", "create_pod", "put_secret",
     "delete_secret", "post_event", "select_node", "give_volume", "write_claim",
-    "write_claim_status", "patch_node", "patch_group", "send_start",
+    "write_claim_status", "create_claim", "delete_claim",
+    "set_extended_claim", "patch_node", "patch_group", "send_start",
     "send_fail", "send_clean", "lease",
 };
 static_assert(write_names.size() ==

@@ -7,6 +7,7 @@ endif
 tests_unit_unit_tests_SOURCES = \
 	tests/unit/access_test.cc \
 	tests/unit/act_claims_test.cc \
+	tests/unit/act_extended_test.cc \
 	tests/unit/check_host_test.cc \
 	tests/unit/check_kube_test.cc \
 	tests/unit/check_slurm_test.cc \

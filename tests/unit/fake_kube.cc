@@ -430,6 +430,68 @@ Result<ClaimText> FakeKube::put_part(const char *what, const ObjectKey &key,
                      claim(key)};
 }
 
+Result<ClaimText> FakeKube::create_claim(const std::string &ns,
+                                         const std::string &body)
+{
+    auto json = Json::parse(body);
+    ObjectKey key{ns, json ? json->text("metadata/name") : ""};
+    auto [mishap, error] = next_mishap({"create_claim", key, ""});
+    if (mishap == Mishap::refuse)
+        return std::unexpected(error);
+    if (key.name.empty() || json->text("metadata/namespace") != ns)
+        return fail(Code::rejected, "HTTP 400");
+    if (!claim(key).empty())
+        return fail(Code::conflict, "HTTP 409: already exists");
+    put_claim(json_with(
+        body, "metadata",
+        json_with(*json_text(body, "metadata"), "uid",
+                  JsonValue("uid-of-claim-" + std::to_string(++claim_uids_))
+                      .dump())));
+    if (mishap == Mishap::lose)
+        return std::unexpected(error);
+    return ClaimText{resource_claim_from(*Json::parse(claim(key)), claim(key)),
+                     claim(key)};
+}
+
+// One with a finalizer stays until that is taken off, which is not played here.
+Result<> FakeKube::delete_claim(const ObjectKey &key, const std::string &uid)
+{
+    auto [mishap, error] = next_mishap({"delete_claim", key, ""});
+    if (mishap == Mishap::refuse)
+        return std::unexpected(error);
+    std::string text = claim(key);
+    if (!text.empty()) {
+        ResourceClaim there = resource_claim_from(*Json::parse(text), text);
+        if (there.uid == uid && there.has_finalizer)
+            put_claim(json_with(text, "metadata",
+                                json_with(*json_text(text, "metadata"),
+                                          "deletionTimestamp",
+                                          R"("2026-11-22T08:00:00Z")")));
+        else if (there.uid == uid)
+            erase_claim(key);
+    }
+    if (mishap == Mishap::lose)
+        return std::unexpected(error);
+    return {};
+}
+
+Result<bool> FakeKube::set_extended_claim(const Pod &pod,
+                                          const ExtendedClaimStatus &status)
+{
+    std::string detail = status.claim;
+    for (const RequestMapping &one : status.mappings)
+        detail += " " + one.container + ":" + one.resource + "=" + one.request;
+    auto said = act({"set_extended_claim", pod.key, detail}, pod,
+                    [&](Pod &there) -> Result<> {
+                        if (keeps_extended)
+                            there.extended_claim = status.claim;
+                        return {};
+                    });
+    if (!said)
+        return std::unexpected(said.error());
+    return keeps_extended;
+}
+
 Result<Workload> FakeKube::get_owner(const std::string &ns,
                                      const OwnerRef &owner)
 {

@@ -66,6 +66,8 @@ class FakeKube : public Kube {
 
     // By uid; what is not in there is gone.
     std::map<std::string, Workload> workloads;
+    // The API server's feature gate DRAExtendedResource.
+    bool keeps_extended = true;
     // A PodDisruptionBudget forbids every eviction.
     bool budget_exhausted = false;
     // What read_volumes() reads, whosever the claims are.
@@ -111,6 +113,11 @@ class FakeKube : public Kube {
                                   const std::string &body) override;
     Result<ClaimText> write_claim_status(const ObjectKey &key,
                                          const std::string &body) override;
+    Result<ClaimText> create_claim(const std::string &ns,
+                                   const std::string &body) override;
+    Result<> delete_claim(const ObjectKey &key, const std::string &uid) override;
+    Result<bool> set_extended_claim(const Pod &pod,
+                                    const ExtendedClaimStatus &status) override;
     Result<Workload> get_owner(const std::string &ns,
                                const OwnerRef &owner) override;
     Result<> patch_node(const NodePatch &patch) override;
@@ -143,6 +150,7 @@ class FakeKube : public Kube {
     OnChange on_change_;
     long version_ = 0;
     long uids_ = 0;
+    long claim_uids_ = 0;
 };
 
 } // namespace bridge

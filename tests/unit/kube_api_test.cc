@@ -251,3 +251,36 @@ TEST_CASE("a 422 about the uid is a conflict")
     CHECK(code_of(stage.kube.fail_pod(stage.pod, "R", "m")) == Code::conflict);
     CHECK(code_of(stage.kube.stamp(stage.pod, {}, {{"a", "b"}})) == Code::conflict);
 }
+
+TEST_CASE("whether the API server keeps what is said of extended resources is "
+          "read from its answer")
+{
+    Stage keeps({replies(200, R"({"status": {"extendedResourceClaimStatus":
+        {"resourceClaimName": "c"}}})")});
+    CHECK(keeps.kube.set_extended_claim(keeps.pod, {"c", {}}).value());
+    Stage drops({replies(200, pod_json(uid, ""))});
+    CHECK_FALSE(drops.kube.set_extended_claim(drops.pod, {"c", {}}).value());
+    Stage gone({replies(404)});
+    CHECK(gone.kube.set_extended_claim(gone.pod, {"c", {}}).error().code ==
+          Code::not_found);
+}
+
+TEST_CASE("a claim that is made, and one that is deleted")
+{
+    Stage made({replies(201, R"({"metadata": {"name": "c", "namespace": "ns",
+        "uid": "u"}})")});
+    auto claim = made.kube.create_claim("ns", "{}");
+    REQUIRE(claim.has_value());
+    CHECK(claim->claim.key == ObjectKey{"ns", "c"});
+    CHECK(claim->claim.uid == "u");
+    Stage taken({replies(409)});
+    CHECK(taken.kube.create_claim("ns", "{}").error().code == Code::conflict);
+    // Gone, or another's by now.
+    for (int status : {200, 404, 409}) {
+        Stage stage({replies(status)});
+        CHECK(stage.kube.delete_claim({"ns", "c"}, "u").has_value());
+        CHECK(stage.server.requests().at(0).body.contains(R"("uid":"u")"));
+    }
+    Stage busy({replies(503)});
+    CHECK(code_of(busy.kube.delete_claim({"ns", "c"}, "u")) == Code::busy);
+}

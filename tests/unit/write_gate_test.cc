@@ -85,6 +85,9 @@ struct Fixture {
         note(Write::give_volume, kube.give_volume({}, {}));
         note(Write::write_claim, kube.write_claim({}, {}));
         note(Write::write_claim_status, kube.write_claim_status({}, {}));
+        note(Write::create_claim, kube.create_claim({}, {}));
+        note(Write::delete_claim, kube.delete_claim({}, {}));
+        note(Write::set_extended_claim, kube.set_extended_claim(pod, {}));
         return codes;
     }
 };
