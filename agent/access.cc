@@ -77,6 +77,11 @@ constexpr Right table[] = {
     {Feature::devices, "update", "resource.k8s.io", "resourceclaims",
      "binding"},
 
+    {Feature::extended_resources, "create", "resource.k8s.io",
+     "resourceclaims"},
+    {Feature::extended_resources, "delete", "resource.k8s.io",
+     "resourceclaims"},
+
     {Feature::sbatch, "create", "", "pods", "", Where::batch_namespace},
     {Feature::sbatch, "create", "", "secrets", "", Where::batch_namespace},
     {Feature::sbatch, "delete", "", "secrets", "", Where::batch_namespace},
@@ -125,6 +130,8 @@ const char *feature_name(Feature feature)
         return "jobset-size";
     case Feature::devices:
         return "devices";
+    case Feature::extended_resources:
+        return "extended-resources";
     case Feature::sbatch:
         return "sbatch";
     }
@@ -137,6 +144,8 @@ std::string feature_manifest(Feature feature)
         return "contribs/kubernetes";
     if (feature == Feature::pod_group_status)
         feature = Feature::pod_groups;
+    if (feature == Feature::extended_resources)
+        feature = Feature::devices;
     return std::string("contribs/kubernetes/components/") +
            feature_name(feature);
 }

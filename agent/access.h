@@ -31,6 +31,7 @@ enum class Feature : std::uint8_t {
     pod_group_status,
     jobset_size,
     devices,
+    extended_resources,
     sbatch // asked about only where k8s.conf has SbatchNamespace
 };
 
@@ -40,6 +41,7 @@ inline constexpr std::array all_features{Feature::base, Feature::nodes_patch,
                                          Feature::pod_group_status,
                                          Feature::jobset_size,
                                          Feature::devices,
+                                         Feature::extended_resources,
                                          Feature::sbatch};
 
 // The name of its component, such as "nodes-patch"; "base".

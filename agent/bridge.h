@@ -283,6 +283,12 @@ class Bridge {
     void exclude_node(GangEntry &entry);
     void note_claims_refused(GangEntry &entry, const ClaimsRefused &refused);
     void hold_devices(const Bind &bind);
+    // bridge_extended.cc: extended resources, which claims of ours stand for
+    bool may_use_extended(GangEntry &entry, GangDevices &devices);
+    ExtendedNeeds extended_needs_of(GangEntry &entry, const Pod &pod);
+    std::string why_by_plugin(const Pod &pod, const std::string &node) const;
+    void note_extended_off();
+    std::optional<ClaimHold> extended_hold(const Pod &pod) const;
     void narrow(Gang &gang, const std::vector<NodeSelector> &selectors);
 
     // bridge_gang_claims.cc: the same of Pods that belong together
@@ -324,6 +330,7 @@ class Bridge {
     std::shared_ptr<const DeviceCatalog> seen_catalog_; // by who waits
     GresMemo gres_memo_;
     bool devices_freed_ = false; // since then
+    Clock::time_point extended_off_until_{}; // the API server has not kept it
     std::optional<Clock::time_point> devices_expected_until_;
     std::map<ObjectKey, std::set<std::string>> claim_users_; // uids of gangs
     NodeMap node_map_;

@@ -58,6 +58,14 @@ bool awaits_templates(const Gang &gang, const ClaimStore &claims)
     });
 }
 
+std::string no_gres_words(const Gang &gang)
+{
+    for (const PodPtr &pod : gang.pods)
+        if (pod->resource_claims.empty() && !pod->extended.empty())
+            return no_extended_gres_words(*pod);
+    return no_device_gres_words();
+}
+
 bool has_nodes(const Gang &gang)
 {
     return gang.job && is_allocated(gang.job->state) &&
@@ -172,14 +180,14 @@ void Bridge::note_devices(GangEntry &entry)
         return;
     GangDevices devices;
     if (!devices_.on()) {
-        devices.objection = no_device_gres_words();
+        devices.objection = no_gres_words(gang);
     } else if (!ports_.access.may(Feature::devices)) {
         devices.why = no_devices_words();
         wake_at(entry, now_ + access_pause);
     } else if (!claims_known()) {
         devices.why = claims_unlisted_words();
         wake_at(entry, now_ + device_pause);
-    } else {
+    } else if (may_use_extended(entry, devices)) {
         if (gang.grouped)
             read_gang_needs(entry, devices);
         else
@@ -213,6 +221,8 @@ void Bridge::note_claim_users(const Gang &gang, const Pod &pod)
     for (const PodClaim &one : pod.resource_claims)
         if (!one.claim.empty())
             claim_users_[{pod.key.ns, one.claim}].insert(gang.uid);
+    if (!pod.extended.empty())
+        claim_users_[extended_claim_key(pod)].insert(gang.uid);
 }
 
 void Bridge::read_needs(GangEntry &entry, GangDevices &devices)
@@ -220,7 +230,9 @@ void Bridge::read_needs(GangEntry &entry, GangDevices &devices)
     Gang &gang = entry.gang;
     const Pod &pod = lead_of(gang);
     note_claim_users(gang, pod);
-    DeviceNeeds needs = device_needs(pod, claim_facts(gang));
+    ClaimFacts facts = claim_facts(gang);
+    facts.extended = extended_needs_of(entry, pod);
+    DeviceNeeds needs = device_needs(pod, facts);
     if (pod.bound()) {
         devices.gres = gres_of_living(pod, needs);
         return;
@@ -244,6 +256,8 @@ std::vector<ClaimHold> Bridge::holds_of(const Pod &pod) const
         if (auto claim = claims_.find({pod.key.ns, one.claim});
             claim && claim->is_reserved_for(pod.uid))
             made.push_back({claim->key, claim->uid, pod.uid});
+    if (auto hold = extended_hold(pod))
+        made.push_back(std::move(*hold));
     return made;
 }
 
@@ -352,12 +366,18 @@ void Bridge::plan_for_job(GangEntry &entry, const DeviceNeeds &needs,
         return;
     if (auto node = node_map_.find(job.nodes.front()); node != node_map_.end())
         devices.node = node->second;
+    if (entry.claims_refused_of == job.ref) {
+        devices.plan.misfit = entry.claims_refused;
+        devices.plan.bad_node = true;
+        return;
+    }
     if (!devices.why.empty() || !devices.objection.empty()) {
         await_devices(entry, devices);
         return;
     }
-    if (entry.claims_refused_of == job.ref) {
-        devices.plan.misfit = entry.claims_refused;
+    if (std::string why = why_by_plugin(lead_of(entry.gang), devices.node);
+        !why.empty()) {
+        devices.plan.misfit = why;
         devices.plan.bad_node = true;
         return;
     }

@@ -42,12 +42,16 @@ bool is_trouble(const ClaimsPlan &plan)
 }
 
 // Why nothing can be planned for the Pod; no trouble: something can.
-ClaimsPlan trouble_with(const Job &job, const DeviceNeeds &needs)
+// by_plugin: why not on the Node where it is seated; empty: it can be.
+ClaimsPlan trouble_with(const Job &job, const DeviceNeeds &needs,
+                        const std::string &by_plugin)
 {
     if (!needs.objection.empty())
         return {.wait = needs.objection};
     if (!needs.why.empty())
         return {.wait = needs.why};
+    if (!by_plugin.empty())
+        return {.misfit = by_plugin, .bad_node = true};
     return {.misfit = why_too_many(job, needs)};
 }
 
@@ -116,6 +120,7 @@ void Bridge::read_gang_needs(GangEntry &entry, GangDevices &devices)
     for (const PodPtr &pod : asks ? asked_for(gang) : gang.pods) {
         if (!waits(gang, *pod))
             continue;
+        facts.extended = extended_needs_of(entry, *pod);
         DeviceNeeds own = device_needs(*pod, facts);
         if (!asks) {
             needs[pod->uid] = std::move(own);
@@ -183,7 +188,10 @@ void Bridge::plan_for_seats(GangEntry &entry,
     std::map<std::string, NodeSeats> by_node; // Slurm's
     for (const Seat &seat : *seats) {
         const DeviceNeeds &own = needs.at(seat.pod);
-        if (ClaimsPlan none = trouble_with(job, own); is_trouble(none)) {
+        std::string by_plugin =
+            why_by_plugin(*find_pod(gang, seat.pod), seat.node);
+        if (ClaimsPlan none = trouble_with(job, own, by_plugin);
+            is_trouble(none)) {
             later |= set_aside(devices, none, {seat.node, {seat.pod}, {}});
             continue;
         }

@@ -84,6 +84,8 @@ void Bridge::note_outcome(GangEntry &entry, ActionDone &done)
         hold_back(entry, done.action, end_repeat);
     } else if (auto *refused = std::get_if<ClaimsRefused>(&*done.outcome)) {
         note_claims_refused(entry, *refused);
+        if (refused->no_extended)
+            note_extended_off();
     } else if (auto *there = std::get_if<StillThere>(&*done.outcome)) {
         log_warning("a job's Pod is in no list, but it is there",
                     {{"Gang", gang.key.str()}});

@@ -287,10 +287,24 @@ ClaimsPlan plan_claims(const PlanFacts &facts)
     }
     for (std::size_t c = 0; c < facts.needs.claims.size(); c++) {
         const ResourceClaim &claim = *facts.needs.claims[c];
-        ClaimPlan one{claim.key, claim.uid, claim.allocated, {}, {},
-                      claim.devices, facts.needs.consumers[c]};
+        ClaimPlan one{.key = claim.key,
+                      .uid = claim.uid,
+                      .allocated = claim.allocated,
+                      .chosen = {},
+                      .classes = {},
+                      .has = claim.devices,
+                      .pod = facts.needs.consumers[c]};
         if (!claim.allocated)
             one.chosen = search.chosen_for(c);
+        auto extended = std::ranges::find(facts.needs.extended,
+                                          facts.needs.claims[c],
+                                          &ExtendedNeeds::claim);
+        // Another Pod may name it as any other.
+        if (extended != facts.needs.extended.end() &&
+            claim.owner_uid == one.pod) {
+            one.body = extended->body;
+            one.mappings = extended->mappings;
+        }
         for (const DevicesWanted &wanted : facts.needs.wanted)
             if (wanted.claim == c)
                 one.classes.insert(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/claim_store.h"
 
+#include "agent/extended_claim.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -23,10 +25,24 @@ void ClaimStore::put(ResourceClaim claim)
         unindex(*known);
     if (known && known->uid != claim.uid)
         held_.erase(known->uid);
+    take_over_hold(claim);
     if (claim.allocated)
         held_.erase(claim.uid);
     known = std::make_shared<const ResourceClaim>(std::move(claim));
     index(*known);
+}
+
+// One that was held for before it was made.
+void ClaimStore::take_over_hold(const ResourceClaim &claim)
+{
+    if (!claim.for_extended_resources)
+        return;
+    auto before = held_.find(uid_until_made(claim.owner_uid));
+    if (before == held_.end() || before->second.claim != claim.key)
+        return;
+    auto hold = held_.extract(before);
+    hold.key() = claim.uid;
+    held_.insert(std::move(hold));
 }
 
 void ClaimStore::remove(const ObjectKey &key)

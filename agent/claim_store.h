@@ -31,6 +31,7 @@ class ClaimStore {
     // The devices that a worker is about to put into the claim (its uid). They
     // are taken from now on, until the watch shows an allocation of that claim,
     // or its end, or for hold_time: by then it is known what became of the write.
+    // Of one that is yet to be made: uid_until_made().
     void hold(const ObjectKey &claim, const std::string &uid,
               const std::vector<DeviceId> &devices, Clock::time_point now);
     static constexpr std::chrono::seconds hold_time{60};
@@ -65,6 +66,7 @@ class ClaimStore {
         std::vector<DeviceId> devices;
         Clock::time_point until;
     };
+    void take_over_hold(const ResourceClaim &claim);
     void index(const ResourceClaim &claim);
     void unindex(const ResourceClaim &claim);
 

@@ -90,7 +90,7 @@ bool other_gres(const std::string &has, const std::string &wants)
 bool has_resource_claims(const Gang &gang)
 {
     return std::ranges::any_of(gang.pods, [](const PodPtr &pod) {
-        return !pod->resource_claims.empty();
+        return pod->needs_devices();
     });
 }
 

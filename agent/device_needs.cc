@@ -12,7 +12,15 @@ namespace bridge {
 
 namespace {
 
-constexpr std::int64_t max_devices = 32; // of a claim: the API server's
+constexpr std::int64_t max_devices = max_claim_devices;
+
+// One that is yet to be made has no name that anybody knows.
+std::string title_of(const ResourceClaim &claim)
+{
+    return claim.resource_version.empty()
+               ? "The claim for its extended resources"
+               : "The ResourceClaim " + claim.key.name;
+}
 
 class Reader {
   public:
@@ -24,6 +32,7 @@ class Reader {
     {
         for (const PodClaim &entry : pod_.resource_claims)
             read_entry(entry);
+        read_extended();
         return std::move(needs_);
     }
 
@@ -61,6 +70,25 @@ class Reader {
                                     entry.claim));
         if (std::string why = why_unusable(entry, *claim); !why.empty())
             return wait(std::move(why));
+        add(std::move(claim));
+    }
+
+    void read_extended()
+    {
+        const ExtendedNeeds &extended = facts_.extended;
+        if (!extended.objection.empty())
+            object(extended.objection);
+        if (!extended.why.empty())
+            wait(extended.why);
+        if (!extended.claim)
+            return;
+        needs_.extended.push_back(extended);
+        if (seen_.insert(extended.claim->key.name).second)
+            add(extended.claim);
+    }
+
+    void add(ResourceClaimPtr claim)
+    {
         needs_.claims.push_back(claim);
         needs_.consumers.push_back(pod_.uid);
         if (!claim->allocated)
@@ -98,9 +126,8 @@ class Reader {
         for (const ClaimRequest &group : claim.requests) {
             auto choice = choose(group);
             if (!choice)
-                return wait(std::format("The ResourceClaim {} gets no devices: "
-                                        "{}.",
-                                        claim.key.name,
+                return wait(std::format("{} gets no devices: {}.",
+                                        title_of(claim),
                                         choice.error().message));
             choice->claim = needs_.claims.size() - 1;
             sum += choice->count;
@@ -187,6 +214,8 @@ void add_needs(DeviceNeeds &to, const DeviceNeeds &more)
     }
     to.selectors.insert(to.selectors.end(), more.selectors.begin(),
                         more.selectors.end());
+    to.extended.insert(to.extended.end(), more.extended.begin(),
+                       more.extended.end());
 }
 
 ResourceClaimPtr shared_claim(const std::vector<DeviceNeeds> &pods)

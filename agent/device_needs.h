@@ -12,9 +12,11 @@
 //   not allocated, others ask Slurm  wait until they have its devices
 //   for its devices
 //   not allocated                    GRES for its devices
+//   of its extended resources        likewise, also while it is not made yet
 #pragma once
 
 #include "agent/device_catalog.h"
+#include "agent/extended_claim.h"
 #include "agent/objects.h"
 #include "agent/resource_claim.h"
 
@@ -40,6 +42,7 @@ struct DeviceNeeds {
     std::vector<std::string> consumers;   // the uid of each one's Pod
     std::vector<DevicesWanted> wanted;    // of those without devices
     std::vector<NodeSelector> selectors;  // where the others can be used, all
+    std::vector<ExtendedNeeds> extended;  // each one's claim is among the others
 };
 
 struct ClaimFacts {
@@ -53,6 +56,7 @@ struct ClaimFacts {
     // Whether another Pod's job has been asked for with this claim's GRES.
     std::function<bool(const ResourceClaim &)> asked_by_others;
     bool admin_access = false; // its namespace may
+    ExtendedNeeds extended = {}; // what its extended resources need
 };
 
 DeviceNeeds device_needs(const Pod &pod, const ClaimFacts &facts);

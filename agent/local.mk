@@ -20,6 +20,7 @@ agent_libagent_la_SOURCES = \
 	agent/bridge_gang_claims.cc \
 	agent/bridge_dispatch.cc \
 	agent/bridge_explain.cc \
+	agent/bridge_extended.cc \
 	agent/bridge_gang.cc \
 	agent/bridge_gate.cc \
 	agent/bridge_groups.cc \

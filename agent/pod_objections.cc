@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/pod_objections.h"
 
+#include "agent/extended_resources.h"
 #include "common/units.h"
 
 #include <algorithm>
@@ -50,10 +51,12 @@ bool takes_host_ports(const Json &spec)
     return false;
 }
 
+// Of an extended one the DeviceClasses of the cluster tell: extended_claim.h.
 bool is_known(const std::string &resource)
 {
     return resource == "cpu" || resource == "memory" ||
-           resource == "ephemeral-storage" || resource == "pods";
+           resource == "ephemeral-storage" || resource == "pods" ||
+           is_extended_resource(resource);
 }
 
 // In order, each once. An amount of 0 asks for nothing.

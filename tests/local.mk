@@ -21,6 +21,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/decide_batch_test.cc \
 	tests/unit/bridge_claims_test.cc \
 	tests/unit/bridge_devices_test.cc \
+	tests/unit/bridge_extended_test.cc \
 	tests/unit/bridge_gang_claims_test.cc \
 	tests/unit/bridge_gang_test.cc \
 	tests/unit/bridge_gate_test.cc \

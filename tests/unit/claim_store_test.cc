@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/claim_store.h"
 
+#include "agent/extended_claim.h"
 #include "tests/unit/claims.h"
 
 #include <doctest/doctest.h>
@@ -42,6 +43,32 @@ TEST_CASE("a device is taken while any claim has it")
     store.remove({"default", "c"});
     CHECK(store.holder_of(gpu, "", now) == std::nullopt);
     CHECK(store.find({"default", "c"}) == nullptr);
+}
+
+TEST_CASE("what is held for a claim before it is made is that claim's then")
+{
+    ClaimStore store;
+    auto now = Clock::now();
+    store.replace({});
+    store.hold({"default", "c"}, uid_until_made("uid-web"), {gpu}, now);
+    CHECK(store.holder_of(gpu, "uid-of-c", now) == "default/c");
+    ResourceClaim made = make_claim(
+        claim_text("c", request_gpus(1), "uid-web"));
+    made.for_extended_resources = true;
+    ResourceClaim other = made; // of the same Pod, by another's hand
+    other.key.name = "d";
+    other.uid = "uid-of-d";
+    store.put(other);
+    CHECK(store.holder_of(gpu, "uid-of-d", now) == "default/c");
+
+    store.put(made);
+
+    CHECK(store.holder_of(gpu, "uid-of-c", now) == std::nullopt);
+    CHECK(store.holder_of(gpu, uid_until_made("uid-web"), now) ==
+          "default/c");
+    made.allocated = true; // with other devices than that: the watch knows
+    store.put(made);
+    CHECK(store.holder_of(gpu, "", now) == std::nullopt);
 }
 
 TEST_CASE("a device that is about to be written into a claim is taken")
