@@ -25,6 +25,9 @@ UNUSED = {"send_fail": "no held prolog is failed by the agent"}
 # Tried where there are devices, and batch jobs.
 ELSEWHERE = {"set_extra": "70-device-inventory.t",
              "write_claim": "71-claims.t", "write_claim_status": "71-claims.t",
+             **dict.fromkeys(("create_claim", "delete_claim",
+                              "set_extended_claim"),
+                             "73-extended-resources.t"),
              **dict.fromkeys(("create_pod", "put_secret", "delete_secret",
                               "set_tag"), "80-sbatch.t")}
 

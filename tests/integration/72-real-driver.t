@@ -22,6 +22,7 @@ INDEX = f"device.attributes['{dra.DRIVER}'].index"
 CLASSES = {SOLO: f"{OURS} && {INDEX} == 1", ANY: OURS}
 DEVICE_GRES = f"{SOLO}:gpu:solo,{ANY}:gpu:rest"
 GRES = "gpu:rest:3,gpu:solo:1"
+RESOURCE = "devices.test/any"  # of the class ANY
 # No index is the number in its device's name, and the types are interleaved.
 ORDER = "gpu-2 gpu-3 gpu-1 gpu-0"
 _missing = dra.why_missing()
@@ -146,6 +147,38 @@ def several():
     equal(dra.devices_seen("many", "solo"), "gpu-1", "of request solo")
     equal(claims.devices_in(claims.get("mixed")).split()[0], "gpu-1",
           "the claim's first")
+
+
+@case
+def extended_resources():
+    """resources that DeviceClasses offer: each container sees the devices of its
+    requests, an init container those of a later one among its own; the claim for
+    them goes with the Pod"""
+    body = bed.pod("extres", real=True, cpu="100m", command=dra.COMMAND)
+    spec = body["spec"]
+
+    def asking(name, resource, count):
+        amounts = {resource: str(count)}
+        return {**spec["containers"][0], "name": name, "resources": {
+            "requests": {"cpu": "50m", **amounts}, "limits": amounts}}
+    implicit = f"deviceclass.resource.kubernetes.io/{SOLO}"
+    spec["initContainers"] = [{**asking("init", RESOURCE, 2), "command": [
+        "sh", "-c", "env; echo that is all"]}]
+    spec["containers"] = [asking("main", RESOURCE, 1),
+                          asking("solo", implicit, 1)]
+    bed.create(body)
+    bed.wait_phase("extres", "Running", 60)
+    init, main, solo = (set(dra.devices_seen("extres", name).split())
+                        for name in ("init", "main", "solo"))
+    equal(solo, {"gpu-1"}, "of the class's own name")
+    check(len(main) == 1 and main < init and len(init) == 2,
+          f"main has {main}, init {init}")
+    seen = " ".join(sorted(init | solo))
+    equal(seen, dra.devices_of_job("extres"), "containers and Slurm")
+    equal(seen, dra.devices_claimed("extres"), "containers and claim")
+    bed.delete("extres")
+    bed.wait_gone("extres")
+    wait_for("the claim to go", lambda: not claims.all_claims())
 
 
 @case
@@ -301,7 +334,8 @@ def start():
     dra.stop()
     drop_classes()
     for name, cel in CLASSES.items():
-        devices.device_class(name, cel)
+        more = {"extendedResourceName": RESOURCE} if name == ANY else {}
+        devices.device_class(name, cel, **more)
     wait_for("the agent", bed.serves)
 
 

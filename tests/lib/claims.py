@@ -9,6 +9,7 @@ API = devices.API
 CLASS = "any.devices.test"
 A100 = "a100.devices.test"
 FINALIZER = "resource.kubernetes.io/delete-protection"
+EXTENDED = "resource.kubernetes.io/extended-resource-claim"
 DOMAIN = devices.DRIVER
 
 
@@ -78,6 +79,20 @@ def of_template(pod, entry="gpu"):
         if status["name"] == entry:
             return get(status["resourceClaimName"])
     return None
+
+
+def extended_status(pod):
+    """What the Pod's status says of the claim for its extended resources."""
+    return (bed.get(pod) or {}).get("status", {}) \
+        .get("extendedResourceClaimStatus")
+
+
+def of_extended(pod):
+    """Those that were made for the Pod's extended resources."""
+    uid = bed.get(pod)["metadata"]["uid"]
+    return [one for one in all_claims()
+            if EXTENDED in one["metadata"].get("annotations", {}) and
+            [o["uid"] for o in one["metadata"]["ownerReferences"]] == [uid]]
 
 
 def results(made):

@@ -26,11 +26,11 @@ def names_of(kind):
             for item in bed.api("GET", f"{API}/{kind}")["items"]]
 
 
-def device_class(name, cel):
+def device_class(name, cel, **spec):
     bed.api("POST", f"{API}/deviceclasses", {
         "apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass",
         "metadata": {"name": name},
-        "spec": {"selectors": [{"cel": {"expression": cel}}]}})
+        "spec": {"selectors": [{"cel": {"expression": cel}}], **spec}})
 
 
 def device(name, taint=None):

@@ -445,6 +445,8 @@ def foreign(world):
 
 # ---- ResourceClaims
 
+EXTENDED = "resource.kubernetes.io/extended-resource-claim"
+
 
 def _claim_name(claim):
     meta = claim["metadata"]
@@ -486,8 +488,11 @@ def claim_elsewhere(world):
         meta, node = pod["metadata"], pod["spec"]["nodeName"]
         made = {s["name"]: s.get("resourceClaimName") for s in
                 pod["status"].get("resourceClaimStatuses", [])}
-        for entry in pod["spec"].get("resourceClaims", []):
-            name = entry.get("resourceClaimName") or made.get(entry["name"])
+        names = [entry.get("resourceClaimName") or made.get(entry["name"])
+                 for entry in pod["spec"].get("resourceClaims", [])]
+        names.append(pod["status"].get("extendedResourceClaimStatus", {})
+                     .get("resourceClaimName"))
+        for name in names:
             claim = claims.get((meta["namespace"], name)) if name else None
             if name and not claim:
                 yield _name(pod), f"its ResourceClaim {name} is gone"
@@ -496,6 +501,20 @@ def claim_elsewhere(world):
             elif name and _node_of(claim) not in (None, node):
                 yield (_name(pod), f"it is on {node}, {_claim_name(claim)} on "
                        f"{_node_of(claim)}")
+
+
+@rule
+def extended_twice(world):
+    """At most one claim was made for a Pod's extended resources."""
+    made = collections.defaultdict(list)
+    for claim in world.claims:
+        meta = claim["metadata"]
+        if meta.get("annotations", {}).get(EXTENDED) == "true":
+            for owner in meta.get("ownerReferences", []):
+                made[owner["uid"]].append(_claim_name(claim))
+    for uid, names in made.items():
+        if len(names) > 1:
+            yield f"Pod {uid}", "it has " + " and ".join(sorted(names))
 
 
 def _node_of(claim):
