@@ -321,8 +321,8 @@ TEST_CASE("a Pod that lives without its job gets one with as many devices")
     Cluster world;
     world.create(asking("web", 2));
     world.run_containers("web");
-    world.slurm.forget(1);
-    world.pass(seconds(30));
+    world.slurm.purge(1);
+    world.pass(seconds(90));
 
     CHECK(world.node_of("web") == "kn1");
     CHECK(world.only_job().asked.gres_per_task == "gres/gpu:g:2");
