@@ -102,12 +102,12 @@ Action bind_with_devices(const Gang &gang, std::vector<std::string> nodes)
     const GangDevices &devices = *gang.devices;
     if (devices.unread)
         return Look{job.ref};
+    if (!devices.plan.misfit.empty())
+        return Renew{job.ref, job.tag.generation + 1, devices.plan.misfit};
     if (!devices.objection.empty())
         return Wait{not_bound_words(job.ref, devices.objection)};
     if (!devices.why.empty())
         return Wait{devices.why};
-    if (!devices.plan.misfit.empty())
-        return Renew{job.ref, job.tag.generation + 1, devices.plan.misfit};
     if (!devices.plan.wait.empty())
         return Wait{not_bound_words(job.ref, devices.plan.wait)};
     return Bind{job.ref, std::move(nodes), {}, devices.plan.claims};

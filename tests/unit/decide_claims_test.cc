@@ -107,6 +107,10 @@ TEST_CASE("what an allocation with devices leads to")
     CHECK(std::holds_alternative<Look>(decided({.unread = true})));
     CHECK(std::holds_alternative<Renew>(
         decided({.plan = {.misfit = "they are others"}})));
+    // It is told as well why the next job has to wait.
+    CHECK(std::holds_alternative<Renew>(decided(
+        {.why = "That claim is somebody else's.",
+         .plan = {.misfit = "the API server refused it"}})));
     auto wait = decided({.plan = {.wait = "it is taken"}});
     REQUIRE(std::holds_alternative<Wait>(wait));
     CHECK(std::get<Wait>(wait).why.contains("it is taken"));
