@@ -30,6 +30,10 @@ Result<ClaimPlan> with_claim_made(const ClaimPlan &plan, const Pod &pod,
                     "the ResourceClaim " + plan.key.name +
                         " was made for something else, but has the name that "
                         "its extended resources' must have");
+    if (!asks_as(claim->claim, plan.body))
+        return fail(Code::rejected,
+                    "the ResourceClaim " + plan.key.name +
+                        " is not what its extended resources need");
     made.uid = claim->claim.uid;
     return made;
 }
@@ -66,7 +70,9 @@ Result<> remove_extended(const Pod &pod, Kube &kube)
         return {};
     if (!there)
         return std::unexpected(there.error());
-    if (!is_extended_claim(there->claim, pod) || there->claim.deleting)
+    bool others_have_it = there->claim.deleting &&
+                          !there->claim.is_reserved_for(pod.uid);
+    if (!is_extended_claim(there->claim, pod) || others_have_it)
         return {};
     return release_claims(pod, {{key, there->claim.uid, pod.uid, true}}, kube);
 }

@@ -12,7 +12,8 @@
 namespace bridge {
 
 // The plan with the uid of its claim, which is made unless it is there: by an
-// earlier try, of whatever agent. Code::rejected when another has its name.
+// earlier try, of whatever agent. Code::rejected when another has
+// its name, or one that asks for something else.
 Result<ClaimPlan> with_claim_made(const ClaimPlan &plan, const Pod &pod,
                                   Kube &kube);
 

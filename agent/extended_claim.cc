@@ -277,6 +277,12 @@ bool is_extended_claim(const ResourceClaim &claim, const Pod &pod)
     return claim.for_extended_resources && claim.owner_uid == pod.uid;
 }
 
+bool asks_as(const ResourceClaim &claim, const std::string &body)
+{
+    auto json = Json::parse(body);
+    return json && asks_the_same(claim, resource_claim_from(*json, body));
+}
+
 std::string uid_until_made(const std::string &pod_uid)
 {
     return "extended resources of " + pod_uid;

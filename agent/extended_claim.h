@@ -39,6 +39,10 @@ ObjectKey extended_claim_key(const Pod &pod);
 // It was made for that Pod's extended resources.
 bool is_extended_claim(const ResourceClaim &claim, const Pod &pod);
 
+// It asks for what the claim that the body makes asks for, and for nothing else:
+// its owner may have made it in our place.
+bool asks_as(const ResourceClaim &claim, const std::string &body);
+
 // In place of the uid of a claim that is yet to be made for that Pod.
 std::string uid_until_made(const std::string &pod_uid);
 

@@ -114,6 +114,35 @@ TEST_CASE("a claim of the name that is somebody else's is left alone")
     CHECK(s.kube.claims().size() == 1);
 }
 
+TEST_CASE("a claim that its owner made in our place must ask for the same")
+{
+    Setting s;
+    std::string other = s.plan.body;
+    std::string one = "\"count\":1";
+    REQUIRE(other.contains(one));
+    other.replace(other.find(one), one.size(), "\"count\":2");
+    REQUIRE(s.kube.create_claim("default", other));
+
+    auto said = s.reserve();
+
+    REQUIRE_FALSE(said);
+    CHECK(said.error().code == Code::rejected);
+    CHECK(said.error().message.contains("is not what its extended"));
+    CHECK_FALSE(s.claim().allocated);
+}
+
+TEST_CASE("what is being deleted is given back all the same")
+{
+    Setting s;
+    REQUIRE(s.reserve());
+    REQUIRE(s.kube.delete_claim(s.plan.key, s.claim().uid));
+    REQUIRE(s.claim().deleting);
+
+    REQUIRE(remove_extended(s.pod, s.kube));
+
+    CHECK(s.kube.claims().empty());
+}
+
 TEST_CASE("a full quota is told as it is")
 {
     Setting s;
