@@ -116,11 +116,21 @@ DeviceClaims ClaimStore::owners() const
 void ClaimStore::index(const ResourceClaim &claim)
 {
     for (const DeviceId &device : claim.devices) {
-        auto &holders = taken_[device];
-        holders[claim.uid] = {claim.key, claim.allocated_by_us};
-        if (holders.size() > 1)
-            twice_.insert(device);
+        taken_[device][claim.uid] = {claim.key, claim.allocated_by_us,
+                                     claim.in_shares.contains(device)};
+        note_twice(device);
     }
+}
+
+void ClaimStore::note_twice(const DeviceId &device)
+{
+    const auto &holders = taken_[device];
+    bool all_share = std::ranges::all_of(
+        holders, [](const auto &holder) { return holder.second.in_share; });
+    if (holders.size() > 1 && !all_share)
+        twice_.insert(device);
+    else
+        twice_.erase(device);
 }
 
 void ClaimStore::unindex(const ResourceClaim &claim)
@@ -128,8 +138,7 @@ void ClaimStore::unindex(const ResourceClaim &claim)
     for (const DeviceId &device : claim.devices)
         if (auto found = taken_.find(device); found != taken_.end()) {
             found->second.erase(claim.uid);
-            if (found->second.size() < 2)
-                twice_.erase(device);
+            note_twice(device);
             if (found->second.empty())
                 taken_.erase(found);
         }

@@ -53,13 +53,15 @@ class ClaimStore {
     // has allocated.
     DeviceClaims owners() const;
 
-    // Devices that more than one claim has, which nobody may ever do.
+    // Devices that more than one claim has, not all of them in shares, which
+    // nobody may ever do.
     const std::set<DeviceId> &taken_twice() const { return twice_; }
 
   private:
     struct Holder {
         ObjectKey claim;
         bool ours = false;
+        bool in_share = false;
     };
     struct Held {
         ObjectKey claim;
@@ -69,6 +71,7 @@ class ClaimStore {
     void take_over_hold(const ResourceClaim &claim);
     void index(const ResourceClaim &claim);
     void unindex(const ResourceClaim &claim);
+    void note_twice(const DeviceId &device);
 
     bool listed_ = false;
     std::map<ObjectKey, ResourceClaimPtr> claims_;

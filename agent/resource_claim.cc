@@ -190,10 +190,14 @@ bool wrote_allocation(const Json &fields)
 void read_status(const Json &status, ResourceClaim &claim)
 {
     claim.allocated = status.at("allocation").is_object();
-    for (const Json &result : status.items("allocation/devices/results"))
-        if (!result.flag("adminAccess"))
-            claim.devices.push_back({result.text("driver"), result.text("pool"),
-                                     result.text("device")});
+    for (const Json &result : status.items("allocation/devices/results")) {
+        if (result.flag("adminAccess"))
+            continue;
+        claim.devices.push_back({result.text("driver"), result.text("pool"),
+                                 result.text("device")});
+        if (!result.text("shareID").empty())
+            claim.in_shares.insert(claim.devices.back());
+    }
     Json places = status.at("allocation/nodeSelector");
     if (places.present()) { // one that is not understood: nowhere
         claim.places = node_selector(places).value_or(NodeSelector{});

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,6 +79,7 @@ struct ResourceClaim {
     bool allocated = false;
     bool allocated_by_us = false;  // as the API server remembers it
     std::vector<DeviceId> devices; // allocated; without those of adminAccess
+    std::set<DeviceId> in_shares;  // of these it has only a share (shareID)
     // Where they can be used; nothing: everywhere.
     std::optional<NodeSelector> places;
     std::vector<ClaimConsumer> reserved_for;

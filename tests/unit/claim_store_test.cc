@@ -13,13 +13,15 @@ namespace {
 
 const DeviceId gpu{"gpu.example.com", "kn1", "gpu-0"};
 
-ResourceClaim with_device(const std::string &name, const std::string &device)
+// more: of the result, such as R"(,"shareID":"…")".
+ResourceClaim with_device(const std::string &name, const std::string &device,
+                          const std::string &more = {})
 {
     return make_claim(claim_text(
         name, request_gpus(1), "",
         R"({"allocation":{"devices":{"results":[{"request":"gpu","driver":)"
         R"("gpu.example.com","pool":"kn1","device":")" +
-            device + R"("}]}}})"));
+            device + '"' + more + R"(}]}}})"));
 }
 
 } // namespace
@@ -108,4 +110,19 @@ TEST_CASE("a device in two claims is noticed")
     store.remove({"default", "c"});
     CHECK(store.taken_twice().empty());
     CHECK(store.holder_of(gpu, "", Clock::now()) == "default/d");
+}
+
+TEST_CASE("a device that several claims have shares of is where it should be")
+{
+    std::string share = R"(,"shareID":"8f4474d0-b89b-4660-ae22-ba4ddc3c74ff")";
+    ClaimStore store;
+    store.replace({with_device("c", "gpu-0", share),
+                   with_device("d", "gpu-0", share)});
+    CHECK(store.taken_twice().empty());
+    CHECK(store.holder_of(gpu, "uid-of-c", Clock::now()) == "default/d");
+
+    store.put(with_device("e", "gpu-0")); // that one has all of it
+    CHECK(store.taken_twice() == std::set<DeviceId>{gpu});
+    store.remove({"default", "e"});
+    CHECK(store.taken_twice().empty());
 }
