@@ -23,6 +23,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/bridge_devices_test.cc \
 	tests/unit/bridge_extended_test.cc \
 	tests/unit/bridge_gang_claims_test.cc \
+	tests/unit/bridge_gang_extended_test.cc \
 	tests/unit/bridge_gang_test.cc \
 	tests/unit/bridge_gate_test.cc \
 	tests/unit/bridge_groups_test.cc \

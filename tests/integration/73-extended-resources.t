@@ -200,17 +200,6 @@ def no_class():
         devices.drop("deviceclasses", "late.devices.test")
 
 
-@case
-def in_a_gang():
-    """Pods of a gang with extended resources are refused with a sentence"""
-    body = bed.pod("member", annotations={"slurmk8s/gang-size": "1"},
-                   containers=[container("main", gpu=1)])
-    body["metadata"]["labels"] = {"slurmk8s/gang": "g"}
-    bed.create(body)
-    bed.wait_words("member", "extended resources are not supported")
-    equal(bed.jobs_of("member"), [], "its jobs")
-
-
 def killed_at(point, name):
     if faults.alive():
         bed.ctl("kill", "slurmk8sd")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Gangs whose Pods have ResourceClaims: one job has GRES for all, each Pod gets
-devices of its own out of what the job has on its node, and all of them have theirs
-before the first is bound."""
+"""Gangs whose Pods have ResourceClaims, or extended resources: one job has GRES for
+all, each Pod gets devices of its own out of what the job has on its node, and all of
+them have theirs before the first is bound."""
 import pathlib
 import sys
 
@@ -20,6 +20,7 @@ from tap import case, check, equal, never, run, wait_for
 
 CLASSES = {claims.CLASS: f"device.driver == '{devices.DRIVER}'"}
 GRES = f"{claims.CLASS}:gpu:any"
+RESOURCE = "devices.test/gpu"  # of that class
 NODES = ("kn1", "kn2")
 DEVICES = ("a0", "a1", "h2", "h3")
 
@@ -39,6 +40,17 @@ def create(gang, count, size=None, **options):
     """Pods of that gang, with a claim of the template each; their names."""
     for name in names(gang, count):
         member(name, gang, size or count, **options)
+    return names(gang, count)
+
+
+def create_asking(gang, count, devices_each=2):
+    """Pods of that gang, whose containers ask for so many of RESOURCE."""
+    for name in names(gang, count):
+        body = gangs.member(name, gang, count)
+        asks = body["spec"]["containers"][0]["resources"]
+        asks["limits"] = {RESOURCE: str(devices_each)}
+        asks["requests"][RESOURCE] = str(devices_each)
+        bed.create(body)
     return names(gang, count)
 
 
@@ -67,7 +79,8 @@ def wait_running(pods, seconds=40):
 
 
 def claim_of(name):
-    return claims.of_template(name)
+    return claims.of_template(name) or \
+        next(iter(claims.of_extended(name)), None)
 
 
 def in_claims(pods):
@@ -274,6 +287,64 @@ def cancelled_between_claims():
 
 
 @case
+def extended_resources():
+    """Pods that ask for a resource of the DeviceClass, and the agent is killed
+    after each kind of write: one claim for each, named on its Pod before any Pod
+    is bound"""
+    bed.ctl("kill", "slurmk8sd")
+    pods = create_asking("asks", 4)
+    for point in ("create_claim:after", "write_claim_status:after",
+                  "set_extended_claim:after", "bind:before"):
+        faults.Fault(point).wait_dead()
+        equal([n for n in pods if node_of(n)], [], f"bound at {point}")
+    for name in pods:
+        (one,) = claims.of_extended(name)
+        equal(claims.extended_status(name)["resourceClaimName"],
+              one["metadata"]["name"], f"the claim that {name} names")
+    bed.ctl("start", "slurmk8sd")
+    wait_running(pods, 60)
+    got, given = check_shared_out("asks", pods)
+    equal(got, given, "the devices in claims, and Slurm's")
+    equal(len(jobs_of("asks")), 1, "jobs")
+    bed.end(*pods)
+    wait_for("the claims to go", lambda: not claims.all_claims())
+
+
+@case
+def extended_given_back():
+    """the same, killed between the claims: the job fails with a node, and the
+    claims are made anew elsewhere; or somebody cancels it, and none is left"""
+    bed.ctl("kill", "slurmk8sd")
+    pods = create_asking("lost", 2)
+    faults.Fault("write_claim_status:after").wait_dead()
+    first = {one["metadata"]["uid"] for one in claims.all_claims()}
+    check(first, "a claim is made")
+    node = job_of("lost")["nodes"]
+    bed.run("scontrol", "update", f"NodeName={node}", "State=DOWN",
+            "Reason=test")
+    try:
+        bed.ctl("start", "slurmk8sd")
+        wait_bound(pods, 90)
+        check(node not in map(node_of, pods), "they are elsewhere")
+        check_shared_out("lost", pods)
+        now = {one["metadata"]["uid"] for one in claims.all_claims()}
+        equal(first & now, set(), "claims of before")
+    finally:
+        bed.run("scontrol", "update", f"NodeName={node}", "State=RESUME")
+    bed.end(*pods)
+    wait_for("the claims to go", lambda: not claims.all_claims())
+
+    bed.ctl("kill", "slurmk8sd")
+    pods = create_asking("off", 4)
+    faults.Fault("write_claim_status:after").wait_dead()
+    bed.run("scancel", str(job_of("off")["job_id"]))
+    bed.ctl("start", "slurmk8sd")
+    for name in pods:
+        bed.wait_phase(name, "Failed")
+    wait_for("the claims to go", lambda: not claims.all_claims())
+
+
+@case
 def member_made_again():
     """a member is deleted and made again while the gang runs: it gets the devices
     of that seat"""
@@ -384,7 +455,7 @@ def start():
                     "ResizeDelay=2\nNodeInterval=1\n", drop_all)
     drop_all()
     for name, cel in CLASSES.items():
-        devices.device_class(name, cel)
+        devices.device_class(name, cel, extendedResourceName=RESOURCE)
     for node in NODES:
         devices.publish(node, [device(d) for d in DEVICES])
 

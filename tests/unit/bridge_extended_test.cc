@@ -61,14 +61,6 @@ struct Cluster : World {
     }
 };
 
-std::string devices_of(const ResourceClaim &claim)
-{
-    std::string text;
-    for (const DeviceId &device : claim.devices)
-        text += (text.empty() ? "" : " ") + device.pool + "/" + device.device;
-    return text;
-}
-
 std::size_t position(const FakeKube &kube, const std::string &what)
 {
     auto calls = kube.calls();
@@ -326,16 +318,4 @@ TEST_CASE("a Pod that lives without its job gets one with as many devices")
 
     CHECK(world.node_of("web") == "kn1");
     CHECK(world.only_job().asked.gres_per_task == "gres/gpu:g:2");
-}
-
-TEST_CASE("Pods of a gang with extended resources are refused")
-{
-    Cluster world;
-    Pod pod = make_member("web", "1");
-    pod.extended = asking("web").extended;
-    world.create(pod);
-    world.pass(seconds(5));
-
-    CHECK(world.said_on("web").contains("extended resources are not supported"));
-    CHECK(world.slurm.count("submit") == 0);
 }

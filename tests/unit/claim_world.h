@@ -17,7 +17,9 @@ struct ClaimWorld : World {
         conf.resize_delay = std::chrono::seconds(1);
         conf.node_interval = std::chrono::seconds(1);
         slurm.gres_types = {"gpu"};
-        device_classes = {make_class()};
+        DeviceClass offers = make_class();
+        offers.extended_resource_name = "example.com/gpu";
+        device_classes = {offers};
         nodes.clear();
         for (int i = 1; i <= node_count; i++) {
             std::string name = "kn" + std::to_string(i);
