@@ -246,6 +246,7 @@ class Bridge {
 
     // bridge_placement.cc: which Nodes are such as the Pods ask for
     void note_placement(GangEntry &entry);
+    void narrow(Gang &gang, const std::vector<NodeSelector> &selectors);
     PlacementTable::State need_placement(const Gang &gang,
                                          const PredicatePtr &predicate);
     std::string why_nowhere(const Gang &gang);
@@ -271,6 +272,8 @@ class Bridge {
     const Node *only_node_of(const Device &device) const;
     bool asked_by_others(const Gang &gang, const ResourceClaim &claim);
     std::vector<ClaimHold> holds_of(const Pod &pod) const;
+
+    // bridge_device_plan.cc: which devices of a job they get
     std::string gres_of_living(const Pod &pod, const DeviceNeeds &needs);
     void plan_for_job(GangEntry &entry, const DeviceNeeds &needs,
                       GangDevices &devices);
@@ -278,18 +281,19 @@ class Bridge {
                              const DeviceNeeds &needs, bool may_exceed);
     Result<std::vector<DevicePtr>> given_devices(const Job &job,
                                                  std::size_t node);
+    void note_claim_delay(GangEntry &entry);
     void await_devices(GangEntry &entry, GangDevices &devices);
     std::vector<NodeSelector> but_for_excluded(GangEntry &entry);
     void exclude_node(GangEntry &entry);
     void note_claims_refused(GangEntry &entry, const ClaimsRefused &refused);
     void hold_devices(const Bind &bind);
+
     // bridge_extended.cc: extended resources, which claims of ours stand for
     bool may_use_extended(GangEntry &entry, GangDevices &devices);
     ExtendedNeeds extended_needs_of(GangEntry &entry, const Pod &pod);
     std::string why_by_plugin(const Pod &pod, const std::string &node) const;
     void note_extended_off();
     std::optional<ClaimHold> extended_hold(const Pod &pod) const;
-    void narrow(Gang &gang, const std::vector<NodeSelector> &selectors);
 
     // bridge_gang_claims.cc: the same of Pods that belong together
     void read_gang_needs(GangEntry &entry, GangDevices &devices);

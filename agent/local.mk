@@ -17,6 +17,7 @@ agent_libagent_la_SOURCES = \
 	agent/bridge_batch.cc \
 	agent/bridge_devices.cc \
 	agent/bridge_claims.cc \
+	agent/bridge_device_plan.cc \
 	agent/bridge_gang_claims.cc \
 	agent/bridge_dispatch.cc \
 	agent/bridge_explain.cc \
