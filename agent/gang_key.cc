@@ -61,7 +61,7 @@ void read_sizes(GangKey &key, const TextMap &annotations,
     else if (*minimum > key.size)
         key.objection = std::string("annotation ") + names::gang_min_annotation +
                         " must not be more than " + names::gang_size_annotation;
-    key.minimum = minimum.value_or(key.size);
+    key.minimum = std::min(minimum.value_or(key.size), key.size);
 }
 
 // Of the Pod among those of its controller, and of that one among its peers.

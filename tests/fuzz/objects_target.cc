@@ -92,7 +92,8 @@ void pod(std::string_view input)
     (void)generation_of(gang);
     End end = end_of(gang);
     promise(end.status >= 0);
-    if (pod.gang && !pod.uid.empty())
+    // The API server makes the uid, never with a slash.
+    if (pod.gang && !pod.uid.empty() && !pod.uid.contains('/'))
         grouped(gang);
     if (!objection_to(gang).empty())
         return;
