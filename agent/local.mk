@@ -123,6 +123,7 @@ agent_libagent_la_SOURCES = \
 	agent/node_patch.h \
 	agent/node_plan.cc agent/node_plan.h \
 	agent/node_removal.cc agent/node_removal.h \
+	agent/node_creation.cc agent/node_creation.h \
 	agent/node_step.h \
 	agent/node_sync.cc agent/node_sync.h \
 	agent/node_use.cc agent/node_use.h \

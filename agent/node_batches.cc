@@ -70,6 +70,23 @@ std::vector<NodeBatch> batches_of(const std::vector<NodeStep> &steps,
     return full;
 }
 
+std::optional<NodeBatch> without(const NodeBatch &batch,
+                                 const std::set<std::string> &nodes)
+{
+    NodeBatch rest{batch.step, {}};
+    std::string &names = node_of(rest.step);
+    names.clear();
+    for (const std::string &node : batch.nodes) {
+        if (nodes.contains(node))
+            continue;
+        names += (names.empty() ? "" : ",") + node;
+        rest.nodes.push_back(node);
+    }
+    if (rest.nodes.empty())
+        return std::nullopt;
+    return rest;
+}
+
 NodeStep step_for(const NodeStep &step, const std::string &node)
 {
     NodeStep one = step;

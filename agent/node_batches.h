@@ -4,6 +4,8 @@
 
 #include "agent/node_step.h"
 
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,10 @@ struct NodeBatch {
 // holds its locks for that long.
 std::vector<NodeBatch> batches_of(const std::vector<NodeStep> &steps,
                                   std::size_t most = 500);
+
+// What of it is for others than these nodes; nothing if that is none.
+std::optional<NodeBatch> without(const NodeBatch &batch,
+                                 const std::set<std::string> &nodes);
 
 // The same step for one of them.
 NodeStep step_for(const NodeStep &step, const std::string &node);

@@ -2,8 +2,7 @@
 #include "agent/node_carry.h"
 
 #include "agent/node_batches.h"
-
-#include <algorithm>
+#include "agent/node_creation.h"
 
 namespace bridge {
 
@@ -36,13 +35,25 @@ class Carrier {
   public:
     explicit Carrier(Slurm &slurm) : slurm_(slurm) {}
 
+    // A node that could not be made, or has not been told what its GRES are,
+    // gets no features: no job may start there.
     void carry(const NodeBatch &batch)
     {
-        if (std::holds_alternative<SetExtra>(batch.step) && has_failed(batch))
-            return; // it says what a node is that was not made so
+        if (!std::holds_alternative<SetExtra>(batch.step) &&
+            !std::holds_alternative<SetFeatures>(batch.step))
+            carry_all(batch);
+        else if (auto rest = without(batch, outcome.failed))
+            carry_all(*rest);
+    }
+
+    CarryOutcome outcome;
+
+  private:
+    void carry_all(const NodeBatch &batch)
+    {
         auto done = std::visit(Carry{slurm_}, batch.step);
         if (done)
-            return;
+            return note_new(batch.step);
         if (batch.nodes.size() == 1)
             return fail_one(batch.nodes.front(), done.error());
         // One of them is in the way of the others: which one?
@@ -50,14 +61,13 @@ class Carrier {
             carry_alone(step_for(batch.step, node), node);
     }
 
-    CarryOutcome outcome;
-
-  private:
-    bool has_failed(const NodeBatch &batch) const
+    // Of the features that a new node gets afterwards no partition is made.
+    void note_new(const NodeStep &step)
     {
-        return std::ranges::any_of(batch.nodes, [&](const std::string &node) {
-            return outcome.failed.contains(node);
-        });
+        const auto *create = std::get_if<CreateNode>(&step);
+        made_new_ |= create && is_new(create->node);
+        if (made_new_ && std::holds_alternative<SetFeatures>(step))
+            outcome.rebuild_due = true;
     }
 
     // slurmctld makes those before the first that fails, and then forgets to
@@ -66,7 +76,7 @@ class Carrier {
     {
         auto done = std::visit(Carry{slurm_}, step);
         if (done)
-            return;
+            return note_new(step);
         if (const auto *create = std::get_if<CreateNode>(&step)) {
             outcome.rebuild_due = true;
             if (slurm_.set_features(node, create->node.features,
@@ -83,6 +93,7 @@ class Carrier {
     }
 
     Slurm &slurm_;
+    bool made_new_ = false;
 };
 
 } // namespace

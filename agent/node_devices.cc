@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/node_devices.h"
 
+#include "agent/node_creation.h"
 #include "agent/node_gres.h"
 
 #include <algorithm>
@@ -76,6 +77,15 @@ bool belongs(const Result<DeviceIndex> &said,
     return said && covers(said->counts(), counts);
 }
 
+// It was made by an agent that ended before it had said what its GRES are, and
+// nobody has been given any of them.
+bool is_untold(const SlurmNode &known, const std::string &word)
+{
+    GresUsed used = gres_used(known.gres_used);
+    return is_new(known) && word.empty() && used.indexes.empty() &&
+           used.unknown.empty();
+}
+
 // What extra says. slurmctld may lose that, and people overwrite it.
 Result<DeviceIndex> written_index(const DeviceFacts &facts,
                                   const SlurmNode *known,
@@ -133,14 +143,18 @@ NodeDevices plan_devices(const DeviceFacts &facts, const Node &node,
         target.update(now, {});
     }
     target.compact(now);
-    if (!known)
+    bool told_now = !trusted && known && is_untold(*known, word) &&
+                    same(target.counts(), counts);
+    if (!known || told_now)
         made.index = target;
     describe(made, target, extra);
-    if (!trusted)
+    if (told_now)
+        made.extra = made.made_extra;
+    else if (!trusted)
         made.misfit = "nothing says which devices its GRES are";
     else if (!same(target.counts(), counts) || target != made.index)
         made.misfit = "its devices are others";
-    if (!trusted)
+    if (!made.misfit.empty() && !trusted)
         made.complaint = std::format(
             "node {}: {}{}; it is made anew when it is idle", known->name,
             made.misfit, said ? "" : " (" + said.error().message + ")");

@@ -3,6 +3,7 @@
 
 #include "agent/hybrid_size.h"
 #include "agent/node_claims.h"
+#include "agent/node_creation.h"
 #include "agent/node_devices.h"
 #include "agent/node_features.h"
 #include "agent/node_words.h"
@@ -23,7 +24,8 @@ bool has_pin(const SlurmNode &node)
 // An external node with our feature is one that we made.
 bool ours(const SlurmNode &node)
 {
-    return node.external && has_word(node.features, names::feature);
+    return node.external &&
+           (has_word(node.features, names::feature) || is_new(node));
 }
 
 bool drained_by_us(const SlurmNode &known)
@@ -218,9 +220,7 @@ class Planner {
             return; // it would have to be made anew
         plan_.nodes[wish.name] = node.name;
         (void)devices_of(node, nullptr, wish);
-        plan_.steps.push_back(CreateNode{wish});
-        if (!wish.extra.empty())
-            plan_.steps.push_back(SetExtra{wish.name, wish.extra});
+        add_creation(plan_.steps, wish);
         if (std::string why = why_drained(node); !why.empty())
             plan_.steps.push_back(DrainNode{wish.name, drain_mark + why});
         else if (cordoned_by_us(node)) // Slurm has forgotten an administrator's
@@ -235,8 +235,10 @@ class Planner {
         if (!known.external)
             plan_.hybrid.insert(known.name);
         plan_size(node, known, wish);
-        plan_features(known,
-                      features_for(known, wish.features, in_.feature_labels));
+        bool untold = is_new(known) && in_.count_devices && !in_.devices;
+        if (!untold) // which devices its GRES are
+            plan_features(known, features_for(known, wish.features,
+                                              in_.feature_labels));
         if (!wish.topology.empty() && wish.topology != known.topology)
             plan_.steps.push_back(SetTopology{known.name, wish.topology});
         plan_state(node, known);

@@ -3,6 +3,7 @@
 
 #include "agent/node_address.h"
 #include "agent/node_carry.h"
+#include "agent/node_creation.h"
 #include "agent/node_gres.h"
 #include "agent/node_removal.h"
 #include "agent/shadow_plan.h"
@@ -256,9 +257,7 @@ class Syncer {
     void make_anew(const Misfit &misfit, std::vector<NodeStep> &steps)
     {
         const NodeDescription &wish = misfit.wish;
-        steps.push_back(CreateNode{wish});
-        if (!wish.extra.empty())
-            steps.push_back(SetExtra{wish.name, wish.extra});
+        add_creation(steps, wish);
         // Where this fails the next sync sees what there is.
         result_.devices.erase(wish.name);
         if (auto index = DeviceIndex::parse(device_word(wish.extra));

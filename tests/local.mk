@@ -222,6 +222,7 @@ tests_fuzz_fuzz_SOURCES = \
 	agent/hybrid_size.cc \
 	agent/node_address.cc \
 	agent/node_batches.cc \
+	agent/node_creation.cc \
 	agent/node_carry.cc \
 	agent/node_claims.cc \
 	agent/node_devices.cc \

@@ -119,6 +119,9 @@ TEST_CASE("what is no size is refused in words")
             "slurmk8s/gang-min must be a number of Pods"));
     }
     CHECK(objection_to_sizes("8", "9").contains("must not be more than"));
+    CHECK(key_of({{"slurmk8s/gang", "train"}}, {{"slurmk8s/gang-size", "8"},
+                                                {"slurmk8s/gang-min", "9"}})
+              ->minimum == 8);
     CHECK(objection_to_sizes("8\n\x1b[2J").find('\x1b') == std::string::npos);
     CHECK(objection_to_sizes(std::string(10000, '9')).size() < 300);
 }

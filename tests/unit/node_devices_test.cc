@@ -76,6 +76,7 @@ class Bed {
                             slot.id.device;
         return text;
     }
+    void forget_slices() { inventory_ = nullptr; }
     void restart() // of the agent
     {
         state = {};
@@ -134,6 +135,66 @@ TEST_CASE("a node is made with its devices, and then told which they are")
     bed.sync();
     CHECK(bed.slurm.count("set_extra") == 1);
     CHECK(bed.slurm.count("create_node") == 1);
+}
+
+TEST_CASE("a node is of no partition before its devices are said")
+{
+    Bed bed;
+    bed.nodes = {make_node("n1"), make_node("n2")};
+    bed.publish_slices({make_slice("n1", {"a0"}), make_slice("n2", {"a0"})});
+    bed.state.rebuild_due = false;
+    bed.sync();
+
+    CHECK(bed.slurm.created("n1")->features == "k8s_new");
+    CHECK(bed.slurm.node("n1").features == "k8s");
+    CHECK(bed.slurm.node("n2").features == "k8s");
+    CHECK(bed.slurm.count("set_features") == 1); // of both at once
+    CHECK(bed.slurm.count("rebuild_partitions") == 1);
+    bed.sync();
+    CHECK(bed.slurm.count("set_features") == 1);
+    CHECK(bed.slurm.count("rebuild_partitions") == 1);
+}
+
+TEST_CASE("what a crash left of a new node is done by the next life")
+{
+    for (const char *left : {"set_extra", "set_features"}) {
+        CAPTURE(left);
+        Bed bed;
+        bed.publish({"a0", "a1", "h2"});
+        bed.slurm.fail_next(left, Code::busy);
+        CHECK(bed.sync().retry);
+        CHECK(bed.slurm.node("n1").features == "k8s_new");
+        CHECK(bed.slurm.count("rebuild_partitions") == 1); // the first sync's
+        bed.restart();
+        bed.state.rebuild_due = false;
+        bed.sync();
+
+        CHECK(bed.extra() == three);
+        CHECK(bed.devices() == "a0 a1 h2");
+        CHECK(bed.slurm.node("n1").features == "k8s");
+        CHECK(bed.slurm.count("create_node") == 1);
+        CHECK(bed.slurm.count("rebuild_partitions") == 2);
+        CHECK(bed.words == "");
+    }
+}
+
+TEST_CASE("a new node gets no features while its devices are not known")
+{
+    Bed bed;
+    bed.publish({"a0"});
+    bed.slurm.fail_next("set_extra", Code::busy);
+    bed.sync();
+    bed.restart();
+    bed.awaits = true;
+    bed.forget_slices();
+    bed.sync();
+    CHECK(bed.slurm.node("n1").features == "k8s_new");
+
+    bed.publish({"a0", "a1"}); // more than it was made with
+    bed.sync_idle();
+    CHECK(bed.gres() == "gpu:a100:2");
+    CHECK(bed.slurm.node("n1").features == "k8s");
+    CHECK(bed.devices() == "a0 a1");
 }
 
 TEST_CASE("devices that come later are counted when the node is idle")
@@ -265,7 +326,7 @@ TEST_CASE("nobody relies on what could not be written")
     bed.slurm.fail_next("set_extra", Code::busy);
     CHECK(bed.sync().retry);
     CHECK(bed.devices() == "");
-    bed.sync_idle(); // made anew, since nothing says what its GRES are
+    bed.sync();
     CHECK(bed.devices() == "a0");
 
     Bed other;
