@@ -153,7 +153,7 @@ ROWS = [
     Row("nodes", "  CPU of the agent for it", "move agent cpu", "ms", ours_only=True),
     Row("nodes", "  CPU of slurmctld for it", "move cpu", "ms", ours_only=True),
     Row("nodes-devices", f"{NODE_COUNT} Nodes of {NODE_DEVICES} devices: all are in Slurm with their GRES", "registered", "s",
-        ("<=", 90, "ours"), "nodes that differ in size, features or devices are made one by one", ours_only=True),
+        ("<=", 90, "ours"), "slurmctld takes the GRES of one node at a time", ours_only=True),
     Row("nodes-devices", "  CPU of the agent for it", "agent cpu", "s", ours_only=True),
     Row("nodes-devices", "  CPU of slurmctld for it", "slurmctld cpu", "s", ours_only=True),
     Row("nodes-devices", "  resident memory of the agent", "agent rss", "MiB", ours_only=True),

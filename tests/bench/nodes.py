@@ -84,7 +84,7 @@ def change(bench, what, value, seen):
 def begin(bench, seen):
     """The agent starts; seconds until SEEN counts all Nodes."""
     bench.sandbox.ctl_begin("start", AGENT)
-    until("all nodes to be in Slurm", lambda: seen(bench) == NODE_COUNT, 300, 0.5)
+    until("all nodes to be in Slurm", lambda: seen(bench) == NODE_COUNT, 300, 1)
     return age(bench.sandbox.pid(AGENT))
 
 
