@@ -6,6 +6,8 @@
 #include "agent/act_extended.h"
 #include "agent/act_gang.h"
 #include "agent/gang_key.h"
+#include "agent/gang_shapes.h"
+#include "agent/het_job.h"
 #include "agent/job_requests.h"
 #include "agent/translate.h"
 #include "agent/words.h"
@@ -59,7 +61,9 @@ struct Actor {
         if (auto may = slurm().check_partitions(value_of(wishes, "partition"));
             !may)
             return std::unexpected(may.error());
-        auto said = submit(describe_job(*asking, *identity, *context.conf));
+        auto said = submit(describe_components(
+            *asking, describe_job(*asking, *identity, *context.conf),
+            *context.conf));
         if (!said && said.error().code == Code::rejected && !wishes.empty())
             return fail(Code::rejected, said.error().message +
                                             " (asked for with " +
@@ -106,8 +110,8 @@ struct Actor {
             return std::unexpected(identity.error());
         auto now = std::chrono::floor<std::chrono::seconds>(
             std::chrono::system_clock::now());
-        return submit(
-            describe_adoption(*asking, *identity, *context.conf, adopt, now));
+        return submit({describe_adoption(*asking, *identity, *context.conf,
+                                         adopt, now)});
     }
 
     Result<Outcome> operator()(const Restamp &restamp) const
@@ -216,7 +220,7 @@ struct Actor {
 
     Result<Outcome> operator()(const Cancel &cancel) const
     {
-        return unless_there([&] { return end(slurm().cancel(cancel.job)); });
+        return unless_there([&] { return end(cancel_all(cancel.job)); });
     }
 
     // The generation first: if we are killed in between, the cancel that a
@@ -295,24 +299,50 @@ struct Actor {
         return asking;
     }
 
-    Result<Outcome> submit(JobDescription wish) const
+    // One job, or the components of a heterogeneous one.
+    Result<Outcome> submit(std::vector<JobDescription> wishes) const
     {
-        auto job = slurm().submit(wish);
+        bool het = wishes.size() > 1;
+        auto ask = [&] {
+            return het ? slurm().submit_het(wishes)
+                       : slurm().submit(wishes.front());
+        };
+        const JobDescription &wish = wishes.front();
+        auto job = ask();
         if (!job && job.error().code == Code::rejected && !wish.prefer.empty()) {
-            wish.prefer.clear(); // it may be that alone
-            job = slurm().submit(wish);
+            for (JobDescription &one : wishes)
+                one.prefer.clear(); // it may be that alone
+            job = ask();
         }
         if (!job)
             return std::unexpected(job.error());
-        context.kick();
+        if (!het) // those are started by backfill only
+            context.kick();
+        std::uint32_t tasks = 0;
+        for (const JobDescription &one : wishes)
+            tasks += one.tasks;
         return Submitted{*job,
                          wish.tag,
                          wish.memory_per_node,
                          wish.memory_per_cpu,
                          wish.features,
-                         wish.tasks,
+                         tasks,
                          wish.cpus_per_task,
                          wish.gres_per_task};
+    }
+
+    // The leader stands for all. Of those that have ended slurmctld would change
+    // the exit codes, so it is asked only if it lives.
+    Result<> cancel_all(JobRef job) const
+    {
+        auto left = gang.job ? left_over(*gang.job) : std::vector<JobRef>{};
+        if (left.empty() || left.front() == job)
+            return slurm().cancel(job);
+        for (JobRef one : left)
+            if (auto done = slurm().cancel(one);
+                !done && done.error().code != Code::not_found)
+                return done;
+        return {};
     }
 
     Result<> carry_out(const std::vector<SeatClaim> &steps,

@@ -4,6 +4,7 @@
 #include "agent/act_claims.h"
 #include "agent/gang_facts.h"
 #include "agent/gang_key.h"
+#include "agent/het_job.h"
 #include "agent/translate.h"
 
 #include <algorithm>
@@ -82,7 +83,8 @@ Result<> bind_seats(const Gang &gang, const Bind &bind, Kube &kube)
                 return std::unexpected(ready.error());
             if (auto *no = std::get_if<ClaimsRefused>(&*ready))
                 return fail(Code::rejected, no->why);
-            return kube.bind(pod, {seat.node, binding_labels(*gang.job),
+            const Job &component = component_on(*gang.job, seat.slurm_node);
+            return kube.bind(pod, {seat.node, binding_labels(component),
                                    binding_annotations(*gang.job, seat)});
         });
 }
@@ -100,7 +102,7 @@ Result<std::optional<Pod>> find_member(const Gang &gang, Kube &kube)
     auto member = std::ranges::find_if(*pods, [&](const Pod &pod) {
         return names_gang(pod, gang.uid) && !pod.terminal() &&
                !is_known(pod) &&
-               (binder_of(pod) == gang.job->ref ||
+               (bound_by(pod, *gang.job) ||
                 pod.uid == gang.job->tag.first);
     });
     if (member == pods->end())

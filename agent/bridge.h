@@ -118,7 +118,7 @@ class Bridge {
     void cancel_duplicate(const Gang &gang, const Job &job);
     void keep_first(const Job &job);
     void set_job(GangEntry &entry, std::optional<Job> job);
-    void apply_early_hook(GangEntry &entry);
+    void apply_early_hook(GangEntry &entry, JobRef job);
     bool is_succeeded(JobRef job) const;
     void settle_early_hooks();
     void settle_uncertain(GangEntry &entry);
@@ -220,6 +220,10 @@ class Bridge {
     void split_late(const std::vector<std::string> &pods);
     bool is_needed(JobRef lost) const; // by Pods that were split from it
     static const Job *choose_gang_job(const Gang &gang, const std::vector<Job> &jobs);
+
+    // bridge_het.cc: gangs whose job is heterogeneous
+    void drop_broken(const GangEntry *entry, std::vector<Job> &jobs);
+    bool is_quiet(const Gang &gang);
 
     // bridge_groups.cc: objects that say how large gangs are
     template <class PodNews> bool hold_pods(PodNews &news);
@@ -401,6 +405,7 @@ class Bridge {
     PlacementTable placements_;
     std::set<std::string> placement_waits_; // uids, until the next sync
 
+    std::set<std::string> backfilled_; // uids: may wait for backfill alone
     std::set<std::string> woken_;
     std::multimap<Clock::time_point, std::string> timers_; // uid
     bool loading_jobs_ = false;

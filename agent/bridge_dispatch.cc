@@ -180,7 +180,9 @@ void Bridge::dispatch(GangEntry &entry, Action action)
     work->gang = entry.gang;
     work->conf = conf_;
     work->action = std::move(action);
-    work->kick = [this] {
+    work->kick = [this, quiet = is_quiet(entry.gang)] {
+        if (quiet)
+            return;
         ports_.send_hook({.type = HookMessage::Type::kick}, any_plugin);
     };
     work->slurmctld_left = [this, began = entry.began] {

@@ -4,6 +4,7 @@
 #include "agent/bridge.h"
 
 #include "agent/gang_facts.h"
+#include "agent/het_job.h"
 
 #include <algorithm>
 #include <format>
@@ -49,7 +50,9 @@ Result<Story> Bridge::story(const StoryKey &key) const
 {
     if (key.job != 0) {
         for (const auto &[uid, entry] : gangs_.all())
-            if (entry.gang.job && entry.gang.job->ref.id == key.job)
+            if (entry.gang.job &&
+                std::ranges::contains(refs_of(*entry.gang.job), key.job,
+                                      &JobRef::id))
                 return tell_story(entry);
         return fail(Code::not_found, std::format("the agent has no gang with "
                                                  "job {}",

@@ -6,6 +6,7 @@
 #include "agent/gang_facts.h"
 #include "agent/gang_key.h"
 #include "agent/gang_place.h"
+#include "agent/het_job.h"
 #include "agent/translate.h"
 #include "agent/words.h"
 #include "common/log.h"
@@ -201,7 +202,8 @@ void Bridge::split(const std::string &uid)
     for (const std::string &pod : pods)
         wake(gangs_.split(pod));
     entry = gangs_.find(uid); // others came to the same table
-    if (entry->gang.job && is_ended(entry->gang.job->state))
+    if (entry->gang.job && is_ended(entry->gang.job->state) &&
+        left_over(*entry->gang.job).empty())
         set_job(*entry, std::nullopt);
     wake(uid);
 }

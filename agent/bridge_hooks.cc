@@ -2,6 +2,7 @@
 // What slurmctld's plugin says, and what it still has to be told.
 #include "agent/bridge.h"
 
+#include "agent/het_job.h"
 #include "common/log.h"
 
 #include <algorithm>
@@ -96,13 +97,14 @@ void Bridge::take_allocation(GangEntry &entry, const HookMessage &hook)
     job.gres_on.clear();
     gang.prolog_held = true;
     bool one_node = hook.nodes.find_first_of("[,") == hook.nodes.npos;
-    bool said = hook.cpus != 0 && one_node;
+    bool said = hook.cpus != 0 && one_node && job.tag.components == 0;
+    const Job &told = component_of(job, hook.job);
     if (job.state == JobState::pending && said && !gang.stale) {
         job.state = JobState::configuring;
         job.nodes = {hook.nodes};
         job.cpus = hook.cpus;
-    } else if (!is_allocated(job.state) || job.nodes.empty() ||
-               !one_node || job.nodes != std::vector{hook.nodes}) {
+    } else if (!is_allocated(told.state) || told.nodes.empty() ||
+               !one_node || told.nodes != std::vector{hook.nodes}) {
         gang.stale = true; // or slurmctld crashed, and allocated it again
     }
 }
@@ -132,18 +134,19 @@ void Bridge::set_job(GangEntry &entry, std::optional<Job> job)
     const Gang &gang = entry.gang;
     bool other = gang.job && (!job || job->ref != gang.job->ref);
     if (other && gang.epilog_held)
-        early_hooks_[gang.job->ref] = {
-            {.type = HookMessage::Type::ended, .job = gang.job->ref}, now_};
+        for (JobRef ref : refs_of(*gang.job))
+            early_hooks_[ref] = {
+                {.type = HookMessage::Type::ended, .job = ref}, now_};
     gangs_.set_job(entry, std::move(job));
-    if (other || gang.job)
-        apply_early_hook(entry);
+    if (gang.job)
+        for (JobRef ref : refs_of(*gang.job))
+            apply_early_hook(entry, ref);
 }
 
-void Bridge::apply_early_hook(GangEntry &entry)
+void Bridge::apply_early_hook(GangEntry &entry, JobRef job)
 {
     Gang &gang = entry.gang;
-    auto early = gang.job ? early_hooks_.find(gang.job->ref)
-                          : early_hooks_.end();
+    auto early = early_hooks_.find(job);
     if (early == early_hooks_.end())
         return;
     HookMessage hook = std::move(early->second.message);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The lists of Slurm's jobs and of their states: which job is a gang's.
 #include "agent/bridge.h"
+#include "agent/het_job.h"
 #include "agent/words.h"
 
 #include "common/log.h"
@@ -26,9 +27,8 @@ bool differs(const Job &known, const Job &listed)
 
 bool is_binder(const Gang &gang, const Job &job)
 {
-    return std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
-        return binder_of(*pod) == job.ref;
-    });
+    return std::ranges::any_of(
+        gang.pods, [&](const PodPtr &pod) { return bound_by(*pod, job); });
 }
 
 } // namespace
@@ -76,6 +76,9 @@ void Bridge::take_jobs(const std::string &uid, std::vector<Job> &jobs)
     GangEntry *entry = gangs_.find(uid);
     if (entry && entry->in_flight)
         return; // its outcome is newer than this list
+    drop_broken(entry, jobs);
+    if (jobs.empty())
+        return;
     auto lives = [](const Job &job) { return !is_ended(job.state); };
     // A Pod that an earlier life of the agent has split from its gang.
     if (!entry && std::ranges::any_of(jobs, lives))
@@ -231,12 +234,15 @@ void Bridge::on(StatesLoaded &loaded)
         if (!gang.job || is_ended(gang.job->state) || entry.in_flight ||
             entry.job_since > states_asked_)
             continue;
-        auto state = states.find(gang.job->ref.id);
         bool was_pending = gang.job->state == JobState::pending;
         bool was_suspended = gang.job->state == JobState::suspended;
-        if (state == states.end() || is_ended(state->second) ||
-            (was_pending && state->second != JobState::pending) ||
-            was_suspended != (state->second == JobState::suspended)) {
+        auto has_changed = [&](JobRef ref) {
+            auto state = states.find(ref.id);
+            return state == states.end() || is_ended(state->second) ||
+                   (was_pending && state->second != JobState::pending) ||
+                   was_suspended != (state->second == JobState::suspended);
+        };
+        if (std::ranges::any_of(refs_of(*gang.job), has_changed)) {
             health_.count("found_by_poll");
             gang.stale = true;
             wake(uid);

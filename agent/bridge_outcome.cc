@@ -3,6 +3,7 @@
 #include "agent/bridge.h"
 
 #include "agent/gang_facts.h"
+#include "agent/het_job.h"
 #include "agent/words.h"
 #include "common/log.h"
 
@@ -120,7 +121,9 @@ void Bridge::note_submitted(GangEntry &entry, const Submitted &submitted,
         tell_event(gang, "SlurmJobAdopted", adopting_words(job.ref));
     gang.submit_uncertain = false;
     entry.heard = entry.began;
+    bool het = job.tag.components != 0;
     set_job(entry, std::move(job));
+    gang.stale = het; // which its components are is read
     // Should somebody end that job, too, the next one is not asked for at once.
     if (is<Adopt>(action))
         hold_back(entry, action,
@@ -176,6 +179,7 @@ void Bridge::note_done(GangEntry &entry, const Action &action)
         note_bound(entry, *bind);
     } else if (is<Complete>(action) || is<Cancel>(action) ||
                is<Renew>(action)) {
+        gang.stale |= gang.job && !left_over(*gang.job).empty();
         if (gang.job && !is_ended(gang.job->state))
             gang.job->state =
                 is<Complete>(action) ? JobState::completed : JobState::cancelled;

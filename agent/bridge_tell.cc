@@ -3,6 +3,7 @@
 #include "agent/bridge.h"
 
 #include "agent/gang_facts.h"
+#include "agent/het_job.h"
 #include "agent/words.h"
 #include "common/json.h"
 #include "common/log.h"
@@ -78,7 +79,8 @@ void Bridge::tell_bound(const Gang &gang, const Bind &bind)
         for (const PodPtr &pod : pods) {
             std::string words = bound_words(*pod, node, bind.job);
             if (gang.grouped && gang.job)
-                words += waste_words(*pod, *gang.job);
+                words += waste_words(
+                    *pod, component_on(*gang.job, slurm_node_of(node)));
             ports_.reporters.push([pod, words](Kube &kube) {
                 (void)kube.post_event(*pod, {PodEvent::Type::normal,
                                              "Scheduled", "Binding", words});

@@ -3,6 +3,7 @@
 // when they are due.
 #include "agent/bridge.h"
 
+#include "agent/het_job.h"
 #include "agent/words.h"
 #include "common/log.h"
 
@@ -139,6 +140,8 @@ void Bridge::reconcile(const std::string &uid)
     note_placement(*entry);
     note_batch(*entry);
     entry->gang.unheard = entry->heard != absences_;
+    if (entry->gang.job && entry->gang.job->tag.components != 0)
+        backfilled_.insert(uid);
     Action action = decide(entry->gang, node_map_);
     bool wants_submit = std::holds_alternative<Submit>(action);
     std::string name = uid; // carry_out() may forget the gang
@@ -218,7 +221,9 @@ bool Bridge::may_act(GangEntry &entry, const Action &action)
     bool ends = std::holds_alternative<Cancel>(action) ||
                 std::holds_alternative<Complete>(action) ||
                 std::holds_alternative<Renew>(action);
-    if (ends && gang.grouped && is_needed(gang.job->ref)) {
+    auto needed = [this](JobRef job) { return is_needed(job); };
+    if (ends && gang.grouped &&
+        std::ranges::any_of(refs_of(*gang.job), needed)) {
         wake_at(entry, now_ + std::chrono::seconds(1));
         return false;
     }
@@ -236,14 +241,16 @@ void Bridge::carry_out(GangEntry &entry, Action action)
             tell(entry, wait->why);
     } else if (auto *refuse = std::get_if<Refuse>(&action)) {
         tell(entry, refused_words(refuse->why));
-    } else if (auto *start = std::get_if<Start>(&action)) {
-        say({.type = HookMessage::Type::start, .job = start->job});
+    } else if (std::holds_alternative<Start>(action)) {
+        for (JobRef job : refs_of(*gang.job)) // each has a hook of its own
+            say({.type = HookMessage::Type::start, .job = job});
         gang.prolog_held = false;
         gang.job->state = JobState::running;
         if (gang.grouped)
             wake(gang.uid); // more Pods than it has tasks may wait
-    } else if (auto *clean = std::get_if<Clean>(&action)) {
-        say({.type = HookMessage::Type::clean, .job = clean->job});
+    } else if (std::holds_alternative<Clean>(action)) {
+        for (JobRef job : refs_of(*gang.job))
+            say({.type = HookMessage::Type::clean, .job = job});
         gang.epilog_held = false;
         wake(gang.uid);
     } else if (std::holds_alternative<Find>(action)) {

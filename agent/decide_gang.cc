@@ -4,6 +4,7 @@
 #include "agent/decide_parts.h"
 #include "agent/gang_facts.h"
 #include "agent/gang_place.h"
+#include "agent/het_job.h"
 #include "agent/words.h"
 
 #include <algorithm>
@@ -246,8 +247,13 @@ Action for_waiting_pods(const Gang &gang)
 
 Action with_ended_job(const Gang &gang)
 {
-    if (any_lives_by_job(gang))
-        return only_forgotten(gang) ? Split{} : end_or_wait(gang);
+    bool lives = any_lives_by_job(gang);
+    if (lives && only_forgotten(gang))
+        return Split{};
+    if (!left_over(*gang.job).empty())
+        return Cancel{gang.job->ref};
+    if (lives)
+        return end_or_wait(gang);
     if (gang.epilog_held) // no container of this job lives
         return Clean{gang.job->ref};
     if (lives_by_lost_job(gang))

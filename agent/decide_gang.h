@@ -52,6 +52,8 @@
 //                                           a later PodGroup: Wait
 //   allocated     ending on a lost Node     Complete as failed
 //   node failed   living, Node not lost     Split
+//   a component   any                       Cancel: the others end with it
+//   has ended
 //   ended         living by that job        EndPods; Wait while they are ending
 //   ended         none living, epilog held  Clean
 //   ended         living by a lost job      Split

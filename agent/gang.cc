@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/gang.h"
 
+#include "agent/het_job.h"
 #include "common/names.h"
 #include "common/text.h"
 
@@ -28,8 +29,10 @@ bool lives_by_job(const Gang &gang, const Pod &pod)
     if (!pod.bound())
         return gang.assumed_bound.contains(pod.uid) ||
                gang.maybe_bound.contains(pod.uid);
-    return pod.annotation(names::sluid_annotation) ==
-           gang.job->ref.sluid.str();
+    std::string sluid = pod.annotation(names::sluid_annotation);
+    auto is_its = [&](const Job &job) { return sluid == job.ref.sluid.str(); };
+    return is_its(*gang.job) ||
+           std::ranges::any_of(gang.job->components, is_its);
 }
 
 const Pod &lead_of(const Gang &gang)
@@ -56,19 +59,27 @@ std::optional<JobRef> binder_of(const Pod &pod)
     return JobRef{*id, *sluid};
 }
 
+bool bound_by(const Pod &pod, const Job &job)
+{
+    auto binder = binder_of(pod);
+    return binder && covers(job, *binder);
+}
+
 bool placed_elsewhere(const Gang &gang, const Pod &pod)
 {
     if (!pod.bound() || !lives_by_job(gang, pod) || gang.job->nodes.empty())
         return false;
+    const Job &job =
+        component_of(*gang.job, binder_of(pod).value_or(gang.job->ref));
     std::string node = pod.annotation(names::node_annotation);
-    return !node.empty() && !std::ranges::contains(gang.job->nodes, node);
+    return !node.empty() && !std::ranges::contains(job.nodes, node);
 }
 
 bool adopts(const Gang &gang)
 {
     return gang.job && std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
         return pod->living() && binder_of(*pod) &&
-               binder_of(*pod) != gang.job->ref &&
+               !bound_by(*pod, *gang.job) &&
                gang.job->tag.generation > generation_of(*pod);
     });
 }

@@ -121,6 +121,9 @@ const Pod &lead_of(const Gang &gang);
 // Some job of ours bound this Pod: which one.
 std::optional<JobRef> binder_of(const Pod &pod);
 
+// That job, or a component of it, bound this Pod.
+bool bound_by(const Pod &pod, const Job &job);
+
 // slurmctld crashed, is back at a state before it had allocated the job that
 // put the living Pod where it is, and has allocated it again, on other nodes.
 bool placed_elsewhere(const Gang &gang, const Pod &pod);

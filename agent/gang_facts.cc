@@ -141,7 +141,7 @@ Amounts amounts_on(const Gang &gang, const std::string &node,
 
 bool ended_by_job(const Gang &gang, const Pod &pod)
 {
-    return gang.job && pod.terminal() && binder_of(pod) == gang.job->ref;
+    return gang.job && pod.terminal() && bound_by(pod, *gang.job);
 }
 
 std::size_t count_waiting(const Gang &gang)
@@ -179,7 +179,7 @@ bool is_job_of_these(const Gang &gang, const Job &job)
 {
     return asked_for_these(gang, job) ||
            std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
-               return pod->bound() && binder_of(*pod) == job.ref;
+               return pod->bound() && bound_by(*pod, job);
            });
 }
 

@@ -4,12 +4,14 @@
 #include "agent/gang_facts.h"
 #include "agent/gang_key.h"
 #include "agent/gres_counts.h"
+#include "agent/het_job.h"
 #include "agent/translate.h"
 #include "common/names.h"
 #include "common/text.h"
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace bridge {
 
@@ -34,20 +36,45 @@ const Seat *known_seat(const std::map<std::string, Seat> &seats,
     return found == seats.end() ? nullptr : &found->second;
 }
 
+std::uint64_t memory_of_task(const Job &job) // MiB
+{
+    return job.memory_per_node.value != 0
+               ? job.memory_per_node.value
+               : job.memory_per_cpu.value * job.cpus_per_task;
+}
+
 // Why a task of the job does not cover the Pod; empty: it does.
 std::string why_too_large(const Job &job, const Pod &pod)
 {
     std::uint64_t cpus = whole_cpus_up(pod.requests.cpu);
     std::uint64_t memory = mebibytes_up(pod.requests.memory).value;
-    std::uint64_t given = job.memory_per_node.value != 0
-                              ? job.memory_per_node.value
-                              : job.memory_per_cpu.value * job.cpus_per_task;
+    std::uint64_t given = memory_of_task(job);
     if (cpus <= job.cpus_per_task && memory <= given)
         return {};
     return "a task of it has " + std::to_string(job.cpus_per_task) +
            " CPUs and " + std::to_string(given) + " MiB, Pod " + pod.key.name +
            " asks for " + std::to_string(cpus) + " and " +
            std::to_string(memory);
+}
+
+// Of a heterogeneous job: why none of its components does.
+std::string why_too_large_for_all(const Job &job, const Pod &pod)
+{
+    std::string why = why_too_large(job, pod);
+    if (job.components.empty())
+        return why;
+    for (const Job &component : job.components)
+        if (why = why_too_large(component, pod); why.empty())
+            break;
+    return why;
+}
+
+bool has_smaller_tasks(const Job &a, const Job &b)
+{
+    auto size = [](const Job &job) {
+        return std::pair(job.cpus_per_task, memory_of_task(job));
+    };
+    return size(a) < size(b);
 }
 
 // Gives out what is free.
@@ -107,7 +134,7 @@ class Seating {
         if (pod.gated)
             return "Pod " + pod.key.name + " has scheduling gates";
         std::string why = objection_to_joining(*of_job_, pod);
-        return why.empty() ? why_too_large(job_, pod)
+        return why.empty() ? why_too_large_for_all(job_, pod)
                            : "Pod " + pod.key.name + ": " + why;
     }
 
@@ -143,6 +170,8 @@ class Seating {
         if (std::size_t at = place_of_devices(pod);
             at < free_.size() && free_[at] > 0)
             return at;
+        if (!job_.components.empty())
+            return smallest_for(pod);
         std::size_t at = 0;
         while (at < free_.size() && free_[at] <= promised_[at])
             at++;
@@ -156,6 +185,21 @@ class Seating {
         return found == gang_.devices_at.end() || !waits(gang_, pod)
                    ? free_.size()
                    : index_of(found->second);
+    }
+
+    std::size_t smallest_for(const Pod &pod) const
+    {
+        const Job *smallest = nullptr;
+        std::size_t at = free_.size();
+        for (std::size_t i = 0; i < free_.size(); i++) {
+            const Job &component = component_on(job_, job_.nodes[i]);
+            if (free_[i] == 0 || !why_too_large(component, pod).empty() ||
+                (smallest && !has_smaller_tasks(component, *smallest)))
+                continue;
+            smallest = &component;
+            at = i;
+        }
+        return at;
     }
 
     // That of the Pod in whose place it comes, or the first that nobody has.
@@ -221,6 +265,12 @@ std::vector<PodPtr> in_order_of_seats(const Gang &gang)
 
 std::vector<std::uint32_t> tasks_on_nodes(const Job &job)
 {
+    std::vector<std::uint32_t> of_all; // components, whose nodes are job.nodes
+    for (const Job &component : job.components)
+        for (std::uint32_t tasks : tasks_on_nodes(component))
+            of_all.push_back(tasks);
+    if (!job.components.empty())
+        return of_all;
     std::vector<std::uint32_t> room = room_on_nodes(job); // for tasks
     std::uint32_t left = job.tasks;
     std::vector<std::uint32_t> tasks(room.size());

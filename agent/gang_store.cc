@@ -2,6 +2,7 @@
 #include "agent/gang_store.h"
 
 #include "agent/gang_key.h"
+#include "agent/het_job.h"
 #include "common/names.h"
 
 #include <algorithm>
@@ -121,7 +122,7 @@ GangEntry *GangStore::find(JobRef job)
     if (uid == by_job_.end())
         return nullptr;
     GangEntry *entry = find(uid->second);
-    bool same = entry && entry->gang.job && entry->gang.job->ref == job;
+    bool same = entry && entry->gang.job && covers(*entry->gang.job, job);
     return same ? entry : nullptr;
 }
 
@@ -144,9 +145,10 @@ void GangStore::set_job(GangEntry &entry, std::optional<Job> job)
     Gang &gang = entry.gang;
     bool other = !job || !gang.job || gang.job->ref != job->ref;
     if (gang.job && other) {
-        auto index = by_job_.find(gang.job->ref.id);
-        if (index != by_job_.end() && index->second == gang.uid)
-            by_job_.erase(index);
+        for (JobRef ref : refs_of(*gang.job))
+            if (auto index = by_job_.find(ref.id);
+                index != by_job_.end() && index->second == gang.uid)
+                by_job_.erase(index);
         gang.prolog_held = gang.epilog_held = gang.node_down = false;
     }
     if (other) {
@@ -157,7 +159,8 @@ void GangStore::set_job(GangEntry &entry, std::optional<Job> job)
     }
     gang.job = std::move(job);
     if (gang.job)
-        by_job_[gang.job->ref.id] = gang.uid;
+        for (JobRef ref : refs_of(*gang.job))
+            by_job_[ref.id] = gang.uid;
 }
 
 void GangStore::erase(const std::string &uid)
@@ -181,7 +184,7 @@ bool GangStore::living_of(JobRef job) const
     if (uid == by_job_.end())
         return false;
     const Gang &gang = gangs_.at(uid->second).gang;
-    return gang.job->ref == job && !gang.pods.empty() &&
+    return covers(*gang.job, job) && !gang.pods.empty() &&
            !(gang.assumed_bound.empty() && gang.maybe_bound.empty());
 }
 

@@ -19,6 +19,12 @@ class GuardedSlurm : public Slurm {
     {
         return gate_.pass(Write::submit, [&] { return slurm_.submit(job); });
     }
+    Result<JobRef>
+    submit_het(const std::vector<JobDescription> &components) override
+    {
+        return gate_.pass(Write::submit_het,
+                          [&] { return slurm_.submit_het(components); });
+    }
     Result<> complete(JobRef job, int status) override
     {
         return gate_.pass(Write::complete,

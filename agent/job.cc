@@ -26,6 +26,8 @@ std::string encode(const GangTag &tag)
         json.add("group", tag.group);
     if (!tag.script.empty())
         json.add("sbatch", tag.script);
+    if (tag.components != 0)
+        json.add("components", tag.components);
     return json.dump();
 }
 
@@ -51,6 +53,10 @@ std::optional<GangTag> decode_gang_tag(const std::string &admin_comment)
         *generation > UINT32_MAX)
         return std::nullopt;
     tag.generation = static_cast<std::uint32_t>(*generation);
+    auto components = json->integer("components").value_or(0);
+    if (components < 0 || components > UINT32_MAX)
+        return std::nullopt;
+    tag.components = static_cast<std::uint32_t>(components);
     return tag;
 }
 

@@ -31,6 +31,8 @@ struct GangTag {
     // Of a batch job: the name of its script's file. Its Pod has yet to be made
     // where there is no uid.
     std::string script = {};
+    // Of a component of a heterogeneous job: how many that was asked for with.
+    std::uint32_t components = 0;
 
     bool operator==(const GangTag &) const = default;
 };
@@ -79,6 +81,8 @@ struct JobDescription {
     std::optional<std::uint32_t> switches;  // leaf switches at most
     std::optional<std::chrono::seconds> switches_wait; // for so many
     std::uint16_t segment = 0; // nodes of one block together; 0: any
+    // A component for each size of Pods: yes, no, or as k8s.conf says.
+    std::optional<bool> heterogeneous;
     GangTag tag;
 
     bool operator==(const JobDescription &) const = default;
@@ -140,6 +144,9 @@ struct Job {
     std::vector<std::vector<JobGres>> gres_on;
     std::string features; // constraints, while it is pending
     bool prefers = false; // it was asked for with a preference
+    // Of a heterogeneous one: what Slurm has of each component, the leader first,
+    // whose id it goes by. What is above is then of all together: het_job.h.
+    std::vector<Job> components;
 };
 
 // What else Slurm says about a job, in its own words: for people only.

@@ -26,6 +26,7 @@ agent_libagent_la_SOURCES = \
 	agent/bridge_gate.cc \
 	agent/bridge_groups.cc \
 	agent/bridge_health.cc \
+	agent/bridge_het.cc \
 	agent/bridge_hooks.cc \
 	agent/bridge_jobs.cc \
 	agent/bridge_nodes.cc \
@@ -74,6 +75,7 @@ agent_libagent_la_SOURCES = \
 	agent/gang_facts.cc agent/gang_facts.h \
 	agent/gang_key.cc agent/gang_key.h \
 	agent/gang_place.cc agent/gang_place.h \
+	agent/gang_shapes.cc agent/gang_shapes.h \
 	agent/gang_store.cc agent/gang_store.h \
 	agent/gang_volumes.cc agent/gang_volumes.h \
 	agent/gres_counts.cc agent/gres_counts.h \
@@ -85,6 +87,7 @@ agent_libagent_la_SOURCES = \
 	agent/guarded_kube.h \
 	agent/guarded_slurm.h \
 	agent/health.cc agent/health.h \
+	agent/het_job.cc agent/het_job.h \
 	agent/hook_server.cc agent/hook_server.h \
 	agent/http.cc agent/http.h \
 	agent/http_impl.h \
@@ -155,6 +158,7 @@ agent_libagent_la_SOURCES = \
 	agent/slurm_controllers.cc \
 	agent/slurm_database.h \
 	agent/slurm_error.cc agent/slurm_error.h \
+	agent/slurm_het.cc \
 	agent/slurm_jobs.cc \
 	agent/slurm_nodes.cc \
 	agent/slurm_partitions.cc \

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/node_gate.h"
 
+#include "agent/het_job.h"
+
 #include <algorithm>
 
 namespace bridge {
@@ -149,7 +151,11 @@ NodeGate::uncovered_on(const std::string &node,
     Amount sum;
     bool devices = false;
     each_on(node, [&](const GangEntry &entry, const Pod &pod) {
-        if (covered(entry, pod) && allocated.contains(entry.gang.job->ref.id))
+        auto is_allocated = [&](JobRef ref) {
+            return allocated.contains(ref.id);
+        };
+        if (covered(entry, pod) &&
+            std::ranges::all_of(refs_of(*entry.gang.job), is_allocated))
             return;
         sum.cpus += whole_cpus_up(pod.requests.cpu);
         sum.mib += static_cast<std::int64_t>(

@@ -104,9 +104,15 @@ class Slurm {
     // Code::uncertain: a job may exist. Look for its tag before asking again.
     virtual Result<JobRef> submit(const JobDescription &job) = 0;
 
+    // The same for a heterogeneous job of two components or more: all or none.
+    // The leader's.
+    virtual Result<JobRef>
+    submit_het(const std::vector<JobDescription> &components) = 0;
+
     // The job with its allocation. Code::not_found also for a JobId that now
     // belongs to another SLUID. Its tag is empty if somebody changed the
-    // admin_comment.
+    // admin_comment. Of a heterogeneous job's leader all components, of another
+    // component that one alone.
     virtual Result<Job> load(JobRef job) = 0;
 
     // The same, with what a batch job's Pod is made from.
@@ -126,7 +132,8 @@ class Slurm {
     virtual Result<std::vector<JobStateHint>> load_states() = 0;
 
     // Ends the job with this status, as wait(2) gives it. Success also when it
-    // had ended already.
+    // had ended already. A heterogeneous job's leader stands for all components,
+    // another component for itself; cancel() likewise.
     virtual Result<> complete(JobRef job, int status) = 0;
 
     // Ends the job, pending or not, as CANCELLED.
@@ -189,6 +196,8 @@ class SlurmApi : public Slurm {
     ~SlurmApi() override;
 
     Result<JobRef> submit(const JobDescription &job) override;
+    Result<JobRef>
+    submit_het(const std::vector<JobDescription> &components) override;
     Result<Job> load(JobRef job) override;
     Result<BatchJob> load_batch(JobRef job) override;
     Result<JobDetails> load_details(JobId id) override;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The job half of SlurmApi.
+#include "agent/het_job.h"
 #include "agent/slurm_api.h"
 #include "agent/slurm_error.h"
 #include "agent/slurm_job_record.h"
@@ -130,6 +131,11 @@ Result<> add_cpus_on_nodes(Job &job)
     return {};
 }
 
+JobRecord record_of(const slurm_job_info_t &info)
+{
+    return {job_of(info), info.het_job_id, info.het_job_offset};
+}
+
 // slurmctld leaves the name out.
 std::string user_of(const slurm_job_info_t &info)
 {
@@ -225,17 +231,21 @@ Result<Job> SlurmApi::load(JobRef ref)
         SLURM_SUCCESS)
         return fail_slurm(errno, doing);
     JobInfo info(raw);
-    for (std::uint32_t i = 0; i < info->record_count; i++) {
-        if (ref_of(info->job_array[i]) != ref)
-            continue;
-        Job job = job_of(info->job_array[i]);
-        job.gres_read = true;
-        if (job.nodes.size() > 1)
-            if (auto added = add_cpus_on_nodes(job); !added)
+    std::vector<JobRecord> records; // of a heterogeneous job's leader: of all
+    for (std::uint32_t i = 0; i < info->record_count; i++)
+        records.push_back(record_of(info->job_array[i]));
+    if (std::ranges::none_of(records, [&](const JobRecord &record) {
+            return record.job.ref == ref;
+        }))
+        return fail(Code::not_found,
+                    doing + ": this id belongs to another job");
+    for (JobRecord &record : records) {
+        record.job.gres_read = true;
+        if (record.job.nodes.size() > 1)
+            if (auto added = add_cpus_on_nodes(record.job); !added)
                 return std::unexpected(added.error());
-        return job;
     }
-    return fail(Code::not_found, doing + ": this id belongs to another job");
+    return join_components(ref, std::move(records));
 }
 
 Result<JobDetails> SlurmApi::load_details(JobId id)
@@ -257,11 +267,12 @@ Result<std::vector<Job>> SlurmApi::load_all()
         SLURM_SUCCESS)
         return fail_slurm(errno, "load all jobs");
     JobInfo info(raw);
-    std::vector<Job> jobs;
+    std::vector<JobRecord> records;
     for (std::uint32_t i = 0; i < info->record_count; i++)
-        if (decode_gang_tag(text(info->job_array[i].admin_comment)))
-            jobs.push_back(job_of(info->job_array[i]));
-    return jobs;
+        if (info->job_array[i].het_job_id != 0 ||
+            decode_gang_tag(text(info->job_array[i].admin_comment)))
+            records.push_back(record_of(info->job_array[i]));
+    return join_components(std::move(records));
 }
 
 Result<std::vector<JobStateHint>> SlurmApi::load_states()

@@ -3,6 +3,8 @@
 
 #include "agent/constraints.h"
 #include "agent/gang_facts.h"
+#include "agent/gang_shapes.h"
+#include "agent/het_job.h"
 #include "agent/job_requests.h"
 #include "common/names.h"
 
@@ -178,6 +180,8 @@ std::string objection_to(const Gang &gang)
         if (why.empty() && pod.get() == &first) {
             JobDescription job = plain_job(gang);
             why = apply_wishes(job, wishes, first.created);
+            if (why.empty())
+                why = het_objection(gang, job);
         }
         if (!why.empty())
             return gang.pods.size() == 1 ? why : "Pod " + pod->key.name + ": " +
@@ -304,6 +308,8 @@ TextMap binding_labels(const Job &job)
 TextMap binding_annotations(const Job &job, const Seat &seat)
 {
     TextMap annotations = binding_annotations(job, seat.slurm_node);
+    annotations[names::sluid_annotation] =
+        component_on(job, seat.slurm_node).ref.sluid.str();
     annotations[names::rank_annotation] = std::to_string(seat.rank);
     std::string nodes;
     for (const std::string &node : job.nodes)

@@ -149,6 +149,14 @@ std::string take_contiguous(const Asking &asking)
     return {};
 }
 
+std::string take_heterogeneous(const Asking &asking)
+{
+    if (asking.value != "true" && asking.value != "false")
+        return "be true or false";
+    asking.job.heterogeneous = asking.value == "true";
+    return {};
+}
+
 std::string at_most_a_node_each(const JobDescription &job)
 {
     return job.tasks == 1 ? "be 1: a Pod alone is on one node"
@@ -245,6 +253,7 @@ constexpr std::array known_wishes = {
     KnownWish{"exclusive", take_exclusive},
     KnownWish{"gres", take_gres},
     KnownWish{"group-id", check_names},
+    KnownWish{"heterogeneous", take_heterogeneous},
     KnownWish{"job-name", take_text<&JobDescription::name>},
     KnownWish{"licenses",
               take_list<&JobDescription::licenses, is_license_list>},

@@ -18,6 +18,7 @@ namespace bridge {
 enum class Write {
     // Slurm
     submit,
+    submit_het,
     submit_shadow,
     complete,
     cancel,
@@ -63,7 +64,7 @@ enum class Write {
 };
 
 inline constexpr std::array write_names = {
-    "submit", "submit_shadow", "complete", "cancel", "set_priority",
+    "submit", "submit_het", "submit_shadow", "complete", "cancel", "set_priority",
     "set_comment", "set_tag", "create_node", "delete_node", "set_features",
     "set_topology", "set_extra", "rebuild_partitions", "drain", "resume",
     "bind", "set_unscheduled", "fail_pod", "stamp", "expire_pod",

@@ -233,6 +233,7 @@ constexpr std::array keys = {
     Key{"MaxNodeSelectionsPerNamespace",
         set_number<&Conf::max_selections_in_namespace, 1, 400>},
     Key{"MaxGangSize", set_number<&Conf::max_gang_size, 1, 65533>},
+    Key{"MaxPadding", set_number<&Conf::max_padding, 0, 100>},
     Key{"Partition", set_text<&Conf::partition>},
     Key{"NodeAddress", set_text<&Conf::node_address>},
     Key{"FeatureLabels", set_feature_labels},

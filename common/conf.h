@@ -35,6 +35,7 @@ struct Conf {
     // MaxNodeSelectionsPerNamespace=, 1..400
     unsigned max_selections_in_namespace = 100;
     unsigned max_gang_size = 4096; // MaxGangSize=, 1..65533 Pods
+    unsigned max_padding = 100; // MaxPadding=, 0..100 percent; 100: whatever
     std::string partition;        // Partition=NAME, or Slurm's default
     std::string node_address;     // NodeAddress=IP[:PORT], or slurmctld's
     std::vector<FeatureLabel> feature_labels{}; // FeatureLabels=LABEL[:NAME],…

@@ -27,6 +27,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/bridge_gang_test.cc \
 	tests/unit/bridge_gate_test.cc \
 	tests/unit/bridge_groups_test.cc \
+	tests/unit/bridge_het_test.cc \
 	tests/unit/bridge_hooks_test.cc \
 	tests/unit/bridge_kube_faults_test.cc \
 	tests/unit/bridge_adopt_test.cc \
@@ -80,9 +81,11 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/group_reports_test.cc \
 	tests/unit/group_spec_test.cc \
 	tests/unit/group_watch_test.cc \
+	tests/unit/het_job_test.cc \
 	tests/unit/hybrid_size_test.cc \
 	tests/unit/gang_key_test.cc \
 	tests/unit/gang_place_test.cc \
+	tests/unit/gang_shapes_test.cc \
 	tests/unit/gang_store_test.cc \
 	tests/unit/gang_test.cc \
 	tests/unit/gres_counts_test.cc \
@@ -209,8 +212,10 @@ tests_fuzz_fuzz_SOURCES = \
 	agent/gang_facts.cc \
 	agent/gang_key.cc \
 	agent/gang_place.cc \
+	agent/gang_shapes.cc \
 	agent/gres_counts.cc \
 	agent/group_spec.cc \
+	agent/het_job.cc \
 	agent/job.cc \
 	agent/job_gres.cc \
 	agent/job_requests.cc \

@@ -8,6 +8,7 @@
 // by one thread.
 #pragma once
 
+#include "agent/het_job.h"
 #include "agent/slurm_api.h"
 #include "common/hook_message.h"
 #include "common/names.h"
@@ -39,6 +40,8 @@ class FakeSlurm : public Slurm {
         bool prolog_held = false;
         bool epilog_held = false;
         std::string comment;
+        JobId leader = 0; // of its heterogeneous job
+        std::uint32_t offset = 0;
     };
 
     // Where the hooks' packets go; empty: the socket is cut.
@@ -55,8 +58,32 @@ class FakeSlurm : public Slurm {
     void schedule()
     {
         for (auto &[id, record] : jobs_)
-            if (record.job.state == JobState::pending && !held_.contains(id))
+            if (record.job.state == JobState::pending && !held_.contains(id) &&
+                record.leader == 0)
                 try_start(record);
+    }
+    // Heterogeneous jobs, which nothing else starts: all components or none.
+    void backfill()
+    {
+        for (auto &[id, record] : jobs_) {
+            if (record.leader != id || record.job.state != JobState::pending)
+                continue;
+            auto before = jobs_;
+            auto told = std::exchange(hooks, {});
+            for (JobId one : components_of(id))
+                try_start(jobs_.at(one));
+            hooks = std::move(told);
+            auto waits = [this](JobId one) {
+                return jobs_.at(one).job.state == JobState::pending;
+            };
+            auto components = components_of(id);
+            if (std::ranges::any_of(components, waits)) {
+                jobs_ = std::move(before);
+                return;
+            }
+            for (JobId one : components)
+                tell(jobs_.at(one), HookMessage::Type::allocated);
+        }
     }
     void hold(JobId id)
     {
@@ -70,7 +97,12 @@ class FakeSlurm : public Slurm {
         held_.erase(id);
         jobs_.at(id).job.priority = 1;
     }
-    void scancel(JobId id) { end(jobs_.at(id), JobState::cancelled); }
+    void scancel(JobId id)
+    {
+        for (JobId one : components_of(id))
+            if (!is_ended(jobs_.at(one).job.state))
+                end(jobs_.at(one), JobState::cancelled);
+    }
     // Slurm itself ends it: TIMEOUT, PREEMPTED, NODE_FAIL, …
     void end_job(JobId id, JobState state) { end(jobs_.at(id), state); }
     void suspend(JobId id) { jobs_.at(id).job.state = JobState::suspended; }
@@ -323,16 +355,43 @@ class FakeSlurm : public Slurm {
         return ref;
     }
 
+    // As slurmctld: what it had made of the components before it refuses one is
+    // cancelled, and stays in its table.
+    Result<JobRef>
+    submit_het(const std::vector<JobDescription> &components) override
+    {
+        if (auto said = enter("submit_het"); !said)
+            return std::unexpected(said.error());
+        std::vector<JobId> made;
+        for (const JobDescription &one : components) {
+            if (!features_exist(one.features) || !memory_fits(one)) {
+                for (JobId id : made)
+                    jobs_.at(id).job.state = JobState::cancelled;
+                return fail(Code::rejected, "submit: Requested node "
+                                            "configuration is not available");
+            }
+            made.push_back(add(one).id);
+            jobs_.at(made.back()).leader = made.front();
+            jobs_.at(made.back()).offset =
+                static_cast<std::uint32_t>(made.size()) - 1;
+        }
+        if (std::exchange(lost_, false))
+            return fail(Code::uncertain, "submit: no answer");
+        return jobs_.at(made.front()).job.ref;
+    }
+
     Result<Job> load(JobRef ref) override
     {
         if (auto said = enter("load"); !said)
             return std::unexpected(said.error());
-        Record *record = record_of(ref);
-        if (!record)
+        if (!record_of(ref))
             return fail(Code::not_found, "load: Invalid job id specified");
-        Job job = record->job;
-        job.gres_read = true;
-        return job;
+        std::vector<JobRecord> records;
+        for (JobId id : components_of(ref.id))
+            records.push_back(listed(jobs_.at(id)));
+        for (JobRecord &record : records)
+            record.job.gres_read = true;
+        return join_components(ref, std::move(records));
     }
 
     Result<BatchJob> load_batch(JobRef ref) override
@@ -401,11 +460,11 @@ class FakeSlurm : public Slurm {
     {
         if (auto said = enter("load_all"); !said)
             return std::unexpected(said.error());
-        std::vector<Job> all;
+        std::vector<JobRecord> all;
         for (const auto &[id, record] : jobs_)
             if (is_ours(record))
-                all.push_back(record.job);
-        return all;
+                all.push_back(listed(record));
+        return join_components(std::move(all));
     }
 
     Result<std::vector<JobStateHint>> load_states() override
@@ -616,6 +675,28 @@ class FakeSlurm : public Slurm {
   private:
     static constexpr int cancel_status = static_cast<int>(0xfffffffe); // NO_VAL
     static constexpr int oom_status = 253;
+
+    static JobRecord listed(const Record &record)
+    {
+        return {record.job, record.leader, record.offset};
+    }
+    // Of a leader; any other job alone.
+    std::vector<JobId> components_of(JobId id) const
+    {
+        std::vector<JobId> ids;
+        for (const auto &[one, record] : jobs_)
+            if (one == id || record.leader == id)
+                ids.push_back(one);
+        return ids;
+    }
+    bool has_sibling_on(const Record &record, const std::string &node) const
+    {
+        return record.leader != 0 &&
+               std::ranges::any_of(jobs_, [&](const auto &known) {
+                   return known.second.leader == record.leader &&
+                          std::ranges::contains(known.second.job.nodes, node);
+               });
+    }
 
     static bool is_ours(const Record &record)
     {
@@ -835,7 +916,7 @@ class FakeSlurm : public Slurm {
         for (const auto &[name, node] : nodes_) {
             auto [cpus, mib] = used_of(name);
             if (left == 0 || job.nodes.size() == record.asked.max_nodes ||
-                node.drained || node.down ||
+                node.drained || node.down || has_sibling_on(record, name) ||
                 !has_features(node, record.asked.features))
                 continue;
             std::uint32_t most = (node.cpus - cpus) / each;
@@ -881,6 +962,7 @@ class FakeSlurm : public Slurm {
         for (const auto &[name, node] : nodes_) {
             auto [used_cpus, used_memory] = used_of(name);
             if (record.asked.min_nodes > 1 || node.drained || node.down ||
+                has_sibling_on(record, name) ||
                 used_cpus + cpus > node.cpus ||
                 used_memory + memory_of(record.asked) > node.memory.value ||
                 !has_features(node, record.asked.features))
@@ -945,21 +1027,26 @@ class FakeSlurm : public Slurm {
 
     Result<> finish(JobRef ref, int status, const std::string &doing)
     {
-        Record *record = record_of(ref);
-        if (!record)
+        if (!record_of(ref))
             return fail(Code::not_found, doing + ": Invalid job id specified");
-        record->status = status;
-        record->completions++;
-        bool was_pending = record->job.state == JobState::pending;
-        if (!is_ended(record->job.state))
-            end(*record, status == cancel_status || was_pending
-                             ? JobState::cancelled
-                         : status == 0          ? JobState::completed
-                         : status == oom_status ? JobState::out_of_memory
-                                                : JobState::failed);
+        for (JobId id : components_of(ref.id))
+            finish_one(jobs_.at(id), status);
         if (std::exchange(lost_, false))
             return fail(Code::uncertain, doing + ": no answer");
         return {};
+    }
+
+    void finish_one(Record &record, int status)
+    {
+        record.status = status;
+        record.completions++;
+        bool was_pending = record.job.state == JobState::pending;
+        if (!is_ended(record.job.state))
+            end(record, status == cancel_status || was_pending
+                            ? JobState::cancelled
+                        : status == 0          ? JobState::completed
+                        : status == oom_status ? JobState::out_of_memory
+                                               : JobState::failed);
     }
 
     void tell(const Record &record, HookMessage::Type type)

@@ -172,6 +172,7 @@ void World::pass(std::chrono::seconds time)
     for (; time.count() > 0; time -= std::chrono::seconds(1)) {
         now += std::chrono::seconds(1);
         slurm.schedule(); // as slurmctld does by itself
+        slurm.backfill();
         settle();
     }
 }

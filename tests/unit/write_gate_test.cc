@@ -63,6 +63,7 @@ struct Fixture {
         note(Write::set_topology, slurm.set_topology("n1", "s1"));
         note(Write::set_extra, slurm.set_extra("n1", "words"));
         note(Write::rebuild_partitions, slurm.rebuild_partitions());
+        note(Write::submit_het, slurm.submit_het({JobDescription{}}));
         note(Write::submit_shadow, slurm.submit_shadow("n1", {}));
         note(Write::drain, slurm.drain("n1", "why"));
         note(Write::resume, slurm.resume("n1"));

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Gangs whose job is heterogeneous.
+#include "agent/bridge.h"
+
+#include "agent/gang_facts.h"
+#include "agent/het_job.h"
+#include "agent/job_requests.h"
+#include "common/log.h"
+#include "common/text.h"
+
+#include <algorithm>
+
+namespace bridge {
+
+namespace {
+
+bool waits_for_backfill(const Gang &gang)
+{
+    return gang.job && gang.job->tag.components != 0 &&
+           gang.job->state == JobState::pending;
+}
+
+// As far as its Pods themselves say; empty: Slurm's default.
+std::string partitions_of(const Gang &gang, const Conf &conf)
+{
+    std::string asked =
+        gang.pods.empty()
+            ? ""
+            : value_of(wishes_in(lead_of(gang).annotations), "partition");
+    return asked.empty() ? conf.partition : asked;
+}
+
+bool overlap(std::string_view some, std::string_view others)
+{
+    auto is_among = [&](std::string_view name) {
+        std::string_view rest = others;
+        do
+            if (next_part(rest, ',') == name)
+                return true;
+        while (!rest.empty());
+        return false;
+    };
+    do
+        if (is_among(next_part(some, ',')))
+            return true;
+    while (!some.empty());
+    return false;
+}
+
+} // namespace
+
+// Until slurmctld has let it start nothing else starts in its partition but what
+// backfill lets pass: to make it look now is in vain, and makes backfill, which
+// gives way to it, slower.
+bool Bridge::is_quiet(const Gang &gang)
+{
+    std::erase_if(backfilled_, [this](const std::string &uid) {
+        const GangEntry *entry = gangs_.find(uid);
+        return !entry || !waits_for_backfill(entry->gang);
+    });
+    std::string own =
+        backfilled_.empty() ? "" : partitions_of(gang, *conf_);
+    return std::ranges::any_of(backfilled_, [&](const std::string &uid) {
+        return overlap(partitions_of(gangs_.find(uid)->gang, *conf_), own);
+    });
+}
+
+// What slurmctld has refused leaves components of it behind: they have ended, and
+// are no word of anybody's (FAILED, as join_components() has it), but for one that
+// a limit of its user's has refused, which waits as a job of its own.
+void Bridge::drop_broken(const GangEntry *entry, std::vector<Job> &jobs)
+{
+    std::erase_if(jobs, [&](const Job &job) {
+        if (is_whole(job) || is_ended(job.state))
+            return false;
+        bool binds = entry && std::ranges::any_of(
+                                  entry->gang.pods, [&](const PodPtr &pod) {
+                                      return bound_by(*pod, job);
+                                  });
+        for (const Job &component : job.components)
+            if (component.state == JobState::pending && !binds) {
+                log_warning("ending the rest of a heterogeneous job",
+                            {{"JobId", component.ref.id},
+                             {"Gang", job.tag.gang}});
+                ports_.workers.push([this, ref = component.ref](Kube &) {
+                    // The next resync tries again what fails here.
+                    (void)ports_.slurm.cancel(ref);
+                });
+            }
+        return true;
+    });
+}
+
+} // namespace bridge
