@@ -49,9 +49,8 @@ bool overlap(std::string_view some, std::string_view others)
 
 } // namespace
 
-// Until slurmctld has let it start nothing else starts in its partition but what
-// backfill lets pass: to make it look now is in vain, and makes backfill, which
-// gives way to it, slower.
+// slurmctld's main scheduler passes over it, and lets nothing behind it start in
+// that partition: to make it run is in vain, and in backfill's way.
 bool Bridge::is_quiet(const Gang &gang)
 {
     std::erase_if(backfilled_, [this](const std::string &uid) {

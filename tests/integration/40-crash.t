@@ -24,6 +24,7 @@ from tap import Skip, case, check, equal, run, wait_for
 UNUSED = {"send_fail": "no held prolog is failed by the agent"}
 # Tried where there are devices, and batch jobs.
 ELSEWHERE = {"set_extra": "70-device-inventory.t",
+             "submit_het": "38-het-gangs.t",
              "write_claim": "71-claims.t", "write_claim_status": "71-claims.t",
              **dict.fromkeys(("create_claim", "delete_claim",
                               "set_extended_claim"),

@@ -322,9 +322,9 @@ def _left_of(world, node):
 
 @rule
 def two_jobs(world):
-    """No gang has two jobs that live."""
+    """No gang has two jobs that live, but for components of one."""
     for uid, jobs in _jobs_by_uid(world).items():
-        if len(jobs) > 1:
+        if len({job.whole for job in jobs}) > 1:
             yield (f"Gang/{jobs[0].name}", " and ".join(map(str, jobs)) +
                    f" both live, for uid {uid}")
 
@@ -386,17 +386,21 @@ def partial_gang(world):
         if gang := gangs.uid_of(pod):
             members[gang].append(pod)
     own = _jobs_by_uid(world)  # of those that came on top of a gang's size
+    wholes = collections.defaultdict(list)
     for job in world.jobs:
-        if not job.lives or job.uid not in members:
-            continue
+        if job.lives and job.uid in members:
+            wholes[job.whole].append(job)
+    for job, *others in wholes.values():
+        sluids = {job.sluid, *(other.sluid for other in others)}
+        tasks = job.tasks + sum(other.tasks for other in others)
         its = [p for p in members[job.uid] if
-               _annotations(p).get(bed.SLUID_ANNOTATION) == job.sluid]
+               _annotations(p).get(bed.SLUID_ANNOTATION) in sluids]
         waiting = [p for p in members[job.uid] if not p["spec"].get("nodeName")
                    and not is_over(p) and not _deleting(p)
                    and not own[p["metadata"]["uid"]]]
         lives = sum(map(is_live, its))
-        if waiting and its and lives < job.tasks:
-            yield (f"Gang/{job.name}", f"{job} has {job.tasks} tasks, {lives} "
+        if waiting and its and lives < tasks:
+            yield (f"Gang/{job.name}", f"{job} has {tasks} tasks, {lives} "
                    f"Pods live by it, {len(waiting)} wait")
 
 

@@ -26,6 +26,12 @@ class Job:
     shadow_of: str = ""  # the node whose room it holds for others' Pods
     tasks: int = 1
     script: str = ""  # of a batch job: the name of its file
+    leader: int = 0   # of its heterogeneous job
+
+    @property
+    def whole(self):
+        """The id of the job, or of that of which it is a component."""
+        return self.leader or self.id
 
     @property
     def lives(self):
@@ -137,7 +143,8 @@ def _job(job):
                bool((job.get("suspend_time") or {}).get("number")),
                tag.get("shadow", ""),
                (job.get("tasks") or {}).get("number") or 1,
-               tag.get("sbatch", ""))
+               tag.get("sbatch", ""),
+               (job.get("het_job_id") or {}).get("number") or 0)
 
 
 def _tag(admin_comment):

@@ -1,0 +1,354 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Gangs of unequal Pods whose job is heterogeneous: a component for each size,
+all or none of them."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import agent_conf
+import bed
+import faults
+import gangs
+import slurmctld
+from tap import case, check, equal, run, wait_for
+
+HET = {"slurmk8s/heterogeneous": "true"}
+LARGE, SMALL = 2, 4  # Pods: of 10 CPUs, and of 1
+SLOW = 60  # seconds: backfill looks every 5 s, and starts nobody else meanwhile
+
+
+def names(gang, count=LARGE + SMALL):
+    return [f"{gang}-{i}" for i in range(count)]
+
+
+def create(gang, annotations=None, **each):
+    """The Pods of that gang, the large ones first; their names. each: further
+    annotations by name of the Pod."""
+    for i, name in enumerate(names(gang)):
+        bed.create(gangs.member(
+            name, gang, LARGE + SMALL, cpu="10" if i < LARGE else "1",
+            annotations={**(HET if annotations is None else annotations),
+                         **each.get(name.replace("-", "_"), {})}))
+    return names(gang)
+
+
+def jobs_of(gang):
+    """All jobs of that gang, oldest first."""
+    mark = f'"uid":"{bed.NAMESPACE}/gang/{gang}"'
+    return sorted((job for job in bed.jobs().values()
+                   if mark in job.get("admin_comment", "")),
+                  key=lambda job: job["job_id"])
+
+
+def leader_of(job):
+    return (job["het_job_id"] or {}).get("number") or 0
+
+
+def components(gang):
+    """Those of the gang's newest job."""
+    jobs = jobs_of(gang)
+    newest = max(map(leader_of, jobs), default=0)
+    return [job for job in jobs if newest and leader_of(job) == newest]
+
+
+def wait_states(gang, state, seconds=SLOW):
+    """Until both components are in that state, and nothing else; these."""
+    def there():
+        found = components(gang)
+        return found if len(found) == 2 and all(
+            job["job_state"] == [state] for job in found) else None
+    return wait_for(f"both components of gang {gang} to be {state}", there,
+                    seconds)
+
+
+def wait_running(gang, seconds=SLOW):
+    for name in names(gang):
+        bed.wait_phase(name, "Running", seconds)
+    return wait_states(gang, "RUNNING")
+
+
+def bound(gang):
+    return [name for name in names(gang)
+            if (bed.get(name) or {"spec": {}})["spec"].get("nodeName")]
+
+
+def annotation(name, which):
+    return bed.get(name)["metadata"]["annotations"].get(which)
+
+
+def sluid_of(job):
+    return job["step_id"]["sluid"]
+
+
+def is_by(name, job):
+    """The Pod is on a node of that job, and says so."""
+    found = bed.get(name)
+    meta = found["metadata"]
+    return (meta["labels"].get(bed.JOB_LABEL) == str(job["job_id"]) and
+            meta["annotations"].get(bed.SLUID_ANNOTATION) == sluid_of(job) and
+            found["spec"]["nodeName"] in nodes_of(job))
+
+
+def nodes_of(job):
+    return bed.run("scontrol", "show", "hostnames", job["nodes"]).split()
+
+
+@case
+def a_component_for_each_size():
+    """2 Pods of 10 CPUs and 4 of 1: two components on nodes of their own, each Pod by
+    its component, ranks and nodes over both; the job ends as the first that failed"""
+    pods = create("mix", mix_1={"sandbox/exit": "7"})
+    large, small = wait_running("mix")
+
+    equal((large["tasks"]["number"], large["cpus"]["number"]), (LARGE, 20),
+          "tasks and CPUs of the leader")
+    equal((small["tasks"]["number"], small["cpus"]["number"]), (SMALL, SMALL),
+          "tasks and CPUs of the other")
+    check(not set(nodes_of(large)) & set(nodes_of(small)),
+          f"{large['nodes']} and {small['nodes']} share a node")
+    for i, name in enumerate(pods):
+        check(is_by(name, large if i < LARGE else small), f"{name} is elsewhere")
+        equal(annotation(name, gangs.RANK), str(i), "rank")
+        equal(annotation(name, gangs.NODES),
+              ",".join(nodes_of(large) + nodes_of(small)), "nodes")
+
+    bed.end(*pods)
+    for job in wait_states("mix", "FAILED"):
+        equal(bed.exit_of(job), "7:0", "exit code")
+
+
+@case
+def one_job_without_the_wish():
+    """without the annotation such Pods are one ordinary job, as ever"""
+    create("plain", annotations={})
+    (job,) = wait_for("its job", lambda: jobs_of("plain"))
+    equal((leader_of(job), job["cpus"]["number"]), (0, 60), "leader, CPUs")
+
+
+@case
+def refused():
+    """what cannot be is refused with a sentence: another value, other values on some
+    Pods, wishes about all nodes, a gang that may be incomplete"""
+    create("odd", annotations={"slurmk8s/heterogeneous": "maybe"})
+    bed.wait_words("odd-0", "heterogeneous must be true or false")
+    create("both", both_3={"slurmk8s/heterogeneous": "false"})
+    bed.wait_words("both-0", "the same on all Pods")
+    create("wide", annotations={**HET, "slurmk8s/min-nodes": "3"})
+    bed.wait_words("wide-0", "cannot have min-nodes")
+    for i in range(2):
+        bed.create(gangs.member(f"few-{i}", "few", 3, minimum=2,
+                                cpu=str(i + 1), annotations=HET))
+    bed.wait_words("few-0", "needs all Pods of the gang at once: 2 of 3")
+    for gang in ("odd", "both", "wide", "few"):
+        equal(jobs_of(gang), [], f"jobs of {gang}")
+
+
+@case
+def refused_by_slurm():
+    """one component that no node can hold: both are refused, in Slurm's words; what
+    slurmctld keeps of the other is no word of its user's, to the next agent either"""
+    for i in range(2):
+        bed.create(gangs.member(f"big-{i}", "big", 2, cpu="1", annotations=HET,
+                                memory="64Mi" if i == 0 else "9000Gi"))
+    bed.wait_words("big-0", "not available")
+    left = [job["job_state"] for job in jobs_of("big")]
+    check(["CANCELLED"] in left, f"slurmctld has {left}")
+
+    bed.ctl("kill", "slurmk8sd")
+    bed.ctl("start", "slurmk8sd")
+    wait_for("the agent to ask again", lambda: len(jobs_of("big")) > len(left),
+             60)
+    for i in range(2):
+        equal(bed.get(f"big-{i}")["status"]["phase"], "Pending", f"big-{i}")
+
+
+@case
+def scancel_while_pending():
+    """scancel of the leader while it waits fails all Pods, for good"""
+    bed.run("scontrol", "update", "PartitionName=kwok", "State=DOWN")
+    create("queue")
+    leader, _ = wait_states("queue", "PENDING")
+    equal(bound("queue"), [], "Pods bound")
+    bed.run("scancel", str(leader["job_id"]))
+    for name in names("queue"):
+        found = bed.wait_phase(name, "Failed")
+        equal(found["status"]["reason"], "SlurmJobCancelled", "reason")
+    wait_states("queue", "CANCELLED")
+    equal(len(jobs_of("queue")), 2, "jobs")
+
+
+@case
+def scancel_of_the_leader():
+    """scancel of the leader ends the Pods of all components"""
+    create("gone")
+    leader, _ = wait_running("gone")
+    bed.run("scancel", str(leader["job_id"]))
+    for name in names("gone"):
+        bed.wait_phase(name, "Failed")
+    wait_states("gone", "CANCELLED")
+
+
+@case
+def scancel_of_one_component():
+    """scancel of one component that runs ends all: its own Pods and the others'"""
+    create("part")
+    _, small = wait_running("part")
+    bed.run("scancel", str(small["job_id"]))
+    for name in names("part"):
+        bed.wait_phase(name, "Failed")
+    wait_states("part", "CANCELLED")
+    equal(len(jobs_of("part")), 2, "jobs")
+
+
+@case
+def member_deleted_while_waiting():
+    """a Pod deleted while the components wait: both are given back; the next Pod
+    makes the gang whole"""
+    bed.run("scontrol", "update", "PartitionName=kwok", "State=DOWN")
+    create("hole")
+    first, _ = wait_states("hole", "PENDING")
+    bed.delete("hole-4")
+    bed.wait_words("hole-0", "5 of 6 Pods")
+    wait_states("hole", "CANCELLED")
+
+    bed.run("scontrol", "update", "PartitionName=kwok", "State=UP")
+    bed.create(gangs.member("hole-4", "hole", LARGE + SMALL, annotations=HET))
+    leader, _ = wait_running("hole")
+    check(leader["job_id"] != first["job_id"], "it is the first one")
+
+
+@case
+def made_again():
+    """a Pod made again while the gang runs takes the place of its size"""
+    create("again")
+    _, small = wait_running("again")
+    rank = annotation("again-4", gangs.RANK)
+    bed.delete("again-4", grace=0)
+    bed.wait_gone("again-4")
+    bed.create(gangs.member("again-4", "again", LARGE + SMALL, annotations=HET))
+    bed.wait_phase("again-4", "Running")
+    check(is_by("again-4", small), "it is by another job")
+    equal(annotation("again-4", gangs.RANK), rank, "rank")
+
+
+@case
+def agent_killed():
+    """kill -9 of the agent at its submit, its bindings and its start: the next one
+    goes on, with the same two jobs"""
+    for point in [f"{write}:{side}" for write in
+                  ("submit_het", "bind", "send_start", "complete", "send_clean")
+                  for side in ("before", "after")]:
+        check(point in faults.points(), f"no fault point {point}")
+        if faults.alive():
+            bed.ctl("kill", "slurmk8sd")
+        gang = "cut-" + point.replace(":", "-").replace("_", "-")
+        ends = point.split(":")[0] in ("complete", "send_clean")
+        pods = create(gang, annotations={**HET, "sandbox/run": "300ms"}
+                      if ends else None)
+        faults.Fault(point).wait_dead(SLOW)
+        bed.ctl("start", "slurmk8sd")
+        if ends:
+            jobs = wait_states(gang, "COMPLETED")
+        else:
+            jobs = wait_running(gang)
+            for i, name in enumerate(pods):
+                check(is_by(name, jobs[i >= LARGE]), f"{name} is elsewhere")
+        equal(len(jobs_of(gang)), 2, f"jobs of {gang}")
+        for name in pods:
+            bed.delete(name)
+        for name in pods:
+            bed.wait_gone(name)
+
+
+@case
+def slurmctld_killed():
+    """kill -9 of slurmctld, while both components wait and while they run: they go
+    on, and no Pod is touched"""
+    bed.run("scontrol", "update", "PartitionName=kwok", "State=DOWN")
+    create("crash")
+    wait_states("crash", "PENDING")
+    slurmctld.save()
+    slurmctld.restart()
+    bed.run("scontrol", "update", "PartitionName=kwok", "State=UP")
+    before = wait_running("crash")
+    slurmctld.save()
+    slurmctld.restart()
+    wait_for("the agent to be in step", bed.serves)
+    after = wait_states("crash", "RUNNING")
+    equal([sluid_of(job) for job in after], [sluid_of(job) for job in before],
+          "SLUIDs")
+    for name in names("crash"):
+        equal(bed.get(name)["status"]["phase"], "Running", name)
+    bed.end(*names("crash"))
+    wait_states("crash", "COMPLETED")
+    equal(len(jobs_of("crash")), 2, "jobs")
+
+
+@case
+def allocation_lost():
+    """slurmctld is back at a state before the components had nodes: every Pod lives on
+    where it is, with a job of its own, and the components are given up"""
+    bed.run("scontrol", "update", "PartitionName=kwok", "State=DOWN")
+    create("back")
+    wait_states("back", "PENDING")
+    slurmctld.keep_state()
+    bed.run("scontrol", "update", "PartitionName=kwok", "State=UP")
+    wait_running("back")
+    pods = [slurmctld_pod(name) for name in names("back")]
+    slurmctld.bring_state_back()
+    bed.run("scontrol", "update", "PartitionName=kwok", "State=UP")
+    for pod in pods:
+        is_adopted(pod)
+    wait_states("back", "CANCELLED")
+
+
+@case
+def all_lost():
+    """slurmctld has lost both components: every Pod lives on with a job of its own"""
+    slurmctld.keep_state()
+    create("lost")
+    wait_running("lost")
+    pods = [slurmctld_pod(name) for name in names("lost")]
+    slurmctld.bring_state_back()
+    for pod in pods:
+        is_adopted(pod)
+    equal(jobs_of("lost"), [], "jobs")
+
+
+def slurmctld_pod(name):
+    found = bed.get(name)
+    return (name, found["metadata"]["uid"], found["spec"]["nodeName"])
+
+
+def is_adopted(pod):
+    """By one job of its own, on its node; the Pod was never told to end."""
+    name, uid, node = pod
+
+    def adopter():
+        now = bed.get(name)
+        equal(now["metadata"]["uid"], uid, f"Pod {name}")
+        check("activeDeadlineSeconds" not in now["spec"], f"{name} is ended")
+        equal(now["status"]["phase"], "Running", f"phase of {name}")
+        jobs = slurmctld.living_jobs_of(name)
+        return jobs[0] if len(jobs) == 1 and \
+            jobs[0]["job_state"] == ["RUNNING"] and \
+            annotation(name, bed.SLUID_ANNOTATION) == sluid_of(jobs[0]) else None
+    job = wait_for(f"Pod {name} to be adopted", adopter, 90)
+    equal(job["nodes"], node, f"node of the new job of {name}")
+
+
+@case
+def max_padding():
+    """MaxPadding: a gang that would leave more idle is heterogeneous without asking,
+    unless it says no"""
+    agent_conf.edit(lambda conf: conf + "MaxPadding=50\n")
+    create("idle", annotations={})  # 24 of 60 CPUs are used
+    wait_running("idle")
+    create("kept", annotations={"slurmk8s/heterogeneous": "false"})
+    wait_for("the job of gang kept", lambda: jobs_of("kept"))
+    equal([leader_of(job) for job in jobs_of("kept")], [0], "leaders")
+
+
+run(before_each=bed.clean, after_each=bed.nothing_left,
+    after_failure=bed.last_words)
