@@ -123,7 +123,7 @@ void Bridge::note_submitted(GangEntry &entry, const Submitted &submitted,
     entry.heard = entry.began;
     bool het = job.tag.components != 0;
     set_job(entry, std::move(job));
-    gang.stale = het; // which its components are is read
+    gang.stale |= het; // which its components are is read
     // Should somebody end that job, too, the next one is not asked for at once.
     if (is<Adopt>(action))
         hold_back(entry, action,
