@@ -22,6 +22,9 @@ struct BatchJob {
     std::string partition;
     std::string account;
     std::string qos;
+    std::string reservation;
+    std::optional<std::uint32_t> time_limit; // minutes, 0: unlimited
+    std::uint16_t tasks_per_node = 0; // as asked; 0: not
     std::string hostlist; // of its nodes, as squeue prints them
     bool says_tasks = false; // it was asked for with --ntasks
     bool says_memory = true; // else it was given all that its node has

@@ -145,6 +145,9 @@ Edited metadata_of(Edited metadata, const BatchJob &batch,
     wish("account", batch.account);
     wish("partition", batch.partition);
     wish("qos", batch.qos);
+    wish("reservation", batch.reservation);
+    if (batch.time_limit)
+        wish("timelimit", std::to_string(*batch.time_limit));
     annotations.set(names::batch_annotation, encode(mark));
     return metadata.set("name", batch_pod_name(mark))
         .set("namespace", conf.batch_namespace)
@@ -194,6 +197,17 @@ bool stays_behind(std::string_view name)
 std::string_view name_of(std::string_view entry)
 {
     return entry.substr(0, entry.find('='));
+}
+
+// As slurmctld reckons them for SLURM_TASKS_PER_NODE, of a job of one node.
+std::uint32_t tasks_of(const BatchJob &batch)
+{
+    const Job &job = batch.job;
+    if (batch.says_tasks)
+        return job.tasks;
+    if (batch.tasks_per_node != 0)
+        return batch.tasks_per_node;
+    return job.cpus / std::max<std::uint32_t>(job.cpus_per_task, 1);
 }
 
 std::string umask_of(const BatchScript &script)
@@ -332,6 +346,7 @@ std::vector<std::string> batch_variables(const BatchJob &batch,
     if (batch.says_tasks)
         for (const char *name : {"SLURM_NTASKS", "SLURM_NPROCS"})
             add(name, number(job.tasks));
+    add("SLURM_TASKS_PER_NODE", number(tasks_of(batch)));
     if (job.cpus_per_task > 1)
         add("SLURM_CPUS_PER_TASK", number(job.cpus_per_task));
     add("SLURM_CPUS_ON_NODE", cpus);
@@ -343,6 +358,7 @@ std::vector<std::string> batch_variables(const BatchJob &batch,
     add("SLURM_JOB_PARTITION", batch.partition);
     add("SLURM_JOB_ACCOUNT", batch.account);
     add("SLURM_JOB_QOS", batch.qos);
+    add("SLURM_JOB_RESERVATION", batch.reservation);
     add("SLURM_JOB_UID", number(batch.user_id));
     add("SLURM_JOB_USER", user.name);
     add("SLURM_JOB_GID", number(batch.group_id));

@@ -29,6 +29,11 @@ BatchJob batch_of(const slurm_job_info_t &info)
     batch.partition = text(info.partition);
     batch.account = text(info.account);
     batch.qos = text(info.qos);
+    batch.reservation = text(info.resv_name);
+    if (info.time_limit != NO_VAL)
+        batch.time_limit = info.time_limit == INFINITE ? 0 : info.time_limit;
+    if (info.ntasks_per_node != NO_VAL16)
+        batch.tasks_per_node = info.ntasks_per_node;
     batch.hostlist = text(info.nodes);
     batch.says_tasks = info.bitflags & JOB_NTASKS_SET;
     batch.started = time_of(info.start_time);

@@ -31,6 +31,8 @@ BatchJob batch_job()
     batch.name = "my job";
     batch.partition = "kwok";
     batch.account = "physics";
+    batch.reservation = "night";
+    batch.time_limit = 2880;
     batch.hostlist = "kn1";
     return batch;
 }
@@ -117,6 +119,8 @@ TEST_CASE("the Pod asks for what the job was given, and says whose it is")
     CHECK(pod.annotation("slurmjob.slinky.slurm.net/user-id") == "1001");
     CHECK(pod.annotation("slurmjob.slinky.slurm.net/group-id") == "1002");
     CHECK(pod.annotation("slurmjob.slinky.slurm.net/account") == "physics");
+    CHECK(pod.annotation("slurmjob.slinky.slurm.net/timelimit") == "2880");
+    CHECK(pod.annotation("slurmjob.slinky.slurm.net/reservation") == "night");
     CHECK(pod.objections.empty());
     CHECK_FALSE(pod.predicate); // else its job would have to ask for that node
     CHECK(pod.label(names::job_id_label).empty()); // the binding's
@@ -277,12 +281,30 @@ TEST_CASE("SLURM_ variables are those of the allocation")
           "SLURM_JOB_NODELIST=kn1", "SLURM_JOB_NUM_NODES=1",
           "SLURM_CPUS_ON_NODE=2", "SLURM_MEM_PER_CPU=100",
           "SLURM_JOB_UID=1001", "SLURM_JOB_USER=alice",
-          "SLURM_CLUSTER_NAME=cluster", "SLURMD_NODENAME=kn1"}) {
+          "SLURM_CLUSTER_NAME=cluster", "SLURMD_NODENAME=kn1",
+          "SLURM_TASKS_PER_NODE=2", "SLURM_JOB_RESERVATION=night"}) {
         CAPTURE(entry);
         CHECK(std::ranges::contains(all, entry));
     }
     for (const std::string &entry : all)
         CHECK_FALSE(entry.starts_with("SLURM_NTASKS="));
+}
+
+TEST_CASE("SLURM_TASKS_PER_NODE is what slurmctld reckons")
+{
+    auto says = [](const BatchJob &batch, const char *entry) {
+        return std::ranges::contains(batch_variables(batch, {}, ""), entry);
+    };
+    BatchJob batch = batch_job();
+    batch.job.cpus = 8;
+    batch.job.cpus_per_task = 2;
+    CHECK(says(batch, "SLURM_TASKS_PER_NODE=4"));
+    batch.tasks_per_node = 3;
+    CHECK(says(batch, "SLURM_TASKS_PER_NODE=3"));
+    batch.says_tasks = true;
+    batch.job.tasks = 2;
+    CHECK(says(batch, "SLURM_TASKS_PER_NODE=2"));
+    CHECK(says(batch, "SLURM_NTASKS=2"));
 }
 
 TEST_CASE("a mark that is none makes no Pod a batch job's")

@@ -142,6 +142,13 @@ class FakeSlurm : public Slurm {
         record.job.nodes.clear();
         record.prolog_held = false;
     }
+    // And before the agent had written a batch job's Pod on it.
+    void forget_allocation(JobId id)
+    {
+        unallocate(id);
+        GangTag &tag = jobs_.at(id).job.tag;
+        tag = {.script = tag.script};
+    }
     // And allocated again.
     void reallocate(JobId id, const std::string &node)
     {
@@ -409,6 +416,8 @@ class FakeSlurm : public Slurm {
         batch.partition = record->asked.partition;
         batch.account = record->asked.account;
         batch.qos = record->asked.qos;
+        batch.reservation = record->asked.reservation;
+        batch.time_limit = record->asked.time_limit;
         for (const std::string &node : record->job.nodes)
             batch.hostlist += (batch.hostlist.empty() ? "" : ",") + node;
         return batch;
