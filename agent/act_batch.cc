@@ -43,13 +43,19 @@ Result<BatchScript> read_script(const BatchJob &batch, const ScriptDir &scripts)
     return script;
 }
 
-// Made now, or by an earlier try whose answer was lost.
-Result<Pod> make_pod(const std::string &body, const BatchMark &mark,
-                     const Conf &conf, Kube &kube)
+// Of Kubernetes nobody asks for one that must be there: a Namespace that is
+// missing is the administrator's, a Pod that has just gone is made anew.
+template <class T> Result<T> told(Result<T> answer)
 {
-    auto made = kube.create_pod(conf.batch_namespace, body);
-    if (made || made.error().code != Code::conflict)
-        return made;
+    if (!answer && answer.error().code == Code::not_found)
+        answer.error().code = Code::busy;
+    return answer;
+}
+
+// The one that an earlier try has made, whose answer was lost, or for which a
+// crash of slurmctld has lost the job's tag. Code::not_found: there is none.
+Result<Pod> find_pod(const BatchMark &mark, const Conf &conf, Kube &kube)
+{
     auto there = kube.get_pod({conf.batch_namespace, batch_pod_name(mark)});
     if (there && batch_mark(*there) != mark)
         return fail(Code::rejected,
@@ -57,6 +63,55 @@ Result<Pod> make_pod(const std::string &body, const BatchMark &mark,
     if (there && there->deleting)
         return fail(Code::rejected, "somebody deletes its Pod");
     return there;
+}
+
+Result<Pod> make_pod(const std::string &body, const BatchMark &mark,
+                     const Conf &conf, Kube &kube)
+{
+    auto made = kube.create_pod(conf.batch_namespace, body);
+    if (made || made.error().code != Code::conflict)
+        return made;
+    return find_pod(mark, conf, kube);
+}
+
+bool has_run(const Pod &pod)
+{
+    return pod.bound() || pod.terminal();
+}
+
+// With its Secret. One that was bound had that, and may have no file any more.
+Result<Pod> pod_with_secret(const BatchJob &batch, const BatchMark &mark,
+                            Kube &kube, const BatchContext &context)
+{
+    const Conf &conf = *context.conf;
+    auto script = read_script(batch, context.scripts);
+    if (!script) {
+        auto there = find_pod(mark, conf, kube);
+        if (there && has_run(*there))
+            return there;
+        if (!there && there.error().code != Code::not_found)
+            return there;
+        return std::unexpected(script.error());
+    }
+    auto user = look_up_user(batch.user_id, batch.group_id);
+    if (!user)
+        return std::unexpected(user.error());
+    auto base = pod_template(conf);
+    if (!base)
+        return std::unexpected(base.error());
+    auto body = batch_pod_body(batch, *script, *user, mark, conf, *base);
+    if (!body)
+        return std::unexpected(body.error());
+    auto pod = told(make_pod(*body, mark, conf, kube));
+    if (!pod || has_run(*pod))
+        return pod;
+    std::string launcher = batch_launcher(
+        *script, batch_variables(batch, *user, context.cluster));
+    if (auto put = told(kube.put_secret(
+            pod->key, batch_secret_body(*pod, launcher, script->script)));
+        !put)
+        return std::unexpected(put.error());
+    return pod;
 }
 
 } // namespace
@@ -69,31 +124,11 @@ Result<Job> make_batch_pod(JobRef ref, Kube &kube, const BatchContext &context)
     Job &job = batch->job;
     if (!is_allocated(job.state) || !job.tag.uid.empty())
         return std::move(job);
-    const Conf &conf = *context.conf;
-    if (conf.batch_namespace.empty())
+    if (context.conf->batch_namespace.empty())
         return fail(Code::rejected, "k8s.conf has no SbatchNamespace");
-    auto script = read_script(*batch, context.scripts);
-    if (!script)
-        return std::unexpected(script.error());
-    auto user = look_up_user(batch->user_id, batch->group_id);
-    if (!user)
-        return std::unexpected(user.error());
-    auto base = pod_template(conf);
-    if (!base)
-        return std::unexpected(base.error());
-    BatchMark mark{ref, job.tag.script};
-    auto body = batch_pod_body(*batch, *script, *user, mark, conf, *base);
-    if (!body)
-        return std::unexpected(body.error());
-    auto pod = make_pod(*body, mark, conf, kube);
+    auto pod = pod_with_secret(*batch, {ref, job.tag.script}, kube, context);
     if (!pod)
         return std::unexpected(pod.error());
-    std::string launcher = batch_launcher(
-        *script, batch_variables(*batch, *user, context.cluster));
-    if (auto put = kube.put_secret(
-            pod->key, batch_secret_body(*pod, launcher, script->script));
-        !put)
-        return std::unexpected(put.error());
     job.tag.gang = pod->key.str();
     job.tag.uid = pod->uid;
     job.tag.generation = 0;

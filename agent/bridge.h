@@ -159,7 +159,8 @@ class Bridge {
     void wake_at(GangEntry &entry, Clock::time_point when);
 
     // bridge_batch.cc: sbatch's jobs, which get their Pod when they have a node
-    bool take_batch_job(const Job &job);
+    bool take_batch_job(Job &job, const std::map<JobRef, GangTag> &bound);
+    std::map<JobRef, GangTag> bound_batch_pods() const;
     void tend_batch_jobs();
     void fail_batch_job(JobRef job, const std::string &why);
     void note_batch(GangEntry &entry);

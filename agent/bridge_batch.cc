@@ -27,16 +27,41 @@ BatchContext Bridge::batch_context() const
     return {ports_.slurm, conf_, ScriptDir(ports_.scripts_dir), cluster_};
 }
 
-// True: this listed job is no gang's yet.
-bool Bridge::take_batch_job(const Job &job)
+// The tags of batch jobs that have bound a Pod, as those say. Of one that is not
+// bound the Secret may not be there yet.
+std::map<JobRef, GangTag> Bridge::bound_batch_pods() const
+{
+    std::map<JobRef, GangTag> tags;
+    for (const auto &[uid, entry] : gangs_.all()) {
+        const Gang &gang = entry.gang;
+        if (gang.grouped || gang.pods.empty() ||
+            gang.key.ns != conf_->batch_namespace)
+            continue;
+        const Pod &pod = *gang.pods.front();
+        if (auto mark = batch_mark(pod); mark && pod.bound() && binder_of(pod))
+            tags[mark->job] = {.gang = gang.key.str(),
+                               .uid = uid,
+                               .script = mark->script};
+    }
+    return tags;
+}
+
+// True: this listed job is no gang's yet. A crash of slurmctld loses what was
+// written on it within the last seconds: then its Pod says whose it is.
+bool Bridge::take_batch_job(Job &job, const std::map<JobRef, GangTag> &bound)
 {
     if (!has_no_pod(job))
         return false;
     if (is_allocated(job.state))
-        batch_jobs_.want(job.ref, now_);
+        batch_jobs_.want(job.ref, now_); // or the tag alone is written
     else
         batch_jobs_.drop(job.ref);
-    return true;
+    if (GangEntry *entry = gangs_.find(job.ref))
+        job.tag = entry->gang.job->tag;
+    else if (auto pod = bound.find(job.ref);
+             pod != bound.end() && !is_ended(job.state))
+        job.tag = pod->second;
+    return has_no_pod(job);
 }
 
 void Bridge::tend_batch_jobs()

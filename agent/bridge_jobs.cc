@@ -48,9 +48,10 @@ void Bridge::on(JobsLoaded &loaded)
     std::unordered_map<std::string, std::vector<Job>> by_gang;
     std::set<JobRef> listed;
     sweep_scripts(*loaded.jobs);
+    auto bound = bound_batch_pods();
     for (Job &job : *loaded.jobs) {
         listed.insert(job.ref);
-        if (take_batch_job(job))
+        if (take_batch_job(job, bound))
             continue;
         by_gang[job.tag.uid].push_back(std::move(job));
     }

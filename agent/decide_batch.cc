@@ -38,6 +38,11 @@ Action decide_batch(const Gang &gang, Action action)
         return without_hope(gang);
     if (std::holds_alternative<Refuse>(action))
         return Wait{};
+    // A crash took its allocation back, too late: ended now it would count as
+    // cancelled, so it ends once it has a node again.
+    if (std::holds_alternative<Complete>(action) &&
+        gang.job->state == JobState::pending)
+        return Wait{};
     if (const auto *renew = std::get_if<Renew>(&action)) {
         if (is_ended(gang.job->state))
             return FailPods{gang.job->ref, gang.job->state};

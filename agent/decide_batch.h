@@ -8,6 +8,7 @@
 //   Renew, not ended    Complete as failed, with the reason in the job's comment
 //   Renew, ended        FailPods
 //   Refuse              Wait
+//   Complete, pending   Wait: it ends as its Pod did when it has a node again
 //   anything else       the same: also Adopt, of one that lives
 #pragma once
 

@@ -43,6 +43,7 @@ struct BatchWorld : World {
         job.name = "job.sh";
         job.user_id = job.group_id = user;
         job.features = "k8s";
+        job.time_limit = 2880;
         job.memory_per_node = MebiBytes{100};
         job.tag.script = script;
         return slurm.plant(job);
@@ -288,8 +289,118 @@ TEST_CASE("a living Pod whose job is lost is adopted for its own user")
 
     REQUIRE(world.slurm.living().size() == 1);
     CHECK(world.slurm.living().front().asked.user_id == user);
+    // Not the partition's default, which would end a healthy Pod.
+    CHECK(world.slurm.living().front().asked.time_limit == 2880);
     CHECK(world.kube.pods().size() == 1);
     CHECK(world.kube.pods().front().living());
+}
+
+// slurmctld crashes within the seconds after an allocation, before it has saved
+// that and the job's tag. again: and so does the agent.
+static void crash_slurmctld(BatchWorld &world, JobRef job, bool again)
+{
+    world.cut_socket();
+    world.slurm.forget_allocation(job.id);
+    if (again)
+        world.start_agent();
+    world.connect_socket();
+    world.settle();
+}
+
+TEST_CASE("a crash that takes allocation and tag leaves a Pod that runs its job's")
+{
+    for (bool again : {false, true}) {
+        CAPTURE(again);
+        BatchWorld world;
+        world.start_agent();
+        JobRef job = world.run();
+        world.run_containers(world.pod_name());
+        world.slurm.hold(job.id);
+
+        crash_slurmctld(world, job, again);
+        CHECK(world.slurm.dirty() == world.node_of(world.pod_name()));
+        world.pass(seconds(10)); // it is adopted
+
+        REQUIRE(world.slurm.living().size() == 1);
+        JobRef adopting = world.slurm.living().front().job.ref;
+        CHECK(world.slurm.living().front().asked.user_id == user);
+        CHECK(world.kube.count("create_pod") == 1);
+        CHECK(world.kube.count("bind") == 1);
+        world.end_containers(world.pod_name(), 7);
+        CHECK(world.slurm.job(adopting.id).status == 7 << 8);
+        CHECK(world.slurm.living().empty());
+        CHECK_FALSE(world.has_script());
+    }
+}
+
+TEST_CASE("a job that such a crash gives back to its node goes on with its Pod")
+{
+    for (bool again : {false, true}) {
+        CAPTURE(again);
+        BatchWorld world;
+        world.start_agent();
+        JobRef job = world.run();
+        world.run_containers(world.pod_name());
+        std::string node = world.node_of(world.pod_name());
+
+        world.cut_socket();
+        world.slurm.forget_allocation(job.id);
+        world.slurm.reallocate(job.id, node);
+        if (again)
+            world.start_agent();
+        world.connect_socket();
+        world.pass(seconds(10));
+
+        world.check_runs(job);
+        CHECK(world.kube.count("put_secret") == 1);
+        world.end_containers(world.pod_name(), 0);
+        CHECK(world.slurm.job(job.id).job.state == JobState::completed);
+        CHECK(world.slurm.jobs().size() == 1);
+    }
+}
+
+TEST_CASE("a job whose Pod ended before such a crash ends as that, and runs once")
+{
+    for (bool again : {false, true}) {
+        CAPTURE(again);
+        BatchWorld world;
+        world.start_agent();
+        JobRef job = world.run();
+        world.slurm.hold(job.id);
+        world.slurm.answers = false; // nobody hears how the Pod ends
+        world.end_containers(world.pod_name(), 0);
+        world.slurm.answers = true;
+
+        crash_slurmctld(world, job, again);
+        world.pass(seconds(60));
+        CHECK(world.slurm.job(job.id).job.state == JobState::pending);
+        world.slurm.release(job.id);
+        world.slurm.schedule();
+        world.pass(seconds(5));
+
+        CHECK(world.slurm.job(job.id).job.state == JobState::completed);
+        CHECK(world.slurm.job(job.id).status == 0);
+        CHECK(world.kube.pods().size() == 1);
+        CHECK(world.slurm.jobs().size() == 1);
+    }
+}
+
+TEST_CASE("a job that comes back after all of it was over ends as its Pod did")
+{
+    BatchWorld world;
+    world.start_agent();
+    JobRef job = world.run();
+    world.end_containers(world.pod_name(), 3);
+    REQUIRE_FALSE(world.has_script());
+
+    crash_slurmctld(world, job, false);
+    world.slurm.schedule();
+    world.pass(world.conf.orphan_grace + seconds(10));
+
+    CHECK(world.slurm.job(job.id).job.state == JobState::failed);
+    CHECK(world.slurm.job(job.id).status == 3 << 8);
+    CHECK(world.slurm.job(job.id).comment.empty());
+    CHECK(world.kube.count("bind") == 1);
 }
 
 TEST_CASE("a mark that a user has forged costs nobody his script")
