@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/batch_script.h"
 
+#include "common/image_name.h"
 #include "common/json.h"
 
 #include <charconv>
@@ -116,19 +117,13 @@ Result<BatchScript> decode_batch_script(std::string_view text)
 
 std::string objection_to_image(std::string_view image)
 {
-    constexpr std::string_view letters =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-    constexpr std::string_view allowed =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:/@";
     if (image.empty())
         return "not be empty";
     if (image.size() > max_image)
         return "have at most " + std::to_string(max_image) + " characters";
-    if (image.find_first_not_of(allowed) != image.npos ||
-        letters.find(image.front()) == letters.npos ||
-        letters.find(image.back()) == letters.npos)
-        return "be the name of an image, such as registry.example.com/app:1.2: "
-               "letters, digits and . _ - : / @";
+    if (!is_image_name(image))
+        return "be the name of an image, such as registry.example.com/app:1.2, "
+               "in lower-case letters but for the tag";
     return {};
 }
 
