@@ -30,6 +30,8 @@ plugins_job_submit_job_submit_k8s_la_SOURCES = \
 	plugins/job_submit/batch_jobs.cc plugins/job_submit/batch_jobs.h \
 	plugins/job_submit/batch_request.cc \
 	plugins/job_submit/batch_request.h \
+	plugins/job_submit/submit_budget.cc \
+	plugins/job_submit/submit_budget.h \
 	plugins/job_submit/job_submit_k8s.cc \
 	plugins/job_submit/node_view.cc plugins/job_submit/node_view.h \
 	plugins/job_submit/node_watch.cc plugins/job_submit/node_watch.h \
@@ -73,6 +75,8 @@ plugins_libplugin_pure_la_SOURCES = \
 	plugins/prep/node_set.h \
 	plugins/job_submit/batch_request.cc \
 	plugins/job_submit/batch_request.h \
+	plugins/job_submit/submit_budget.cc \
+	plugins/job_submit/submit_budget.h \
 	plugins/job_submit/node_view.cc plugins/job_submit/node_view.h \
 	plugins/job_submit/submit_policy.cc plugins/job_submit/submit_policy.h
 plugins_libplugin_pure_la_CXXFLAGS = $(SANITIZED_CXXFLAGS)

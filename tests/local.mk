@@ -147,6 +147,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/slurm_contract.cc tests/unit/slurm_contract.h \
 	tests/unit/slurm_contract_test.cc \
 	tests/unit/slurm_reasons_test.cc \
+	tests/unit/submit_budget_test.cc \
 	tests/unit/submit_policy_test.cc \
 	tests/unit/temporary_directory.h \
 	tests/unit/test_data.h \

@@ -6,8 +6,10 @@
 #include "common/names.h"
 #include "common/script_dir.h"
 #include "plugins/job_submit/batch_request.h"
+#include "plugins/job_submit/submit_budget.h"
 #include "plugins/slurm_conf_path.h"
 
+#include <chrono>
 #include <span>
 #include <unistd.h>
 #include <utility>
@@ -23,6 +25,13 @@ void slurm_xfree(void **item);
 namespace bridge {
 
 namespace {
+
+// slurmctld's threads may outlive what is destroyed at its end.
+SubmitBudget &budget()
+{
+    static SubmitBudget &all = *new SubmitBudget;
+    return all;
+}
 
 void set_text(char *&field, const std::string &text)
 {
@@ -93,6 +102,10 @@ std::optional<std::string> take_batch_job(job_desc_msg_t &desc)
         return "This slurmctld does not say where it keeps scripts.";
     ScriptDir scripts(std::string(slurm_conf.state_save_location) + "/" +
                       names::scripts_dir);
+    if (!budget().take(desc.user_id, text.size(),
+                       std::chrono::steady_clock::now()))
+        return "Too many jobs with --k8s-image within ten minutes: try again "
+               "later.";
     auto name = scripts.put(text);
     if (!name) {
         slurm_error("job_submit/k8s: a script was not kept: %s",
