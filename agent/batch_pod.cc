@@ -119,8 +119,7 @@ Edited security_of(Edited security, const BatchJob &batch,
 {
     JsonValue::Array groups;
     for (std::uint32_t group : user.groups)
-        if (group != 0) // root's gives more in a container than on a host
-            groups.emplace_back(std::int64_t{group});
+        groups.emplace_back(std::int64_t{group});
     // Strict: an image's /etc/group gives nobody a group of this site.
     return security.set("runAsNonRoot", true)
         .set("runAsUser", std::int64_t{batch.user_id})
@@ -288,6 +287,22 @@ std::string batch_secret_body(const Pod &pod, const std::string &launcher,
                 {"data", JsonValue::object({{"run", base64(launcher)},
                                             {"script", base64(script)}})}})
         .dump();
+}
+
+void add_login(BatchScript &script, const BatchUser &user)
+{
+    std::erase_if(script.environment, [](std::string_view entry) {
+        return name_of(entry) == "SLURM_GET_USER_ENV"; // for slurmd
+    });
+    auto add = [&](std::string_view name, const std::string &value) {
+        if (!value.empty() &&
+            !std::ranges::contains(script.environment, name, name_of))
+            script.environment.push_back(std::string(name) + "=" + value);
+    };
+    add("HOME", user.home);
+    add("SHELL", user.shell);
+    add("USER", user.name);
+    add("LOGNAME", user.name);
 }
 
 std::string batch_launcher(const BatchScript &script,

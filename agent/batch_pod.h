@@ -20,7 +20,9 @@ namespace bridge {
 struct BatchUser {
     std::string name;
     std::string group;
-    std::vector<std::uint32_t> groups; // supplementary ones
+    std::vector<std::uint32_t> groups; // supplementary ones, but root's
+    std::string home{};
+    std::string shell{};
 };
 
 // What a cluster without SbatchTemplate has: no volume, no privilege.
@@ -39,6 +41,10 @@ Result<std::string> batch_pod_body(const BatchJob &batch,
 // The Secret's JSON, owned by that Pod: the script, and what starts it.
 std::string batch_secret_body(const Pod &pod, const std::string &launcher,
                               const std::string &script);
+
+// What sbatch hands over with --export=NONE, or a list, lacks: slurmd would load
+// the user's login environment then.
+void add_login(BatchScript &script, const BatchUser &user);
 
 // A shell script: environment, umask, directory, and then the script, so that
 // its exit code is the container's. Needs sh and env in the image.

