@@ -43,11 +43,12 @@ Result<BatchScript> read_script(const BatchJob &batch, const ScriptDir &scripts)
     return script;
 }
 
-// Of Kubernetes nobody asks for one that must be there: a Namespace that is
-// missing is the administrator's, a Pod that has just gone is made anew.
-template <class T> Result<T> told(Result<T> answer)
+// What is said of the template, the Namespace, the Pod that follows from them, or
+// by libslurm, is for the administrator: no job fails of it at once.
+template <class T> Result<T> not_jobs_fault(Result<T> answer)
 {
-    if (!answer && answer.error().code == Code::not_found)
+    if (!answer && (answer.error().code == Code::not_found ||
+                    answer.error().code == Code::rejected))
         answer.error().code = Code::busy;
     return answer;
 }
@@ -70,8 +71,11 @@ Result<Pod> make_pod(const std::string &body, const BatchMark &mark,
 {
     auto made = kube.create_pod(conf.batch_namespace, body);
     if (made || made.error().code != Code::conflict)
-        return made;
-    return find_pod(mark, conf, kube);
+        return not_jobs_fault(std::move(made));
+    auto there = find_pod(mark, conf, kube);
+    if (!there && there.error().code == Code::not_found)
+        there.error().code = Code::busy; // it has just gone: made anew
+    return there;
 }
 
 bool has_run(const Pod &pod)
@@ -99,15 +103,18 @@ Result<Pod> pod_with_secret(const BatchJob &batch, const BatchMark &mark,
     auto base = pod_template(conf);
     if (!base)
         return std::unexpected(base.error());
-    auto body = batch_pod_body(batch, *script, *user, mark, conf, *base);
+    // An editor may be about to write the template.
+    auto body = not_jobs_fault(
+        batch_pod_body(batch, *script, *user, mark, conf, *base));
     if (!body)
         return std::unexpected(body.error());
-    auto pod = told(make_pod(*body, mark, conf, kube));
+    auto pod = make_pod(*body, mark, conf, kube);
     if (!pod || has_run(*pod))
         return pod;
+    add_login(*script, *user);
     std::string launcher = batch_launcher(
         *script, batch_variables(batch, *user, context.cluster));
-    if (auto put = told(kube.put_secret(
+    if (auto put = not_jobs_fault(kube.put_secret(
             pod->key, batch_secret_body(*pod, launcher, script->script)));
         !put)
         return std::unexpected(put.error());
@@ -119,13 +126,17 @@ Result<Pod> pod_with_secret(const BatchJob &batch, const BatchMark &mark,
 Result<Job> make_batch_pod(JobRef ref, Kube &kube, const BatchContext &context)
 {
     auto batch = context.slurm.load_batch(ref);
+    if (!batch && batch.error().code == Code::rejected)
+        return fail(Code::busy, batch.error().message);
     if (!batch)
         return std::unexpected(batch.error());
     Job &job = batch->job;
     if (!is_allocated(job.state) || !job.tag.uid.empty())
         return std::move(job);
-    if (context.conf->batch_namespace.empty())
-        return fail(Code::rejected, "k8s.conf has no SbatchNamespace");
+    if (context.conf->batch_namespace.empty()) // any more
+        return fail(Code::busy, "k8s.conf has no SbatchNamespace");
+    if (context.scripts.path().empty())
+        return fail(Code::busy, "slurm.conf's StateSaveLocation is not known");
     auto pod = pod_with_secret(*batch, {ref, job.tag.script}, kube, context);
     if (!pod)
         return std::unexpected(pod.error());
@@ -142,28 +153,37 @@ Result<Job> make_batch_pod(JobRef ref, Kube &kube, const BatchContext &context)
 Result<> tidy_batch_pod(const Pod &pod, Kube &kube, const ScriptDir &scripts)
 {
     auto mark = batch_mark(pod);
-    if (!mark)
+    if (!mark || !scripts.may_exist(mark->script))
         return {};
     if (auto gone = kube.delete_secret(pod.key); !gone)
         return gone;
     return scripts.remove(mark->script);
 }
 
-Result<> sweep_scripts(const ScriptDir &scripts,
-                       const std::set<std::string> &of_living,
-                       const std::set<std::string> &of_ended)
+Result<> ScriptSweep::sweep(const ScriptDir &scripts, const Named &named,
+                            Clock::time_point now)
 {
+    std::lock_guard lock(mutex_);
     auto files = scripts.list();
     if (!files)
         return std::unexpected(files.error());
-    for (const ScriptDir::File &file : *files) {
-        bool over = of_ended.contains(file.name) || file.age > script_patience;
-        if (of_living.contains(file.name) || !over)
+    std::map<std::string, Clock::time_point> unnamed;
+    Result<> said;
+    for (const std::string &file : *files) {
+        if (named.living.contains(file))
             continue;
-        if (auto removed = scripts.remove(file.name); !removed)
-            return removed;
+        auto known = unnamed_.find(file);
+        auto since = known == unnamed_.end() ? now : known->second;
+        bool over = named.ended.contains(file) ||
+                    named.asked - since >= script_patience;
+        unnamed[file] = since;
+        if (!over)
+            continue;
+        if (auto removed = scripts.remove(file); !removed && said)
+            said = removed; // and go on with the others
     }
-    return {};
+    unnamed_ = std::move(unnamed);
+    return said;
 }
 
 } // namespace bridge

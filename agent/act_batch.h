@@ -12,12 +12,16 @@
 
 #include "agent/batch_job.h"
 #include "agent/kube_api.h"
+#include "agent/mailbox.h"
 #include "agent/slurm_api.h"
 #include "common/conf.h"
 #include "common/script_dir.h"
 
 #include <chrono>
+#include <chrono>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 
@@ -32,20 +36,36 @@ struct BatchContext {
 
 // The job with the tag that it has now: without a uid when it has no node, or has
 // ended, and so gets no Pod. Code::not_found: there is no such job; rejected: in
-// words for its owner, why it never gets a Pod.
+// words for its owner, why it never gets a Pod. Whatever else goes wrong may
+// have to do with all jobs.
 Result<Job> make_batch_pod(JobRef ref, Kube &kube,
                            const BatchContext &context);
 
-// What is left of a job whose Pod is over: the script's file and the Secret.
+// What is left of a job whose Pod is over: the Secret and then the script's file.
+// Where that is not there any more, it has been done.
 Result<> tidy_batch_pod(const Pod &pod, Kube &kube, const ScriptDir &scripts);
 
 // A file that no job has named for so long is nobody's: its job was refused
 // after the file was written, or a crash lost it.
 inline constexpr std::chrono::minutes script_patience{10};
 
-// Removes those, and the files of jobs that have ended.
-Result<> sweep_scripts(const ScriptDir &scripts,
-                       const std::set<std::string> &of_living,
-                       const std::set<std::string> &of_ended);
+// Removes those, and the files of jobs that have ended. Safe from several
+// threads. A file's own time is not asked: another machine's clock may have
+// written it.
+class ScriptSweep {
+  public:
+    // By a complete list of jobs, which was asked for then.
+    struct Named {
+        std::set<std::string> living{};
+        std::set<std::string> ended{};
+        Clock::time_point asked{};
+    };
+    Result<> sweep(const ScriptDir &scripts, const Named &named,
+                   Clock::time_point now);
+
+  private:
+    std::mutex mutex_;
+    std::map<std::string, Clock::time_point> unnamed_; // files, since when
+};
 
 } // namespace bridge

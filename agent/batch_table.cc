@@ -10,13 +10,14 @@ namespace {
 
 constexpr std::chrono::milliseconds first_retry{500};
 constexpr std::chrono::seconds last_retry{30};
+constexpr std::chrono::seconds held_pause{5};
 constexpr unsigned most_doublings = 10;
 
 } // namespace
 
 void BatchTable::want(JobRef job, Clock::time_point now)
 {
-    jobs_.try_emplace(job, Entry{.since = now, .due = now});
+    jobs_.try_emplace(job, Entry{.due = now});
 }
 
 std::vector<JobRef> BatchTable::take_due(Clock::time_point now)
@@ -43,7 +44,24 @@ bool BatchTable::retry(JobRef job, Clock::time_point now,
                               (1 << std::min(entry.failures, most_doublings)),
                           last_retry);
     entry.failures++;
-    return now - entry.since < patience;
+    if (!entry.failing)
+        entry.failing = now;
+    return now - *entry.failing < patience || !made_ || *made_ < *entry.failing;
+}
+
+void BatchTable::hold(JobRef job, Clock::time_point now)
+{
+    auto known = jobs_.find(job);
+    if (known != jobs_.end())
+        known->second = {.due = now + held_pause};
+}
+
+bool BatchTable::is_stuck(Clock::time_point now, Clock::duration patience) const
+{
+    return std::ranges::any_of(jobs_, [&](const auto &job) {
+        const Entry &entry = job.second;
+        return entry.failing && now - *entry.failing >= patience;
+    });
 }
 
 Clock::time_point BatchTable::next_due() const

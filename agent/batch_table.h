@@ -7,6 +7,7 @@
 #include "common/job_ref.h"
 
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace bridge {
@@ -23,19 +24,31 @@ class BatchTable {
     std::vector<JobRef> take_due(Clock::time_point now);
 
     // It failed: again, later each time. False when that has gone on for longer
-    // than patience, or the job is not known any more.
+    // than patience while others got their Pods, or the job is not known any
+    // more: what stops all of them is no fault of one.
     bool retry(JobRef job, Clock::time_point now, Clock::duration patience);
+
+    // It could not be tried: again, after a while.
+    void hold(JobRef job, Clock::time_point now);
+
+    // Some job got its Pod.
+    void note_made(Clock::time_point now) { made_ = now; }
+
+    // One fails for longer than patience, and nobody can say whether by its own
+    // fault.
+    bool is_stuck(Clock::time_point now, Clock::duration patience) const;
 
     Clock::time_point next_due() const;
 
   private:
     struct Entry {
-        Clock::time_point since;
         Clock::time_point due;
+        std::optional<Clock::time_point> failing{}; // since then
         bool in_flight = false;
         unsigned failures = 0;
     };
     std::map<JobRef, Entry> jobs_;
+    std::optional<Clock::time_point> made_; // last
 };
 
 } // namespace bridge

@@ -68,6 +68,7 @@ void Bridge::on(Listed<Pod> &pods)
     }
     for (const Pod &pod : gangs_.missing(pods.source, keep)) {
         note_stray(pod, true);
+        forget_batch_pod(pod.uid);
         group_reports_.remove(pod.uid, now_);
         auto uid = gangs_.remove(pod);
         if (GangEntry *entry = uid ? gangs_.find(*uid) : nullptr)
@@ -83,6 +84,8 @@ void Bridge::on(Changed<Pod> &pod)
         return;
     health_.count("pod");
     placements_.share(pod.object);
+    if (pod.deleted)
+        forget_batch_pod(pod.object.uid);
     if (pod.deleted)
         group_reports_.remove(pod.object.uid, now_);
     else

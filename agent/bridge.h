@@ -161,10 +161,15 @@ class Bridge {
     // bridge_batch.cc: sbatch's jobs, which get their Pod when they have a node
     bool take_batch_job(Job &job, const std::map<JobRef, GangTag> &bound);
     std::map<JobRef, GangTag> bound_batch_pods() const;
+    std::optional<BatchMark> mark_of(const Gang &gang) const;
     void tend_batch_jobs();
     void fail_batch_job(JobRef job, const std::string &why);
     void note_batch(GangEntry &entry);
+    void note_batch_start(GangEntry &entry);
     void tidy_batch(const Gang &gang);
+    void tidy_batch_pod(PodPtr pod);
+    void forget_batch_pod(const std::string &uid);
+    Clock::time_point batch_deadline() const;
     void sweep_scripts(const std::vector<Job> &jobs);
     BatchContext batch_context() const;
 
@@ -350,7 +355,14 @@ class Bridge {
     BatchTable batch_jobs_;
     std::set<JobRef> batch_living_; // by the last list, asked for then
     Clock::time_point batch_listed_{};
-    std::map<std::string, Clock::time_point> batch_waits_; // uids, for a job
+    // By the uids of Pods: those that wait for a job, or to be started; those
+    // that are over and tidied up, or are to be again.
+    std::map<std::string, Clock::time_point> batch_waits_;
+    std::map<std::string, Clock::time_point> batch_starts_;
+    std::set<std::string> batch_tidied_;
+    std::map<std::string, PodPtr> batch_untidy_;
+    Clock::time_point batch_tidy_due_{};
+    ScriptSweep script_sweep_;
 
     PendingQuota quota_;
     Owners owners_; // the workers'

@@ -8,11 +8,17 @@
 #include "agent/batch_job.h"
 #include "common/log.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace bridge {
 
 namespace {
 
 constexpr char batch_problem[] = "batch jobs";
+constexpr char stuck_problem[] = "Pods of batch jobs";
+constexpr std::chrono::seconds tidy_again{30};
+constexpr std::size_t max_words = 900; // bytes; Slurm takes 1024 in a comment
 constexpr int exit_1 = 1 << 8; // as wait(2) gives it
 
 bool has_no_pod(const Job &job)
@@ -27,19 +33,27 @@ BatchContext Bridge::batch_context() const
     return {ports_.slurm, conf_, ScriptDir(ports_.scripts_dir), cluster_};
 }
 
+// Elsewhere users may have written it.
+std::optional<BatchMark> Bridge::mark_of(const Gang &gang) const
+{
+    bool ours = !gang.grouped && !gang.pods.empty() &&
+                !conf_->batch_namespace.empty() &&
+                gang.key.ns == conf_->batch_namespace;
+    return ours ? batch_mark(*gang.pods.front()) : std::nullopt;
+}
+
 // The tags of batch jobs that have bound a Pod, as those say. Of one that is not
 // bound the Secret may not be there yet.
 std::map<JobRef, GangTag> Bridge::bound_batch_pods() const
 {
     std::map<JobRef, GangTag> tags;
     for (const auto &[uid, entry] : gangs_.all()) {
-        const Gang &gang = entry.gang;
-        if (gang.grouped || gang.pods.empty() ||
-            gang.key.ns != conf_->batch_namespace)
+        auto mark = mark_of(entry.gang);
+        if (!mark)
             continue;
-        const Pod &pod = *gang.pods.front();
-        if (auto mark = batch_mark(pod); mark && pod.bound() && binder_of(pod))
-            tags[mark->job] = {.gang = gang.key.str(),
+        const Pod &pod = *entry.gang.pods.front();
+        if (pod.bound() && binder_of(pod))
+            tags[mark->job] = {.gang = entry.gang.key.str(),
                                .uid = uid,
                                .script = mark->script};
     }
@@ -64,10 +78,22 @@ bool Bridge::take_batch_job(Job &job, const std::map<JobRef, GangTag> &bound)
     return has_no_pod(job);
 }
 
+Clock::time_point Bridge::batch_deadline() const
+{
+    return batch_untidy_.empty()
+               ? batch_jobs_.next_due()
+               : std::min(batch_jobs_.next_due(), batch_tidy_due_);
+}
+
 void Bridge::tend_batch_jobs()
 {
-    if (batch_jobs_.next_due() > now_)
+    if (!batch_jobs_.is_stuck(now_, conf_->bind_timeout))
+        solved(stuck_problem);
+    if (batch_deadline() > now_)
         return;
+    if (!batch_untidy_.empty() && batch_tidy_due_ <= now_)
+        for (auto &[uid, pod] : std::exchange(batch_untidy_, {}))
+            tidy_batch_pod(std::move(pod));
     // Rights that are missing are asked for again: the job waits meanwhile.
     bool may = ports_.access.may(Feature::sbatch);
     if (may)
@@ -77,7 +103,7 @@ void Bridge::tend_batch_jobs()
                                "see the features that are off");
     for (JobRef job : batch_jobs_.take_due(now_)) {
         if (!may) {
-            (void)batch_jobs_.retry(job, now_, conf_->bind_timeout);
+            batch_jobs_.hold(job, now_);
             continue;
         }
         ports_.workers.push([this, job, context = batch_context(),
@@ -106,8 +132,12 @@ void Bridge::on(BatchPodMade &made)
         else if (!batch_jobs_.retry(made.job, now_, conf_->bind_timeout) ||
                  error.code == Code::rejected)
             fail_batch_job(made.job, error.message);
+        else if (batch_jobs_.is_stuck(now_, conf_->bind_timeout))
+            problem(stuck_problem, "none can be made: " + error.message);
         return;
     }
+    if (!made.now->tag.uid.empty())
+        batch_jobs_.note_made(now_);
     bool lives = batch_jobs_.drop(made.job); // else it has ended since
     Job &job = *made.now;
     if (job.tag.uid.empty())
@@ -132,7 +162,8 @@ void Bridge::fail_batch_job(JobRef job, const std::string &why)
         auto now = slurm.load(job);
         if (!now || !is_allocated(now->state))
             return; // else it would count as cancelled
-        (void)slurm.set_comment(job, "no Pod could be made: " + why);
+        (void)slurm.set_comment(job, "no Pod could be made: " +
+                                         why.substr(0, max_words));
         (void)slurm.complete(job, exit_1);
     });
 }
@@ -143,10 +174,16 @@ void Bridge::note_batch(GangEntry &entry)
 {
     Gang &gang = entry.gang;
     gang.batch_gone = false;
-    auto mark = gang.grouped || gang.pods.empty() || gang.job
-                    ? std::nullopt
-                    : batch_mark(*gang.pods.front());
-    if (!mark) {
+    auto mark = mark_of(gang);
+    gang.batch = mark.has_value();
+    if (gang.batch)
+        note_batch_start(entry);
+    // A crash took its allocation back: whatever else goes wrong, it must not run
+    // again.
+    if (mark && gang.job && gang.job->state == JobState::pending &&
+        gang.pods.front()->terminal())
+        tidy_batch(gang);
+    if (!mark || gang.job) {
         batch_waits_.erase(gang.uid);
         return;
     }
@@ -162,42 +199,80 @@ void Bridge::note_batch(GangEntry &entry)
     gang.batch_gone = !batch_living_.contains(mark->job);
 }
 
-// The Pod is over, or there is none, and so is its job. Elsewhere users may have
-// written the mark.
+// A kubelet goes on trying what may never work, such as an image's name with a
+// typing error.
+void Bridge::note_batch_start(GangEntry &entry)
+{
+    Gang &gang = entry.gang;
+    const Pod &pod = *gang.pods.front();
+    gang.cannot_start.clear();
+    if (!pod.living() || pod.started || pod.cannot_start.empty()) {
+        batch_starts_.erase(gang.uid);
+        return;
+    }
+    auto due = batch_starts_.try_emplace(gang.uid, now_).first->second +
+               conf_->bind_timeout;
+    if (now_ < due)
+        return wake_at(entry, due);
+    gang.cannot_start = pod.cannot_start.substr(0, max_words);
+}
+
+// The Pod is over, or there is none, and so is its job.
 void Bridge::tidy_batch(const Gang &gang)
 {
-    batch_waits_.erase(gang.uid);
-    if (ports_.scripts_dir.empty() || gang.grouped ||
-        gang.key.ns != conf_->batch_namespace)
+    if (ports_.scripts_dir.empty() || !gang.batch)
         return;
     for (const PodPtr &pod : gang.pods)
-        if (batch_mark(*pod))
-            ports_.workers.push([pod, scripts = ScriptDir(ports_.scripts_dir)](
-                                    Kube &kube) {
-                if (auto done = tidy_batch_pod(*pod, kube, scripts); !done)
-                    log_warning("what a batch job left is still there",
-                                {{"Pod", pod->key.str()},
-                                 {"err", done.error().message}});
-            });
+        if (batch_tidied_.insert(pod->uid).second)
+            tidy_batch_pod(pod);
+}
+
+void Bridge::tidy_batch_pod(PodPtr pod)
+{
+    ports_.workers.push([this, pod = std::move(pod),
+                         scripts = ScriptDir(ports_.scripts_dir)](Kube &kube) {
+        auto done = bridge::tidy_batch_pod(*pod, kube, scripts);
+        if (done)
+            return;
+        log_warning("what a batch job left is still there",
+                    {{"Pod", pod->key.str()}, {"err", done.error().message}});
+        mailbox_.push(Ask{[this, pod] {
+            batch_untidy_[pod->uid] = pod;
+            batch_tidy_due_ = now_ + tidy_again;
+        }});
+    });
+}
+
+// Its Secret goes with it.
+void Bridge::forget_batch_pod(const std::string &uid)
+{
+    batch_waits_.erase(uid);
+    batch_starts_.erase(uid);
+    batch_tidied_.erase(uid);
 }
 
 void Bridge::sweep_scripts(const std::vector<Job> &jobs)
 {
     batch_living_.clear();
     batch_listed_ = jobs_asked_;
-    std::set<std::string> living, ended;
+    ScriptSweep::Named named{.asked = jobs_asked_};
     for (const Job &job : jobs) {
         if (job.tag.script.empty())
             continue;
-        (is_ended(job.state) ? ended : living).insert(job.tag.script);
+        (is_ended(job.state) ? named.ended : named.living)
+            .insert(job.tag.script);
         if (!is_ended(job.state))
             batch_living_.insert(job.ref);
     }
-    if (ports_.scripts_dir.empty() || conf_->batch_namespace.empty())
+    if (ports_.scripts_dir.empty())
         return;
-    ports_.workers.push([scripts = ScriptDir(ports_.scripts_dir), living,
-                         ended](Kube &) {
-        if (auto done = bridge::sweep_scripts(scripts, living, ended); !done)
+    // Of a Pod that is known still the Secret has to go first.
+    for (const auto &[uid, entry] : gangs_.all())
+        if (auto mark = mark_of(entry.gang))
+            named.living.insert(mark->script);
+    ports_.workers.push([this, scripts = ScriptDir(ports_.scripts_dir),
+                         named = std::move(named), now = now_](Kube &) {
+        if (auto done = script_sweep_.sweep(scripts, named, now); !done)
             log_warning("scripts of batch jobs are still there",
                         {{"err", done.error().message}});
     });

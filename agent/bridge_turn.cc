@@ -108,7 +108,7 @@ Clock::time_point Bridge::next_deadline() const
     next = std::min(next, node_deadline());
     if (synced())
         next = std::min({next, gate_deadline(), group_deadline(),
-                         batch_jobs_.next_due(),
+                         batch_deadline(),
                          placements_.next_drop(conf_->feature_linger)});
     return next;
 }

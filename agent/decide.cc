@@ -187,8 +187,8 @@ Action decide(const Gang &gang, const NodeMap &nodes)
 {
     if (gang.grouped)
         return decide_gang(gang, nodes);
-    return is_batch(gang) ? decide_batch(gang, decide_alone(gang, nodes))
-                          : decide_alone(gang, nodes);
+    return gang.batch ? decide_batch(gang, decide_alone(gang, nodes))
+                      : decide_alone(gang, nodes);
 }
 
 const char *action_name(const Action &action)

@@ -3,8 +3,6 @@
 
 #include "agent/batch_job.h"
 
-#include <algorithm>
-
 namespace bridge {
 
 namespace {
@@ -24,20 +22,20 @@ Action without_hope(const Gang &gang)
 
 } // namespace
 
-bool is_batch(const Gang &gang)
-{
-    return std::ranges::any_of(gang.pods, [](const PodPtr &pod) {
-        return batch_mark(*pod).has_value();
-    });
-}
-
 Action decide_batch(const Gang &gang, Action action)
 {
     if (std::holds_alternative<Submit>(action) ||
         std::holds_alternative<LookVolumes>(action))
         return without_hope(gang);
-    if (std::holds_alternative<Refuse>(action))
-        return Wait{};
+    if (const auto *refuse = std::get_if<Refuse>(&action)) {
+        Action instead = without_hope(gang);
+        if (auto *wait = std::get_if<Wait>(&instead))
+            wait->why = refuse->why;
+        return instead;
+    }
+    if (std::holds_alternative<Wait>(action) && !gang.cannot_start.empty() &&
+        gang.job && is_allocated(gang.job->state))
+        return Complete{gang.job->ref, exit_1, gang.cannot_start};
     // A crash took its allocation back, too late: ended now it would count as
     // cancelled, so it ends once it has a node again.
     if (std::holds_alternative<Complete>(action) &&

@@ -7,7 +7,9 @@
 //   Submit              Wait for its job; FailPods when that is known to be gone
 //   Renew, not ended    Complete as failed, with the reason in the job's comment
 //   Renew, ended        FailPods
-//   Refuse              Wait
+//   Refuse              as Submit
+//   Wait, as no kubelet Complete as failed, with kubelet's reason
+//   can start it
 //   Complete, pending   Wait: it ends as its Pod did when it has a node again
 //   anything else       the same: also Adopt, of one that lives
 #pragma once
@@ -16,9 +18,7 @@
 
 namespace bridge {
 
-bool is_batch(const Gang &gang);
-
-// action: what decide() says of any other Pod.
+// action: what decide() says of any other Pod. Only where gang.batch.
 Action decide_batch(const Gang &gang, Action action);
 
 } // namespace bridge

@@ -103,8 +103,11 @@ struct Gang {
     std::string misplaced;
     // Known by its job alone: Kubernetes is asked before that is ended.
     bool unseen = false;
-    // Its Pod was made for a batch job that is gone, and never had a node.
+    // Its Pod was made for a batch job; that is gone, and never had a node; why
+    // a kubelet has not started it for too long.
+    bool batch = false;
     bool batch_gone = false;
+    std::string cannot_start;
     // We raised the generation to this; the watch may not have shown it yet.
     std::uint32_t least_generation = 0;
 };

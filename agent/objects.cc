@@ -6,6 +6,7 @@
 #include "agent/pod_objections.h"
 #include "agent/pod_placement.h"
 #include "agent/pod_requests.h"
+#include "common/batch_names.h"
 
 #include <algorithm>
 #include <limits>
@@ -157,6 +158,21 @@ bool any_started(const Json &pod)
     return false;
 }
 
+// Only with reasons behind which an image or a template is at fault, or may be.
+std::string why_not_started(const Json &status)
+{
+    constexpr std::string_view reasons[] = {
+        "InvalidImageName",     "ErrImageNeverPull",
+        "ErrImagePull",         "ImagePullBackOff",
+        "CreateContainerError", "CreateContainerConfigError"};
+    for (const Json &container : status.items("containerStatuses")) {
+        std::string reason = container.text("state/waiting/reason");
+        if (std::ranges::contains(reasons, reason))
+            return reason + ": " + container.text("state/waiting/message");
+    }
+    return {};
+}
+
 void read_status(Pod &pod, const Json &object)
 {
     Json status = object.at("status");
@@ -177,6 +193,8 @@ void read_status(Pod &pod, const Json &object)
                          .value_or(std::chrono::sys_seconds{});
     pod.started = any_started(object);
     pod.containers = container_ends(object);
+    if (!pod.annotation(names::batch_annotation).empty())
+        pod.cannot_start = why_not_started(status);
 }
 
 } // namespace

@@ -115,6 +115,8 @@ struct Pod {
     std::chrono::sys_seconds start_time{}; // when kubelet took it; epoch: not yet
     bool started = false; // some container of it runs, or has run
     std::vector<ContainerEnd> containers; // in the order of the spec
+    // Of a batch job's: why its container is not started; empty: nothing odd.
+    std::string cannot_start;
 
     bool needs_devices() const
     {

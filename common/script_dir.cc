@@ -3,23 +3,27 @@
 
 #include "common/batch_script.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <ctime>
 #include <dirent.h>
 #include <fcntl.h>
 #include <memory>
 #include <optional>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 namespace bridge {
 
 namespace {
 
+// What is kept free of the file system: a tenth, or as many bytes.
+constexpr unsigned free_share = 10;
+constexpr std::uint64_t most_kept_free = 1ull << 30;
 constexpr std::size_t max_file = 8 * 1024 * 1024; // bytes; put() writes less
 
 struct Descriptor {
@@ -61,6 +65,8 @@ bool write_all(int fd, std::string_view text)
         ssize_t count = write(fd, text.data(), text.size());
         if (count < 0 && errno == EINTR)
             continue;
+        if (count == 0)
+            errno = ENOSPC;
         if (count <= 0)
             return false;
         text.remove_prefix(static_cast<std::size_t>(count));
@@ -68,9 +74,31 @@ bool write_all(int fd, std::string_view text)
     return true;
 }
 
+// Ours alone: EPERM for any other.
 int open_directory(const std::string &path)
 {
-    return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd =
+        open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat facts{};
+    if (fd < 0)
+        return fd;
+    if (fstat(fd, &facts) == 0 && facts.st_uid == geteuid() &&
+        (facts.st_mode & 077) == 0)
+        return fd;
+    close(fd);
+    errno = EPERM;
+    return -1;
+}
+
+// What slurmctld's own state needs stays free.
+bool has_room(int fd)
+{
+    struct statvfs facts{};
+    if (fstatvfs(fd, &facts) != 0)
+        return true; // the write says more
+    std::uint64_t all = std::uint64_t{facts.f_blocks} * facts.f_frsize;
+    std::uint64_t free = std::uint64_t{facts.f_bavail} * facts.f_frsize;
+    return free >= std::min(all / free_share, most_kept_free);
 }
 
 } // namespace
@@ -82,6 +110,9 @@ Result<std::string> ScriptDir::put(std::string_view text) const
     Descriptor directory(open_directory(path_));
     if (!directory)
         return fail_system("open " + path_, errno);
+    if (!has_room(directory.fd))
+        return fail(Code::busy, "the file system of " + path_ +
+                                    " is almost full");
     auto name = random_name();
     if (!name)
         return fail(Code::busy, "no random numbers");
@@ -105,7 +136,7 @@ Result<std::string> ScriptDir::read(const std::string &name) const
     std::string doing = "read " + path_ + "/" + name;
     Descriptor directory(open_directory(path_));
     if (!directory)
-        return fail_system(doing, errno);
+        return fail(Code::busy, doing + ": " + std::strerror(errno));
     Descriptor file(openat(directory.fd, name.c_str(),
                            O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (!file)
@@ -133,34 +164,46 @@ Result<std::string> ScriptDir::read(const std::string &name) const
     return text;
 }
 
+bool ScriptDir::may_exist(const std::string &name) const
+{
+    Descriptor directory(open_directory(path_));
+    struct stat facts{};
+    return !directory ||
+           fstatat(directory.fd, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) ==
+               0 ||
+           errno != ENOENT;
+}
+
 Result<> ScriptDir::remove(const std::string &name) const
 {
     if (!is_script_name(name))
         return fail(Code::rejected, "this is no name of a script's file");
-    std::string path = path_ + "/" + name;
-    if (unlink(path.c_str()) != 0 && errno != ENOENT)
-        return fail_system("remove " + path, errno);
+    Descriptor directory(open_directory(path_));
+    if (!directory && errno == ENOENT)
+        return {};
+    if (!directory || (unlinkat(directory.fd, name.c_str(), 0) != 0 &&
+                       errno != ENOENT))
+        return fail_system("remove " + path_ + "/" + name, errno);
     return {};
 }
 
-Result<std::vector<ScriptDir::File>> ScriptDir::list() const
+Result<std::vector<std::string>> ScriptDir::list() const
 {
-    std::vector<File> files;
+    std::vector<std::string> files;
     int fd = open_directory(path_);
     if (fd < 0 && errno == ENOENT)
         return files;
     std::unique_ptr<DIR, int (*)(DIR *)> entries(
         fd < 0 ? nullptr : fdopendir(fd), closedir);
-    if (!entries)
-        return fail_system("list " + path_, errno);
-    std::time_t now = std::time(nullptr);
-    while (const dirent *entry = readdir(entries.get())) {
-        struct stat facts{};
-        if (is_script_name(entry->d_name) &&
-            fstatat(fd, entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) == 0)
-            files.push_back({entry->d_name,
-                             std::chrono::seconds(now - facts.st_mtime)});
+    if (!entries) {
+        int error = errno;
+        if (fd >= 0)
+            close(fd);
+        return fail_system("list " + path_, error);
     }
+    while (const dirent *entry = readdir(entries.get()))
+        if (is_script_name(entry->d_name))
+            files.emplace_back(entry->d_name);
     return files;
 }
 

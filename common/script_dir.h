@@ -8,7 +8,6 @@
 
 #include "common/result.h"
 
-#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,21 +20,25 @@ class ScriptDir {
 
     // Writes a new file; returns its name. Not synchronised: what a crash of the
     // machine tears is told from a whole one by what it says. The errors are the
-    // system's words, Code::busy; nothing stays of what was begun.
+    // system's words, Code::busy; nothing stays of what was begun. slurmctld keeps
+    // its state beside it: refused where little of the file system is free.
     Result<std::string> put(std::string_view text) const;
 
     // Code::not_found when there is none, rejected for what is no file of ours.
+    // busy where the directory is missing or somebody else's: that says nothing
+    // about a file.
     Result<std::string> read(const std::string &name) const;
 
     // Success also when there is none.
     Result<> remove(const std::string &name) const;
 
-    struct File {
-        std::string name;
-        std::chrono::seconds age; // since it was written, by the wall clock
-    };
+    // False only where there is none, for sure.
+    bool may_exist(const std::string &name) const;
+
     // Those with names that put() gives. Nothing when there is no directory.
-    Result<std::vector<File>> list() const;
+    Result<std::vector<std::string>> list() const;
+
+    const std::string &path() const { return path_; }
 
   private:
     std::string path_;

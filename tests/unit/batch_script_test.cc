@@ -69,12 +69,23 @@ TEST_CASE("an image's name is looked at")
 {
     for (const char *good : {"busybox", "busybox:1.36",
                              "registry.example.com:5000/a/b_c:v1",
-                             "a/b@sha256:0123"})
+                             "localhost/a--b.c__d", "a", "Reg.Example.com/a",
+                             "a/b:V_1.x-@sha256:0123456789abcdef0123456789"
+                             "abcdef0123456789abcdef0123456789abcdef"})
         CHECK(objection_to_image(good).empty());
     for (const std::string &bad :
          {std::string(), std::string("a b"), std::string("-a"),
           std::string("a\nb"), std::string("a/"), std::string(513, 'a'),
-          std::string("a\xc3\xa9"), std::string("$(id)")}) {
+          std::string("a\xc3\xa9"), std::string("$(id)"),
+          // what a kubelet would call InvalidImageName for ever
+          std::string("Ubuntu:24.04"), std::string("a::b"),
+          std::string("a//b"), std::string("x@y"), std::string("a:b:c"),
+          std::string("a@sha256:0123"), std::string("a:"), std::string("a_-b"),
+          std::string("a..b"), std::string("r.example.com:x/a"),
+          std::string("r..com/a"), std::string("r.com./a"),
+          std::string("-r.com/a"), std::string("r.com/"),
+          std::string("a:") + std::string(129, 'b'), std::string(":a"),
+          std::string("@a"), std::string("/a"), std::string("a:.b")}) {
         CAPTURE(bad.substr(0, 20));
         CHECK_FALSE(objection_to_image(bad).empty());
     }
@@ -118,6 +129,26 @@ TEST_CASE("a script's file is its owner's alone, and gone when it is removed")
     CHECK(scripts.remove(*first).has_value());
     CHECK(scripts.read(*first).error().code == Code::not_found);
     CHECK(scripts.read(*second) == "two");
+}
+
+TEST_CASE("a directory that is away, or not ours alone, says nothing of a file")
+{
+    TemporaryDirectory directory;
+    ScriptDir scripts(directory.path + "/k8s_sbatch");
+    std::string first = scripts.put("one").value();
+    CHECK(scripts.may_exist(first));
+    CHECK_FALSE(scripts.may_exist(name));
+
+    std::filesystem::permissions(directory.path + "/k8s_sbatch",
+                                 std::filesystem::perms::group_write,
+                                 std::filesystem::perm_options::add);
+    CHECK(scripts.read(name).error().code == Code::busy);
+    CHECK_FALSE(scripts.put("two"));
+    CHECK(scripts.may_exist(name));
+    CHECK_FALSE(scripts.list());
+    std::filesystem::remove_all(directory.path + "/k8s_sbatch");
+    CHECK(scripts.read(first).error().code == Code::busy);
+    CHECK(scripts.may_exist(first));
 }
 
 TEST_CASE("no other file is read, removed or listed as a script")

@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 #include <filesystem>
+#include <fstream>
 
 using namespace bridge;
 using std::chrono::seconds;
@@ -239,21 +240,158 @@ TEST_CASE("a batch job whose script is gone, or another's, fails with the reason
     }
 }
 
-TEST_CASE("a job for which no Pod can be made for too long fails")
+TEST_CASE("while no batch job gets its Pod all of them wait, and people are told")
+{
+    for (Code code : {Code::denied, Code::not_found, Code::rejected}) {
+        CAPTURE(code_name(code));
+        BatchWorld world;
+        world.start_agent();
+        JobRef job = world.submit();
+        for (int i = 0; i < 20; i++) // for about eight minutes
+            world.kube.fail_next("create_pod", code);
+
+        world.slurm.schedule();
+        world.pass(world.conf.bind_timeout - seconds(10));
+        CHECK_FALSE(world.status().contains("none can be made"));
+        world.pass(seconds(80));
+        CHECK(world.slurm.job(job.id).job.state == JobState::configuring);
+        CHECK(world.status().contains("none can be made"));
+        world.pass(seconds(300));
+
+        world.check_runs(job);
+        CHECK_FALSE(world.status().contains("none can be made"));
+    }
+}
+
+TEST_CASE("a job without a Pod that is cancelled leaves no problem behind")
 {
     BatchWorld world;
     world.start_agent();
     JobRef job = world.submit();
     for (int i = 0; i < 100; i++)
         world.kube.fail_next("create_pod", Code::denied);
+    world.slurm.schedule();
+    world.pass(world.conf.bind_timeout + seconds(60));
+    REQUIRE(world.status().contains("none can be made"));
+
+    world.slurm.scancel(job.id);
+    world.settle();
+
+    CHECK_FALSE(world.status().contains("none can be made"));
+}
+
+TEST_CASE("a directory of scripts that is away fails no job")
+{
+    BatchWorld world;
+    world.start_agent();
+    JobRef job = world.submit();
+    std::string away = world.directory.path + "-away";
+    std::filesystem::rename(world.directory.path, away);
 
     world.slurm.schedule();
-    world.pass(world.conf.bind_timeout - seconds(40));
+    world.pass(seconds(60));
     CHECK(world.slurm.job(job.id).job.state == JobState::configuring);
-    world.pass(seconds(80));
+    std::filesystem::rename(away, world.directory.path);
+    world.pass(seconds(40));
+
+    world.check_runs(job);
+}
+
+TEST_CASE("a template that is half written fails no job")
+{
+    BatchWorld world;
+    world.conf.batch_template = world.directory.path + "/template.json";
+    std::ofstream(world.conf.batch_template) << R"({"kind":"Pod","sp)";
+    world.start_agent();
+    JobRef job = world.submit();
+
+    world.slurm.schedule();
+    world.pass(seconds(60));
+    CHECK(world.slurm.job(job.id).job.state == JobState::configuring);
+    std::ofstream(world.conf.batch_template)
+        << R"({"kind":"Pod","spec":{"containers":[{}]}})";
+    world.pass(seconds(40));
+
+    world.check_runs(job);
+}
+
+TEST_CASE("an image that no kubelet can get ends the job after a while")
+{
+    BatchWorld world;
+    world.start_agent();
+    JobRef job = world.run();
+    auto say = [&](const std::string &why) {
+        REQUIRE(world.kube.change({"default", world.pod_name()},
+                                  [&](Pod &pod) { pod.cannot_start = why; }));
+        world.settle();
+    };
+
+    say("ErrImagePull: not found");
+    world.pass(world.conf.bind_timeout - seconds(20));
+    say("ImagePullBackOff: not found");
+    CHECK(world.slurm.job(job.id).job.state == JobState::running);
+    world.pass(seconds(30));
 
     CHECK(world.slurm.job(job.id).job.state == JobState::failed);
-    CHECK(world.slurm.job(job.id).comment.contains("no Pod could be made"));
+    CHECK(world.slurm.job(job.id).comment.contains("ImagePullBackOff"));
+    CHECK(world.pod(world.pod_name())->active_deadline == 1);
+}
+
+TEST_CASE("an image that comes late is no error")
+{
+    BatchWorld world;
+    world.start_agent();
+    JobRef job = world.run();
+    ObjectKey key{"default", world.pod_name()};
+
+    world.kube.change(key, [](Pod &pod) { pod.cannot_start = "ErrImagePull"; });
+    world.pass(world.conf.bind_timeout - seconds(20));
+    world.kube.change(key, [](Pod &pod) { pod.cannot_start.clear(); });
+    world.run_containers(key.name);
+    world.pass(seconds(60));
+
+    CHECK(world.slurm.job(job.id).job.state == JobState::running);
+}
+
+TEST_CASE("a Pod that is over is tidied up once, and until that is done")
+{
+    BatchWorld world;
+    world.start_agent();
+    JobRef job = world.run();
+    world.kube.fail_next("delete_secret", Code::busy);
+    world.end_containers(world.pod_name(), 0);
+    CHECK_FALSE(world.secret().empty());
+    world.pass(seconds(40));
+    CHECK(world.secret().empty());
+    CHECK_FALSE(world.has_script());
+    std::size_t calls = world.kube.count("delete_secret");
+
+    world.send_lists(); // as a watch does that has lost its place
+    world.start_agent();
+    world.pass(world.conf.resync_interval + seconds(2));
+
+    CHECK(world.kube.count("delete_secret") == calls);
+    CHECK(world.slurm.job(job.id).job.state == JobState::completed);
+}
+
+TEST_CASE("the Secret of a job goes also when its job has long ended")
+{
+    BatchWorld world;
+    world.start_agent();
+    JobRef job = world.run();
+    world.run_containers(world.pod_name());
+    world.slurm.scancel(job.id); // its Pod takes its time to end
+    world.pass(world.conf.resync_interval + seconds(2));
+    CHECK_FALSE(world.secret().empty());
+    world.kill_agent();
+    world.kube.change({"default", world.pod_name()},
+                      [](Pod &pod) { pod.phase = "Failed"; });
+
+    world.start_agent();
+    world.pass(seconds(2));
+
+    CHECK(world.secret().empty());
+    CHECK_FALSE(world.has_script());
 }
 
 TEST_CASE("a Pod whose job a crash lost fails, and gets no other job")
@@ -316,10 +454,18 @@ TEST_CASE("a crash that takes allocation and tag leaves a Pod that runs its job'
         JobRef job = world.run();
         world.run_containers(world.pod_name());
         world.slurm.hold(job.id);
+        std::string node = world.node_of(world.pod_name());
+        auto before = static_cast<std::ptrdiff_t>(
+            world.slurm.synced_said.size());
 
         crash_slurmctld(world, job, again);
-        CHECK(world.slurm.dirty() == world.node_of(world.pod_name()));
         world.pass(seconds(10)); // it is adopted
+
+        // Until then nobody else may start there.
+        CHECK(std::ranges::any_of(
+            world.slurm.synced_said.begin() + before,
+            world.slurm.synced_said.end(),
+            [&](const HookMessage &said) { return said.dirty == node; }));
 
         REQUIRE(world.slurm.living().size() == 1);
         JobRef adopting = world.slurm.living().front().job.ref;
@@ -418,7 +564,7 @@ TEST_CASE("a mark that a user has forged costs nobody his script")
 
     CHECK(world.has_script());
     CHECK(world.kube.count("delete_secret") == 0);
-    CHECK(world.slurm.count("submit") == 0);
+    CHECK(world.slurm.count("submit") == 1); // a Pod like any other
     CHECK(world.slurm.job(job.id).job.state == JobState::running);
 }
 
@@ -428,17 +574,21 @@ TEST_CASE("a file that no job names goes, once it is old, and no other")
     JobRef job = world.submit();
     std::string of_job = world.script;
     std::string fresh = world.scripts.put("refused after all").value();
-    std::string old = world.scripts.put("refused long ago").value();
-    auto long_ago = std::filesystem::file_time_type::clock::now() -
-                    std::chrono::hours(1);
-    for (const std::string &name : {of_job, old})
-        std::filesystem::last_write_time(world.directory.path + "/" + name,
-                                         long_ago);
+    // By another machine's clock it is old.
+    for (const std::string &name : {of_job, fresh})
+        std::filesystem::last_write_time(
+            world.directory.path + "/" + name,
+            std::filesystem::file_time_type::clock::now() -
+                std::chrono::hours(1));
 
     world.start_agent();
+    world.pass(script_patience - seconds(10));
+    CHECK(world.scripts.read(fresh).has_value());
+    std::string later = world.scripts.put("refused just now").value();
+    world.pass(world.conf.resync_interval + seconds(20));
 
     CHECK(world.scripts.read(of_job).has_value());
-    CHECK(world.scripts.read(fresh).has_value());
-    CHECK_FALSE(world.scripts.read(old).has_value());
+    CHECK(world.scripts.read(later).has_value());
+    CHECK_FALSE(world.scripts.read(fresh).has_value());
     CHECK(world.slurm.job(job.id).job.state == JobState::pending);
 }

@@ -146,8 +146,9 @@ class FakeSlurm : public Slurm {
     void forget_allocation(JobId id)
     {
         unallocate(id);
-        GangTag &tag = jobs_.at(id).job.tag;
-        tag = {.script = tag.script};
+        GangTag lost;
+        lost.script = jobs_.at(id).job.tag.script;
+        jobs_.at(id).job.tag = lost;
     }
     // And allocated again.
     void reallocate(JobId id, const std::string &node)
