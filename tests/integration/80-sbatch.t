@@ -194,18 +194,37 @@ def refusals():
 
 @case
 def secrecy():
-    """another user reads neither the file nor the job's words, and the
-    environment says nothing about whom the Pod runs as"""
+    """another user reads neither the file nor the job's words"""
     number = submit(script="#!/bin/sh\n# my password\n")
     pod = wait_running(number)
 
-    said = bed.inside("sh", "-c", f"cat {SCRIPTS}/*", user="bob", check=False)
+    file = f"{SCRIPTS}/{files().pop()}"
+    said = bed.inside("cat", file, user="bob", check=False)
     check("password" not in said, said)
-    equal(bed.inside("stat", "-c", "%a %U", f"{SCRIPTS}/{files().pop()}")
-          .strip(), "600 slurm", "mode and owner")
+    for path, mode in ((file, "600 slurm"), (SCRIPTS, "700 slurm")):
+        equal(bed.inside("stat", "-c", "%a %U", path).strip(), mode,
+              f"mode and owner of {path}")
     shown = bed.run("scontrol", "show", "job", str(number), user="bob")
     check("password" not in shown, shown)
     check("password" not in json.dumps(pod), "the Pod has it")
+    end(pod)
+
+
+@case
+def environment_names_nobody():
+    """whom the Pod runs as is Slurm's user, whatever the environment says"""
+    said = bed.inside("env", "USER=root", "LOGNAME=root", "UID=0",
+                      "SLURM_JOB_UID=0", "SLURM_JOB_USER=root", "sbatch",
+                      "--k8s-image=busybox:stable", "-p", "kwok", "-D", "/tmp",
+                      "--wrap", "true", user="alice")
+    number = int(said.split()[-1])
+    pod = wait_running(number)
+
+    alice = bed.inside("id", "-u", "alice").strip()
+    equal(str(pod["spec"]["securityContext"]["runAsUser"]), alice, "runAsUser")
+    variables = base64.b64decode(secret(pod)["data"]["run"]).decode()
+    for entry in (f"SLURM_JOB_UID={alice}", "SLURM_JOB_USER=alice"):
+        check(f"'{entry}'" in variables, f"{entry} is not in {variables}")
     end(pod)
 
 
@@ -326,6 +345,35 @@ def slurmctld_starts_anew():
 
 
 @case
+def slurmctld_loses_the_allocation():
+    """a crash of slurmctld that takes back a batch job's node, and what the agent
+    wrote on the job, leaves its Pod running: a job of the same user adopts it, and
+    the first one does not run again"""
+    number = submit("--hold", "--time=7")
+    slurmctld.keep_state()
+    bed.run("scontrol", "release", str(number))
+    pod = wait_running(number)
+
+    slurmctld.bring_state_back()
+
+    def adopter():
+        now = pod_of(number)
+        label = now["metadata"]["labels"][bed.JOB_LABEL]
+        return label != str(number) and int(label)
+    wait_for("slurmctld to be up", slurmctld.is_up)
+    other = wait_for("the Pod to be adopted", adopter, 60)
+    equal(pod_of(number)["metadata"]["uid"], pod["metadata"]["uid"], "Pod")
+    equal(job(other)["user_name"], "alice", "user of the job that adopts")
+    check(job(other)["time_limit"]["number"] <= 7, "its time limit is the first's")
+    wait_state(number, "CANCELLED")
+    equal(len(pods_of(number)), 1, "Pods")
+    end(pod, exit="7")
+    wait_state(other, "FAILED")
+    equal(bed.exit_of(job(other)), "7:0", "exit code")
+    wait_nothing_left(pod)
+
+
+@case
 def without_its_script():
     """a job whose file is gone fails, and its comment says why"""
     number = submit("--hold")
@@ -348,6 +396,54 @@ def users_make_no_such_pods():
         raise AssertionError("it was created")
     except bed.ApiError as error:
         check("only slurmk8sd may set" in error.message, error.message)
+
+
+def on_real1(script):
+    if "real1" not in bed.run("sinfo", "-hN", "-o", "%N"):
+        raise Skip("this sandbox has no real node")
+    return submit(script=script, partition="real")
+
+
+def exit_code_of(pod):
+    status, = pod["status"]["containerStatuses"]
+    return status["state"].get("terminated", {}).get("exitCode")
+
+
+@case
+def signals_itself():
+    """a script on the real kubelet can end itself by a signal"""
+    number = on_real1("#!/bin/sh\nkill -TERM $$\nsleep 60\nexit 0\n")
+
+    wait_state(number, "FAILED")
+
+    # A container's exit code says no more of a signal than a shell's $? does.
+    equal(bed.exit_of(job(number)), "143:0", "exit code")
+
+
+@case
+def cancelled_on_the_real_kubelet():
+    """scancel ends a script without traps, and what it has started, by TERM and
+    not after the grace period"""
+    number = on_real1("#!/bin/sh\nsleep 1000\n")
+    pod = wait_running(number)
+    wait_for("its container to run", lambda: pod_of(number)["status"]["phase"]
+             == "Running", 60)
+
+    bed.run("scancel", str(number), user="alice")
+
+    wait_state(number, "CANCELLED")
+    ended = wait_for("the container to end", lambda: exit_code_of(
+        pod_of(number)), 60)
+    equal(ended, 143, "exit code, of which 137 would be KILL")
+    equal(pod_of(number)["metadata"]["uid"], pod["metadata"]["uid"], "Pod")
+
+
+@case
+def no_such_image():
+    """an image's name that is none is refused by sbatch"""
+    for image in ("Ubuntu:24.04", "a::b", "registry.example.com/a//b"):
+        said = refused(f"--k8s-image={image}")
+        check("must be the name of an image" in said, said)
 
 
 @case
