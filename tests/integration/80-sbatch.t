@@ -138,6 +138,23 @@ def runs_as_a_pod():
 
 
 @case
+def memory_of_a_whole_node():
+    """a job that is given all memory of its node gets a Pod with that as its
+    limit, however slurmctld prints it"""
+    number = submit("--mem=0")
+
+    pod = wait_running(number)
+
+    node = job(number)["nodes"]
+    memory = bed.run("sinfo", "-hN", "-n", node, "-o", "%m").split()[0]
+    equal(pod["spec"]["containers"][0]["resources"]["limits"]["memory"],
+          f"{memory}Mi", "limit")
+    bed.ctl("restart", "slurmk8sd")  # its job is read again
+    end(pod)
+    wait_state(number, "COMPLETED")
+
+
+@case
 def exit_code():
     """the Pod's exit code is the job's, also in sacct, and what was kept for it
     goes"""

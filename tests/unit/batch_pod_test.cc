@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/batch_pod.h"
+#include "agent/user_groups.h"
 
 #include "common/json.h"
 #include "common/names.h"
@@ -256,6 +257,19 @@ TEST_CASE("who submits without an environment has what a login sets at least")
     CHECK(batch.environment ==
           std::vector<std::string>{"SHELL=/bin/zsh", "HOME=/home/alice",
                                    "USER=alice", "LOGNAME=alice"});
+}
+
+TEST_CASE("a user's name, groups and home are the host's, but for root's group")
+{
+    auto user = look_up_user(1, 1); // daemon, which every system has
+
+    REQUIRE(user.has_value());
+    CHECK(user->name == "daemon");
+    CHECK(user->group == "daemon");
+    CHECK(user->home.starts_with('/'));
+    CHECK_FALSE(user->shell.empty());
+    CHECK_FALSE(std::ranges::contains(user->groups, 0u));
+    CHECK(look_up_user(0x7ffffff0, 1).error().code == Code::rejected);
 }
 
 TEST_CASE("a umask that is none is left out")
