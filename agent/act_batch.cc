@@ -1,30 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/act_batch.h"
 
+#include "agent/batch_launcher.h"
 #include "agent/batch_pod.h"
+#include "agent/output_name.h"
 #include "agent/user_groups.h"
+#include "common/batch_names.h"
+#include "common/batch_options.h"
 
-#include <fstream>
-#include <sstream>
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace bridge {
 
 namespace {
 
-Result<std::string> pod_template(const Conf &conf)
+// k8s.conf may have changed since the job was submitted.
+Result<> check_choice(const BatchScript &script, const Conf &conf)
 {
-    if (conf.batch_template.empty())
-        return std::string(default_batch_template());
-    std::ifstream file(conf.batch_template);
-    std::ostringstream text;
-    if (!(text << file.rdbuf())) // the administrator is about to put it there
-        return fail(Code::busy, "cannot read " + conf.batch_template);
-    return text.str();
+    if (!is_batch_namespace(conf, batch_namespace_of(script, conf)))
+        return fail(Code::rejected, "jobs may no longer choose the namespace " +
+                                        script.name_space);
+    if (!script.service_account.empty() &&
+        !std::ranges::contains(conf.batch_accounts, script.service_account))
+        return fail(Code::rejected,
+                    "jobs may no longer choose the ServiceAccount " +
+                        script.service_account);
+    for (const std::string &entry : script.variables)
+        if (std::string why = objection_to_variable(entry); !why.empty())
+            return fail(Code::rejected, "its --k8s-env must " + why);
+    return {};
 }
 
 // What sbatch handed over, if it is this job's.
-Result<BatchScript> read_script(const BatchJob &batch, const ScriptDir &scripts)
+Result<BatchScript> read_script(const BatchJob &batch, const ScriptDir &scripts,
+                                const Conf &conf)
 {
     auto text = scripts.read(batch.job.tag.script);
     if (!text && text.error().code == Code::not_found)
@@ -40,11 +51,13 @@ Result<BatchScript> read_script(const BatchJob &batch, const ScriptDir &scripts)
         return fail(Code::rejected, "it is root's");
     if (std::string why = objection_to_image(script->image); !why.empty())
         return fail(Code::rejected, "its image must " + why);
+    if (auto may = check_choice(*script, conf); !may)
+        return std::unexpected(may.error());
     return script;
 }
 
-// What is said of the template, the Namespace, the Pod that follows from them, or
-// by libslurm, is for the administrator: no job fails of it at once.
+// What is said of the Namespace, the Pod that follows from the template, or by
+// libslurm, is for the administrator: no job fails of it at once.
 template <class T> Result<T> not_jobs_fault(Result<T> answer)
 {
     if (!answer && (answer.error().code == Code::not_found ||
@@ -55,9 +68,9 @@ template <class T> Result<T> not_jobs_fault(Result<T> answer)
 
 // The one that an earlier try has made, whose answer was lost, or for which a
 // crash of slurmctld has lost the job's tag. Code::not_found: there is none.
-Result<Pod> find_pod(const BatchMark &mark, const Conf &conf, Kube &kube)
+Result<Pod> find_pod(const BatchMark &mark, const std::string &ns, Kube &kube)
 {
-    auto there = kube.get_pod({conf.batch_namespace, batch_pod_name(mark)});
+    auto there = kube.get_pod({ns, batch_pod_name(mark)});
     if (there && batch_mark(*there) != mark)
         return fail(Code::rejected,
                     "another Pod has the name " + there->key.str());
@@ -67,12 +80,12 @@ Result<Pod> find_pod(const BatchMark &mark, const Conf &conf, Kube &kube)
 }
 
 Result<Pod> make_pod(const std::string &body, const BatchMark &mark,
-                     const Conf &conf, Kube &kube)
+                     const std::string &ns, Kube &kube)
 {
-    auto made = kube.create_pod(conf.batch_namespace, body);
+    auto made = kube.create_pod(ns, body);
     if (made || made.error().code != Code::conflict)
         return not_jobs_fault(std::move(made));
-    auto there = find_pod(mark, conf, kube);
+    auto there = find_pod(mark, ns, kube);
     if (!there && there.error().code == Code::not_found)
         there.error().code = Code::busy; // it has just gone: made anew
     return there;
@@ -83,37 +96,65 @@ bool has_run(const Pod &pod)
     return pod.bound() || pod.terminal();
 }
 
+// A job whose script is gone may have run: which namespace it chose is not known
+// any more. Code::not_found: no such Pod has run.
+Result<Pod> find_run_pod(const BatchMark &mark, const Conf &conf, Kube &kube)
+{
+    std::vector<std::string> all = conf.batch_namespaces;
+    all.insert(all.begin(), conf.batch_namespace);
+    for (const std::string &ns : all) {
+        auto there = find_pod(mark, ns, kube);
+        if (there ? has_run(*there) : there.error().code != Code::not_found)
+            return there;
+    }
+    return fail(Code::not_found, "no Pod has run");
+}
+
+std::string launcher_of(const BatchJob &batch, const BatchScript &script,
+                        const BatchUser &user, const std::string &cluster)
+{
+    const Job &job = batch.job;
+    OutputFacts facts{job.ref, batch.name, user.name,
+                      job.nodes.empty() ? std::string() : job.nodes.front(),
+                      script.work_dir};
+    auto file = [&](const std::string &pattern) {
+        return BatchOutput{expand_output(pattern, facts), true};
+    };
+    BatchOutput output = file(script.output);
+    if (script.output.empty())
+        output = {expand_output(names::batch_output, facts), false};
+    BatchOutput error = script.error.empty() ? output : file(script.error);
+    for (BatchOutput *one : {&output, &error})
+        if (one->path == "/dev/null") // kubectl logs has it all the same
+            *one = {};
+    return batch_launcher(script, batch_variables(batch, user, cluster), output,
+                          error);
+}
+
 // With its Secret. One that was bound had that, and may have no file any more.
 Result<Pod> pod_with_secret(const BatchJob &batch, const BatchMark &mark,
                             Kube &kube, const BatchContext &context)
 {
     const Conf &conf = *context.conf;
-    auto script = read_script(batch, context.scripts);
+    auto script = read_script(batch, context.scripts, conf);
     if (!script) {
-        auto there = find_pod(mark, conf, kube);
-        if (there && has_run(*there))
-            return there;
-        if (!there && there.error().code != Code::not_found)
+        auto there = find_run_pod(mark, conf, kube);
+        if (there || there.error().code != Code::not_found)
             return there;
         return std::unexpected(script.error());
     }
     auto user = look_up_user(batch.user_id, batch.group_id);
     if (!user)
         return std::unexpected(user.error());
-    auto base = pod_template(conf);
-    if (!base)
-        return std::unexpected(base.error());
-    // An editor may be about to write the template.
-    auto body = not_jobs_fault(
-        batch_pod_body(batch, *script, *user, mark, conf, *base));
+    auto body = batch_pod_body(batch, *script, *user, mark, conf);
     if (!body)
         return std::unexpected(body.error());
-    auto pod = make_pod(*body, mark, conf, kube);
+    auto pod = make_pod(*body, mark, batch_namespace_of(*script, conf), kube);
     if (!pod || has_run(*pod))
         return pod;
     add_login(*script, *user);
-    std::string launcher = batch_launcher(
-        *script, batch_variables(batch, *user, context.cluster));
+    std::string launcher =
+        launcher_of(batch, *script, *user, context.cluster);
     if (auto put = not_jobs_fault(kube.put_secret(
             pod->key, batch_secret_body(*pod, launcher, script->script)));
         !put)

@@ -14,20 +14,9 @@ namespace bridge {
 
 namespace {
 
-constexpr char default_template[] = R"({
-  "apiVersion": "v1", "kind": "Pod",
-  "spec": {
-    "automountServiceAccountToken": false,
-    "enableServiceLinks": false,
-    "terminationGracePeriodSeconds": 30,
-    "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
-    "containers": [{"name": "job"}]
-  }
-})";
-
-constexpr char volume_name[] = "slurmk8s-script";
+constexpr char script_volume[] = "slurmk8s-script";
+constexpr char pipes_volume[] = "slurmk8s-pipes";
 constexpr char empty_object[] = "{}";
-
 
 // A JSON object whose members are set one after the other.
 struct Edited {
@@ -83,11 +72,20 @@ JsonValue volume_of(const std::string &secret)
             {{"key", name}, {"path", name}, {"mode", 0555}});
     };
     return JsonValue::object(
-        {{"name", volume_name},
+        {{"name", script_volume},
          {"secret", JsonValue::object({{"secretName", secret},
                                        {"items", JsonValue::array(
                                                      {file("run"),
                                                       file("script")})}})}});
+}
+
+// In memory; what is in it are pipes, for a moment.
+JsonValue pipes()
+{
+    return JsonValue::object(
+        {{"name", pipes_volume},
+         {"emptyDir", JsonValue::object({{"medium", "Memory"},
+                                         {"sizeLimit", "1Mi"}})}});
 }
 
 Edited container_of(Edited container, const BatchJob &batch,
@@ -108,9 +106,12 @@ Edited container_of(Edited container, const BatchJob &batch,
         .set("args", JsonValue::array({}))
         .set("resources", resources_of(batch.job))
         .append("volumeMounts",
-                JsonValue::object({{"name", volume_name},
+                JsonValue::object({{"name", script_volume},
                                    {"mountPath", names::batch_mount},
                                    {"readOnly", true}}))
+        .append("volumeMounts",
+                JsonValue::object({{"name", pipes_volume},
+                                   {"mountPath", names::batch_pipes_mount}}))
         .set_text("securityContext", security.text);
 }
 
@@ -130,7 +131,7 @@ Edited security_of(Edited security, const BatchJob &batch,
 
 // What an administrator, and the adoption of a Pod whose job is lost, ask for.
 Edited metadata_of(Edited metadata, const BatchJob &batch,
-                   const BatchMark &mark, const Conf &conf)
+                   const BatchMark &mark, const std::string &ns)
 {
     Edited annotations = metadata.part("annotations");
     auto wish = [&](const char *name, const std::string &value) {
@@ -149,7 +150,7 @@ Edited metadata_of(Edited metadata, const BatchJob &batch,
         wish("timelimit", std::to_string(*batch.time_limit));
     annotations.set(names::batch_annotation, encode(mark));
     return metadata.set("name", batch_pod_name(mark))
-        .set("namespace", conf.batch_namespace)
+        .set("namespace", ns)
         .set_text("annotations", annotations.text);
 }
 
@@ -164,40 +165,6 @@ std::string base64(const std::string &text)
     return out;
 }
 
-// One word of a shell, whatever is in it.
-std::string shell_word(std::string_view text)
-{
-    std::string word = "'";
-    for (char c : text) {
-        if (c == '\'')
-            word += "'\\''";
-        else
-            word += c;
-    }
-    return word + "'";
-}
-
-// Of the host where sbatch ran, or of slurmd: not for a container.
-bool stays_behind(std::string_view name)
-{
-    constexpr std::string_view of_host[] = {
-        "PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "HOSTNAME", "PWD", "OLDPWD",
-        "SHLVL", "_", "TMPDIR", "SLURM_UMASK", "SLURM_PRIO_PROCESS"};
-    constexpr std::string_view prefixes[] = {
-        "SLURM_RLIMIT_", "SLURM_SPANK_", "_SLURM_SPANK_OPTION_"};
-    // env(1) would take it for an option.
-    return name.empty() || name.starts_with('-') ||
-           std::ranges::contains(of_host, name) ||
-           std::ranges::any_of(prefixes, [&](std::string_view prefix) {
-               return name.starts_with(prefix);
-           });
-}
-
-std::string_view name_of(std::string_view entry)
-{
-    return entry.substr(0, entry.find('='));
-}
-
 // As slurmctld reckons them for SLURM_TASKS_PER_NODE, of a job of one node.
 std::uint32_t tasks_of(const BatchJob &batch)
 {
@@ -209,42 +176,17 @@ std::uint32_t tasks_of(const BatchJob &batch)
     return job.cpus / std::max<std::uint32_t>(job.cpus_per_task, 1);
 }
 
-std::string umask_of(const BatchScript &script)
-{
-    constexpr std::string_view prefix = "SLURM_UMASK=";
-    for (std::string_view entry : script.environment) {
-        if (!entry.starts_with(prefix))
-            continue;
-        std::string_view mask = entry.substr(prefix.size());
-        bool octal = !mask.empty() && mask.size() <= 4 &&
-                     mask.find_first_not_of("01234567") == mask.npos;
-        return octal ? std::string(mask) : "";
-    }
-    return {};
-}
-
 } // namespace
-
-std::string_view default_batch_template()
-{
-    return default_template;
-}
 
 Result<std::string> batch_pod_body(const BatchJob &batch,
                                    const BatchScript &script,
                                    const BatchUser &user,
-                                   const BatchMark &mark, const Conf &conf,
-                                   std::string_view pod_template)
+                                   const BatchMark &mark, const Conf &conf)
 {
-    auto json = Json::parse(pod_template);
-    if (!json)
-        return fail(json.error(), "SbatchTemplate");
-    if (json->text("kind") != "Pod" || !json->at("spec").is_object() ||
-        json->items("spec/containers").size() != 1 ||
-        json->at("spec/initContainers").present())
-        return fail(Code::rejected,
-                    "SbatchTemplate is no Pod of one container");
-    Edited pod{std::string(pod_template)};
+    auto base = pod_with_volumes(conf.batch_pod, script.volumes);
+    if (!base)
+        return std::unexpected(base.error());
+    Edited pod{std::move(*base)};
     Edited spec = pod.part("spec");
     Edited container{
         std::string(json_text(spec.text, "containers/0").value_or(empty_object))};
@@ -253,18 +195,37 @@ Result<std::string> batch_pod_body(const BatchJob &batch,
         security_of(spec.part("securityContext"), batch, user);
     spec.set_text("containers", "[" + container.text + "]")
         .set_text("securityContext", security.text)
+        .set("automountServiceAccountToken", false)
         .set("restartPolicy", "Never")
         // The script must not be the first process of its namespace: the kernel
         // keeps from that every signal that it does not handle.
         .set("shareProcessNamespace", true)
         .set("schedulerName", conf.scheduler_names.front())
-        .append("volumes", volume_of(batch_pod_name(mark)));
-    pod.set_text("metadata",
-                 metadata_of(pod.part("metadata"), batch, mark, conf).text)
+        .append("volumes", volume_of(batch_pod_name(mark)))
+        .append("volumes", pipes());
+    if (!script.service_account.empty())
+        spec.set("serviceAccountName", script.service_account);
+    pod.set_text("metadata", metadata_of(pod.part("metadata"), batch, mark,
+                                         batch_namespace_of(script, conf))
+                                 .text)
         .set_text("spec", spec.text);
-    if (!Json::parse(pod.text)) // such as a template with escapes in names
-        return fail(Code::rejected, "SbatchTemplate cannot be used");
+    if (!Json::parse(pod.text))
+        return fail(Code::internal, "the Pod's text is no JSON");
     return pod.text;
+}
+
+std::optional<Predicate> batch_predicate(const Conf &conf)
+{
+    if (conf.batch_template.empty())
+        return std::nullopt;
+    auto json = Json::parse(conf.batch_pod.pod);
+    return value_of(json ? pod_from(*json).predicate : PredicatePtr());
+}
+
+std::string batch_namespace_of(const BatchScript &script, const Conf &conf)
+{
+    return script.name_space.empty() ? conf.batch_namespace
+                                     : script.name_space;
 }
 
 std::string batch_secret_body(const Pod &pod, const std::string &launcher,
@@ -287,52 +248,6 @@ std::string batch_secret_body(const Pod &pod, const std::string &launcher,
                 {"data", JsonValue::object({{"run", base64(launcher)},
                                             {"script", base64(script)}})}})
         .dump();
-}
-
-void add_login(BatchScript &script, const BatchUser &user)
-{
-    std::erase_if(script.environment, [](std::string_view entry) {
-        return name_of(entry) == "SLURM_GET_USER_ENV"; // for slurmd
-    });
-    auto add = [&](std::string_view name, const std::string &value) {
-        if (!value.empty() &&
-            !std::ranges::contains(script.environment, name, name_of))
-            script.environment.push_back(std::string(name) + "=" + value);
-    };
-    add("HOME", user.home);
-    add("SHELL", user.shell);
-    add("USER", user.name);
-    add("LOGNAME", user.name);
-}
-
-std::string batch_launcher(const BatchScript &script,
-                           const std::vector<std::string> &variables)
-{
-    std::string text = "#!/bin/sh\n";
-    if (std::string mask = umask_of(script); !mask.empty())
-        text += "umask " + mask + "\n";
-    if (!script.work_dir.empty()) { // as slurmstepd does
-        std::string dir = shell_word(script.work_dir);
-        text += "cd " + dir + " 2>/dev/null || {\n  printf '%s\\n' " +
-                shell_word("slurmk8s: error: couldn't chdir to `" +
-                           script.work_dir +
-                           "': not in this container: going to /tmp instead") +
-                " >&2\n  cd /tmp 2>/dev/null || cd /\n}\n";
-    }
-    text += "exec env";
-    auto known = [&](std::string_view name) {
-        return std::ranges::contains(variables, name, name_of);
-    };
-    for (const std::string &entry : script.environment)
-        if (entry.contains('=') && !stays_behind(name_of(entry)) &&
-            !known(name_of(entry)))
-            text += " \\\n  " + shell_word(entry);
-    for (const std::string &entry : variables)
-        text += " \\\n  " + shell_word(entry);
-    text += std::string(" \\\n  ") + names::batch_mount + "/script";
-    for (const std::string &argument : script.arguments)
-        text += " " + shell_word(argument);
-    return text + "\n";
 }
 
 std::vector<std::string> batch_variables(const BatchJob &batch,

@@ -10,8 +10,8 @@
 #include "common/result.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace bridge {
@@ -25,31 +25,25 @@ struct BatchUser {
     std::string shell{};
 };
 
-// What a cluster without SbatchTemplate has: no volume, no privilege.
-std::string_view default_batch_template();
-
-// The Pod's JSON. Whatever the template says, these are ours: whom it runs as,
-// its requests, its image and command, restartPolicy, schedulerName, and that
-// nothing in the container gains privileges. Code::rejected for a template that
-// is no Pod of one container.
+// The Pod's JSON, of the template that conf has read. These are ours: whom it
+// runs as, its requests, its image and command, restartPolicy, schedulerName,
+// and that nothing in the container gains privileges. Code::rejected for a
+// volume that the template does not let jobs choose.
 Result<std::string> batch_pod_body(const BatchJob &batch,
                                    const BatchScript &script,
                                    const BatchUser &user,
-                                   const BatchMark &mark, const Conf &conf,
-                                   std::string_view pod_template);
+                                   const BatchMark &mark, const Conf &conf);
+
+// What the template of these Pods tolerates, on its own: which nodes the jobs
+// may have. Nothing where there is no SbatchTemplate.
+std::optional<Predicate> batch_predicate(const Conf &conf);
+
+// Where its Pod is.
+std::string batch_namespace_of(const BatchScript &script, const Conf &conf);
 
 // The Secret's JSON, owned by that Pod: the script, and what starts it.
 std::string batch_secret_body(const Pod &pod, const std::string &launcher,
                               const std::string &script);
-
-// What sbatch hands over with --export=NONE, or a list, lacks: slurmd would load
-// the user's login environment then.
-void add_login(BatchScript &script, const BatchUser &user);
-
-// A shell script: environment, umask, directory, and then the script, so that
-// its exit code is the container's. Needs sh and env in the image.
-std::string batch_launcher(const BatchScript &script,
-                           const std::vector<std::string> &variables);
 
 // SLURM_… as sbatch(1) has them, as far as they are known before the job runs.
 std::vector<std::string> batch_variables(const BatchJob &batch,

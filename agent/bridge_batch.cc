@@ -37,8 +37,7 @@ BatchContext Bridge::batch_context() const
 std::optional<BatchMark> Bridge::mark_of(const Gang &gang) const
 {
     bool ours = !gang.grouped && !gang.pods.empty() &&
-                !conf_->batch_namespace.empty() &&
-                gang.key.ns == conf_->batch_namespace;
+                is_batch_namespace(*conf_, gang.key.ns);
     return ours ? batch_mark(*gang.pods.front()) : std::nullopt;
 }
 

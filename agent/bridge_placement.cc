@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Which features Slurm's nodes need: those of the predicates that waiting Pods
 // have, and those of nodes where Pods live whose job is lost.
+#include "agent/batch_pod.h"
 #include "agent/bridge.h"
 
 #include "agent/decide_parts.h"
@@ -218,6 +219,7 @@ FeatureWishes Bridge::feature_wishes()
     note_needed();
     (void)placements_.take_new(); // they are among the wishes
     wishes.predicates = placements_.wishes();
+    wishes.batch = batch_predicate(*conf_);
     return wishes;
 }
 

@@ -6,6 +6,7 @@
 #include "agent/gres_counts.h"
 #include "agent/translate.h"
 #include "agent/words.h"
+#include "common/batch_names.h"
 #include "common/names.h"
 
 #include <algorithm>
@@ -29,6 +30,8 @@ bool asks_otherwise(const Gang &gang)
     const std::string &features = gang.job->features;
     if (claims_unread(gang) || (gang.volumes && !gang.volumes->why.empty()))
         return false; // where they can be is not known
+    if (gang.batch && features.contains(names::batch_feature))
+        return false; // whatever the template tolerates now
     return features.contains(names::predicate_prefix) &&
            !features.contains(value_of(gang.predicate).feature());
 }

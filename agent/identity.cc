@@ -187,9 +187,8 @@ Result<Identity> identify(const Namespace &ns, const Pod &pod,
 {
     Wishes wishes = wishes_in(pod.annotations);
     // Of a batch job's Pod the agent itself has written them.
-    bool ours = !conf.batch_namespace.empty() &&
-                ns.name == conf.batch_namespace &&
-                batch_mark(pod).has_value();
+    bool ours =
+        is_batch_namespace(conf, ns.name) && batch_mark(pod).has_value();
     Chooser chooser{ns, wishes, conf, ours || lists(conf.choose_user, ns.name)};
     auto identity = chooser.user();
     if (!identity)

@@ -11,6 +11,7 @@ agent_libagent_la_SOURCES = \
 	agent/act_gang.cc agent/act_gang.h \
 	agent/backoff.h \
 	agent/batch_job.cc agent/batch_job.h \
+	agent/batch_launcher.cc agent/batch_launcher.h \
 	agent/batch_pod.cc agent/batch_pod.h \
 	agent/batch_table.cc agent/batch_table.h \
 	agent/bridge.cc agent/bridge.h \
@@ -133,6 +134,7 @@ agent_libagent_la_SOURCES = \
 	agent/node_words.cc agent/node_words.h \
 	agent/notify.cc agent/notify.h \
 	agent/objects.cc agent/objects.h \
+	agent/output_name.cc agent/output_name.h \
 	agent/owners.cc agent/owners.h \
 	agent/pending_quota.cc agent/pending_quota.h \
 	agent/permit.cc agent/permit.h \

@@ -109,10 +109,21 @@ sigset_t our_signals()
     return set;
 }
 
+// With what is in the files that it names.
+Result<Conf> load_all(const std::string &path)
+{
+    auto conf = load_conf(path);
+    if (!conf)
+        return conf;
+    if (auto read = read_batch_template(*conf); !read)
+        return fail(read.error(), path);
+    return conf;
+}
+
 // All or nothing: a file with a mistake changes nothing.
 void reload(const std::string &path, Mailbox<Message> &mailbox)
 {
-    auto conf = load_conf(path);
+    auto conf = load_all(path);
     if (!conf) {
         log_error("the configuration was not read again",
                   {{"err", conf.error().message}});
@@ -355,7 +366,7 @@ int run(int argc, char **argv)
     Options options = parse_options(argc, argv);
     if (options.exit_code >= 0)
         return options.exit_code;
-    auto conf = load_conf(options.conf_path);
+    auto conf = load_all(options.conf_path);
     if (!conf)
         return fail_start(conf.error());
     auto endpoint = endpoint_of(*conf);

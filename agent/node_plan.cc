@@ -7,6 +7,7 @@
 #include "agent/node_devices.h"
 #include "agent/node_features.h"
 #include "agent/node_words.h"
+#include "common/batch_names.h"
 
 #include <algorithm>
 #include <map>
@@ -52,6 +53,8 @@ class Planner {
             const Predicate &value = value_of(predicate);
             predicates_.emplace_back(&value, value.feature());
         }
+        if (in_.wishes.batch)
+            predicates_.emplace_back(&*in_.wishes.batch, names::batch_feature);
     }
 
     NodePlan plan()
@@ -171,6 +174,7 @@ class Planner {
             if (word.starts_with(names::predicate_prefix) &&
                 !word.starts_with(names::pin_prefix) &&
                 word != names::untainted_feature &&
+                word != names::batch_feature &&
                 !std::ranges::binary_search(have, word))
                 wish.features += "," + word;
     }

@@ -33,7 +33,9 @@ struct DeviceInventory;
 struct FeatureWishes {
     std::set<std::string> pins; // who has one that no other has: pin_prefix
     std::vector<PredicatePtr> predicates; // evaluated for each Node
-    bool keep_others = false; // of both kinds: those that nodes have stay
+    // Who satisfies it has names::batch_feature; nothing: no node has that.
+    std::optional<Predicate> batch{};
+    bool keep_others = false; // of all kinds: those that nodes have stay
 
     bool operator==(const FeatureWishes &) const = default;
 };

@@ -75,6 +75,19 @@ Facts collect(const Conf &conf, const std::string &conf_path,
     return facts;
 }
 
+// It is there where the agent and slurmctld are.
+void check_template(Conf &conf, Findings &findings, Unchecked &unchecked)
+{
+    auto read = read_batch_template(conf);
+    if (read)
+        return;
+    if (read.error().code == Code::not_found)
+        unchecked.push_back(read.error().message);
+    else
+        findings.push_back({Severity::error, "k8s.conf", read.error().message,
+                            "k8s.conf(5) says what a template may have"});
+}
+
 void print(const std::string &text)
 {
     std::puts(printable(text).c_str());
@@ -102,9 +115,10 @@ int check(const std::string &conf_path, bool json)
 {
     Findings findings;
     Unchecked unchecked;
-    if (auto conf = load_conf(conf_path); conf)
+    if (auto conf = load_conf(conf_path); conf) {
         findings = check_all(collect(*conf, conf_path, unchecked));
-    else if (conf.error().code == Code::not_found)
+        check_template(*conf, findings, unchecked);
+    } else if (conf.error().code == Code::not_found)
         unchecked.push_back(conf.error().message);
     else
         findings.push_back(

@@ -7,8 +7,7 @@ namespace bridge::names {
 
 // What spank/k8s tells job_submit/k8s, in spank_job_env; nothing else may begin
 // so. The second is how Slurm itself passes an option of the plugin "k8s".
-inline constexpr char spank_prefix[] = "K8S_";
-inline constexpr char spank_image[] = "K8S_IMAGE";
+inline constexpr char spank_prefix[] = "K8S_"; // then as batch_options.h has it
 inline constexpr char spank_option_prefix[] = "_SLURM_SPANK_OPTION_k8s_";
 
 // The value of our mark (names.h) on a batch job begins so; what follows is the
@@ -21,7 +20,22 @@ inline constexpr char batch_annotation[] = "slurmk8s/sbatch";
 
 inline constexpr char scripts_dir[] = "k8s_sbatch"; // in StateSaveLocation
 
-// Where the container has its script, and what starts it.
+// What sbatch's jobs write to when they do not say (read_config.h in
+// Slurm).
+inline constexpr char batch_output[] = "slurm-%j.out";
+
+// Where the container has its script, and what starts it; and where the latter
+// makes its pipes.
 inline constexpr char batch_mount[] = "/slurmk8s";
+inline constexpr char batch_pipes_mount[] = "/slurmk8s-pipes";
+// So do our volumes begin, and nobody else's.
+inline constexpr char batch_volume_prefix[] = "slurmk8s-";
+
+// In Slurm, where there is an SbatchTemplate: the feature of the nodes whose
+// taints it tolerates.
+inline constexpr char batch_feature[] = "k8s-sbatch";
+// On the Pod in SbatchTemplate: which of its volumes a job gets only when it
+// asks for them; names, separated by commas.
+inline constexpr char choosable_volumes[] = "slurmk8s/choosable-volumes";
 
 } // namespace bridge::names

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/batch_script.h"
 
-#include "common/image_name.h"
 #include "common/json.h"
 
 #include <charconv>
@@ -13,7 +12,6 @@ namespace {
 
 constexpr std::string_view first_record = "slurmk8s=1"; // the format
 constexpr std::string_view last_record = "end=";
-constexpr std::size_t max_image = 512; // bytes
 
 void add(std::string &text, std::string_view key, std::string_view value)
 {
@@ -27,18 +25,38 @@ bool read_number(std::string_view text, std::uint32_t &number)
     return error == std::errc() && after == end;
 }
 
+// A record that is there once, and is a text.
+struct Field {
+    std::string_view key;
+    std::string BatchScript::*text;
+};
+constexpr Field fields[] = {{"image", &BatchScript::image},
+                            {"dir", &BatchScript::work_dir},
+                            {"script", &BatchScript::script},
+                            {"out", &BatchScript::output},
+                            {"err", &BatchScript::error},
+                            {"account", &BatchScript::service_account},
+                            {"namespace", &BatchScript::name_space}};
+
+// One that may be there often.
+struct ListField {
+    std::string_view key;
+    std::vector<std::string> BatchScript::*texts;
+};
+constexpr ListField lists[] = {{"arg", &BatchScript::arguments},
+                               {"env", &BatchScript::environment},
+                               {"var", &BatchScript::variables},
+                               {"volume", &BatchScript::volumes}};
+
+constexpr unsigned user_bit = 1u << std::size(fields);
+constexpr unsigned group_bit = user_bit << 1;
+constexpr unsigned append_bit = user_bit << 2;
+constexpr unsigned all_seen = (user_bit << 3) - 1;
+
 // False for a record that is not known, or comes twice.
 bool take(BatchScript &batch, std::string_view key, std::string_view value,
           unsigned &seen)
 {
-    struct Field {
-        std::string_view key;
-        std::string BatchScript::*text;
-    };
-    constexpr Field fields[] = {{"image", &BatchScript::image},
-                                {"dir", &BatchScript::work_dir},
-                                {"script", &BatchScript::script}};
-    constexpr unsigned user_bit = 1u << 8, group_bit = 1u << 9;
     auto first = [&](unsigned bit) {
         return !(std::exchange(seen, seen | bit) & bit);
     };
@@ -46,14 +64,15 @@ bool take(BatchScript &batch, std::string_view key, std::string_view value,
         return first(user_bit) && read_number(value, batch.user_id);
     if (key == "gid")
         return first(group_bit) && read_number(value, batch.group_id);
-    if (key == "arg") {
-        batch.arguments.emplace_back(value);
-        return true;
+    if (key == "append") {
+        batch.append = value == "yes";
+        return first(append_bit) && (value == "yes" || value == "no");
     }
-    if (key == "env") {
-        batch.environment.emplace_back(value);
-        return true;
-    }
+    for (const ListField &list : lists)
+        if (key == list.key) {
+            (batch.*list.texts).emplace_back(value);
+            return true;
+        }
     for (unsigned i = 0; i < std::size(fields); i++)
         if (key == fields[i].key) {
             batch.*fields[i].text = value;
@@ -61,8 +80,6 @@ bool take(BatchScript &batch, std::string_view key, std::string_view value,
         }
     return false;
 }
-
-constexpr unsigned all_seen = 0b111 | 1u << 8 | 1u << 9;
 
 } // namespace
 
@@ -72,13 +89,12 @@ std::string encode(const BatchScript &batch)
     text.push_back('\0');
     add(text, "uid", std::to_string(batch.user_id));
     add(text, "gid", std::to_string(batch.group_id));
-    add(text, "image", batch.image);
-    add(text, "dir", batch.work_dir);
-    add(text, "script", batch.script);
-    for (const std::string &argument : batch.arguments)
-        add(text, "arg", argument);
-    for (const std::string &entry : batch.environment)
-        add(text, "env", entry);
+    add(text, "append", batch.append ? "yes" : "no");
+    for (const Field &field : fields)
+        add(text, field.key, batch.*field.text);
+    for (const ListField &list : lists)
+        for (const std::string &one : batch.*list.texts)
+            add(text, list.key, one);
     text += last_record;
     text.push_back('\0');
     return text;
@@ -113,18 +129,6 @@ Result<BatchScript> decode_batch_script(std::string_view text)
     if (!last || seen != all_seen)
         return bad("is not whole");
     return batch;
-}
-
-std::string objection_to_image(std::string_view image)
-{
-    if (image.empty())
-        return "not be empty";
-    if (image.size() > max_image)
-        return "have at most " + std::to_string(max_image) + " characters";
-    if (!is_image_name(image))
-        return "be the name of an image, such as registry.example.com/app:1.2, "
-               "in lower-case letters but for the tag";
-    return {};
 }
 
 bool is_script_name(std::string_view name)

@@ -22,6 +22,13 @@ struct BatchScript {
     std::string script{};
     std::vector<std::string> arguments{};   // without the script's own name
     std::vector<std::string> environment{}; // NAME=value, as sbatch had it
+    std::string output{};  // --output, with its patterns; empty: not given
+    std::string error{};   // --error
+    bool append = false;   // to these files; else they are emptied first
+    std::vector<std::string> variables{}; // --k8s-env
+    std::vector<std::string> volumes{};   // --k8s-volume, each once
+    std::string service_account{};        // --k8s-service-account, if given
+    std::string name_space{};             // --k8s-namespace, if given
 
     bool operator==(const BatchScript &) const = default;
 };
@@ -32,10 +39,6 @@ std::string encode(const BatchScript &batch);
 
 // Code::rejected for what encode() does not write, also for a part of it.
 Result<BatchScript> decode_batch_script(std::string_view text);
-
-// Why this cannot be the name of an image, after "must "; empty: it can. Whether
-// there is such an image only a kubelet knows.
-std::string objection_to_image(std::string_view image);
 
 // The name of a script's file: 32 lower-case hexadecimal digits, random.
 bool is_script_name(std::string_view name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/conf.h"
 
+#include "common/batch_options.h"
 #include "common/text.h"
 
 #include <algorithm>
@@ -177,6 +178,30 @@ Result<> set_namespaces(Conf &conf, std::string_view value)
     return {};
 }
 
+template <std::vector<std::string> Conf::*field>
+Result<> set_names(Conf &conf, std::string_view value)
+{
+    auto names = names_in(value);
+    if (!names)
+        return std::unexpected(names.error());
+    conf.*field = std::move(*names);
+    return {};
+}
+
+Result<> set_default_image(Conf &conf, std::string_view value)
+{
+    std::size_t blank = value.find_first_of(" \t");
+    std::string partition(value.substr(0, blank));
+    if (blank == value.npos)
+        return bad("must be PARTITION IMAGE");
+    std::string image(trim(value.substr(blank)));
+    if (std::string why = objection_to_image(image); !why.empty())
+        return bad("must " + why);
+    if (!conf.default_images.emplace(partition, image).second)
+        return bad("names partition \"" + partition + "\" twice");
+    return {};
+}
+
 Result<> set_priority_class(Conf &conf, std::string_view value)
 {
     return add_priority_class(conf.priority_classes, value);
@@ -258,6 +283,9 @@ constexpr std::array keys = {
     Key{"LeaseName", set_object_name<&Conf::lease_name>},
     Key{"SbatchNamespace", set_object_name<&Conf::batch_namespace>},
     Key{"SbatchTemplate", set_path<&Conf::batch_template>},
+    Key{"SbatchChooseNamespace", set_names<&Conf::batch_namespaces>},
+    Key{"SbatchChooseServiceAccount", set_names<&Conf::batch_accounts>},
+    Key{"DefaultImage", set_default_image, true},
     Key{"MaxScriptSize", set_number<&Conf::max_script_size, 1024, 900000>},
     Key{"Workers", set_number<&Conf::workers, 1, 64>},
     Key{"LogLevel", set_log_level},
@@ -328,6 +356,24 @@ Result<Conf> load_conf(const std::string &path)
     if (!conf)
         return fail(conf.error(), path);
     return conf;
+}
+
+Result<> read_batch_template(Conf &conf)
+{
+    if (conf.batch_template.empty())
+        return {};
+    auto base = load_batch_template(conf.batch_template);
+    if (!base)
+        return fail(base.error(), "SbatchTemplate");
+    conf.batch_pod = std::move(*base);
+    return {};
+}
+
+bool is_batch_namespace(const Conf &conf, std::string_view ns)
+{
+    return !conf.batch_namespace.empty() &&
+           (ns == conf.batch_namespace ||
+            std::ranges::contains(conf.batch_namespaces, ns));
 }
 
 } // namespace bridge

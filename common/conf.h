@@ -3,6 +3,7 @@
 // table of keys; the man page has their meaning.
 #pragma once
 
+#include "common/batch_template.h"
 #include "common/device_gres.h"
 #include "common/feature_labels.h"
 #include "common/log.h"
@@ -11,6 +12,7 @@
 #include "common/result.h"
 
 #include <chrono>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,6 +63,14 @@ struct Conf {
     // Batch jobs as Pods; without a namespace there are none.
     std::string batch_namespace{};      // SbatchNamespace=NAME
     std::string batch_template{};       // SbatchTemplate=PATH, or our own
+    // What is in that file, once read_batch_template() was called.
+    BatchTemplate batch_pod = default_batch_template();
+    // What a job may choose instead of that namespace, and of its template's
+    // ServiceAccount.
+    std::vector<std::string> batch_namespaces{}; // SbatchChooseNamespace=A,B
+    std::vector<std::string> batch_accounts{}; // SbatchChooseServiceAccount=A,B
+    // Of batch jobs that name none, by partition.
+    std::map<std::string, std::string> default_images{}; // DefaultImage=P IMAGE
     unsigned max_script_size = 524288;  // MaxScriptSize=, 1024..900000 bytes
     unsigned workers = 8;                       // Workers=, 1..64
     LogLevel log_level = LogLevel::info;        // LogLevel=
@@ -73,5 +83,12 @@ Result<Conf> parse_conf(std::string_view text);
 
 // Code::not_found when the file cannot be read.
 Result<Conf> load_conf(const std::string &path);
+
+// Reads SbatchTemplate, if there is one: for who makes Pods of it, or tells
+// users what it has. The error has the file's name and the field.
+Result<> read_batch_template(Conf &conf);
+
+// Whether the agent makes Pods of batch jobs in that namespace.
+bool is_batch_namespace(const Conf &conf, std::string_view ns);
 
 } // namespace bridge

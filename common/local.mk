@@ -2,7 +2,9 @@
 noinst_LTLIBRARIES += common/libcommon.la
 common_libcommon_la_SOURCES = \
 	common/batch_names.h \
+	common/batch_options.cc common/batch_options.h \
 	common/batch_script.cc common/batch_script.h \
+	common/batch_template.cc common/batch_template.h \
 	common/image_name.cc common/image_name.h \
 	common/conf.cc common/conf.h \
 	common/device_gres.cc common/device_gres.h \

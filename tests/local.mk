@@ -14,9 +14,11 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/check_names_test.cc \
 	tests/unit/agent_link_test.cc \
 	tests/unit/backoff_test.cc \
+	tests/unit/batch_launcher_test.cc \
 	tests/unit/batch_pod_test.cc \
 	tests/unit/batch_request_test.cc \
 	tests/unit/batch_script_test.cc \
+	tests/unit/batch_template_test.cc \
 	tests/unit/bridge_batch_test.cc \
 	tests/unit/decide_batch_test.cc \
 	tests/unit/bridge_claims_test.cc \
@@ -126,6 +128,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/node_sync_test.cc \
 	tests/unit/node_view_test.cc \
 	tests/unit/objects_test.cc \
+	tests/unit/output_name_test.cc \
 	tests/unit/packet_socket_test.cc \
 	tests/unit/owners_test.cc \
 	tests/unit/pending_quota_test.cc \
@@ -242,6 +245,7 @@ tests_fuzz_fuzz_SOURCES = \
 	agent/shadow_plan.cc \
 	agent/node_words.cc \
 	agent/objects.cc \
+	agent/output_name.cc \
 	agent/pod_claims.cc \
 	agent/pod_group_status.cc \
 	agent/pod_objections.cc \

@@ -10,6 +10,7 @@
 #include "plugins/slurm_conf_path.h"
 
 #include <chrono>
+#include <cstddef>
 #include <span>
 #include <unistd.h>
 #include <utility>
@@ -20,6 +21,12 @@ extern "C" {
 // Slurm's allocator, libslurmfull.
 char *slurm_xstrdup(const char *text);
 void slurm_xfree(void **item);
+void *slurm_xcalloc(std::size_t count, std::size_t size, bool clear,
+                    bool may_fail, const char *file, int line,
+                    const char *function);
+
+// slurmctld's, which holds its read lock on partitions.
+extern char *default_part_name __attribute__((weak));
 }
 
 namespace bridge {
@@ -45,37 +52,54 @@ std::span<char *> entries_of(job_desc_msg_t &desc)
             desc.spank_job_env ? desc.spank_job_env_size : 0};
 }
 
-// Our entries go, and the first of them makes room for the mark.
+// Our entries go, and the mark comes at their end.
 void put_mark(job_desc_msg_t &desc, const std::string &script)
 {
-    std::uint32_t size = 0;
-    bool marked = false;
     auto entries = entries_of(desc);
-    for (char *&entry : entries) {
-        char *kept = entry;
-        entry = nullptr;
-        if (is_batch_entry(kept)) {
-            slurm_xfree(reinterpret_cast<void **>(&kept));
-            if (std::exchange(marked, true))
-                continue;
-            std::string mark = std::string(names::job_mark) + "=" +
-                               names::batch_mark + script;
-            kept = slurm_xstrdup(mark.c_str());
-        }
-        entries[size++] = kept;
+    auto **kept = static_cast<char **>(slurm_xcalloc(
+        entries.size() + 1, sizeof(char *), true, false, __FILE__, __LINE__,
+        __func__));
+    std::uint32_t size = 0;
+    for (char *entry : entries) {
+        if (is_batch_entry(entry))
+            slurm_xfree(reinterpret_cast<void **>(&entry));
+        else
+            kept[size++] = entry;
     }
+    std::string mark =
+        std::string(names::job_mark) + "=" + names::batch_mark + script;
+    kept[size++] = slurm_xstrdup(mark.c_str());
+    slurm_xfree(reinterpret_cast<void **>(&desc.spank_job_env));
+    desc.spank_job_env = kept;
     desc.spank_job_env_size = size;
 }
 
-void make_placeholder(job_desc_msg_t &desc, const std::string &script)
+void make_placeholder(job_desc_msg_t &desc, const Conf &conf,
+                      const std::string &script)
 {
     slurm_xfree(reinterpret_cast<void **>(&desc.script));
     desc.bitflags |= EXTERNAL_JOB;
     desc.requeue = 0;
     desc.min_nodes = desc.max_nodes = 1;
-    set_text(desc.features, batch_features());
+    if (!desc.std_out) // as slurmctld does where it has the script
+        desc.std_out = slurm_xstrdup(names::batch_output);
+    set_text(desc.features, batch_features(conf));
     set_text(desc.admin_comment, batch_tag(script));
     put_mark(desc, script);
+}
+
+constexpr char by_default[] = "Batch jobs of this partition run as Pods. ";
+
+std::string not_read(const Error &error)
+{
+    slurm_error("job_submit/k8s: batch jobs do not run as Pods: %s",
+                error.message.c_str());
+    return "slurmctld could not read k8s.conf: see its log.";
+}
+
+std::string default_partition()
+{
+    return &default_part_name && default_part_name ? default_part_name : "";
 }
 
 } // namespace
@@ -85,17 +109,24 @@ std::optional<std::string> take_batch_job(job_desc_msg_t &desc)
     auto wish = batch_wish(entries_of(desc));
     if (!wish)
         return wish.error();
-    if (!*wish)
+    if (!*wish && !desc.script)
         return std::nullopt;
     auto conf = load_conf(k8s_conf_path());
-    if (!conf) {
-        slurm_error("job_submit/k8s: batch jobs do not run as Pods: %s",
-                    conf.error().message.c_str());
-        return "slurmctld could not read k8s.conf: see its log.";
-    }
-    if (auto why = refuse_batch(desc, *conf, geteuid()))
-        return why;
-    std::string text = encode(batch_script(desc, **wish));
+    if (!conf)
+        return *wish ? std::optional(not_read(conf.error())) : std::nullopt;
+    bool by_option = *wish && !(*wish)->image.empty();
+    wish = with_default_image(std::move(*wish), desc, *conf,
+                              default_partition());
+    if (!wish)
+        return wish.error();
+    if (!*wish)
+        return std::nullopt;
+    if (auto read = read_batch_template(*conf); !read)
+        return not_read(read.error());
+    if (auto why = refuse_batch(desc, **wish, *conf, geteuid()))
+        return by_option || (*wish)->image.empty() ? *why : by_default + *why;
+    bool append = &slurm_conf && slurm_conf.job_file_append;
+    std::string text = encode(batch_script(desc, **wish, append));
     if (auto why = refuse_size(text.size(), *conf))
         return why;
     if (!&slurm_conf || !slurm_conf.state_save_location)
@@ -112,7 +143,7 @@ std::optional<std::string> take_batch_job(job_desc_msg_t &desc)
                     name.error().message.c_str());
         return "slurmctld could not keep the script: see its log.";
     }
-    make_placeholder(desc, *name);
+    make_placeholder(desc, *conf, *name);
     return std::nullopt;
 }
 

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 extern "C" {
 #include <slurm/slurm.h>
@@ -19,7 +20,11 @@ extern "C" {
 namespace bridge {
 
 struct BatchWish {
-    std::string image;
+    std::string image; // empty: its partition's
+    std::vector<std::string> variables{};
+    std::vector<std::string> volumes{}; // each once
+    std::string service_account{};
+    std::string name_space{};
 
     bool operator==(const BatchWish &) const = default;
 };
@@ -29,22 +34,33 @@ struct BatchWish {
 std::expected<std::optional<BatchWish>, std::string>
 batch_wish(std::span<char *const> spank_job_env);
 
-// Whether the entry is one of those that batch_wish() reads, or Slurm's own copy
-// of them.
+// Whether the entry is one of those that batch_wish() reads, or Slurm's own
+// copy of them.
 bool is_batch_entry(const char *entry);
 
+// The wish of a batch job whose partition has a DefaultImage, with that, if it
+// has no image of its own. Anything else comes back as it is; a sentence for a
+// job whose partitions differ in this. default_partition: of jobs that name
+// none.
+std::expected<std::optional<BatchWish>, std::string>
+with_default_image(std::optional<BatchWish> wish, const job_desc_msg_t &desc,
+                   const Conf &conf, const std::string &default_partition);
+
 // Why this job cannot run as a Pod, if so. slurm_user: whom slurmctld runs as.
+// conf has read its template.
 std::optional<std::string> refuse_batch(const job_desc_msg_t &desc,
-                                        const Conf &conf,
+                                        const BatchWish &wish, const Conf &conf,
                                         std::uint32_t slurm_user);
 
-// For a job that is not refused.
-BatchScript batch_script(const job_desc_msg_t &desc, const BatchWish &wish);
+// For a job that is not refused. append: what slurm.conf says of output files,
+// where the job says nothing.
+BatchScript batch_script(const job_desc_msg_t &desc, const BatchWish &wish,
+                         bool append);
 
 // Why its text is too long, if so; in bytes.
 std::optional<std::string> refuse_size(std::size_t size, const Conf &conf);
 
 // The constraint of its nodes.
-std::string batch_features();
+std::string batch_features(const Conf &conf);
 
 } // namespace bridge

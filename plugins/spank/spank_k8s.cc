@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The SPANK plugin k8s: the option --k8s-image of sbatch. It runs in the user's
+// The SPANK plugin k8s: the options --k8s-… of sbatch. It runs in the user's
 // own sbatch, so it is a convenience and no guard: job_submit/k8s looks at
 // everything again. plugstack.conf loads it with "optional spank_k8s.so".
 #include "common/batch_names.h"
-#include "common/batch_script.h"
+#include "common/batch_options.h"
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <exception>
 #include <string>
 #include <string_view>
+#include <vector>
 
 extern "C" {
 #include <slurm/slurm_errno.h>
@@ -30,25 +32,37 @@ namespace bridge {
 
 namespace {
 
-std::string image; // of the command line or the script, checked
+// Of the command line and the script, checked; by option.
+std::array<std::vector<std::string>, batch_options.size()> values;
 
-int take_image(int, const char *value, int) noexcept
+int take_option(int which, const char *value, int) noexcept
 try {
-    if (std::string why = objection_to_image(value); !why.empty()) {
-        slurm_error("--k8s-image must %s", why.c_str());
+    const BatchOption &option = batch_options[static_cast<std::size_t>(which)];
+    if (std::string why = option.objection(value ? value : ""); !why.empty()) {
+        slurm_error("--%s must %s", option.name, why.c_str());
         return ESPANK_BAD_ARG;
     }
-    image = value;
+    auto &given = values[static_cast<std::size_t>(which)];
+    if (!option.often)
+        given.clear(); // the last one counts, as for sbatch's own
+    if (given.size() == max_batch_repeats) {
+        slurm_error("--%s was given too often", option.name);
+        return ESPANK_BAD_ARG;
+    }
+    given.emplace_back(value);
     return ESPANK_SUCCESS;
 } catch (const std::exception &) { // no memory
     return ESPANK_ERROR;
 }
 
 // sbatch's own are SBATCH_…, salloc's SALLOC_….
-const char *variable_name()
+const char *from_environment(const BatchOption &option)
 {
     bool salloc = std::string_view(program_invocation_short_name) == "salloc";
-    return salloc ? "SALLOC_K8S_IMAGE" : "SBATCH_K8S_IMAGE";
+    std::string name =
+        std::string(salloc ? "SALLOC_" : "SBATCH_") + option.variable;
+    const char *value = std::getenv(name.c_str());
+    return value && *value ? value : nullptr;
 }
 
 // scrontab would take the option, and submit a job for slurmd: it never calls
@@ -59,12 +73,53 @@ bool passes_options_on()
     return program == "sbatch" || program == "salloc";
 }
 
-spank_option image_option = {
-    const_cast<char *>("k8s-image"),
-    const_cast<char *>("image"),
-    const_cast<char *>("run the job in a Kubernetes Pod with this container "
-                       "image (SBATCH_K8S_IMAGE)"),
-    1, 0, take_image};
+// What the environment says counts where the option is not given. It is looked
+// at by slurmctld.
+std::vector<std::string> values_of(std::size_t which)
+{
+    const BatchOption &option = batch_options[which];
+    std::vector<std::string> given = values[which];
+    const char *variable = from_environment(option);
+    if (!given.empty() || !variable)
+        return given;
+    if (!option.often)
+        return {variable};
+    for (std::string_view lines = variable; !lines.empty();) {
+        std::size_t end = lines.find('\n');
+        if (std::string_view line = lines.substr(0, end); !line.empty())
+            given.emplace_back(line);
+        lines.remove_prefix(end == lines.npos ? lines.size() : end + 1);
+    }
+    return given;
+}
+
+bool hand_over(spank_t spank, const std::string &name, const std::string &value)
+{
+    return spank_job_control_setenv(spank, name.c_str(), value.c_str(), 1) ==
+           ESPANK_SUCCESS;
+}
+
+bool hand_over_all(spank_t spank)
+{
+    for (std::size_t which = 0; which < batch_options.size(); which++) {
+        const BatchOption &option = batch_options[which];
+        std::size_t count = 0;
+        for (const std::string &value : values_of(which)) {
+            std::string name = option.variable;
+            if (option.often)
+                name += "_" + std::to_string(count++);
+            if (!hand_over(spank, name, value))
+                return false;
+        }
+    }
+    return true;
+}
+
+// spank.h's structure has pointers to what nobody changes.
+char *unchanged(const char *text)
+{
+    return const_cast<char *>(text);
+}
 
 } // namespace
 
@@ -76,7 +131,18 @@ int slurm_spank_init(spank_t spank, int, char **)
 {
     if (spank_context() != S_CTX_ALLOCATOR || !bridge::passes_options_on())
         return ESPANK_SUCCESS;
-    return spank_option_register(spank, &bridge::image_option);
+    for (std::size_t which = 0; which < bridge::batch_options.size(); which++) {
+        const bridge::BatchOption &option = bridge::batch_options[which];
+        spank_option said = {bridge::unchanged(option.name),
+                             bridge::unchanged(option.argument),
+                             bridge::unchanged(option.help),
+                             1,
+                             static_cast<int>(which),
+                             bridge::take_option};
+        if (int rc = spank_option_register(spank, &said); rc != ESPANK_SUCCESS)
+            return rc;
+    }
+    return ESPANK_SUCCESS;
 }
 
 // slurmctld is told, and refuses what is none. From here an error would stop
@@ -84,18 +150,9 @@ int slurm_spank_init(spank_t spank, int, char **)
 // for slurmd.
 int slurm_spank_init_post_opt(spank_t spank, int, char **)
 try {
-    if (spank_context() != S_CTX_ALLOCATOR)
+    if (spank_context() != S_CTX_ALLOCATOR || bridge::hand_over_all(spank))
         return ESPANK_SUCCESS;
-    std::string image = bridge::image;
-    const char *variable = std::getenv(bridge::variable_name());
-    if (image.empty() && variable)
-        image = variable;
-    if (image.empty())
-        return ESPANK_SUCCESS;
-    if (spank_job_control_setenv(spank, bridge::names::spank_image,
-                                 image.c_str(), 1) == ESPANK_SUCCESS)
-        return ESPANK_SUCCESS;
-    slurm_error("spank/k8s: --k8s-image could not be passed on");
+    slurm_error("spank/k8s: its options could not be passed on");
     std::exit(EXIT_FAILURE);
 } catch (const std::exception &) { // no memory
     std::exit(EXIT_FAILURE);

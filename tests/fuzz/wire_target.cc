@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What comes over sockets, from slurmctld's environment, and from its disk.
 #include "agent/line_framer.h"
+#include "agent/output_name.h"
+#include "common/batch_options.h"
 #include "common/batch_script.h"
+#include "common/batch_template.h"
 #include "common/hook_message.h"
+#include "common/json.h"
 #include "plugins/job_facts.h"
 #include "plugins/prep/gate_file.h"
 #include "tests/fuzz/targets.h"
@@ -57,7 +61,31 @@ void batch_script(std::string_view input)
         return;
     promise(decode_batch_script(encode(*batch)) == *batch);
     promise(!decode_batch_script(input.substr(0, input.size() - 1)));
-    (void)objection_to_image(batch->image);
+    for (const BatchOption &option : batch_options)
+        (void)option.objection(batch->image);
+}
+
+// The Pod of a template that is one, with any volumes, is again such a
+// template.
+void batch_template(std::string_view input)
+{
+    auto base = parse_batch_template(input);
+    if (!base)
+        return;
+    for (const auto &chosen : {std::vector<std::string>{}, base->choosable}) {
+        auto pod = pod_with_volumes(*base, chosen);
+        promise(pod.has_value() && Json::parse(*pod).has_value());
+        promise(parse_batch_template(*pod).has_value());
+    }
+    promise(!pod_with_volumes(*base, {"no such volume"}));
+}
+
+void output_name(std::string_view input)
+{
+    std::string name =
+        expand_output(input, {{1, Sluid{1}}, "name", "user", "node", "/dir"});
+    promise(name.empty() == input.empty() && !name.starts_with("dir"));
+    promise(name.size() <= 16 * input.size() + 5);
 }
 
 void line_framer(std::string_view input)
@@ -105,7 +133,9 @@ constexpr FuzzTarget targets[] = {{"hook_message", hook_message},
                                   {"line_framer", line_framer},
                                   {"job_facts", job_facts},
                                   {"gate_file", gate_file},
-                                  {"batch_script", batch_script}};
+                                  {"batch_script", batch_script},
+                                  {"batch_template", batch_template},
+                                  {"output_name", output_name}};
 
 } // namespace
 

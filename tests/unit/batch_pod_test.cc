@@ -4,13 +4,9 @@
 
 #include "common/json.h"
 #include "common/names.h"
-#include "tests/unit/temporary_directory.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <doctest/doctest.h>
-#include <fstream>
-#include <iterator>
 
 using namespace bridge;
 
@@ -50,32 +46,23 @@ Conf conf()
     return conf;
 }
 
-Json body(std::string_view base = default_batch_template())
+Json body(const BatchScript &script = {.image = "busybox"},
+          const Conf &settings = conf())
 {
-    auto text = batch_pod_body(batch_job(), {.image = "busybox"},
-                               {"alice", "staff", {50, 60}}, mark(), conf(),
-                               base);
+    auto text = batch_pod_body(batch_job(), script,
+                               {"alice", "staff", {50, 60}}, mark(), settings);
     REQUIRE(text.has_value());
     return *Json::parse(*text);
 }
 
-// What the launcher comes to in a real shell, with script as its script.
-std::string run_launcher(const BatchScript &batch,
-                         const std::vector<std::string> &variables)
+Conf conf_with(std::string_view pod)
 {
-    TemporaryDirectory directory;
-    std::string launcher = batch_launcher(batch, variables);
-    std::string mount = "/slurmk8s/script";
-    launcher.replace(launcher.rfind(mount), mount.size(),
-                     "sh " + directory.path + "/script");
-    std::ofstream(directory.path + "/script") << batch.script;
-    std::ofstream(directory.path + "/run") << launcher;
-    std::string command = "sh " + directory.path + "/run > " + directory.path +
-                          "/out 2>&1; echo \"exit $?\" >> " + directory.path +
-                          "/out";
-    REQUIRE(std::system(command.c_str()) == 0);
-    std::ifstream out(directory.path + "/out");
-    return {std::istreambuf_iterator<char>(out), {}};
+    Conf settings = conf();
+    settings.batch_template = "/etc/slurm/pod.json";
+    auto base = parse_batch_template(pod);
+    REQUIRE(base.has_value());
+    settings.batch_pod = *base;
+    return settings;
 }
 
 } // namespace
@@ -131,8 +118,8 @@ TEST_CASE("where Slurm does not manage memory the Pod has neither request nor li
     BatchJob batch = batch_job();
     batch.job.memory_per_cpu = {};
 
-    auto text = batch_pod_body(batch, {.image = "busybox"}, {}, mark(), conf(),
-                               default_batch_template());
+    auto text =
+        batch_pod_body(batch, {.image = "busybox"}, {}, mark(), conf());
 
     REQUIRE(text.has_value());
     Json resources = Json::parse(*text)->at("spec/containers/0/resources");
@@ -156,107 +143,91 @@ TEST_CASE("memory that a job was given and did not ask for is in no variable")
     CHECK_FALSE(says(false));
 }
 
-TEST_CASE("a template adds volumes, and takes away nothing that protects")
+TEST_CASE("a template adds volumes, tolerations and labels")
 {
-    Json pod = body(R"({"kind":"Pod","metadata":{"name":"x","namespace":"y",
-        "labels":{"site":"a"}},
-        "spec":{"restartPolicy":"Always","nodeName":"n","schedulerName":"z",
-        "shareProcessNamespace":false,
-        "securityContext":{"runAsUser":0,"runAsNonRoot":false,"fsGroup":5,
-        "supplementalGroups":[0]},
-        "volumes":[{"name":"home"}],
-        "containers":[{"name":"c","image":"evil","command":["x"],
+    Conf settings = conf_with(R"({"kind":"Pod","metadata":{
+        "labels":{"site":"a"},"annotations":{"b":"c"}},
+        "spec":{"securityContext":{"seccompProfile":{"type":"Localhost"}},
+        "tolerations":[{"key":"dedicated","operator":"Exists"}],
+        "volumes":[{"name":"home","hostPath":{"path":"/home"}}],
+        "containers":[{"name":"c","env":[{"name":"SITE","value":"a"}],
         "volumeMounts":[{"name":"home","mountPath":"/home"}],
-        "securityContext":{"privileged":true,"runAsUser":0,
-        "readOnlyRootFilesystem":true,
-        "capabilities":{"add":["SYS_ADMIN"]}}}]}})");
+        "securityContext":{"readOnlyRootFilesystem":true}}]}})");
+    Json pod = body({.image = "busybox"}, settings);
 
     CHECK(pod.text("metadata/name") == "job-7-01234567");
     CHECK(pod.text("metadata/namespace") == "slurm-jobs");
     CHECK(pod.text("metadata/labels/site") == "a");
-    CHECK(pod.text("spec/restartPolicy") == "Never");
-    CHECK(pod.text("spec/schedulerName") == "slurm");
-    CHECK(pod.flag("spec/shareProcessNamespace"));
+    CHECK(pod.text("metadata/annotations/b") == "c");
+    CHECK(pod.text("spec/tolerations/0/key") == "dedicated");
     CHECK(pod.integer("spec/securityContext/runAsUser") == 1001);
-    CHECK(pod.flag("spec/securityContext/runAsNonRoot"));
-    CHECK(pod.integer("spec/securityContext/fsGroup") == 5);
-    CHECK(pod.integer("spec/securityContext/supplementalGroups/0") == 50);
-    REQUIRE(pod.items("spec/volumes").size() == 2);
-    CHECK(pod.text("spec/volumes/0/name") == "home");
+    CHECK(pod.text("spec/securityContext/seccompProfile/type") == "Localhost");
+    REQUIRE(pod.items("spec/volumes").size() == 3);
+    CHECK(pod.text("spec/volumes/0/hostPath/path") == "/home");
     CHECK(pod.text("spec/volumes/1/secret/secretName") == "job-7-01234567");
+    CHECK(pod.at("spec/volumes/2/emptyDir").present());
     Json container = pod.at("spec/containers/0");
+    CHECK(container.text("name") == "job");
     CHECK(container.text("image") == "busybox");
-    CHECK(container.text("command/0") == "/bin/sh");
-    REQUIRE(container.items("volumeMounts").size() == 2);
+    REQUIRE(container.items("volumeMounts").size() == 3);
     CHECK(container.text("volumeMounts/1/mountPath") == "/slurmk8s");
-    CHECK_FALSE(container.flag("securityContext/privileged"));
-    CHECK(container.integer("securityContext/runAsUser") == 1001);
+    CHECK(container.text("volumeMounts/2/mountPath") == "/slurmk8s-pipes");
+    CHECK(container.text("env/0/name") == "SITE");
     CHECK(container.flag("securityContext/readOnlyRootFilesystem"));
-    CHECK(container.items("securityContext/capabilities/add").empty());
+    CHECK(container.integer("securityContext/runAsUser") == 1001);
+    Predicate tolerates = batch_predicate(settings).value();
+    CHECK(tolerates.tolerations().size() == 1);
+    CHECK(tolerates == value_of(pod_from(pod).predicate));
 }
 
-TEST_CASE("a template that is no Pod of one container is refused")
+TEST_CASE("without SbatchTemplate there is no feature of its own")
 {
-    for (std::string_view base :
-         {"", "[]", "{}", R"({"kind":"Pod"})", R"({"kind":"Pod","spec":{}})",
-          R"({"kind":"Pod","spec":{"containers":[]}})",
-          R"({"kind":"Pod","spec":{"containers":[{},{}]}})",
-          R"({"kind":"Job","spec":{"containers":[{}]}})",
-          R"({"kind":"Pod","spec":{"containers":[{}],"initContainers":[{}]}})",
-          R"({"kind":"Pod","spec":{"\u0063ontainers":1,"containers":[{}]}})"}) {
-        CAPTURE(base);
-        auto text = batch_pod_body(batch_job(), {.image = "a"}, {}, mark(),
-                                   conf(), base);
+    CHECK_FALSE(batch_predicate(conf()));
+}
+
+TEST_CASE("a job gets the volumes that it has chosen")
+{
+    Conf settings = conf_with(R"({"kind":"Pod","metadata":{"annotations":{
+        "slurmk8s/choosable-volumes":"data,scratch"}},"spec":{
+        "volumes":[{"name":"home","emptyDir":{}},{"name":"data","emptyDir":{}},
+        {"name":"scratch","emptyDir":{}}],"containers":[{"volumeMounts":[
+        {"name":"data","mountPath":"/data"},{"name":"home","mountPath":"/home"},
+        {"name":"data","mountPath":"/more"},
+        {"name":"scratch","mountPath":"/scratch"}]}]}})");
+    auto mounts = [&](std::vector<std::string> chosen) {
+        std::string text;
+        Json pod = body({.image = "a", .volumes = chosen}, settings);
+        CHECK(pod.items("spec/volumes").size() == 3 + chosen.size());
+        for (const Json &mount : pod.items("spec/containers/0/volumeMounts"))
+            text += mount.text("mountPath") + " ";
+        CHECK_FALSE(pod.at("metadata/annotations")
+                        .member("slurmk8s/choosable-volumes")
+                        .present());
+        return text;
+    };
+
+    CHECK(mounts({}) == "/home /slurmk8s /slurmk8s-pipes ");
+    CHECK(mounts({"data"}) == "/data /home /more /slurmk8s /slurmk8s-pipes ");
+    CHECK(mounts({"scratch", "data"}) ==
+          "/data /home /more /scratch /slurmk8s /slurmk8s-pipes ");
+    for (const char *name : {"home", "other", ""}) {
+        auto text = batch_pod_body(batch_job(), {.volumes = {name}}, {}, mark(),
+                                   settings);
         REQUIRE_FALSE(text);
         CHECK(text.error().code == Code::rejected);
     }
 }
 
-TEST_CASE("the launcher gives the script its environment, whatever is in it")
+TEST_CASE("namespace and ServiceAccount are the job's, without a token")
 {
-    BatchScript batch;
-    batch.work_dir = "/tmp";
-    batch.environment = {"A=it's \"$HOME\" `id` \\",
-                         "B=two\nlines",
-                         "PATH=/nowhere",
-                         "LD_PRELOAD=/evil.so",
-                         "-u=x",
-                         "no value",
-                         "SLURM_JOB_ID=1",
-                         "SLURM_SPANK_K8S_IMAGE=x",
-                         "SLURM_UMASK=0027"};
-    batch.arguments = {"one arg", "'", ""};
-    batch.script = "printf '%s|' \"$A\" \"$B\" \"$SLURM_JOB_ID\" "
-                   "\"$SLURM_SPANK_K8S_IMAGE\" \"$#\" \"$1\" \"$2\" "
-                   "\"$(umask)\" \"$PWD\" \"$LD_PRELOAD\"\nexit 7\n";
+    Json pod = body({.image = "a",
+                     .service_account = "spark",
+                     .name_space = "elsewhere"});
 
-    CHECK(run_launcher(batch, {"SLURM_JOB_ID=4711"}) ==
-          "it's \"$HOME\" `id` \\|two\nlines|4711||3|one arg|'|0027|/tmp||"
-          "exit 7\n");
-}
-
-TEST_CASE("a directory that the container does not have is said, and /tmp taken")
-{
-    BatchScript batch;
-    batch.work_dir = "/no/such 'dir'";
-    batch.script = "pwd\n";
-
-    std::string said = run_launcher(batch, {});
-
-    CHECK(said.contains("couldn't chdir to `/no/such 'dir''"));
-    CHECK(said.ends_with("/tmp\nexit 0\n"));
-}
-
-TEST_CASE("who submits without an environment has what a login sets at least")
-{
-    BatchScript batch;
-    batch.environment = {"SLURM_GET_USER_ENV=1", "SHELL=/bin/zsh"};
-
-    add_login(batch, {"alice", "staff", {}, "/home/alice", "/bin/sh"});
-
-    CHECK(batch.environment ==
-          std::vector<std::string>{"SHELL=/bin/zsh", "HOME=/home/alice",
-                                   "USER=alice", "LOGNAME=alice"});
+    CHECK(pod.text("metadata/namespace") == "elsewhere");
+    CHECK(pod.text("spec/serviceAccountName") == "spark");
+    CHECK_FALSE(pod.flag("spec/automountServiceAccountToken"));
+    CHECK(pod.at("spec/automountServiceAccountToken").present());
 }
 
 TEST_CASE("a user's name, groups and home are the host's, but for root's group")
@@ -270,16 +241,6 @@ TEST_CASE("a user's name, groups and home are the host's, but for root's group")
     CHECK_FALSE(user->shell.empty());
     CHECK_FALSE(std::ranges::contains(user->groups, 0u));
     CHECK(look_up_user(0x7ffffff0, 1).error().code == Code::rejected);
-}
-
-TEST_CASE("a umask that is none is left out")
-{
-    for (const char *mask : {"SLURM_UMASK=", "SLURM_UMASK=9",
-                             "SLURM_UMASK=0; id", "SLURM_UMASK=00222"}) {
-        BatchScript batch;
-        batch.environment = {mask};
-        CHECK_FALSE(batch_launcher(batch, {}).contains("\numask"));
-    }
 }
 
 TEST_CASE("the Secret goes with its Pod and has the script byte for byte")

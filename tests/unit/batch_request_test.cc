@@ -57,12 +57,127 @@ TEST_CASE("only a job with spank/k8s's entry is a batch job for Kubernetes")
           BatchWish{"busybox:1"});
 }
 
+TEST_CASE("each option comes as it was given, in order")
+{
+    auto wish = wish_in({"K8S_ENV_0=A=b=c", "K8S_IMAGE=a", "K8S_ENV_1=B=",
+                         "K8S_VOLUME_0=data,home", "K8S_VOLUME_1=home,x",
+                         "K8S_SERVICE_ACCOUNT=spark", "K8S_NAMESPACE=jobs"});
+
+    CHECK(wish.value() == BatchWish{"a",
+                                    {"A=b=c", "B="},
+                                    {"data", "home", "x"},
+                                    "spark",
+                                    "jobs"});
+    CHECK(wish_in({"K8S_VOLUME_0=data"}).value()->image.empty());
+}
+
+TEST_CASE("nobody gives an option without end")
+{
+    std::vector<std::string> entries;
+    for (int i = 0; i < 1000; i++)
+        entries.push_back("K8S_ENV_" + std::to_string(i) + "=A=b");
+    CHECK_FALSE(wish_in(entries));
+}
+
+TEST_CASE("a partition's batch jobs have its image, and others do not")
+{
+    Conf burst = conf();
+    burst.default_images = {{"burst", "a:1"}, {"more", "a:1"}, {"gpu", "b"}};
+    auto image = [&](const char *partition,
+                     std::optional<BatchWish> wish = std::nullopt)
+        -> std::string {
+        Desc desc = batch_job();
+        std::string name = partition;
+        desc.partition = name.empty() ? nullptr : name.data();
+        auto now = with_default_image(wish, desc, burst, "gpu");
+        if (!now)
+            return "refused";
+        return *now ? (*now)->image : "none";
+    };
+
+    CHECK(image("burst") == "a:1");
+    CHECK(image("burst,more") == "a:1");
+    CHECK(image("") == "b"); // the cluster's default partition
+    CHECK(image("native") == "none");
+    CHECK(image("burst,gpu") == "refused");
+    CHECK(image("burst,native") == "refused");
+    CHECK(image("burst", BatchWish{"mine"}) == "mine");
+    CHECK(image("burst", BatchWish{.image = "", .service_account = "x"}) ==
+          "a:1");
+    CHECK(image("native", BatchWish{.image = "", .service_account = "x"})
+              .empty());
+    Desc interactive = batch_job();
+    interactive.script = nullptr;
+    CHECK(with_default_image({}, interactive, burst, "gpu").value() ==
+          std::nullopt);
+}
+
+TEST_CASE("a job chooses from what the site lists, and from nothing else")
+{
+    Conf site = conf();
+    site.batch_pod.choosable = {"data"};
+    site.batch_namespaces = {"elsewhere"};
+    site.batch_accounts = {"spark"};
+    auto why = [&](const BatchWish &wish, const Conf &where) {
+        return refuse_batch(batch_job(), wish, where, 64030).value_or("");
+    };
+
+    CHECK(why({"a", {}, {"data"}, "spark", "elsewhere"}, site).empty());
+    CHECK(why({.image = "a", .name_space = "slurm-jobs"}, site).empty());
+    CHECK(why({.image = "a", .volumes = {"home"}}, site)
+              .contains("there are: data"));
+    CHECK(why({.image = "a", .service_account = "admin"}, site)
+              .contains("these are: spark"));
+    CHECK(why({.image = "a", .name_space = "kube-system"}, site)
+              .contains("these are: elsewhere"));
+    CHECK(why({.image = "a", .volumes = {"data"}}, conf()).contains("none"));
+    CHECK(why({.image = "a", .service_account = "spark"}, conf())
+              .contains("none"));
+    CHECK(why({.image = "", .volumes = {"data"}}, site)
+              .contains("--k8s-image"));
+}
+
+TEST_CASE("the job's nodes are those that the template tolerates")
+{
+    Conf site = conf();
+    CHECK(batch_features(site) == "k8s&k8s-untainted");
+    site.batch_template = "/etc/slurm/pod.json";
+    CHECK(batch_features(site) == "k8s&k8s-sbatch");
+}
+
+TEST_CASE("output files are handed over as sbatch says them")
+{
+    struct {
+        std::uint8_t mode;
+        bool by_conf;
+        bool append;
+    } rows[] = {{0, false, false},
+                {0, true, true},
+                {OPEN_MODE_APPEND, false, true},
+                {OPEN_MODE_TRUNCATE, true, false}};
+    for (auto [mode, by_conf, append] : rows) {
+        Desc desc = batch_job();
+        desc.std_out = text;
+        desc.open_mode = mode;
+
+        BatchScript batch = batch_script(desc, {"a"}, by_conf);
+
+        CHECK(batch.output == text);
+        CHECK(batch.error.empty());
+        CHECK(batch.append == append);
+    }
+}
+
 TEST_CASE("what is not understood is refused at submission, with the reason")
 {
     for (std::vector<std::string> entries :
          {std::vector<std::string>{"K8S_IMAGE="}, {"K8S_IMAGE"},
           {"K8S_IMAGE=a b"}, {"K8S_IMAGE=a", "K8S_IMAGE=b"},
-          {"K8S_IMAGE=a", "K8S_COLOUR=red"}, {"K8S_TEMPLATE=x"}}) {
+          {"K8S_IMAGE=a", "K8S_COLOUR=red"}, {"K8S_TEMPLATE=x"},
+          {"K8S_IMAGE_0=a"}, {"K8S_ENV=A=b"}, {"K8S_ENV_=A=b"},
+          {"K8S_ENV_x=A=b"}, {"K8S_ENV_0=A"}, {"K8S_ENV_0=SLURM_JOB_ID=1"},
+          {"K8S_ENV_0=A=b", "K8S_ENV_0=A=c"}, {"K8S_VOLUME_0=a b"},
+          {"K8S_SERVICE_ACCOUNT=A"}, {"K8S_NAMESPACE=../a"}}) {
         CAPTURE(entries.front());
         auto wish = wish_in(entries);
         REQUIRE_FALSE(wish);
@@ -72,7 +187,7 @@ TEST_CASE("what is not understood is refused at submission, with the reason")
 
 TEST_CASE("an ordinary script may run as a Pod")
 {
-    CHECK_FALSE(refuse_batch(batch_job(), conf(), 64030));
+    CHECK_FALSE(refuse_batch(batch_job(), {"a"}, conf(), 64030));
 }
 
 TEST_CASE("what a Pod cannot be is refused in the words of sbatch's options")
@@ -93,6 +208,7 @@ TEST_CASE("what a Pod cannot be is refused in the words of sbatch's options")
         {"--signal", [](Desc &d) { d.warn_signal = 10; }},
         {"--container", [](Desc &d) { d.container = text; }},
         {"--input", [](Desc &d) { d.std_in = text; }},
+        {"scrontab", [](Desc &d) { d.bitflags = CRON_JOB; }},
         {"root", [](Desc &d) { d.user_id = 0; }},
         {"root", [](Desc &d) { d.group_id = 0; }},
         {"SlurmUser", [](Desc &d) { d.user_id = 64030; }},
@@ -102,7 +218,7 @@ TEST_CASE("what a Pod cannot be is refused in the words of sbatch's options")
         Desc desc = batch_job();
         change(desc);
 
-        auto why = refuse_batch(desc, conf(), 64030);
+        auto why = refuse_batch(desc, {"a"}, conf(), 64030);
 
         REQUIRE(why);
         CHECK(why->contains(word));
@@ -111,7 +227,7 @@ TEST_CASE("what a Pod cannot be is refused in the words of sbatch's options")
 
 TEST_CASE("without SbatchNamespace, as by default, no batch job runs as a Pod")
 {
-    auto why = refuse_batch(batch_job(), parse_conf("").value(), 64030);
+    auto why = refuse_batch(batch_job(), {"a"}, parse_conf("").value(), 64030);
 
     REQUIRE(why);
     CHECK(why->contains("SbatchNamespace"));
@@ -131,7 +247,7 @@ TEST_CASE("the file has the job's ids, not what the environment says of them")
     desc.argc = 2;
     desc.work_dir = text;
 
-    BatchScript batch = batch_script(desc, {"busybox"});
+    BatchScript batch = batch_script(desc, {"busybox"}, false);
 
     CHECK(batch.user_id == 1001);
     CHECK(batch.group_id == 1001);

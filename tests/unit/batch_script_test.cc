@@ -2,6 +2,7 @@
 #include "common/batch_script.h"
 
 #include "agent/job.h"
+#include "common/batch_options.h"
 #include "common/script_dir.h"
 #include "tests/unit/temporary_directory.h"
 
@@ -25,7 +26,14 @@ BatchScript sample()
             .work_dir = "/home/a=b\n",
             .script = "#!/bin/sh\necho \xff\n",
             .arguments = {"a b", "", "=", "env=X"},
-            .environment = {"A=1", "B==", "C=line\nline", "D"}};
+            .environment = {"A=1", "B==", "C=line\nline", "D"},
+            .output = "%x/%j.out",
+            .error = "append=no",
+            .append = true,
+            .variables = {"PATH=/a b", "X="},
+            .volumes = {"data", "scratch"},
+            .service_account = "spark",
+            .name_space = "jobs"};
 }
 
 } // namespace
@@ -88,6 +96,31 @@ TEST_CASE("an image's name is looked at")
           std::string("@a"), std::string("/a"), std::string("a:.b")}) {
         CAPTURE(bad.substr(0, 20));
         CHECK_FALSE(objection_to_image(bad).empty());
+    }
+}
+
+TEST_CASE("the values of sbatch's other options are looked at")
+{
+    for (const char *good : {"A=", "_a1=b=c\nd", "PATH=/bin"})
+        CHECK(objection_to_variable(good).empty());
+    for (const std::string &bad :
+         {std::string(), std::string("A"), std::string("=b"),
+          std::string("1A=b"), std::string("A-B=c"), std::string("-i=c"),
+          std::string("SLURM_JOB_ID=1"), std::string("SLURMD_X=1"),
+          "A=" + std::string(70000, 'x'), std::string("A=\0", 3)}) {
+        CAPTURE(bad.substr(0, 20));
+        CHECK_FALSE(objection_to_variable(bad).empty());
+    }
+    for (const char *good : {"data", "a,b-1"})
+        CHECK(objection_to_volumes(good).empty());
+    for (const char *bad : {"", "a,", ",a", "a,,b", "A", "a b", "-a", "../a"}) {
+        CAPTURE(bad);
+        CHECK_FALSE(objection_to_volumes(bad).empty());
+    }
+    CHECK(objection_to_object_name("a.b-c").empty());
+    for (const char *bad : {"", "A", ".a", "a-", "a/b", "a b", "a,b"}) {
+        CAPTURE(bad);
+        CHECK_FALSE(objection_to_object_name(bad).empty());
     }
 }
 

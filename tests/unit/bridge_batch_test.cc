@@ -10,7 +10,6 @@
 
 #include <doctest/doctest.h>
 #include <filesystem>
-#include <fstream>
 
 using namespace bridge;
 using std::chrono::seconds;
@@ -292,24 +291,6 @@ TEST_CASE("a directory of scripts that is away fails no job")
     world.pass(seconds(60));
     CHECK(world.slurm.job(job.id).job.state == JobState::configuring);
     std::filesystem::rename(away, world.directory.path);
-    world.pass(seconds(40));
-
-    world.check_runs(job);
-}
-
-TEST_CASE("a template that is half written fails no job")
-{
-    BatchWorld world;
-    world.conf.batch_template = world.directory.path + "/template.json";
-    std::ofstream(world.conf.batch_template) << R"({"kind":"Pod","sp)";
-    world.start_agent();
-    JobRef job = world.submit();
-
-    world.slurm.schedule();
-    world.pass(seconds(60));
-    CHECK(world.slurm.job(job.id).job.state == JobState::configuring);
-    std::ofstream(world.conf.batch_template)
-        << R"({"kind":"Pod","spec":{"containers":[{}]}})";
     world.pass(seconds(40));
 
     world.check_runs(job);

@@ -75,6 +75,10 @@ TEST_CASE("every key sets its field")
                            "LeaseNamespace=ns\nLeaseName=my-lease.1\n"
                            "SbatchNamespace=jobs\n"
                            "SbatchTemplate=/etc/pod.json\n"
+                           "SbatchChooseNamespace=a,b\n"
+                           "SbatchChooseServiceAccount=spark\n"
+                           "DefaultImage=burst registry.example.com/a:1\n"
+                           "DefaultImage = gpu \t cuda:12\n"
                            "MaxScriptSize=1024\n"
                            "Workers=64\n"
                            "LogLevel=Debug");
@@ -101,6 +105,11 @@ TEST_CASE("every key sets its field")
     CHECK(conf->web_address == "127.0.0.1:1");
     CHECK(conf->batch_namespace == "jobs");
     CHECK(conf->batch_template == "/etc/pod.json");
+    CHECK(conf->batch_namespaces == std::vector<std::string>{"a", "b"});
+    CHECK(conf->batch_accounts == std::vector<std::string>{"spark"});
+    CHECK(conf->default_images ==
+          std::map<std::string, std::string>{
+              {"burst", "registry.example.com/a:1"}, {"gpu", "cuda:12"}});
     CHECK(conf->max_script_size == 1024);
     CHECK(conf->lease_namespace == "ns");
     CHECK(conf->lease_name == "my-lease.1");
@@ -126,6 +135,14 @@ TEST_CASE("blanks, comments, letter case and CRLF do not matter")
         REQUIRE(conf);
         CHECK(conf->workers == 3);
     }
+}
+
+TEST_CASE("a partition has one default image")
+{
+    auto conf = parse_conf("DefaultImage=burst a\nDefaultImage=burst b\n");
+
+    REQUIRE_FALSE(conf);
+    CHECK(conf.error().message.contains("line 2: DefaultImage names"));
 }
 
 TEST_CASE("a bad value is refused with its line and its key")
@@ -177,6 +194,10 @@ TEST_CASE("a bad value is refused with its line and its key")
         "LeaseNamespace=..",
         "SbatchNamespace=../kube-system",
         "SbatchTemplate=pod.json",
+        "SbatchChooseNamespace=A",
+        "SbatchChooseServiceAccount=a,,b",
+        "DefaultImage=burst",
+        "DefaultImage=burst a b",
         "MaxScriptSize=1023",
         "MaxScriptSize=900001",
         "Workers=0",

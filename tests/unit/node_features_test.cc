@@ -179,6 +179,28 @@ TEST_CASE("a node has the features of the predicates that its Node satisfies")
     CHECK(plan.placed["n1"].size() == 2);
 }
 
+TEST_CASE("nodes that SbatchTemplate tolerates have a feature")
+{
+    Node tainted = make_node("n2");
+    tainted.taints = {{"dedicated", "", "NoSchedule"}};
+    Node other = make_node("n3");
+    other.taints = {{"other", "", "NoSchedule"}};
+    NodePlanInput input = make_input({make_node("n1"), tainted, other});
+    input.wishes.predicates = {{}};
+    Toleration dedicated{"dedicated", true, "", ""};
+    input.wishes.batch = **Predicate::make({}, {dedicated});
+
+    NodePlan plan = plan_nodes(input, {});
+
+    REQUIRE(plan.steps.size() == 3);
+    auto features = [&](std::size_t node) {
+        return std::get<CreateNode>(plan.steps[node]).node.features;
+    };
+    CHECK(features(0) == "k8s,k8s-untainted,k8s-sbatch");
+    CHECK(features(1) == "k8s,k8s-sbatch");
+    CHECK(features(2) == "k8s");
+}
+
 TEST_CASE("features of predicates stay while nobody knows whose they are")
 {
     SlurmNode known = make_slurm_node("n1");

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/batch_launcher.h"
+
+#include "agent/batch_pod.h"
+#include "common/batch_names.h"
+
+#include <algorithm>
+
+namespace bridge {
+
+namespace {
+
+// One word of a shell, whatever is in it.
+std::string shell_word(std::string_view text)
+{
+    std::string word = "'";
+    for (char c : text) {
+        if (c == '\'')
+            word += "'\\''";
+        else
+            word += c;
+    }
+    return word + "'";
+}
+
+// Of the host where sbatch ran, or of slurmd: not for a container.
+bool stays_behind(std::string_view name)
+{
+    constexpr std::string_view of_host[] = {
+        "PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "HOSTNAME", "PWD", "OLDPWD",
+        "SHLVL", "_", "TMPDIR", "SLURM_UMASK", "SLURM_PRIO_PROCESS"};
+    constexpr std::string_view prefixes[] = {
+        "SLURM_RLIMIT_", "SLURM_SPANK_", "_SLURM_SPANK_OPTION_"};
+    // env(1) would take it for an option.
+    return name.empty() || name.starts_with('-') ||
+           std::ranges::contains(of_host, name) ||
+           std::ranges::any_of(prefixes, [&](std::string_view prefix) {
+               return name.starts_with(prefix);
+           });
+}
+
+std::string_view name_of(std::string_view entry)
+{
+    return entry.substr(0, entry.find('='));
+}
+
+std::string umask_of(const BatchScript &script)
+{
+    constexpr std::string_view prefix = "SLURM_UMASK=";
+    for (std::string_view entry : script.environment) {
+        if (!entry.starts_with(prefix))
+            continue;
+        std::string_view mask = entry.substr(prefix.size());
+        bool octal = !mask.empty() && mask.size() <= 4 &&
+                     mask.find_first_not_of("01234567") == mask.npos;
+        return octal ? std::string(mask) : "";
+    }
+    return {};
+}
+
+// Which of the two it is, as a file descriptor and as a variable.
+struct Stream {
+    const char *number;   // of the container's
+    const char *variable; // the file's path
+    const char *target;   // the descriptor that the script gets for it
+};
+constexpr Stream out{"1", "k8s_out", "8"};
+constexpr Stream err{"2", "k8s_err", "9"};
+
+// start, a function that becomes the script.
+std::string start_function(const BatchScript &script,
+                           const std::vector<std::string> &variables)
+{
+    std::string text = "start() {\n  exec env";
+    auto add = [&](std::string_view entry) {
+        text += " \\\n  " + shell_word(entry);
+    };
+    auto known = [](const std::vector<std::string> &list,
+                    std::string_view name) {
+        return std::ranges::contains(list, name, name_of);
+    };
+    for (const std::string &entry : script.environment)
+        if (entry.contains('=') && !stays_behind(name_of(entry)) &&
+            !known(script.variables, name_of(entry)) &&
+            !known(variables, name_of(entry)))
+            add(entry);
+    for (const std::string &entry : script.variables)
+        add(entry);
+    for (const std::string &entry : variables)
+        add(entry);
+    text += std::string(" \\\n  ") + names::batch_mount + "/script";
+    for (const std::string &argument : script.arguments)
+        text += " " + shell_word(argument);
+    return text + "\n}\n";
+}
+
+// Makes the file, empty or as it was, with the user's own rights.
+std::string open_file(const Stream &stream, const BatchOutput &file,
+                      bool append)
+{
+    std::string name = stream.variable;
+    std::string text = name + "=" + shell_word(file.path) + "\n";
+    text += "k8s_why=$( (: " + std::string(append ? ">>" : ">") + " \"$" +
+            name + "\") 2>&1) || {\n";
+    if (file.asked)
+        text += "  printf '%s\\n' \"slurmk8s: error: could not open $" + name +
+                ": ${k8s_why##*: }\" >&2\n  exit " +
+                std::to_string(no_output_exit) + "\n}\n";
+    else
+        text += "  printf '%s\\n' \"slurmk8s: there is no file $" + name +
+                ": ${k8s_why##*: }: kubectl logs alone has the output\" "
+                ">&2\n  " +
+                name + "=\n}\n";
+    return text;
+}
+
+// The script writes into the file itself.
+std::string without_log(const Stream &stream)
+{
+    std::string file = std::string("\"$") + stream.variable + "\"";
+    return "  [ -z " + file + " ] || exec " + stream.target + ">> " + file +
+           "\n";
+}
+
+// tee ends when the script has, and not by a signal to all.
+std::string with_log(const Stream &stream)
+{
+    std::string file = std::string("\"$") + stream.variable + "\"";
+    std::string pipe = std::string("\"$k8s_pipes/") + stream.number + "\"";
+    return "if [ -n " + file + " ]; then\n" +
+           "  (trap '' HUP INT QUIT USR1 USR2 TERM; exec tee -a " + file +
+           ") < " + pipe + " >&" + stream.number + " 8>&- 9>&- &\n  " +
+           stream.variable + "_tee=$!\n  exec " + stream.target + "> " + pipe +
+           "\nfi\n";
+}
+
+constexpr char start_without_log[] =
+    R"(  printf '%s\n' "slurmk8s: for want of mkfifo, tee or cat the output is in" \
+    "$k8s_out $k8s_err"
+  start >&8 2>&9 8>&- 9>&-
+fi
+)";
+
+// This shell, the first process of the container, passes signals on to the
+// script and waits for it, and then for what tee has still to write: when it
+// ends the kernel kills all others. A shell can do so for a child in the
+// background only, which ignores SIGINT and SIGQUIT (POSIX, 2.11), and would
+// have the script ignore them. So the script is in the foreground, of a shell
+// whose own parent is killed:
+//
+//   this shell ── subshell, killed ── shell that waits ── the script
+//       └─ reads the exit code from "end", in the background
+//
+// Pipes are opened by the script and that shell alone, so they end with them. A
+// script may send a signal to all of its processes: that ends none of these.
+// wait ends at a signal, too: then it is called again; and busybox's read would
+// never end after one. What the script leaves behind gets SIGTERM; for who does
+// not care ten seconds must do.
+constexpr char start_with_log[] = R"(k8s_job= k8s_caught= k8s_early=
+pass() {
+  k8s_caught=yes
+  if [ -n "$k8s_job" ]; then
+    kill -s "$1" "$k8s_job"
+  else
+    k8s_early="$k8s_early $1"
+  fi
+}
+for k8s_signal in HUP INT QUIT USR1 USR2 TERM; do
+  trap "pass $k8s_signal" "$k8s_signal"
+done
+(
+  trap '' HUP INT QUIT USR1 USR2 TERM
+  k8s_code=$(cat "$k8s_pipes/end")
+  exit "${k8s_code:-137}"
+) 8>&- 9>&- &
+k8s_end=$!
+exec 2> /dev/null
+(
+  {
+    trap : HUP INT QUIT USR1 USR2 TERM
+    exec 7> "$k8s_pipes/end"
+    (
+      /bin/sh -c 'echo "$PPID"'
+      start < /dev/null >&8 2>&9 7>&- 8>&- 9>&-
+    )
+    echo "$?" >&7
+  } | /bin/sh -c 'read pid && echo "$pid" > "$2"
+    [ "$PPID" = "$1" ] || { kill -s PIPE "$PPID"; kill -s KILL "$PPID"; }' \
+    sh "$$" "$k8s_pipes/pid"
+)
+exec 8>&- 9>&-
+k8s_job=$(cat "$k8s_pipes/pid")
+for k8s_signal in $k8s_early; do
+  pass "$k8s_signal"
+done
+rm -f "$k8s_pipes/1" "$k8s_pipes/2" "$k8s_pipes/pid" "$k8s_pipes/end"
+wait "$k8s_end"
+k8s_code=$?
+while [ -n "$k8s_caught" ]; do
+  k8s_caught=
+  wait "$k8s_end"
+  k8s_again=$?
+  [ "$k8s_again" = 127 ] || k8s_code=$k8s_again
+done
+trap '' HUP INT QUIT USR1 USR2 TERM
+[ "$$" != 1 ] || kill -TERM -1
+trap 'exit "$k8s_code"' ALRM
+(sleep 10 && kill -s ALRM "$$") > /dev/null &
+wait $k8s_out_tee $k8s_err_tee
+exit "$k8s_code"
+)";
+
+std::string start_with_files()
+{
+    std::string text = "if [ -z \"$k8s_out$k8s_err\" ]; then\n  start\nfi\n";
+    text += "k8s_pipes=" + std::string(names::batch_pipes_mount) + "\n";
+    text += "exec 8>&1 9>&2\n";
+    text += "if ! command -v tee > /dev/null || ! command -v cat > /dev/null "
+            "||\n    ! mkfifo \"$k8s_pipes/1\" \"$k8s_pipes/2\" "
+            "\"$k8s_pipes/end\" 2> /dev/null; then\n";
+    text += without_log(out) + without_log(err);
+    text += "  [ \"$k8s_same\" = no ] || exec 9>&8\n";
+    text += start_without_log;
+    text += "k8s_out_tee= k8s_err_tee=\n";
+    text += with_log(out) + with_log(err);
+    text += "[ \"$k8s_same\" = no ] || exec 9>&8\n";
+    text += start_with_log;
+    return text;
+}
+
+// As slurmstepd does.
+std::string change_directory(const std::string &work_dir)
+{
+    if (work_dir.empty())
+        return {};
+    return "cd " + shell_word(work_dir) +
+           " 2>/dev/null || {\n  printf '%s\\n' " +
+           shell_word("slurmk8s: error: couldn't chdir to `" + work_dir +
+                      "': not in this container: going to /tmp instead") +
+           " >&2\n  cd /tmp 2>/dev/null || cd /\n}\n";
+}
+
+} // namespace
+
+void add_login(BatchScript &script, const BatchUser &user)
+{
+    std::erase_if(script.environment, [](std::string_view entry) {
+        return name_of(entry) == "SLURM_GET_USER_ENV"; // for slurmd
+    });
+    auto add = [&](std::string_view name, const std::string &value) {
+        if (!value.empty() &&
+            !std::ranges::contains(script.environment, name, name_of))
+            script.environment.push_back(std::string(name) + "=" + value);
+    };
+    add("HOME", user.home);
+    add("SHELL", user.shell);
+    add("USER", user.name);
+    add("LOGNAME", user.name);
+}
+
+std::string batch_launcher(const BatchScript &script,
+                           const std::vector<std::string> &variables,
+                           const BatchOutput &output, const BatchOutput &error)
+{
+    std::string text = "#!/bin/sh\n";
+    if (std::string mask = umask_of(script); !mask.empty())
+        text += "umask " + mask + "\n";
+    text += change_directory(script.work_dir);
+    text += start_function(script, variables);
+    bool same = output.path == error.path;
+    if (output.path.empty() && error.path.empty())
+        return text + "start\n";
+    text += "k8s_out= k8s_err=\nk8s_same=" + std::string(same ? "yes" : "no") +
+            "\n";
+    bool asked = output.asked || (same && error.asked);
+    if (!output.path.empty())
+        text += open_file(out, {output.path, asked}, script.append);
+    if (!error.path.empty() && !same)
+        text += open_file(err, error, script.append);
+    return text + start_with_files();
+}
+
+} // namespace bridge
