@@ -30,6 +30,7 @@ plugins_job_submit_job_submit_k8s_la_SOURCES = \
 	plugins/job_submit/batch_jobs.cc plugins/job_submit/batch_jobs.h \
 	plugins/job_submit/batch_request.cc \
 	plugins/job_submit/batch_request.h \
+	plugins/job_submit/conf_cache.cc plugins/job_submit/conf_cache.h \
 	plugins/job_submit/submit_budget.cc \
 	plugins/job_submit/submit_budget.h \
 	plugins/job_submit/job_submit_k8s.cc \
@@ -75,6 +76,7 @@ plugins_libplugin_pure_la_SOURCES = \
 	plugins/prep/node_set.h \
 	plugins/job_submit/batch_request.cc \
 	plugins/job_submit/batch_request.h \
+	plugins/job_submit/conf_cache.cc plugins/job_submit/conf_cache.h \
 	plugins/job_submit/submit_budget.cc \
 	plugins/job_submit/submit_budget.h \
 	plugins/job_submit/node_view.cc plugins/job_submit/node_view.h \

@@ -48,6 +48,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/claim_store_test.cc \
 	tests/unit/claim_world.h \
 	tests/unit/claims.h \
+	tests/unit/conf_cache_test.cc \
 	tests/unit/conf_test.cc \
 	tests/unit/constraints_test.cc \
 	tests/unit/controllers_test.cc \

@@ -2,15 +2,16 @@
 #include "plugins/job_submit/batch_jobs.h"
 
 #include "common/batch_names.h"
-#include "common/conf.h"
 #include "common/names.h"
 #include "common/script_dir.h"
 #include "plugins/job_submit/batch_request.h"
+#include "plugins/job_submit/conf_cache.h"
 #include "plugins/job_submit/submit_budget.h"
 #include "plugins/slurm_conf_path.h"
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <unistd.h>
 #include <utility>
@@ -88,13 +89,19 @@ void make_placeholder(job_desc_msg_t &desc, const Conf &conf,
     put_mark(desc, script);
 }
 
+constexpr char not_read[] =
+    "slurmctld could not read k8s.conf: see its log.";
 constexpr char by_default[] = "Batch jobs of this partition run as Pods. ";
 
-std::string not_read(const Error &error)
+// As they are now, or were when they were last without a mistake.
+std::shared_ptr<const Conf> known_conf()
 {
-    slurm_error("job_submit/k8s: batch jobs do not run as Pods: %s",
-                error.message.c_str());
-    return "slurmctld could not read k8s.conf: see its log.";
+    static ConfCache &cache = *new ConfCache; // as budget()
+    auto [conf, news] = cache.get(k8s_conf_path());
+    if (!news.empty())
+        slurm_error("job_submit/k8s: batch jobs as Pods: %s%s", news.c_str(),
+                    conf ? ": what was read before is used" : "");
+    return conf;
 }
 
 std::string default_partition()
@@ -111,9 +118,9 @@ std::optional<std::string> take_batch_job(job_desc_msg_t &desc)
         return wish.error();
     if (!*wish && !desc.script)
         return std::nullopt;
-    auto conf = load_conf(k8s_conf_path());
+    auto conf = known_conf();
     if (!conf)
-        return *wish ? std::optional(not_read(conf.error())) : std::nullopt;
+        return *wish ? std::optional<std::string>(not_read) : std::nullopt;
     bool by_option = *wish && !(*wish)->image.empty();
     wish = with_default_image(std::move(*wish), desc, *conf,
                               default_partition());
@@ -121,8 +128,6 @@ std::optional<std::string> take_batch_job(job_desc_msg_t &desc)
         return wish.error();
     if (!*wish)
         return std::nullopt;
-    if (auto read = read_batch_template(*conf); !read)
-        return not_read(read.error());
     if (auto why = refuse_batch(desc, **wish, *conf, geteuid()))
         return by_option || (*wish)->image.empty() ? *why : by_default + *why;
     bool append = &slurm_conf && slurm_conf.job_file_append;

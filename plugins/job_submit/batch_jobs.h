@@ -15,8 +15,8 @@ namespace bridge {
 
 // Turns the job into an external one without a script, if its spank_job_env has
 // our wishes, or its partition has a DefaultImage; any other is left as it is.
-// Returns why it cannot be, in words for the user. Reads k8s.conf for each
-// batch job.
+// Returns why it cannot be, in words for the user. Looks at each batch job
+// whether k8s.conf has changed.
 std::optional<std::string> take_batch_job(job_desc_msg_t &desc);
 
 } // namespace bridge

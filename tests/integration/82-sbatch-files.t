@@ -137,9 +137,11 @@ def before_each():
 
 @case
 def mistakes():
-    """a template with a mistake: the agent does not start with it, and goes on
-    with what it had; the file and the field are named; sbatch takes no such job"""
+    """a template with a mistake: the agent does not start with it; agent and
+    slurmctld go on with what they had; the file and the field are named"""
     saved = bed.inside("cat", CONF)
+    end(wait_running(submit()))  # now slurmctld has read what there is
+    size = bed.log_size("slurmctld")
     bad = template(hostNetwork=True)
     words = f"{TEMPLATE}: spec.hostNetwork: "
     write(TEMPLATE, json.dumps(bad))
@@ -150,10 +152,14 @@ def mistakes():
         check(words in said, said)
         said = bed.inside("slurmk8s", "check", check=False)
         check(words in said, said)
-        said = sbatch(IMAGE, check=False)
-        check("could not read k8s.conf" in said, said)
-        check("Submitted" not in said, said)
-        check("spec.hostNetwork" in bed.log("slurmctld"), "slurmctld's log")
+        numbers = [submit(), submit()]
+        equal(bed.log_since("slurmctld", size).count(words), 1,
+              "lines in slurmctld's log")
+        for number in numbers:
+            pod = wait_running(number)
+            check("hostNetwork" not in pod["spec"], pod["spec"])
+            end(pod)
+            wait_state(number, "COMPLETED")
     finally:
         write(CONF, saved)
     hup("read again")
