@@ -128,7 +128,7 @@ std::string with_log(const Stream &stream)
     std::string file = std::string("\"$") + stream.variable + "\"";
     std::string pipe = std::string("\"$k8s_pipes/") + stream.number + "\"";
     return "if [ -n " + file + " ]; then\n" +
-           "  (trap '' HUP INT QUIT USR1 USR2 TERM; exec tee -a " + file +
+           "  (trap '' HUP INT QUIT USR1 USR2 TERM; exec tee -a -- " + file +
            ") < " + pipe + " >&" + stream.number + " 8>&- 9>&- &\n  " +
            stream.variable + "_tee=$!\n  exec " + stream.target + "> " + pipe +
            "\nfi\n";
@@ -141,9 +141,9 @@ constexpr char start_without_log[] =
 fi
 )";
 
-// This shell, the first process of the container, passes signals on to the
-// script and waits for it, and then for what tee has still to write: when it
-// ends the kernel kills all others. A shell can do so for a child in the
+// This shell, the container's main process, passes signals on to the script and
+// waits for it, and then for what tee has still to write: when it ends the
+// runtime kills all others. A shell can do so for a child in the
 // background only, which ignores SIGINT and SIGQUIT (POSIX, 2.11), and would
 // have the script ignore them. So the script is in the foreground, of a shell
 // whose own parent is killed:
@@ -154,8 +154,9 @@ fi
 // Pipes are opened by the script and that shell alone, so they end with them. A
 // script may send a signal to all of its processes: that ends none of these.
 // wait ends at a signal, too: then it is called again; and busybox's read would
-// never end after one. What the script leaves behind gets SIGTERM; for who does
-// not care ten seconds must do.
+// never end after one. What the script leaves behind, and may hold the pipes, gets
+// SIGTERM, where this shell leads the process group as in a container; for who
+// does not care ten seconds must do.
 constexpr char start_with_log[] = R"(k8s_job= k8s_caught= k8s_early=
 pass() {
   k8s_caught=yes
@@ -203,7 +204,8 @@ while [ -n "$k8s_caught" ]; do
   [ "$k8s_again" = 127 ] || k8s_code=$k8s_again
 done
 trap '' HUP INT QUIT USR1 USR2 TERM
-[ "$$" != 1 ] || kill -TERM -1
+/bin/sh -c 'read -r pid name state parent group rest < "/proc/$1/stat"
+  [ "$group" != "$1" ] || kill -s TERM 0' sh "$$"
 trap 'exit "$k8s_code"' ALRM
 (sleep 10 && kill -s ALRM "$$") > /dev/null &
 wait $k8s_out_tee $k8s_err_tee

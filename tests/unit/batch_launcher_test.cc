@@ -6,6 +6,7 @@
 
 #include "tests/unit/temporary_directory.h"
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <doctest/doctest.h>
@@ -251,6 +252,22 @@ TEST_CASE("a script that dies of a signal has the code of a container")
 
     CHECK(container.run(batch, {}, {file, true}, {file, true}) == 128 + 9);
 
+    CHECK(read(file) == "last words\n");
+    CHECK(read(container.out) == "last words\n");
+}
+
+TEST_CASE("what a script leaves behind keeps neither the job nor its output")
+{
+    Container container;
+    BatchScript batch;
+    batch.script = "sleep 60 &\necho last words\nexit 4\n";
+    std::string file = container.path("f");
+    auto began = std::chrono::steady_clock::now();
+
+    CHECK(container.run(batch, {}, {file, true}, {file, true}) == 4);
+
+    // It would wait for ten seconds, else.
+    CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(8));
     CHECK(read(file) == "last words\n");
     CHECK(read(container.out) == "last words\n");
 }
