@@ -56,14 +56,22 @@ Result<BatchScript> read_script(const BatchJob &batch, const ScriptDir &scripts,
     return script;
 }
 
-// What is said of the Namespace, the Pod that follows from the template, or by
-// libslurm, is for the administrator: no job fails of it at once.
+// What is said of the Namespace, of our rights there, or by libslurm, is for the
+// administrator: no job fails of it.
 template <class T> Result<T> not_jobs_fault(Result<T> answer)
 {
     if (!answer && (answer.error().code == Code::not_found ||
-                    answer.error().code == Code::rejected))
+                    answer.error().code == Code::rejected ||
+                    answer.error().code == Code::denied))
         answer.error().code = Code::busy;
     return answer;
+}
+
+std::unexpected<Error> by_slurm(Error error)
+{
+    if (error.code == Code::rejected || error.code == Code::denied)
+        error.code = Code::busy;
+    return std::unexpected(std::move(error));
 }
 
 // The one that an earlier try has made, whose answer was lost, or for which a
@@ -71,6 +79,8 @@ template <class T> Result<T> not_jobs_fault(Result<T> answer)
 Result<Pod> find_pod(const BatchMark &mark, const std::string &ns, Kube &kube)
 {
     auto there = kube.get_pod({ns, batch_pod_name(mark)});
+    if (!there && there.error().code == Code::denied)
+        there.error().code = Code::busy; // we lack the right
     if (there && batch_mark(*there) != mark)
         return fail(Code::rejected,
                     "another Pod has the name " + there->key.str());
@@ -80,11 +90,18 @@ Result<Pod> find_pod(const BatchMark &mark, const std::string &ns, Kube &kube)
 }
 
 Result<Pod> make_pod(const std::string &body, const BatchMark &mark,
-                     const std::string &ns, Kube &kube)
+                     const std::string &ns, Kube &kube,
+                     const BatchContext &context)
 {
     auto made = kube.create_pod(ns, body);
+    if (made)
+        context.taken.set({context.conf, ns, body});
+    if (!made && made.error().code == Code::rejected)
+        made.error().code = Code::denied; // by the template's fault, maybe
+    if (!made && made.error().code == Code::not_found)
+        made.error().code = Code::busy; // there is no such Namespace
     if (made || made.error().code != Code::conflict)
-        return not_jobs_fault(std::move(made));
+        return made;
     auto there = find_pod(mark, ns, kube);
     if (!there && there.error().code == Code::not_found)
         there.error().code = Code::busy; // it has just gone: made anew
@@ -149,7 +166,8 @@ Result<Pod> pod_with_secret(const BatchJob &batch, const BatchMark &mark,
     auto body = batch_pod_body(batch, *script, *user, mark, conf);
     if (!body)
         return std::unexpected(body.error());
-    auto pod = make_pod(*body, mark, batch_namespace_of(*script, conf), kube);
+    auto pod = make_pod(*body, mark, batch_namespace_of(*script, conf), kube,
+                        context);
     if (!pod || has_run(*pod))
         return pod;
     add_login(*script, *user);
@@ -164,13 +182,23 @@ Result<Pod> pod_with_secret(const BatchJob &batch, const BatchMark &mark,
 
 } // namespace
 
+void TakenPod::set(Sent sent)
+{
+    std::lock_guard lock(mutex_);
+    sent_ = std::move(sent);
+}
+
+std::optional<TakenPod::Sent> TakenPod::get() const
+{
+    std::lock_guard lock(mutex_);
+    return sent_;
+}
+
 Result<Job> make_batch_pod(JobRef ref, Kube &kube, const BatchContext &context)
 {
     auto batch = context.slurm.load_batch(ref);
-    if (!batch && batch.error().code == Code::rejected)
-        return fail(Code::busy, batch.error().message);
     if (!batch)
-        return std::unexpected(batch.error());
+        return by_slurm(batch.error());
     Job &job = batch->job;
     if (!is_allocated(job.state) || !job.tag.uid.empty())
         return std::move(job);
@@ -185,10 +213,25 @@ Result<Job> make_batch_pod(JobRef ref, Kube &kube, const BatchContext &context)
     job.tag.uid = pod->uid;
     job.tag.generation = 0;
     if (auto said = context.slurm.set_tag(ref, job.tag); !said)
-        return fail(said.error().code == Code::rejected ? Code::busy
-                                                        : said.error().code,
-                    said.error().message); // it has ended: seen next time
+        return by_slurm(said.error()); // it has ended: seen next time
     return std::move(job);
+}
+
+Result<Job> make_late_batch_pod(JobRef ref, Kube &kube,
+                                const BatchContext &context)
+{
+    auto is_denied = [](const Result<Job> &now) {
+        return !now && now.error().code == Code::denied;
+    };
+    auto now = make_batch_pod(ref, kube, context);
+    auto taken = context.taken.get();
+    if (!is_denied(now) || !taken || taken->conf != context.conf ||
+        !kube.try_pod(taken->ns, taken->body))
+        return now;
+    now = make_batch_pod(ref, kube, context);
+    if (is_denied(now))
+        now.error().code = Code::rejected;
+    return now;
 }
 
 Result<> tidy_batch_pod(const Pod &pod, Kube &kube, const ScriptDir &scripts)

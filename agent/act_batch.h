@@ -18,28 +18,52 @@
 #include "common/script_dir.h"
 
 #include <chrono>
-#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 
 namespace bridge {
+
+// The last Pod that the API server took, as it was sent, and by which k8s.conf.
+// Safe from several threads.
+class TakenPod {
+  public:
+    struct Sent {
+        std::shared_ptr<const Conf> conf;
+        std::string ns;
+        std::string body;
+    };
+    void set(Sent sent);
+    std::optional<Sent> get() const;
+
+  private:
+    mutable std::mutex mutex_;
+    std::optional<Sent> sent_;
+};
 
 struct BatchContext {
     Slurm &slurm;
     std::shared_ptr<const Conf> conf;
     ScriptDir scripts;
     std::string cluster; // its name
+    TakenPod &taken;
 };
 
 // The job with the tag that it has now: without a uid when it has no node, or has
 // ended, and so gets no Pod. Code::not_found: there is no such job; rejected: in
-// words for its owner, why it never gets a Pod. Whatever else goes wrong may
-// have to do with all jobs.
+// words for its owner, why it never gets a Pod; denied: the API server refuses
+// this Pod, and maybe all. Whatever else goes wrong may have to do with all jobs.
 Result<Job> make_batch_pod(JobRef ref, Kube &kube,
                            const BatchContext &context);
+
+// The same, for a job whose Pod was denied for long: rejected where the API
+// server would take the last Pod that was made by this k8s.conf, between two times that it
+// refuses this one.
+Result<Job> make_late_batch_pod(JobRef ref, Kube &kube,
+                                const BatchContext &context);
 
 // What is left of a job whose Pod is over: the Secret and then the script's file.
 // Where that is not there any more, it has been done.

@@ -56,6 +56,14 @@ void BatchTable::hold(JobRef job, Clock::time_point now)
         known->second = {.due = now + held_pause};
 }
 
+bool BatchTable::is_late(JobRef job, Clock::time_point now,
+                         Clock::duration patience) const
+{
+    auto known = jobs_.find(job);
+    return known != jobs_.end() && known->second.failing &&
+           now - *known->second.failing >= patience;
+}
+
 bool BatchTable::is_stuck(Clock::time_point now, Clock::duration patience) const
 {
     return std::ranges::any_of(jobs_, [&](const auto &job) {

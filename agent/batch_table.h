@@ -28,6 +28,10 @@ class BatchTable {
     // more: what stops all of them is no fault of one.
     bool retry(JobRef job, Clock::time_point now, Clock::duration patience);
 
+    // It fails for longer than patience.
+    bool is_late(JobRef job, Clock::time_point now,
+                 Clock::duration patience) const;
+
     // It could not be tried: again, after a while.
     void hold(JobRef job, Clock::time_point now);
 

@@ -171,7 +171,7 @@ class Bridge {
     void forget_batch_pod(const std::string &uid);
     Clock::time_point batch_deadline() const;
     void sweep_scripts(const std::vector<Job> &jobs);
-    BatchContext batch_context() const;
+    BatchContext batch_context();
 
     // bridge_nodes.cc: Nodes, and what Slurm has of them
     Clock::time_point node_deadline() const;
@@ -353,6 +353,7 @@ class Bridge {
 
     DeviceStore devices_;
     BatchTable batch_jobs_;
+    TakenPod batch_taken_; // the workers', too
     std::set<JobRef> batch_living_; // by the last list, asked for then
     Clock::time_point batch_listed_{};
     // By the uids of Pods: those that wait for a job, or to be started; those

@@ -6,6 +6,7 @@
 
 #include "agent/act_batch.h"
 #include "agent/batch_job.h"
+#include "agent/kube_text.h"
 #include "common/log.h"
 
 #include <algorithm>
@@ -28,9 +29,10 @@ bool has_no_pod(const Job &job)
 
 } // namespace
 
-BatchContext Bridge::batch_context() const
+BatchContext Bridge::batch_context()
 {
-    return {ports_.slurm, conf_, ScriptDir(ports_.scripts_dir), cluster_};
+    return {ports_.slurm, conf_, ScriptDir(ports_.scripts_dir), cluster_,
+            batch_taken_};
 }
 
 // Elsewhere users may have written it.
@@ -105,11 +107,13 @@ void Bridge::tend_batch_jobs()
             batch_jobs_.hold(job, now_);
             continue;
         }
-        ports_.workers.push([this, job, context = batch_context(),
+        bool late = batch_jobs_.is_late(job, now_, conf_->bind_timeout);
+        ports_.workers.push([this, job, late, context = batch_context(),
                              began = unsigned{absences_}](Kube &kube) {
             Result<Job> now = fail(Code::internal, "lost");
             try {
-                now = make_batch_pod(job, kube, context);
+                now = late ? make_late_batch_pod(job, kube, context)
+                           : make_batch_pod(job, kube, context);
             } catch (const std::exception &e) {
                 now = fail(Code::internal, e.what());
             }
@@ -162,7 +166,7 @@ void Bridge::fail_batch_job(JobRef job, const std::string &why)
         if (!now || !is_allocated(now->state))
             return; // else it would count as cancelled
         (void)slurm.set_comment(job, "no Pod could be made: " +
-                                         why.substr(0, max_words));
+                                         clean_text(why, max_words));
         (void)slurm.complete(job, exit_1);
     });
 }
@@ -213,7 +217,7 @@ void Bridge::note_batch_start(GangEntry &entry)
                conf_->bind_timeout;
     if (now_ < due)
         return wake_at(entry, due);
-    gang.cannot_start = pod.cannot_start.substr(0, max_words);
+    gang.cannot_start = clean_text(pod.cannot_start, max_words);
 }
 
 // The Pod is over, or there is none, and so is its job.

@@ -72,6 +72,10 @@ class GuardedKube : public Kube {
         return gate_.pass(Write::create_pod,
                           [&] { return kube_->create_pod(ns, body); });
     }
+    Result<> try_pod(const std::string &ns, const std::string &body) override
+    {
+        return kube_->try_pod(ns, body);
+    }
     Result<> put_secret(const ObjectKey &key, const std::string &body) override
     {
         return gate_.pass(Write::put_secret,

@@ -94,6 +94,8 @@ class Kube {
     // quota is full.
     virtual Result<Pod> create_pod(const std::string &ns,
                                    const std::string &body) = 0;
+    // Whether it would be taken: success also when its name is. Nothing is made.
+    virtual Result<> try_pod(const std::string &ns, const std::string &body) = 0;
     // One that has the name is deleted first: nobody may read it.
     virtual Result<> put_secret(const ObjectKey &key,
                                 const std::string &body) = 0;
@@ -174,6 +176,7 @@ class KubeApi : public Kube {
     Result<Pod> get_pod(const ObjectKey &key) override;
     Result<Pod> create_pod(const std::string &ns,
                            const std::string &body) override;
+    Result<> try_pod(const std::string &ns, const std::string &body) override;
     Result<> put_secret(const ObjectKey &key, const std::string &body) override;
     Result<> delete_secret(const ObjectKey &key) override;
     Result<std::vector<Pod>> list_pods(const std::string &ns) override;

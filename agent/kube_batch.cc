@@ -25,6 +25,19 @@ Result<Pod> KubeApi::create_pod(const std::string &ns, const std::string &body)
     return pod_from(*json);
 }
 
+Result<> KubeApi::try_pod(const std::string &ns, const std::string &body)
+{
+    std::string what = "try a Pod in " + ns;
+    auto reply = http_.post(pods_path(ns) + "?dryRun=All", body);
+    if (!reply)
+        return fail(reply.error(), what);
+    auto said = check_status(*reply);
+    // Its name is looked at last.
+    if (!said && said.error().code != Code::conflict)
+        return fail(said.error(), what);
+    return {};
+}
+
 Result<> KubeApi::put_secret(const ObjectKey &key, const std::string &body)
 {
     std::string what = "create Secret=" + key.str();

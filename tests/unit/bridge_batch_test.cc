@@ -262,6 +262,53 @@ TEST_CASE("while no batch job gets its Pod all of them wait, and people are told
     }
 }
 
+TEST_CASE("a Pod that is refused alone ends its job, on a quiet cluster, too")
+{
+    for (bool all : {false, true}) {
+        CAPTURE(all);
+        BatchWorld world;
+        world.start_agent();
+        world.run();
+        JobRef job = world.submit();
+        for (int i = 0; i < 100; i++) {
+            world.kube.fail_next("create_pod", Code::denied);
+            if (all)
+                world.kube.fail_next("try_pod", Code::denied);
+        }
+
+        world.slurm.schedule();
+        world.pass(world.conf.bind_timeout - seconds(10));
+        CHECK(world.slurm.job(job.id).job.state == JobState::configuring);
+        CHECK(world.kube.count("try_pod") == 0);
+        world.pass(seconds(80));
+
+        const FakeSlurm::Record &record = world.slurm.job(job.id);
+        CHECK(world.kube.pods().size() == 1);
+        CHECK(record.job.state ==
+              (all ? JobState::configuring : JobState::failed));
+        CHECK(record.comment.contains("no Pod could be made") != all);
+        CHECK(world.status().contains("none can be made") == all);
+        CHECK(world.kube.count("try_pod") >= 1);
+    }
+}
+
+TEST_CASE("what another k8s.conf has made says nothing of this one's template")
+{
+    BatchWorld world;
+    world.start_agent();
+    world.run();
+    JobRef job = world.submit();
+    for (int i = 0; i < 100; i++)
+        world.kube.fail_next("create_pod", Code::rejected);
+    world.deliver(Reload{std::make_shared<const Conf>(world.conf)});
+
+    world.slurm.schedule();
+    world.pass(world.conf.bind_timeout + seconds(80));
+
+    CHECK(world.slurm.job(job.id).job.state == JobState::configuring);
+    CHECK(world.kube.count("try_pod") == 0);
+}
+
 TEST_CASE("a job without a Pod that is cancelled leaves no problem behind")
 {
     BatchWorld world;

@@ -258,6 +258,20 @@ Result<Pod> FakeKube::create_pod(const std::string &ns, const std::string &body)
     return pod;
 }
 
+Result<> FakeKube::try_pod(const std::string &ns, const std::string &body)
+{
+    auto json = Json::parse(body);
+    if (!json)
+        return std::unexpected(json.error());
+    Pod pod = pod_from(*json);
+    auto [mishap, error] = next_mishap({"try_pod", pod.key, ""});
+    if (mishap != Mishap::none)
+        return std::unexpected(error);
+    if (pod.key.ns != ns)
+        return fail(Code::rejected, "HTTP 400: another namespace");
+    return {};
+}
+
 Result<> FakeKube::put_secret(const ObjectKey &key, const std::string &body)
 {
     auto [mishap, error] = next_mishap({"put_secret", key, ""});

@@ -102,6 +102,7 @@ class FakeKube : public Kube {
     Result<Pod> get_pod(const ObjectKey &key) override;
     Result<Pod> create_pod(const std::string &ns,
                            const std::string &body) override;
+    Result<> try_pod(const std::string &ns, const std::string &body) override;
     Result<> put_secret(const ObjectKey &key, const std::string &body) override;
     Result<> delete_secret(const ObjectKey &key) override;
     Result<std::vector<Pod>> list_pods(const std::string &ns) override;
