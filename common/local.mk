@@ -5,6 +5,8 @@ common_libcommon_la_SOURCES = \
 	common/batch_options.cc common/batch_options.h \
 	common/batch_script.cc common/batch_script.h \
 	common/batch_template.cc common/batch_template.h \
+	common/template_check.cc common/template_check.h \
+	common/template_members.h \
 	common/image_name.cc common/image_name.h \
 	common/conf.cc common/conf.h \
 	common/device_gres.cc common/device_gres.h \
