@@ -57,6 +57,7 @@ TEST_CASE("every key sets its field")
                            "DefaultUser=alice\n"
                            "AllowRoot=YES\n"
                            "MaxNodeSelectionsPerNamespace=8\n"
+                           "MaxPadding=40\n"
                            "Partition=pods\n"
                            "NodeAddress=10.0.0.1:6818\n"
                            "FeatureLabels=example.com/zone, tier:class\n"
@@ -92,6 +93,7 @@ TEST_CASE("every key sets its field")
     CHECK(conf->default_user == "alice");
     CHECK(conf->allow_root);
     CHECK(conf->max_selections_in_namespace == 8);
+    CHECK(conf->max_padding == 40);
     CHECK(conf->partition == "pods");
     CHECK(conf->node_address == "10.0.0.1:6818");
     CHECK(conf->device_gres ==
@@ -158,6 +160,8 @@ TEST_CASE("a bad value is refused with its line and its key")
         "SchedulerName=",
         "MaxNodeSelectionsPerNamespace=0",
         "MaxNodeSelectionsPerNamespace=401",
+        "MaxPadding=101",
+        "MaxPadding=40%",
         "SchedulerName=,",
         "SchedulerName=a,",
         "SchedulerName=a,,b",

@@ -485,3 +485,28 @@ TEST_CASE("gang: the last one of a Job is made again after the gang's end")
     own_all(gang);
     expect<Submit>(gang);
 }
+
+TEST_CASE("a component that has ended takes the others with it")
+{
+    Gang gang = bound(JobState::timeout);
+    Job other = *gang.job;
+    other.ref = make_job(8, JobState::running).ref;
+    other.state = JobState::running;
+    gang.job->components = {*gang.job, other};
+    SUBCASE("before the Pods are ended")
+    {
+        CHECK(expect<Cancel>(gang).job == gang.job->ref);
+    }
+    SUBCASE("which then are")
+    {
+        gang.job->components[1].state = JobState::cancelled;
+        CHECK(expect<EndPods>(gang).state == JobState::timeout);
+    }
+    SUBCASE("but for Pods whose node slurmctld has only forgotten")
+    {
+        gang.job->state = gang.job->components[0].state = JobState::node_fail;
+        expect<Split>(gang);
+        gang.pods.clear();
+        expect<Cancel>(gang);
+    }
+}

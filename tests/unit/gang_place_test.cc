@@ -2,6 +2,7 @@
 // Pods onto the nodes of their gang's job, and the job that is asked for them.
 #include "agent/gang_place.h"
 
+#include "agent/het_job.h"
 #include "agent/translate.h"
 #include "tests/unit/make.h"
 
@@ -281,4 +282,64 @@ TEST_CASE("a binding tells a Pod its rank and the nodes of its gang")
     CHECK(said.at("slurmk8s/rank") == "2");
     CHECK(said.at("slurmk8s/nodes") == "kn1,kn2");
     CHECK(said.at("slinky.slurm.net/slurm-node") == "kn2");
+}
+
+namespace {
+
+// A component with a task of four CPUs on kn1, and one with tasks of one on
+// node-2.
+Gang of_two_sizes()
+{
+    Gang gang = make_train({make_member("a", "3"), make_member("b", "3", {4000}),
+                            make_member("c", "3")});
+    Job job = make_train_job(JobState::configuring, 3);
+    job.tag.components = 2;
+    Job large = make_job(7, JobState::configuring);
+    large.nodes = {"kn1"};
+    large.cpus = large.cpus_per_task = 4;
+    Job small = make_train_job(JobState::configuring, 2);
+    small.ref = make_job(8, JobState::configuring).ref;
+    small.nodes = {"kn2"};
+    small.cpus = 2;
+    job.components = {large, small};
+    job.nodes = {"kn1", "kn2"};
+    job.cpus_on = {4, 2};
+    gang.job = job;
+    return gang;
+}
+
+} // namespace
+
+TEST_CASE("of a heterogeneous job each Pod has a task of the smallest size that fits")
+{
+    Gang gang = of_two_sizes();
+
+    CHECK(tasks_on_nodes(*gang.job) == Tasks{1, 2});
+    auto seats = seat_pods(gang, both);
+    REQUIRE(seats.has_value());
+    CHECK(nodes_of(*seats) ==
+          std::vector<std::string>{"node-2", "kn1", "node-2"});
+    CHECK((*seats)[1].rank == 1);
+    CHECK(binding_labels(component_on(*gang.job, (*seats)[1].slurm_node))
+              .at(names::job_id_label) == "7");
+    CHECK(binding_annotations(*gang.job, (*seats)[0])
+              .at(names::sluid_annotation) ==
+          gang.job->components[1].ref.sluid.str());
+    CHECK(binding_annotations(*gang.job, (*seats)[0])
+              .at(names::nodes_annotation) == "kn1,kn2");
+}
+
+TEST_CASE("a Pod that no component is large enough for has no seat")
+{
+    Gang gang = of_two_sizes();
+    gang.pods[0] = share(make_member("a", "3", {5000}));
+
+    auto seats = seat_pods(gang, both);
+    REQUIRE_FALSE(seats.has_value());
+    CHECK(seats.error().message.contains("asks for 5"));
+
+    gang.pods[0] = share(make_member("a", "3", {4000})); // now there are two
+    seats = seat_pods(gang, both);
+    REQUIRE_FALSE(seats.has_value());
+    CHECK(seats.error().message.contains("tasks are taken"));
 }

@@ -14,8 +14,10 @@ TEST_CASE("the tag of a job is read as it was written")
         {"", "u", 7},
         {"a\"b\\c/\xc3\xa9", "u", 1},
     };
-    for (const GangTag &tag : rows) {
+    for (GangTag tag : rows) {
         CAPTURE(tag.gang);
+        CHECK(decode_gang_tag(encode(tag)) == tag);
+        tag.components = 8;
         CHECK(decode_gang_tag(encode(tag)) == tag);
     }
 }
@@ -48,6 +50,8 @@ TEST_CASE("an admin_comment that somebody else wrote is no tag")
         R"({"slurmk8s":1,"gang":"a/b","uid":"u","generation":-1})",
         R"({"slurmk8s":1,"gang":"a/b","uid":"u","generation":4294967296})",
         R"({"slurmk8s":1,"gang":"a/b","uid":"u","generation":"0"})",
+        R"({"slurmk8s":1,"uid":"u","generation":0,"components":-1})",
+        R"({"slurmk8s":1,"uid":"u","generation":0,"components":4294967296})",
         R"({"slurmk8s":1,"gang":"a/b","uid":"u","generation":0} )"
         "x",
         "{" + std::string(1000000, '['),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tests/unit/slurm_contract.h"
 
+#include "agent/het_job.h"
 #include "common/names.h"
 
 #include <algorithm>
@@ -225,6 +226,71 @@ void check_cancel(Slurm &slurm, const SlurmSetup &setup)
     REQUIRE(slurm.resume(setup.node).has_value());
 }
 
+std::vector<JobDescription> two_components(const SlurmSetup &setup,
+                                           const std::string &name)
+{
+    JobDescription large = description(setup, name);
+    large.tag.components = 2;
+    JobDescription small = large;
+    large.cpus_per_task = 2;
+    small.tasks = small.max_nodes = 2;
+    small.memory_per_node = {};
+    small.memory_per_cpu = MebiBytes{10};
+    return {large, small};
+}
+
+std::optional<Job> find_job(Slurm &slurm, JobRef ref)
+{
+    auto all = slurm.load_all();
+    REQUIRE(all.has_value());
+    auto job = std::ranges::find(*all, ref, &Job::ref);
+    return job == all->end() ? std::nullopt : std::optional(*job);
+}
+
+// Its components never share a node, of which there is one: so it waits.
+void check_het(Slurm &slurm, const SlurmSetup &setup)
+{
+    auto ref = slurm.submit_het(two_components(setup, "het"));
+    REQUIRE_MESSAGE(ref.has_value(), ref.error().message);
+    Job job = load(slurm, *ref);
+    CHECK(job.state == JobState::pending);
+    CHECK(is_whole(job));
+    CHECK(job.tasks == 3);
+    REQUIRE(job.components.size() == 2);
+    const Job &large = job.components[0], &small = job.components[1];
+    CHECK(large.ref == *ref);
+    CHECK(large.cpus_per_task == 2);
+    CHECK(large.memory_per_node == MebiBytes{100});
+    CHECK(small.ref.id != ref->id);
+    CHECK(small.ref.sluid != ref->sluid);
+    CHECK(small.tag == large.tag);
+    CHECK(small.tasks == 2);
+    CHECK(small.memory_per_cpu == MebiBytes{10});
+    CHECK(load(slurm, small.ref).components.empty());
+
+    auto listed = find_job(slurm, *ref);
+    REQUIRE(listed);
+    CHECK(refs_of(*listed) == refs_of(job));
+    CHECK_FALSE(find_job(slurm, small.ref)); // it is in the other
+    auto states = slurm.load_states();
+    REQUIRE(states.has_value());
+    CHECK(std::ranges::contains(*states, small.ref.id, &JobStateHint::id));
+
+    REQUIRE(slurm.cancel(*ref).has_value());
+    CHECK(load(slurm, *ref).state == JobState::cancelled);
+    CHECK(load(slurm, small.ref).state == JobState::cancelled);
+
+    // What is left of one that was refused has been cancelled by nobody.
+    auto refused = two_components(setup, "refused");
+    refused[1].memory_per_cpu = MebiBytes{std::uint64_t{1} << 40};
+    CHECK(code_of(slurm.submit_het(refused)) == Code::rejected);
+    auto all = slurm.load_all();
+    REQUIRE(all.has_value());
+    for (const Job &left : *all)
+        if (left.tag.uid == "uid-refused")
+            CHECK(left.state == JobState::failed);
+}
+
 } // namespace
 
 void slurm_contract(Slurm &slurm, const SlurmSetup &setup)
@@ -232,6 +298,7 @@ void slurm_contract(Slurm &slurm, const SlurmSetup &setup)
     check_nodes(slurm, setup);
     check_refusals(slurm, setup);
     check_cancel(slurm, setup);
+    check_het(slurm, setup);
     check_end(slurm, setup, 0, JobState::completed);
     check_end(slurm, setup, 7 << 8, JobState::failed);
     check_end(slurm, setup, 9, JobState::failed);
