@@ -133,7 +133,7 @@ TEST_CASE("a Pod's objections fit into a message")
 {
     std::string requests;
     for (int i = 0; i < 1000; i++)
-        requests += R"("example.com/)" + std::to_string(i) + R"(": "1",)";
+        requests += R"("example.com/)" + std::to_string(i) + R"(": "x",)";
     requests += R"("cpu": "1")";
     Pod pod = pod_from(json_of(R"({"spec": {"containers": [{"name": "a",
         "resources": {"requests": {)" +
