@@ -3,9 +3,11 @@
 """sbatch --k8s-image: a batch job of Slurm runs as a Pod, as the user who has
 submitted it."""
 import base64
+import contextlib
 import json
 import pathlib
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import admission
@@ -401,6 +403,112 @@ def without_its_script():
     wait_state(number, "FAILED")
     check("its script is no longer there" in job(number)["comment"],
           job(number)["comment"])
+
+
+CONF = "/etc/slurm/k8s.conf"
+POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic"
+BIND_TIMEOUT = 10
+
+
+def write_conf(text):
+    size = bed.log_size("slurmk8sd")
+    bed.inside("sh", "-c", f"cat > {CONF}", stdin=text)
+    bed.ctl("kill", "--signal", "HUP", "slurmk8sd")
+    wait_for("the agent to read k8s.conf", lambda: "was read again"
+             in bed.log_since("slurmk8sd", size))
+
+
+@contextlib.contextmanager
+def quick_to_fail():
+    before = bed.inside("cat", CONF)
+    write_conf(f"{before}\nBindTimeout={BIND_TIMEOUT}\n")
+    try:
+        yield
+    finally:
+        write_conf(before)
+
+
+@contextlib.contextmanager
+def policy(expression):
+    """A site's own: Pods must be so, or are refused with "not at this site"."""
+    name = "sbatch-test"
+    admission.make(POLICIES + "ies", {"metadata": {"name": name}, "spec": {
+        "matchConstraints": {
+            "namespaceSelector": {"matchLabels": {
+                "kubernetes.io/metadata.name": NS}},
+            "resourceRules": [{
+                "apiGroups": [""], "apiVersions": ["v1"],
+                "operations": ["CREATE"], "resources": ["pods"]}]},
+        "validations": [{"expression": expression,
+                         "message": "not at this site"}]}})
+    admission.make(POLICIES + "ybindings", {"metadata": {"name": name}, "spec": {
+        "policyName": name, "validationActions": ["Deny"]}})
+    try:
+        wait_for("the policy to act", lambda: is_refused(REFUSED))
+        yield
+    finally:
+        for kind in ("ybindings", "ies"):
+            bed.api("DELETE", f"{POLICIES}{kind}/{name}")
+        wait_for("the policy to act no more", lambda: not is_refused(REFUSED))
+
+
+REFUSED = "refused.example.com/app:1"
+
+
+def is_refused(image):
+    body = bed.pod("tried", namespace=NS)
+    body["spec"]["containers"][0]["image"] = image
+    try:
+        admission.As(None).create(admission.pods_path(ns=NS), body)
+    except bed.ApiError as error:
+        return "not at this site" in error.message
+    return False
+
+
+@case
+def one_pod_is_refused():
+    """a job whose Pod the API server goes on to refuse fails after BindTimeout, with
+    the API server's words, while no other job is submitted"""
+    with quick_to_fail(), policy(
+            f"object.spec.containers.all(c, c.image != '{REFUSED}')"):
+        other = submit()
+        pod = wait_running(other)
+        began = time.monotonic()
+
+        number = int(sbatch(f"--k8s-image={REFUSED}").split()[-1])
+
+        wait_state(number, "CONFIGURING")
+        wait_state(number, "FAILED")
+        took = time.monotonic() - began
+        check(took > BIND_TIMEOUT, f"it failed after {took} s")
+        equal(bed.exit_of(job(number)), "1:0", "exit code")
+        comment = job(number)["comment"]
+        check("no Pod could be made" in comment and "not at this site" in
+              comment, comment)
+        equal(pod_of(number), None, "Pod")
+        equal(bed.status()["problems"], {}, "problems")
+        equal(len(pods_of(other)), 1, "Pods of the other job")
+        end(pod)
+        wait_state(other, "COMPLETED")
+
+
+@case
+def all_pods_are_refused():
+    """where the API server refuses what it took before, jobs wait longer than
+    BindTimeout, slurmk8s status says why, and they run once it takes them"""
+    with quick_to_fail():
+        other = submit()
+        pod = wait_running(other)
+        with policy("false"):
+            number = submit()
+            said = wait_for("the problem", lambda: bed.status()["problems"], 60)
+            check("not at this site" in said.get("Pods of batch jobs", ""), said)
+            check("CONFIGURING" in job(number)["job_state"], job(number))
+        for ended in (wait_running(number), pod):
+            end(ended)
+        for ended in (number, other):
+            wait_state(ended, "COMPLETED")
+        equal(bed.status()["problems"], {}, "problems")
 
 
 @case
