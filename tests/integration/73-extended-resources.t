@@ -104,6 +104,7 @@ def as_kube_scheduler():
              "example.com/gpu": GPU,
              golden["metadata"]["name"]: one["metadata"]["name"]}
     wanted = shape(golden, names)
+    del wanted["kind"], wanted["apiVersion"]  # which a list leaves out
     for place in (wanted["status"]["allocation"]["devices"]["results"],
                   [c["opaque"] for c in
                    wanted["status"]["allocation"]["devices"]["config"]]):

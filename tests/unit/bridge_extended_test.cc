@@ -314,7 +314,7 @@ TEST_CASE("a Pod that lives without its job gets one with as many devices")
     world.create(asking("web", 2));
     world.run_containers("web");
     world.slurm.purge(1);
-    world.pass(seconds(90));
+    world.pass(world.conf.resync_interval + seconds(30));
 
     CHECK(world.node_of("web") == "kn1");
     CHECK(world.only_job().asked.gres_per_task == "gres/gpu:g:2");
