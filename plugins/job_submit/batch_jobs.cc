@@ -53,12 +53,13 @@ std::span<char *> entries_of(job_desc_msg_t &desc)
             desc.spank_job_env ? desc.spank_job_env_size : 0};
 }
 
-// Our entries go, and the mark comes at their end.
+// Our entries go, and the mark comes at their end, before a null pointer: up to
+// that job_common_env_vars() reads them.
 void put_mark(job_desc_msg_t &desc, const std::string &script)
 {
     auto entries = entries_of(desc);
     auto **kept = static_cast<char **>(slurm_xcalloc(
-        entries.size() + 1, sizeof(char *), true, false, __FILE__, __LINE__,
+        entries.size() + 2, sizeof(char *), true, false, __FILE__, __LINE__,
         __func__));
     std::uint32_t size = 0;
     for (char *entry : entries) {
