@@ -214,9 +214,12 @@ void Bridge::note_claims_refused(GangEntry &entry,
     entry.claims_refused = refused.why;
     entry.claims_refused_on = refused.node;
     entry.claims_refused_of = entry.gang.job->ref;
-    if (entry.gang.devices)
-        for (const ClaimPlan &plan : entry.gang.devices->plan.claims)
-            claims_.release_hold(plan.uid);
+    // Of several some may have been written before the one that was refused, and
+    // one that is told on its Pod before that: the watch says so.
+    if (entry.gang.devices && entry.gang.devices->plan.claims.size() == 1)
+        if (const ClaimPlan &one = entry.gang.devices->plan.claims.front();
+            one.mappings.empty())
+            claims_.release_hold(one.uid);
     tell(entry, not_bound_words(entry.gang.job->ref, refused.why));
 }
 

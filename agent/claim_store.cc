@@ -68,7 +68,13 @@ void ClaimStore::hold(const ObjectKey &claim, const std::string &uid,
     std::erase_if(held_, [&](const auto &entry) {
         return entry.second.until <= now;
     });
-    held_[uid] = {claim, devices, now + hold_time};
+    // What came of an earlier try, with other devices, may not have been told yet.
+    Held &held = held_[uid];
+    held.claim = claim;
+    held.until = now + hold_time;
+    for (const DeviceId &device : devices)
+        if (!std::ranges::contains(held.devices, device))
+            held.devices.push_back(device);
 }
 
 std::optional<std::string> ClaimStore::holder_of(const DeviceId &device,

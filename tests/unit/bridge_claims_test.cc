@@ -212,6 +212,28 @@ TEST_CASE("what the API server refuses leads to another node")
     CHECK(devices_of(world.claim()) == "kn2/gpu-0");
 }
 
+TEST_CASE("of claims of which one is refused the others keep their devices")
+{
+    Cluster world;
+    for (const char *name : {"a", "b", "c"})
+        world.add_claim(name);
+    world.kube.on_claim = [](const ResourceClaim &, bool) {}; // nothing is told
+    world.kube.lose_reply("write_claim_status"); // of a, which it does
+    world.kube.fail_next("write_claim_status", Code::rejected);
+    Pod pod = with_claim("web", "a");
+    pod.resource_claims.push_back({"more", "b", "", false, false});
+    world.create(pod);
+    REQUIRE(world.devices_of("a") == "kn1/gpu-0");
+    REQUIRE(world.devices_of("b").empty());
+    world.pass(seconds(5));
+    CHECK(world.slurm.job(1).job.state == JobState::cancelled);
+
+    world.create(with_claim("next"));
+    world.pass(seconds(40));
+    CHECK(!world.devices_of().empty());
+    CHECK(world.devices_of() != world.devices_of("a"));
+}
+
 TEST_CASE("a Pod that is unlike what its devices can be waits with a sentence")
 {
     Cluster world;

@@ -102,6 +102,21 @@ TEST_CASE("what became of a write is known after a while")
               .empty());
 }
 
+TEST_CASE("what was held for an earlier try is held on")
+{
+    ClaimStore store;
+    auto now = Clock::now();
+    DeviceId other{gpu.driver, gpu.pool, "another"};
+    store.hold({"default", "c"}, "uid-of-c", {gpu}, now);
+    store.hold({"default", "c"}, "uid-of-c", {other}, now + seconds(1));
+
+    CHECK(store.holder_of(gpu, "", now + seconds(1)) == "default/c");
+    CHECK(store.holder_of(other, "", now + seconds(1)) == "default/c");
+
+    store.release_hold("uid-of-c");
+    CHECK_FALSE(store.holder_of(gpu, "", now + seconds(1)));
+}
+
 TEST_CASE("a device in two claims is noticed")
 {
     ClaimStore store;
