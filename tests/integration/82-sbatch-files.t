@@ -287,7 +287,8 @@ def default_image():
         pod = wait_running(number)
         equal(pod["spec"]["containers"][0]["image"], "busybox:stable", "image")
         equal(job(number)["name"], "plain", "name")
-        equal(bed.run("squeue", "-hj", str(number), "-O", "STDOUT:200").strip(),
+        equal(bed.run("squeue", "--expand-patterns", "-hj", str(number), "-O",
+                      "STDOUT:200").strip(),
               f"/tmp/slurm-{number}.out", "its output file")
         end(pod)
         wait_state(number, "COMPLETED")
