@@ -15,6 +15,7 @@ from devices import device, gres, indexes, publish, wait_gres, wait_indexes
 from tap import case, check, equal, last_case, never, run, wait_for
 
 NODE, OTHER = "kn1", "kn2"
+NEW = "k8s_new"  # a feature of a node that is being made
 CLASSES = {"a100.devices.test": f"device.driver == '{devices.DRIVER}' && "
            f"device.attributes['{devices.DRIVER}'].model == 'A100'",
            "any.devices.test": f"device.driver == '{devices.DRIVER}'"}
@@ -192,6 +193,32 @@ def killed_at_the_table():
     settled()
     equal(devices.index_of_job(bed.job_of("busy")["job_id"]),
           "gpu:a100:1(IDX:0)", "the job's index")
+
+
+@case
+def killed_while_it_is_made():
+    """a node is made anew with GRES, and the agent is killed at each of the steps:
+    no job starts there before its table is written, and the next agent goes on"""
+    for point in ("create_node:after", "set_extra:before", "set_extra:after",
+                  "set_features:before", "set_features:after"):
+        check(point in faults.points(), f"there is no fault point {point}")
+        bed.ctl("kill", "slurmk8sd")
+        publish(NODE, three())
+        faults.Fault(point).wait_dead()
+        equal(gres(NODE), "gpu:a100:2,gpu:other:1", f"GRES at {point}")
+        made = point == "set_features:after"
+        equal(NEW in features(), not made, f"{NEW} in {features()} at {point}")
+        check(made or "kwok" not in features(), f"features at {point}")
+        bed.ctl("start", "slurmk8sd")
+        wait_for("its features", lambda: NEW not in features())
+        wait_indexes(NODE, "a0 h1 a2")
+        equal(gres(NODE), "gpu:a100:2,gpu:other:1", f"GRES after {point}")
+        equal(holder("user", "gpu:other:1"), "gpu:other:1(IDX:1)", "its index")
+        fresh()
+
+
+def features():
+    return devices.slurm_node(NODE)["features"]
 
 
 @case

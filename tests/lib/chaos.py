@@ -165,6 +165,8 @@ class Chaos:
             annotations={k: str(v) for k, v in annotations.items() if v},
             **spec)
         body["metadata"]["labels"] = labels or {}
+        if asked.get("extended"):
+            chaos_devices.ask(body, asked["extended"])
         bed.create(body)
 
     _do_apply_too_big = _do_apply

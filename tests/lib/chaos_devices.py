@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Chaos with devices: Pods with ResourceClaims on Nodes of eight devices, whose
-drivers restart, publish anew, and lose devices."""
+"""Chaos with devices: Pods with ResourceClaims or extended resources, alone and in
+gangs, on Nodes of eight devices, whose drivers restart, publish anew, and lose
+devices."""
+import copy
+
 import agent_conf
 import bed
 import chaos_watch
 import claims
 import devices
+import gangs
 from chaos_plan import DEVICES_OF_NODE, NODES
 from tap import wait_for
 
@@ -14,6 +18,7 @@ PATH = f"{claims.API}/namespaces/{NAMESPACE}"
 CLASSES = {claims.A100: f"device.driver == '{devices.DRIVER}' && "
            f"device.attributes['{devices.DRIVER}'].model == 'A100'",
            claims.CLASS: f"device.driver == '{devices.DRIVER}'"}
+RESOURCE = "devices.test/gpu"  # of all of them
 GRES = (f"{claims.A100}:gpu:a100", f"{claims.CLASS}:gpu:h100")
 HALF = DEVICES_OF_NODE // 2
 NAMES = [f"a{i}" for i in range(HALF)] + \
@@ -30,6 +35,13 @@ def _drop_all():
     devices.withdraw()
     for name in CLASSES:
         devices.drop("deviceclasses", name)
+
+
+def ask(body, count):
+    """The Pod asks for so many of RESOURCE."""
+    asks = body["spec"]["containers"][0]["resources"]
+    asks["limits"] = {RESOURCE: str(count)}
+    asks["requests"][RESOURCE] = str(count)
 
 
 class Driver:
@@ -103,7 +115,9 @@ class ChaosDevices:
     def prepare(self):
         _drop_all()
         for name, cel in CLASSES.items():
-            devices.device_class(name, cel)
+            offers = {"extendedResourceName": RESOURCE} \
+                if name == claims.CLASS else {}
+            devices.device_class(name, cel, **offers)
         for driver in self.drivers.values():
             driver.publish()
         wait_for("the Nodes to have their devices", self._is_counted, 120)
@@ -123,14 +137,35 @@ class ChaosDevices:
     def _claim_spec(self, op):
         asked = op.words
         return claims.spec(claims.request(count=asked["devices"],
-                                          model=asked["model"]))
+                                          model=asked.get("model")))
 
     def _do_apply_devices(self, op):
         """With a template of its own."""
+        self._make_template(op)
+        self.chaos.apply_pod(op, more=claims.with_template(op.pod))
+
+    def _make_template(self, op):
         bed.api("POST", f"{PATH}/resourceclaimtemplates", {
             "metadata": {"name": op.pod},
             "spec": {"spec": self._claim_spec(op)}})
-        self.chaos.apply_pod(op, more=claims.with_template(op.pod))
+
+    def _do_apply_extended(self, op):
+        self.chaos.apply_pod(op)
+
+    def _do_apply_gang_devices(self, op):
+        """Pods that are one job, each with devices of its own."""
+        more = {}
+        if op.words.get("devices"):
+            self._make_template(op)
+            more = claims.with_template(op.pod)
+        count = op.words["count"]
+        members = self.chaos.gangs.members[op.pod] = []
+        for i in range(count):
+            one = copy.deepcopy(op)
+            one.pod = f"{op.pod}-{i}"
+            members.append(one.pod)
+            self.chaos.apply_pod(one, labels={gangs.GANG_LABEL: op.pod},
+                                 sizes=[(gangs.SIZE, count)], more=more)
 
     def _do_apply_shared(self, op):
         """Several Pods with one claim."""

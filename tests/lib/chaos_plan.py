@@ -56,10 +56,12 @@ GANG_SIZES = ((2, 10), (3, 6), (4, 8), (8, 5), (16, 3), (32, 2), (64, 1))
 MIXED_UNDO = {"job-suspend": "job-resume", "pod-suspend": "pod-resume",
               "slurmd-kill": "slurmd-start", "node-not-ready": "node-ready",
               "node-delete": "node-make"}
-# In a run with devices: Pods with ResourceClaims, in partitions of which some are
-# preempted, and what drivers do.
-DEVICES = {"apply-devices": 30, "apply-shared": 4, "driver-gone": 0.7,
-           "republish": 1.5, "device-lost": 0.7, "device-tainted": 0.7}
+# In a run with devices: Pods with ResourceClaims or extended resources, alone and
+# in gangs, in partitions of which some are preempted, and what drivers do.
+DEVICES = {"apply-devices": 22, "apply-extended": 10, "apply-shared": 4,
+           "apply-gang-devices": 5, "driver-gone": 0.7, "republish": 1.5,
+           "device-lost": 0.7, "device-tainted": 0.7}
+APPLY_DEVICES = {kind for kind in DEVICES if kind.startswith("apply")}
 DEVICES_OF_NODE = 8
 DEVICE_COUNTS = ((1, 10), (2, 6), (3, 1), (4, 4), (6, 1), (8, 3))
 DEVICE_UNDO = {"driver-gone": "driver-back", "device-lost": "device-found",
@@ -79,7 +81,7 @@ ASKS_SLURM = {"scancel", "hold", "release", "time-limit", "drain", "undrain",
 ASKS_KUBERNETES = {"apply", "apply-too-big", "apply-other", "delete", "cordon",
                    "apply-gang", "gang-member-delete",
                    "uncordon", "node-not-ready", "node-ready", "node-delete",
-                   "node-make", "apply-devices", "apply-shared", "republish",
+                   "node-make", *APPLY_DEVICES, "republish",
                    *DEVICE_UNDO, *DEVICE_UNDO.values()}
 OF_THE_AGENT = {"agent-kill", "agent-stop", "agent-restart", "reload",
                 "socket-remove"}
@@ -169,7 +171,7 @@ class Planner:
             return False
         if kind in OF_THE_AGENT:
             return up({"agent"})
-        if kind in ("apply-devices", "apply-shared") and \
+        if kind in APPLY_DEVICES and \
                 sum(self.devices.values()) >= ENDLESS_DEVICES:
             return False
         if kind in DEVICE_UNDO:
@@ -287,6 +289,25 @@ class Planner:
             else:
                 self.pods[name] = 1
                 self.devices[name] = op.words["devices"] if i == 0 else 0
+        return op
+
+    def _apply_extended(self, op):
+        op = self._apply_devices(op)
+        del op.words["model"]
+        op.words["extended"] = op.words.pop("devices")
+        return op
+
+    def _apply_gang_devices(self, op):
+        """It fits when all is free."""
+        op = self._apply_devices(op)
+        del op.words["model"]
+        count = self.random.choice((2, 2, 3, 4))
+        how = self.random.choice(("devices", "devices", "extended"))
+        each = min(op.words.pop("devices"), DEVICES_OF_NODE // 2)
+        op.words |= {"count": count, how: each}
+        if op.pod in self.pods:
+            self.pods[op.pod] = count
+            self.devices[op.pod] = count * each
         return op
 
     def _some_device(self, op):
