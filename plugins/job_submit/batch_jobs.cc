@@ -132,8 +132,9 @@ std::optional<std::string> take_batch_job(job_desc_msg_t &desc)
     if (auto why = refuse_batch(desc, **wish, *conf, geteuid()))
         return by_option || (*wish)->image.empty() ? *why : by_default + *why;
     bool append = &slurm_conf && slurm_conf.job_file_append;
-    std::string text = encode(batch_script(desc, **wish, append));
-    if (auto why = refuse_size(text.size(), *conf))
+    BatchScript batch = batch_script(desc, **wish, append);
+    std::string text = encode(batch);
+    if (auto why = refuse_size(size_in_secret(batch, text.size()), *conf))
         return why;
     if (!&slurm_conf || !slurm_conf.state_save_location)
         return "This slurmctld does not say where it keeps scripts.";

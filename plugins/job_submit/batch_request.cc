@@ -263,12 +263,26 @@ BatchScript batch_script(const Desc &desc, const BatchWish &wish, bool append)
     return batch;
 }
 
+std::size_t size_in_secret(const BatchScript &batch, std::size_t text)
+{
+    constexpr std::size_t for_word = 8;  // quotes, and a line of its own
+    constexpr std::size_t for_quote = 3; // \' and two more
+    std::size_t size = text;
+    for (const auto *words :
+         {&batch.arguments, &batch.environment, &batch.variables})
+        for (const std::string &word : *words)
+            size += for_word +
+                    for_quote * static_cast<std::size_t>(
+                                    std::ranges::count(word, '\''));
+    return size;
+}
+
 std::optional<std::string> refuse_size(std::size_t size, const Conf &conf)
 {
     if (size <= conf.max_script_size)
         return std::nullopt;
     return "The script, its arguments and its environment have " +
-           std::to_string(size) + " bytes, and a job with --k8s-image may have " +
+           std::to_string(size) + " bytes as its Pod gets them, and a job with --k8s-image may have " +
            std::to_string(conf.max_script_size) +
            " (MaxScriptSize in k8s.conf). --export=NONE leaves the environment "
            "out.";

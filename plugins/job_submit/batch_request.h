@@ -57,7 +57,11 @@ std::optional<std::string> refuse_batch(const job_desc_msg_t &desc,
 BatchScript batch_script(const job_desc_msg_t &desc, const BatchWish &wish,
                          bool append);
 
-// Why its text is too long, if so; in bytes.
+// What a job takes of its Pod's Secret, whose text for job_submit/k8s has that
+// many bytes: there the shell reads all but the script.
+std::size_t size_in_secret(const BatchScript &batch, std::size_t text);
+
+// Why that is too much, if so; in bytes.
 std::optional<std::string> refuse_size(std::size_t size, const Conf &conf);
 
 // The constraint of its nodes.

@@ -259,6 +259,19 @@ TEST_CASE("the file has the job's ids, not what the environment says of them")
                                    "USER=root", "SLURM_JOB_UID=0", "UID=0"});
 }
 
+TEST_CASE("a quote of an argument or a variable counts as the shell has it")
+{
+    BatchScript batch;
+    batch.script = std::string(100, '\'');
+    CHECK(size_in_secret(batch, 1000) == 1000);
+    batch.arguments = {"''", ""};
+    CHECK(size_in_secret(batch, 1000) == 1000 + 2 * 8 + 2 * 3);
+    batch.environment = {"A='"};
+    batch.variables = {"B='"};
+
+    CHECK(size_in_secret(batch, 1000) == 1000 + 4 * 8 + 4 * 3);
+}
+
 TEST_CASE("a script that is too large is refused with both sizes")
 {
     Conf small = conf();
