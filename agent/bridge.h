@@ -228,7 +228,7 @@ class Bridge {
     static const Job *choose_gang_job(const Gang &gang, const std::vector<Job> &jobs);
 
     // bridge_het.cc: gangs whose job is heterogeneous
-    void drop_broken(const GangEntry *entry, std::vector<Job> &jobs);
+    void drop_broken(std::vector<Job> &jobs);
     bool is_quiet(const Gang &gang);
 
     // bridge_groups.cc: objects that say how large gangs are

@@ -66,28 +66,23 @@ bool Bridge::is_quiet(const Gang &gang)
 
 // What slurmctld has refused leaves components of it behind: they have ended, and
 // are no word of anybody's (FAILED, as join_components() has it), but for one that
-// a limit of its user's has refused, which waits as a job of its own.
-void Bridge::drop_broken(const GangEntry *entry, std::vector<Job> &jobs)
+// a limit of its user's has refused, which goes on as a job of its own.
+void Bridge::drop_broken(std::vector<Job> &jobs)
 {
-    std::erase_if(jobs, [&](const Job &job) {
-        if (is_whole(job) || is_ended(job.state))
-            return false;
-        bool binds = entry && std::ranges::any_of(
-                                  entry->gang.pods, [&](const PodPtr &pod) {
-                                      return bound_by(*pod, job);
-                                  });
-        for (const Job &component : job.components)
-            if (component.state == JobState::pending && !binds) {
+    auto is_broken = [](const Job &job) {
+        return !is_whole(job) && !is_ended(job.state);
+    };
+    for (const Job &job : jobs)
+        for (JobRef ref : is_broken(job) ? refs_of(job) : std::vector<JobRef>{})
+            if (!gangs_.living_of(ref)) {
                 log_warning("ending the rest of a heterogeneous job",
-                            {{"JobId", component.ref.id},
-                             {"Gang", job.tag.gang}});
-                ports_.workers.push([this, ref = component.ref](Kube &) {
+                            {{"JobId", ref.id}, {"Gang", job.tag.gang}});
+                ports_.workers.push([this, ref](Kube &) {
                     // The next resync tries again what fails here.
                     (void)ports_.slurm.cancel(ref);
                 });
             }
-        return true;
-    });
+    std::erase_if(jobs, is_broken);
 }
 
 } // namespace bridge

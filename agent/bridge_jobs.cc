@@ -77,7 +77,7 @@ void Bridge::take_jobs(const std::string &uid, std::vector<Job> &jobs)
     GangEntry *entry = gangs_.find(uid);
     if (entry && entry->in_flight)
         return; // its outcome is newer than this list
-    drop_broken(entry, jobs);
+    drop_broken(jobs);
     if (jobs.empty())
         return;
     auto lives = [](const Job &job) { return !is_ended(job.state); };
