@@ -115,7 +115,7 @@ class Bridge {
     static const Job *choose_job(const Gang &gang,
                                  const std::vector<Job> &jobs);
     void take_first_job(GangEntry &entry, std::vector<Job> &jobs);
-    void cancel_duplicate(const Gang &gang, const Job &job);
+    void cancel_duplicate(const Gang &gang, const Job &job, JobRef ref);
     void keep_first(const Job &job);
     void set_job(GangEntry &entry, std::optional<Job> job);
     void apply_early_hook(GangEntry &entry, JobRef job);

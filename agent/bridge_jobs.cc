@@ -25,6 +25,18 @@ bool differs(const Job &known, const Job &listed)
     return listed.state != known.state || moved;
 }
 
+// Also of one component alone.
+bool has_life(const Job &job)
+{
+    return !is_ended(job.state) || !left_over(job).empty();
+}
+
+std::vector<JobRef> living_refs(const Job &job)
+{
+    auto left = left_over(job);
+    return left.empty() ? std::vector{job.ref} : left;
+}
+
 bool is_binder(const Gang &gang, const Job &job)
 {
     return std::ranges::any_of(
@@ -101,8 +113,9 @@ void Bridge::take_jobs(const std::string &uid, std::vector<Job> &jobs)
     });
     for (Job &job : jobs) {
         if (!current || job.ref != current->ref) {
-            if (!is_ended(job.state) && (sure || !is_binder(entry->gang, job)))
-                cancel_duplicate(entry->gang, job);
+            if (has_life(job) && (sure || !is_binder(entry->gang, job)))
+                for (JobRef ref : living_refs(job))
+                    cancel_duplicate(entry->gang, job, ref);
         } else if (differs(*current, job)) {
             entry->gang.stale = true;
         } else {
@@ -175,23 +188,23 @@ void Bridge::take_first_job(GangEntry &entry, std::vector<Job> &jobs)
 // The job that bound Pods must not be ended unless slurmctld knows the one that
 // took its place: where a crash has lost that, the end of this one would be read
 // as a user's word to end the Pods. libslurm waits for a slurmctld that starts.
-void Bridge::cancel_duplicate(const Gang &gang, const Job &job)
+void Bridge::cancel_duplicate(const Gang &gang, const Job &job, JobRef ref)
 {
     log_warning("ending a second job of one gang",
-                {{"JobId", job.ref.id}, {"Gang", job.tag.gang}});
+                {{"JobId", ref.id}, {"Gang", job.tag.gang}});
     std::optional<JobRef> successor;
     if (is_binder(gang, job))
         successor = gang.job->ref;
     bool lost = successor && job.state == JobState::pending;
     std::string words = second_job_words(gang.job, lost);
-    ports_.workers.push([this, ref = job.ref, successor, words,
+    ports_.workers.push([this, ref, successor, words,
                          began = absences_at_list_](Kube &) {
         // A job that has ended meanwhile keeps its exit code. The next resync
         // tries again what fails here.
         Slurm &slurm = ports_.slurm;
         auto lives = [&slurm](JobRef one) {
             auto now = slurm.load(one);
-            return now && !is_ended(now->state);
+            return now && has_life(*now);
         };
         if (!lives(ref))
             return;

@@ -252,6 +252,7 @@ void Bridge::carry_out(GangEntry &entry, Action action)
         for (JobRef job : refs_of(*gang.job))
             say({.type = HookMessage::Type::clean, .job = job});
         gang.epilog_held = false;
+        gang.bind_overdue |= gang.job->state == JobState::pending;
         wake(gang.uid);
     } else if (std::holds_alternative<Find>(action)) {
         jobs_due_ = std::min(jobs_due_, now_ + answer_time); // one list for all

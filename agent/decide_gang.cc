@@ -75,6 +75,10 @@ Action with_pending_job(const Gang &gang)
     if (!any_waits(gang)) // they may have ended before it was noticed
         return count_of_job(gang) == 0 ? Cancel{gang.job->ref}
                                        : as_lost(complete(gang));
+    if (gang.epilog_held)
+        return Clean{gang.job->ref};
+    if (gang.bind_overdue)
+        return renew(gang, "not all of its components could be started");
     if (std::string why = why_unfit(gang); !why.empty())
         return renew(gang, why);
     return wait_in_queue(gang);

@@ -25,6 +25,8 @@
 //   pending       living by that job        Split: its allocation is lost
 //   pending       over, ran by that job     Complete: its allocation is lost
 //   pending       none waits                Cancel
+//   pending again an epilog is held         Clean, then Renew: backfill could not
+//                                           start all components
 //   pending       too few, more than tasks, Renew
 //                 or others than it is for;
 //                 no PodGroup, or another

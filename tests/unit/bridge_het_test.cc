@@ -303,6 +303,49 @@ TEST_CASE("a heterogeneous job that slurmctld has lost: its Pods go on alone")
     world.check_nobody_was_ended();
 }
 
+TEST_CASE("components that backfill has to take back are asked for anew")
+{
+    Het world;
+    world.create_all();
+    world.slurm.backfill();
+    world.slurm.take_back(1);
+    SUBCASE("the one that it had started") { world.slurm.unallocate(2); }
+    SUBCASE("all of them") { world.slurm.take_back(2); }
+    SUBCASE("and the agent is killed meanwhile")
+    {
+        world.slurm.unallocate(2);
+        world.step(5);
+        world.start_agent();
+    }
+    world.settle();
+    world.pass(seconds(10));
+
+    for (JobId id : {1u, 2u}) {
+        CHECK(world.state(id) == JobState::cancelled);
+        CHECK_FALSE(world.slurm.job(id).epilog_held);
+    }
+    CHECK(world.slurm.living().size() == 2);
+    CHECK(world.bound() == pods);
+    world.check_nobody_was_ended();
+}
+
+TEST_CASE("what is left of a heterogeneous job that is no gang's is ended")
+{
+    Het world;
+    world.start_all();
+    auto second = world.slurm.submit_het(
+        {world.slurm.job(1).asked, world.slurm.job(2).asked});
+    REQUIRE(second);
+    world.slurm.end_job(second->id, JobState::cancelled);
+    world.start_agent();
+    world.pass(seconds(5));
+
+    CHECK(world.state(second->id + 1) == JobState::cancelled);
+    CHECK(world.state(1) == JobState::running);
+    CHECK(world.state(2) == JobState::running);
+    world.check_nobody_was_ended();
+}
+
 TEST_CASE("a Pod that leaves while the components wait takes them with it")
 {
     Het world;

@@ -150,6 +150,16 @@ class FakeSlurm : public Slurm {
         lost.script = jobs_.at(id).job.tag.script;
         jobs_.at(id).job.tag = lost;
     }
+    // As backfill does with a component when it cannot start another.
+    void take_back(JobId id)
+    {
+        Record &record = jobs_.at(id);
+        record.job.state = JobState::pending;
+        record.prolog_held = false;
+        record.epilog_held = true;
+        tell(record, HookMessage::Type::ended);
+        record.job.nodes.clear();
+    }
     // And allocated again.
     void reallocate(JobId id, const std::string &node)
     {
