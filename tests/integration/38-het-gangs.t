@@ -13,7 +13,7 @@ import gangs
 import slurmctld
 from tap import case, check, equal, run, wait_for
 
-HET = {"slurmk8s/heterogeneous": "true"}
+HET = {gangs.HETEROGENEOUS: "true"}
 LARGE, SMALL = 2, 4  # Pods: of 10 CPUs, and of 1
 SLOW = 60  # seconds: backfill looks every 5 s, and starts nobody else meanwhile
 
@@ -130,9 +130,9 @@ def one_job_without_the_wish():
 def refused():
     """what cannot be is refused with a sentence: another value, other values on some
     Pods, wishes about all nodes, a gang that may be incomplete"""
-    create("odd", annotations={"slurmk8s/heterogeneous": "maybe"})
+    create("odd", annotations={gangs.HETEROGENEOUS: "maybe"})
     bed.wait_words("odd-0", "heterogeneous must be true or false")
-    create("both", both_3={"slurmk8s/heterogeneous": "false"})
+    create("both", both_3={gangs.HETEROGENEOUS: "false"})
     bed.wait_words("both-0", "the same on all Pods")
     create("wide", annotations={**HET, "slurmk8s/min-nodes": "3"})
     bed.wait_words("wide-0", "cannot have min-nodes")
@@ -345,7 +345,7 @@ def max_padding():
     agent_conf.edit(lambda conf: conf + "MaxPadding=50\n")
     create("idle", annotations={})  # 24 of 60 CPUs are used
     wait_running("idle")
-    create("kept", annotations={"slurmk8s/heterogeneous": "false"})
+    create("kept", annotations={gangs.HETEROGENEOUS: "false"})
     wait_for("the job of gang kept", lambda: jobs_of("kept"))
     equal([leader_of(job) for job in jobs_of("kept")], [0], "leaders")
 

@@ -35,10 +35,12 @@ class ChaosGangs:
         one.pod = name
         if unequal and op.words.get("unequal"):
             one.words["cpu"] = "100m"
+        het = op.words.get("unequal") == "heterogeneous"
         self.members[op.pod].append(name)
         self.chaos.apply_pod(one, labels={gangs.GANG_LABEL: op.pod}, sizes={
             gangs.SIZE: op.words["count"],
-            gangs.MINIMUM: op.words["least"]}.items())
+            gangs.MINIMUM: op.words["least"],
+            **({gangs.HETEROGENEOUS: "true"} if het else {})}.items())
 
     def _do_gang_member_delete(self, op):
         """The others may be released with it, when it had not started."""

@@ -246,7 +246,8 @@ class Planner:
         cpu = self.random.randint(1, most)
         op.words |= {"count": count, "cpu": str(cpu), "memory": "16Mi",
                      "least": self.random.choices((None, 1), (6, 1))[0],
-                     "unequal": self.random.choices((None, 1), (2, 1))[0]}
+                     "unequal": self.random.choices(
+                         (None, "padded", "heterogeneous"), (4, 1, 1))[0]}
         self.gangs[op.pod] = count
         if op.pod in self.pods:
             self.pods[op.pod] = count * cpu

@@ -6,6 +6,7 @@ import bed
 GANG_LABEL = "slurmk8s/gang"
 SIZE = "slurmk8s/gang-size"
 MINIMUM = "slurmk8s/gang-min"
+HETEROGENEOUS = "slurmk8s/heterogeneous"
 RANK = "slurmk8s/rank"
 NODES = "slurmk8s/nodes"
 LWS = "leaderworkerset.sigs.k8s.io/"
