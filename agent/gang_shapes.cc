@@ -36,6 +36,12 @@ std::vector<Shape> shapes_of(const Gang &gang)
     return shapes;
 }
 
+bool needs_devices(const Shape &shape)
+{
+    return std::ranges::any_of(
+        shape.pods, [](const PodPtr &pod) { return pod->needs_devices(); });
+}
+
 // What sbatch says of a whole job, and slurmctld of each component.
 bool is_about_all_nodes(const JobDescription &job)
 {
@@ -57,9 +63,9 @@ std::string why_not(const std::vector<Shape> &shapes,
     if (shapes.size() > max_components)
         return het + "may have Pods of " + std::to_string(max_components) +
                " different sizes, not of " + std::to_string(shapes.size());
-    if (!whole.gres_per_task.empty())
-        return het + "cannot have the devices of ResourceClaims yet: which of "
-                     "its components has which is not read";
+    if (std::ranges::any_of(shapes, needs_devices))
+        return het + "cannot have Pods with devices yet: which of its components "
+                     "has which is not read";
     if (is_about_all_nodes(whole))
         return het + "cannot have min-nodes, max-nodes, contiguous, switches "
                      "or segment: Slurm chooses the nodes of each component "

@@ -144,6 +144,13 @@ TEST_CASE("what a heterogeneous job cannot be is refused, where it is asked for"
         annotate(gang, "slurmk8s/switches", "1");
         words = "cannot have min-nodes";
     }
+    SUBCASE("devices")
+    {
+        Pod with = *gang.pods[1];
+        with.resource_claims.push_back({});
+        gang.pods[1] = share(std::move(with));
+        words = "cannot have Pods with devices yet";
+    }
     SUBCASE("some of the Pods later")
     {
         gang.size = 5;
