@@ -86,7 +86,7 @@ std::uint64_t padding_percent(const std::vector<Shape> &shapes)
     }
     auto idle = [&](std::uint64_t used, std::uint64_t most) {
         double all = static_cast<double>(pods) * static_cast<double>(most);
-        double percent = 100 * (1 - static_cast<double>(used) / all);
+        double percent = 100 * (all - static_cast<double>(used)) / all;
         return all > 0 ? static_cast<std::uint64_t>(percent) : 0;
     };
     return std::max(idle(cpus, most_cpus), idle(mib, most_mib));

@@ -108,9 +108,8 @@ TEST_CASE("both components end with the exit code of the first that failed")
 {
     Het world;
     world.start_all();
-    world.end_containers("t-0", 0);
-    world.end_containers("t-3", 7);
-    world.end_all();
+    for (int i = 0; i < pods; i++)
+        world.end_containers(Het::name(i), i == 3 ? 7 : i == 5 ? 9 : 0);
 
     for (JobId id : {1u, 2u}) {
         CHECK(world.state(id) == JobState::failed);
