@@ -98,8 +98,8 @@ def nodes_of(job):
 def a_component_for_each_size():
     """2 Pods of 10 CPUs and 4 of 1: two components on nodes of their own, each Pod by
     its component, ranks and nodes over both; the job ends as the first that failed"""
-    pods = create("mix", mix_1={"sandbox/exit": "7"})
-    large, small = wait_running("mix")
+    pods = create("het-mix", het_mix_1={"sandbox/exit": "7"})
+    large, small = wait_running("het-mix")
 
     equal((large["tasks"]["number"], large["cpus"]["number"]), (LARGE, 20),
           "tasks and CPUs of the leader")
@@ -114,15 +114,15 @@ def a_component_for_each_size():
               ",".join(nodes_of(large) + nodes_of(small)), "nodes")
 
     bed.end(*pods)
-    for job in wait_states("mix", "FAILED"):
+    for job in wait_states("het-mix", "FAILED"):
         equal(bed.exit_of(job), "7:0", "exit code")
 
 
 @case
 def one_job_without_the_wish():
     """without the annotation such Pods are one ordinary job, as ever"""
-    create("plain", annotations={})
-    (job,) = wait_for("its job", lambda: jobs_of("plain"))
+    create("het-plain", annotations={})
+    (job,) = wait_for("its job", lambda: jobs_of("het-plain"))
     equal((leader_of(job), job["cpus"]["number"]), (0, 60), "leader, CPUs")
 
 
@@ -130,17 +130,17 @@ def one_job_without_the_wish():
 def refused():
     """what cannot be is refused with a sentence: another value, other values on some
     Pods, wishes about all nodes, a gang that may be incomplete"""
-    create("odd", annotations={gangs.HETEROGENEOUS: "maybe"})
-    bed.wait_words("odd-0", "heterogeneous must be true or false")
-    create("both", both_3={gangs.HETEROGENEOUS: "false"})
-    bed.wait_words("both-0", "the same on all Pods")
-    create("wide", annotations={**HET, "slurmk8s/min-nodes": "3"})
-    bed.wait_words("wide-0", "cannot have min-nodes")
+    create("het-odd", annotations={gangs.HETEROGENEOUS: "maybe"})
+    bed.wait_words("het-odd-0", "heterogeneous must be true or false")
+    create("het-both", het_both_3={gangs.HETEROGENEOUS: "false"})
+    bed.wait_words("het-both-0", "the same on all Pods")
+    create("het-wide", annotations={**HET, "slurmk8s/min-nodes": "3"})
+    bed.wait_words("het-wide-0", "cannot have min-nodes")
     for i in range(2):
-        bed.create(gangs.member(f"few-{i}", "few", 3, minimum=2,
+        bed.create(gangs.member(f"het-few-{i}", "het-few", 3, minimum=2,
                                 cpu=str(i + 1), annotations=HET))
-    bed.wait_words("few-0", "needs all Pods of the gang at once: 2 of 3")
-    for gang in ("odd", "both", "wide", "few"):
+    bed.wait_words("het-few-0", "needs all Pods of the gang at once: 2 of 3")
+    for gang in ("het-odd", "het-both", "het-wide", "het-few"):
         equal(jobs_of(gang), [], f"jobs of {gang}")
 
 
@@ -149,56 +149,56 @@ def refused_by_slurm():
     """one component that no node can hold: both are refused, in Slurm's words; what
     slurmctld keeps of the other is no word of its user's, to the next agent either"""
     for i in range(2):
-        bed.create(gangs.member(f"big-{i}", "big", 2, cpu="1", annotations=HET,
+        bed.create(gangs.member(f"het-big-{i}", "het-big", 2, cpu="1", annotations=HET,
                                 memory="64Mi" if i == 0 else "9000Gi"))
-    bed.wait_words("big-0", "not available")
-    left = [job["job_state"] for job in jobs_of("big")]
+    bed.wait_words("het-big-0", "not available")
+    left = [job["job_state"] for job in jobs_of("het-big")]
     check(["CANCELLED"] in left, f"slurmctld has {left}")
 
     bed.ctl("kill", "slurmk8sd")
     bed.ctl("start", "slurmk8sd")
-    wait_for("the agent to ask again", lambda: len(jobs_of("big")) > len(left),
+    wait_for("the agent to ask again", lambda: len(jobs_of("het-big")) > len(left),
              60)
     for i in range(2):
-        equal(bed.get(f"big-{i}")["status"]["phase"], "Pending", f"big-{i}")
+        equal(bed.get(f"het-big-{i}")["status"]["phase"], "Pending", f"het-big-{i}")
 
 
 @case
 def scancel_while_pending():
     """scancel of the leader while it waits fails all Pods, for good"""
     bed.run("scontrol", "update", "PartitionName=kwok", "State=DOWN")
-    create("queue")
-    leader, _ = wait_states("queue", "PENDING")
-    equal(bound("queue"), [], "Pods bound")
+    create("het-queue")
+    leader, _ = wait_states("het-queue", "PENDING")
+    equal(bound("het-queue"), [], "Pods bound")
     bed.run("scancel", str(leader["job_id"]))
-    for name in names("queue"):
+    for name in names("het-queue"):
         found = bed.wait_phase(name, "Failed")
         equal(found["status"]["reason"], "SlurmJobCancelled", "reason")
-    wait_states("queue", "CANCELLED")
-    equal(len(jobs_of("queue")), 2, "jobs")
+    wait_states("het-queue", "CANCELLED")
+    equal(len(jobs_of("het-queue")), 2, "jobs")
 
 
 @case
 def scancel_of_the_leader():
     """scancel of the leader ends the Pods of all components"""
-    create("gone")
-    leader, _ = wait_running("gone")
+    create("het-gone")
+    leader, _ = wait_running("het-gone")
     bed.run("scancel", str(leader["job_id"]))
-    for name in names("gone"):
+    for name in names("het-gone"):
         bed.wait_phase(name, "Failed")
-    wait_states("gone", "CANCELLED")
+    wait_states("het-gone", "CANCELLED")
 
 
 @case
 def scancel_of_one_component():
     """scancel of one component that runs ends all: its own Pods and the others'"""
-    create("part")
-    _, small = wait_running("part")
+    create("het-part")
+    _, small = wait_running("het-part")
     bed.run("scancel", str(small["job_id"]))
-    for name in names("part"):
+    for name in names("het-part"):
         bed.wait_phase(name, "Failed")
-    wait_states("part", "CANCELLED")
-    equal(len(jobs_of("part")), 2, "jobs")
+    wait_states("het-part", "CANCELLED")
+    equal(len(jobs_of("het-part")), 2, "jobs")
 
 
 @case
@@ -206,30 +206,30 @@ def member_deleted_while_waiting():
     """a Pod deleted while the components wait: both are given back; the next Pod
     makes the gang whole"""
     bed.run("scontrol", "update", "PartitionName=kwok", "State=DOWN")
-    create("hole")
-    first, _ = wait_states("hole", "PENDING")
-    bed.delete("hole-4")
-    bed.wait_words("hole-0", "5 of 6 Pods")
-    wait_states("hole", "CANCELLED")
+    create("het-hole")
+    first, _ = wait_states("het-hole", "PENDING")
+    bed.delete("het-hole-4")
+    bed.wait_words("het-hole-0", "5 of 6 Pods")
+    wait_states("het-hole", "CANCELLED")
 
     bed.run("scontrol", "update", "PartitionName=kwok", "State=UP")
-    bed.create(gangs.member("hole-4", "hole", LARGE + SMALL, annotations=HET))
-    leader, _ = wait_running("hole")
+    bed.create(gangs.member("het-hole-4", "het-hole", LARGE + SMALL, annotations=HET))
+    leader, _ = wait_running("het-hole")
     check(leader["job_id"] != first["job_id"], "it is the first one")
 
 
 @case
 def made_again():
     """a Pod made again while the gang runs takes the place of its size"""
-    create("again")
-    _, small = wait_running("again")
-    rank = annotation("again-4", gangs.RANK)
-    bed.delete("again-4", grace=0)
-    bed.wait_gone("again-4")
-    bed.create(gangs.member("again-4", "again", LARGE + SMALL, annotations=HET))
-    bed.wait_phase("again-4", "Running")
-    check(is_by("again-4", small), "it is by another job")
-    equal(annotation("again-4", gangs.RANK), rank, "rank")
+    create("het-again")
+    _, small = wait_running("het-again")
+    rank = annotation("het-again-4", gangs.RANK)
+    bed.delete("het-again-4", grace=0)
+    bed.wait_gone("het-again-4")
+    bed.create(gangs.member("het-again-4", "het-again", LARGE + SMALL, annotations=HET))
+    bed.wait_phase("het-again-4", "Running")
+    check(is_by("het-again-4", small), "it is by another job")
+    equal(annotation("het-again-4", gangs.RANK), rank, "rank")
 
 
 @case
@@ -242,7 +242,7 @@ def agent_killed():
         check(point in faults.points(), f"no fault point {point}")
         if faults.alive():
             bed.ctl("kill", "slurmk8sd")
-        gang = "cut-" + point.replace(":", "-").replace("_", "-")
+        gang = "het-cut-" + point.replace(":", "-").replace("_", "-")
         ends = point.split(":")[0] in ("complete", "send_clean")
         pods = create(gang, annotations={**HET, "sandbox/run": "300ms"}
                       if ends else None)
@@ -262,27 +262,64 @@ def agent_killed():
 
 
 @case
+def agent_killed_with_half_a_job():
+    """kill -9 of the agent as it ends the components that are left when one has
+    ended: the next one ends them, and their Pods"""
+    for side in ("before", "after"):
+        gang = f"het-half-{side}"
+        create(gang)
+        _, small = wait_running(gang)
+        bed.ctl("kill", "slurmk8sd")
+        fault = faults.Fault(f"cancel:{side}")
+        wait_for("the agent to serve", bed.serves)
+        bed.run("scancel", str(small["job_id"]))
+        fault.wait_dead()
+        bed.ctl("start", "slurmk8sd")
+        for name in names(gang):
+            bed.wait_phase(name, "Failed")
+        wait_states(gang, "CANCELLED")
+        equal(len(jobs_of(gang)), 2, f"jobs of {gang}")
+
+
+@case
+def slow_to_stop():
+    """a Pod of one component is slow to stop: its component's epilog is held until its
+    container is gone"""
+    create("het-slow", het_slow_3={"sandbox/stop": "1h"})
+    leader, _ = wait_running("het-slow")
+    bed.run("scancel", str(leader["job_id"]))
+    for name in names("het-slow"):
+        if name != "het-slow-3":
+            bed.wait_phase(name, "Failed")
+    check("COMPLETING" in components("het-slow")[1]["job_state"],
+          "the component with a Pod that lives has let its epilog go")
+    bed.play("het-slow-3", stop="1ms")
+    bed.wait_phase("het-slow-3", "Failed")
+    wait_states("het-slow", "CANCELLED")
+
+
+@case
 def slurmctld_killed():
     """kill -9 of slurmctld, while both components wait and while they run: they go
     on, and no Pod is touched"""
     bed.run("scontrol", "update", "PartitionName=kwok", "State=DOWN")
-    create("crash")
-    wait_states("crash", "PENDING")
+    create("het-crash")
+    wait_states("het-crash", "PENDING")
     slurmctld.save()
     slurmctld.restart()
     bed.run("scontrol", "update", "PartitionName=kwok", "State=UP")
-    before = wait_running("crash")
+    before = wait_running("het-crash")
     slurmctld.save()
     slurmctld.restart()
     wait_for("the agent to be in step", bed.serves)
-    after = wait_states("crash", "RUNNING")
+    after = wait_states("het-crash", "RUNNING")
     equal([sluid_of(job) for job in after], [sluid_of(job) for job in before],
           "SLUIDs")
-    for name in names("crash"):
+    for name in names("het-crash"):
         equal(bed.get(name)["status"]["phase"], "Running", name)
-    bed.end(*names("crash"))
-    wait_states("crash", "COMPLETED")
-    equal(len(jobs_of("crash")), 2, "jobs")
+    bed.end(*names("het-crash"))
+    wait_states("het-crash", "COMPLETED")
+    equal(len(jobs_of("het-crash")), 2, "jobs")
 
 
 @case
@@ -290,30 +327,30 @@ def allocation_lost():
     """slurmctld is back at a state before the components had nodes: every Pod lives on
     where it is, with a job of its own, and the components are given up"""
     bed.run("scontrol", "update", "PartitionName=kwok", "State=DOWN")
-    create("back")
-    wait_states("back", "PENDING")
+    create("het-back")
+    wait_states("het-back", "PENDING")
     slurmctld.keep_state()
     bed.run("scontrol", "update", "PartitionName=kwok", "State=UP")
-    wait_running("back")
-    pods = [slurmctld_pod(name) for name in names("back")]
+    wait_running("het-back")
+    pods = [slurmctld_pod(name) for name in names("het-back")]
     slurmctld.bring_state_back()
     bed.run("scontrol", "update", "PartitionName=kwok", "State=UP")
     for pod in pods:
         is_adopted(pod)
-    wait_states("back", "CANCELLED")
+    wait_states("het-back", "CANCELLED")
 
 
 @case
 def all_lost():
     """slurmctld has lost both components: every Pod lives on with a job of its own"""
     slurmctld.keep_state()
-    create("lost")
-    wait_running("lost")
-    pods = [slurmctld_pod(name) for name in names("lost")]
+    create("het-lost")
+    wait_running("het-lost")
+    pods = [slurmctld_pod(name) for name in names("het-lost")]
     slurmctld.bring_state_back()
     for pod in pods:
         is_adopted(pod)
-    equal(jobs_of("lost"), [], "jobs")
+    equal(jobs_of("het-lost"), [], "jobs")
 
 
 def slurmctld_pod(name):
@@ -343,11 +380,11 @@ def max_padding():
     """MaxPadding: a gang that would leave more idle is heterogeneous without asking,
     unless it says no"""
     agent_conf.edit(lambda conf: conf + "MaxPadding=50\n")
-    create("idle", annotations={})  # 24 of 60 CPUs are used
-    wait_running("idle")
-    create("kept", annotations={gangs.HETEROGENEOUS: "false"})
-    wait_for("the job of gang kept", lambda: jobs_of("kept"))
-    equal([leader_of(job) for job in jobs_of("kept")], [0], "leaders")
+    create("het-idle", annotations={})  # 24 of 60 CPUs are used
+    wait_running("het-idle")
+    create("het-kept", annotations={gangs.HETEROGENEOUS: "false"})
+    wait_for("the job of gang kept", lambda: jobs_of("het-kept"))
+    equal([leader_of(job) for job in jobs_of("het-kept")], [0], "leaders")
 
 
 run(before_each=bed.clean, after_each=bed.nothing_left,
