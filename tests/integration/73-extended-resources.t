@@ -3,6 +3,7 @@
 """Extended resources that a DeviceClass offers: Slurm counts them as it counts
 claims, and the agent makes the one ResourceClaim that stands for them, as
 kube-scheduler does."""
+import copy
 import json
 import pathlib
 import sys
@@ -14,6 +15,8 @@ import bed
 import claims
 import devices
 import faults
+import invariants
+import world
 from claims import with_claims
 from devices import device
 from tap import case, check, equal, run, wait_for
@@ -286,6 +289,26 @@ def deleted_while_running():
     bed.delete("gone")
     bed.wait_gone("gone")
     wait_for("the claim to go", lambda: not claims.all_claims())
+
+
+@case
+def checker_sees():
+    """the invariant checker has nothing to say of such a Pod, and sees a claim with
+    too few devices, and a second claim"""
+    make("seen", 2)
+    land("seen")
+
+    def rules():
+        return {wrong.rule for wrong in invariants.violations(now)}
+
+    now = world.read()
+    equal(rules(), set(), "as it is")
+    (one,) = [c for c in now.claims if claims.results(c)]
+    now.claims.append(copy.deepcopy(one))
+    check("extended-twice" in rules(), "a second claim")
+    now.claims.pop()
+    claims.results(one).pop()
+    equal(rules(), {"extended-short"}, "a device less")
 
 
 @case

@@ -13,7 +13,7 @@ import urllib.parse
 
 import bed
 import world
-from pod_requests import requests_of
+from pod_requests import node_requests_of
 
 # What may have ended a Pod: its own doing, or an operation.
 OWN, DEADLINE, DELETED, SLURM = "own end", "deadline", "deletion", "Slurm"
@@ -74,7 +74,7 @@ class Observer:
         there = [p for p in self.pods.values()
                  if world.is_live(p) and p["spec"]["nodeName"] == node]
         for pod in there:
-            sums.update(requests_of(pod))
+            sums.update(node_requests_of(pod))
         for kind, amount in sums.items():
             if amount > self.allocatable[node].get(kind, 0):
                 self._tell(newest, f"bound to {node}, where live Pods then ask "

@@ -12,7 +12,7 @@ import bed
 import end_states
 import gangs
 import world as worlds
-from pod_requests import requests_of
+from pod_requests import node_requests_of, requests_of
 from world import is_live, is_over
 
 DRAIN_MARK = "slurmk8sd: "  # what the reason of the agent's own drains begins with
@@ -150,7 +150,7 @@ def overcommit(world):
         sums = collections.Counter()
         for pod in world.pods:
             if is_live(pod) and pod["spec"]["nodeName"] == name:
-                sums.update(requests_of(pod))
+                sums.update(node_requests_of(pod))
         there = worlds.allocatable(node)
         for kind, amount in sums.items():
             if amount > there.get(kind, 0):
@@ -221,7 +221,7 @@ def shared(world):
                 who.append(str(job))
         for pod in world.pods if who else ():
             if is_live(pod) and pod["spec"]["nodeName"] == name:
-                sums.update(requests_of(pod))
+                sums.update(node_requests_of(pod))
                 who.append(_name(pod))
         there = worlds.allocatable(node)
         for kind, amount in sums.items():
@@ -519,6 +519,28 @@ def extended_twice(world):
     for uid, names in made.items():
         if len(names) > 1:
             yield f"Pod {uid}", "it has " + " and ".join(sorted(names))
+
+
+@rule
+def extended_short(world):
+    """The claim for a live Pod's extended resources has as many devices as they
+    are."""
+    claims = {(c["metadata"]["namespace"], c["metadata"]["name"]): c
+              for c in world.claims}
+    for pod in _ours(world):
+        said = pod["status"].get("extendedResourceClaimStatus")
+        if not is_live(pod) or not said:
+            continue
+        claim = claims.get((pod["metadata"]["namespace"],
+                            said["resourceClaimName"]), {})
+        results = _allocation_of(claim).get("devices", {}).get("results", [])
+        for kind in {one["resourceName"] for one in said["requestMappings"]}:
+            requests = {one["requestName"] for one in said["requestMappings"]
+                        if one["resourceName"] == kind}
+            count = sum(one["request"] in requests for one in results)
+            if count < requests_of(pod).get(kind, 0):
+                yield (_name(pod), f"it asks for {requests_of(pod)[kind]} {kind}, "
+                       f"its claim has {count}")
 
 
 def _node_of(claim):

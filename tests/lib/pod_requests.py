@@ -52,3 +52,12 @@ def requests_of(pod):
     total = _larger(total, peak)
     total |= _of(spec)  # those of the whole Pod come first
     return _sum(total, _amounts(spec.get("overhead")))
+
+
+def node_requests_of(pod):
+    """Without the extended resources that a ResourceClaim gives it: of these the
+    Node has none to count."""
+    in_claim = {one["resourceName"] for one in pod.get("status", {}).get(
+        "extendedResourceClaimStatus", {}).get("requestMappings", [])}
+    return {name: amount for name, amount in requests_of(pod).items()
+            if name not in in_claim}
