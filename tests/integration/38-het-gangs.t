@@ -202,6 +202,23 @@ def scancel_of_one_component():
 
 
 @case
+def node_down():
+    """an administrator sets the node of one component DOWN: the Pods of both are
+    ended"""
+    create("het-down")
+    leader, small = wait_running("het-down")
+    (node,) = nodes_of(small)
+    bed.run("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=test")
+    try:
+        for name in names("het-down"):
+            bed.wait_phase(name, "Failed")
+        wait_states("het-down", "NODE_FAIL")  # slurmctld fails the other, too
+    finally:
+        bed.run("scontrol", "update", f"NodeName={node}", "State=RESUME")
+    equal(len(jobs_of("het-down")), 2, "jobs")
+
+
+@case
 def member_deleted_while_waiting():
     """a Pod deleted while the components wait: both are given back; the next Pod
     makes the gang whole"""
