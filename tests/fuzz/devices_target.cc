@@ -185,7 +185,8 @@ void extended(std::string_view input)
     DeviceClasses classes;
     for (const Json &item : json->items("classes")) {
         DeviceClass made = device_class_from(item, item.dump());
-        classes[made.name] = made;
+        if (!made.name.empty()) // the API server has none
+            classes[made.name] = made;
     }
     ExtendedNeeds needs = extended_needs(pod, classes, nullptr);
     promise(needs.why.empty());
