@@ -395,13 +395,17 @@ def nothing_left():
     """What must hold after each case, whatever it did. What must hold in the
     end, of everything, is in tests/invariants."""
     for node in json.loads(run("scontrol", "show", "nodes", "--json"))["nodes"]:
-        living = [p for p in pods()
-                  if p["metadata"].get("annotations", {}).get(NODE_ANNOTATION)
-                  == node["name"]
-                  and p["status"].get("phase") not in ("Succeeded", "Failed")]
-        if not living and node["alloc_cpus"]:
-            wait_for(f"node {node['name']} to be free",
-                     lambda: not allocated_cpus(node["name"]))
+        name = node["name"]
+        if node["alloc_cpus"]:  # perhaps to a Pod that is being bound
+            wait_for(f"node {name} to be free, or to have a Pod",
+                     lambda name=name: lives_on(name) or not allocated_cpus(name))
+
+
+def lives_on(slurm_node):
+    return any(
+        p["metadata"].get("annotations", {}).get(NODE_ANNOTATION) == slurm_node
+        and p["status"].get("phase") not in ("Succeeded", "Failed")
+        for p in pods())
 
 
 _leaves = ""  # why a script leaves what the checker would report
