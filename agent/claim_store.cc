@@ -65,16 +65,17 @@ void ClaimStore::hold(const ObjectKey &claim, const std::string &uid,
                       const std::vector<DeviceId> &devices,
                       Clock::time_point now)
 {
-    std::erase_if(held_, [&](const auto &entry) {
-        return entry.second.until <= now;
+    auto is_over = [&](const auto &device) { return device.second <= now; };
+    for (auto &[other, held] : held_)
+        std::erase_if(held.until, is_over);
+    std::erase_if(held_, [](const auto &entry) {
+        return entry.second.until.empty();
     });
     // What came of an earlier try, with other devices, may not have been told yet.
     Held &held = held_[uid];
     held.claim = claim;
-    held.until = now + hold_time;
     for (const DeviceId &device : devices)
-        if (!std::ranges::contains(held.devices, device))
-            held.devices.push_back(device);
+        held.until[device] = now + hold_time;
 }
 
 std::optional<std::string> ClaimStore::holder_of(const DeviceId &device,
@@ -86,8 +87,9 @@ std::optional<std::string> ClaimStore::holder_of(const DeviceId &device,
             if (uid != but_for_uid)
                 return holder.claim.str();
     for (const auto &[uid, held] : held_)
-        if (uid != but_for_uid && held.until > now &&
-            std::ranges::contains(held.devices, device))
+        if (auto found = held.until.find(device);
+            uid != but_for_uid && found != held.until.end() &&
+            found->second > now)
             return held.claim.str();
     return std::nullopt;
 }
@@ -103,9 +105,8 @@ std::set<std::string> ClaimStore::taken_in(const std::string &driver,
          ++at)
         names.insert(at->first.device);
     for (const auto &[uid, held] : held_)
-        for (const DeviceId &device : held.devices)
-            if (held.until > now && device.driver == driver &&
-                device.pool == pool)
+        for (const auto &[device, until] : held.until)
+            if (until > now && device.driver == driver && device.pool == pool)
                 names.insert(device.device);
     return names;
 }

@@ -65,8 +65,7 @@ class ClaimStore {
     };
     struct Held {
         ObjectKey claim;
-        std::vector<DeviceId> devices;
-        Clock::time_point until;
+        std::map<DeviceId, Clock::time_point> until;
     };
     void take_over_hold(const ResourceClaim &claim);
     void index(const ResourceClaim &claim);

@@ -112,9 +112,11 @@ TEST_CASE("what was held for an earlier try is held on")
 
     CHECK(store.holder_of(gpu, "", now + seconds(1)) == "default/c");
     CHECK(store.holder_of(other, "", now + seconds(1)) == "default/c");
+    CHECK_FALSE(store.holder_of(gpu, "", now + ClaimStore::hold_time));
+    CHECK(store.holder_of(other, "", now + ClaimStore::hold_time));
 
     store.release_hold("uid-of-c");
-    CHECK_FALSE(store.holder_of(gpu, "", now + seconds(1)));
+    CHECK_FALSE(store.holder_of(other, "", now + seconds(2)));
 }
 
 TEST_CASE("a device in two claims is noticed")
