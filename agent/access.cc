@@ -85,6 +85,13 @@ constexpr Right table[] = {
     {Feature::sbatch, "create", "", "pods", "", Where::batch_namespace},
     {Feature::sbatch, "create", "", "secrets", "", Where::batch_namespace},
     {Feature::sbatch, "delete", "", "secrets", "", Where::batch_namespace},
+    {Feature::sbatch_srun, "create", "", "services", "",
+     Where::batch_namespace},
+    {Feature::sbatch_srun, "get", "", "services", "", Where::batch_namespace},
+    {Feature::sbatch_srun, "create", "", "configmaps", "",
+     Where::batch_namespace},
+    {Feature::sbatch_srun, "get", "", "configmaps", "",
+     Where::batch_namespace},
 };
 
 constexpr std::uint32_t answer_bit = 1u << 31;
@@ -134,6 +141,8 @@ const char *feature_name(Feature feature)
         return "extended-resources";
     case Feature::sbatch:
         return "sbatch";
+    case Feature::sbatch_srun:
+        return "sbatch-srun";
     }
     return "unknown";
 }
@@ -146,6 +155,8 @@ std::string feature_manifest(Feature feature)
         feature = Feature::pod_groups;
     if (feature == Feature::extended_resources)
         feature = Feature::devices;
+    if (feature == Feature::sbatch_srun)
+        feature = Feature::sbatch;
     return std::string("contribs/kubernetes/components/") +
            feature_name(feature);
 }

@@ -32,7 +32,8 @@ enum class Feature : std::uint8_t {
     jobset_size,
     devices,
     extended_resources,
-    sbatch // asked about only where k8s.conf has SbatchNamespace
+    sbatch, // asked about only where k8s.conf has SbatchNamespace
+    sbatch_srun // likewise
 };
 
 inline constexpr std::array all_features{Feature::base, Feature::nodes_patch,
@@ -42,7 +43,8 @@ inline constexpr std::array all_features{Feature::base, Feature::nodes_patch,
                                          Feature::jobset_size,
                                          Feature::devices,
                                          Feature::extended_resources,
-                                         Feature::sbatch};
+                                         Feature::sbatch,
+                                         Feature::sbatch_srun};
 
 // The name of its component, such as "nodes-patch"; "base".
 const char *feature_name(Feature feature);

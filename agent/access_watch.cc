@@ -84,8 +84,23 @@ void AccessWatch::run(std::stop_token stop)
             log_error("our rights were not asked", {{"err", e.what()}});
             delay = access_interval_lacking;
         }
-        wait_for(delay, stop);
+        wait(delay, stop);
     }
+}
+
+void AccessWatch::ask_now()
+{
+    std::lock_guard lock(mutex_);
+    now_ = true;
+    changed_.notify_all();
+}
+
+void AccessWatch::wait(std::chrono::milliseconds delay,
+                       const std::stop_token &stop)
+{
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, stop, delay, [this] { return now_; });
+    now_ = false;
 }
 
 } // namespace bridge

@@ -7,8 +7,10 @@
 #include "agent/access.h"
 
 #include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -36,13 +38,20 @@ class AccessWatch {
     AccessWatch(HttpEndpoint endpoint, const Conf &conf, Access &access,
                 std::function<void(AccessNews)> news);
 
+    // Asks once more at once, as after a SIGHUP. From any thread.
+    void ask_now();
+
   private:
     void run(std::stop_token stop);
+    void wait(std::chrono::milliseconds delay, const std::stop_token &stop);
 
     HttpEndpoint endpoint_;
     const Conf conf_;
     Access &access_;
     std::function<void(AccessNews)> news_;
+    std::mutex mutex_;
+    std::condition_variable_any changed_;
+    bool now_ = false;
     std::jthread thread_; // last: it uses all of the above
 };
 

@@ -5,12 +5,13 @@
 #include "agent/act_end.h"
 #include "agent/act_extended.h"
 #include "agent/act_gang.h"
+#include "agent/act_remake.h"
+#include "agent/batch_place.h"
 #include "agent/gang_key.h"
 #include "agent/gang_shapes.h"
 #include "agent/het_job.h"
 #include "agent/job_requests.h"
 #include "agent/translate.h"
-#include "agent/words.h"
 #include "common/names.h"
 
 #include <algorithm>
@@ -76,6 +77,8 @@ struct Actor {
         auto job = slurm().load(look.job);
         if (!job)
             return std::unexpected(job.error());
+        if (is_told_of_others(gang, *job))
+            return take_name_off(gang, *job, slurm());
         Looked looked{std::move(*job)};
         if (looked.job.state == JobState::node_fail) {
             auto nodes = slurm().load_nodes();
@@ -153,6 +156,8 @@ struct Actor {
 
     Result<Outcome> operator()(const Bind &bind) const
     {
+        if (auto placed = check_placed(gang, context); !placed)
+            return std::unexpected(placed.error());
         if (gang.grouped) {
             if (auto bound = bind_seats(gang, bind, kube()); !bound)
                 return std::unexpected(bound.error());
@@ -186,22 +191,17 @@ struct Actor {
             });
             if (holds.empty())
                 continue;
-            if (auto done = release_unless_bound(*known, holds); !done)
+            if (auto unbound = check_unbound(*known, kube()); !unbound)
+                return std::unexpected(unbound.error());
+            if (auto done = release_claims(*known, holds, kube()); !done)
                 return std::unexpected(done.error());
         }
         return Done{};
     }
 
-    // The list may be late: what a Pod lives with is never taken from it.
-    Result<> release_unless_bound(const Pod &known,
-                                  const std::vector<ClaimHold> &holds) const
+    Result<Outcome> operator()(const Remake &) const
     {
-        auto pod = kube().get_pod(known.key);
-        if (!pod && pod.error().code != Code::not_found)
-            return std::unexpected(pod.error());
-        if (pod && pod->uid == known.uid && pod->bound())
-            return fail(Code::conflict, "the Pod has been bound");
-        return release_claims(known, holds, kube());
+        return take_pods_away(gang, slurm(), kube());
     }
 
     Result<Outcome> operator()(const Complete &complete) const
@@ -377,7 +377,10 @@ struct Actor {
         auto job = slurm().load(ref);
         // Its gang was split: see Split.
         bool of_gang = job && names_gang(pod, job->tag.uid);
-        if (of_gang && !is_ended(job->state))
+        // Nor is it a worker's any more: see Remake.
+        bool without_pod = job && job->tag.uid.empty() &&
+                           !job->tag.script.empty() && is_worker(pod);
+        if ((of_gang || without_pod) && !is_ended(job->state))
             return std::nullopt;
         if (job && !job->tag.uid.empty() && job->tag.uid != gang.uid &&
             !of_gang)

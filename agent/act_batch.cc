@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/act_batch.h"
 
+#include "agent/act_batch_pods.h"
+#include "agent/batch_array.h"
+#include "agent/batch_het.h"
 #include "agent/batch_launcher.h"
-#include "agent/batch_pod.h"
+#include "agent/batch_srun.h"
+#include "agent/gang_key.h"
+#include "agent/het_job.h"
 #include "agent/output_name.h"
+#include "agent/srun_map.h"
 #include "agent/user_groups.h"
 #include "common/batch_names.h"
 #include "common/batch_options.h"
+#include "common/log.h"
 
 #include <algorithm>
 #include <utility>
@@ -56,17 +63,6 @@ Result<BatchScript> read_script(const BatchJob &batch, const ScriptDir &scripts,
     return script;
 }
 
-// What is said of the Namespace, of our rights there, or by libslurm, is for the
-// administrator: no job fails of it.
-template <class T> Result<T> not_jobs_fault(Result<T> answer)
-{
-    if (!answer && (answer.error().code == Code::not_found ||
-                    answer.error().code == Code::rejected ||
-                    answer.error().code == Code::denied))
-        answer.error().code = Code::busy;
-    return answer;
-}
-
 std::unexpected<Error> by_slurm(Error error)
 {
     if (error.code == Code::rejected || error.code == Code::denied)
@@ -74,88 +70,95 @@ std::unexpected<Error> by_slurm(Error error)
     return std::unexpected(std::move(error));
 }
 
-// The one that an earlier try has made, whose answer was lost, or for which a
-// crash of slurmctld has lost the job's tag. Code::not_found: there is none.
-Result<Pod> find_pod(const BatchMark &mark, const std::string &ns, Kube &kube)
-{
-    auto there = kube.get_pod({ns, batch_pod_name(mark)});
-    if (!there && there.error().code == Code::denied)
-        there.error().code = Code::busy; // we lack the right
-    if (there && batch_mark(*there) != mark)
-        return fail(Code::rejected,
-                    "another Pod has the name " + there->key.str());
-    if (there && there->deleting)
-        return fail(Code::rejected, "somebody deletes its Pod");
-    return there;
-}
-
-Result<Pod> make_pod(const std::string &body, const BatchMark &mark,
-                     const std::string &ns, Kube &kube,
-                     const BatchContext &context)
-{
-    auto made = kube.create_pod(ns, body);
-    if (made)
-        context.taken.set({context.conf, ns, body});
-    if (!made && made.error().code == Code::rejected)
-        made.error().code = Code::denied; // by the template's fault, maybe
-    if (!made && made.error().code == Code::not_found)
-        made.error().code = Code::busy; // there is no such Namespace
-    if (made || made.error().code != Code::conflict)
-        return made;
-    auto there = find_pod(mark, ns, kube);
-    if (!there && there.error().code == Code::not_found)
-        there.error().code = Code::busy; // it has just gone: made anew
-    return there;
-}
-
-bool has_run(const Pod &pod)
-{
-    return pod.bound() || pod.terminal();
-}
-
-// A job whose script is gone may have run: which namespace it chose is not known
-// any more. Code::not_found: no such Pod has run.
-Result<Pod> find_run_pod(const BatchMark &mark, const Conf &conf, Kube &kube)
-{
-    std::vector<std::string> all = conf.batch_namespaces;
-    all.insert(all.begin(), conf.batch_namespace);
-    for (const std::string &ns : all) {
-        auto there = find_pod(mark, ns, kube);
-        if (there ? has_run(*there) : there.error().code != Code::not_found)
-            return there;
-    }
-    return fail(Code::not_found, "no Pod has run");
-}
-
-std::string launcher_of(const BatchJob &batch, const BatchScript &script,
-                        const BatchUser &user, const std::string &cluster)
+std::string launcher_of(const BatchJob &batch,
+                        const std::vector<BatchJob> &components,
+                        const BatchScript &script, const BatchUser &user,
+                        const std::string &cluster)
 {
     const Job &job = batch.job;
     OutputFacts facts{job.ref, batch.name, user.name,
                       job.nodes.empty() ? std::string() : job.nodes.front(),
-                      script.work_dir};
+                      script.work_dir, batch.array};
     auto file = [&](const std::string &pattern) {
         return BatchOutput{expand_output(pattern, facts), true};
     };
     BatchOutput output = file(script.output);
     if (script.output.empty())
-        output = {expand_output(names::batch_output, facts), false};
+        output = {expand_output(batch.array ? names::batch_array_output
+                                            : names::batch_output,
+                                facts),
+                  false};
     BatchOutput error = script.error.empty() ? output : file(script.error);
     for (BatchOutput *one : {&output, &error})
         if (one->path == "/dev/null") // kubectl logs has it all the same
             *one = {};
-    return batch_launcher(script, batch_variables(batch, user, cluster), output,
-                          error);
+    std::vector<std::string> variables =
+        batch_variables(components.front(), user, cluster);
+    for (std::string &one : het_variables(components))
+        variables.push_back(std::move(one));
+    if (batch.array)
+        for (std::string &one : array_variables(*batch.array, script.array))
+            variables.push_back(std::move(one));
+    return batch_launcher(script, variables, output, error,
+                          expand_output(script.input, facts), names::srun_mount);
 }
 
-// With its Secret. One that was bound had that, and may have no file any more.
+// A refusal that stays is for the job's user: srun says it. One that passes must
+// not cost a job its srun. Jobs of one node may be very many: these do not wait
+// each for itself to see whether it stays.
+Result<SrunOffer> srun_for(const std::string &ns, bool several, Kube &kube,
+                           const BatchContext &context)
+{
+    SrunMaps &maps = context.srun_maps;
+    if (auto why = maps.refused(ns, context.srun.now); why && !several)
+        return SrunOffer{.why_not = std::move(*why)};
+    auto offer = offer_srun(ns, several, kube, context.srun, maps);
+    if (offer || !is_refusal(offer.error()) || !context.settled)
+        return not_jobs_fault(std::move(offer));
+    log_warning("the Pods of batch jobs get no srun",
+                {{"Namespace", ns}, {"err", offer.error().message}});
+    maps.refuse(ns, offer.error().message, context.srun.now);
+    return SrunOffer{.why_not = offer.error().message};
+}
+
+// The same whenever it is asked for: a kubelet may have read it already.
+Result<std::string> step_key(const BatchParts &parts)
+{
+    Result<std::string> key =
+        parts.script.step_key.empty()
+            ? new_step_key()
+            : step_key_of(parts.script.step_key, batch_pod_name(parts.mark));
+    if (key && key->empty())
+        key = fail(Code::busy, "no key can be made");
+    return key;
+}
+
+// What "srun" says where there is none, and of several nodes the key of their
+// Pods. A kubelet waits for all that a Pod names, so it is there in any case.
+Result<StepSecret> step_secret(const BatchParts &parts,
+                               const BatchContext &context)
+{
+    auto offer = srun_on(parts, 0, context);
+    StepSecret step{.no_srun = no_srun_script(offer ? offer->why_not : "")};
+    if (parts.batch.job.nodes.size() < 2)
+        return step;
+    auto key = step_key(parts);
+    if (!key)
+        return std::unexpected(key.error());
+    step.key = std::move(*key);
+    return step;
+}
+
+// That of the script, with its Secret, and the workers before that. One that was
+// bound had them, and may have no file any more: nor may the key of its Pods
+// change.
 Result<Pod> pod_with_secret(const BatchJob &batch, const BatchMark &mark,
                             Kube &kube, const BatchContext &context)
 {
     const Conf &conf = *context.conf;
     auto script = read_script(batch, context.scripts, conf);
     if (!script) {
-        auto there = find_run_pod(mark, conf, kube);
+        auto there = find_run_pod(mark, kube, context);
         if (there || there.error().code != Code::not_found)
             return there;
         return std::unexpected(script.error());
@@ -163,21 +166,48 @@ Result<Pod> pod_with_secret(const BatchJob &batch, const BatchMark &mark,
     auto user = look_up_user(batch.user_id, batch.group_id);
     if (!user)
         return std::unexpected(user.error());
-    auto body = batch_pod_body(batch, *script, *user, mark, conf);
-    if (!body)
-        return std::unexpected(body.error());
-    auto pod = make_pod(*body, mark, batch_namespace_of(*script, conf), kube,
-                        context);
+    auto components = load_components(batch, context.slurm);
+    if (!components)
+        return by_slurm(components.error());
+    BatchParts parts{batch, *script, *user, mark, *components};
+    bool several = batch.job.nodes.size() > 1;
+    auto srun =
+        srun_for(batch_namespace_of(*script, conf), several, kube, context);
+    if (!srun)
+        return std::unexpected(srun.error());
+    parts.srun = std::move(*srun);
+    auto pod = make_pod_on(parts, 0, {}, kube, context);
     if (!pod || has_run(*pod))
         return pod;
+    if (several) {
+        auto bound = make_others(parts, *pod, kube, context);
+        if (!bound)
+            return std::unexpected(bound.error());
+        if (*bound)
+            return pod;
+    }
+    auto step = step_secret(parts, context);
+    if (!step)
+        return std::unexpected(step.error());
     add_login(*script, *user);
     std::string launcher =
-        launcher_of(batch, *script, *user, context.cluster);
+        launcher_of(batch, *components, *script, *user, context.cluster);
     if (auto put = not_jobs_fault(kube.put_secret(
-            pod->key, batch_secret_body(*pod, launcher, script->script)));
+            pod->key,
+            batch_secret_body(*pod, launcher, script->script, *step)));
         !put)
         return std::unexpected(put.error());
     return pod;
+}
+
+// Of all components. The leader's last: by that it is a gang.
+Result<> set_tags(const Job &job, Slurm &slurm)
+{
+    auto refs = refs_of(job);
+    for (auto ref = refs.rbegin(); ref != refs.rend(); ref++)
+        if (auto said = slurm.set_tag(*ref, job.tag); !said)
+            return said;
+    return {};
 }
 
 } // namespace
@@ -200,19 +230,26 @@ Result<Job> make_batch_pod(JobRef ref, Kube &kube, const BatchContext &context)
     if (!batch)
         return by_slurm(batch.error());
     Job &job = batch->job;
-    if (!is_allocated(job.state) || !job.tag.uid.empty())
+    if (!is_whole(job) && !is_ended(job.state))
+        return fail(Code::not_found, "Slurm has refused, or lost, other "
+                                     "components of the heterogeneous job");
+    if (!is_allocated(job.state) || job.nodes.empty() || !job.tag.uid.empty())
         return std::move(job);
     if (context.conf->batch_namespace.empty()) // any more
         return fail(Code::busy, "k8s.conf has no SbatchNamespace");
     if (context.scripts.path().empty())
         return fail(Code::busy, "slurm.conf's StateSaveLocation is not known");
-    auto pod = pod_with_secret(*batch, {ref, job.tag.script}, kube, context);
+    auto pod = pod_with_secret(*batch, {ref, job.tag.script, batch->array}, kube,
+                               context);
     if (!pod)
         return std::unexpected(pod.error());
+    bool several = job.nodes.size() > 1 && pod->gang;
     job.tag.gang = pod->key.str();
-    job.tag.uid = pod->uid;
+    job.tag.uid = several ? pod->gang->uid : pod->uid;
+    job.tag.first = several ? pod->uid : std::string();
     job.tag.generation = 0;
-    if (auto said = context.slurm.set_tag(ref, job.tag); !said)
+    job.tag.components = static_cast<std::uint32_t>(job.components.size());
+    if (auto said = set_tags(job, context.slurm); !said)
         return by_slurm(said.error()); // it has ended: seen next time
     return std::move(job);
 }
@@ -225,7 +262,8 @@ Result<Job> make_late_batch_pod(JobRef ref, Kube &kube,
     };
     auto now = make_batch_pod(ref, kube, context);
     auto taken = context.taken.get();
-    if (!is_denied(now) || !taken || taken->conf != context.conf ||
+    bool gave_back = !now && now.error().retry_after.count() != 0;
+    if (!is_denied(now) || gave_back || !taken || taken->conf != context.conf ||
         !kube.try_pod(taken->ns, taken->body))
         return now;
     now = make_batch_pod(ref, kube, context);
@@ -239,8 +277,8 @@ Result<> tidy_batch_pod(const Pod &pod, Kube &kube, const ScriptDir &scripts)
     auto mark = batch_mark(pod);
     if (!mark || !scripts.may_exist(mark->script))
         return {};
-    if (auto gone = kube.delete_secret(pod.key); !gone)
-        return gone;
+    if (auto gone = kube.delete_secret(pod.key); !gone || mark->array)
+        return gone; // others of the array may need the file: ScriptSweep
     return scripts.remove(mark->script);
 }
 

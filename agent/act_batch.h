@@ -2,14 +2,18 @@
 // A batch job gets its Pod, and loses what was kept for it: blocking, on a
 // worker, and safe to repeat at whatever point it was cut off. In this order:
 //
+//   a ConfigMap    srun, once for all jobs of a namespace
 //   the Pod        by a name that follows from the job, bound to no node
+//   its workers    of a job of several nodes, likewise; owned by that Pod
+//   a Service      of such a job, owned by a worker: by which they resolve
 //   the Secret     owned by that Pod, so that it goes with it
 //   the job's tag  names the Pod's uid: from here on it is a gang like others
 //
-// Until the tag is written nobody binds the Pod, so no kubelet looks for the
+// Until the tag is written nobody binds a Pod, so no kubelet looks for the
 // Secret before it is there.
 #pragma once
 
+#include "agent/act_batch_srun.h"
 #include "agent/batch_job.h"
 #include "agent/kube_api.h"
 #include "agent/mailbox.h"
@@ -50,12 +54,20 @@ struct BatchContext {
     ScriptDir scripts;
     std::string cluster; // its name
     TakenPod &taken;
+    SrunMaps &srun_maps;
+    SrunContext srun{};
+    // The agent has heard by now which jobs slurmctld has lost.
+    bool settled = false;
+    // The job has waited long enough with a part of its Pods: where not all can be
+    // made it gives back those that are there.
+    bool give_back = false;
 };
 
 // The job with the tag that it has now: without a uid when it has no node, or has
 // ended, and so gets no Pod. Code::not_found: there is no such job; rejected: in
 // words for its owner, why it never gets a Pod; denied: the API server refuses
-// this Pod, and maybe all. Whatever else goes wrong may have to do with all jobs.
+// this Pod, and maybe all; with retry_after when Pods were given back. Whatever
+// else goes wrong may have to do with all jobs.
 Result<Job> make_batch_pod(JobRef ref, Kube &kube,
                            const BatchContext &context);
 
@@ -65,8 +77,9 @@ Result<Job> make_batch_pod(JobRef ref, Kube &kube,
 Result<Job> make_late_batch_pod(JobRef ref, Kube &kube,
                                 const BatchContext &context);
 
-// What is left of a job whose Pod is over: the Secret and then the script's file.
-// Where that is not there any more, it has been done.
+// What is left of a job whose Pod is over: the Secret and then the script's file,
+// which an array has until the last of its jobs has ended. Where that is not
+// there any more, it has been done.
 Result<> tidy_batch_pod(const Pod &pod, Kube &kube, const ScriptDir &scripts);
 
 // A file that no job has named for so long is nobody's: its job was refused

@@ -4,6 +4,7 @@
 #include "agent/act_extended.h"
 #include "agent/claim_allocation.h"
 #include "agent/words.h"
+#include "common/json.h"
 
 #include <algorithm>
 #include <chrono>
@@ -11,6 +12,7 @@
 #include <functional>
 #include <random>
 #include <thread>
+#include <utility>
 
 namespace bridge {
 
@@ -46,7 +48,12 @@ bool read_again(const Result<> &said)
 // was read, which says what is wrong, or writes.
 class Writer {
   public:
-    Writer(ObjectKey key, Kube &kube) : key_(std::move(key)), kube_(kube) {}
+    // text is what the claim was like, if that is known: a write to one that has
+    // changed since is refused by its resourceVersion, and it is read then.
+    Writer(ObjectKey key, Kube &kube, std::string text = {})
+        : key_(std::move(key)), kube_(kube), text_(std::move(text))
+    {
+    }
 
     // A conflict that step() itself finds is final.
     Result<> run(const std::function<Result<>(Writer &)> &step)
@@ -54,7 +61,7 @@ class Writer {
         for (int attempt = 0; attempt < tries; attempt++) {
             if (attempt > 0)
                 pause(attempt);
-            auto read = kube_.read_claim(key_);
+            auto read = begin();
             if (!read)
                 return fail(certain(read.error()), "read ResourceClaim=" +
                                                        key_.str());
@@ -84,6 +91,16 @@ class Writer {
     }
 
   private:
+    Result<ClaimText> begin()
+    {
+        std::string text = std::exchange(text_, {});
+        auto json = Json::parse(text);
+        if (!json)
+            return kube_.read_claim(key_);
+        ResourceClaim claim = resource_claim_from(*json, text);
+        return ClaimText{std::move(claim), std::move(text)};
+    }
+
     // What is not known is looked up: for who comes later it is certain that
     // there is something to be done again.
     static Error certain(Error error)
@@ -105,6 +122,7 @@ class Writer {
 
     ObjectKey key_;
     Kube &kube_;
+    std::string text_;
     ClaimText now_;
     Result<> wrote_; // the last write, as the API server answered it
 };
@@ -209,7 +227,7 @@ Result<> reserve_claims(const Pod &pod, const std::vector<ClaimPlan> &claims,
         auto plan = with_claim_made(planned, pod, kube);
         if (!plan)
             return std::unexpected(plan.error());
-        auto said = Writer(plan->key, kube).run([&](Writer &writer) {
+        auto said = Writer(plan->key, kube, plan->text).run([&](Writer &writer) {
             return reserve_one(writer, pod, *plan, node);
         });
         if (!said)
@@ -232,6 +250,16 @@ Result<Outcome> prepare_claims(const Pod &pod,
     if (!*told)
         return ClaimsRefused{no_extended_gate_words(), node, true};
     return Done{};
+}
+
+Result<> check_unbound(const Pod &pod, Kube &kube)
+{
+    auto now = kube.get_pod(pod.key);
+    if (!now && now.error().code != Code::not_found)
+        return std::unexpected(now.error());
+    if (now && now->uid == pod.uid && now->bound())
+        return fail(Code::conflict, "the Pod has been bound");
+    return {};
 }
 
 Result<> release_claims(const Pod &pod, const std::vector<ClaimHold> &claims,

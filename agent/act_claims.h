@@ -28,6 +28,10 @@ Result<Outcome> prepare_claims(const Pod &pod,
                                const std::vector<ClaimPlan> &claims,
                                const std::string &node, Kube &kube);
 
+// Asks, as a list may be late: what a Pod lives with is never taken from it.
+// Success also where the Pod has gone; Code::conflict when it has been bound.
+Result<> check_unbound(const Pod &pod, Kube &kube);
+
 // The Pod has not been bound, and uses none of these any more: one without
 // another consumer has no devices then, and no finalizer, and goes where it was
 // made for that Pod.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/act_end.h"
 
+#include "agent/batch_place.h"
 #include "agent/words.h"
 
 #include <ranges>
@@ -44,10 +45,22 @@ Result<> end_pod(const Pod &pod, const EndPods &ending, Kube &kube)
     if (ending.state == JobState::preempted)
         if (auto evicted = kube.evict_pod(pod); evicted || try_later(evicted))
             return evicted;
+    if (is_worker(pod)) // whose log says nothing
+        return kube.delete_pod(pod);
     auto expired = kube.expire_pod(pod);
     if (expired || try_later(expired))
         return expired;
     return kube.delete_pod(pod); // which knows whether it is gone
+}
+
+// Not since anything went wrong with it: see decide_batch().
+bool ends_with_script(const Complete &complete, const Gang &gang)
+{
+    if (gang.grouped || !gang.batch_gone || gang.pods.empty())
+        return false;
+    const Pod &pod = *gang.pods.front();
+    return is_worker(pod) && !pod.terminal() && complete.status == 0 &&
+           complete.why.empty();
 }
 
 } // namespace
@@ -78,12 +91,36 @@ Result<Outcome> fail_pods(const Gang &gang, const FailPods &failing, Kube &kube)
         bool bound = gang.grouped && pod->bound();
         if (pod->terminal() || pod->deleting || bound)
             continue;
+        if (is_worker(*pod)) {
+            if (auto gone = kube.delete_pod(*pod); !gone)
+                return std::unexpected(gone.error());
+            continue;
+        }
         if (auto failed = kube.fail_pod(*pod, reason, words); !failed)
             return std::unexpected(failed.error());
         (void)kube.post_event(
             *pod, {PodEvent::Type::warning, reason, "Scheduling", words});
     }
     return Done{};
+}
+
+Result<> check_script_over(const Action &action, const Gang &gang, Kube &kube)
+{
+    const auto *complete = std::get_if<Complete>(&action);
+    if (!complete || !ends_with_script(*complete, gang))
+        return {};
+    const Pod &worker = *gang.pods.front();
+    auto mark = batch_mark(worker);
+    auto place = batch_place(worker);
+    if (!mark || !place)
+        return {};
+    auto script = kube.get_pod({worker.key.ns, batch_pod_name(*mark)});
+    if (!script && script.error().code != Code::not_found)
+        return std::unexpected(script.error());
+    if (script && script->uid == place->first && !script->terminal())
+        return fail(Code::busy,
+                    "the Pod of its script is in no list, but it is there");
+    return {};
 }
 
 } // namespace bridge

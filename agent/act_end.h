@@ -13,4 +13,9 @@ Result<Outcome> end_pods(const Gang &gang, const EndPods &ending, Kube &kube);
 // Pods that wait, and whose job was ended on purpose, become Failed.
 Result<Outcome> fail_pods(const Gang &gang, const FailPods &failing, Kube &kube);
 
+// A worker that has a job of its own ends once the Pod of its script is over. A
+// list may lack that one though it is there, so the API server is asked: then
+// Code::busy. Any other Action may be carried out.
+Result<> check_script_over(const Action &action, const Gang &gang, Kube &kube);
+
 } // namespace bridge

@@ -5,6 +5,7 @@
 #include "agent/extended_claim.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace bridge {
 
@@ -35,6 +36,7 @@ Result<ClaimPlan> with_claim_made(const ClaimPlan &plan, const Pod &pod,
                     "the ResourceClaim " + plan.key.name +
                         " is not what its extended resources need");
     made.uid = claim->claim.uid;
+    made.text = std::move(claim->text);
     return made;
 }
 
@@ -57,12 +59,8 @@ Result<> remove_extended(const Pod &pod, Kube &kube)
 {
     if (pod.extended.empty())
         return {};
-    // The list may be late: what a Pod lives with is never taken from it.
-    auto now = kube.get_pod(pod.key);
-    if (!now && now.error().code != Code::not_found)
-        return std::unexpected(now.error());
-    if (now && now->uid == pod.uid && now->bound())
-        return fail(Code::conflict, "the Pod has been bound");
+    if (auto unbound = check_unbound(pod, kube); !unbound)
+        return unbound;
     ObjectKey key = extended_claim_key(pod);
     auto there = kube.read_claim(key);
     if (!there && (there.error().code == Code::not_found ||

@@ -48,6 +48,13 @@ std::vector<ClaimPlan> claims_of(const Pod &pod, const Bind &bind)
 
 } // namespace
 
+Result<> check_placed(const Gang &gang, const ActContext &context)
+{
+    if (gang.batch && context.slurmctld_left())
+        return fail(Code::busy, "slurmctld went away: the job is read again");
+    return {};
+}
+
 Result<Outcome> reserve_seats(const Gang &gang, const Bind &bind, Kube &kube)
 {
     std::optional<ClaimsRefused> refused; // the first that was
@@ -99,11 +106,18 @@ Result<std::optional<Pod>> find_member(const Gang &gang, Kube &kube)
             return known->uid == pod.uid;
         });
     };
+    // That of a batch job counts also when it is over, and is an earlier job's
+    // while it lives by that.
+    bool batch = !gang.job->tag.script.empty();
+    auto is_first = [&](const Pod &pod) {
+        bool counts = batch ? pod.terminal() || !binder_of(pod)
+                            : !pod.terminal();
+        return counts && pod.uid == gang.job->tag.first;
+    };
     auto member = std::ranges::find_if(*pods, [&](const Pod &pod) {
-        return names_gang(pod, gang.uid) && !pod.terminal() &&
-               !is_known(pod) &&
-               (bound_by(pod, *gang.job) ||
-                pod.uid == gang.job->tag.first);
+        bool lives_by_it = !pod.terminal() && bound_by(pod, *gang.job);
+        return names_gang(pod, gang.uid) && !is_known(pod) &&
+               (lives_by_it || is_first(pod));
     });
     if (member == pods->end())
         return std::nullopt;

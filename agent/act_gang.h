@@ -10,6 +10,11 @@
 
 namespace bridge {
 
+// Before anything is written for the nodes of its job. Code::busy: slurmctld went
+// away since that was decided, and may have placed a batch job anew, of whose nodes
+// its script is told.
+Result<> check_placed(const Gang &gang, const ActContext &context);
+
 // What the claims of the Pods that have a seat need, of all before any is bound.
 // Returns the first error, and goes on after it as bind_seats() does; what is
 // reserved stays so.
@@ -22,7 +27,8 @@ Result<Outcome> reserve_seats(const Gang &gang, const Bind &bind, Kube &kube);
 Result<> bind_seats(const Gang &gang, const Bind &bind, Kube &kube);
 
 // A Pod that no list has shown, and that has not ended: one that the gang's job
-// has bound, or the one for which it was asked for.
+// has bound, or the one for which it was asked for. Of a batch job's that one also
+// when it has ended, and not while it lives by another job.
 Result<std::optional<Pod>> find_member(const Gang &gang, Kube &kube);
 
 } // namespace bridge

@@ -3,8 +3,9 @@
 
 #include "common/batch_names.h"
 #include "common/batch_script.h"
+#include "common/text.h"
 
-#include <charconv>
+#include <string_view>
 
 namespace bridge {
 
@@ -16,34 +17,49 @@ constexpr std::size_t name_letters = 8; // of the script's name: ids are reused
 
 std::string encode(const BatchMark &mark)
 {
-    return std::to_string(mark.job.id) + " " + mark.job.sluid.str() + " " +
-           mark.script;
+    std::string text = std::to_string(mark.job.id) + " " +
+                       mark.job.sluid.str() + " " + mark.script;
+    if (mark.array)
+        text += " " + std::to_string(mark.array->job) + "_" +
+                std::to_string(mark.array->task);
+    return text;
 }
 
 std::optional<BatchMark> batch_mark(const Pod &pod)
 {
-    std::string text = pod.annotation(names::batch_annotation);
-    std::size_t first = text.find(' ');
-    std::size_t second = text.find(' ', first == text.npos ? 0 : first + 1);
-    if (first == text.npos || second == text.npos)
+    std::string annotation = pod.annotation(names::batch_annotation);
+    std::string_view text = annotation;
+    auto id = whole_number<JobId>(next_part(text, ' '));
+    auto sluid = Sluid::parse(next_part(text, ' '));
+    bool array = text.contains(' ');
+    std::string_view script = next_part(text, ' ');
+    if (!id || !sluid || !is_script_name(script))
         return std::nullopt;
-    BatchMark mark;
-    auto [end, error] =
-        std::from_chars(text.data(), text.data() + first, mark.job.id);
-    auto sluid = Sluid::parse(
-        std::string_view(text).substr(first + 1, second - first - 1));
-    mark.script = text.substr(second + 1);
-    if (error != std::errc() || end != text.data() + first || !sluid ||
-        !is_script_name(mark.script))
+    BatchMark mark{{*id, *sluid}, std::string(script)};
+    if (!array)
+        return mark;
+    auto job = whole_number<JobId>(next_part(text, '_'));
+    auto task = whole_number<std::uint32_t>(text);
+    if (!job || !task)
         return std::nullopt;
-    mark.job.sluid = *sluid;
+    mark.array = ArrayTask{*job, *task};
     return mark;
+}
+
+bool is_same_task(const BatchMark &one, const BatchMark &other)
+{
+    return one.array && one.array == other.array && one.script == other.script;
 }
 
 std::string batch_pod_name(const BatchMark &mark)
 {
-    return "job-" + std::to_string(mark.job.id) + "-" +
-           mark.script.substr(0, name_letters);
+    std::string name = "job-";
+    if (mark.array)
+        name += std::to_string(mark.array->job) + "-" +
+                std::to_string(mark.array->task);
+    else
+        name += std::to_string(mark.job.id);
+    return name + "-" + mark.script.substr(0, name_letters);
 }
 
 } // namespace bridge

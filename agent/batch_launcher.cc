@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/batch_launcher.h"
 
+#include "agent/batch_limits.h"
 #include "agent/batch_pod.h"
+#include "agent/batch_warning.h"
 #include "common/batch_names.h"
+#include "common/variable_name.h"
 
 #include <algorithm>
 
@@ -10,25 +13,15 @@ namespace bridge {
 
 namespace {
 
-// One word of a shell, whatever is in it.
-std::string shell_word(std::string_view text)
-{
-    std::string word = "'";
-    for (char c : text) {
-        if (c == '\'')
-            word += "'\\''";
-        else
-            word += c;
-    }
-    return word + "'";
-}
-
 // Of the host where sbatch ran, or of slurmd: not for a container.
 bool stays_behind(std::string_view name)
 {
     constexpr std::string_view of_host[] = {
         "PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "HOSTNAME", "PWD", "OLDPWD",
-        "SHLVL", "_", "TMPDIR", "SLURM_UMASK", "SLURM_PRIO_PROCESS"};
+        "SHLVL", "_", "TMPDIR", "SLURM_UMASK",
+        "SLURM_TASK_PID", "SLURM_CONF",
+        "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
+        "ZE_AFFINITY_MASK", "SLURM_JOB_GPUS", "SLURM_GPUS_ON_NODE"};
     constexpr std::string_view prefixes[] = {
         "SLURM_RLIMIT_", "SLURM_SPANK_", "_SLURM_SPANK_OPTION_"};
     // env(1) would take it for an option.
@@ -37,11 +30,6 @@ bool stays_behind(std::string_view name)
            std::ranges::any_of(prefixes, [&](std::string_view prefix) {
                return name.starts_with(prefix);
            });
-}
-
-std::string_view name_of(std::string_view entry)
-{
-    return entry.substr(0, entry.find('='));
 }
 
 std::string umask_of(const BatchScript &script)
@@ -67,25 +55,58 @@ struct Stream {
 constexpr Stream out{"1", "k8s_out", "8"};
 constexpr Stream err{"2", "k8s_err", "9"};
 
+// As slurmstepd does: execve(2) says of a script only that there is none.
+std::string check_interpreter(std::string_view script)
+{
+    constexpr std::string_view blanks = " \t";
+    std::string_view line = script.substr(0, script.find_first_of("\n\r"));
+    if (!line.starts_with("#!"))
+        return {};
+    line.remove_prefix(2);
+    line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
+    std::string path(line.substr(0, line.find_first_of(blanks)));
+    if (!path.starts_with('/'))
+        return {};
+    return "  [ -e " + shell_word(path) + " ] || {\n    printf '%s\\n' " +
+           shell_word("slurmk8s: error: execve(): bad interpreter(" + path +
+                      "): No such file or directory") +
+           " >&2\n    exit 2\n  }\n";
+}
+
+// The script's process is the shell that knows its own id.
+constexpr char become[] = R"(  exec /bin/sh -c 'SLURM_TASK_PID=$$
+    : "${TMPDIR:=/tmp}"
+    export SLURM_TASK_PID TMPDIR
+    unset OLDPWD SHLVL
+    exec env "$@"' sh)";
+
 // start, a function that becomes the script.
 std::string start_function(const BatchScript &script,
-                           const std::vector<std::string> &variables)
+                           const std::vector<std::string> &variables,
+                           const std::string &path)
 {
-    std::string text = "start() {\n  exec env";
+    std::string text = "start() {\n" + check_interpreter(script.script) +
+                       set_limits(script) + become;
     auto add = [&](std::string_view entry) {
         text += " \\\n  " + shell_word(entry);
     };
     auto known = [](const std::vector<std::string> &list,
                     std::string_view name) {
-        return std::ranges::contains(list, name, name_of);
+        return std::ranges::contains(list, name, variable_name);
     };
     for (const std::string &entry : script.environment)
-        if (entry.contains('=') && !stays_behind(name_of(entry)) &&
-            !known(script.variables, name_of(entry)) &&
-            !known(variables, name_of(entry)))
+        if (entry.contains('=') && !stays_behind(variable_name(entry)) &&
+            !known(script.variables, variable_name(entry)) &&
+            !known(variables, variable_name(entry)))
             add(entry);
-    for (const std::string &entry : script.variables)
-        add(entry);
+    // An empty PATH, or part of one, would be the directory of the script.
+    if (!path.empty() && !known(script.variables, "PATH")) // the image's
+        text += " \\\n  PATH=" + path + "\"${PATH:+:$PATH}\"";
+    for (const std::string &entry : script.variables) {
+        std::string own = entry.substr(entry.find('=') + 1);
+        bool before = !path.empty() && variable_name(entry) == "PATH";
+        add(before ? "PATH=" + path + (own.empty() ? "" : ":" + own) : entry);
+    }
     for (const std::string &entry : variables)
         add(entry);
     text += std::string(" \\\n  ") + names::batch_mount + "/script";
@@ -114,6 +135,18 @@ std::string open_file(const Stream &stream, const BatchOutput &file,
     return text;
 }
 
+// The user's own rights suffice, or the job fails. Helpers do not read it.
+std::string open_input(const std::string &path)
+{
+    if (path.empty())
+        return "k8s_in=/dev/null\n";
+    return "k8s_in=" + shell_word(path) +
+           "\nk8s_why=$( (: < \"$k8s_in\") 2>&1) || {\n  printf '%s\\n' "
+           "\"slurmk8s: error: could not open $k8s_in: ${k8s_why##*: }\" "
+           ">&2\n  exit " +
+           std::to_string(no_output_exit) + "\n}\nexec < \"$k8s_in\"\n";
+}
+
 // The script writes into the file itself.
 std::string without_log(const Stream &stream)
 {
@@ -137,6 +170,7 @@ std::string with_log(const Stream &stream)
 constexpr char start_without_log[] =
     R"(  printf '%s\n' "slurmk8s: for want of mkfifo, tee or cat the output is in" \
     "$k8s_out $k8s_err"
+  warn "$$"
   start >&8 2>&9 8>&- 9>&-
 fi
 )";
@@ -182,7 +216,7 @@ exec 2> /dev/null
     exec 7> "$k8s_pipes/end"
     (
       /bin/sh -c 'echo "$PPID"'
-      start < /dev/null >&8 2>&9 7>&- 8>&- 9>&-
+      start < "$k8s_in" >&8 2>&9 7>&- 8>&- 9>&-
     )
     echo "$?" >&7
   } | /bin/sh -c 'read pid && echo "$pid" > "$2"
@@ -191,6 +225,7 @@ exec 2> /dev/null
 )
 exec 8>&- 9>&-
 k8s_job=$(cat "$k8s_pipes/pid")
+warn "$k8s_job"
 for k8s_signal in $k8s_early; do
   pass "$k8s_signal"
 done
@@ -214,7 +249,8 @@ exit "$k8s_code"
 
 std::string start_with_files()
 {
-    std::string text = "if [ -z \"$k8s_out$k8s_err\" ]; then\n  start\nfi\n";
+    std::string text = "if [ -z \"$k8s_out$k8s_err\" ]; then\n  warn \"$$\"\n"
+                       "  start\nfi\n";
     text += "k8s_pipes=" + std::string(names::batch_pipes_mount) + "\n";
     text += "exec 8>&1 9>&2\n";
     text += "if ! command -v tee > /dev/null || ! command -v cat > /dev/null "
@@ -244,14 +280,25 @@ std::string change_directory(const std::string &work_dir)
 
 } // namespace
 
+std::string shell_word(std::string_view text)
+{
+    std::string word = "'";
+    for (char c : text) {
+        if (c == '\'')
+            word += "'\\''";
+        else
+            word += c;
+    }
+    return word + "'";
+}
+
 void add_login(BatchScript &script, const BatchUser &user)
 {
-    std::erase_if(script.environment, [](std::string_view entry) {
-        return name_of(entry) == "SLURM_GET_USER_ENV"; // for slurmd
-    });
+    if (!std::ranges::contains(script.environment, "SLURM_GET_USER_ENV=1"))
+        return;
     auto add = [&](std::string_view name, const std::string &value) {
         if (!value.empty() &&
-            !std::ranges::contains(script.environment, name, name_of))
+            !std::ranges::contains(script.environment, name, variable_name))
             script.environment.push_back(std::string(name) + "=" + value);
     };
     add("HOME", user.home);
@@ -262,16 +309,18 @@ void add_login(BatchScript &script, const BatchUser &user)
 
 std::string batch_launcher(const BatchScript &script,
                            const std::vector<std::string> &variables,
-                           const BatchOutput &output, const BatchOutput &error)
+                           const BatchOutput &output, const BatchOutput &error,
+                           const std::string &input, const std::string &path)
 {
     std::string text = "#!/bin/sh\n";
     if (std::string mask = umask_of(script); !mask.empty())
         text += "umask " + mask + "\n";
     text += change_directory(script.work_dir);
-    text += start_function(script, variables);
+    text += start_function(script, variables, path) + warn_function(script) +
+            open_input(input);
     bool same = output.path == error.path;
     if (output.path.empty() && error.path.empty())
-        return text + "start\n";
+        return text + "warn \"$$\"\nstart\n";
     text += "k8s_out= k8s_err=\nk8s_same=" + std::string(same ? "yes" : "no") +
             "\n";
     bool asked = output.asked || (same && error.asked);

@@ -12,12 +12,33 @@ constexpr std::chrono::milliseconds first_retry{500};
 constexpr std::chrono::seconds last_retry{30};
 constexpr std::chrono::seconds held_pause{5};
 constexpr unsigned most_doublings = 10;
+constexpr unsigned most_pauses = 3; // that are longer than the one before
 
 } // namespace
 
-void BatchTable::want(JobRef job, Clock::time_point now)
+void BatchTable::want(JobRef job, Clock::time_point due)
 {
-    jobs_.try_emplace(job, Entry{.due = now});
+    auto known = jobs_.try_emplace(job, Entry{.due = due}).first;
+    Entry &entry = known->second;
+    if (!entry.dropped || entry.wanted)
+        return;
+    entry.wanted = true;
+    entry.due = due;
+}
+
+bool BatchTable::drop(JobRef job)
+{
+    auto known = jobs_.find(job);
+    if (known == jobs_.end())
+        return false;
+    Entry &entry = known->second;
+    if (!entry.in_flight) {
+        jobs_.erase(known);
+        return true;
+    }
+    bool was_wanted = !entry.dropped || entry.wanted;
+    entry = {.due = entry.due, .in_flight = true, .dropped = true};
+    return was_wanted;
 }
 
 std::vector<JobRef> BatchTable::take_due(Clock::time_point now)
@@ -31,18 +52,38 @@ std::vector<JobRef> BatchTable::take_due(Clock::time_point now)
     return due;
 }
 
+BatchTable::Try BatchTable::finish(JobRef job)
+{
+    auto known = jobs_.find(job);
+    if (known == jobs_.end())
+        return Try::dropped;
+    Entry &entry = known->second;
+    entry.in_flight = false;
+    if (!entry.dropped)
+        return Try::counts;
+    if (entry.wanted) {
+        entry = {.due = entry.due};
+        return Try::again;
+    }
+    jobs_.erase(known);
+    return Try::dropped;
+}
+
 bool BatchTable::retry(JobRef job, Clock::time_point now,
-                       Clock::duration patience)
+                       Clock::duration patience, Clock::duration pause)
 {
     auto known = jobs_.find(job);
     if (known == jobs_.end())
         return false;
     Entry &entry = known->second;
     entry.in_flight = false;
-    entry.due = now + std::min<Clock::duration>(
-                          first_retry *
-                              (1 << std::min(entry.failures, most_doublings)),
-                          last_retry);
+    auto delay = std::min<Clock::duration>(
+        first_retry * (1 << std::min(entry.failures, most_doublings)),
+        last_retry);
+    if (pause > Clock::duration::zero())
+        delay = std::max(
+            delay, pause * (1 << std::min(entry.pauses++, most_pauses)));
+    entry.due = now + delay;
     entry.failures++;
     if (!entry.failing)
         entry.failing = now;

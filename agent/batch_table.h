@@ -14,19 +14,28 @@ namespace bridge {
 
 class BatchTable {
   public:
-    // The job has a node and no Pod: what is known already stays as it is.
-    void want(JobRef job, Clock::time_point now);
+    // The job has a node and no Pod, and is due then: what is known already stays
+    // as it is.
+    void want(JobRef job, Clock::time_point due);
 
-    // It has ended, or has its Pod. False: it was not known any more.
-    bool drop(JobRef job) { return jobs_.erase(job) != 0; }
+    // It has ended, or has its Pod, or no node. False: it was not known any more.
+    // A try that is under way goes on, and no other begins before it is over.
+    bool drop(JobRef job);
 
-    // Those that are due; they are not due again before retry().
+    // Those that are due; they are not due again before finish().
     std::vector<JobRef> take_due(Clock::time_point now);
+
+    // A try is over. Of a job that was dropped during it, it says nothing any more;
+    // again: the job is wanted since, and due.
+    enum class Try { counts, dropped, again };
+    Try finish(JobRef job);
 
     // It failed: again, later each time. False when that has gone on for longer
     // than patience while others got their Pods, or the job is not known any
-    // more: what stops all of them is no fault of one.
-    bool retry(JobRef job, Clock::time_point now, Clock::duration patience);
+    // more: what stops all of them is no fault of one. Not before pause, if there
+    // is one, which doubles each time.
+    bool retry(JobRef job, Clock::time_point now, Clock::duration patience,
+               Clock::duration pause = {});
 
     // It fails for longer than patience.
     bool is_late(JobRef job, Clock::time_point now,
@@ -49,7 +58,10 @@ class BatchTable {
         Clock::time_point due;
         std::optional<Clock::time_point> failing{}; // since then
         bool in_flight = false;
+        bool dropped = false; // while in flight
+        bool wanted = false;  // after that
         unsigned failures = 0;
+        unsigned pauses = 0;
     };
     std::map<JobRef, Entry> jobs_;
     std::optional<Clock::time_point> made_; // last

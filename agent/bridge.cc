@@ -17,7 +17,8 @@ constexpr std::size_t batch = 256; // messages
 Bridge::Bridge(std::shared_ptr<const Conf> conf, BridgePorts ports,
                Mailbox<Message> &mailbox)
     : conf_(std::move(conf)), ports_(std::move(ports)), mailbox_(mailbox),
-      groups_(ports_.group_apis), devices_(conf_->device_gres),
+      groups_(ports_.group_apis),
+      devices_(conf_->device_gres, conf_->capacity_gres),
       scheduler_count_(conf_->scheduler_names.size())
 {
     quota_.set_limits(
@@ -73,6 +74,8 @@ void Bridge::on(Listed<Pod> &pods)
         auto uid = gangs_.remove(pod);
         if (GangEntry *entry = uid ? gangs_.find(*uid) : nullptr)
             entry->gang.unseen = true; // the list may be wrong: ask
+        else if (uid)
+            forget_batch_pod(*uid);
         if (uid)
             wake(*uid);
     }
@@ -98,6 +101,8 @@ void Bridge::on(Changed<Pod> &pod)
         note_ends(gangs_.find(uid)->gang); // its deletion may come with it
         wake(uid);
     } else if (auto uid = gangs_.remove(pod.object)) {
+        if (!gangs_.find(*uid))
+            forget_batch_pod(*uid);
         wake(*uid);
     }
 }

@@ -32,6 +32,8 @@
 
 namespace bridge {
 
+struct Widening;
+
 // What the owner thread uses of the rest of the agent.
 struct BridgePorts {
     Slurm &slurm;
@@ -43,6 +45,7 @@ struct BridgePorts {
     const Access &access = Access::unlimited(); // ask before a component's verb
     std::set<GroupApi> group_apis = {}; // that are watched
     std::string scripts_dir = {}; // of batch jobs; empty: there are none
+    std::string srun = {}; // where that program is, if anywhere: batch_srun.h
 };
 
 // By then slurmctld has answered, or carried out, what it was sent.
@@ -117,6 +120,9 @@ class Bridge {
     void take_first_job(GangEntry &entry, std::vector<Job> &jobs);
     void cancel_duplicate(const Gang &gang, const Job &job, JobRef ref);
     void keep_first(const Job &job);
+    void widen_adoptions();
+    void widened(const std::string &uid, const Widening &wide,
+                 const Result<> &done);
     void set_job(GangEntry &entry, std::optional<Job> job);
     void apply_early_hook(GangEntry &entry, JobRef job);
     bool is_succeeded(JobRef job) const;
@@ -164,8 +170,14 @@ class Bridge {
     std::optional<BatchMark> mark_of(const Gang &gang) const;
     void tend_batch_jobs();
     void fail_batch_job(JobRef job, const std::string &why);
+    void note_remade(GangEntry &entry, JobRef job);
+    bool is_scattered(const Gang &gang) const;
     void note_batch(GangEntry &entry);
     void note_batch_start(GangEntry &entry);
+    void note_batch_end(GangEntry &entry); // bridge_batch_ends.cc
+    void note_batch_hosts(GangEntry &entry); // bridge_batch_hosts.cc
+    void asked_batch_hosts(const std::string &uid);
+    SrunContext srun_context() const;
     void tidy_batch(const Gang &gang);
     void tidy_batch_pod(PodPtr pod);
     void forget_batch_pod(const std::string &uid);
@@ -180,6 +192,7 @@ class Bridge {
     NodePlanInput plan_input();
     std::set<std::string> occupied_nodes() const;
     void take_nodes(NodeSyncResult &result);
+    void try_adoptions();
     void open_shadows(const std::vector<JobRef> &shadows);
     void patch_nodes(std::vector<NodePatch> &patches);
     void tell_refused(const std::map<std::string, std::string> &refused);
@@ -289,6 +302,9 @@ class Bridge {
                       GangDevices &devices);
     ClaimsPlan plan_for_node(const Job &job, std::size_t node,
                              const DeviceNeeds &needs, bool may_exceed);
+    CpuOffer cpus_for(const DeviceCatalog &catalog, const Job &job,
+                      std::size_t node, const Node &there,
+                      const DeviceNeeds &needs) const;
     Result<std::vector<DevicePtr>> given_devices(const Job &job,
                                                  std::size_t node);
     void note_claim_delay(GangEntry &entry);
@@ -296,12 +312,15 @@ class Bridge {
     std::vector<NodeSelector> but_for_excluded(GangEntry &entry);
     void exclude_node(GangEntry &entry);
     void note_claims_refused(GangEntry &entry, const ClaimsRefused &refused);
-    void hold_devices(const Bind &bind);
+    void hold_devices(const std::string &gang, const Bind &bind);
+    void end_writes(const std::string &gang, const Bind &bind);
 
     // bridge_extended.cc: extended resources, which claims of ours stand for
     bool may_use_extended(GangEntry &entry, GangDevices &devices);
     ExtendedNeeds extended_needs_of(GangEntry &entry, const Pod &pod);
-    std::string why_by_plugin(const Pod &pod, const std::string &node) const;
+    std::string why_by_plugin(const DeviceNeeds &needs,
+                              const std::string &node) const;
+    std::string plugins_elsewhere(const Gang &gang) const;
     void note_extended_off();
     std::optional<ClaimHold> extended_hold(const Pod &pod) const;
 
@@ -355,13 +374,27 @@ class Bridge {
     BatchTable batch_jobs_;
     TakenPod batch_taken_; // the workers', too
     std::set<JobRef> batch_living_; // by the last list, asked for then
+    std::set<std::string> batch_scripts_; // of those
     Clock::time_point batch_listed_{};
-    // By the uids of Pods: those that wait for a job, or to be started; those
-    // that are over and tidied up, or are to be again.
+    // By the uids of Pods: those that wait for a job, or to be started; when those
+    // that want a signal before their end are looked at next; those that are over
+    // and tidied up, or are to be again.
     std::map<std::string, Clock::time_point> batch_waits_;
     std::map<std::string, Clock::time_point> batch_starts_;
+    std::map<std::string, Clock::time_point> batch_ends_;
     std::set<std::string> batch_tidied_;
+    // Gangs whose script does not know yet where all Pods are, by their uid; by that
+    // of its Pod until all run.
+    struct HostsUntold {
+        bool in_flight = false;
+        Clock::time_point next{};
+        std::chrono::seconds pause{2};
+    };
+    std::map<std::string, HostsUntold> batch_hosts_;
+    SrunMaps srun_maps_; // the workers', too
     std::map<std::string, PodPtr> batch_untidy_;
+    // Of arrays, whose Secrets are not gone yet: the scripts.
+    std::map<std::string, std::string> batch_tidying_;
     Clock::time_point batch_tidy_due_{};
     ScriptSweep script_sweep_;
 
@@ -423,6 +456,7 @@ class Bridge {
     std::set<std::string> woken_;
     std::multimap<Clock::time_point, std::string> timers_; // uid
     bool loading_jobs_ = false;
+    bool widening_ = false; // widen_adoptions() is at it
     bool list_again_ = false; // something came while a list was made
     bool loading_states_ = false;
     bool syncing_nodes_ = false;
@@ -445,6 +479,7 @@ class Bridge {
     // it.
     std::atomic<unsigned> absences_ = 0;
     unsigned absences_at_list_ = 0; // when the last list was asked for
+    unsigned absences_at_sync_ = 0; // when the last sync of nodes began
     Clock::time_point states_asked_{};
 };
 

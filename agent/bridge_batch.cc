@@ -5,8 +5,13 @@
 #include "agent/bridge.h"
 
 #include "agent/act_batch.h"
+#include "agent/batch_gang.h"
 #include "agent/batch_job.h"
+#include "agent/batch_place.h"
+#include "agent/batch_srun.h"
+#include "agent/het_job.h"
 #include "agent/kube_text.h"
+#include "agent/node_words.h"
 #include "common/log.h"
 
 #include <algorithm>
@@ -19,6 +24,16 @@ namespace {
 constexpr char batch_problem[] = "batch jobs";
 constexpr char stuck_problem[] = "Pods of batch jobs";
 constexpr std::chrono::seconds tidy_again{30};
+// By then the agent has heard which jobs slurmctld has lost: its plugin says hello
+// before it tells of a job that has a node, and that brings a list of all jobs, and
+// a look for each that is not on it.
+constexpr auto settle_time = 2 * answer_time;
+// So long a job of several nodes may hold some of its Pods where a quota has no room
+// for all.
+constexpr std::chrono::seconds part_time{30};
+// By then slurmctld has saved what was written on a job: a tag that comes back
+// after another crash must not name Pods that are gone, which would end the job.
+constexpr std::chrono::seconds saved_time{10};
 constexpr std::size_t max_words = 900; // bytes; Slurm takes 1024 in a comment
 constexpr int exit_1 = 1 << 8; // as wait(2) gives it
 
@@ -27,38 +42,31 @@ bool has_no_pod(const Job &job)
     return job.tag.uid.empty() && !job.tag.script.empty();
 }
 
+// A gang's Pods wait for other nodes than those that its job has now.
+bool is_placed_anew(const Gang &known, const Job &job)
+{
+    Gang gang = known;
+    gang.job = job;
+    return is_made_for_others(gang);
+}
+
 } // namespace
 
 BatchContext Bridge::batch_context()
 {
     return {ports_.slurm, conf_, ScriptDir(ports_.scripts_dir), cluster_,
-            batch_taken_};
+            batch_taken_, srun_maps_, srun_context()};
 }
 
-// Elsewhere users may have written it.
-std::optional<BatchMark> Bridge::mark_of(const Gang &gang) const
+SrunContext Bridge::srun_context() const
 {
-    bool ours = !gang.grouped && !gang.pods.empty() &&
-                is_batch_namespace(*conf_, gang.key.ns);
-    return ours ? batch_mark(*gang.pods.front()) : std::nullopt;
-}
-
-// The tags of batch jobs that have bound a Pod, as those say. Of one that is not
-// bound the Secret may not be there yet.
-std::map<JobRef, GangTag> Bridge::bound_batch_pods() const
-{
-    std::map<JobRef, GangTag> tags;
-    for (const auto &[uid, entry] : gangs_.all()) {
-        auto mark = mark_of(entry.gang);
-        if (!mark)
-            continue;
-        const Pod &pod = *entry.gang.pods.front();
-        if (pod.bound() && binder_of(pod))
-            tags[mark->job] = {.gang = entry.gang.key.str(),
-                               .uid = uid,
-                               .script = mark->script};
-    }
-    return tags;
+    std::map<std::string, std::string> known;
+    for (const auto &[name, node] : nodes_)
+        known.emplace(slurm_name(*node), node->label(names::arch_label));
+    return {ports_.srun, ports_.access.may(Feature::sbatch_srun),
+            std::make_shared<const std::map<std::string, std::string>>(
+                std::move(known)),
+            now_};
 }
 
 // True: this listed job is no gang's yet. A crash of slurmctld loses what was
@@ -67,15 +75,25 @@ bool Bridge::take_batch_job(Job &job, const std::map<JobRef, GangTag> &bound)
 {
     if (!has_no_pod(job))
         return false;
-    if (is_allocated(job.state))
-        batch_jobs_.want(job.ref, now_); // or the tag alone is written
-    else
+    // Slurm has refused a heterogeneous job, and has kept a part of it.
+    if (std::vector<Job> one{job}; !is_whole(job)) {
         batch_jobs_.drop(job.ref);
-    if (GangEntry *entry = gangs_.find(job.ref))
+        drop_broken(one);
+        return true;
+    }
+    GangEntry *entry = gangs_.find(job.ref);
+    if (!is_allocated(job.state))
+        batch_jobs_.drop(job.ref);
+    else if (!entry || !is_placed_anew(entry->gang, job)) // else Remake does it
+        batch_jobs_.want(job.ref, now_); // or the tag alone is written
+    if (entry)
         job.tag = entry->gang.job->tag;
     else if (auto pod = bound.find(job.ref);
-             pod != bound.end() && !is_ended(job.state))
+             pod != bound.end() && !is_ended(job.state)) {
+        std::uint32_t components = job.tag.components; // no Pod says it
         job.tag = pod->second;
+        job.tag.components = components;
+    }
     return has_no_pod(job);
 }
 
@@ -102,13 +120,23 @@ void Bridge::tend_batch_jobs()
     else if (ports_.access.answered())
         problem(batch_problem, "slurmk8sd lacks rights to run them as Pods: "
                                "see the features that are off");
-    for (JobRef job : batch_jobs_.take_due(now_)) {
-        if (!may) {
+    auto due = batch_jobs_.take_due(now_);
+    if (due.empty())
+        return;
+    BatchContext context = batch_context();
+    for (JobRef job : due) {
+        // One that has lost its tag: nobody deletes Pods that are being bound.
+        GangEntry *known = gangs_.find(job);
+        bool busy = known && known->gang.grouped && known->in_flight;
+        if (!may || busy) {
             batch_jobs_.hold(job, now_);
             continue;
         }
         bool late = batch_jobs_.is_late(job, now_, conf_->bind_timeout);
-        ports_.workers.push([this, job, late, context = batch_context(),
+        context.settled = batch_jobs_.is_late(job, now_, settle_time);
+        context.give_back = batch_jobs_.is_late(
+            job, now_, std::min(part_time, conf_->bind_timeout / 2));
+        ports_.workers.push([this, job, late, context,
                              began = unsigned{absences_}](Kube &kube) {
             Result<Job> now = fail(Code::internal, "lost");
             try {
@@ -126,13 +154,17 @@ void Bridge::on(BatchPodMade &made)
 {
     health_.count_action("make_pod",
                          made.now ? "ok" : code_name(made.now.error().code));
+    auto said = batch_jobs_.finish(made.job);
     if (!made.now) {
         const Error &error = made.now.error();
         log_warning("a batch job has no Pod yet",
                     {{"JobId", made.job.id}, {"err", error.message}});
+        if (said != BatchTable::Try::counts)
+            return; // it was made for what the job was
         if (error.code == Code::not_found)
             batch_jobs_.drop(made.job);
-        else if (!batch_jobs_.retry(made.job, now_, conf_->bind_timeout) ||
+        else if (!batch_jobs_.retry(made.job, now_, conf_->bind_timeout,
+                                    error.retry_after) ||
                  error.code == Code::rejected)
             fail_batch_job(made.job, error.message);
         else if (batch_jobs_.is_stuck(now_, conf_->bind_timeout))
@@ -141,6 +173,8 @@ void Bridge::on(BatchPodMade &made)
     }
     if (!made.now->tag.uid.empty())
         batch_jobs_.note_made(now_);
+    if (said == BatchTable::Try::again)
+        return; // that it has a Pod is read
     bool lives = batch_jobs_.drop(made.job); // else it has ended since
     Job &job = *made.now;
     if (job.tag.uid.empty())
@@ -158,6 +192,23 @@ void Bridge::on(BatchPodMade &made)
     wake(entry.gang.uid);
 }
 
+// It has no Pod any more, as far as its tag tells. That its prolog is held the
+// plugin does not say again.
+void Bridge::note_remade(GangEntry &entry, JobRef job)
+{
+    log_warning("Slurm has placed a batch job anew: it gets its Pods anew, too",
+                {{"JobId", job.id}, {"Gang", entry.gang.key.str()}});
+    bool held = entry.gang.prolog_held;
+    set_job(entry, std::nullopt);
+    if (held)
+        early_hooks_[job] = {{.type = HookMessage::Type::allocated,
+                              .job = job,
+                              .ours = true,
+                              .batch = true},
+                             now_};
+    batch_jobs_.want(job, now_ + saved_time);
+}
+
 // As far as Slurm's user is concerned that is a job whose launch has failed.
 void Bridge::fail_batch_job(JobRef job, const std::string &why)
 {
@@ -171,72 +222,31 @@ void Bridge::fail_batch_job(JobRef job, const std::string &why)
     });
 }
 
-// A Pod that was made for a job, and has none: either the tag is about to name
-// it, or that job is gone. Only a list that was made long after tells.
-void Bridge::note_batch(GangEntry &entry)
-{
-    Gang &gang = entry.gang;
-    gang.batch_gone = false;
-    auto mark = mark_of(gang);
-    gang.batch = mark.has_value();
-    if (gang.batch)
-        note_batch_start(entry);
-    // A crash took its allocation back: whatever else goes wrong, it must not run
-    // again.
-    if (mark && gang.job && gang.job->state == JobState::pending &&
-        gang.pods.front()->terminal())
-        tidy_batch(gang);
-    if (!mark || gang.job) {
-        batch_waits_.erase(gang.uid);
-        return;
-    }
-    auto since = batch_waits_.try_emplace(gang.uid, now_).first->second;
-    auto due = since + conf_->orphan_grace;
-    if (now_ < due)
-        return wake_at(entry, due);
-    if (batch_listed_ < due) {
-        if (jobs_asked_ < due)
-            list_jobs_soon();
-        return;
-    }
-    gang.batch_gone = !batch_living_.contains(mark->job);
-}
-
-// A kubelet goes on trying what may never work, such as an image's name with a
-// typing error.
-void Bridge::note_batch_start(GangEntry &entry)
-{
-    Gang &gang = entry.gang;
-    const Pod &pod = *gang.pods.front();
-    gang.cannot_start.clear();
-    if (!pod.living() || pod.started || pod.cannot_start.empty()) {
-        batch_starts_.erase(gang.uid);
-        return;
-    }
-    auto due = batch_starts_.try_emplace(gang.uid, now_).first->second +
-               conf_->bind_timeout;
-    if (now_ < due)
-        return wake_at(entry, due);
-    gang.cannot_start = clean_text(pod.cannot_start, max_words);
-}
-
 // The Pod is over, or there is none, and so is its job.
 void Bridge::tidy_batch(const Gang &gang)
 {
     if (ports_.scripts_dir.empty() || !gang.batch)
         return;
     for (const PodPtr &pod : gang.pods)
-        if (batch_tidied_.insert(pod->uid).second)
+        if (!is_worker(*pod) && batch_tidied_.insert(pod->uid).second)
             tidy_batch_pod(pod);
 }
 
 void Bridge::tidy_batch_pod(PodPtr pod)
 {
-    ports_.workers.push([this, pod = std::move(pod),
+    auto mark = batch_mark(*pod);
+    bool array = mark && mark->array;
+    if (array)
+        batch_tidying_[pod->uid] = mark->script;
+    ports_.workers.push([this, pod = std::move(pod), array,
                          scripts = ScriptDir(ports_.scripts_dir)](Kube &kube) {
         auto done = bridge::tidy_batch_pod(*pod, kube, scripts);
-        if (done)
+        if (done) {
+            if (array)
+                mailbox_.push(
+                    Ask{[this, uid = pod->uid] { batch_tidying_.erase(uid); }});
             return;
+        }
         log_warning("what a batch job left is still there",
                     {{"Pod", pod->key.str()}, {"err", done.error().message}});
         mailbox_.push(Ask{[this, pod] {
@@ -246,11 +256,13 @@ void Bridge::tidy_batch_pod(PodPtr pod)
     });
 }
 
-// Its Secret goes with it.
+// The uid of a Pod, whose Secret goes with it, or of a gang.
 void Bridge::forget_batch_pod(const std::string &uid)
 {
     batch_waits_.erase(uid);
     batch_starts_.erase(uid);
+    batch_ends_.erase(uid);
+    batch_hosts_.erase(uid);
     batch_tidied_.erase(uid);
 }
 
@@ -267,12 +279,15 @@ void Bridge::sweep_scripts(const std::vector<Job> &jobs)
         if (!is_ended(job.state))
             batch_living_.insert(job.ref);
     }
+    batch_scripts_ = named.living;
     if (ports_.scripts_dir.empty())
         return;
     // Of a Pod that is known still the Secret has to go first.
     for (const auto &[uid, entry] : gangs_.all())
         if (auto mark = mark_of(entry.gang))
             named.living.insert(mark->script);
+    for (const auto &[uid, script] : batch_tidying_)
+        named.living.insert(script);
     ports_.workers.push([this, scripts = ScriptDir(ports_.scripts_dir),
                          named = std::move(named), now = now_](Kube &) {
         if (auto done = script_sweep_.sweep(scripts, named, now); !done)

@@ -2,6 +2,8 @@
 // ResourceClaims: what each Pod's need, and who is woken when that changes.
 #include "agent/bridge.h"
 
+#include "agent/bridge_pauses.h"
+#include "agent/claim_cpus.h"
 #include "agent/decide_parts.h"
 #include "agent/gang_facts.h"
 #include "agent/words.h"
@@ -13,8 +15,6 @@ namespace bridge {
 
 namespace {
 
-constexpr std::chrono::seconds access_pause{30}; // until rights are looked for
-constexpr std::chrono::seconds device_pause{1};  // until a device is free
 constexpr std::chrono::seconds claim_patience{3}; // until a template's is made
 constexpr std::size_t most_unused_users = 1000; // of claims that are not there
 constexpr char admin_label[] = "resource.kubernetes.io/admin-access";
@@ -213,13 +213,16 @@ void Bridge::read_needs(GangEntry &entry, GangDevices &devices)
     ClaimFacts facts = claim_facts(gang);
     facts.extended = extended_needs_of(entry, pod);
     DeviceNeeds needs = device_needs(pod, facts);
+    await_cpus(pod, *devices_.catalog(), needs);
+    note_cpus(pod, needs, *devices_.catalog(), devices);
     if (pod.bound()) {
         devices.gres = gres_of_living(pod, needs);
         return;
     }
-    devices.objection = needs.objection;
+    if (!needs.objection.empty())
+        devices.objection = needs.objection;
     devices.why = needs.why;
-    devices.gres = task_gres(needs.wanted);
+    devices.gres = task_gres(needs);
     narrow(gang, needs.selectors);
     narrow(gang, but_for_excluded(entry));
     if (!gang.job || !is_allocated(gang.job->state))
@@ -298,24 +301,29 @@ const Node *Bridge::only_node_of(const Device &device) const
 }
 
 // One job gets the devices of a claim that several Pods share; the others follow
-// them.
+// them, once the watch has told which these are.
 bool Bridge::asked_by_others(const Gang &gang, const ResourceClaim &claim)
 {
     auto users = claim_users_.find(claim.key);
     if (users == claim_users_.end())
         return false;
+    bool asks_too = gang.job && !is_ended(gang.job->state); // the hold is its own
+    bool is_written = !asks_too && claims_.holds_for(claim.uid, now_);
     return std::ranges::any_of(users->second, [&](const std::string &uid) {
         const GangEntry *other = uid == gang.uid ? nullptr : gangs_.find(uid);
-        if (!other || !any_waits(other->gang))
+        if (!other)
             return false;
+        if (!any_waits(other->gang))
+            return is_written;
         const std::optional<Job> &job = other->gang.job;
-        bool asks = job && !is_ended(job->state) && !job->gres_per_task.empty();
-        bool is_first = gang.job && !is_ended(gang.job->state) && asks &&
-                        gang.job->ref.sluid < job->ref.sluid;
+        bool cpus = other->gang.devices && other->gang.devices->on_cpu_nodes;
+        bool asks = job && !is_ended(job->state) &&
+                    (!job->gres_per_task.empty() || cpus);
+        bool is_first =
+            asks_too && asks && gang.job->ref.sluid < job->ref.sluid;
         return (asks && !is_first) || other->gang.submit_uncertain ||
                other->in_flight == Action(Submit{}).index();
     });
 }
-
 
 } // namespace bridge

@@ -2,13 +2,16 @@
 // Hands an action to the workers, a large binding to several of them at once.
 #include "agent/bridge.h"
 
+#include "agent/act_end.h"
 #include "agent/act_gang.h"
+#include "agent/batch_gang.h"
 #include "agent/gang_facts.h"
 
 #include <algorithm>
 #include <atomic>
 #include <deque>
 #include <mutex>
+#include <optional>
 
 namespace bridge {
 
@@ -67,16 +70,49 @@ std::vector<Bind> parts_of(const Bind &bind)
     return parts;
 }
 
+// The seat of the Pod that runs a batch job's script, which is to find its workers
+// there: out of the binding. Nothing where no other is in it.
+std::optional<Bind> take_script(const Gang &gang, Bind &bind)
+{
+    PodPtr script = gang.batch ? script_pod_of(gang) : nullptr;
+    if (!script || bind.seats.size() < 2)
+        return std::nullopt;
+    auto seat = std::ranges::find(bind.seats, script->uid, &Seat::pod);
+    if (seat == bind.seats.end())
+        return std::nullopt;
+    Bind alone{bind.job, {}, {*seat}};
+    bind.seats.erase(seat);
+    std::erase_if(bind.claims, [&](const ClaimPlan &claim) {
+        if (claim.pod != script->uid)
+            return false;
+        alone.claims.push_back(claim);
+        return true;
+    });
+    return alone;
+}
+
 Part part_for(const std::shared_ptr<Work> &work, Action action)
 {
     return [gang = &work->gang, action = std::move(action)](
-               Kube &, const ActContext &context) {
+               Kube &kube, const ActContext &context) -> Result<Outcome> {
+        if (auto over = check_script_over(action, *gang, kube); !over)
+            return std::unexpected(over.error());
         return act(action, *gang, context);
     };
 }
 
+Part reserve_part(const std::shared_ptr<Work> &work, Bind bind)
+{
+    return [gang = &work->gang, bind = std::move(bind)](
+               Kube &kube, const ActContext &context) -> Result<Outcome> {
+        if (auto placed = check_placed(*gang, context); !placed)
+            return std::unexpected(placed.error());
+        return reserve_seats(*gang, bind, kube);
+    };
+}
+
 // Of a gang of which no Pod is bound yet each must have its devices before any
-// is.
+// is; the script of a batch job is bound when all others are.
 std::deque<std::vector<Part>> stages_of(const std::shared_ptr<Work> &work)
 {
     const auto *bind = std::get_if<Bind>(&work->action);
@@ -85,19 +121,23 @@ std::deque<std::vector<Part>> stages_of(const std::shared_ptr<Work> &work)
         stages.back().push_back(part_for(work, work->action));
         return stages;
     }
-    std::vector<Bind> parts = parts_of(*bind);
+    Bind others = *bind;
+    auto script = take_script(work->gang, others);
+    std::vector<Bind> parts = parts_of(others);
+    if (script)
+        parts.push_back(std::move(*script));
     if (!bind->claims.empty() && count_of_job(work->gang) == 0) {
         for (Bind &part : parts) {
-            stages.back().push_back(
-                [gang = &work->gang, part](Kube &kube, const ActContext &) {
-                    return reserve_seats(*gang, part, kube);
-                });
+            stages.back().push_back(reserve_part(work, part));
             part.claims.clear();
         }
         stages.emplace_back();
     }
-    for (Bind &part : parts)
+    for (Bind &part : parts) {
+        if (script && &part == &parts.back())
+            stages.emplace_back();
         stages.back().push_back(part_for(work, std::move(part)));
+    }
     return stages;
 }
 
@@ -163,7 +203,7 @@ void Bridge::dispatch(GangEntry &entry, Action action)
         entry.told.clear();
     }
     if (const auto *bind = std::get_if<Bind>(&action))
-        hold_devices(*bind);
+        hold_devices(entry.gang.uid, *bind);
     if (std::holds_alternative<Look>(action))
         entry.gang.stale = false; // a hint that comes meanwhile sets it again
     bool submits = std::holds_alternative<Submit>(action);

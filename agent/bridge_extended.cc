@@ -4,6 +4,7 @@
 // any other, but for its end: it goes when the Pod has no use for it.
 #include "agent/bridge.h"
 
+#include "agent/bridge_pauses.h"
 #include "agent/gang_facts.h"
 #include "agent/words.h"
 #include "common/log.h"
@@ -14,8 +15,7 @@ namespace bridge {
 
 namespace {
 
-constexpr std::chrono::seconds access_pause{30}; // until rights are looked for
-constexpr std::chrono::minutes gate_pause{10};   // until a server may be a newer
+constexpr std::chrono::minutes gate_pause{10}; // until a server may be a newer
 
 } // namespace
 
@@ -23,8 +23,10 @@ constexpr std::chrono::minutes gate_pause{10};   // until a server may be a newe
 bool Bridge::may_use_extended(GangEntry &entry, GangDevices &devices)
 {
     const Gang &gang = entry.gang;
+    auto known = devices_.catalog();
     bool wants = std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
-        return !pod->extended.empty() && waits(gang, *pod);
+        return waits(gang, *pod) &&
+               wants_extended_claim(*pod, known->classes, known->plugins);
     });
     if (!wants || ports_.access.may(Feature::extended_resources))
         return true;
@@ -38,12 +40,14 @@ ExtendedNeeds Bridge::extended_needs_of(GangEntry &entry, const Pod &pod)
 {
     if (pod.extended.empty())
         return {};
-    ExtendedNeeds needs =
-        extended_needs(pod, devices_.catalog()->classes,
-                       claims_.find(extended_claim_key(pod)));
+    auto known = devices_.catalog();
+    ExtendedNeeds needs = extended_needs(pod, known->classes,
+                                         claims_.find(extended_claim_key(pod)),
+                                         known->plugins);
     const std::optional<Job> &job = entry.gang.job;
     bool has_node = pod.bound() || (job && is_allocated(job->state));
-    if (now_ < extended_off_until_ && !has_node) {
+    if (now_ < extended_off_until_ && !has_node &&
+        wants_extended_claim(pod, known->classes, known->plugins)) {
         needs.objection = no_extended_gate_words();
         wake_at(entry, extended_off_until_);
     }
@@ -64,14 +68,36 @@ void Bridge::note_extended_off()
             wake(uid);
 }
 
-// Why the kubelet of that Node (Kubernetes' name) would not look into a claim for
-// the Pod's extended resources; empty: it would.
-std::string Bridge::why_by_plugin(const Pod &pod, const std::string &node) const
+// Why that Node (Kubernetes' name) is none for the Pods' extended resources;
+// empty: it is one.
+std::string Bridge::why_by_plugin(const DeviceNeeds &needs,
+                                  const std::string &node) const
 {
     const Node *there = find_node(node);
-    std::string offered = there ? offered_by_plugin(pod, *there) : std::string();
-    return offered.empty() ? std::string()
-                           : "its Node offers " + offered + " by a device plugin";
+    bool has_slurmd = hybrid_.contains(slurm_node_of(node));
+    for (const ExtendedNeeds &one : needs.extended)
+        if (std::string why = there ? why_no_device_there(one, *there, has_slurmd)
+                                    : std::string();
+            !why.empty())
+            return why;
+    return {};
+}
+
+// Of a gang that has no Node to go to: a sentence more, where it would have one
+// if that had no slurmd.
+std::string Bridge::plugins_elsewhere(const Gang &gang) const
+{
+    const Predicate &asks = value_of(gang.predicate);
+    if (!asks_for_plugins(asks))
+        return {};
+    for (const std::string &name : hybrid_) {
+        auto known = node_map_.find(name);
+        const Node *node =
+            known == node_map_.end() ? nullptr : find_node(known->second);
+        if (node && matches(asks, *node))
+            return plugin_beside_slurmd_words(node->name);
+    }
+    return {};
 }
 
 // Of a Pod without a node: made for a job that is no more.

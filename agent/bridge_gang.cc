@@ -161,10 +161,10 @@ void Bridge::note_ends(Gang &gang)
 {
     if (!gang.job || !is_allocated(gang.job->state))
         return;
-    if (gang.grouped)
-        note_failure_of(gang);
-    else
+    if (!gang.grouped)
         note_end(gang);
+    else if (!gang.batch) // else note_batch() does
+        note_failure_of(gang);
 }
 
 void Bridge::note_bound(GangEntry &entry, const Bind &bind)

@@ -3,6 +3,7 @@
 // and those on one node share what it was given there.
 #include "agent/bridge.h"
 
+#include "agent/claim_cpus.h"
 #include "agent/gang_facts.h"
 #include "agent/gang_place.h"
 #include "agent/gres_counts.h"
@@ -27,7 +28,7 @@ std::string why_too_many(const Job &job, const DeviceNeeds &needs)
     if (!job.gres_per_node.empty() || job.exclusive)
         return {};
     GresCounts has = asked_gres(job.gres_per_task);
-    std::string wants = task_gres(needs.wanted);
+    std::string wants = task_gres(needs);
     for (const auto &[kind, count] : asked_gres(wants))
         if (!kind.contains(':') && count > has[kind])
             return std::format("a task of it has {}, not {}",
@@ -41,9 +42,18 @@ bool is_trouble(const ClaimsPlan &plan)
     return !plan.misfit.empty() || !plan.wait.empty();
 }
 
+// CPUs are not waited for by a job that nobody of these lives by, and that can be
+// asked for again.
+bool gives_way_for_cpus(const Gang &gang, const std::string &pod,
+                        const DeviceNeeds &needs, const DeviceCatalog &catalog)
+{
+    return !gang.batch && count_of_job(gang) == 0 &&
+           awaits_cpus(*find_pod(gang, pod), needs, catalog);
+}
+
 // Why nothing can be planned for the Pod; no trouble: something can.
 // by_plugin: why not on the Node where it is seated; empty: it can be.
-ClaimsPlan trouble_with(const Job &job, const DeviceNeeds &needs,
+ClaimsPlan trouble_with(const Gang &gang, const DeviceNeeds &needs,
                         const std::string &by_plugin)
 {
     if (!needs.objection.empty())
@@ -52,7 +62,9 @@ ClaimsPlan trouble_with(const Job &job, const DeviceNeeds &needs,
         return {.wait = needs.why};
     if (!by_plugin.empty())
         return {.misfit = by_plugin, .bad_node = true};
-    return {.misfit = why_too_many(job, needs)};
+    if (gang.batch) // made for what the job has there
+        return {};
+    return {.misfit = why_too_many(*gang.job, needs)};
 }
 
 // The Pods that are seated on one node.
@@ -117,11 +129,15 @@ void Bridge::read_gang_needs(GangEntry &entry, GangDevices &devices)
     std::map<std::string, DeviceNeeds> needs; // by uid
     std::vector<DeviceNeeds> asked;
     std::vector<NodeSelector> selectors;
-    for (const PodPtr &pod : asks ? asked_for(gang) : gang.pods) {
-        if (!waits(gang, *pod))
-            continue;
+    std::vector<PodPtr> pods = asks ? asked_for(gang) : gang.pods;
+    std::erase_if(pods, [&](const PodPtr &pod) { return !waits(gang, *pod); });
+    if (asks)
+        devices.objection = why_not_together(pods, facts, *devices_.catalog());
+    for (const PodPtr &pod : pods) {
         facts.extended = extended_needs_of(entry, *pod);
         DeviceNeeds own = device_needs(*pod, facts);
+        await_cpus(*pod, *devices_.catalog(), own);
+        note_cpus(*pod, own, *devices_.catalog(), devices);
         if (!asks) {
             needs[pod->uid] = std::move(own);
             continue;
@@ -170,7 +186,11 @@ void Bridge::plan_for_seats(GangEntry &entry,
 {
     Gang &gang = entry.gang;
     const Job &job = *gang.job;
-    devices.unread = has_unread_gres(job);
+    bool cpus = std::ranges::any_of(needs, [](const auto &pod) {
+        return wants_cpus(pod.second);
+    });
+    bool unlisted = cpus || !job.tag.script.empty(); // as of a lone Pod
+    devices.unread = has_unread_gres(job) || (unlisted && !job.gres_read);
     if (devices.unread)
         return;
     for (const auto &[pod, own] : needs)
@@ -188,10 +208,11 @@ void Bridge::plan_for_seats(GangEntry &entry,
     std::map<std::string, NodeSeats> by_node; // Slurm's
     for (const Seat &seat : *seats) {
         const DeviceNeeds &own = needs.at(seat.pod);
-        std::string by_plugin =
-            why_by_plugin(*find_pod(gang, seat.pod), seat.node);
-        if (ClaimsPlan none = trouble_with(job, own, by_plugin);
-            is_trouble(none)) {
+        std::string by_plugin = why_by_plugin(own, seat.node);
+        ClaimsPlan none = trouble_with(gang, own, by_plugin);
+        if (gives_way_for_cpus(gang, seat.pod, own, *devices_.catalog()))
+            none = {.misfit = own.why};
+        if (is_trouble(none)) {
             later |= set_aside(devices, none, {seat.node, {seat.pod}, {}});
             continue;
         }
@@ -202,7 +223,7 @@ void Bridge::plan_for_seats(GangEntry &entry,
     }
     for (std::size_t i = 0; i < job.nodes.size(); i++) {
         const NodeSeats &here = by_node[job.nodes[i]];
-        if (here.needs.claims.empty())
+        if (here.needs.claims.empty() && here.needs.plugins.empty())
             continue;
         ClaimsPlan plan = plan_for_node(job, i, here.needs, true);
         if (is_trouble(plan))

@@ -55,6 +55,7 @@ void Bridge::touch_gate(const Gang &gang)
     for (const PodPtr &pod : gang.pods)
         if (pod->bound())
             gate_.touch(pod->node_name);
+    gate_.touch_binding(gang.uid);
 }
 
 // Once a turn, when all that was woken is decided.

@@ -49,7 +49,7 @@ void Bridge::on_hello(const HookMessage &hello, PluginConnection from)
     // slurmctld may have started anew, from an older state perhaps.
     gate_hello(from);
     list_jobs_soon();
-    nodes_changed_ = true;
+    nodes_change_soon();
     list_shadows_ = true;
 }
 
@@ -64,6 +64,9 @@ void Bridge::on(HookLost &)
 {
     problem("prep/k8s", "not connected");
     absences_++;
+    // It may come back from an older state, without the features.
+    pinned_.clear();
+    placements_.doubt();
     gate_lost();
     early_hooks_.clear();
     for (auto &[uid, entry] : gangs_.all())
@@ -95,6 +98,7 @@ void Bridge::take_allocation(GangEntry &entry, const HookMessage &hook)
     entry.heard = absences_;
     job.gres_read = false; // which indexes it has only a look tells
     job.gres_on.clear();
+    job.cpu_ids_on.clear();
     gang.prolog_held = true;
     bool one_node = hook.nodes.find_first_of("[,") == hook.nodes.npos;
     bool said = hook.cpus != 0 && one_node && job.tag.components == 0;

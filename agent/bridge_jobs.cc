@@ -43,6 +43,19 @@ bool is_binder(const Gang &gang, const Job &job)
         gang.pods, [&](const PodPtr &pod) { return bound_by(*pod, job); });
 }
 
+// A crash took from it what the Pods that it bound have: it waits again, or
+// slurmctld has placed it elsewhere since.
+bool lost_allocation(const Gang &gang, const Job &job)
+{
+    auto without = [&](const PodPtr &pod) {
+        return bound_by(*pod, job) &&
+               !std::ranges::contains(job.nodes,
+                                      pod->annotation(names::node_annotation));
+    };
+    return job.state == JobState::pending ||
+           (!job.nodes.empty() && std::ranges::any_of(gang.pods, without));
+}
+
 } // namespace
 
 void Bridge::on(JobsLoaded &loaded)
@@ -79,6 +92,7 @@ void Bridge::on(JobsLoaded &loaded)
         settle_uncertain(entry);
         tell_waiting(entry);
     }
+    widen_adoptions();
     loaded_jobs_ = true;
     talk_.listed |= talk_.list_asked;
     wake_all();
@@ -195,7 +209,7 @@ void Bridge::cancel_duplicate(const Gang &gang, const Job &job, JobRef ref)
     std::optional<JobRef> successor;
     if (is_binder(gang, job))
         successor = gang.job->ref;
-    bool lost = successor && job.state == JobState::pending;
+    bool lost = successor && lost_allocation(gang, job);
     std::string words = second_job_words(gang.job, lost);
     ports_.workers.push([this, ref, successor, words,
                          began = absences_at_list_](Kube &) {
@@ -212,23 +226,6 @@ void Bridge::cancel_duplicate(const Gang &gang, const Job &job, JobRef ref)
         if (successor && (!lives(*successor) || absences_ != began))
             return;
         (void)slurm.cancel(ref);
-    });
-}
-
-// A job that adopts has nothing to wait for but those that were given what its
-// Pods use: it waits before all others, also when somebody has held and released
-// it, which makes Slurm reckon its priority anew.
-void Bridge::keep_first(const Job &job)
-{
-    bool held = job.priority == 0;
-    if (job.state != JobState::pending || held ||
-        job.priority == highest_priority)
-        return;
-    log_info("a job that adopts goes before all others again",
-             {{"JobId", job.ref.id}, {"Gang", job.tag.gang}});
-    ports_.workers.push([this, ref = job.ref](Kube &) {
-        // The next resync tries again what fails here.
-        (void)ports_.slurm.set_priority(ref, highest_priority);
     });
 }
 

@@ -8,6 +8,7 @@
 #include "common/log.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace bridge {
 
@@ -62,8 +63,9 @@ void Bridge::on(Changed<Node> &node)
 
 void Bridge::on(Listed<ForeignPod> &pods)
 {
-    listed_foreign_ = true;
-    if (!foreign_.replace(pods.objects).empty() || !synced_nodes_)
+    // No sync before that has judged a node's size, even where there is no such Pod.
+    bool first = !std::exchange(listed_foreign_, true);
+    if (!foreign_.replace(pods.objects).empty() || first)
         nodes_change_soon();
 }
 
@@ -80,7 +82,7 @@ void Bridge::note_stray(const Pod &pod, bool deleted)
 {
     bool stray = !deleted && bound_by_others(pod);
     ForeignPod taken{pod.uid, stray ? pod.node_name : "",
-                     {pod.requests.cpu, pod.requests.memory}};
+                     amounts_of(pod.requests)};
     if (!strays_.put(taken).empty())
         nodes_change_soon();
 }
@@ -151,9 +153,7 @@ NodePlanInput Bridge::plan_input()
             if (!is_opted_in(*node))
                 continue;
             Amounts taken = foreign_.on(name);
-            Amounts strays = strays_.on(name);
-            taken.cpu += strays.cpu;
-            taken.memory += strays.memory;
+            taken += strays_.on(name);
             if (taken != Amounts{})
                 input.foreign->emplace(name, taken);
         }
@@ -179,6 +179,7 @@ void Bridge::sync_node_list()
     constexpr Clock::time_point over = Clock::time_point::min();
     syncing_nodes_ = true;
     sync_began_ = now_;
+    absences_at_sync_ = absences_;
     if (!devices_expected() && devices_expected_until_.value_or(over) != over) {
         devices_expected_until_ = over;
         nodes_change_soon(); // those that were not made
@@ -217,13 +218,20 @@ void Bridge::on(NodesSynced &synced)
 void Bridge::take_nodes(NodeSyncResult &result)
 {
     bool changed = node_map_ != result.nodes;
+    if (absences_at_sync_ != absences_)
+        result.pinned.clear(); // as in on(HookLost)
+    bool pinned = pinned_ != result.pinned;
     synced_nodes_ = true;
     take_placed(result);
     devices_.set_indexes(std::move(result.devices));
-    if (pinned_ != result.pinned) {
+    devices_.set_amounts(std::move(result.amounts));
+    std::set<std::string> cpu_nodes;
+    for (const std::string &name : result.cpu_nodes)
+        if (auto node = result.nodes.find(name); node != result.nodes.end())
+            cpu_nodes.insert(node->second);
+    devices_.set_cpu_nodes(std::move(cpu_nodes));
+    if (pinned)
         pinned_ = std::move(result.pinned);
-        changed = true;
-    }
     if (changed || hybrid_ != result.hybrid) {
         node_map_ = std::move(result.nodes);
         hybrid_ = std::move(result.hybrid);
@@ -249,6 +257,20 @@ void Bridge::take_nodes(NodeSyncResult &result)
     }
     if (changed) // a job may be possible now
         try_all_again();
+    else if (pinned)
+        try_adoptions();
+}
+
+// A node has the feature now by which a job is asked for there that adopts. What
+// was refused to others has nothing to do with that: it keeps its pause, also
+// while one gang after another is adopted.
+void Bridge::try_adoptions()
+{
+    for (auto &[uid, entry] : gangs_.all())
+        if (entry.held_back == Action(Adopt{}).index())
+            try_again(entry);
+        else
+            wake(uid);
 }
 
 // Nothing of theirs has to start: their prologs wait for nobody.

@@ -47,6 +47,8 @@ Clock::duration back_off(unsigned failures, Clock::duration first,
 
 void Bridge::on(ActionDone &done)
 {
+    if (const auto *bind = std::get_if<Bind>(&done.action))
+        end_writes(done.gang, *bind);
     GangEntry *entry = gangs_.find(done.gang);
     if (!entry)
         return;
@@ -77,6 +79,8 @@ void Bridge::note_outcome(GangEntry &entry, ActionDone &done)
         note_submitted(entry, *submitted, done.action);
     } else if (auto *looked = std::get_if<Looked>(&*done.outcome)) {
         note_looked(entry, *looked);
+        if (is<Remake>(done.action))
+            hold_back(entry, done.action, watch_lag);
     } else if (auto *seen = std::get_if<VolumesSeen>(&*done.outcome)) {
         note_volumes(entry, *seen, done.action);
     } else if (auto *ended = std::get_if<PodsEnded>(&*done.outcome)) {
@@ -92,9 +96,9 @@ void Bridge::note_outcome(GangEntry &entry, ActionDone &done)
                     {{"Gang", gang.key.str()}});
         group_reports_.put(there->pod, now_);
         there->pod.gang = groups_.choose_gang(there->pod);
-        if (there->pod.terminal())
-            gangs_.put(std::move(there->pod)); // the job gets its exit code
-        else
+        bool over = there->pod.terminal(); // the job gets its exit code
+        bool taken = over && gangs_.put(std::move(there->pod)) == gang.uid;
+        if (!taken) // or it has left this gang
             hold_back(entry, done.action, unseen_repeat);
     } else {
         note_done(entry, done.action);
@@ -207,6 +211,11 @@ void Bridge::note_done(GangEntry &entry, const Action &action)
         hold_back(entry, action, watch_lag);
     } else if (is<ReleaseClaims>(action)) {
         hold_back(entry, action, watch_lag);
+    } else if (auto *look = std::get_if<Look>(&action)) { // see act_remake.h
+        note_remade(entry, look->job);
+    } else if (auto *remake = std::get_if<Remake>(&action)) {
+        note_remade(entry, remake->job);
+        hold_back(entry, action, watch_lag);
     } else if (is<FailPods>(action)) {
         hold_back(entry, action, fail_repeat);
     }
@@ -261,7 +270,8 @@ void Bridge::note_failure(GangEntry &entry, const ActionDone &done)
         gang.submit_uncertain = true;
         entry.uncertain_since = now_;
     } else if (is<Look>(done.action) || is<Complete>(done.action) ||
-               is<Cancel>(done.action) || is<Renew>(done.action)) {
+               is<Cancel>(done.action) || is<Renew>(done.action) ||
+               is<Remake>(done.action)) {
         gang.stale = gang.job.has_value();
     }
     entry.failures++;

@@ -4,6 +4,7 @@
 #include "agent/batch_pod.h"
 #include "agent/bridge.h"
 
+#include "agent/bridge_pauses.h"
 #include "agent/decide_parts.h"
 #include "agent/gang_volumes.h"
 #include "agent/words.h"
@@ -20,8 +21,6 @@ bool covered(const Gang &gang, const Pod &pod)
     return gang.job && is_allocated(gang.job->state) &&
            lives_by_job(gang, pod) && !placed_elsewhere(gang, pod);
 }
-
-constexpr std::chrono::seconds access_pause{30}; // until rights are looked for
 
 // What they ask of a node matters until they have one.
 bool wants_node(const Gang &gang)
@@ -75,6 +74,8 @@ void Bridge::note_placement(GangEntry &entry)
         return;
     if (wants_node(gang)) {
         gang.nowhere = why_nowhere(gang);
+        if (!gang.nowhere.empty())
+            gang.nowhere += plugins_elsewhere(gang);
         if (!gang.nowhere.empty() && !entry.excluded.empty())
             gang.nowhere += devices_unfit_words(entry.excluded_for);
         if (first.preferred && need_placement(gang, first.preferred) ==
@@ -157,7 +158,9 @@ std::string Bridge::why_nowhere(const Gang &gang)
 bool Bridge::placement_known(const Gang &gang)
 {
     const PredicatePtr &preferred = lead_of(gang).preferred;
+    nodes_changed_ |= placements_.doubted(); // its plugin may stay away
     bool known =
+        !placements_.doubted() &&
         need_placement(gang, gang.predicate) !=
             PlacementTable::State::unknown &&
         (!preferred || need_placement(gang, preferred) !=
@@ -229,6 +232,8 @@ void Bridge::take_placed(const NodeSyncResult &synced)
         for (const auto &[uid, entry] : gangs_.all())
             if (wants_node(entry.gang)) // its Pods may have to be told
                 wake(uid);
+    if (absences_at_sync_ != absences_)
+        placements_.doubt(); // as in on(HookLost)
     woken_.merge(std::exchange(placement_waits_, {}));
 }
 

@@ -80,7 +80,8 @@ void Bridge::tell_bound(const Gang &gang, const Bind &bind)
             std::string words = bound_words(*pod, node, bind.job);
             if (gang.grouped && gang.job)
                 words += waste_words(
-                    *pod, component_on(*gang.job, slurm_node_of(node)));
+                    *pod, cpus_of(gang, *pod),
+                    component_on(*gang.job, slurm_node_of(node)));
             ports_.reporters.push([pod, words](Kube &kube) {
                 (void)kube.post_event(*pod, {PodEvent::Type::normal,
                                              "Scheduled", "Binding", words});

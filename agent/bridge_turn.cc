@@ -246,8 +246,9 @@ void Bridge::carry_out(GangEntry &entry, Action action)
             say({.type = HookMessage::Type::start, .job = job});
         gang.prolog_held = false;
         gang.job->state = JobState::running;
-        if (gang.grouped)
-            wake(gang.uid); // more Pods than it has tasks may wait
+        // More Pods than it has tasks may wait, or one for its kubelet.
+        if (gang.grouped || gang.batch)
+            wake(gang.uid);
     } else if (std::holds_alternative<Clean>(action)) {
         for (JobRef job : refs_of(*gang.job))
             say({.type = HookMessage::Type::clean, .job = job});

@@ -4,7 +4,6 @@
 #include "agent/cel_lexer.h"
 #include "agent/cel_node.h"
 
-#include <algorithm>
 #include <format>
 
 namespace bridge {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/cel_lexer.h"
 
+#include "common/ascii.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -15,11 +17,6 @@ using Kind = CelToken::Kind;
 constexpr std::array<std::string_view, 26> symbols = {
     "&&", "||", "==", "!=", "<=", ">=", "<", ">", "!", "?", ":", ".", ",",
     "+",  "-",  "*",  "/",  "%",  "(",  ")", "[", "]", "{", "}", ";", "="};
-
-bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 bool is_hex(char c)
 {

@@ -2,6 +2,8 @@
 // A whole claim.
 #include "agent/claim_check.h"
 
+#include "agent/claim_constraints.h"
+
 #include <algorithm>
 #include <format>
 #include <set>
@@ -13,12 +15,6 @@ namespace {
 constexpr std::size_t max_results = 32; // the API server's
 
 using Chosen = std::span<const ChosenDevice>;
-
-std::string quoted(const ChosenDevice &chosen, std::string_view why)
-{
-    return std::format("device {} for request {}: {}",
-                       chosen.device->id().str(), chosen.request, why);
-}
 
 Result<const DeviceClass *> class_of(const DeviceRequest &request,
                                      const DeviceClasses &classes)
@@ -153,47 +149,6 @@ std::string none_twice(const ResourceClaim &claim, Chosen chosen)
     return {};
 }
 
-// An entry names a request, which has all its choices, or one choice.
-bool is_about(const DeviceConstraint &constraint, const std::string &request)
-{
-    return constraint.requests.empty() ||
-           std::ranges::any_of(
-               constraint.requests, [&](const std::string &name) {
-                   return request == name || request.starts_with(name + "/");
-               });
-}
-
-const DeviceAttribute *attribute_of(const Device &device,
-                                    const std::string &attribute)
-{
-    auto [domain, id] = split_name(attribute, "");
-    return find_named(device.attributes, device.driver, std::string(domain),
-                      std::string(id));
-}
-
-// Distinct means all pairs: kube-scheduler remembers one value for each request.
-std::string why_not_held(const DeviceConstraint &constraint, Chosen chosen)
-{
-    std::vector<const DeviceAttribute *> seen;
-    for (const ChosenDevice &one : chosen) {
-        if (!is_about(constraint, one.request))
-            continue;
-        const DeviceAttribute *value =
-            attribute_of(*one.device, constraint.attribute);
-        if (!value || std::holds_alternative<std::monostate>(*value))
-            return quoted(one, "it has no attribute " + constraint.attribute);
-        for (const DeviceAttribute *other : seen)
-            if ((*value == *other) == constraint.distinct)
-                return quoted(one, std::format(
-                                       "its {} is {} another device's",
-                                       constraint.attribute,
-                                       constraint.distinct ? "also"
-                                                           : "not also"));
-        seen.push_back(value);
-    }
-    return {};
-}
-
 } // namespace
 
 const DeviceRequest *find_request(const ResourceClaim &claim,
@@ -225,10 +180,7 @@ Result<std::string> why_no_allocation(const ResourceClaim &claim,
             return why;
     }
     std::string rest = none_twice(claim, chosen);
-    for (const DeviceConstraint &constraint : claim.constraints)
-        if (rest.empty())
-            rest = why_not_held(constraint, chosen);
-    return rest;
+    return rest.empty() ? why_not_held(claim, chosen) : rest;
 }
 
 } // namespace bridge

@@ -4,12 +4,12 @@
 // is the caller's business. Pure.
 #pragma once
 
+#include "agent/consumed_capacity.h"
 #include "agent/device_slices.h"
 #include "agent/resource_claim.h"
 #include "common/result.h"
 
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,11 +39,14 @@ Result<std::string> why_unfit(const Device &device, const DeviceRequest &request
 Result<std::string> why_unfit(const Device &device, const DeviceRequest &request,
                               const DeviceClass &device_class);
 
-// What a device that allows many allocations gives to a request, by capacity.
-// Nothing when the request cannot be had from it. Of other devices: their
-// capacities have to reach what is asked for, and nothing is counted.
-std::optional<std::map<QualifiedName, Quantity>>
-consumed_capacity(const Device &device, const DeviceRequest &request);
+// By its name, else, in the driver's own domain, by its id. Null: it has none.
+const DeviceAttribute *attribute_of(const Device &device,
+                                    const std::string &attribute);
+
+// Which constraint of the claim these devices do not hold, be they all of it or
+// some; empty: they hold all.
+std::string why_not_held(const ResourceClaim &claim,
+                         std::span<const ChosenDevice> chosen);
 
 // Why these devices are no allocation of the claim; empty: they are.
 // Code::rejected as for why_unfit(), and for a claim or class that is not

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/claim_plan.h"
 
+#include "agent/claim_search.h"
+
 #include <algorithm>
 #include <format>
 #include <utility>
@@ -8,178 +10,6 @@
 namespace bridge {
 
 namespace {
-
-// Of looks at a device for a request: beyond them what a user has thought up is
-// no longer worth it.
-constexpr int max_steps = 2000;
-
-// Gives the devices to requests, so that each claim is satisfied: tries all ways
-// in order, devices by index.
-class Search {
-  public:
-    Search(const PlanFacts &facts, std::vector<DevicePtr> given)
-        : facts_(facts), given_(std::move(given)), used_(given_.size(), false),
-          chosen_(facts.needs.wanted.size())
-    {
-    }
-
-    // False: why() says what kept the last way from being one.
-    bool run()
-    {
-        for (const DevicesWanted &wanted : facts_.needs.wanted)
-            if (!look_at(wanted))
-                return false;
-        for (std::size_t c = 0; c < facts_.needs.claims.size(); c++)
-            if (!std::ranges::contains(facts_.needs.wanted, c,
-                                       &DevicesWanted::claim) &&
-                !is_satisfied(c))
-                return false;
-        return give(0, 0, 0);
-    }
-
-    const std::string &why() const { return why_; }
-    bool later() const { return later_; } // it may be one soon
-    bool exceeds() const
-    {
-        return std::ranges::contains(used_, false);
-    }
-
-    // Of the claim, in the order of its requests.
-    std::vector<ChosenDevice> chosen_for(std::size_t claim) const
-    {
-        std::vector<ChosenDevice> made;
-        for (std::size_t w = 0; w < chosen_.size(); w++) {
-            const DevicesWanted &wanted = facts_.needs.wanted[w];
-            if (wanted.claim != claim)
-                continue;
-            for (const DevicePtr &device : chosen_[w])
-                made.push_back({wanted.request->name, device, {}});
-        }
-        return made;
-    }
-
-  private:
-    // Whether each of the devices will do, and those of adminAccess, for which
-    // Slurm was not asked.
-    bool look_at(const DevicesWanted &wanted)
-    {
-        std::vector<bool> fits;
-        const DeviceRequest &request = *wanted.request;
-        auto found = facts_.classes.find(request.class_name);
-        if (found == facts_.classes.end()) {
-            why_ = "there is no DeviceClass " + request.class_name;
-            return false;
-        }
-        for (const DevicePtr &device : given_) {
-            auto why = why_unfit(*device, request, found->second, facts_.node);
-            if (!why) {
-                why_ = why.error().message;
-                return false;
-            }
-            fits.push_back(why->empty());
-            if (!why->empty())
-                why_ = std::format("device {} for request {}: {}",
-                                   device->id().str(), request.name, *why);
-        }
-        fits_.push_back(std::move(fits));
-        return !request.admin_access || add_uncounted(wanted, found->second);
-    }
-
-    // Whoever has them: adminAccess takes nothing away.
-    bool add_uncounted(const DevicesWanted &wanted,
-                       const DeviceClass &device_class)
-    {
-        auto &into = chosen_[fits_.size() - 1];
-        for (const DevicePool &pool : facts_.pools)
-            for (const DevicePtr &device : pool.devices) {
-                bool enough = !wanted.request->all &&
-                              std::ssize(into) >= wanted.request->count;
-                if (enough || !pool.usable())
-                    continue;
-                if (is_of_claim(wanted.claim, device))
-                    continue;
-                auto why = why_unfit(*device, *wanted.request, device_class,
-                                     facts_.node);
-                if (!why) {
-                    why_ = why.error().message;
-                    return false;
-                }
-                if (why->empty())
-                    into.push_back(device);
-            }
-        return true;
-    }
-
-    // It has it already, or may get it of those that were given.
-    bool is_of_claim(std::size_t claim, const DevicePtr &device) const
-    {
-        if (std::ranges::contains(given_, device->id(), &Device::id))
-            return true;
-        for (std::size_t w = 0; w < chosen_.size(); w++)
-            if (facts_.needs.wanted[w].claim == claim &&
-                std::ranges::contains(chosen_[w], device->id(), &Device::id))
-                return true;
-        return false;
-    }
-
-    // The w-th request has n devices; from is the first one to look at for it.
-    bool give(std::size_t w, std::int64_t n, std::size_t from)
-    {
-        const auto &all = facts_.needs.wanted;
-        bool ends_claim = n == 0 && w > 0 &&
-                          (w == all.size() || all[w].claim != all[w - 1].claim);
-        if (ends_claim && !is_satisfied(all[w - 1].claim))
-            return false;
-        if (w == all.size())
-            return true;
-        if (all[w].request->admin_access || n == all[w].count)
-            return give(w + 1, 0, 0);
-        for (std::size_t d = from; d < given_.size(); d++) {
-            if (used_[d] || !fits_[w][d])
-                continue;
-            if (++steps_ > max_steps) {
-                why_ = "its claims are too intricate";
-                return false;
-            }
-            used_[d] = true;
-            chosen_[w].push_back(given_[d]);
-            if (give(w, n + 1, d + 1))
-                return true;
-            chosen_[w].pop_back();
-            used_[d] = false;
-            if (later_)
-                return false;
-        }
-        if (why_.empty())
-            why_ = std::format("request {} gets {} devices of {}",
-                               all[w].request->name, n, all[w].count);
-        return false;
-    }
-
-    bool is_satisfied(std::size_t c)
-    {
-        const ResourceClaim &claim = *facts_.needs.claims[c];
-        if (claim.allocated)
-            return true;
-        auto why = why_no_allocation(claim, facts_.classes, chosen_for(c),
-                                     facts_.pools, facts_.node);
-        if (why && why->empty())
-            return true;
-        why_ = std::format("ResourceClaim {}: {}", claim.key.name,
-                           why ? *why : why.error().message);
-        later_ = !why && why.error().code == Code::busy;
-        return false;
-    }
-
-    const PlanFacts &facts_;
-    std::vector<DevicePtr> given_;
-    std::vector<bool> used_;              // as given_
-    std::vector<std::vector<bool>> fits_; // by request, as given_
-    std::vector<std::vector<DevicePtr>> chosen_; // by request
-    std::string why_;
-    bool later_ = false;
-    int steps_ = 0;
-};
 
 // By other claims than these.
 bool is_taken(const PlanFacts &facts, const Device &device)
@@ -219,7 +49,7 @@ std::string why_taken(const PlanFacts &facts, const ResourceClaim &claim,
                       const std::vector<ChosenDevice> &chosen)
 {
     for (const ChosenDevice &one : chosen)
-        if (!is_admin(claim, one.request))
+        if (!is_admin(claim, one.request) && one.share_id.empty())
             if (auto holder = facts.holder_of(one.device->id(), claim.uid))
                 return std::format("device {} is in the ResourceClaim {} still",
                                    one.device->id().str(), *holder);
@@ -253,6 +83,33 @@ std::string why_no_counters(const PlanFacts &facts,
     return {};
 }
 
+// Why Slurm counts less for the job than its devices are, as for one that was
+// asked for before they were counted; empty: it does not.
+std::string why_too_little(const PlanFacts &facts, const GresCounts &chosen)
+{
+    for (const auto &[gres, has] : facts.amounts)
+        if (auto found = chosen.find(gres);
+            found != chosen.end() && found->second > has)
+            return std::format("it has {} of GRES {}, and its devices are {}",
+                               has, gres, found->second);
+    return {};
+}
+
+// What the claim consumes of devices that it gets shares of.
+std::map<DeviceId, Capacities>
+shares_in(const ResourceClaim &claim, const std::vector<ChosenDevice> &chosen)
+{
+    std::map<DeviceId, Capacities> made;
+    for (const ChosenDevice &one : chosen) {
+        const DeviceRequest *request = find_request(claim, one.request);
+        if (!request || request->admin_access || one.share_id.empty())
+            continue;
+        if (auto consumed = consumed_capacity(*one.device, *request))
+            add_capacities(made[one.device->id()], *consumed);
+    }
+    return made;
+}
+
 } // namespace
 
 std::vector<DeviceId> ClaimPlan::devices() const
@@ -274,10 +131,16 @@ ClaimsPlan plan_claims(const PlanFacts &facts)
                 claim->key.name);
             return plan;
         }
-    Search search(facts, still_given(facts));
+    ClaimSearch search(facts, still_given(facts));
     if (!search.run()) {
         (search.later() ? plan.wait : plan.misfit) =
             search.why().empty() ? "the devices are too few" : search.why();
+        plan.bad_node = true;
+        return plan;
+    }
+    if (std::string why = why_too_little(facts, search.amounts());
+        !why.empty()) {
+        plan.misfit = why;
         plan.bad_node = true;
         return plan;
     }
@@ -294,8 +157,11 @@ ClaimsPlan plan_claims(const PlanFacts &facts)
                       .classes = {},
                       .has = claim.devices,
                       .pod = facts.needs.consumers[c]};
-        if (!claim.allocated)
+        if (!claim.allocated) {
             one.chosen = search.chosen_for(c);
+            one.text = claim.text;
+        }
+        one.shares = shares_in(claim, one.chosen);
         auto extended = std::ranges::find(facts.needs.extended,
                                           facts.needs.claims[c],
                                           &ExtendedNeeds::claim);

@@ -4,9 +4,12 @@
 // are bound. Pure.
 #pragma once
 
+#include "agent/cpu_devices.h"
 #include "agent/device_needs.h"
+#include "common/uuid.h"
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -21,6 +24,7 @@ struct ClaimPlan {
     std::string uid;
     bool allocated = false; // it is: the Pod only becomes one of its consumers
     std::vector<ChosenDevice> chosen; // else; in the order of its requests
+    std::map<DeviceId, Capacities> shares{}; // what it consumes of shared ones
     DeviceClasses classes;            // those of its requests
     std::vector<DeviceId> has{};      // of one that is allocated: which
     std::string pod{};                // uid, of the consumer
@@ -28,6 +32,8 @@ struct ClaimPlan {
     // and what the Pod's status says of it before the binding.
     std::string body{};
     std::vector<RequestMapping> mappings{};
+    // What the watch has told of it, which may be old by now; empty: to be read.
+    std::string text{};
 
     std::vector<DeviceId> devices() const; // those that it takes
 };
@@ -44,8 +50,9 @@ struct ClaimsPlan {
 struct PlanFacts {
     const DeviceNeeds &needs; // of all these Pods
     std::vector<DevicePtr> given; // of the GRES that claims are answered with
-    // Not all of them need be: the Pods' owner has asked Slurm for GRES, too, or
-    // the job has room for other Pods.
+    CpuOffer cpus = {};           // that CPU devices are taken from
+    // Not all that are given need be taken: the Pods' owner has asked Slurm for
+    // GRES, too, or the job has room for other Pods.
     bool may_exceed = false;
     const DeviceClasses &classes;
     std::span<const DevicePool> pools;
@@ -56,6 +63,15 @@ struct PlanFacts {
         holder_of;
     // The names of the devices of a pool that some claim has.
     std::function<std::set<std::string>(const DevicePool &)> taken_in;
+    // Of devices that are given in shares: which Slurm counts, and by which GRES;
+    // how many of these the job has here, where this node has any; and what
+    // shares consume but for those of claims (uids): ClaimStore::consumed_of().
+    std::vector<CapacityGres> counted{};
+    GresCounts amounts{};
+    std::function<std::optional<Capacities>(const DeviceId &,
+                                            const std::set<std::string> &)>
+        consumed_of{};
+    std::function<std::string()> new_share_id = new_uuid;
 };
 
 // Only for needs without an objection or a reason to wait. Of a claim that is yet

@@ -2,6 +2,7 @@
 #include "agent/decide.h"
 
 #include "agent/decide_batch.h"
+#include "agent/decide_batch_gang.h"
 #include "agent/decide_gang.h"
 #include "agent/decide_parts.h"
 #include "agent/gang_facts.h"
@@ -151,21 +152,9 @@ Action with_ended_job(const Gang &gang, const NodeMap &nodes)
     return Wait{}; // unbound and deleted: it goes at once
 }
 
-} // namespace
-
-namespace {
-
-Action decide_alone(const Gang &gang, const NodeMap &nodes)
+Action with_pending_job(const Gang &gang, const NodeMap &nodes)
 {
-    if (!gang.job)
-        return without_job(gang, nodes);
-    if (gang.stale)
-        return Look{gang.job->ref};
-    if (is_ended(gang.job->state))
-        return with_ended_job(gang, nodes);
-    if (is_allocated(gang.job->state))
-        return with_allocated_job(gang, nodes);
-    if (gang.job->state != JobState::pending || adopts(gang))
+    if (adopts(gang))
         return Wait{};
     if (any_waits(gang))
         return wait_in_queue(gang);
@@ -181,14 +170,21 @@ Action decide_alone(const Gang &gang, const NodeMap &nodes)
     return Cancel{gang.job->ref};
 }
 
+Action decide_alone(const Gang &gang, const NodeMap &nodes)
+{
+    return decide_by_job({without_job, with_ended_job, with_allocated_job,
+                          with_pending_job},
+                         gang, nodes);
+}
+
 } // namespace
 
 Action decide(const Gang &gang, const NodeMap &nodes)
 {
-    if (gang.grouped)
-        return decide_gang(gang, nodes);
-    return gang.batch ? decide_batch(gang, decide_alone(gang, nodes))
-                      : decide_alone(gang, nodes);
+    if (gang.batch)
+        return decide_batch(gang, gang.grouped ? decide_batch_gang(gang, nodes)
+                                               : decide_alone(gang, nodes));
+    return gang.grouped ? decide_gang(gang, nodes) : decide_alone(gang, nodes);
 }
 
 const char *action_name(const Action &action)
@@ -202,7 +198,7 @@ const char *action_name(std::size_t index)
         "wait",  "forget",   "submit",  "find",  "refuse", "look",
         "bind",  "start",    "complete", "cancel", "renew", "adopt",
         "restamp", "end_pods", "fail_pods", "clean", "look_volumes",
-        "bind_volumes", "split", "release_claims"};
+        "bind_volumes", "split", "release_claims", "remake"};
     static_assert(std::size(names) == std::variant_size_v<Action>);
     return names[index];
 }

@@ -133,11 +133,16 @@ struct Clean {
 struct Split {
     std::vector<std::string> late = {};
 };
+// Slurm has placed a batch job anew since Pods that are on no node were made for
+// its nodes: it gets others.
+struct Remake {
+    JobRef job;
+};
 
 using Action =
     std::variant<Wait, Forget, Submit, Find, Refuse, Look, Bind, Start,
                  Complete, Cancel, Renew, Adopt, Restamp, EndPods, FailPods,
-                 Clean, LookVolumes, BindVolumes, Split, ReleaseClaims>;
+                 Clean, LookVolumes, BindVolumes, Split, ReleaseClaims, Remake>;
 
 // The Kubernetes Node behind each Slurm node.
 using NodeMap = std::map<std::string, std::string>;

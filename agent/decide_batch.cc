@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/decide_batch.h"
 
+#include "agent/batch_gang.h"
 #include "agent/batch_job.h"
+#include "agent/batch_place.h"
 
 namespace bridge {
 
@@ -20,10 +22,30 @@ Action without_hope(const Gang &gang)
     return Wait{};
 }
 
+// Of a job that was given up because its Pod could not be bound.
+std::string why_failed(const Gang &gang, const Renew &renew)
+{
+    if (!gang.bind_overdue || !gang.devices)
+        return renew.why;
+    const GangDevices &devices = *gang.devices;
+    const std::string &more = devices.objection.empty() ? devices.why
+                                                        : devices.objection;
+    return more.empty() ? renew.why : renew.why + ": " + more;
+}
+
 } // namespace
 
 Action decide_batch(const Gang &gang, Action action)
 {
+    bool runs = gang.job && is_allocated(gang.job->state);
+    if (runs && !gang.grouped && !gang.stale && is_made_for_others(gang) &&
+        gang.job->state != JobState::suspended)
+        return Remake{gang.job->ref};
+    if (std::holds_alternative<Bind>(action) && gang.unheard)
+        return Look{gang.job->ref};
+    if (std::holds_alternative<Wait>(action) && runs && !gang.grouped &&
+        gang.batch_gone && is_worker(*gang.pods.front()))
+        return Complete{gang.job->ref, 0, {}};
     if (std::holds_alternative<Submit>(action) ||
         std::holds_alternative<LookVolumes>(action))
         return without_hope(gang);
@@ -34,7 +56,7 @@ Action decide_batch(const Gang &gang, Action action)
         return instead;
     }
     if (std::holds_alternative<Wait>(action) && !gang.cannot_start.empty() &&
-        gang.job && is_allocated(gang.job->state))
+        runs)
         return Complete{gang.job->ref, exit_1, gang.cannot_start};
     // A crash took its allocation back, too late: ended now it would count as
     // cancelled, so it ends once it has a node again.
@@ -44,7 +66,7 @@ Action decide_batch(const Gang &gang, Action action)
     if (const auto *renew = std::get_if<Renew>(&action)) {
         if (is_ended(gang.job->state))
             return FailPods{gang.job->ref, gang.job->state};
-        return Complete{renew->job, exit_1, renew->why};
+        return Complete{renew->job, exit_1, why_failed(gang, *renew)};
     }
     return action;
 }

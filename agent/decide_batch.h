@@ -11,6 +11,16 @@
 //   Wait, as no kubelet Complete as failed, with kubelet's reason
 //   can start it
 //   Complete, pending   Wait: it ends as its Pod did when it has a node again
+//   Wait, a worker that Complete: its own job has nothing to do any more
+//   was split from the
+//   rest, and the
+//   script has ended
+//   Bind, and slurmctld Look first: it may have placed the job anew, and what
+//   went away since     its script is told of its nodes is of no use then
+//   Look, one Pod that  the same; if slurmctld has taken the node of its job back,
+//   waits               or placed it anew, the job is one without a Pod again
+//   waits, made for     Remake: slurmctld has placed the job anew
+//   other nodes
 //   anything else       the same: also Adopt, of one that lives
 #pragma once
 

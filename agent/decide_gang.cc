@@ -15,8 +15,13 @@ namespace {
 
 constexpr int exit_1 = 1 << 8; // as wait(2) gives it
 
-// Some of its Pods live where a job of ours has put them, and that is not the
-// gang's.
+Action renew(const Gang &gang, const std::string &why)
+{
+    return Renew{gang.job->ref, gang.job->tag.generation + 1, why};
+}
+
+} // namespace
+
 bool lives_by_lost_job(const Gang &gang)
 {
     return std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
@@ -24,12 +29,35 @@ bool lives_by_lost_job(const Gang &gang)
     });
 }
 
-Action renew(const Gang &gang, const std::string &why)
+Action bind_ready(const Gang &gang, std::vector<Seat> seats)
 {
-    return Renew{gang.job->ref, gang.job->tag.generation + 1, why};
+    const Job &job = *gang.job;
+    if (!has_resource_claims(gang))
+        return Bind{job.ref, {}, std::move(seats)};
+    if (!gang.devices)
+        return Wait{};
+    const GangDevices &devices = *gang.devices;
+    const ClaimsPlan &plan = devices.plan;
+    if (!devices.objection.empty())
+        return Wait{not_bound_words(job.ref, devices.objection)};
+    if (!devices.why.empty())
+        return Wait{devices.why};
+    bool some = count_of_job(gang) != 0;
+    if (!some && !plan.misfit.empty())
+        return renew(gang, plan.misfit);
+    std::size_t all = seats.size();
+    std::erase_if(seats, [&](const Seat &seat) {
+        return devices.not_now.contains(seat.pod);
+    });
+    if (seats.empty() || (!some && seats.size() < all))
+        return Wait{not_bound_words(
+            job.ref, plan.misfit.empty() ? plan.wait : plan.misfit)};
+    return Bind{job.ref, {}, std::move(seats), plan.claims};
 }
 
-Action without_job(const Gang &gang)
+namespace {
+
+Action without_job(const Gang &gang, const NodeMap &)
 {
     if (gang.submit_uncertain)
         return Find{};
@@ -68,7 +96,7 @@ Action complete(const Gang &gang)
     return ended.pods.empty() ? Action{Cancel{job}} : complete_or_cancel(ended);
 }
 
-Action with_pending_job(const Gang &gang)
+Action with_pending_job(const Gang &gang, const NodeMap &)
 {
     if (any_lives_by_job(gang))
         return Split{};
@@ -113,34 +141,6 @@ bool enough_bound(const Gang &gang)
 {
     std::size_t bound = count_bound(gang);
     return bound != 0 && bound + count_done_before(gang) >= gang.minimum;
-}
-
-// Those whose claims get their devices on the nodes where they are seated. Before
-// any is bound all of them must.
-Action bind_ready(const Gang &gang, std::vector<Seat> seats)
-{
-    const Job &job = *gang.job;
-    if (!has_resource_claims(gang))
-        return Bind{job.ref, {}, std::move(seats)};
-    if (!gang.devices)
-        return Wait{};
-    const GangDevices &devices = *gang.devices;
-    const ClaimsPlan &plan = devices.plan;
-    if (!devices.objection.empty())
-        return Wait{not_bound_words(job.ref, devices.objection)};
-    if (!devices.why.empty())
-        return Wait{devices.why};
-    bool some = count_of_job(gang) != 0;
-    if (!some && !plan.misfit.empty())
-        return renew(gang, plan.misfit);
-    std::size_t all = seats.size();
-    std::erase_if(seats, [&](const Seat &seat) {
-        return devices.not_now.contains(seat.pod);
-    });
-    if (seats.empty() || (!some && seats.size() < all))
-        return Wait{not_bound_words(
-            job.ref, plan.misfit.empty() ? plan.wait : plan.misfit)};
-    return Bind{job.ref, {}, std::move(seats), plan.claims};
 }
 
 // Too few of them are bound, if any is.
@@ -249,7 +249,18 @@ Action for_waiting_pods(const Gang &gang)
     return renew(gang, state_name(job.state));
 }
 
-Action with_ended_job(const Gang &gang)
+Action with_ended_job(const Gang &gang, const NodeMap &)
+{
+    if (auto step = step_after_end(gang))
+        return std::move(*step);
+    if (any_waits(gang))
+        return for_waiting_pods(gang);
+    return gang.pods.empty() ? Forget{} : Action{Wait{}};
+}
+
+} // namespace
+
+std::optional<Action> step_after_end(const Gang &gang)
 {
     bool lives = any_lives_by_job(gang);
     if (lives && only_forgotten(gang))
@@ -262,26 +273,14 @@ Action with_ended_job(const Gang &gang)
         return Clean{gang.job->ref};
     if (lives_by_lost_job(gang))
         return Split{};
-    if (any_waits(gang))
-        return for_waiting_pods(gang);
-    return gang.pods.empty() ? Forget{} : Action{Wait{}};
+    return std::nullopt;
 }
-
-} // namespace
 
 Action decide_gang(const Gang &gang, const NodeMap &nodes)
 {
-    if (!gang.job)
-        return without_job(gang);
-    if (gang.stale)
-        return Look{gang.job->ref};
-    if (is_ended(gang.job->state))
-        return with_ended_job(gang);
-    if (is_allocated(gang.job->state))
-        return with_allocated_job(gang, nodes);
-    if (gang.job->state != JobState::pending)
-        return Wait{};
-    return with_pending_job(gang);
+    return decide_by_job({without_job, with_ended_job, with_allocated_job,
+                          with_pending_job},
+                         gang, nodes);
 }
 
 } // namespace bridge

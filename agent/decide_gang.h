@@ -68,8 +68,23 @@
 
 #include "agent/decide.h"
 
+#include <optional>
+
 namespace bridge {
 
 Action decide_gang(const Gang &gang, const NodeMap &nodes);
+
+// Some of its Pods live where a job of ours has put them, and that is not the
+// gang's.
+bool lives_by_lost_job(const Gang &gang);
+
+// What its job, which has ended, needs before Pods that wait have their turn.
+// Nothing: no more.
+std::optional<Action> step_after_end(const Gang &gang);
+
+// Its job is allocated, and its Pods have these seats: Bind those whose claims
+// get their devices there. Before any is bound all of them must; Renew when that
+// cannot be.
+Action bind_ready(const Gang &gang, std::vector<Seat> seats);
 
 } // namespace bridge

@@ -47,14 +47,6 @@ std::string why_incomplete(const Gang &gang)
            std::to_string(gang.size) + " Pods exist";
 }
 
-// Devices that nobody can use meanwhile.
-std::optional<Action> step_for_left(const Gang &gang)
-{
-    if (!gang.devices || gang.devices->left.empty())
-        return std::nullopt;
-    return ReleaseClaims{gang.devices->left};
-}
-
 // What has to be done for its ResourceClaims before a job can be asked for;
 // nothing: no more.
 std::optional<Action> step_for_devices(const Gang &gang)
@@ -89,6 +81,13 @@ bool other_gres(const std::string &has, const std::string &wants)
 }
 
 } // namespace
+
+std::optional<Action> step_for_left(const Gang &gang)
+{
+    if (!gang.devices || gang.devices->left.empty())
+        return std::nullopt;
+    return ReleaseClaims{gang.devices->left};
+}
 
 bool has_resource_claims(const Gang &gang)
 {
@@ -163,7 +162,9 @@ Action wait_in_queue(const Gang &gang)
         return LookVolumes{};
     if (auto step = step_for_devices(gang))
         return std::move(*step);
-    if (gang.devices && other_gres(job.gres_per_task, gang.devices->gres))
+    // A batch job's user has asked for GRES, and its Pod was made for what it got.
+    if (gang.devices && !gang.batch &&
+        other_gres(job.gres_per_task, gang.devices->gres))
         return Renew{job.ref, job.tag.generation + 1,
                      "the devices that its claims need are others now"};
     if (asks_otherwise(gang))
@@ -203,6 +204,22 @@ Action end_or_wait(const Gang &gang)
     if (all_deleting(gang) || (all_told_to_end(gang) && !gang.end_overdue))
         return Wait{};
     return EndPods{job.ref, job.state, gang.end_overdue};
+}
+
+Action decide_by_job(const ByJob &answers, const Gang &gang,
+                     const NodeMap &nodes)
+{
+    if (!gang.job)
+        return answers.without_job(gang, nodes);
+    if (gang.stale)
+        return Look{gang.job->ref};
+    if (is_ended(gang.job->state))
+        return answers.ended(gang, nodes);
+    if (is_allocated(gang.job->state))
+        return answers.allocated(gang, nodes);
+    if (gang.job->state != JobState::pending)
+        return Wait{};
+    return answers.pending(gang, nodes);
 }
 
 bool only_forgotten(const Gang &gang)

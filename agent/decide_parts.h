@@ -4,12 +4,18 @@
 
 #include "agent/decide.h"
 
+#include <optional>
+
 namespace bridge {
 
 // The volumes of the Pods that wait are bound, or they have none.
 bool claims_bound(const Gang &gang);
 
 bool has_resource_claims(const Gang &gang);
+
+// Devices that its Pods have got of an earlier job, or placement, and that nobody can
+// use meanwhile: ReleaseClaims. Nothing: there are none.
+std::optional<Action> step_for_left(const Gang &gang);
 
 // Its job is allocated, on these Nodes: Bind with what its claims need first.
 Action bind_with_devices(const Gang &gang, std::vector<std::string> nodes);
@@ -27,6 +33,18 @@ Action complete_or_cancel(const Gang &gang);
 
 // That end for a job which a crash has set back to pending.
 Action as_lost(Action end);
+
+// The answers to a gang by what is known of its job; one that may have changed is
+// looked at first.
+struct ByJob {
+    using Answer = Action (*)(const Gang &, const NodeMap &);
+    Answer without_job;
+    Answer ended;
+    Answer allocated; // or suspended
+    Answer pending;
+};
+Action decide_by_job(const ByJob &answers, const Gang &gang,
+                     const NodeMap &nodes);
 
 // Its job has ended, and some Pods live by it.
 Action end_or_wait(const Gang &gang);

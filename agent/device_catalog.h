@@ -5,8 +5,12 @@
 #pragma once
 
 #include "agent/claim_check.h"
+#include "agent/cpu_devices.h"
+#include "agent/device_amounts.h"
 #include "agent/device_index.h"
 #include "agent/device_slices.h"
+#include "agent/plugin_resources.h"
+#include "common/device_gres.h"
 
 #include <map>
 #include <string>
@@ -18,22 +22,32 @@ struct DeviceCatalog {
     DeviceClasses classes;
     std::vector<DevicePool> pools;
     std::map<std::string, DeviceIndex> nodes; // by Slurm's name
+    NodeCpus cpus; // of external nodes that have their feature in Slurm
     std::map<std::string, std::string> gres;  // by DeviceClass: "gpu"
+    std::vector<CapacityGres> counted;        // DeviceCapacity
+    // How many each node has of what that names, by Slurm's name.
+    std::map<std::string, GresCounts> amounts;
+    PluginGres plugins; // what is one of device plugins, where no class offers it
 };
 
 // What a job asks Slurm for to get a device. A type only where no other type of
 // the GRES has a device that will do.
 struct GresWish {
+    // cpu_gres: a CPU, and no GRES; empty: a share, of which only amounts are
+    // counted.
     std::string gres;
     std::string type;   // empty: any
     bool exact = false; // whatever device of it Slurm chooses will do; else the
                         // choice is to be checked once Slurm has made it
+    GresCounts amounts{}; // of GRES without indexes, for each device
 
     bool operator==(const GresWish &) const = default;
 };
 
 // For one device of the request: of the GRES of its class, else of the one that
-// has most devices that will do. Code::not_found, with a clause for the Pod's
+// has most devices that will do, else a share. Where what is counted without
+// indexes differs by type it is the type that takes least; within one, and of
+// shares, the most that any device would take. Code::not_found, with a clause for the Pod's
 // owner, when no device of any node will do or the class has no GRES;
 // Code::rejected when that cannot be told: see why_unfit(). Looks at every device.
 Result<GresWish> gres_for(const DeviceCatalog &catalog,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/device_index.h"
 
+#include "common/gres_words.h"
 #include "common/text.h"
 
 #include <algorithm>
@@ -11,36 +12,18 @@ namespace bridge {
 namespace {
 
 constexpr std::string_view version = "k8sdev:1";
-constexpr std::size_t max_word = 63;
 constexpr std::size_t max_pool = 253;
-
-bool is_name(std::string_view text, std::string_view more,
-             std::size_t most = max_word)
-{
-    return !text.empty() && text.size() <= most &&
-           std::ranges::all_of(text, [&](char c) {
-               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                      (c >= '0' && c <= '9') || more.contains(c);
-           });
-}
-
-// Slurm takes a type of digits for a count.
-bool is_type(std::string_view text)
-{
-    return is_name(text, "-_.") &&
-           !std::ranges::all_of(text,
-                                [](char c) { return c >= '0' && c <= '9'; });
-}
 
 bool is_device(const DeviceId &id)
 {
-    return is_name(id.driver, "-.") && is_name(id.pool, "-./", max_pool) &&
-           is_name(id.device, "-") && !id.device.starts_with('-');
+    return is_gres_word(id.driver, "-.") &&
+           is_gres_word(id.pool, "-./", max_pool) &&
+           is_gres_word(id.device, "-") && !id.device.starts_with('-');
 }
 
 bool can_be_said(const GresDevice &device)
 {
-    return is_name(device.gres, "-_.") && is_type(device.type) &&
+    return is_gres_word(device.gres, "-_.") && is_gres_type(device.type) &&
            is_device(device.id);
 }
 
@@ -58,7 +41,7 @@ Result<> read_run(std::string_view run, std::vector<DeviceSlot> &slots)
     DeviceId id;
     id.driver = next_part(head, '/');
     id.pool = head;
-    if (!is_type(slot.type) || run.empty())
+    if (!is_gres_type(slot.type) || run.empty())
         return bad("not TYPE@DRIVER/POOL:NAMES");
     do {
         std::string_view name = next_part(run, ':');
@@ -94,7 +77,7 @@ void add_slot(std::string &text, const DeviceSlot &slot,
 // As if it had a run and a GRES of its own.
 std::size_t most_bytes(const DeviceSlot &slot)
 {
-    return slot.type.size() + slot.id.str().size() + max_word + 6;
+    return slot.type.size() + slot.id.str().size() + max_gres_word + 6;
 }
 
 bool is_known_gone(const DeviceSlot &slot, const DevicesNow &now)
@@ -191,7 +174,7 @@ Result<DeviceIndex> DeviceIndex::parse(std::string_view text)
     while (!text.empty()) {
         std::string_view part = next_part(text, '|');
         std::string gres(next_part(part, '!'));
-        if (!is_name(gres, "-_.") || index.slots_.contains(gres) ||
+        if (!is_gres_word(gres, "-_.") || index.slots_.contains(gres) ||
             part.empty())
             return bad("a GRES without name or devices, or twice");
         auto &slots = index.slots_[gres];

@@ -1,38 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/device_inventory.h"
 
+#include "agent/consumed_capacity.h"
 #include "agent/objects.h"
+#include "agent/plugin_resources.h"
 
 #include <algorithm>
 #include <format>
-#include <optional>
 #include <utility>
 
 namespace bridge {
 
 namespace {
 
-// A plugin's devices have numbers only: which of them a Pod gets, its kubelet
-// decides.
-constexpr char plugin_pool[] = "device-plugin";
-
 struct Sort {
     const DeviceClass *device_class; // null: there is none of that name
     const DeviceGres *gres;
 };
 
-bool keeps_pods_away(const DeviceTaint &taint)
-{
-    return taint.effect == "NoSchedule" || taint.effect == "NoExecute";
-}
-
 class Inventory {
   public:
     Inventory(const DeviceClasses &classes,
-              const std::vector<DeviceGres> &wanted)
+              const std::vector<DeviceGres> &wanted,
+              const std::vector<CapacityGres> &counted)
     {
+        made_.counted = counted;
         for (const DeviceGres &one : wanted) {
-            made_.gres.insert(one.gres);
+            if (!one.is_cpus())
+                made_.gres.insert(one.gres);
             if (one.is_resource()) {
                 made_.resources.push_back(one);
                 continue;
@@ -53,6 +48,7 @@ class Inventory {
         DeviceInventory::Pool key{pool.driver, pool.name};
         if (!pool.usable()) {
             made_.doubtful.insert(key);
+            note_doubt(pool);
             if (!pool.objection.empty())
                 complain(std::format("pool {} of {}: {}", pool.name,
                                      pool.driver, pool.objection));
@@ -60,6 +56,7 @@ class Inventory {
         }
         for (const DevicePtr &device : pool.devices)
             look_at(device);
+        look_at_counters(pool);
     }
 
     DeviceInventory made_;
@@ -80,19 +77,74 @@ class Inventory {
 
     void look_at(const DevicePtr &device)
     {
-        if (!device->scope ||
-            device->scope->kind != DeviceScope::Kind::node ||
-            std::ranges::any_of(device->taints, keeps_pods_away) ||
-            !device_objection(*device).empty())
+        if (!is_countable(*device))
             return;
+        if (has_counted_shares(*device, made_.counted)) {
+            made_.stocks[device->scope->node].shared.push_back(device);
+            if (gives_cpus(*device)) // none of which is a device by itself
+                made_.cpus.try_emplace(device->scope->node);
+            return;
+        }
         const DeviceGres *sort = sort_of(*device);
         if (!sort)
             return;
         if (device->allow_multiple_allocations)
-            return complain(*device, "shares of a device are not supported");
+            return complain(*device, why_uncounted(*device, made_.counted));
+        if (sort->is_cpus()) {
+            made_.cpus[device->scope->node].push_back(device);
+            return;
+        }
         made_.present[device->scope->node].push_back(
             {sort->gres, sort->type, device->id()});
         made_.devices[device->id()] = device;
+    }
+
+    // Shares of it are CPUs.
+    bool gives_cpus(const Device &device) const
+    {
+        Capacities all;
+        for (const auto &[name, capacity] : device.capacity)
+            all[name] = capacity.value;
+        return amounts_of_share(device, all, made_.counted).contains(cpu_gres);
+    }
+
+    // Where it may have devices, if only others of it are there.
+    void note_doubt(const DevicePool &pool)
+    {
+        if (!std::ranges::contains(made_.counted, pool.driver,
+                                   &CapacityGres::driver))
+            return;
+        bool placed = false;
+        for (const DevicePtr &device : pool.devices)
+            if (device->scope &&
+                device->scope->kind == DeviceScope::Kind::node) {
+                made_.doubtful_nodes.insert(device->scope->node);
+                placed = true;
+            }
+        made_.doubtful_everywhere |= !placed;
+    }
+
+    // Those of a pool that is not one node's would be counted on each of them.
+    void look_at_counters(const DevicePool &pool)
+    {
+        if (!has_counted_counters(pool, made_.counted))
+            return;
+        NodeStock::Pool made{pool.counters, {}};
+        std::set<std::string> nodes;
+        for (const DevicePtr &device : pool.devices) {
+            if (device->consumes.empty())
+                continue;
+            bool one = device->scope &&
+                       device->scope->kind == DeviceScope::Kind::node;
+            nodes.insert(one ? device->scope->node : "");
+            made.partitions.push_back(device);
+        }
+        if (nodes.size() == 1 && !nodes.contains(""))
+            made_.stocks[*nodes.begin()].pools.push_back(std::move(made));
+        else if (!nodes.empty())
+            complain(std::format("pool {} of {}: its counters are not of one "
+                                 "node, and are not counted",
+                                 pool.name, pool.driver));
     }
 
     // Null: none, or nobody can tell.
@@ -129,35 +181,18 @@ class Inventory {
     std::set<std::string> said_;
 };
 
-std::string domain_of(const std::string &resource)
-{
-    return resource.substr(0, resource.find('/'));
-}
-
-void add_resource(DevicesNow &now, const DeviceGres &wanted, const Node &node)
-{
-    std::string driver = domain_of(wanted.name);
-    std::string pool =
-        plugin_pool + wanted.name.substr(wanted.name.find('/'));
-    now.known_pools.emplace(driver, pool);
-    auto found = node.allocatable.others.find(wanted.name);
-    if (found == node.allocatable.others.end())
-        return;
-    auto count = std::min<std::int64_t>(found->second, DeviceIndex::max_slots);
-    for (std::int64_t i = 0; i < count; i++)
-        now.present.push_back(
-            {wanted.gres, wanted.type, {driver, pool, std::format("n{}", i)}});
-}
-
 } // namespace
 
 DeviceInventory take_inventory(std::span<const DevicePool> pools,
                                const DeviceClasses &classes,
-                               const std::vector<DeviceGres> &wanted)
+                               const std::vector<DeviceGres> &wanted,
+                               const std::vector<CapacityGres> &counted)
 {
-    Inventory inventory(classes, wanted);
+    Inventory inventory(classes, wanted, counted);
     for (const DevicePool &pool : pools)
         inventory.look_at(pool);
+    for (auto &[node, cpus] : inventory.made_.cpus)
+        put_in_order(cpus);
     return std::move(inventory.made_);
 }
 
@@ -179,8 +214,39 @@ DevicesNow devices_now(const DeviceInventory &inventory,
                 !inventory.doubtful.contains(pool))
                 now.known_pools.insert(std::move(pool));
     for (const DeviceGres &resource : inventory.resources)
-        add_resource(now, resource, node);
+        add_plugin_devices(now, resource, node);
     return now;
+}
+
+std::optional<GresCounts> amounts_now(const DeviceInventory &inventory,
+                                      const DeviceClaims &claims,
+                                      const Node &node)
+{
+    if (inventory.doubtful_everywhere ||
+        inventory.doubtful_nodes.contains(node.name))
+        return std::nullopt;
+    auto stock = inventory.stocks.find(node.name);
+    if (stock == inventory.stocks.end())
+        return GresCounts{};
+    return amounts_of_stock(stock->second, claims, inventory.counted);
+}
+
+std::vector<std::string> overused_devices(const DeviceInventory &inventory,
+                                          const DeviceClaims &claims)
+{
+    std::vector<std::string> found;
+    for (const auto &[node, stock] : inventory.stocks)
+        for (const DevicePtr &device : stock.shared) {
+            auto shares = claims.shares.find(device->id());
+            if (shares == claims.shares.end())
+                continue;
+            std::string capacity = short_capacity(*device, shares->second);
+            if (!capacity.empty())
+                found.push_back(std::format(
+                    "ResourceClaims have more of device {} than its {}",
+                    device->id().str(), capacity));
+        }
+    return found;
 }
 
 } // namespace bridge

@@ -5,11 +5,14 @@
 #pragma once
 
 #include "agent/claim_check.h"
+#include "agent/cpu_devices.h"
+#include "agent/device_amounts.h"
 #include "agent/device_index.h"
 #include "agent/device_slices.h"
 #include "common/device_gres.h"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -23,20 +26,18 @@ struct DeviceInventory {
 
     std::map<std::string, std::vector<GresDevice>> present; // by Node
     std::map<DeviceId, DevicePtr> devices;                  // those of present
+    NodeCpus cpus; // devices that are Slurm's CPUs: none of present, in order
     // The pools that are incomplete, or must not be used: of what is in them nobody
     // knows.
     std::set<Pool> doubtful;
-    std::set<std::string> gres; // all that DeviceGres names
+    std::set<std::string> gres; // all that DeviceGres names but CPUs
     std::vector<DeviceGres> resources; // of DeviceGres, those of plugins
+    std::vector<CapacityGres> counted; // DeviceCapacity
+    std::map<std::string, NodeStock> stocks; // what that counts, by Node
+    // The Nodes on which a doubtful pool may have some of that.
+    std::set<std::string> doubtful_nodes;
+    bool doubtful_everywhere = false;
     std::vector<std::string> complaints; // for the log, one sentence each
-};
-
-// The devices that claims have, allocated by us or by another scheduler.
-struct DeviceClaims {
-    std::set<DeviceId> ours;
-    std::set<DeviceId> foreign; // not Slurm's to give while they are
-
-    bool operator==(const DeviceClaims &) const = default;
 };
 
 // The first class of the list whose selectors match says what a device is. Only
@@ -44,12 +45,24 @@ struct DeviceClaims {
 // NoExecute) or must not be chosen at all. Asks every device each selector.
 DeviceInventory take_inventory(std::span<const DevicePool> pools,
                                const DeviceClasses &classes,
-                               const std::vector<DeviceGres> &wanted);
+                               const std::vector<DeviceGres> &wanted,
+                               const std::vector<CapacityGres> &counted = {});
 
 // What of it concerns a node that has had these: for DeviceIndex::update(). A
 // pool of which no slice is left is gone, too, and so are foreign devices.
 DevicesNow devices_now(const DeviceInventory &inventory,
                        const DeviceClaims &claims, const Node &node,
                        const DeviceIndex &before);
+
+// What of it Slurm counts on the node without indexes; nothing: while a pool is
+// doubtful nobody knows.
+std::optional<GresCounts> amounts_now(const DeviceInventory &inventory,
+                                      const DeviceClaims &claims,
+                                      const Node &node);
+
+// A sentence for each device of which claims have more than there is, which
+// nobody may ever do.
+std::vector<std::string> overused_devices(const DeviceInventory &inventory,
+                                          const DeviceClaims &claims);
 
 } // namespace bridge

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/device_needs.h"
 
+#include "agent/gres_sums.h"
+
 #include <algorithm>
 #include <format>
-#include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -80,9 +80,14 @@ class Reader {
             object(extended.objection);
         if (!extended.why.empty())
             wait(extended.why);
-        if (!extended.claim)
+        needs_.plugins = extended.plugins;
+        for (const PluginWish &one : extended.plugins)
+            needs_.selectors.push_back(where_offered(one.resource));
+        if (!extended.claim && extended.plugins.empty())
             return;
         needs_.extended.push_back(extended);
+        if (!extended.claim)
+            return;
         if (seen_.insert(extended.claim->key.name).second)
             add(extended.claim);
     }
@@ -216,6 +221,8 @@ void add_needs(DeviceNeeds &to, const DeviceNeeds &more)
                         more.selectors.end());
     to.extended.insert(to.extended.end(), more.extended.begin(),
                        more.extended.end());
+    to.plugins.insert(to.plugins.end(), more.plugins.begin(),
+                      more.plugins.end());
 }
 
 ResourceClaimPtr shared_claim(const std::vector<DeviceNeeds> &pods)
@@ -230,59 +237,58 @@ ResourceClaimPtr shared_claim(const std::vector<DeviceNeeds> &pods)
 
 namespace {
 
-// By GRES and type.
-using GresSums = std::map<std::pair<std::string, std::string>, std::int64_t>;
+bool is_gres(const DevicesWanted &wanted)
+{
+    return !wanted.request->admin_access && !asks_cpus(wanted);
+}
 
-GresSums sums_of(const std::vector<DevicesWanted> &wanted,
-                 const std::set<std::string> &untyped)
+GresSums sums_of(const DeviceNeeds &needs, const std::set<std::string> &untyped)
 {
     GresSums sums;
-    for (const DevicesWanted &one : wanted) {
-        bool typed = !untyped.contains(one.wish.gres);
-        if (!one.request->admin_access)
-            sums[{one.wish.gres, typed ? one.wish.type : std::string()}] +=
-                one.count;
+    auto add = [&](const std::string &gres, const std::string &type,
+                   std::int64_t count) {
+        sums[{gres, untyped.contains(gres) ? std::string() : type}] += count;
+    };
+    for (const DevicesWanted &one : needs.wanted) {
+        if (one.request->admin_access)
+            continue;
+        if (is_gres(one) && !one.wish.gres.empty())
+            add(one.wish.gres, one.wish.type, one.count);
+        for (const auto &[gres, amount] : one.wish.amounts)
+            if (gres != cpu_gres)
+                add(gres, {}, static_cast<std::int64_t>(amount) * one.count);
     }
+    for (const PluginWish &one : needs.plugins)
+        add(one.gres, one.type, one.count);
     return sums;
 }
 
-void note_untyped(const std::vector<DevicesWanted> &wanted,
-                  std::set<std::string> &untyped)
+void note_untyped(const DeviceNeeds &needs, std::set<std::string> &untyped)
 {
-    for (const DevicesWanted &one : wanted)
-        if (!one.request->admin_access && one.wish.type.empty())
+    for (const DevicesWanted &one : needs.wanted)
+        if (is_gres(one) && one.wish.type.empty())
             untyped.insert(one.wish.gres);
-}
-
-std::string text_of(const GresSums &sums)
-{
-    std::string text;
-    for (const auto &[kind, count] : sums)
-        text += std::format("{}gres/{}{}{}:{}", text.empty() ? "" : ",",
-                            kind.first, kind.second.empty() ? "" : ":",
-                            kind.second, count);
-    return text;
 }
 
 } // namespace
 
 // Slurm refuses a GRES that is asked for with a type and without (see
 // _merge_generic_data() in its gres.c): then it is only without.
-std::string task_gres(const std::vector<DevicesWanted> &wanted)
+std::string task_gres(const DeviceNeeds &needs)
 {
     std::set<std::string> untyped;
-    note_untyped(wanted, untyped);
-    return text_of(sums_of(wanted, untyped));
+    note_untyped(needs, untyped);
+    return text_of(sums_of(needs, untyped));
 }
 
 std::string task_gres(const std::vector<DeviceNeeds> &pods)
 {
     std::set<std::string> untyped;
     for (const DeviceNeeds &pod : pods)
-        note_untyped(pod.wanted, untyped);
+        note_untyped(pod, untyped);
     GresSums most;
     for (const DeviceNeeds &pod : pods)
-        for (const auto &[kind, count] : sums_of(pod.wanted, untyped))
+        for (const auto &[kind, count] : sums_of(pod, untyped))
             most[kind] = std::max(most[kind], count);
     return text_of(most);
 }

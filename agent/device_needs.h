@@ -8,11 +8,14 @@
 //   not made yet, missing, being     wait
 //   deleted, another Pod's, full
 //   not supported                    objection
-//   allocated                        the Pod goes where its devices can be used
+//   allocated                        the Pod goes where its devices can be used;
+//                                    but see await_cpus()
 //   not allocated, others ask Slurm  wait until they have its devices
 //   for its devices
-//   not allocated                    GRES for its devices
+//   not allocated                    GRES for its devices, or CPUs
 //   of its extended resources        likewise, also while it is not made yet
+//   none: resources of device        GRES for them, on Nodes that offer them
+//   plugins
 #pragma once
 
 #include "agent/device_catalog.h"
@@ -35,6 +38,12 @@ struct DevicesWanted {
     std::int64_t count = 1;        // of allocationMode All: on some one Node
 };
 
+// A CPU for each device, and no GRES.
+inline bool asks_cpus(const DevicesWanted &wanted)
+{
+    return wanted.wish.gres == cpu_gres && !wanted.request->admin_access;
+}
+
 struct DeviceNeeds {
     std::string objection; // why it never can; empty: it may
     std::string why;       // why it has to wait; empty: it need not
@@ -42,7 +51,8 @@ struct DeviceNeeds {
     std::vector<std::string> consumers;   // the uid of each one's Pod
     std::vector<DevicesWanted> wanted;    // of those without devices
     std::vector<NodeSelector> selectors;  // where the others can be used, all
-    std::vector<ExtendedNeeds> extended;  // each one's claim is among the others
+    std::vector<ExtendedNeeds> extended;  // a claim of one is among the others
+    std::vector<PluginWish> plugins;      // of device plugins: without a claim
 };
 
 struct ClaimFacts {
@@ -70,7 +80,7 @@ ResourceClaimPtr shared_claim(const std::vector<DeviceNeeds> &pods);
 
 // What a task asks Slurm for, as slurmctld has it:
 // "gres/gpu:a100:2,gres/nic:1". "": nothing.
-std::string task_gres(const std::vector<DevicesWanted> &wanted);
+std::string task_gres(const DeviceNeeds &needs);
 // A task in which each of the Pods has enough.
 std::string task_gres(const std::vector<DeviceNeeds> &pods);
 

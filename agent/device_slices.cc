@@ -143,6 +143,16 @@ std::string device_objection(const Device &device)
     return {};
 }
 
+bool is_countable(const Device &device)
+{
+    auto keeps_pods_away = [](const DeviceTaint &taint) {
+        return taint.effect == "NoSchedule" || taint.effect == "NoExecute";
+    };
+    return device.scope && device.scope->kind == DeviceScope::Kind::node &&
+           std::ranges::none_of(device.taints, keeps_pods_away) &&
+           device_objection(device).empty();
+}
+
 CounterSets counters_left(const DevicePool &pool,
                           const std::set<std::string> &allocated)
 {

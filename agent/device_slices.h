@@ -48,6 +48,10 @@ bool is_on(const Device &device, const Node &node);
 // Else empty.
 std::string device_objection(const Device &device);
 
+// Slurm can count it: it is of one node, must not be kept from anybody by a taint
+// (NoSchedule, NoExecute), and nothing speaks against choosing it.
+bool is_countable(const Device &device);
+
 // What is left of the pool's counters when the devices of these names, on
 // whatever node, are allocated. Each counts once. Below zero: too many are.
 CounterSets counters_left(const DevicePool &pool,

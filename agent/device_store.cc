@@ -5,7 +5,9 @@
 
 namespace bridge {
 
-DeviceStore::DeviceStore(std::vector<DeviceGres> gres) : gres_(std::move(gres))
+DeviceStore::DeviceStore(std::vector<DeviceGres> gres,
+                         std::vector<CapacityGres> counted)
+    : gres_(std::move(gres)), counted_(std::move(counted))
 {
 }
 
@@ -55,8 +57,10 @@ void DeviceStore::put(DeviceClass device_class, bool deleted)
 
 bool DeviceStore::set_claims(DeviceClaims claims)
 {
-    bool other_foreign =
-        claims.foreign != (claims_ ? claims_->foreign : std::set<DeviceId>{});
+    static const DeviceClaims none;
+    const DeviceClaims &before = claims_ ? *claims_ : none;
+    bool other_foreign = claims.foreign != before.foreign ||
+                         claims.foreign_shares != before.foreign_shares;
     claims_ = std::make_shared<const DeviceClaims>(std::move(claims));
     return other_foreign;
 }
@@ -66,6 +70,22 @@ void DeviceStore::set_indexes(std::map<std::string, DeviceIndex> indexes)
     if (indexes == indexes_)
         return;
     indexes_ = std::move(indexes);
+    catalog_.reset();
+}
+
+void DeviceStore::set_amounts(std::map<std::string, GresCounts> amounts)
+{
+    if (amounts == amounts_)
+        return;
+    amounts_ = std::move(amounts);
+    catalog_.reset();
+}
+
+void DeviceStore::set_cpu_nodes(std::set<std::string> nodes)
+{
+    if (nodes == cpu_nodes_)
+        return;
+    cpu_nodes_ = std::move(nodes);
     catalog_.reset();
 }
 
@@ -93,7 +113,7 @@ std::shared_ptr<const DeviceInventory> DeviceStore::inventory()
         return nullptr;
     if (!inventory_)
         inventory_ = std::make_shared<const DeviceInventory>(
-            take_inventory(pools(), classes_, gres_));
+            take_inventory(pools(), classes_, gres_, counted_));
     return inventory_;
 }
 
@@ -105,8 +125,16 @@ std::shared_ptr<const DeviceCatalog> DeviceStore::catalog()
     made->classes = classes_;
     made->pools = pools();
     made->nodes = indexes_;
+    made->counted = counted_;
+    made->amounts = amounts_;
+    if (auto there = inventory())
+        for (const auto &[node, cpus] : there->cpus)
+            if (cpu_nodes_.contains(node))
+                made->cpus.emplace(node, cpus);
     for (const DeviceGres &one : gres_)
-        if (!one.is_resource())
+        if (one.is_resource())
+            made->plugins[one.name] = one;
+        else
             made->gres[one.name] = one.gres;
     catalog_ = std::move(made);
     return catalog_;

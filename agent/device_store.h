@@ -11,6 +11,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,11 @@ namespace bridge {
 
 class DeviceStore {
   public:
-    // DeviceGres; none: devices are nobody's business.
-    explicit DeviceStore(std::vector<DeviceGres> gres);
+    // DeviceGres and DeviceCapacity; none: devices are nobody's business.
+    explicit DeviceStore(std::vector<DeviceGres> gres,
+                         std::vector<CapacityGres> counted = {});
 
-    bool on() const { return !gres_.empty(); }
+    bool on() const { return !gres_.empty() || !counted_.empty(); }
     // Everything was listed once; until then nobody knows what is gone.
     bool known() const { return listed_slices_ && listed_classes_; }
 
@@ -41,16 +43,24 @@ class DeviceStore {
 
     // Of the nodes of Slurm, by name.
     void set_indexes(std::map<std::string, DeviceIndex> indexes);
+    // How many they have of what DeviceCapacity names, likewise.
+    void set_amounts(std::map<std::string, GresCounts> amounts);
+    // The Nodes whose CPU devices can be given: those of external nodes that have
+    // names::cpu_devices_feature.
+    void set_cpu_nodes(std::set<std::string> nodes);
 
   private:
     const std::vector<DevicePool> &pools();
     void changed();
 
     const std::vector<DeviceGres> gres_;
+    const std::vector<CapacityGres> counted_;
     std::map<std::string, ResourceSlicePtr> slices_; // by name
     DeviceClasses classes_;
     std::shared_ptr<const DeviceClaims> claims_; // null: nobody has said any
     std::map<std::string, DeviceIndex> indexes_;
+    std::map<std::string, GresCounts> amounts_;
+    std::set<std::string> cpu_nodes_;
     bool listed_slices_ = false;
     bool listed_classes_ = false;
     // Made when they are asked for; null: not since the last change.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/extended_claim.h"
 
+#include "agent/owner_reference.h"
 #include "common/json.h"
 
 #include <algorithm>
@@ -139,16 +140,34 @@ std::set<std::string> resources_of(const Pod &pod)
     return names;
 }
 
-Result<Plan> plan_for(const Pod &pod, const DeviceClasses &classes)
+// A resource of a device plugin: what Slurm is asked for; none: it is not one.
+std::optional<PluginWish> plugin_wish(const Pod &pod,
+                                      const std::string &resource,
+                                      const PluginGres &plugins)
+{
+    constexpr std::int64_t most = 1'000'000; // far beyond what a node can have
+    auto gres = plugins.find(resource);
+    auto asked = pod.requests.others.find(resource);
+    if (gres == plugins.end() || asked == pod.requests.others.end())
+        return std::nullopt;
+    return PluginWish{resource, gres->second.gres, gres->second.type,
+                      std::min(asked->second, most)};
+}
+
+Result<Plan> plan_for(const Pod &pod, const DeviceClasses &classes,
+                      const PluginGres &plugins)
 {
     Plan plan;
     for (const std::string &resource : resources_of(pod)) {
         const DeviceClass *behind = class_behind(classes, resource);
+        if (!behind && plugin_wish(pod, resource, plugins))
+            continue;
         if (!behind)
             return fail(Code::not_found,
                         "the resource " + resource +
                             " is not supported by slurm-k8s-bridge yet: no "
-                            "DeviceClass offers it");
+                            "DeviceClass offers it, and DeviceGres in k8s.conf "
+                            "does not name it");
         OneResource(pod, resource, behind->name).add_to(plan);
     }
     std::int64_t devices = 0;
@@ -181,11 +200,8 @@ JsonValue metadata_json(const Pod &pod)
         JsonValue::object({{"name", extended_claim_key(pod).name}});
     if (base_name(pod).size() <= max_generate_name)
         metadata.add("generateName", base_name(pod));
-    auto owner = JsonValue::object({{"apiVersion", "v1"},
-                                    {"kind", "Pod"},
-                                    {"name", pod.key.name},
-                                    {"uid", pod.uid},
-                                    {"controller", true}});
+    auto owner = owner_reference(pod.key.name, pod.uid);
+    owner.add("controller", true);
     metadata.add("namespace", pod.key.ns)
         .add("annotations",
              JsonValue::object(
@@ -304,22 +320,41 @@ const DeviceClass *class_behind(const DeviceClasses &classes,
     return newest;
 }
 
+bool wants_extended_claim(const Pod &pod, const DeviceClasses &classes,
+                          const PluginGres &plugins)
+{
+    return std::ranges::any_of(
+        resources_of(pod), [&](const std::string &resource) {
+            return class_behind(classes, resource) ||
+                   !plugins.contains(resource);
+        });
+}
+
 ExtendedNeeds extended_needs(const Pod &pod, const DeviceClasses &classes,
-                             const ResourceClaimPtr &there)
+                             const ResourceClaimPtr &there,
+                             const PluginGres &plugins)
 {
     ExtendedNeeds needs;
     if (pod.extended.empty())
         return needs;
+    // Of one that runs without a claim, whatever classes have come since.
+    bool without_claim = pod.bound() && pod.extended_claim.empty();
+    for (const std::string &resource : resources_of(pod))
+        if (without_claim || !class_behind(classes, resource))
+            if (auto wish = plugin_wish(pod, resource, plugins))
+                needs.plugins.push_back(std::move(*wish));
     if (pod.bound()) { // with whatever it has
         if (there && is_extended_claim(*there, pod))
             needs.claim = there;
         return needs;
     }
-    auto plan = plan_for(pod, classes);
+    auto plan = plan_for(pod, classes, plugins);
     if (!plan) {
         needs.objection = plan.error().message;
         return needs;
     }
+    if (plan->requests.empty())
+        return needs;
     std::string body = claim_body(pod, plan->requests);
     ResourceClaimPtr wanted = claim_to_make(pod, body);
     if (there)
@@ -333,12 +368,22 @@ ExtendedNeeds extended_needs(const Pod &pod, const DeviceClasses &classes,
     return needs;
 }
 
-std::string offered_by_plugin(const Pod &pod, const Node &node)
+std::string why_no_device_there(const ExtendedNeeds &needs, const Node &node,
+                                bool has_slurmd)
 {
-    for (const std::string &resource : resources_of(pod))
-        if (auto has = node.allocatable.others.find(resource);
-            has != node.allocatable.others.end() && has->second > 0)
-            return resource;
+    for (const RequestMapping &one : needs.mappings)
+        if (offered(node, one.resource) > 0)
+            return std::format("its Node offers {} by a device plugin",
+                               one.resource);
+    for (const PluginWish &one : needs.plugins) {
+        if (has_slurmd)
+            return std::format("its Node has a slurmd, and its device plugin "
+                               "chooses the device of {}, not Slurm",
+                               one.resource);
+        if (offered(node, one.resource) == 0)
+            return std::format("no device plugin of its Node offers {}",
+                               one.resource);
+    }
     return {};
 }
 

@@ -5,8 +5,9 @@
 //
 //   there is                         what follows
 //   -------------------------------  -----------------------------------------
-//   no DeviceClass behind one of     objection
-//   the resources
+//   no DeviceClass behind one of     it is a device plugin's, of which no claim
+//   the resources                    is needed (plugin_resources.h); objection
+//                                    where DeviceGres does not name it either
 //   no claim                         one is to be made, when its Pod has a node
 //   one that was not made for these, wait; it is removed while the Pod has no
 //   or is being deleted              node
@@ -15,6 +16,7 @@
 
 #include "agent/claim_check.h"
 #include "agent/objects.h"
+#include "agent/plugin_resources.h"
 
 #include <string>
 #include <vector>
@@ -32,6 +34,7 @@ struct ExtendedNeeds {
     ResourceClaimPtr claim;
     std::string body; // what makes it; empty: it is there
     std::vector<RequestMapping> mappings; // in kube-scheduler's order
+    std::vector<PluginWish> plugins;      // by resource
 };
 
 ObjectKey extended_claim_key(const Pod &pod);
@@ -51,12 +54,21 @@ std::string uid_until_made(const std::string &pod_uid);
 const DeviceClass *class_behind(const DeviceClasses &classes,
                                 const std::string &resource);
 
+// Whether a claim stands for any of what the Pod asks for, or might if there were
+// a DeviceClass.
+bool wants_extended_claim(const Pod &pod, const DeviceClasses &classes,
+                          const PluginGres &plugins);
+
 // there: the claim of that key; null: there is none.
 ExtendedNeeds extended_needs(const Pod &pod, const DeviceClasses &classes,
-                             const ResourceClaimPtr &there);
+                             const ResourceClaimPtr &there,
+                             const PluginGres &plugins = {});
 
-// Of a resource that the Node's device plugins offer, whose kubelet would not
-// look into a claim for it; "": they offer none that the Pod asks for.
-std::string offered_by_plugin(const Pod &pod, const Node &node);
+// Why a Pod with these needs cannot have them on a Node, as a clause: one that
+// has a claim behind it, since a kubelet does not look into that where its device
+// plugins offer the resource; a device plugin's that is not offered there, or on a
+// node with a slurmd. Empty: it can.
+std::string why_no_device_there(const ExtendedNeeds &needs, const Node &node,
+                                bool has_slurmd);
 
 } // namespace bridge

@@ -1,11 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/foreign_pods.h"
 
+#include "agent/extended_resources.h"
 #include "agent/pod_requests.h"
 
 #include <algorithm>
 
 namespace bridge {
+
+// Sums stop far below what an integer holds: nobody has that many devices.
+Amounts &Amounts::operator+=(const Amounts &more)
+{
+    cpu += more.cpu;
+    memory += more.memory;
+    for (const auto &[resource, count] : more.devices)
+        devices[resource] += count;
+    return *this;
+}
+
+Amounts &Amounts::operator-=(const Amounts &part)
+{
+    cpu.value -= part.cpu.value;
+    memory.value -= part.memory.value;
+    for (const auto &[resource, count] : part.devices)
+        if (auto known = devices.find(resource); known != devices.end())
+            known->second -= count;
+    std::erase_if(devices, [](const auto &one) { return one.second <= 0; });
+    return *this;
+}
+
+Amounts amounts_of(const Requests &asks)
+{
+    constexpr std::int64_t most = 1'000'000'000;
+    Amounts amounts{asks.cpu, asks.memory};
+    for (const auto &[resource, count] : asks.others)
+        if (count > 0 && is_extended_resource(resource))
+            amounts.devices[resource] = std::min(count, most);
+    return amounts;
+}
 
 ForeignPod foreign_pod_from(const Json &object)
 {
@@ -15,8 +47,7 @@ ForeignPod foreign_pod_from(const Json &object)
     if (phase == "Succeeded" || phase == "Failed")
         return pod;
     pod.node = object.text("spec/nodeName");
-    Requests asks = pod_requests(object).requests;
-    pod.asks = {asks.cpu, asks.memory};
+    pod.asks = amounts_of(pod_requests(object).requests);
     return pod;
 }
 
@@ -27,6 +58,14 @@ Amounts less(const Requests &has, const Amounts &taken)
     };
     return {MilliCpu{rest(has.cpu.value, taken.cpu.value)},
             Bytes{rest(has.memory.value, taken.memory.value)}};
+}
+
+Requests without_devices(Requests has, const Amounts &taken)
+{
+    for (const auto &[resource, count] : taken.devices)
+        if (auto known = has.others.find(resource); known != has.others.end())
+            known->second = std::max<std::int64_t>(0, known->second - count);
+    return has;
 }
 
 std::set<std::string> ForeignPods::replace(const std::vector<ForeignPod> &pods)
@@ -55,15 +94,13 @@ std::set<std::string> ForeignPods::put(const ForeignPod &pod)
         const auto &[old_node, asks] = known->second;
         if (node == old_node && asks == pod.asks)
             return changed;
-        old_node->second.cpu.value -= asks.cpu.value;
-        old_node->second.memory.value -= asks.memory.value;
+        old_node->second -= asks;
         changed.insert(old_node->first);
         pods_.erase(known);
     }
     if (!node)
         return changed;
-    node->second.cpu += pod.asks.cpu;
-    node->second.memory += pod.asks.memory;
+    node->second += pod.asks;
     pods_[pod.uid] = {node, pod.asks};
     changed.insert(pod.node);
     return changed;

@@ -107,6 +107,9 @@ struct Gang {
     // a kubelet has not started it for too long.
     bool batch = false;
     bool batch_gone = false;
+    // It has several nodes; some of its Pods live here, others have jobs of their
+    // own by now.
+    bool batch_scattered = false;
     std::string cannot_start;
     // We raised the generation to this; the watch may not have shown it yet.
     std::uint32_t least_generation = 0;

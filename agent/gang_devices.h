@@ -6,6 +6,8 @@
 #include "agent/claim_plan.h"
 #include "agent/objects.h"
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -25,6 +27,11 @@ struct GangDevices {
     std::string objection = {}; // why it never can; empty: it may
     std::string why = {};  // why it has to wait before a job is asked for
     std::string gres = {}; // what each task of a job needs: see task_gres()
+    // By uid, of Pods with CPU devices: the CPUs that each needs of its job, for
+    // its claims and its requests together; and whether these are yet to be chosen,
+    // on a node that has some.
+    std::map<std::string, std::uint32_t> cpus = {};
+    bool on_cpu_nodes = false;
     // Reserved for a Pod that has no node and no job that could give it one: of
     // an earlier job, to be taken back.
     std::vector<ClaimHold> left = {};

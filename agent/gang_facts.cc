@@ -83,6 +83,16 @@ bool any_placed_elsewhere(const Gang &gang)
     });
 }
 
+std::uint32_t cpus_of(const Gang &gang, const Pod &pod)
+{
+    std::uint32_t cpus = whole_cpus_up(pod.requests.cpu);
+    if (!gang.devices)
+        return cpus;
+    auto found = gang.devices->cpus.find(pod.uid);
+    return found == gang.devices->cpus.end() ? cpus
+                                             : std::max(cpus, found->second);
+}
+
 PodPtr find_pod(const Gang &gang, const std::string &uid)
 {
     auto found = std::ranges::find(gang.pods, uid,
@@ -127,15 +137,11 @@ Amounts amounts_on(const Gang &gang, const std::string &node,
                    const std::vector<PodPtr> &more)
 {
     Amounts sum;
-    auto add = [&](const Pod &pod) {
-        sum.cpu += pod.requests.cpu;
-        sum.memory += pod.requests.memory;
-    };
     for (const PodPtr &pod : more)
-        add(*pod);
+        sum += amounts_of(pod->requests);
     for (const PodPtr &pod : gang.pods)
         if (gang.grouped && pod->living() && pod->node_name == node)
-            add(*pod);
+            sum += amounts_of(pod->requests);
     return sum;
 }
 
@@ -215,8 +221,9 @@ bool enough_wait(const Gang &gang)
 
 bool asked_for_these(const Gang &gang, const Job &job)
 {
+    bool batch = !job.tag.script.empty();
     return std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
-        return pod->uid == job.tag.first && waits(gang, *pod);
+        return pod->uid == job.tag.first && (batch || waits(gang, *pod));
     });
 }
 

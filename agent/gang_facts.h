@@ -5,6 +5,7 @@
 #include "agent/decide.h"
 #include "agent/foreign_pods.h"
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -37,6 +38,9 @@ bool all_vanishing(const Gang &gang);
 bool bound_by_others(const Gang &gang);
 
 bool any_placed_elsewhere(const Gang &gang);
+
+// The CPUs that the Pod needs of its job: those of its claims, too.
+std::uint32_t cpus_of(const Gang &gang, const Pod &pod);
 
 // Of that uid; null: there is none now.
 PodPtr find_pod(const Gang &gang, const std::string &uid);
@@ -83,7 +87,7 @@ std::vector<PodPtr> asked_for(const Gang &gang);
 bool of_former_group(const Gang &gang);
 
 // That job was asked for, for Pods that wait: not for others that had the gang's
-// name before.
+// name before. Of a batch job, which was there first: its Pods are these.
 bool asked_for_these(const Gang &gang, const Job &job);
 
 } // namespace bridge

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/gang_place.h"
 
+#include "agent/batch_gang.h"
 #include "agent/gang_facts.h"
 #include "agent/gang_key.h"
 #include "agent/gres_counts.h"
@@ -44,9 +45,9 @@ std::uint64_t memory_of_task(const Job &job) // MiB
 }
 
 // Why a task of the job does not cover the Pod; empty: it does.
-std::string why_too_large(const Job &job, const Pod &pod)
+std::string why_too_large(const Job &job, const Gang &gang, const Pod &pod)
 {
-    std::uint64_t cpus = whole_cpus_up(pod.requests.cpu);
+    std::uint64_t cpus = cpus_of(gang, pod);
     std::uint64_t memory = mebibytes_up(pod.requests.memory).value;
     std::uint64_t given = memory_of_task(job);
     if (cpus <= job.cpus_per_task && memory <= given)
@@ -58,13 +59,14 @@ std::string why_too_large(const Job &job, const Pod &pod)
 }
 
 // Of a heterogeneous job: why none of its components does.
-std::string why_too_large_for_all(const Job &job, const Pod &pod)
+std::string why_too_large_for_all(const Job &job, const Gang &gang,
+                                  const Pod &pod)
 {
-    std::string why = why_too_large(job, pod);
+    std::string why = why_too_large(job, gang, pod);
     if (job.components.empty())
         return why;
     for (const Job &component : job.components)
-        if (why = why_too_large(component, pod); why.empty())
+        if (why = why_too_large(component, gang, pod); why.empty())
             break;
     return why;
 }
@@ -134,7 +136,7 @@ class Seating {
         if (pod.gated)
             return "Pod " + pod.key.name + " has scheduling gates";
         std::string why = objection_to_joining(*of_job_, pod);
-        return why.empty() ? why_too_large_for_all(job_, pod)
+        return why.empty() ? why_too_large_for_all(job_, gang_, pod)
                            : "Pod " + pod.key.name + ": " + why;
     }
 
@@ -193,7 +195,8 @@ class Seating {
         std::size_t at = free_.size();
         for (std::size_t i = 0; i < free_.size(); i++) {
             const Job &component = component_on(job_, job_.nodes[i]);
-            if (free_[i] == 0 || !why_too_large(component, pod).empty() ||
+            if (free_[i] == 0 ||
+                !why_too_large(component, gang_, pod).empty() ||
                 (smallest && !has_smaller_tasks(component, *smallest)))
                 continue;
             smallest = &component;
@@ -288,6 +291,8 @@ std::vector<std::uint32_t> tasks_on_nodes(const Job &job)
 
 Result<std::vector<Seat>> seat_pods(const Gang &gang, const NodeMap &nodes)
 {
+    if (gang.batch)
+        return seat_batch_pods(gang, nodes);
     Seating seating(gang, nodes);
     bool all_or_none = count_of_job(gang) == 0;
     std::vector<Seat> seats;

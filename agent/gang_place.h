@@ -21,7 +21,8 @@ std::vector<std::uint32_t> tasks_on_nodes(const Job &job);
 // Pod that lives keeps its seat, one that has ended leaves it. Code::conflict
 // with the reason when one does not fit, may not be bound, or its node is none of
 // Kubernetes'; once some are bound, only when none of the others gets a seat.
-// Of an elastic gang of which none is bound the last Pods may get none.
+// Of an elastic gang of which none is bound the last Pods may get none. Those of
+// a batch job get the seats for which they were made: batch_gang.h.
 Result<std::vector<Seat>> seat_pods(const Gang &gang, const NodeMap &nodes);
 
 // The Pods that the job has put on nodes and that are over, in rank order; of

@@ -2,7 +2,6 @@
 #include "agent/gang_shapes.h"
 
 #include "agent/gang_facts.h"
-#include "agent/identity.h"
 #include "agent/translate.h"
 
 #include <algorithm>

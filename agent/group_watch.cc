@@ -3,7 +3,7 @@
 
 #include "agent/backoff.h"
 #include "agent/kube_status.h"
-#include "common/log.h"
+#include "agent/watch_failures.h"
 
 #include <algorithm>
 #include <utility>
@@ -24,7 +24,8 @@ class GroupSink : public ReflectorSink {
   public:
     GroupSink(GroupApi api, std::string what, Mailbox<Message> &mailbox,
               std::stop_source &over)
-        : api_(api), what_(std::move(what)), mailbox_(mailbox), over_(over)
+        : api_(api), mailbox_(mailbox), over_(over),
+          failures_(std::move(what), mailbox)
     {
     }
 
@@ -51,22 +52,16 @@ class GroupSink : public ReflectorSink {
             over_.request_stop();
             return;
         }
-        failing_ = true;
-        mailbox_.push(WatchState{what_, error.message});
+        failures_.failing(error);
     }
-    void working() override
-    {
-        if (std::exchange(failing_, false))
-            mailbox_.push(WatchState{what_, {}});
-    }
+    void working() override { failures_.working(); }
 
   private:
     GroupApi api_;
-    std::string what_;
     Mailbox<Message> &mailbox_;
     std::stop_source &over_;
     std::vector<GroupSpec> specs_;
-    bool failing_ = false;
+    WatchFailures failures_;
 };
 
 } // namespace

@@ -66,6 +66,11 @@ class GuardedKube : public Kube {
         return gate_.pass(Write::delete_pod,
                           [&] { return kube_->delete_pod(pod); });
     }
+    Result<> delete_unbound(const Pod &pod) override
+    {
+        return gate_.pass(Write::delete_pod,
+                          [&] { return kube_->delete_unbound(pod); });
+    }
     Result<Pod> create_pod(const std::string &ns,
                            const std::string &body) override
     {
@@ -85,6 +90,35 @@ class GuardedKube : public Kube {
     {
         return gate_.pass(Write::delete_secret,
                           [&] { return kube_->delete_secret(key); });
+    }
+    Result<> create_service(const ObjectKey &key,
+                            const std::string &body) override
+    {
+        return gate_.pass(Write::create_service,
+                          [&] { return kube_->create_service(key, body); });
+    }
+    Result<> create_config_map(const ObjectKey &key,
+                               const std::string &body) override
+    {
+        return gate_.pass(Write::create_config_map,
+                          [&] { return kube_->create_config_map(key, body); });
+    }
+    Result<Json> get_service(const ObjectKey &key) override
+    {
+        return kube_->get_service(key);
+    }
+    Result<Json> get_config_map(const ObjectKey &key) override
+    {
+        return kube_->get_config_map(key);
+    }
+    Result<std::string> get_config_map_uid(const ObjectKey &key) override
+    {
+        return kube_->get_config_map_uid(key);
+    }
+    Result<TextMap> addresses_of(const std::string &ns, const std::string &label,
+                                 const std::string &value) override
+    {
+        return kube_->addresses_of(ns, label, value);
     }
     Result<> patch_node(const NodePatch &patch) override
     {

@@ -39,6 +39,13 @@ class GuardedSlurm : public Slurm {
         return gate_.pass(Write::set_priority,
                           [&] { return slurm_.set_priority(job, priority); });
     }
+    Result<> set_partitions(JobRef job, const std::string &names,
+                            std::uint32_t time_limit) override
+    {
+        return gate_.pass(Write::set_partitions, [&] {
+            return slurm_.set_partitions(job, names, time_limit);
+        });
+    }
     Result<> set_comment(JobRef job, const std::string &words) override
     {
         return gate_.pass(Write::set_comment,
@@ -126,6 +133,10 @@ class GuardedSlurm : public Slurm {
     load_nodes_since(std::int64_t as_of) override
     {
         return slurm_.load_nodes_since(as_of);
+    }
+    Result<std::vector<Partition>> load_partitions() override
+    {
+        return slurm_.load_partitions();
     }
     Result<std::vector<NodeUse>> load_uses() override
     {

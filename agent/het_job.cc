@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/het_job.h"
 
+#include "common/batch_het.h"
+
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 namespace bridge {
@@ -65,6 +68,11 @@ void add(Job &job, const Job &component)
                      component.nodes.end());
     auto cpus = cpus_on(component);
     job.cpus_on.insert(job.cpus_on.end(), cpus.begin(), cpus.end());
+    // Of a component without any Slurm may say nothing.
+    if (component.gres_on.size() == component.nodes.size())
+        std::ranges::copy(component.gres_on, std::back_inserter(job.gres_on));
+    else if (!component.devices)
+        job.gres_on.resize(job.gres_on.size() + component.nodes.size());
     job.cpus += component.cpus;
     job.tasks += component.tasks;
     job.cpus_per_task = std::max(job.cpus_per_task, component.cpus_per_task);
@@ -79,18 +87,24 @@ void add(Job &job, const Job &component)
 Job join(Components components)
 {
     Job job = components.front();
-    if (auto tagged = std::ranges::find_if(
-            components, [](const Job &one) { return !one.tag.uid.empty(); });
+    // Of sbatch's the leader says whether they have Pods.
+    auto is_tagged = [](const Job &one) {
+        return !one.tag.uid.empty() || !one.tag.script.empty();
+    };
+    if (auto tagged = std::ranges::find_if(components, is_tagged);
         tagged != components.end())
         job.tag = tagged->tag; // somebody may have changed that of another
     job.nodes.clear();
     job.cpus_on.clear();
     job.gres_on.clear();
+    job.cpu_ids_on.clear();
     job.cpus = job.tasks = 0;
     for (const Job &component : components)
         add(job, component);
     if (job.cpus_on.size() != job.nodes.size())
         job.cpus_on.clear(); // not all were read
+    if (job.gres_on.size() != job.nodes.size())
+        job.gres_on.clear(); // nor understood
     job.components = std::move(components);
     job.state = state_of(job.components, is_whole(job));
     return job;
@@ -125,7 +139,8 @@ std::vector<Job> join_components(std::vector<JobRecord> records)
             jobs.push_back(std::move(record.job));
     }
     for (auto &[leader, of_one] : by_leader)
-        if (Job job = join(sorted(std::move(of_one))); !job.tag.uid.empty())
+        if (Job job = join(sorted(std::move(of_one)));
+            !job.tag.uid.empty() || !job.tag.script.empty())
             jobs.push_back(std::move(job));
     return jobs;
 }
@@ -172,6 +187,8 @@ const Job &component_of(const Job &job, JobRef ref)
 
 bool is_whole(const Job &job)
 {
+    if (job.tag.components == some_components) // sbatch's, without a Pod
+        return job.components.size() > 1;
     return job.tag.components == 0 || // who knows
            job.components.size() == job.tag.components;
 }

@@ -3,6 +3,7 @@
 
 #include "agent/socket_probe.h"
 #include "common/log.h"
+#include "common/system_error.h"
 
 #include <cerrno>
 #include <cstdint>
@@ -53,8 +54,7 @@ HookServer::start(const std::string &path, Sink sink, const WriteGate &gate)
         return std::unexpected(listener.error());
     int wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (wake_fd < 0)
-        return fail(Code::internal,
-                    std::string("eventfd: ") + std::strerror(errno));
+        return fail_errno(Code::internal, "eventfd");
     return std::unique_ptr<HookServer>(
         new HookServer(std::move(*listener), wake_fd, std::move(sink), gate));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What http.cc, http_stream.cc and http_transfer.cc share: the curl handles,
-// the token and the one loop that moves a transfer on. Nobody else includes it.
+// the token and the one loop that moves a transfer on. http_bytes.cc and
+// kube_socket.cc include it too, nobody else.
 #pragma once
 
 #include "agent/http.h"

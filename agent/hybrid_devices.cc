@@ -4,6 +4,7 @@
 
 #include "agent/node_gres.h"
 #include "agent/objects.h"
+#include "common/ascii.h"
 #include "common/text.h"
 
 #include <algorithm>
@@ -23,15 +24,6 @@ constexpr std::size_t max_key = 128;
 // "gpu" to the keys of its indexes, in order.
 using Keys = std::map<std::string, std::vector<std::string>>;
 
-std::string lower(std::string_view text)
-{
-    std::string made(text);
-    for (char &c : made)
-        if (c >= 'A' && c <= 'Z')
-            c = static_cast<char>(c - 'A' + 'a');
-    return made;
-}
-
 // "gpu=KEY,KEY;nic=KEY"; none when it is not so.
 std::optional<Keys> parse_keys(std::string_view text)
 {
@@ -50,7 +42,7 @@ std::optional<Keys> parse_keys(std::string_view text)
             std::string_view key = next_part(part, ',');
             if (key.empty() || key.size() > max_key)
                 return std::nullopt;
-            list.push_back(lower(key));
+            list.push_back(lower_case(key));
         }
         if (list.empty() || list.size() > DeviceIndex::max_slots)
             return std::nullopt;
@@ -67,7 +59,7 @@ bool is_called(const Device &device, const std::string &key)
         if (found == device.attributes.end())
             continue;
         const auto *value = std::get_if<std::string>(&found->second);
-        if (value && lower(*value) == key)
+        if (value && lower_case(*value) == key)
             return true;
     }
     return false;

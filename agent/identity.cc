@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <cstring>
 #include <grp.h>
-#include <optional>
 #include <pwd.h>
 #include <unistd.h>
 #include <vector>

@@ -46,6 +46,10 @@ std::optional<GangTag> decode_gang_tag(const std::string &admin_comment)
     tag.script = json->text("sbatch");
     if (!tag.script.empty() && !is_script_name(tag.script))
         return std::nullopt;
+    auto components = json->integer("components").value_or(0);
+    if (components < 0 || components > UINT32_MAX)
+        return std::nullopt;
+    tag.components = static_cast<std::uint32_t>(components);
     if (!tag.script.empty() && tag.uid.empty())
         return tag; // as job_submit/k8s leaves it
     auto generation = json->integer("generation");
@@ -53,10 +57,6 @@ std::optional<GangTag> decode_gang_tag(const std::string &admin_comment)
         *generation > UINT32_MAX)
         return std::nullopt;
     tag.generation = static_cast<std::uint32_t>(*generation);
-    auto components = json->integer("components").value_or(0);
-    if (components < 0 || components > UINT32_MAX)
-        return std::nullopt;
-    tag.components = static_cast<std::uint32_t>(components);
     return tag;
 }
 

@@ -142,6 +142,9 @@ struct Job {
     bool gres_read = false;    // what follows is all that Slurm tells
     // On each node.
     std::vector<std::vector<JobGres>> gres_on;
+    // Likewise: its CPUs by Slurm's numbers, where a core is one CPU. None: not
+    // told.
+    std::vector<std::vector<std::uint32_t>> cpu_ids_on;
     std::string features; // constraints, while it is pending
     bool prefers = false; // it was asked for with a preference
     // Of a heterogeneous one: what Slurm has of each component, the leader first,

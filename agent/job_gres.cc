@@ -4,7 +4,6 @@
 #include "common/text.h"
 
 #include <format>
-#include <optional>
 
 namespace bridge {
 

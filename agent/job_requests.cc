@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/job_requests.h"
 
+#include "agent/batch_place.h"
+#include "agent/batch_srun.h"
 #include "agent/kube_text.h"
 #include "agent/wish_table.h"
 #include "common/batch_names.h"
@@ -24,11 +26,13 @@ constexpr std::array<std::string_view, 3> prefixes = {
     names::old_job_annotation_prefix};
 
 // Written by the agent, or about nodes or gangs, so no wish about a job.
-constexpr std::array<std::string_view, 8> not_about_jobs = {
+constexpr std::array<std::string_view, 12> not_about_jobs = {
     names::generation_annotation, names::sluid_annotation,
     names::node_annotation,       names::rank_annotation,
     names::nodes_annotation,      names::gang_size_annotation,
-    names::gang_min_annotation,   names::batch_annotation};
+    names::gang_min_annotation,   names::batch_annotation,
+    names::batch_ends_annotation, names::batch_place_annotation,
+    names::batch_srun_annotation, names::batch_hosts_annotation};
 
 // The annotation's name behind our prefix; empty: it is none of ours.
 std::string_view wish_in(std::string_view annotation)

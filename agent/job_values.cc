@@ -2,6 +2,7 @@
 #include "agent/job_values.h"
 
 #include "agent/kube_text.h"
+#include "common/ascii.h"
 #include "common/printable.h"
 #include "common/text.h"
 
@@ -15,16 +16,10 @@ namespace {
 constexpr std::uint32_t max_minutes = 365 * 24 * 60 * 10; // ten years
 constexpr std::size_t max_text = 1024; // bytes: slurmctld's limit
 
-bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 bool is_name_character(char c)
 {
     constexpr std::string_view others = "_-.@+";
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) ||
-           others.contains(c);
+    return is_letter_or_digit(c) || others.contains(c);
 }
 
 bool is_name(std::string_view text)

@@ -3,7 +3,6 @@
 
 #include "agent/kube_bodies.h"
 #include "agent/kube_status.h"
-#include "agent/kube_text.h"
 
 #include <algorithm>
 #include <random>
@@ -177,12 +176,24 @@ Result<> KubeApi::evict_pod(const Pod &pod)
 
 Result<> KubeApi::delete_pod(const Pod &pod)
 {
-    return check_removal(pod, http_.remove(pod_path(pod.key), delete_body(pod)),
+    return check_removal(pod, http_.remove(pod_path(pod.key), delete_options_body(pod.uid)),
                          doing("delete", pod));
 }
 
-// 409: the precondition failed, so another Pod has the name; or it is a conflict
-// of the server's own.
+// Whoever binds it meanwhile is there first, or finds it gone.
+Result<> KubeApi::delete_unbound(const Pod &pod)
+{
+    if (pod.bound())
+        return fail(Code::conflict,
+                    doing("delete", pod) +
+                        ": it is bound to Node=" + pod.node_name);
+    auto reply = http_.remove(
+        pod_path(pod.key), delete_options_body(pod.uid, pod.resource_version));
+    return check_removal(pod, reply, doing("delete", pod));
+}
+
+// 409: a precondition failed, so another Pod has the name, or it has changed; or
+// it is a conflict of the server's own.
 Result<> KubeApi::check_removal(const Pod &pod, const Result<HttpReply> &reply,
                                 const std::string &what)
 {

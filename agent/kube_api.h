@@ -6,7 +6,8 @@
 //
 // Codes, from every call: busy (429, 5xx, nobody answers, nothing was done),
 // uncertain (the connection broke after the request was sent), not_found,
-// conflict (another uid or version), denied (401, 403), rejected (400, 422).
+// conflict (another uid or version), denied (401, 403), rejected (400, 422). Of
+// Services and ConfigMaps 401 is busy: a job does without what is denied.
 #pragma once
 
 #include "agent/group_spec.h"
@@ -87,6 +88,9 @@ class Kube {
     // Deletes the Pod with its own grace period; success if it is gone or
     // another Pod has taken its name.
     virtual Result<> delete_pod(const Pod &pod) = 0;
+    // Deletes a Pod that is on no node, as it was read: Code::conflict, and
+    // nothing is done, when it is bound or has changed since. Success likewise.
+    virtual Result<> delete_unbound(const Pod &pod) = 0;
 
     virtual Result<Pod> get_pod(const ObjectKey &key) = 0;
 
@@ -101,6 +105,22 @@ class Kube {
                                 const std::string &body) = 0;
     // Success also when there is none.
     virtual Result<> delete_secret(const ObjectKey &key) = 0;
+
+    // Of batch jobs of several nodes. Code::conflict where one has the name.
+    virtual Result<> create_service(const ObjectKey &key,
+                                    const std::string &body) = 0;
+    virtual Result<> create_config_map(const ObjectKey &key,
+                                       const std::string &body) = 0;
+    // Code::not_found: there is none.
+    virtual Result<Json> get_service(const ObjectKey &key) = 0;
+    virtual Result<Json> get_config_map(const ObjectKey &key) = 0;
+    // By the metadata alone.
+    virtual Result<std::string> get_config_map_uid(const ObjectKey &key) = 0;
+    // The IP addresses of the Pods with that label, by uid; nothing of those that
+    // have none yet.
+    virtual Result<TextMap> addresses_of(const std::string &ns,
+                                         const std::string &label,
+                                         const std::string &value) = 0;
 
     // All Pods of a namespace: for what is asked seldom.
     virtual Result<std::vector<Pod>> list_pods(const std::string &ns) = 0;
@@ -173,12 +193,22 @@ class KubeApi : public Kube {
                            const std::string &message) override;
     Result<> evict_pod(const Pod &pod) override;
     Result<> delete_pod(const Pod &pod) override;
+    Result<> delete_unbound(const Pod &pod) override;
     Result<Pod> get_pod(const ObjectKey &key) override;
     Result<Pod> create_pod(const std::string &ns,
                            const std::string &body) override;
     Result<> try_pod(const std::string &ns, const std::string &body) override;
     Result<> put_secret(const ObjectKey &key, const std::string &body) override;
     Result<> delete_secret(const ObjectKey &key) override;
+    Result<> create_service(const ObjectKey &key,
+                            const std::string &body) override;
+    Result<> create_config_map(const ObjectKey &key,
+                               const std::string &body) override;
+    Result<Json> get_service(const ObjectKey &key) override;
+    Result<Json> get_config_map(const ObjectKey &key) override;
+    Result<std::string> get_config_map_uid(const ObjectKey &key) override;
+    Result<TextMap> addresses_of(const std::string &ns, const std::string &label,
+                                 const std::string &value) override;
     Result<std::vector<Pod>> list_pods(const std::string &ns) override;
     Result<VolumeFacts> read_volumes(const Pod &pod) override;
     Result<> select_node(const Claim &claim, const std::string &node) override;
@@ -201,6 +231,9 @@ class KubeApi : public Kube {
     Result<> post_node_event(const Node &node, const PodEvent &event) override;
 
   private:
+    Result<> create_named(const char *resource, const ObjectKey &key,
+                          const std::string &body);
+    Result<Json> get_named(const char *resource, const ObjectKey &key);
     Result<> send_event(const std::string &ns, const std::string &body,
                         const std::string &what);
     Result<> check_removal(const Pod &pod, const Result<HttpReply> &reply,

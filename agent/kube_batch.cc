@@ -5,13 +5,39 @@
 #include "agent/kube_bodies.h"
 #include "agent/kube_status.h"
 
+#include <utility>
+
 namespace bridge {
 
 namespace {
 
+constexpr char page_size[] = "500"; // Pods
+
+std::string path_of(const std::string &ns, const char *resource)
+{
+    return "/api/v1/namespaces/" + url_encode(ns) + "/" + resource;
+}
+
+std::string path_of(const ObjectKey &key, const char *resource)
+{
+    return path_of(key.ns, resource) + "/" + url_encode(key.name);
+}
+
 std::string secrets_path(const std::string &ns)
 {
-    return "/api/v1/namespaces/" + url_encode(ns) + "/secrets";
+    return path_of(ns, "secrets");
+}
+
+// 401 says that the token was not taken, and nothing about what was asked:
+// Code::busy.
+Result<HttpReply> known(Result<HttpReply> reply)
+{
+    constexpr long unauthorized = 401;
+    if (!reply || reply->status != unauthorized)
+        return reply;
+    Error error = check_status(*reply).error();
+    error.code = Code::busy;
+    return std::unexpected(std::move(error));
 }
 
 } // namespace
@@ -60,13 +86,86 @@ Result<> KubeApi::delete_secret(const ObjectKey &key)
 {
     std::string what = "delete Secret=" + key.str();
     auto reply =
-        http_.remove(secrets_path(key.ns) + "/" + url_encode(key.name), "");
+        http_.remove(path_of(key, "secrets"), "");
     if (!reply)
         return fail(reply.error(), what);
     auto said = check_status(*reply);
     if (!said && said.error().code != Code::not_found)
         return fail(said.error(), what);
     return {};
+}
+
+// What a job does without when it is refused.
+Result<> KubeApi::create_named(const char *resource, const ObjectKey &key,
+                               const std::string &body)
+{
+    std::string what = std::string("create ") + resource + " " + key.str();
+    auto reply = known(http_.post(path_of(key.ns, resource), body));
+    if (!reply)
+        return fail(reply.error(), what);
+    if (auto said = check_status(*reply); !said)
+        return fail(said.error(), what);
+    return {};
+}
+
+Result<Json> KubeApi::get_named(const char *resource, const ObjectKey &key)
+{
+    return object_in(known(http_.get(path_of(key, resource))),
+                     std::string("get ") + resource + " " + key.str());
+}
+
+Result<> KubeApi::create_service(const ObjectKey &key, const std::string &body)
+{
+    return create_named("services", key, body);
+}
+
+Result<> KubeApi::create_config_map(const ObjectKey &key,
+                                    const std::string &body)
+{
+    return create_named("configmaps", key, body);
+}
+
+Result<Json> KubeApi::get_service(const ObjectKey &key)
+{
+    return get_named("services", key);
+}
+
+Result<Json> KubeApi::get_config_map(const ObjectKey &key)
+{
+    return get_named("configmaps", key);
+}
+
+Result<std::string> KubeApi::get_config_map_uid(const ObjectKey &key)
+{
+    auto map = object_in(known(http_.get_metadata(path_of(key, "configmaps"))),
+                         "get the uid of ConfigMap=" + key.str());
+    if (!map)
+        return std::unexpected(map.error());
+    return map->text("metadata/uid");
+}
+
+// Page by page: of a large job all Pods in one reply would be more than Http takes.
+Result<TextMap> KubeApi::addresses_of(const std::string &ns,
+                                      const std::string &label,
+                                      const std::string &value)
+{
+    std::string all = pods_path(ns) + "?limit=" + page_size +
+                      "&labelSelector=" + url_encode(label + "=" + value);
+    TextMap found;
+    std::string next;
+    do {
+        auto page = object_in(
+            http_.get(next.empty() ? all
+                                   : all + "&continue=" + url_encode(next)),
+            "list the addresses of " + ns + "/" + value);
+        if (!page)
+            return std::unexpected(page.error());
+        for (const Json &pod : page->items("items"))
+            if (std::string ip = pod.text("status/podIP"); !ip.empty())
+                found[pod.text("metadata/uid")] = std::move(ip);
+        next = page->text("metadata/continue");
+    } while (!next.empty());
+    return found;
 }
 
 } // namespace bridge

@@ -54,12 +54,15 @@ JsonValue guard_of(const Pod &pod)
     return metadata;
 }
 
-JsonValue delete_options(const std::string &uid)
+JsonValue delete_options(const std::string &uid,
+                         const std::string &resource_version = {})
 {
-    return JsonValue::object(
-        {{"apiVersion", "v1"},
-         {"kind", "DeleteOptions"},
-         {"preconditions", JsonValue::object({{"uid", uid}})}});
+    auto preconditions = JsonValue::object({{"uid", uid}});
+    if (!resource_version.empty())
+        preconditions.add("resourceVersion", resource_version);
+    return JsonValue::object({{"apiVersion", "v1"},
+                              {"kind", "DeleteOptions"},
+                              {"preconditions", std::move(preconditions)}});
 }
 
 JsonValue taints_of(const std::vector<Taint> &taints)
@@ -303,14 +306,10 @@ std::string evict_body(const Pod &pod)
         .dump();
 }
 
-std::string delete_body(const Pod &pod)
+std::string delete_options_body(const std::string &uid,
+                                const std::string &resource_version)
 {
-    return delete_options(pod.uid).dump();
-}
-
-std::string delete_options_body(const std::string &uid)
-{
-    return delete_options(uid).dump();
+    return delete_options(uid, resource_version).dump();
 }
 
 std::string extended_claim_body(const Pod &pod,

@@ -49,9 +49,10 @@ std::string expire_body(const Pod &pod);
 std::string disrupted_body(const Pod &pod, const std::string &reason,
                            const std::string &message, WallTime now);
 std::string evict_body(const Pod &pod);
-std::string delete_body(const Pod &pod);
-// Of whatever object has that uid.
-std::string delete_options_body(const std::string &uid);
+// Of whatever object has that uid; and only while it is of that version, if one
+// is given.
+std::string delete_options_body(const std::string &uid,
+                                const std::string &resource_version = {});
 // Holds the Pod's uid.
 std::string extended_claim_body(const Pod &pod,
                                 const ExtendedClaimStatus &status);

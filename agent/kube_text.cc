@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/kube_text.h"
 
+#include "common/ascii.h"
 #include "common/json.h"
 
 #include <algorithm>
@@ -15,16 +16,6 @@ namespace {
 constexpr std::size_t max_subdomain = 253;
 constexpr std::size_t max_name = 63;
 
-bool is_lower_or_digit(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
-bool is_alphanumeric(char c)
-{
-    return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z');
-}
-
 bool is_dns_label(std::string_view text)
 {
     return !text.empty() && is_lower_or_digit(text.front()) &&
@@ -36,9 +27,10 @@ bool is_dns_label(std::string_view text)
 bool is_name_part(std::string_view text)
 {
     return !text.empty() && text.size() <= max_name &&
-           is_alphanumeric(text.front()) && is_alphanumeric(text.back()) &&
+           is_letter_or_digit(text.front()) &&
+           is_letter_or_digit(text.back()) &&
            std::ranges::all_of(text, [](char c) {
-               return is_alphanumeric(c) || c == '-' || c == '_' || c == '.';
+               return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.';
            });
 }
 

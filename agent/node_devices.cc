@@ -61,11 +61,18 @@ std::set<GresIndex> used_indexes(const DeviceIndex &index,
     return used;
 }
 
-void describe(NodeDevices &made, const DeviceIndex &target,
-              const std::string &extra)
+std::string joined(const std::string &one, char separator,
+                   const std::string &other)
 {
-    made.gres = gres_text(target.counts());
-    made.gres_conf = gres_conf(target);
+    return one.empty() || other.empty() ? one + other : one + separator + other;
+}
+
+void describe(NodeDevices &made, const DeviceIndex &target,
+              const GresCounts &amounts, const std::string &extra)
+{
+    made.gres =
+        joined(gres_text(target.counts()), ',', amounts_text(amounts));
+    made.gres_conf = joined(gres_conf(target), '+', amounts_conf(amounts));
     made.made_extra = with_device_word(extra, target.text());
 }
 
@@ -105,6 +112,18 @@ void drop_unknown_types(DevicesNow &now, const std::set<std::string> &types)
     });
 }
 
+// What is counted without indexes; as Slurm has it while nobody knows.
+GresCounts target_amounts(const DeviceFacts &facts, const DeviceClaims &claims,
+                          const Node &node, const GresCounts &has)
+{
+    GresCounts amounts =
+        amounts_now(*facts.inventory, claims, node).value_or(has);
+    std::erase_if(amounts, [&](const auto &amount) {
+        return !facts.gres_types.contains(amount.first);
+    });
+    return amounts;
+}
+
 } // namespace
 
 NodeDevices plan_devices(const DeviceFacts &facts, const Node &node,
@@ -117,7 +136,7 @@ NodeDevices plan_devices(const DeviceFacts &facts, const Node &node,
     if (!facts.inventory) {
         if (said) {
             made.index = *said;
-            describe(made, *said, extra);
+            describe(made, *said, {}, extra);
         }
         return made;
     }
@@ -143,15 +162,19 @@ NodeDevices plan_devices(const DeviceFacts &facts, const Node &node,
         target.update(now, {});
     }
     target.compact(now);
+    GresCounts has = amounts_in(known ? known->gres : "", inventory.counted);
+    GresCounts amounts = target_amounts(facts, claims, node, has);
     bool told_now = !trusted && known && is_untold(*known, word) &&
                     same(target.counts(), counts);
     if (!known || told_now)
         made.index = target;
-    describe(made, target, extra);
+    describe(made, target, amounts, extra);
     if (told_now)
         made.extra = made.made_extra;
     else if (!trusted)
         made.misfit = "nothing says which devices its GRES are";
+    else if (known && amounts != has)
+        made.misfit = "what is counted of its devices is another amount";
     else if (!same(target.counts(), counts) || target != made.index)
         made.misfit = "its devices are others";
     if (!made.misfit.empty() && !trusted)

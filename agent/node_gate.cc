@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/node_gate.h"
 
+#include "agent/gang_facts.h"
 #include "agent/het_job.h"
+#include "agent/plugin_resources.h"
 
 #include <algorithm>
 
@@ -36,6 +38,16 @@ bool uses_devices(const Requests &requests)
     });
 }
 
+// Of those that its device plugins offer, as its kubelet counts them: a claim's
+// are not among them.
+bool lacks_devices(const Node &node, const Amounts &asks, const Amounts &sum)
+{
+    return std::ranges::any_of(asks.devices, [&](const auto &one) {
+        std::int64_t has = offered(node, one.first);
+        return has > 0 && sum.devices.at(one.first) > has;
+    });
+}
+
 } // namespace
 
 void NodeGate::set_nodes(const NodeMap &nodes,
@@ -63,14 +75,31 @@ void NodeGate::note_binding(const Gang &gang, const std::string &pod,
                             const std::string &node)
 {
     binding_[node][gang.uid].insert(pod);
+    binding_nodes_[gang.uid].insert(node);
     touch(node);
+}
+
+void NodeGate::touch_binding(const std::string &gang_uid)
+{
+    auto known = binding_nodes_.find(gang_uid);
+    if (known == binding_nodes_.end())
+        return;
+    std::erase_if(known->second, [&](const std::string &node) {
+        touch(node);
+        auto binding = binding_.find(node);
+        return binding == binding_.end() || !binding->second.contains(gang_uid);
+    });
+    if (known->second.empty())
+        binding_nodes_.erase(known);
 }
 
 const std::set<std::string> &NodeGate::dirty()
 {
     // A binding may end without any Pod having been seen there.
-    for (const auto &[node, uids] : binding_)
-        touched_.insert(node);
+    for (const std::string &name : dirty_)
+        if (auto node = nodes_.find(name);
+            node != nodes_.end() && binding_.contains(node->second))
+            touched_.insert(node->second);
     for (const std::string &node : std::exchange(touched_, {})) {
         auto name = slurm_names_.find(node);
         if (name == slurm_names_.end())
@@ -107,8 +136,10 @@ void NodeGate::each_on(const std::string &node, Visit visit) const
         return;
     std::erase_if(binding->second, [&](const auto &one) {
         auto found = gangs_.all().find(one.first);
-        if (found == gangs_.all().end())
+        if (found == gangs_.all().end()) {
+            binding_nodes_.erase(one.first);
             return true;
+        }
         bool over = true;
         for (const PodPtr &pod : found->second.gang.pods) {
             if (!one.second.contains(pod->uid) ||
@@ -157,7 +188,7 @@ NodeGate::uncovered_on(const std::string &node,
         if (covered(entry, pod) &&
             std::ranges::all_of(refs_of(*entry.gang.job), is_allocated))
             return;
-        sum.cpus += whole_cpus_up(pod.requests.cpu);
+        sum.cpus += cpus_of(entry.gang, pod);
         sum.mib += static_cast<std::int64_t>(
             mebibytes_up(pod.requests.memory).value);
         devices |= uses_devices(pod.requests);
@@ -172,20 +203,19 @@ NodeGate::Room NodeGate::room_for(const Gang &gang, const Amounts &asks,
                                   const Amounts &foreign) const
 {
     Amounts sum = asks;
-    sum.cpu += foreign.cpu;
-    sum.memory += foreign.memory;
+    sum += foreign;
     bool lies = false; // what Slurm says of the node
     each_on(node, [&](const GangEntry &entry, const Pod &pod) {
         if (entry.gang.uid == gang.uid)
             return;
-        sum.cpu += pod.requests.cpu;
-        sum.memory += pod.requests.memory;
+        sum += amounts_of(pod.requests);
         lies |= !covered(entry, pod);
     });
     if (!known)
         return lies ? Room::no : Room::yes;
     if (sum.cpu > known->allocatable.cpu ||
-        sum.memory > known->allocatable.memory)
+        sum.memory > known->allocatable.memory ||
+        lacks_devices(*known, asks, sum))
         return Room::no; // its kubelet would refuse the Pod for good
     if (!lies || !hybrid_.contains(node))
         return Room::yes;
@@ -210,6 +240,8 @@ void NodeGate::forget_ordinary()
 
 NodeGate::Admitted NodeGate::admit(const RoomAnswer &answer)
 {
+    for (const auto &[node, gangs] : binding_) // one may be read again since
+        touch(node);
     dirty(); // as of now
     std::map<JobRef, const Job *> now;
     for (const Job &job : answer.jobs)

@@ -45,6 +45,8 @@ class NodeGate {
     // Something may have changed about the Pods on that Node; about all.
     void touch(const std::string &node) { touched_.insert(node); }
     void touch_all();
+    // Something may have changed about the gang, which binds Pods perhaps.
+    void touch_binding(const std::string &gang_uid);
     // A binding of that Pod of the gang is under way, which no watch shows yet.
     void note_binding(const Gang &gang, const std::string &pod,
                       const std::string &node);
@@ -112,6 +114,9 @@ class NodeGate {
     // By Node: the uids of gangs, each with those of its Pods.
     using Binding = std::map<std::string, std::set<std::string>>;
     mutable std::map<std::string, Binding> binding_;
+    // By a gang's uid: the Nodes where it is in binding_, or was until its last
+    // touch.
+    mutable std::map<std::string, std::set<std::string>> binding_nodes_;
     std::map<JobRef, std::string> waiting_;
     std::map<std::string, JobRef> admitted_; // uid
 };

@@ -6,10 +6,13 @@
 #include "agent/node_creation.h"
 #include "agent/node_devices.h"
 #include "agent/node_features.h"
+#include "agent/node_gres.h"
 #include "agent/node_words.h"
+#include "agent/plugin_resources.h"
 #include "common/batch_names.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -51,14 +54,17 @@ class Planner {
             known_[node.name] = &node;
         for (const PredicatePtr &predicate : in_.wishes.predicates) {
             const Predicate &value = value_of(predicate);
-            predicates_.emplace_back(&value, value.feature());
+            predicates_.push_back(
+                {&value, value.feature(), asks_for_plugins(value)});
         }
         if (in_.wishes.batch)
-            predicates_.emplace_back(&*in_.wishes.batch, names::batch_feature);
+            predicates_.push_back(
+                {&*in_.wishes.batch, names::batch_feature, false});
     }
 
     NodePlan plan()
     {
+        plan_.shortages_known = in_.foreign.has_value();
         check_gres_types();
         NodeClaims claims = claims_of(in_.nodes, in_.before);
         for (const NodePtr &node : in_.nodes)
@@ -78,40 +84,79 @@ class Planner {
     }
 
   private:
+    struct Wanted {
+        const Predicate *predicate;
+        std::string feature;
+        bool of_plugins; // it asks for their devices
+    };
+
+    // With what others have of them.
+    bool devices_known() const
+    {
+        return in_.devices && (in_.foreign || in_.devices->resources.empty());
+    }
+
     // Slurm drops GRES of other names without a word.
     void check_gres_types()
     {
         if (!in_.count_devices)
             return;
-        facts_ = {in_.devices.get(), in_.device_claims.get(), in_.gres_types,
-                  in_.devices_before};
+        facts_ = {devices_known() ? in_.devices.get() : nullptr,
+                  in_.device_claims.get(), in_.gres_types, in_.devices_before};
         if (!in_.devices)
             return;
         plan_.complaints = in_.devices->complaints;
         for (const std::string &gres : in_.devices->gres)
-            if (!in_.gres_types.contains(gres))
-                plan_.complaints.push_back(
-                    "GresTypes in slurm.conf has no " + gres +
-                    ", which DeviceGres in k8s.conf names: Slurm counts none");
+            check_gres_type(gres, "DeviceGres");
+        for (const CapacityGres &one : in_.devices->counted)
+            if (one.gres != cpu_gres)
+                check_gres_type(one.gres, "DeviceCapacity");
+        if (in_.device_claims)
+            std::ranges::move(
+                overused_devices(*in_.devices, *in_.device_claims),
+                std::back_inserter(plan_.complaints));
     }
 
-    // Of an external node; what it is made with goes into the wish.
-    NodeDevices devices_of(const Node &node, const SlurmNode *known,
-                           NodeDescription &wish)
+    void check_gres_type(const std::string &gres, const std::string &setting)
     {
-        NodeDevices devices;
+        if (!in_.gres_types.contains(gres))
+            plan_.complaints.push_back("GresTypes in slurm.conf has no " +
+                                       gres + ", which " + setting +
+                                       " in k8s.conf names: Slurm counts none");
+    }
+
+    Amounts taken_on(const Node &node) const
+    {
+        if (!in_.foreign)
+            return {};
+        auto there = in_.foreign->find(node.name);
+        return there == in_.foreign->end() ? Amounts{} : there->second;
+    }
+
+    NodeDevices devices_of(const Node &node, const SlurmNode *known) const
+    {
         if (!in_.count_devices)
-            return devices;
-        devices = plan_devices(facts_, node, known);
-        wish.gres = devices.gres;
-        wish.gres_conf = devices.gres_conf;
-        wish.extra = devices.made_extra;
-        note_devices(wish.name, devices);
-        return devices;
+            return {};
+        if (known && !known->external)
+            return hybrid_devices(facts_, node, *known);
+        Amounts taken = taken_on(node);
+        if (taken.devices.empty())
+            return plan_devices(facts_, node, known);
+        Node left = node;
+        left.allocatable = without_devices(node.allocatable, taken);
+        return plan_devices(facts_, left, known);
     }
 
-    void note_devices(const std::string &name, const NodeDevices &devices)
+    // gres: as Slurm has it, or is about to.
+    void note_devices(const std::string &name, const NodeDevices &devices,
+                      const std::string &gres)
     {
+        if (!in_.count_devices)
+            return;
+        if (in_.devices)
+            if (GresCounts amounts = amounts_in(gres, in_.devices->counted);
+                !amounts.empty())
+                plan_.amounts[name] = std::move(amounts);
         if (!devices.complaint.empty())
             plan_.complaints.push_back(devices.complaint);
         if (!devices.index.slots().empty())
@@ -127,14 +172,9 @@ class Planner {
     }
 
     NodeDescription wish_of(const std::string &name, const Node &node,
-                            const SlurmNode *known)
+                            const SlurmNode *known, const NodeDevices &devices)
     {
-        Amounts taken;
-        if (in_.foreign)
-            if (auto there = in_.foreign->find(node.name);
-                there != in_.foreign->end())
-                taken = there->second;
-        Amounts left = less(node.allocatable, taken);
+        Amounts left = less(node.allocatable, taken_on(node));
         NodeDescription wish{name,
                              in_.address,
                              in_.port,
@@ -143,10 +183,14 @@ class Planner {
                              features_of(node, in_.feature_labels,
                                          plan_.complaints),
                              topology_of(node, plan_.complaints)};
+        wish.gres = devices.gres;
+        wish.gres_conf = devices.gres_conf;
+        wish.extra = devices.made_extra;
         // Without a size its kubelet has not said yet what it has.
         if (known && in_.foreign && node.allocatable.cpu.value != 0)
-            note_shortage(*known, wish);
+            note_shortage(*known, wish, devices);
         add_predicates(node, known, wish);
+        add_cpu_devices(node, known, wish);
         bool pin = in_.wishes.pins.contains(name) || needs_shadow(name) ||
                    (in_.wishes.keep_others && known && has_pin(*known));
         if (pin) {
@@ -156,14 +200,39 @@ class Planner {
         return wish;
     }
 
+    // Whether Slurm gives away what the predicate asks device plugins for. A job
+    // that asks for GRES which nobody counts yet would keep the node from being
+    // made anew with them.
+    bool gives_plugins(const Wanted &wanted, const SlurmNode *known,
+                       const NodeDescription &wish) const
+    {
+        if (known && !known->external)
+            return false;
+        if (!in_.devices) // not known yet
+            return known && has_word(known->features, wanted.feature);
+        auto counts = gres_counts(known ? known->gres : wish.gres);
+        return std::ranges::all_of(
+            in_.devices->resources, [&](const DeviceGres &one) {
+                bool counted = std::ranges::any_of(
+                    counts, [&](const GresCount &has) {
+                        return has.gres == one.gres && has.type == one.type;
+                    });
+                return counted ||
+                       !std::ranges::contains(wanted.predicate->selectors(),
+                                              where_offered(one.name));
+            });
+    }
+
     // Those of the predicates that the Node satisfies. Whose the others are that
     // Slurm's node has may not be known yet: jobs may wait for them.
     void add_predicates(const Node &node, const SlurmNode *known,
                         NodeDescription &wish)
     {
-        for (const auto &[predicate, feature] : predicates_) {
-            if (!matches(*predicate, node))
+        for (const Wanted &wanted : predicates_) {
+            if (!matches(*wanted.predicate, node) ||
+                (wanted.of_plugins && !gives_plugins(wanted, known, wish)))
                 continue;
+            const std::string &feature = wanted.feature;
             wish.features += "," + feature;
             plan_.placed[wish.name].push_back(feature);
         }
@@ -175,16 +244,46 @@ class Planner {
                 !word.starts_with(names::pin_prefix) &&
                 word != names::untainted_feature &&
                 word != names::batch_feature &&
+                word != names::cpu_devices_feature &&
                 !std::ranges::binary_search(have, word))
                 wish.features += "," + word;
     }
 
-    void note_shortage(const SlurmNode &known, const NodeDescription &wish)
+    // Of a node with a slurmd, which binds what it runs to the very CPUs that
+    // Slurm says, none is given by claims. While pools are incomplete nobody
+    // knows what is gone.
+    void add_cpu_devices(const Node &node, const SlurmNode *known,
+                         NodeDescription &wish)
+    {
+        if (!in_.count_devices)
+            return;
+        bool has = in_.devices && in_.devices->cpus.contains(node.name);
+        if (has && known && !known->external) {
+            plan_.complaints.push_back(
+                "Node " + node.name +
+                " has CPU devices and a slurmd: Pods get none of them");
+            return;
+        }
+        bool doubtful = !in_.devices || !in_.devices->doubtful.empty();
+        bool had = known && known->external &&
+                   has_word(known->features, names::cpu_devices_feature);
+        if (!has && !(doubtful && had))
+            return;
+        wish.features += std::string(",") + names::cpu_devices_feature;
+        if (has)
+            plan_.cpu_nodes.insert(wish.name);
+    }
+
+    void note_shortage(const SlurmNode &known, const NodeDescription &wish,
+                       const NodeDevices &devices)
     {
         auto more = [](auto has, auto may) { return has - std::min(has, may); };
         NodeRoom room{more(known.usable_cpus, wish.cpus),
                       MebiBytes{more(known.usable_memory.value,
                                      wish.memory.value)}};
+        if (known.external)
+            room.gres = missing_plugin_gres(devices.index,
+                                            gres_counts(known.gres));
         if (!room.none())
             plan_.shortages[known.name] = room;
     }
@@ -198,10 +297,8 @@ class Planner {
             return false;
         NodeRoom held;
         for (const NodeUse &shadow : in_.shadows)
-            if (shadow.shadow_of == name && !shadow.pending) {
-                held.cpus += shadow.room.cpus;
-                held.memory.value += shadow.room.memory.value;
-            }
+            if (shadow.shadow_of == name && !shadow.pending)
+                held += shadow.room;
         return !held.covers(shortage->second);
     }
 
@@ -209,21 +306,23 @@ class Planner {
     {
         auto found = known_.find(name);
         const SlurmNode *known = found == known_.end() ? nullptr : found->second;
-        NodeDescription wish = wish_of(name, node, known);
+        NodeDevices devices = devices_of(node, known);
+        NodeDescription wish = wish_of(name, node, known, devices);
         if (known)
-            plan_known(node, *known, wish);
+            plan_known(node, *known, wish, devices);
         else
-            plan_new(node, wish);
+            plan_new(node, wish, devices);
     }
 
-    void plan_new(const Node &node, NodeDescription &wish)
+    void plan_new(const Node &node, const NodeDescription &wish,
+                  const NodeDevices &devices)
     {
         if (!in_.foreign || wish.cpus == 0 || wish.memory.value == 0)
             return; // its kubelet has not said yet what it has
         if (in_.await_devices && !in_.devices)
             return; // it would have to be made anew
         plan_.nodes[wish.name] = node.name;
-        (void)devices_of(node, nullptr, wish);
+        note_devices(wish.name, devices, wish.gres);
         add_creation(plan_.steps, wish);
         if (std::string why = why_drained(node); !why.empty())
             plan_.steps.push_back(DrainNode{wish.name, drain_mark + why});
@@ -233,13 +332,14 @@ class Planner {
     }
 
     void plan_known(const Node &node, const SlurmNode &known,
-                    NodeDescription &wish)
+                    const NodeDescription &wish, const NodeDevices &devices)
     {
         plan_.nodes[known.name] = node.name;
         if (!known.external)
             plan_.hybrid.insert(known.name);
-        plan_size(node, known, wish);
-        bool untold = is_new(known) && in_.count_devices && !in_.devices;
+        plan_size(node, known, wish, devices);
+        bool untold =
+            is_new(known) && in_.count_devices && !devices_known();
         if (!untold) // which devices its GRES are
             plan_features(known, features_for(known, wish.features,
                                               in_.feature_labels));
@@ -261,13 +361,9 @@ class Planner {
     }
 
     void plan_size(const Node &node, const SlurmNode &known,
-                   NodeDescription &wish)
+                   const NodeDescription &wish, const NodeDevices &devices)
     {
-        if (!known.external && in_.count_devices)
-            note_devices(known.name, hybrid_devices(facts_, node, known));
-        NodeDevices devices;
-        if (known.external)
-            devices = devices_of(node, &known, wish);
+        note_devices(known.name, devices, known.gres);
         if (!in_.foreign)
             return;
         if (!known.external) {
@@ -342,7 +438,7 @@ class Planner {
     const NodePlanInput &in_;
     std::map<std::string, std::string> maintenance_;
     std::map<std::string, const SlurmNode *> known_;
-    std::vector<std::pair<const Predicate *, std::string>> predicates_;
+    std::vector<Wanted> predicates_;
     DeviceFacts facts_;
     NodePlan plan_;
 };

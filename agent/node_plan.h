@@ -10,6 +10,7 @@
 #include "agent/decide.h"
 #include "agent/device_index.h"
 #include "agent/foreign_pods.h"
+#include "agent/gres_counts.h"
 #include "agent/node_marks.h"
 #include "agent/node_step.h"
 #include "agent/objects.h"
@@ -80,15 +81,20 @@ struct NodePlan {
     NodeMap nodes; // by the name of the Slurm node
     std::set<std::string> hybrid; // those of them that have a slurmd
     std::set<std::string> pinned; // once the steps are done
+    // Likewise: those that have names::cpu_devices_feature and the devices.
+    std::set<std::string> cpu_nodes;
     // By Slurm's name: the features of the predicates that each satisfies.
     std::map<std::string, std::vector<std::string>> placed; // likewise
     // What the GRES indexes of each Slurm node stand for, once the steps are done.
     std::map<std::string, DeviceIndex> devices;
+    // How many each has of what is counted of devices without indexes.
+    std::map<std::string, GresCounts> amounts;
     std::vector<NodeStep> steps;
     std::vector<NodePatch> patches;
     std::vector<Misfit> misfits;
     // What Slurm gives away of a node, and its kubelet has not.
     std::map<std::string, NodeRoom> shortages;
+    bool shortages_known = false; // these are all
     // Ours, drained, and asked for by no Node: to be deleted likewise.
     std::vector<std::string> unclaimed;
     // A feature changed that may name a partition: Slurm looks at those only

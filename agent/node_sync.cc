@@ -89,7 +89,9 @@ class Syncer {
                    std::move(plan.refused),
                    {},
                    std::move(plan.complaints),
-                   plan.look_again};
+                   plan.look_again,
+                   std::move(plan.amounts),
+                   std::move(plan.cpu_nodes)};
         placed_ = std::move(plan.placed);
         state_.leaving = plan.leaving;
         std::erase_if(plan.steps, [this](const NodeStep &step) {
@@ -97,7 +99,8 @@ class Syncer {
         });
         state_.rebuild_due |= plan.partitions_changed;
         carry(plan.steps);
-        carry_shadows(plan_shadows(plan.shortages, state_.shadows));
+        if (plan.shortages_known)
+            carry_shadows(plan_shadows(plan.shortages, state_.shadows));
         give_up_devices(plan);
         remove_idle(plan);
         if (state_.rebuild_due)
@@ -289,6 +292,7 @@ class Syncer {
                           std::back_inserter(result_.complaints));
         for (const std::string &node : outcome.failed) {
             result_.pinned.erase(node);
+            result_.cpu_nodes.erase(node);
             placed_.erase(node);
             result_.devices.erase(node); // not said: nobody may rely on it
         }

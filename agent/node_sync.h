@@ -55,6 +55,9 @@ struct NodeSyncResult {
     std::vector<JobRef> shadows; // which wait for nothing: no Pod is theirs
     std::vector<std::string> complaints;
     bool retry = false; // a step failed that may work later
+    // As in NodePlan; what was made anew has them after the next sync.
+    std::map<std::string, GresCounts> amounts{};
+    std::set<std::string> cpu_nodes{}; // as in NodePlan
 };
 
 // Blocks for some milliseconds a step. A step that fails is a complaint.

@@ -3,6 +3,8 @@
 
 #include "common/json.h"
 
+#include <algorithm>
+
 namespace bridge {
 
 namespace {
@@ -12,6 +14,29 @@ constexpr char node_key[] = "shadow";
 constexpr int format = 1;
 
 } // namespace
+
+NodeRoom &NodeRoom::operator+=(const NodeRoom &more)
+{
+    cpus += more.cpus;
+    memory.value += more.memory.value;
+    for (const auto &[kind, count] : more.gres)
+        gres[kind] += count;
+    return *this;
+}
+
+NodeRoom NodeRoom::rest(const NodeRoom &all, const NodeRoom &part)
+{
+    auto more = [](auto has, auto less) { return has - std::min(has, less); };
+    NodeRoom left{more(all.cpus, part.cpus),
+                  MebiBytes{more(all.memory.value, part.memory.value)}};
+    for (const auto &[kind, count] : all.gres) {
+        auto there = part.gres.find(kind);
+        auto lacks = more(count, there == part.gres.end() ? 0 : there->second);
+        if (lacks != 0)
+            left.gres[kind] = lacks;
+    }
+    return left;
+}
 
 std::string encode_shadow(const std::string &node)
 {

@@ -13,23 +13,26 @@
 #include "common/units.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace bridge {
 
-// CPUs and memory as Slurm counts them.
+// CPUs, memory and GRES as Slurm counts them.
 struct NodeRoom {
     std::uint32_t cpus = 0;
     MebiBytes memory;
+    std::map<std::string, std::uint32_t> gres = {}; // by "gpu:a100", above 0
 
     bool operator==(const NodeRoom &) const = default;
-    bool none() const { return cpus == 0 && memory.value == 0; }
-    bool covers(const NodeRoom &other) const
-    {
-        return cpus >= other.cpus && memory >= other.memory;
-    }
+    bool none() const { return *this == NodeRoom{}; }
+    bool covers(const NodeRoom &other) const { return rest(other, *this).none(); }
+
+    NodeRoom &operator+=(const NodeRoom &more);
+    // What part leaves of all, at least 0 of each.
+    static NodeRoom rest(const NodeRoom &all, const NodeRoom &part);
 };
 
 struct NodeUse {
@@ -39,6 +42,10 @@ struct NodeUse {
     std::string features;           // that it asks for, as Slurm has them
     std::string shadow_of;          // the node, if it is a shadow placeholder
     NodeRoom room;                  // of a shadow
+    std::string partitions = {};    // separated by commas
+    // Nothing but a lack of room, or those before it, keeps it from its start.
+    bool in_line = false;
+    std::uint32_t time_limit = 0;   // minutes, or Slurm's INFINITE
 
     bool operator==(const NodeUse &) const = default;
 };

@@ -2,6 +2,7 @@
 #include "agent/node_words.h"
 
 #include "agent/node_marks.h"
+#include "common/ascii.h"
 #include "common/names.h"
 
 #include <algorithm>
@@ -14,8 +15,7 @@ constexpr std::size_t max_topology = 256; // bytes
 
 bool is_word_character(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+    return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.';
 }
 
 } // namespace

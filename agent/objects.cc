@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/objects.h"
 
+#include "agent/batch_pod_start.h"
 #include "agent/gang_key.h"
 #include "agent/kube_text.h"
 #include "agent/pod_objections.h"
@@ -137,6 +138,7 @@ void read_spec(Pod &pod, const Json &object)
     pod.preferred = std::move(placement.preferred);
     pod.claims = claims_of(object);
     pod.resource_claims = pod_claims_of(object);
+    pod.cpus = pod_cpus_of(object);
     pod.extended = extended_resources_of(object);
     pod.objections.insert(pod.objections.end(), placement.objections.begin(),
                           placement.objections.end());
@@ -156,21 +158,6 @@ bool any_started(const Json &pod)
                 container.at("lastState/terminated").is_object())
                 return true;
     return false;
-}
-
-// Only with reasons behind which an image or a template is at fault, or may be.
-std::string why_not_started(const Json &status)
-{
-    constexpr std::string_view reasons[] = {
-        "InvalidImageName",     "ErrImageNeverPull",
-        "ErrImagePull",         "ImagePullBackOff",
-        "CreateContainerError", "CreateContainerConfigError"};
-    for (const Json &container : status.items("containerStatuses")) {
-        std::string reason = container.text("state/waiting/reason");
-        if (std::ranges::contains(reasons, reason))
-            return reason + ": " + container.text("state/waiting/message");
-    }
-    return {};
 }
 
 void read_status(Pod &pod, const Json &object)
@@ -194,7 +181,7 @@ void read_status(Pod &pod, const Json &object)
     pod.started = any_started(object);
     pod.containers = container_ends(object);
     if (!pod.annotation(names::batch_annotation).empty())
-        pod.cannot_start = why_not_started(status);
+        pod.cannot_start = why_not_started(object);
 }
 
 } // namespace

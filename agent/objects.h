@@ -6,6 +6,7 @@
 
 #include "agent/extended_resources.h"
 #include "agent/pod_claims.h"
+#include "agent/pod_cpus.h"
 #include "agent/predicate.h"
 #include "agent/volumes.h"
 #include "common/json.h"
@@ -98,6 +99,7 @@ struct Pod {
     PredicatePtr preferred; // and on which of these it would; null: on any
     std::vector<ClaimRef> claims; // its volumes that are claims
     std::vector<PodClaim> resource_claims; // its devices
+    PodCpus cpus; // of its containers, where some name such claims
     // Likewise, where a DeviceClass offers them; in the order of containers.
     std::vector<ContainerAsks> extended;
     // Why the API server should not have taken it, or what we cannot honour

@@ -1,69 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/output_name.h"
 
-#include <algorithm>
+#include "common/name_pattern.h"
+#include "common/padded.h"
+
 #include <cstdint>
 
 namespace bridge {
 
 namespace {
 
-constexpr std::size_t max_width = 10;
 constexpr std::uint32_t no_task = 0xfffffffe; // NO_VAL: the job is no array's
 
-std::string padded(std::uint32_t number, std::size_t width)
+// What the letter stands for; nothing: it is only a letter.
+std::optional<std::string> meaning(char letter, std::size_t digits,
+                                   const OutputFacts &facts)
 {
-    std::string text = std::to_string(number);
-    return std::string(width - std::min(width, text.size()), '0') + text;
-}
-
-// What the letter stands for; false: nothing.
-bool expand(char letter, std::size_t width, const OutputFacts &facts,
-            std::string &text)
-{
+    std::uint32_t task = facts.array ? facts.array->task : no_task;
     switch (letter) {
     case 'A':
+        return padded(facts.array ? facts.array->job : facts.job.id, digits);
     case 'J':
     case 'j':
-        text += padded(facts.job.id, width);
-        return true;
+        return padded(facts.job.id, digits);
     case 'a':
-        text += padded(no_task, width);
-        return true;
+        return padded(task, digits);
     case 'b':
-        text += padded(no_task % 10, width);
-        return true;
+        return padded(task % 10, digits);
     case 'n': // the node's number, the task's, and how often it was restarted
     case 't':
     case 'r':
-        text += padded(0, width);
-        return true;
+        return padded(0, digits);
     case 'N':
-        text += facts.node;
-        return true;
+        return facts.node;
     case 'S':
-        text += facts.job.sluid.str();
-        return true;
+        return facts.job.sluid.str();
     case 's':
-        text += "batch";
-        return true;
+        return "batch";
     case 'u':
-        text += facts.user;
-        return true;
+        return facts.user;
     case 'x':
-        text += facts.job_name;
-        return true;
+        return facts.job_name;
     default:
-        return false;
+        return std::nullopt;
     }
-}
-
-// A backslash anywhere: nothing stands for anything else.
-std::string without_backslashes(std::string_view pattern)
-{
-    std::string text(pattern);
-    std::erase(text, '\\');
-    return text;
 }
 
 } // namespace
@@ -76,33 +56,9 @@ std::string expand_output(std::string_view pattern, const OutputFacts &facts)
         if (!text.ends_with('/'))
             text += '/';
     }
-    if (pattern.contains('\\'))
-        return text + without_backslashes(pattern);
-    while (!pattern.empty()) {
-        std::size_t percent = pattern.find('%');
-        text += pattern.substr(0, percent);
-        if (percent == pattern.npos)
-            break;
-        pattern.remove_prefix(percent + 1);
-        std::size_t digits =
-            std::min(pattern.find_first_not_of("0123456789"), pattern.size());
-        std::string_view width = pattern.substr(0, digits);
-        pattern.remove_prefix(digits);
-        std::size_t places = 0;
-        for (char c : width)
-            places = std::min(places * 10 + std::size_t(c - '0'), max_width);
-        if (pattern.empty()) {
-            text += width.empty() ? "" : "%" + std::string(width);
-            break;
-        }
-        char letter = pattern.front();
-        pattern.remove_prefix(1);
-        if (letter == '%' && width.empty())
-            text += '%';
-        else if (!expand(letter, places, facts, text))
-            text += "%" + std::string(width) + letter;
-    }
-    return text;
+    return text + expand_pattern(pattern, [&](char letter, std::size_t digits) {
+               return meaning(letter, digits, facts);
+           });
 }
 
 } // namespace bridge

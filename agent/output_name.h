@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The names of a batch job's output files, from sbatch's patterns: %j, %x and
-// the others, as slurmstepd has them for a batch step (expand_stdio_fields() in
-// Slurm's print_fields.c). Pure.
+// the others, as slurmstepd has them for a batch step (name_pattern.h). Pure.
 #pragma once
 
-#include "common/job_ref.h"
+#include "agent/batch_job.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +18,7 @@ struct OutputFacts {
     std::string user;
     std::string node; // the job's first
     std::string work_dir;
+    std::optional<ArrayTask> array{};
 };
 
 // An absolute path where the working directory is one. Empty for an empty

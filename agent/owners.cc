@@ -3,7 +3,6 @@
 
 #include "agent/job_requests.h"
 
-#include <algorithm>
 #include <chrono>
 
 namespace bridge {

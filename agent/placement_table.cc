@@ -83,6 +83,7 @@ bool PlacementTable::take(const std::vector<PredicatePtr> &wishes,
                           const std::map<std::string, std::size_t> &nodes,
                           bool all)
 {
+    doubted_ = false;
     bool changed = false;
     for (const PredicatePtr &wish : wishes) {
         const std::string &feature = value_of(wish).feature();

@@ -66,6 +66,11 @@ class PlacementTable {
     bool take(const std::vector<PredicatePtr> &wishes,
               const std::map<std::string, std::size_t> &nodes, bool all);
 
+    // slurmctld may have lost features that it had. What is known of the Nodes
+    // stays so, but until the next take() no job may ask for any.
+    void doubt() { doubted_ = true; }
+    bool doubted() const { return doubted_; }
+
     // Forgets what nobody, or nobody of a namespace, has needed for that long;
     // true when there was some.
     bool drop_unused(Clock::time_point now, Clock::duration linger);
@@ -88,6 +93,7 @@ class PlacementTable {
     std::size_t in_namespace_ = max_predicates;
     std::map<std::string, std::weak_ptr<const Predicate>> shared_;
     bool new_ = false;
+    bool doubted_ = false;
     std::size_t sweep_at_ = 64; // that many shared ones
 };
 

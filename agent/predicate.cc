@@ -2,6 +2,8 @@
 #include "agent/predicate.h"
 
 #include "agent/objects.h"
+#include "agent/plugin_resources.h"
+#include "agent/predicate_text.h"
 #include "common/names.h"
 #include "common/text.h"
 
@@ -29,112 +31,6 @@ template <class T> void sort_unique(std::vector<T> &items)
     std::ranges::sort(items);
     auto rest = std::ranges::unique(items);
     items.erase(rest.begin(), rest.end());
-}
-
-// Kubernetes lets most of these be label keys and values only, but a volume, or
-// a Pod that is older than that rule, may have others.
-void add_word(std::string &text, std::string_view word)
-{
-    for (char c : word) {
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                     (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-                     c == '.' || c == '/';
-        if (plain)
-            text += c;
-        else
-            text += std::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-}
-
-void add_list(std::string &text, const std::vector<std::string> &values)
-{
-    text += '(';
-    for (const std::string &value : values) {
-        if (&value != &values.front())
-            text += ',';
-        add_word(text, value);
-    }
-    text += ')';
-}
-
-void add_requirement(std::string &text, const NodeRequirement &r)
-{
-    if (r.op == NodeOperator::does_not_exist)
-        text += '!';
-    if (r.field)
-        text += "field:";
-    text += r.key.empty() ? "%" : ""; // which no word is
-    add_word(text, r.key);
-    bool one = r.values.size() == 1;
-    switch (r.op) {
-    case NodeOperator::in:
-        text += one ? "=" : " in ";
-        break;
-    case NodeOperator::not_in:
-        text += one ? "!=" : " notin ";
-        break;
-    case NodeOperator::gt:
-        text += ">";
-        break;
-    case NodeOperator::lt:
-        text += "<";
-        break;
-    default:
-        return;
-    }
-    if (one)
-        add_word(text, r.values.front());
-    else
-        add_list(text, r.values);
-}
-
-void add_selector(std::string &text, const NodeSelector &selector, bool alone)
-{
-    if (selector.empty())
-        text += "()";
-    bool brackets = selector.size() > 1 && !alone;
-    text += brackets ? "(" : "";
-    for (const NodeTerm &term : selector) {
-        text += &term == &selector.front() ? "" : " or ";
-        for (const NodeRequirement &requirement : term) {
-            text += &requirement == &term.front() ? "" : ",";
-            add_requirement(text, requirement);
-        }
-    }
-    text += brackets ? ")" : "";
-}
-
-void add_toleration(std::string &text, const Toleration &t)
-{
-    if (t.key.empty())
-        text += '*';
-    add_word(text, t.key);
-    if (!t.any_value) {
-        text += '=';
-        add_word(text, t.value);
-    }
-    if (!t.effect.empty()) {
-        text += ':';
-        add_word(text, t.effect);
-    }
-}
-
-std::string text_of(const std::vector<NodeSelector> &selectors,
-                    const std::vector<Toleration> &tolerations)
-{
-    std::string text;
-    for (const NodeSelector &selector : selectors) {
-        text += &selector == &selectors.front() ? "" : " and ";
-        add_selector(text, selector, selectors.size() == 1);
-    }
-    for (const Toleration &toleration : tolerations) {
-        if (&toleration == &tolerations.front())
-            text += text.empty() ? "tolerating " : "; tolerating ";
-        else
-            text += ", ";
-        add_toleration(text, toleration);
-    }
-    return text;
 }
 
 std::string feature_for(const std::string &text)
@@ -229,8 +125,19 @@ bool compares(const NodeRequirement &r, const std::string &label)
     return r.op == NodeOperator::gt ? *is > *than : *is < *than;
 }
 
+// Of device plugins, as where_offered() asks for it; "": it does not.
+std::string resource_of(const NodeRequirement &r)
+{
+    return r.field && r.op == NodeOperator::exists &&
+                   r.key.starts_with(allocatable_field)
+               ? r.key.substr(allocatable_field.size())
+               : std::string();
+}
+
 bool holds(const NodeRequirement &r, const Node &node)
 {
+    if (std::string resource = resource_of(r); !resource.empty())
+        return offered(node, resource) > 0;
     const std::string *value = nullptr;
     if (r.field) {
         value = r.key == "metadata.name" ? &node.name : nullptr;
@@ -259,6 +166,17 @@ bool selects(const Predicate &predicate, const Node &node)
         [&](const NodeSelector &selector) { return matches(selector, node); });
 }
 
+// Of the device plugins that the Node lacks; "": of none.
+std::string missing_resource(const Predicate &predicate, const Node &node)
+{
+    for (const NodeSelector &selector : predicate.selectors())
+        for (const NodeTerm &term : selector)
+            for (const NodeRequirement &one : term)
+                if (!resource_of(one).empty() && !holds(one, node))
+                    return resource_of(one);
+    return {};
+}
+
 } // namespace
 
 void normalize(NodeSelector &selector)
@@ -283,7 +201,7 @@ Result<PredicatePtr> Predicate::make(std::vector<NodeSelector> all_of,
     sort_unique(all_of);
     std::erase_if(tolerations, [](const auto &t) { return !counts(t); });
     sort_unique(tolerations);
-    std::string text = text_of(all_of, tolerations);
+    std::string text = predicate_text(all_of, tolerations);
     if (text.empty())
         return PredicatePtr{};
     if (text.size() > max_text)
@@ -322,8 +240,11 @@ bool matches(const Predicate &predicate, const Node &node)
 
 std::string mismatch(const Predicate &predicate, const Node &node)
 {
-    if (!selects(predicate, node))
-        return "its labels do not match";
+    if (!selects(predicate, node)) {
+        std::string lacks = missing_resource(predicate, node);
+        return lacks.empty() ? "its labels do not match"
+                             : "no device plugin offers " + lacks + " there";
+    }
     if (const Taint *taint = untolerated(predicate, node))
         return "its taint " + taint->key + " is not tolerated";
     return {};

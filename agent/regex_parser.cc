@@ -3,9 +3,9 @@
 
 #include "agent/regex_class.h"
 #include "agent/regex_scan.h"
+#include "common/ascii.h"
 
 #include <charconv>
-#include <optional>
 #include <utility>
 
 namespace bridge {
@@ -20,15 +20,9 @@ struct Flags {
     bool newline = false; // (?s): "." takes it
 };
 
-bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 bool is_word(char c)
 {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           c == '_';
+    return is_letter_or_digit(c) || c == '_';
 }
 
 RegexNodePtr node_of(RegexNode::Kind kind)

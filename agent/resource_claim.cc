@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/resource_claim.h"
 
+#include "agent/consumed_capacity.h"
 #include "agent/kube_text.h"
 #include "agent/pod_placement.h"
 #include "common/json.h"
@@ -14,6 +15,7 @@ namespace bridge {
 
 namespace {
 
+constexpr std::size_t longest_text = 32768; // which users can make longer
 constexpr char pod_claim_name[] = "resource.kubernetes.io/pod-claim-name";
 
 // The first thing that is not supported, as of any of them.
@@ -187,6 +189,17 @@ bool wrote_allocation(const Json &fields)
                .present();
 }
 
+// What is no quantity that anything can consume is left out.
+Capacities quantities_in(const Json &json)
+{
+    Capacities made;
+    for (const auto &[name, amount] : json.members())
+        if (auto value = Quantity::parse(amount.text());
+            value && value->nanos() >= 0)
+            made[name] = *value;
+    return made;
+}
+
 void read_status(const Json &status, ResourceClaim &claim)
 {
     claim.allocated = status.at("allocation").is_object();
@@ -195,8 +208,11 @@ void read_status(const Json &status, ResourceClaim &claim)
             continue;
         claim.devices.push_back({result.text("driver"), result.text("pool"),
                                  result.text("device")});
-        if (!result.text("shareID").empty())
-            claim.in_shares.insert(claim.devices.back());
+        if (result.text("shareID").empty())
+            continue;
+        claim.in_shares.insert(claim.devices.back());
+        add_capacities(claim.consumed[claim.devices.back()],
+                       quantities_in(result.at("consumedCapacity")));
     }
     Json places = status.at("allocation/nodeSelector");
     if (places.present()) { // one that is not understood: nowhere
@@ -233,6 +249,17 @@ ResourceClaim resource_claim_from(const Json &json, std::string_view text)
         claim.allocated &&
         std::ranges::any_of(json.items("metadata/managedFields"),
                             wrote_allocation);
+    return claim;
+}
+
+ResourceClaim watched_claim(const Json &json)
+{
+    std::string text = json.dump();
+    ResourceClaim claim = resource_claim_from(json, text);
+    // The bytes of parameters may be others than the API server's.
+    if (claim.config.empty() && !claim.allocated && !claim.deleting &&
+        text.size() <= longest_text)
+        claim.text = std::move(text);
     return claim;
 }
 

@@ -22,6 +22,9 @@ namespace bridge {
 
 class Json;
 
+// Of a device's capacities, by their names in its slice.
+using Capacities = std::map<QualifiedName, Quantity>;
+
 struct DeviceToleration {
     std::string key; // empty: of any taint
     bool exists = false;
@@ -39,7 +42,7 @@ struct DeviceRequest {
     std::int64_t count = 1;
     bool admin_access = false;
     std::vector<DeviceToleration> tolerations;
-    std::map<QualifiedName, Quantity> capacity;
+    Capacities capacity;
 };
 
 struct ClaimRequest {
@@ -80,11 +83,16 @@ struct ResourceClaim {
     bool allocated_by_us = false;  // as the API server remembers it
     std::vector<DeviceId> devices; // allocated; without those of adminAccess
     std::set<DeviceId> in_shares;  // of these it has only a share (shareID)
+    // What its shares consume, by device; of several of one device in sum.
+    std::map<DeviceId, Capacities> consumed;
     // Where they can be used; nothing: everywhere.
     std::optional<NodeSelector> places;
     std::vector<ClaimConsumer> reserved_for;
     // What of its spec is not supported, for the Pod's owner; else empty.
     std::string objection;
+    // All of it, from a watch; empty where it cannot be written back as it is,
+    // or is not kept.
+    std::string text;
 
     bool is_reserved_for(const std::string &pod_uid) const;
 };
@@ -104,6 +112,9 @@ inline constexpr char extended_claim_annotation[] =
 
 // text is what json was parsed from.
 ResourceClaim resource_claim_from(const Json &json, std::string_view text);
+
+// As a watch tells of it: with its text, where that is good for a write.
+ResourceClaim watched_claim(const Json &json);
 
 struct DeviceClass {
     std::string name;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/semver.h"
 
+#include "common/ascii.h"
 #include "common/text.h"
 
 #include <algorithm>
@@ -8,11 +9,6 @@
 namespace bridge {
 
 namespace {
-
-bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 bool is_number(std::string_view text)
 {
@@ -22,8 +18,7 @@ bool is_number(std::string_view text)
 bool is_identifier(std::string_view text)
 {
     return !text.empty() && std::ranges::all_of(text, [](char c) {
-        return is_digit(c) || (c >= 'a' && c <= 'z') ||
-               (c >= 'A' && c <= 'Z') || c == '-';
+        return is_letter_or_digit(c) || c == '-';
     });
 }
 

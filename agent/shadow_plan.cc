@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <tuple>
+#include <utility>
 
 namespace bridge {
 
@@ -12,21 +14,9 @@ namespace {
 NodeRoom sum_of(const std::vector<NodeUse> &shadows)
 {
     NodeRoom sum;
-    for (const NodeUse &shadow : shadows) {
-        sum.cpus += shadow.room.cpus;
-        sum.memory.value += shadow.room.memory.value;
-    }
+    for (const NodeUse &shadow : shadows)
+        sum += shadow.room;
     return sum;
-}
-
-// At least 0 of each.
-NodeRoom rest(const NodeRoom &all, const NodeRoom &part)
-{
-    NodeRoom left;
-    left.cpus = all.cpus - std::min(all.cpus, part.cpus);
-    left.memory.value =
-        all.memory.value - std::min(all.memory.value, part.memory.value);
-    return left;
 }
 
 // Slurm knows no job without a CPU, and gives one without memory all of it.
@@ -47,7 +37,7 @@ std::vector<NodeUse> drop_surplus(std::vector<NodeUse> &shadows,
     });
     std::vector<NodeUse> dropped;
     for (std::size_t i = 0; i < shadows.size();) {
-        NodeRoom without = rest(sum_of(shadows), shadows[i].room);
+        NodeRoom without = NodeRoom::rest(sum_of(shadows), shadows[i].room);
         if (shortage.none() || without.covers(shortage)) {
             dropped.push_back(shadows[i]);
             shadows.erase(shadows.begin() + static_cast<std::ptrdiff_t>(i));
@@ -56,6 +46,12 @@ std::vector<NodeUse> drop_surplus(std::vector<NodeUse> &shadows,
         }
     }
     return dropped;
+}
+
+// Devices are few: one that is held for nobody is missed. Room is not.
+bool holds_too_many_devices(const NodeRoom &held, const NodeRoom &shortage)
+{
+    return !NodeRoom::rest({0, MebiBytes{0}, held.gres}, shortage).none();
 }
 
 } // namespace
@@ -76,7 +72,11 @@ ShadowPlan plan_shadows(const std::map<std::string, NodeRoom> &shortages,
             known == shortages.end() ? NodeRoom{} : known->second;
         for (NodeUse &dropped : drop_surplus(there, shortage))
             plan.cancel.push_back(std::move(dropped));
-        if (NodeRoom missing = rest(shortage, sum_of(there)); !missing.none())
+        if (holds_too_many_devices(sum_of(there), shortage))
+            std::ranges::move(std::exchange(there, {}),
+                              std::back_inserter(plan.cancel));
+        if (NodeRoom missing = NodeRoom::rest(shortage, sum_of(there));
+            !missing.none())
             plan.submit[node] = as_job(missing);
     }
     return plan;

@@ -13,6 +13,7 @@
 #include "agent/batch_job.h"
 #include "agent/job.h"
 #include "agent/node_use.h"
+#include "agent/partition.h"
 #include "common/result.h"
 
 #include <chrono>
@@ -142,6 +143,11 @@ class Slurm {
     // Of a pending job; 0 would hold it, another releases it.
     virtual Result<> set_priority(JobRef job, std::uint32_t priority) = 0;
 
+    // Lets a pending job start in whichever of these partitions, separated by
+    // commas; whichever that is, its time limit is this one (NodeUse::time_limit).
+    virtual Result<> set_partitions(JobRef job, const std::string &names,
+                                    std::uint32_t time_limit) = 0;
+
     // Says on the job why it ended, in words (its comment).
     virtual Result<> set_comment(JobRef job, const std::string &words) = 0;
 
@@ -153,6 +159,8 @@ class Slurm {
     // (RootOnly): we may, as SlurmUser, so nobody else would say so. names are
     // separated by commas. Asked of slurmctld every half minute at most.
     virtual Result<> check_partitions(const std::string &names) = 0;
+
+    virtual Result<std::vector<Partition>> load_partitions() = 0;
 
     virtual Result<ClusterFacts> load_cluster() = 0;
     virtual Result<std::vector<SlurmNode>> load_nodes() = 0;
@@ -207,9 +215,12 @@ class SlurmApi : public Slurm {
     Result<> complete(JobRef job, int status) override;
     Result<> cancel(JobRef job) override;
     Result<> set_priority(JobRef job, std::uint32_t priority) override;
+    Result<> set_partitions(JobRef job, const std::string &names,
+                            std::uint32_t time_limit) override;
     Result<> set_comment(JobRef job, const std::string &words) override;
     Result<> set_tag(JobRef job, const GangTag &tag) override;
     Result<> check_partitions(const std::string &names) override;
+    Result<std::vector<Partition>> load_partitions() override;
     Result<ClusterFacts> load_cluster() override;
     Result<std::vector<SlurmNode>> load_nodes() override;
     Result<std::optional<NodeTable>>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What SlurmApi does for sbatch's jobs alone.
+#include "agent/het_job.h"
 #include "agent/slurm_api.h"
 #include "agent/slurm_error.h"
 #include "agent/slurm_job_record.h"
@@ -7,6 +8,8 @@
 #include "agent/tres_memory.h"
 
 #include <cerrno>
+#include <utility>
+#include <vector>
 
 extern "C" {
 #include <slurm/slurm_errno.h>
@@ -16,7 +19,34 @@ namespace bridge {
 
 namespace {
 
-using JobInfo = SlurmPtr<job_info_msg_t, slurm_free_job_info_msg>;
+// Both as slurmctld has them in its hooks (slurm_protocol_defs.c).
+const char *oversubscribe_of(const slurm_job_info_t &info)
+{
+    switch (info.oversubscribe) {
+    case JOB_OVERSUBSCRIBE_YES:
+        return "YES";
+    case JOB_OVERSUBSCRIBE_OK:
+        return "OK";
+    default:
+        return "NO";
+    }
+}
+
+const char *exclusive_of(const slurm_job_info_t &info)
+{
+    switch (info.exclusive) {
+    case JOB_EXCLUSIVE_NODE:
+        return "NODE";
+    case JOB_EXCLUSIVE_USER:
+        return "USER";
+    case JOB_EXCLUSIVE_MCS:
+        return "MCS";
+    case JOB_EXCLUSIVE_TOPO:
+        return "TOPO";
+    default:
+        return "NO";
+    }
+}
 
 BatchJob batch_of(const slurm_job_info_t &info)
 {
@@ -35,10 +65,52 @@ BatchJob batch_of(const slurm_job_info_t &info)
     if (info.ntasks_per_node != NO_VAL16)
         batch.tasks_per_node = info.ntasks_per_node;
     batch.hostlist = text(info.nodes);
+    if (info.array_task_id != NO_VAL)
+        batch.array = ArrayTask{info.array_job_id, info.array_task_id};
     batch.says_tasks = info.bitflags & JOB_NTASKS_SET;
+    for (const char *tres : {info.tres_per_job, info.tres_per_node,
+                             info.tres_per_socket, info.tres_per_task})
+        batch.asks_gres |= text(tres).contains("gres");
+    batch.job.gres_read = true; // SHOW_DETAIL
+    batch.tres_per_task = text(info.tres_per_task);
+    batch.licenses = text(info.licenses_allocated);
+    batch.oversubscribe = oversubscribe_of(info);
+    batch.exclusive = exclusive_of(info);
     batch.started = time_of(info.start_time);
     batch.ends = time_of(info.end_time);
     return batch;
+}
+
+// What a job's record alone does not say.
+Result<> add_amounts(BatchJob &batch, const slurm_job_info_t &info)
+{
+    // Else its Pod would get no limit where it was given one.
+    auto given = tres_memory(text(info.tres_alloc_str));
+    if (!given)
+        return std::unexpected(given.error());
+    Job &job = batch.job;
+    if (job.nodes.size() < 2)
+        return {};
+    if (!batch.says_memory) // all of each: Slurm tells the sum alone
+        job.memory_per_node.value = given->value / job.nodes.size();
+    return add_cpus_on_nodes(job);
+}
+
+// That of the heterogeneous job which ref leads: all of its components together.
+Result<Job> whole_job(JobRef ref, const job_info_msg_t &info)
+{
+    std::vector<JobRecord> records;
+    for (std::uint32_t i = 0; i < info.record_count; i++) {
+        const slurm_job_info_t &record = info.job_array[i];
+        if (record.het_job_id != ref.id)
+            continue;
+        BatchJob component = batch_of(record);
+        if (auto added = add_amounts(component, record); !added)
+            return std::unexpected(added.error());
+        records.push_back(
+            {std::move(component.job), ref.id, record.het_job_offset});
+    }
+    return join_components(ref, std::move(records));
 }
 
 } // namespace
@@ -46,20 +118,24 @@ BatchJob batch_of(const slurm_job_info_t &info)
 Result<BatchJob> SlurmApi::load_batch(JobRef ref)
 {
     std::string doing = "load JobId=" + std::to_string(ref.id);
-    job_info_msg_t *raw = nullptr;
-    // As load() has it.
-    if ((slurm_load_job)(&raw, step_of(ref), SHOW_LOCAL | SHOW_DETAIL) !=
-        SLURM_SUCCESS)
-        return fail_slurm(errno, doing);
-    JobInfo info(raw);
-    for (std::uint32_t i = 0; i < info->record_count; i++) {
-        const slurm_job_info_t &record = info->job_array[i];
+    auto info = load_records(ref);
+    if (!info)
+        return std::unexpected(info.error());
+    for (std::uint32_t i = 0; i < (*info)->record_count; i++) {
+        const slurm_job_info_t &record = (*info)->job_array[i];
         BatchJob batch = batch_of(record);
         if (batch.job.ref != ref)
             continue;
-        // Else its Pod would get no limit where it was given one.
-        if (auto given = tres_memory(text(record.tres_alloc_str)); !given)
-            return fail(given.error(), doing);
+        if (is_array_rest(record))
+            return fail(Code::not_found, doing + ": it is an array's");
+        if (auto added = add_amounts(batch, record); !added)
+            return fail(added.error(), doing);
+        if (record.het_job_id != ref.id)
+            return batch;
+        auto whole = whole_job(ref, **info);
+        if (!whole)
+            return fail(whole.error(), doing);
+        batch.job = std::move(*whole);
         return batch;
     }
     return fail(Code::not_found, doing + ": this id belongs to another job");

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What SlurmApi does for heterogeneous jobs alone.
 #include "agent/slurm_api.h"
-#include "agent/slurm_error.h"
 #include "agent/slurm_request.h"
 #include "agent/slurm_strings.h"
+#include "agent/slurm_submitted.h"
 
-#include <cerrno>
 #include <deque>
-#include <memory>
 
 extern "C" {
 #include <slurm/slurm.h>
@@ -19,8 +17,6 @@ namespace bridge {
 namespace {
 
 using RequestList = SlurmPtr<list_t, slurm_list_destroy>;
-using SubmitResponse =
-    SlurmPtr<submit_response_msg_t, slurm_free_submit_response_response_msg>;
 
 } // namespace
 
@@ -33,15 +29,9 @@ SlurmApi::submit_het(const std::vector<JobDescription> &components)
     for (const JobDescription &component : components)
         slurm_list_append(list.get(),
                           &requests.emplace_back(component).message);
-    submit_response_msg_t *raw = nullptr;
-    int rc = slurm_submit_batch_het_job(list.get(), &raw);
-    int error = errno;
-    SubmitResponse response(raw);
-    if (rc != SLURM_SUCCESS)
-        return fail_slurm(error, "submit");
-    if (!response)
-        return fail(Code::uncertain, "submit: an answer without a JobId");
-    return JobRef{response->step_id.job_id, Sluid{response->step_id.sluid}};
+    return submitted_job("submit", [&](submit_response_msg_t **answer) {
+        return slurm_submit_batch_het_job(list.get(), answer);
+    });
 }
 
 } // namespace bridge

@@ -2,6 +2,7 @@
 // The partition part of SlurmApi.
 #include "agent/slurm_api.h"
 #include "agent/slurm_error.h"
+#include "agent/slurm_partition_record.h"
 #include "agent/slurm_strings.h"
 #include "common/text.h"
 
@@ -19,16 +20,25 @@ namespace {
 using PartitionInfo =
     SlurmPtr<partition_info_msg_t, slurm_free_partition_info_msg>;
 
-Result<std::set<std::string>> load_root_only()
+using SlurmConf = SlurmPtr<slurm_conf_t, slurm_free_conf>;
+
+Result<PartitionInfo> load_info()
 {
     partition_info_msg_t *raw = nullptr;
     if (slurm_load_partitions(0, &raw, SHOW_ALL | SHOW_LOCAL) != SLURM_SUCCESS)
         return fail_slurm(errno, "load partitions");
-    PartitionInfo info(raw);
+    return PartitionInfo(raw);
+}
+
+Result<std::set<std::string>> load_root_only()
+{
+    auto info = load_info();
+    if (!info)
+        return std::unexpected(info.error());
     std::set<std::string> names;
-    for (std::uint32_t i = 0; i < info->record_count; i++)
-        if (info->partition_array[i].flags & PART_FLAG_ROOT_ONLY)
-            names.insert(text(info->partition_array[i].name));
+    for (std::uint32_t i = 0; i < (*info)->record_count; i++)
+        if ((*info)->partition_array[i].flags & PART_FLAG_ROOT_ONLY)
+            names.insert(text((*info)->partition_array[i].name));
     return names;
 }
 
@@ -54,6 +64,21 @@ Result<> SlurmApi::check_partitions(const std::string &names)
                                             " is not for users (RootOnly)");
     }
     return {};
+}
+
+Result<std::vector<Partition>> SlurmApi::load_partitions()
+{
+    slurm_conf_t *raw = nullptr;
+    if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS)
+        return fail_slurm(errno, "ask slurmctld for its configuration");
+    SlurmConf conf(raw);
+    auto info = load_info();
+    if (!info)
+        return std::unexpected(info.error());
+    std::vector<Partition> partitions;
+    for (std::uint32_t i = 0; i < (*info)->record_count; i++)
+        partitions.push_back(partition_of((*info)->partition_array[i], *conf));
+    return partitions;
 }
 
 } // namespace bridge

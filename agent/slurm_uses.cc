@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What SlurmApi says of the jobs that need nodes, and its shadow placeholders.
+#include "agent/gres_counts.h"
 #include "agent/slurm_api.h"
 #include "agent/slurm_error.h"
 #include "agent/slurm_states.h"
 #include "agent/slurm_strings.h"
+#include "agent/slurm_submitted.h"
 
 #include "common/names.h"
 
 #include <algorithm>
 #include <cerrno>
+#include <format>
+#include <map>
 #include <unistd.h>
 
 extern "C" {
@@ -21,10 +25,25 @@ namespace bridge {
 namespace {
 
 using JobInfo = SlurmPtr<job_info_msg_t, slurm_free_job_info_msg>;
-using PartitionInfo =
-    SlurmPtr<partition_info_msg_t, slurm_free_partition_info_msg>;
-using SubmitResponse =
-    SlurmPtr<submit_response_msg_t, slurm_free_submit_response_response_msg>;
+
+// Those that were asked for with a type, as ours are.
+std::map<std::string, std::uint32_t> typed_gres(const std::string &asked)
+{
+    std::map<std::string, std::uint32_t> counts;
+    for (const auto &[kind, count] : asked_gres(asked))
+        if (kind.contains(':'))
+            counts[kind] = static_cast<std::uint32_t>(
+                std::min<std::uint64_t>(count, UINT32_MAX));
+    return counts;
+}
+
+std::string gres_text(const std::map<std::string, std::uint32_t> &counts)
+{
+    std::string text;
+    for (const auto &[kind, count] : counts)
+        text += std::format("{}gres/{}:{}", text.empty() ? "" : ",", kind, count);
+    return text;
+}
 
 NodeUse use_of(const slurm_job_info_t &info)
 {
@@ -35,32 +54,34 @@ NodeUse use_of(const slurm_job_info_t &info)
     for (std::string &node : expand(info.exc_nodes))
         use.named.push_back(std::move(node));
     use.features = text(info.features);
+    use.partitions = text(info.partition);
+    use.in_line = use.pending && info.priority != 0 &&
+                  (info.state_reason == WAIT_RESOURCES ||
+                   info.state_reason == WAIT_PRIORITY);
+    use.time_limit = info.time_limit;
     if (auto node = decode_shadow(text(info.admin_comment))) {
         use.shadow_of = *node;
-        use.room = {info.num_cpus, MebiBytes{info.pn_min_memory}};
+        use.room = {info.num_cpus, MebiBytes{info.pn_min_memory},
+                    typed_gres(text(info.tres_per_node))};
     }
     return use;
 }
 
 // Those in which the node is, as a job asks for one of several: of the highest
 // PriorityTier alone, where nobody preempts it.
-Result<std::string> partitions_of(const std::string &node)
+Result<std::string> partitions_of(const std::string &node,
+                                  const std::vector<Partition> &all)
 {
-    partition_info_msg_t *raw = nullptr;
-    if (slurm_load_partitions(0, &raw, SHOW_ALL) != SLURM_SUCCESS)
-        return fail_slurm(errno, "load partitions");
-    PartitionInfo info(raw);
     std::string list;
     std::uint16_t tier = 0;
-    for (std::uint32_t i = 0; i < info->record_count; i++) {
-        const partition_info_t &one = info->partition_array[i];
-        if (one.state_up != PARTITION_UP || one.priority_tier < tier ||
-            !std::ranges::contains(expand(one.nodes), node))
+    for (const Partition &one : all) {
+        if (!one.up || one.tier < tier ||
+            !std::ranges::contains(one.nodes, node))
             continue;
-        if (one.priority_tier > tier)
+        if (one.tier > tier)
             list.clear();
-        tier = one.priority_tier;
-        list += (list.empty() ? "" : ",") + text(one.name);
+        tier = one.tier;
+        list += (list.empty() ? "" : ",") + one.name;
     }
     if (list.empty())
         return fail(Code::rejected, "no partition has node " + node);
@@ -89,7 +110,10 @@ Result<std::vector<NodeUse>> SlurmApi::load_uses()
 Result<JobRef> SlurmApi::submit_shadow(const std::string &node,
                                        const NodeRoom &room)
 {
-    auto partitions = partitions_of(node);
+    auto all = load_partitions();
+    if (!all)
+        return std::unexpected(all.error());
+    auto partitions = partitions_of(node, *all);
     if (!partitions)
         return std::unexpected(partitions.error());
     static char work_dir[] = "/";
@@ -97,6 +121,7 @@ Result<JobRef> SlurmApi::submit_shadow(const std::string &node,
     std::string comment = encode_shadow(node);
     std::string features = names::pin_prefix + node;
     std::string words = "held for Pods of other schedulers";
+    std::string gres = gres_text(room.gres);
     job_desc_msg_t message;
     slurm_init_job_desc_msg(&message);
     message.bitflags |= EXTERNAL_JOB;
@@ -111,19 +136,16 @@ Result<JobRef> SlurmApi::submit_shadow(const std::string &node,
     message.min_cpus = room.cpus;
     message.min_nodes = message.max_nodes = 1;
     message.pn_min_memory = room.memory.value;
+    if (!gres.empty())
+        message.tres_per_node = borrow(gres);
     message.priority = highest_priority;
     message.requeue = 0;
     message.admin_comment = borrow(comment);
     message.comment = borrow(words);
-    submit_response_msg_t *raw = nullptr;
-    int rc = slurm_submit_batch_job(&message, &raw);
-    int error = errno;
-    SubmitResponse response(raw);
-    if (rc != SLURM_SUCCESS)
-        return fail_slurm(error, "submit a shadow placeholder for " + node);
-    if (!response)
-        return fail(Code::uncertain, "submit: an answer without a JobId");
-    return JobRef{response->step_id.job_id, Sluid{response->step_id.sluid}};
+    return submitted_job("submit a shadow placeholder for " + node,
+                         [&](submit_response_msg_t **answer) {
+                             return slurm_submit_batch_job(&message, answer);
+                         });
 }
 
 } // namespace bridge

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <string_view>
 
 namespace bridge {
 

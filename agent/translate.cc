@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/translate.h"
 
-#include "agent/constraints.h"
 #include "agent/gang_facts.h"
 #include "agent/gang_shapes.h"
 #include "agent/het_job.h"
 #include "agent/job_requests.h"
+#include "common/constraints.h"
 #include "common/names.h"
 
 #include <algorithm>
@@ -68,9 +68,9 @@ void size_task(JobDescription &job, const Gang &gang)
 {
     MebiBytes memory{1};
     for (const PodPtr &pod : gang.grouped ? asked_for(gang) : gang.pods) {
-        job.cpus_per_task = std::max(
-            job.cpus_per_task,
-            static_cast<std::uint16_t>(whole_cpus_up(pod->requests.cpu)));
+        job.cpus_per_task =
+            std::max(job.cpus_per_task,
+                     static_cast<std::uint16_t>(cpus_of(gang, *pod)));
         memory = std::max(memory, mebibytes_up(pod->requests.memory));
     }
     if (job.max_nodes == 1 && job.tasks == 1)
@@ -98,9 +98,14 @@ JobDescription plain_job(const Gang &gang)
 
 // What every node of a gang must have, as features. External jobs would land on
 // nodes without kubelet without the first.
-std::vector<std::string> needed_features(const PredicatePtr &predicate)
+std::vector<std::string> needed_features(const Gang &gang,
+                                         const PredicatePtr &predicate)
 {
-    return {names::feature, value_of(predicate).feature()};
+    std::vector<std::string> features = {names::feature,
+                                         value_of(predicate).feature()};
+    if (gang.devices && gang.devices->on_cpu_nodes)
+        features.push_back(names::cpu_devices_feature);
+    return features;
 }
 
 // One job has one of each: the first Pod's counts, the others may not say
@@ -146,6 +151,16 @@ std::string first_failure(const Pod &pod, End &end)
     }
     end.status = exit_1; // evicted, or refused by its kubelet
     return {};
+}
+
+// A script may go on when one of its processes was killed for its memory, and
+// exit with 0. slurmstepd calls that job out of memory (oom_error in its mgr.c).
+bool ran_out_of_memory(const Gang &gang, const Pod &pod)
+{
+    return gang.batch && pod.terminal() &&
+           std::ranges::any_of(pod.containers, [](const ContainerEnd &end) {
+               return end.terminated && end.reason == "OOMKilled";
+           });
 }
 
 // Whatever its containers exited with: they were stopped.
@@ -209,9 +224,10 @@ JobDescription describe_job(const Gang &gang, const Identity &identity,
     // instead of the constraint: it holds both.
     if (gang.preferred && generation_of(gang) == 0)
         job.prefer =
-            join_constraints(job.features, needed_features(gang.preferred));
-    job.features =
-        join_constraints(job.features, needed_features(gang.predicate));
+            join_constraints(job.features,
+                             needed_features(gang, gang.preferred));
+    job.features = join_constraints(job.features,
+                                    needed_features(gang, gang.predicate));
     return job;
 }
 
@@ -261,7 +277,7 @@ Result<std::vector<std::string>> place(const Gang &gang, const Job &job,
     std::uint64_t cpus = 0;
     std::uint64_t memory = 0;
     for (const PodPtr &pod : gang.pods) {
-        cpus += whole_cpus_up(pod->requests.cpu);
+        cpus += cpus_of(gang, *pod);
         if (pod->requests.memory.value != 0)
             memory += mebibytes_up(pod->requests.memory).value;
     }
@@ -286,6 +302,8 @@ End end_of(const Gang &gang)
     for (const PodPtr &pod : gang.pods) {
         if (auto end = disrupted_end(*pod))
             return *end;
+        if (ran_out_of_memory(gang, *pod))
+            return {oom_status, "OOMKilled"};
         if (pod->phase != "Failed")
             continue;
         End end;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/user_groups.h"
 
+#include "common/system_error.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -30,7 +32,7 @@ Result<BatchUser> user_record(std::uint32_t id)
                          .shell = found->pw_shell};
     std::string doing = "looking up user " + std::to_string(id);
     if (error != 0 && error != ENOENT && error != ESRCH)
-        return fail(Code::busy, doing + ": " + std::strerror(error));
+        return fail_errno(Code::busy, doing, error);
     return fail(Code::rejected, doing + ": not known where slurmctld runs");
 }
 
@@ -42,8 +44,8 @@ Result<std::string> group_name(std::uint32_t id)
     int error =
         getgrgid_r(id, &record, buffer.data(), buffer.size(), &found);
     if (!found && error != 0 && error != ENOENT && error != ESRCH)
-        return fail(Code::busy, "looking up group " + std::to_string(id) +
-                                    ": " + std::strerror(error));
+        return fail_errno(Code::busy, "looking up group " + std::to_string(id),
+                          error);
     return std::string(found ? found->gr_name : "");
 }
 

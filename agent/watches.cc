@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/watches.h"
 
+#include "agent/watch_failures.h"
 #include "common/log.h"
 
 #include <algorithm>
@@ -59,11 +60,6 @@ DeviceClass read_class(const Json &json)
     return device_class_from(json, as_go_writes(json.dump()));
 }
 
-ResourceClaim read_claim(const Json &json)
-{
-    return resource_claim_from(json, json.dump());
-}
-
 // Turns what a reflector reads into messages for the owner thread.
 template <class Object> class MailSink : public ReflectorSink {
   public:
@@ -71,8 +67,8 @@ template <class Object> class MailSink : public ReflectorSink {
 
     MailSink(std::string what, std::string source, Parse parse,
              Mailbox<Message> &mailbox)
-        : what_(std::move(what)), source_(std::move(source)), parse_(parse),
-          mailbox_(mailbox)
+        : source_(std::move(source)), parse_(parse), mailbox_(mailbox),
+          failures_(std::move(what), mailbox)
     {
     }
 
@@ -99,25 +95,16 @@ template <class Object> class MailSink : public ReflectorSink {
         mailbox_.push(Changed<Object>{parse_(object), true});
     }
 
-    void failing(const Error &error) override
-    {
-        failing_ = true;
-        mailbox_.push(WatchState{what_, error.message});
-    }
+    void failing(const Error &error) override { failures_.failing(error); }
 
-    void working() override
-    {
-        if (std::exchange(failing_, false))
-            mailbox_.push(WatchState{what_, {}});
-    }
+    void working() override { failures_.working(); }
 
   private:
-    std::string what_;
     std::string source_;
     Parse parse_;
     Mailbox<Message> &mailbox_;
     std::vector<Object> objects_;
-    bool failing_ = false;
+    WatchFailures failures_;
 };
 
 } // namespace
@@ -143,7 +130,7 @@ Watches::Watches(const HttpEndpoint &endpoint, const Conf &conf,
     for (GroupApi api : group_apis)
         group_watches_.push_back(
             std::make_unique<GroupWatch>(endpoint, api, access, mailbox));
-    if (!conf.device_gres.empty())
+    if (!conf.device_gres.empty() || !conf.capacity_gres.empty())
         add_devices(endpoint, mailbox);
     for (Watch &watch : watches_)
         start([&watch, &access](std::stop_token stop) {
@@ -196,7 +183,7 @@ void Watches::add_devices(const HttpEndpoint &endpoint,
         {}, Feature::devices);
     add(endpoint, "/apis/resource.k8s.io/v1/resourceclaims", {},
         std::make_unique<MailSink<ResourceClaim>>("watch ResourceClaims", "",
-                                                  read_claim, mailbox),
+                                                  watched_claim, mailbox),
         {}, Feature::devices);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/wish_table.h"
 
-#include "agent/constraints.h"
+#include "common/constraints.h"
 #include "agent/job_values.h"
 #include "common/text.h"
 

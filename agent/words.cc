@@ -95,10 +95,8 @@ std::string bound_words(const Pod &pod, const std::string &node, JobRef job)
                        pod.key.str(), node, job.id);
 }
 
-std::string waste_words(const Pod &pod, const Job &job)
+std::string waste_words(const Pod &pod, std::uint32_t cpus, const Job &job)
 {
-    std::uint64_t cpus = std::max<std::uint64_t>(
-        whole_cpus_up(pod.requests.cpu), 1);
     std::uint64_t memory = mebibytes_up(pod.requests.memory).value;
     std::uint64_t given = job.memory_per_cpu.value * job.cpus_per_task;
     bool rounded = given < memory + job.cpus_per_task;
@@ -213,6 +211,14 @@ std::string no_extended_gate_words()
 {
     return "the API server keeps no extendedResourceClaimStatus: its feature "
            "gate DRAExtendedResource is off";
+}
+
+std::string plugin_beside_slurmd_words(const std::string &node)
+{
+    return std::format(" Node {} offers it, but has a slurmd: there Slurm's jobs "
+                       "get the device of their index, and its device plugin "
+                       "chooses without asking Slurm.",
+                       node);
 }
 
 std::string claims_unlisted_words()

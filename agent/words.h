@@ -6,6 +6,7 @@
 #include "agent/gang.h"
 #include "agent/group_spec.h"
 
+#include <cstdint>
 #include <string>
 
 namespace bridge {
@@ -45,8 +46,8 @@ std::string failed_pod_reason(JobState state);
 std::string bound_words(const Pod &pod, const std::string &node, JobRef job);
 
 // " It asks for 1 CPU of the 4 that its task has, as the largest Pod of the gang
-// does."; empty when it uses them all.
-std::string waste_words(const Pod &pod, const Job &job);
+// does."; empty when it uses them all. cpus: those that it needs of a job.
+std::string waste_words(const Pod &pod, std::uint32_t cpus, const Job &job);
 
 // "Slurm job 812 has a node, but the Pod cannot be bound to it: …."
 std::string not_bound_words(JobRef job, const std::string &why);
@@ -66,6 +67,9 @@ std::string claims_unlisted_words();
 std::string no_extended_gres_words(const Pod &pod);
 std::string no_extended_rights_words();
 std::string no_extended_gate_words();
+
+// " Node h1 has a slurmd: …."
+std::string plugin_beside_slurmd_words(const std::string &node);
 
 // " The devices of the nodes that Slurm chose would not do: …."
 std::string devices_unfit_words(const std::string &why);

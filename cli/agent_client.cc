@@ -2,7 +2,6 @@
 #include "cli/agent_client.h"
 
 #include <chrono>
-#include <format>
 #include <httplib.h>
 
 namespace bridge {
@@ -20,21 +19,6 @@ Result<AgentReply> ask_agent(const std::string &address,
         return fail(Code::busy, "slurmk8sd does not answer at " + address +
                                     ": is it running on this host?");
     return AgentReply{reply->status, reply->body};
-}
-
-std::string encode_query(const std::string &value)
-{
-    std::string text;
-    for (char c : value) {
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                     (c >= '0' && c <= '9') ||
-                     std::string_view("-._~").contains(c);
-        if (plain)
-            text += c;
-        else
-            text += std::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-    return text;
 }
 
 } // namespace bridge

@@ -18,7 +18,4 @@ struct AgentReply {
 Result<AgentReply> ask_agent(const std::string &address,
                              const std::string &path);
 
-// For a query: all but letters, digits and "-._~" as %XX.
-std::string encode_query(const std::string &value);
-
 } // namespace bridge

@@ -3,30 +3,18 @@
 
 #include "agent/endpoint.h"
 #include "cli/commands.h"
+#include "cli/slurm_here.h"
 #include "common/printable.h"
 
 #include <cstdio>
-#include <cstdlib>
 #include <curl/curl.h>
 #include <format>
-#include <unistd.h>
 
 namespace bridge {
 
 namespace {
 
 constexpr std::chrono::seconds kube_patience{10}; // for each answer
-constexpr char default_slurm_conf[] = "/etc/slurm/slurm.conf";
-constexpr char configless_slurm_conf[] = "/run/slurm/conf/slurm.conf";
-
-// libslurm would end the process without it.
-bool has_slurm_conf()
-{
-    const char *path = std::getenv("SLURM_CONF");
-    return std::getenv("SLURM_CONF_SERVER") ||
-           access(path ? path : default_slurm_conf, R_OK) == 0 ||
-           access(configless_slurm_conf, R_OK) == 0;
-}
 
 std::optional<SlurmFacts> ask_slurm(Unchecked &unchecked)
 {

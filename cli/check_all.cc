@@ -41,6 +41,7 @@ void add_slurm(const Facts &facts, Sum &sum)
     sum.add(check_scheduler(slurm));
     sum.add(check_limits(slurm));
     sum.add(check_gres_types(slurm, facts.conf));
+    sum.add(check_pod_arrays(slurm, facts.conf));
     sum.add(check_power_saving(slurm));
     sum.add(check_accounting(slurm));
     sum.add(check_partitions(slurm, facts.conf,

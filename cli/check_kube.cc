@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/check_kube.h"
 
+#include "agent/batch_srun.h"
 #include "agent/identity.h"
 #include "common/names.h"
 
@@ -14,6 +15,7 @@ namespace {
 constexpr char kubernetes[] = "Kubernetes";
 constexpr char our_name[] =
     "system:serviceaccount:slurm-k8s-bridge:slurmk8sd";
+constexpr char agent_policy[] = "slurm-k8s-bridge-agent";
 constexpr int first_minor = 35;
 constexpr std::chrono::seconds some_skew{5};
 constexpr std::chrono::seconds much_skew{60};
@@ -53,6 +55,15 @@ Findings check_policy(const PolicyName &name, const PolicyFacts &policy,
                              "it does not know the scheduler name " +
                                  scheduler + " of k8s.conf",
                              "add '" + scheduler + "' to its expression"});
+    // Of the base, which may be older than the component that needs it.
+    if (policy.name == agent_policy && !conf.batch_namespace.empty() &&
+        !is_quoted_in(policy.text, names::batch_hosts_annotation))
+        found.push_back({severity, about,
+                         std::string("it does not know the annotation ") +
+                             names::batch_hosts_annotation +
+                             ": srun in batch jobs never hears where the Pods "
+                             "are",
+                         apply(Feature::base)});
     return found;
 }
 
@@ -125,7 +136,8 @@ Findings check_policies(const KubeFacts &kube, const Conf &conf)
         auto policy = std::ranges::find(kube.policies, name.name,
                                         &PolicyFacts::name);
         bool off = (kube.access && !kube.access->may(name.feature)) ||
-                   (name.feature == Feature::sbatch &&
+                   ((name.feature == Feature::sbatch ||
+                     name.feature == Feature::sbatch_srun) &&
                     conf.batch_namespace.empty());
         if (policy == kube.policies.end() || off) // not asked; not needed
             continue;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/check_names.h"
 
+#include "common/ascii.h"
 #include "common/names.h"
 
-#include <algorithm>
 #include <format>
 
 namespace bridge {
@@ -18,14 +18,6 @@ Finding unknown_qos(const std::string &about, const std::string &qos)
 }
 
 // slurmdbd keeps names in lower case, and so does slurmctld look for them.
-std::string lower(std::string name)
-{
-    std::ranges::transform(name, name.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    return name;
-}
-
 } // namespace
 
 Findings check_pending_jobs(const SlurmFacts &slurm, const Conf &conf)
@@ -51,7 +43,8 @@ Findings check_qos(const SlurmFacts &slurm, const Conf &conf,
 {
     Findings found;
     auto unknown = [&](const std::string &qos) {
-        return slurm.qos && !qos.empty() && !slurm.qos->contains(lower(qos));
+        return slurm.qos && !qos.empty() &&
+               !slurm.qos->contains(lower_case(qos));
     };
     for (const auto &[name, meaning] : conf.priority_classes)
         if (unknown(meaning.qos))

@@ -2,6 +2,7 @@
 #include "agent/node_plan.h"
 #include "agent/node_words.h"
 #include "cli/check_kube.h"
+#include "common/kubelet_features.h"
 #include "common/names.h"
 
 #include <algorithm>
@@ -100,12 +101,37 @@ Findings check_features(const SlurmFacts &slurm, const NodePlan &plan)
     std::string line = "NodeFeaturesPlugins=";
     for (const std::string &plugin : plugins)
         line += plugin + ",";
-    return {{Severity::warning, "slurm.conf",
-             "node_features/k8s is not loaded: the nodes of both slurmd and "
-             "kubelet, such as " + *plan.hybrid.begin() +
-                 ", have no feature k8s.kubelet that jobs can ask for, and "
-                 "those of labels only while the agent runs",
-             line + "k8s"}};
+    Findings found{{Severity::warning, "slurm.conf",
+                    "node_features/k8s is not loaded: the nodes of both slurmd "
+                    "and kubelet, such as " + *plan.hybrid.begin() +
+                        ", have no feature k8s.kubelet that jobs can ask for, "
+                        "and those of labels only while the agent runs",
+                    line + "k8s"}};
+    // The API server tells it only to who may ask kubelets anything.
+    found.push_back({Severity::note, "node " + *plan.hybrid.begin(),
+                     "nobody says whether its kubelet gives containers CPUs of "
+                     "their own, which slurmd gives to jobs too: look at the "
+                     "kubelets' configuration on all nodes of both",
+                     "cpuManagerPolicy: none"});
+    return found;
+}
+
+// As slurmd's word has it: see node_features/k8s.
+Findings check_cpu_managers(const SlurmFacts &slurm, const NodePlan &plan)
+{
+    Findings found;
+    for (const SlurmNode &node : slurm.nodes)
+        if (plan.hybrid.contains(node.name) &&
+            ("," + node.features + ",")
+                .contains(std::format(",{},", static_cpus_feature)))
+            found.push_back(
+                {Severity::warning, "node " + node.name,
+                 "its kubelet gives containers CPUs of their own, and slurmd "
+                 "gives the same CPUs to jobs: some are used twice while others "
+                 "are idle",
+                 "cpuManagerPolicy: none in the kubelet's configuration, without "
+                 "its file cpu_manager_state; then restart kubelet and slurmd"});
+    return found;
 }
 
 } // namespace
@@ -128,6 +154,8 @@ Findings check_nodes(const KubeFacts &kube, const SlurmFacts &slurm)
                       std::back_inserter(found));
     std::ranges::move(check_devices(kube, slurm), std::back_inserter(found));
     std::ranges::move(check_features(slurm, wish), std::back_inserter(found));
+    std::ranges::move(check_cpu_managers(slurm, wish),
+                      std::back_inserter(found));
     return found;
 }
 

@@ -255,7 +255,10 @@ Findings check_gres_types(const SlurmFacts &slurm, const Conf &conf)
 {
     std::vector<std::string> wanted = slurm.gres_types;
     for (const DeviceGres &one : conf.device_gres)
-        if (!std::ranges::contains(wanted, one.gres))
+        if (!one.is_cpus() && !std::ranges::contains(wanted, one.gres))
+            wanted.push_back(one.gres);
+    for (const CapacityGres &one : conf.capacity_gres)
+        if (one.gres != cpu_gres && !std::ranges::contains(wanted, one.gres))
             wanted.push_back(one.gres);
     if (wanted.size() == slurm.gres_types.size())
         return {};
@@ -263,9 +266,25 @@ Findings check_gres_types(const SlurmFacts &slurm, const Conf &conf)
     for (const std::string &gres : wanted)
         line += (line.empty() ? "GresTypes=" : ",") + gres;
     return {{Severity::error, slurm_conf,
-             "GresTypes lacks what DeviceGres in k8s.conf names: Slurm drops "
-             "such devices without a word",
+             "GresTypes lacks what DeviceGres or DeviceCapacity in k8s.conf "
+             "names: Slurm drops such devices without a word",
              line}};
+}
+
+Findings check_pod_arrays(const SlurmFacts &slurm, const Conf &conf)
+{
+    if (conf.batch_namespace.empty() || slurm.burst_buffer == "k8s")
+        return {};
+    if (!slurm.burst_buffer.empty())
+        return {{Severity::note, slurm_conf,
+                 "BurstBufferType is " + slurm.burst_buffer +
+                     ", of which Slurm takes one: job arrays do not run as "
+                     "Pods, and sbatch refuses them",
+                 ""}};
+    return {{Severity::warning, slurm_conf,
+             "SbatchNamespace is set and BurstBufferType is not: job arrays do "
+             "not run as Pods, and sbatch refuses them",
+             "BurstBufferType=burst_buffer/k8s"}};
 }
 
 Findings check_power_saving(const SlurmFacts &slurm)

@@ -21,8 +21,10 @@ Findings check_job_age(const SlurmFacts &slurm);
 Findings check_select(const SlurmFacts &slurm);
 Findings check_scheduler(const SlurmFacts &slurm);
 Findings check_limits(const SlurmFacts &slurm);
-// What DeviceGres in k8s.conf names and GresTypes does not.
+// What DeviceGres and DeviceCapacity in k8s.conf name and GresTypes does not.
 Findings check_gres_types(const SlurmFacts &slurm, const Conf &conf);
+// What job arrays of sbatch --k8s-image need, where that is on.
+Findings check_pod_arrays(const SlurmFacts &slurm, const Conf &conf);
 Findings check_power_saving(const SlurmFacts &slurm);
 Findings check_accounting(const SlurmFacts &slurm);
 

@@ -5,6 +5,7 @@
 #include "common/conf.h"
 
 #include <string>
+#include <vector>
 
 namespace bridge {
 
@@ -23,6 +24,20 @@ int explain(const Conf &conf, const std::string &what, bool json);
 // host. The exit status is verdict()'s (finding.h), whether the agent runs or
 // not.
 int check(const std::string &conf_path, bool json);
+
+// What the container of a job has printed; follow: until it ends.
+int show_logs(const std::string &conf_path, const std::string &job,
+              bool follow);
+
+// A command in its container, or a shell: with our stdin, stdout and terminal.
+// The exit status is the command's, 255 when slurmk8sd was lost.
+int attach(const std::string &conf_path, const std::string &job,
+           std::vector<std::string> command);
+
+// The same in a job of its own, of sbatch's options, which ends with it.
+int salloc(const std::string &conf_path,
+           const std::vector<std::string> &options,
+           const std::vector<std::string> &command);
 
 // Says on stderr what went wrong.
 int complain(const std::string &what, int exit_status = exit_failed);

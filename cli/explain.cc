@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/http.h"
 #include "cli/agent_client.h"
 #include "cli/commands.h"
 #include "common/json.h"
@@ -131,7 +132,7 @@ int explain(const Conf &conf, const std::string &what, bool json)
     auto reply = ask_agent(conf.web_address,
                            std::string("/explain?") +
                                (is_job_id(what) ? "job=" : "pod=") +
-                               encode_query(what));
+                               url_encode(what));
     if (!reply)
         return complain(reply.error().message);
     auto answer = Json::parse(reply->body);

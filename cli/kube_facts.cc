@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/kube_facts.h"
 
+#include "agent/kube_text.h"
 #include "common/json.h"
 
 #include <charconv>
 #include <chrono>
-#include <sstream>
 
 namespace bridge {
 
@@ -29,7 +29,12 @@ constexpr PolicyName policies[] = {
     {"slurm-k8s-bridge-agent-volumes", Feature::volumes, false, false},
     {"slurm-k8s-bridge-agent-resourceclaims", Feature::devices, false, false},
     {"slurm-k8s-bridge-agent-batch-pods", Feature::sbatch, true, false},
+    {"slurm-k8s-bridge-agent-batch-services", Feature::sbatch_srun, false,
+     false},
+    {"slurm-k8s-bridge-agent-batch-configmaps", Feature::sbatch_srun, false,
+     false},
     {"slurm-k8s-bridge-batch-pods", Feature::sbatch, false, true},
+    {"slurm-k8s-bridge-batch-srun", Feature::sbatch_srun, false, true},
 };
 
 Result<Json> answer_of(const Result<HttpReply> &reply)
@@ -39,15 +44,6 @@ Result<Json> answer_of(const Result<HttpReply> &reply)
     if (auto said = check_status(*reply); !said)
         return std::unexpected(said.error());
     return Json::parse(reply->body);
-}
-
-std::optional<std::chrono::sys_seconds> parse_time(const std::string &text)
-{
-    std::istringstream in(text);
-    std::chrono::sys_seconds time;
-    if (in >> std::chrono::parse("%Y-%m-%dT%H:%M:%SZ", time))
-        return time;
-    return std::nullopt;
 }
 
 class Collector {

@@ -89,6 +89,9 @@ void read_plugins(const slurm_conf_t &conf, SlurmFacts &facts)
     facts.prep_plugins = plugin_names(conf.prep_plugins);
     facts.node_features_plugins = plugin_names(conf.node_features_plugins);
     facts.gres_types = plugin_names(conf.gres_plugins);
+    // slurmctld takes one.
+    if (auto buffers = plugin_names(conf.bb_type); !buffers.empty())
+        facts.burst_buffer = buffers.front();
     facts.prolog_scripts = conf.prolog_cnt || conf.epilog_cnt ||
                            conf.prolog_slurmctld_cnt ||
                            conf.epilog_slurmctld_cnt;

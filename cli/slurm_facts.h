@@ -36,6 +36,7 @@ struct SlurmFacts {
     std::vector<std::string> prep_plugins;       // "script", "k8s"
     std::vector<std::string> node_features_plugins;
     std::vector<std::string> gres_types;
+    std::string burst_buffer; // "k8s"; empty: there is none
     bool prolog_scripts = false; // any Prolog, Epilog, …Slurmctld is set
     std::optional<std::uint32_t> max_nodes; // none: not set
     std::uint32_t max_jobs = 0;             // MaxJobCount; 0: not known

@@ -2,6 +2,7 @@
 // slurmk8s(1), also installed as kubectl-slurm: what the agent is doing, for
 // people. Asks the agent on the host on which both run.
 #include "cli/commands.h"
+#include "cli/user_commands.h"
 #include "common/printable.h"
 #include "config.h"
 
@@ -17,6 +18,9 @@ constexpr char help[] =
     "Usage: slurmk8s [OPTIONS] status\n"
     "       slurmk8s [OPTIONS] explain POD|JOBID\n"
     "       slurmk8s [OPTIONS] check\n"
+    "       slurmk8s [-f FILE] logs [--follow] JOBID\n"
+    "       slurmk8s [-f FILE] attach JOBID [-- COMMAND...]\n"
+    "       slurmk8s [-f FILE] salloc [SBATCH-OPTIONS] [-- COMMAND...]\n"
     "Shows what slurmk8sd, the agent between Slurm and Kubernetes, is doing.\n"
     "\n"
     "Commands:\n"
@@ -28,6 +32,10 @@ constexpr char help[] =
     "  check            what is wrong, or will bite, in Slurm's settings, in\n"
     "                   Kubernetes and on this host, with the line to change;\n"
     "                   works without the agent. Run it as root or SlurmUser\n"
+    "For users of sbatch --k8s-image:\n"
+    "  logs JOBID       what the container of your job has printed\n"
+    "  attach JOBID     a shell, or COMMAND, in the container of your job\n"
+    "  salloc           the same in a job of its own, which ends with it\n"
     "\n"
     "Options:\n"
     "  -n, --namespace NAME  the namespace of POD; else any that has it\n"
@@ -48,7 +56,8 @@ struct Options {
     int exit_status = -1; // >= 0: exit at once
 };
 
-Options parse_options(int argc, char **argv)
+// order: "+" ends them at the first word that is none.
+Options parse_options(int argc, char **argv, const std::string &order)
 {
     static const option long_options[] = {
         {"conf", required_argument, {}, 'f'},
@@ -59,8 +68,10 @@ Options parse_options(int argc, char **argv)
         {}};
     Options options;
     int c;
-    while ((c = getopt_long(argc, argv, "f:n:jVh", long_options, nullptr)) !=
-           -1) {
+    const std::string letters = order + "f:n:jVh";
+    optind = 0; // it may be the second time
+    while ((c = getopt_long(argc, argv, letters.c_str(), long_options,
+                            nullptr)) != -1) {
         switch (c) {
         case 'f':
             options.conf_path = optarg;
@@ -96,7 +107,13 @@ int wrong_call()
 
 int run(int argc, char **argv)
 {
-    Options options = parse_options(argc, argv);
+    Options options = parse_options(argc, argv, "+");
+    if (options.exit_status >= 0)
+        return options.exit_status;
+    if (optind < argc && is_user_command(argv[optind]))
+        return run_user_command(options.conf_path, argc - optind,
+                                argv + optind);
+    options = parse_options(argc, argv, "");
     if (options.exit_status >= 0)
         return options.exit_status;
     const std::string command = optind < argc ? argv[optind] : "";

@@ -15,19 +15,31 @@ inline constexpr char spank_option_prefix[] = "_SLURM_SPANK_OPTION_k8s_";
 inline constexpr char batch_mark[] = "sbatch:";
 
 // On a Pod that the agent has made for a batch job, written when it is made and
-// by nobody else: "JOBID SLUID NAME", of the job and of its script's file.
+// by nobody else: "JOBID SLUID NAME", of the job and of its script's file, and of
+// an array's task also "ARRAYJOBID_TASKID".
 inline constexpr char batch_annotation[] = "slurmk8s/sbatch";
+
+// On such a Pod when its user wants a signal before the end: when Slurm will end
+// the job, in seconds since the epoch. The agent keeps it right.
+inline constexpr char batch_ends_annotation[] = "slurmk8s/sbatch-ends";
 
 inline constexpr char scripts_dir[] = "k8s_sbatch"; // in StateSaveLocation
 
 // What sbatch's jobs write to when they do not say (read_config.h in
 // Slurm).
 inline constexpr char batch_output[] = "slurm-%j.out";
+inline constexpr char batch_array_output[] = "slurm-%A_%a.out"; // of arrays
+
+// The name of the container, beside which a webhook may put others.
+inline constexpr char batch_container[] = "job";
 
 // Where the container has its script, and what starts it; and where the latter
 // makes its pipes.
 inline constexpr char batch_mount[] = "/slurmk8s";
 inline constexpr char batch_pipes_mount[] = "/slurmk8s-pipes";
+// And where that annotation is to be read, where there is one.
+inline constexpr char batch_ends_mount[] = "/slurmk8s-ends";
+inline constexpr char batch_ends_file[] = "ends";
 // So do our volumes begin, and nobody else's.
 inline constexpr char batch_volume_prefix[] = "slurmk8s-";
 

@@ -63,11 +63,6 @@ inline constexpr std::array<BatchOption, 5> batch_options{{
      "K8S_NAMESPACE", false, objection_to_object_name},
 }};
 
-constexpr const BatchOption &option_of(BatchOptionId id)
-{
-    return batch_options[static_cast<std::size_t>(id)];
-}
-
 // So often one of them can be given.
 inline constexpr std::size_t max_batch_repeats = 100;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/batch_script.h"
 
+#include "common/hexadecimal.h"
 #include "common/json.h"
 
 #include <charconv>
@@ -18,19 +19,21 @@ void add(std::string &text, std::string_view key, std::string_view value)
     text.append(key).append("=").append(value).push_back('\0');
 }
 
-bool read_number(std::string_view text, std::uint32_t &number)
+template <class Number> bool read_number(std::string_view text, Number &number)
 {
     const char *end = text.data() + text.size();
     auto [after, error] = std::from_chars(text.data(), end, number);
     return error == std::errc() && after == end;
 }
 
-// A record that is there once, and is a text.
+// A record that is there once, and is a text. The first is written only where it
+// says something: files of an earlier version have no such record.
 struct Field {
     std::string_view key;
     std::string BatchScript::*text;
 };
-constexpr Field fields[] = {{"image", &BatchScript::image},
+constexpr Field fields[] = {{"in", &BatchScript::input},
+                            {"image", &BatchScript::image},
                             {"dir", &BatchScript::work_dir},
                             {"script", &BatchScript::script},
                             {"out", &BatchScript::output},
@@ -48,10 +51,18 @@ constexpr ListField lists[] = {{"arg", &BatchScript::arguments},
                                {"var", &BatchScript::variables},
                                {"volume", &BatchScript::volumes}};
 
+constexpr std::string_view array_record = "array"; // of arrays alone
+constexpr std::string_view key_record = "key";     // of several nodes alone
+constexpr std::size_t key_digits = 64;
+
 constexpr unsigned user_bit = 1u << std::size(fields);
 constexpr unsigned group_bit = user_bit << 1;
 constexpr unsigned append_bit = user_bit << 2;
-constexpr unsigned all_seen = (user_bit << 3) - 1;
+constexpr unsigned signal_bit = user_bit << 3;
+constexpr unsigned seconds_bit = user_bit << 4;
+constexpr unsigned input_bit = 1; // of the first field
+constexpr unsigned may_lack = input_bit | signal_bit | seconds_bit;
+constexpr unsigned all_seen = (user_bit << 5) - 1;
 
 // False for a record that is not known, or comes twice.
 bool take(BatchScript &batch, std::string_view key, std::string_view value,
@@ -68,6 +79,20 @@ bool take(BatchScript &batch, std::string_view key, std::string_view value,
         batch.append = value == "yes";
         return first(append_bit) && (value == "yes" || value == "no");
     }
+    if (key == array_record) {
+        bool unknown = batch.array.empty() && !value.empty();
+        batch.array = value;
+        return unknown;
+    }
+    if (key == key_record) {
+        bool unknown = batch.step_key.empty() && is_hexadecimal(value, key_digits);
+        batch.step_key = value;
+        return unknown;
+    }
+    if (key == "signal")
+        return first(signal_bit) && read_number(value, batch.signal);
+    if (key == "seconds")
+        return first(seconds_bit) && read_number(value, batch.signal_seconds);
     for (const ListField &list : lists)
         if (key == list.key) {
             (batch.*list.texts).emplace_back(value);
@@ -90,8 +115,17 @@ std::string encode(const BatchScript &batch)
     add(text, "uid", std::to_string(batch.user_id));
     add(text, "gid", std::to_string(batch.group_id));
     add(text, "append", batch.append ? "yes" : "no");
+    if (batch.signal != 0) {
+        add(text, "signal", std::to_string(batch.signal));
+        add(text, "seconds", std::to_string(batch.signal_seconds));
+    }
     for (const Field &field : fields)
-        add(text, field.key, batch.*field.text);
+        if (&field != fields || !(batch.*field.text).empty())
+            add(text, field.key, batch.*field.text);
+    if (!batch.array.empty())
+        add(text, array_record, batch.array);
+    if (!batch.step_key.empty())
+        add(text, key_record, batch.step_key);
     for (const ListField &list : lists)
         for (const std::string &one : batch.*list.texts)
             add(text, list.key, one);
@@ -126,16 +160,14 @@ Result<BatchScript> decode_batch_script(std::string_view text)
                             record.substr(equals + 1), seen)))
             return bad("has an unknown record");
     }
-    if (!last || seen != all_seen)
+    if (!last || (seen | may_lack) != all_seen)
         return bad("is not whole");
     return batch;
 }
 
 bool is_script_name(std::string_view name)
 {
-    constexpr std::string_view digits = "0123456789abcdef";
-    return name.size() == 32 &&
-           name.find_first_not_of(digits) == std::string_view::npos;
+    return is_hexadecimal(name, 32);
 }
 
 std::string batch_tag(const std::string &script_name)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/conf.h"
 
+#include "common/ascii.h"
 #include "common/batch_options.h"
+#include "common/conf_lines.h"
+#include "common/session_conf.h"
 #include "common/text.h"
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <optional>
-#include <sstream>
 
 namespace bridge {
 
@@ -21,32 +21,6 @@ Result<> bad(std::string why)
     return fail(Code::rejected, std::move(why));
 }
 
-std::string lower(std::string_view text)
-{
-    std::string out(text);
-    for (char &c : out)
-        if (c >= 'A' && c <= 'Z')
-            c = static_cast<char>(c - 'A' + 'a');
-    return out;
-}
-
-std::string_view trim(std::string_view text)
-{
-    constexpr std::string_view blank = " \t\r";
-    std::size_t first = text.find_first_not_of(blank);
-    if (first == text.npos)
-        return {};
-    return text.substr(first, text.find_last_not_of(blank) - first + 1);
-}
-
-// Also what a C string would end at.
-bool has_control_character(std::string_view text)
-{
-    return std::ranges::any_of(text, [](char c) {
-        return (c >= 0 && c < ' ' && c != '\t') || c == 0x7f;
-    });
-}
-
 template <std::string Conf::*field>
 Result<> set_text(Conf &conf, std::string_view value)
 {
@@ -57,9 +31,10 @@ Result<> set_text(Conf &conf, std::string_view value)
 template <std::string Conf::*field>
 Result<> set_path(Conf &conf, std::string_view value)
 {
-    if (!value.starts_with('/'))
-        return bad("must be an absolute path");
-    conf.*field = value;
+    auto path = absolute_path(value);
+    if (!path)
+        return std::unexpected(path.error());
+    conf.*field = *path;
     return {};
 }
 
@@ -79,10 +54,10 @@ Result<> set_object_name(Conf &conf, std::string_view value)
 template <bool Conf::*field>
 Result<> set_flag(Conf &conf, std::string_view value)
 {
-    std::string word = lower(value);
-    if (word != "yes" && word != "no")
-        return bad("must be yes or no");
-    conf.*field = word == "yes";
+    auto said = yes_or_no(value);
+    if (!said)
+        return std::unexpected(said.error());
+    conf.*field = *said;
     return {};
 }
 
@@ -216,20 +191,42 @@ Result<> set_feature_labels(Conf &conf, std::string_view value)
     return {};
 }
 
+// Slurm gives indexes of a GRES, or counts it: never both. CPUs are none.
+Result<> check_gres_apart(const Conf &conf)
+{
+    for (const CapacityGres &counted : conf.capacity_gres)
+        if (counted.gres != cpu_gres &&
+            std::ranges::contains(conf.device_gres, counted.gres,
+                                  &DeviceGres::gres))
+            return bad("has GRES " + counted.gres +
+                       ", which DeviceGres and DeviceCapacity cannot both "
+                       "count");
+    return {};
+}
+
 Result<> set_device_gres(Conf &conf, std::string_view value)
 {
     auto list = parse_device_gres(value);
     if (!list)
         return std::unexpected(list.error());
     conf.device_gres = std::move(*list);
-    return {};
+    return check_gres_apart(conf);
+}
+
+Result<> set_capacity_gres(Conf &conf, std::string_view value)
+{
+    auto list = parse_capacity_gres(value);
+    if (!list)
+        return std::unexpected(list.error());
+    conf.capacity_gres = std::move(*list);
+    return check_gres_apart(conf);
 }
 
 Result<> set_log_level(Conf &conf, std::string_view value)
 {
     constexpr std::array<std::string_view, 4> names = {"error", "warning",
                                                        "info", "debug"};
-    auto found = std::ranges::find(names, lower(value));
+    auto found = std::ranges::find(names, lower_case(value));
     if (found == names.end())
         return bad("must be error, warning, info or debug");
     conf.log_level = static_cast<LogLevel>(found - names.begin());
@@ -263,6 +260,7 @@ constexpr std::array keys = {
     Key{"NodeAddress", set_text<&Conf::node_address>},
     Key{"FeatureLabels", set_feature_labels},
     Key{"DeviceGres", set_device_gres},
+    Key{"DeviceCapacity", set_capacity_gres},
     Key{"KubeletDir", set_path<&Conf::kubelet_dir>},
     Key{"NodeLabelsFile", set_path<&Conf::labels_file>},
     Key{"Socket", set_path<&Conf::socket_path>},
@@ -286,44 +284,31 @@ constexpr std::array keys = {
     Key{"SbatchChooseNamespace", set_names<&Conf::batch_namespaces>},
     Key{"SbatchChooseServiceAccount", set_names<&Conf::batch_accounts>},
     Key{"DefaultImage", set_default_image, true},
+    Key{"ClusterDomain", set_object_name<&Conf::cluster_domain>},
     Key{"MaxScriptSize", set_number<&Conf::max_script_size, 1024, 900000>},
     Key{"Workers", set_number<&Conf::workers, 1, 64>},
     Key{"LogLevel", set_log_level},
 };
 
-const Key *find_key(std::string_view name)
+// Sets what one line says. Of the keys of session_conf.h only that they are
+// there once.
+Result<> take_setting(Conf &conf, std::vector<std::string_view> &seen,
+                      std::string_view name, std::string_view value)
 {
-    auto found = std::ranges::find_if(
-        keys, [&](const Key &key) { return lower(key.name) == lower(name); });
-    return found == keys.end() ? nullptr : &*found;
-}
-
-// Sets what one line says; nothing for a blank line or a comment.
-Result<> parse_line(Conf &conf, std::vector<const Key *> &seen,
-                    std::string_view line)
-{
-    line = trim(line.substr(0, line.find('#')));
-    if (line.empty())
-        return {};
-    if (has_control_character(line))
-        return bad("has a control character: is this a text file?");
-    std::size_t equals = line.find('=');
-    if (equals == line.npos)
-        return bad("\"" + std::string(line.substr(0, 64)) +
-                   "\" is not Key=Value");
-    std::string name(trim(line.substr(0, equals)));
-    std::string_view value = trim(line.substr(equals + 1));
-    const Key *key = find_key(name);
-    if (!key)
-        return bad("unknown key \"" + name.substr(0, 64) +
+    const Key *key = find_key(keys, name);
+    std::string_view known = key ? key->name : session_key(name);
+    if (known.empty())
+        return bad("unknown key \"" + std::string(name.substr(0, 64)) +
                    "\", see k8s.conf(5)");
-    if (!key->repeats && std::ranges::contains(seen, key))
-        return bad(std::string(key->name) + " is given twice");
-    seen.push_back(key);
+    if (!(key && key->repeats) && std::ranges::contains(seen, known))
+        return bad(std::string(known) + " is given twice");
+    seen.push_back(known);
     if (value.empty())
-        return bad(std::string(key->name) + " has no value");
+        return bad(std::string(known) + " has no value");
+    if (!key)
+        return {};
     if (auto set = key->set(conf, value); !set)
-        return bad(std::string(key->name) + " " + set.error().message);
+        return bad(std::string(known) + " " + set.error().message);
     return {};
 }
 
@@ -332,27 +317,24 @@ Result<> parse_line(Conf &conf, std::vector<const Key *> &seen,
 Result<Conf> parse_conf(std::string_view text)
 {
     Conf conf;
-    std::vector<const Key *> seen;
-    std::size_t line_number = 0;
-    while (!text.empty()) {
-        line_number++;
-        std::size_t end = text.find('\n');
-        if (auto done = parse_line(conf, seen, text.substr(0, end)); !done)
-            return fail(done.error(), "line " + std::to_string(line_number));
-        text = end == text.npos ? std::string_view{} : text.substr(end + 1);
-    }
+    std::vector<std::string_view> seen;
+    auto read = for_each_setting(
+        text, [&](std::string_view name, std::string_view value) {
+            return take_setting(conf, seen, name, value);
+        });
+    if (!read)
+        return std::unexpected(read.error());
+    if (auto sessions = parse_session_conf(text); !sessions)
+        return std::unexpected(sessions.error());
     return conf;
 }
 
 Result<Conf> load_conf(const std::string &path)
 {
-    std::ifstream file(path);
-    std::ostringstream text;
-    // To copy nothing counts as a failure, but an empty file is a good one.
-    bool empty = file.peek() == EOF && file.is_open() && !file.bad();
-    if (!empty && !(text << file.rdbuf()))
-        return fail(Code::not_found, "cannot read " + path);
-    auto conf = parse_conf(text.str());
+    auto text = read_conf_file(path);
+    if (!text)
+        return std::unexpected(text.error());
+    auto conf = parse_conf(*text);
     if (!conf)
         return fail(conf.error(), path);
     return conf;

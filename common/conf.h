@@ -4,6 +4,7 @@
 #pragma once
 
 #include "common/batch_template.h"
+#include "common/capacity_gres.h"
 #include "common/device_gres.h"
 #include "common/feature_labels.h"
 #include "common/log.h"
@@ -42,6 +43,8 @@ struct Conf {
     std::string node_address;     // NodeAddress=IP[:PORT], or slurmctld's
     std::vector<FeatureLabel> feature_labels{}; // FeatureLabels=LABEL[:NAME],…
     std::vector<DeviceGres> device_gres{}; // DeviceGres=NAME:GRES[:TYPE],…
+    // DeviceCapacity=DRIVER/CAPACITY:GRES[:UNIT],…
+    std::vector<CapacityGres> capacity_gres{};
     std::string kubelet_dir = names::default_kubelet_dir; // KubeletDir=PATH
     std::string labels_file = names::default_labels_file; // NodeLabelsFile=PATH
     std::string socket_path = names::default_socket_path; // Socket=PATH
@@ -71,8 +74,11 @@ struct Conf {
     std::vector<std::string> batch_accounts{}; // SbatchChooseServiceAccount=A,B
     // Of batch jobs that name none, by partition.
     std::map<std::string, std::string> default_images{}; // DefaultImage=P IMAGE
+    // The domain of the cluster's DNS, by which the Pods of a job of several nodes
+    // find each other.
+    std::string cluster_domain{"cluster.local"}; // ClusterDomain=NAME
     unsigned max_script_size = 524288;  // MaxScriptSize=, 1024..900000 bytes
-    unsigned workers = 8;                       // Workers=, 1..64
+    unsigned workers = 32;                      // Workers=, 1..64
     LogLevel log_level = LogLevel::info;        // LogLevel=
 
     bool operator==(const Conf &) const = default;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/feature_labels.h"
 
+#include "common/ascii.h"
+#include "common/kubelet_features.h"
 #include "common/names.h"
 
 #include <algorithm>
@@ -9,18 +11,12 @@ namespace bridge {
 
 namespace {
 
-bool letter_or_digit(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c >= '0' && c <= '9');
-}
-
 // Of a label's value, and of what follows the '/' of its key.
 bool plain(std::string_view text, std::string_view others)
 {
     return text.size() <= 63 && std::ranges::all_of(text, [&](char c) {
-        return letter_or_digit(c) || others.contains(c);
-    });
+               return is_letter_or_digit(c) || others.contains(c);
+           });
 }
 
 bool is_label_key(std::string_view key)
@@ -30,9 +26,8 @@ bool is_label_key(std::string_view key)
         slash == key.npos ? "" : key.substr(0, slash);
     std::string_view name = slash == key.npos ? key : key.substr(slash + 1);
     return !name.empty() && plain(name, "-_.") && slash != 0 &&
-           prefix.size() <= 253 &&
-           std::ranges::all_of(prefix, [](char c) {
-               return letter_or_digit(c) || c == '-' || c == '.';
+           prefix.size() <= 253 && std::ranges::all_of(prefix, [](char c) {
+               return is_letter_or_digit(c) || c == '-' || c == '.';
            });
 }
 
@@ -54,7 +49,8 @@ Result<FeatureLabel> parse_one(std::string_view text)
                                         "\", which is no label key");
     std::string name(colon == text.npos ? label.substr(label.find('/') + 1)
                                         : trim(text.substr(colon + 1)));
-    if (name.empty() || !plain(name, "-_") || name == names::kubelet_name)
+    bool taken = name == names::kubelet_name || name == static_cpus_name;
+    if (name.empty() || !plain(name, "-_") || taken)
         return fail(Code::rejected,
                     "needs a name of letters, digits, '-' and '_' for " +
                         label + ", as in " + label + ":NAME");

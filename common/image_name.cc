@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/image_name.h"
 
+#include "common/ascii.h"
 #include "common/text.h"
 
 #include <algorithm>
@@ -13,16 +14,6 @@ constexpr std::size_t max_tag = 128;
 constexpr std::size_t min_digest = 32;
 constexpr std::string_view digits = "0123456789";
 
-bool is_lower(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
-bool is_letter(char c)
-{
-    return is_lower(c) || (c >= 'A' && c <= 'Z');
-}
-
 bool consists_of(std::string_view text, std::string_view characters)
 {
     return !text.empty() &&
@@ -32,12 +23,13 @@ bool consists_of(std::string_view text, std::string_view characters)
 // Lower-case words between '.', '_', '__' or any number of '-'.
 bool is_path_part(std::string_view part)
 {
-    if (part.empty() || !is_lower(part.front()) || !is_lower(part.back()))
+    if (part.empty() || !is_lower_or_digit(part.front()) ||
+        !is_lower_or_digit(part.back()))
         return false;
     auto at = part.begin();
     while (at != part.end()) {
-        auto from = std::find_if_not(at, part.end(), is_lower);
-        at = std::find_if(from, part.end(), is_lower);
+        auto from = std::find_if_not(at, part.end(), is_lower_or_digit);
+        at = std::find_if(from, part.end(), is_lower_or_digit);
         std::string_view between(from, at);
         if (!between.empty() && between != "." && between != "_" &&
             between != "__" && !consists_of(between, "-"))
@@ -56,10 +48,11 @@ bool is_domain(std::string_view domain)
         return false;
     while (!host.empty()) {
         std::string_view label = next_part(host, '.');
-        if (label.empty() || !is_letter(label.front()) ||
-            !is_letter(label.back()) ||
-            !std::ranges::all_of(
-                label, [](char c) { return is_letter(c) || c == '-'; }))
+        if (label.empty() || !is_letter_or_digit(label.front()) ||
+            !is_letter_or_digit(label.back()) ||
+            !std::ranges::all_of(label, [](char c) {
+                return is_letter_or_digit(c) || c == '-';
+            }))
             return false;
     }
     return true;
@@ -67,7 +60,7 @@ bool is_domain(std::string_view domain)
 
 bool is_tag(std::string_view tag)
 {
-    auto of_word = [](char c) { return is_letter(c) || c == '_'; };
+    auto of_word = [](char c) { return is_letter_or_digit(c) || c == '_'; };
     return !tag.empty() && tag.size() <= max_tag && of_word(tag.front()) &&
            std::ranges::all_of(tag, [&](char c) {
                return of_word(c) || c == '.' || c == '-';
@@ -80,7 +73,7 @@ bool is_digest(std::string_view digest)
     if (colon == digest.npos || colon == 0)
         return false;
     std::string_view hex = digest.substr(colon + 1);
-    return std::ranges::all_of(digest.substr(0, colon), is_lower) &&
+    return std::ranges::all_of(digest.substr(0, colon), is_lower_or_digit) &&
            hex.size() >= min_digest &&
            consists_of(hex, "0123456789abcdefABCDEF");
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/json.h"
 
+#include "common/utf8.h"
+
 #include <rapidjson/document.h>
 #include <rapidjson/encodedstream.h>
 #include <rapidjson/error/en.h>
@@ -182,51 +184,6 @@ std::string string_of(const Value &value)
     return {value.GetString(), value.GetStringLength()};
 }
 
-// The length of the UTF-8 sequence that text starts with; 0: there is none.
-std::size_t utf8_length(std::string_view text)
-{
-    auto byte = [&](std::size_t i) {
-        return static_cast<unsigned char>(text[i]);
-    };
-    unsigned char first = byte(0);
-    std::size_t length = first < 0x80             ? 1
-                         : (first & 0xe0) == 0xc0 ? 2
-                         : (first & 0xf0) == 0xe0 ? 3
-                         : (first & 0xf8) == 0xf0 ? 4
-                                                  : 0;
-    if (length == 0 || length > text.size() || first == 0xc0 || first == 0xc1 ||
-        first > 0xf4)
-        return 0;
-    for (std::size_t i = 1; i < length; i++)
-        if ((byte(i) & 0xc0) != 0x80)
-            return 0;
-    if (length >= 3 && ((first == 0xe0 && byte(1) < 0xa0) ||
-                        (first == 0xed && byte(1) > 0x9f) ||
-                        (first == 0xf0 && byte(1) < 0x90) ||
-                        (first == 0xf4 && byte(1) > 0x8f)))
-        return 0; // overlong, a surrogate, or beyond Unicode
-    return length;
-}
-
-std::string as_utf8(std::string_view text)
-{
-    std::string clean;
-    clean.reserve(text.size());
-    while (!text.empty()) {
-        std::size_t length = utf8_length(text);
-        if (length == 0)
-            clean += '?';
-        else
-            clean += text.substr(0, length);
-        text.remove_prefix(length == 0 ? 1 : length);
-    }
-    return clean;
-}
-
-} // namespace
-
-namespace {
-
 rapidjson::ParseResult parse_into(rapidjson::Document &document,
                                   std::string_view text)
 {
@@ -349,48 +306,6 @@ std::string Json::dump() const
     // RapidJSON takes an escaped low surrogate without its high one for a
     // character, which is no UTF-8.
     return as_utf8({buffer.GetString(), buffer.GetSize()});
-}
-
-JsonValue &JsonValue::add(std::string key, JsonValue value)
-{
-    if (auto *object = std::get_if<Object>(&value_))
-        object->emplace_back(std::move(key), std::move(value));
-    return *this;
-}
-
-template <class Writer> void JsonValue::write(Writer &writer) const
-{
-    if (auto *object = std::get_if<Object>(&value_)) {
-        writer.StartObject();
-        for (const auto &[key, value] : *object) {
-            std::string name = as_utf8(key);
-            writer.Key(name.data(), size_of(name));
-            value.write(writer);
-        }
-        writer.EndObject();
-    } else if (auto *array = std::get_if<Array>(&value_)) {
-        writer.StartArray();
-        for (const JsonValue &item : *array)
-            item.write(writer);
-        writer.EndArray();
-    } else if (auto *text = std::get_if<std::string>(&value_)) {
-        std::string clean = as_utf8(*text);
-        writer.String(clean.data(), size_of(clean));
-    } else if (auto *number = std::get_if<std::int64_t>(&value_)) {
-        writer.Int64(*number);
-    } else if (auto *flag = std::get_if<bool>(&value_)) {
-        writer.Bool(*flag);
-    } else {
-        writer.Null();
-    }
-}
-
-std::string JsonValue::dump() const
-{
-    rapidjson::StringBuffer buffer;
-    rapidjson::Writer writer(buffer);
-    write(writer);
-    return {buffer.GetString(), buffer.GetSize()};
 }
 
 } // namespace bridge

@@ -98,6 +98,8 @@ inline constexpr char label_feature_prefix[] = "k8s.";
 inline constexpr char kubelet_name[] = "kubelet";
 // The one of the nodes on which Pods without any wish may run.
 inline constexpr char untainted_feature[] = "k8s-untainted";
+// The one of the nodes with CPU devices (DeviceGres=CLASS:cpu).
+inline constexpr char cpu_devices_feature[] = "k8s-cpus";
 // The node that comes and goes when partitions are to be made anew.
 inline constexpr char rebuild_node[] = "k8s-rebuild";
 inline constexpr char job_mark[] = "K8S_GANG";

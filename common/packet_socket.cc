@@ -2,6 +2,9 @@
 #include "common/packet_socket.h"
 
 #include "common/hook_message.h"
+#include "common/peer_user.h"
+#include "common/system_error.h"
+#include "common/unix_address.h"
 
 #include <cerrno>
 #include <cstring>
@@ -9,7 +12,6 @@
 #include <random>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 namespace bridge {
@@ -17,24 +19,6 @@ namespace bridge {
 namespace {
 
 constexpr int backlog = 16; // callers waiting to be accepted
-
-std::unexpected<Error> fail_errno(Code code, const std::string &doing)
-{
-    return fail(code, doing + ": " + std::strerror(errno));
-}
-
-Result<sockaddr_un> address_of(const std::string &path)
-{
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    if (path.empty() || path.size() >= sizeof(address.sun_path))
-        return fail(Code::rejected,
-                    "socket path \"" + path + "\" must have 1 to " +
-                        std::to_string(sizeof(address.sun_path) - 1) +
-                        " characters");
-    std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-    return address;
-}
 
 Result<PacketSocket> open_socket()
 {
@@ -63,7 +47,7 @@ std::string temporary_path(const std::string &path)
 
 Result<> bind_socket(int fd, const std::string &path, mode_t mode)
 {
-    auto address = address_of(path);
+    auto address = unix_address(path);
     if (!address)
         return std::unexpected(address.error());
     mode_t before = umask(0777 & ~mode);
@@ -115,7 +99,7 @@ void PacketSocket::close()
 
 Result<PacketSocket> PacketSocket::listen(const std::string &path, mode_t mode)
 {
-    if (auto address = address_of(path); !address)
+    if (auto address = unix_address(path); !address)
         return fail(address.error(), "listen");
     auto sock = open_socket();
     if (!sock)
@@ -136,7 +120,7 @@ Result<PacketSocket> PacketSocket::listen(const std::string &path, mode_t mode)
 
 Result<PacketSocket> PacketSocket::connect(const std::string &path)
 {
-    auto address = address_of(path);
+    auto address = unix_address(path);
     if (!address)
         return fail(address.error(), "connect");
     auto sock = open_socket();
@@ -189,11 +173,7 @@ Result<std::string> PacketSocket::receive()
 
 Result<uid_t> PacketSocket::peer_uid() const
 {
-    ucred credentials{};
-    socklen_t size = sizeof(credentials);
-    if (getsockopt(fd_, SOL_SOCKET, SO_PEERCRED, &credentials, &size) < 0)
-        return fail_errno(Code::internal, "SO_PEERCRED");
-    return credentials.uid;
+    return peer_user(fd_);
 }
 
 } // namespace bridge

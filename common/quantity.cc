@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/quantity.h"
 
+#include "common/ascii.h"
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -29,11 +31,6 @@ constexpr std::array suffixes = {
     Suffix{"Gi", 0, 30}, Suffix{"Ti", 0, 40}, Suffix{"Pi", 0, 50},
     Suffix{"Ei", 0, 60},
 };
-
-bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 // The number in front of the suffix; moves text behind it.
 bool read_decimal(std::string_view &text, QuantityText &number)

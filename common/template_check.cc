@@ -285,11 +285,13 @@ class Checker {
         mounted_.insert(name);
         if (!is_path(where) || where.contains(':') ||
             is_under(where, names::batch_mount) ||
-            is_under(where, names::batch_pipes_mount))
+            is_under(where, names::batch_pipes_mount) ||
+            is_under(where, names::batch_ends_mount))
             object_to(path + ".mountPath",
                       std::string("must be an absolute path, and not in ") +
-                          names::batch_mount + " or " +
-                          names::batch_pipes_mount);
+                          names::batch_mount + ", " +
+                          names::batch_pipes_mount + " or " +
+                          names::batch_ends_mount);
         if (mount.text("mountPropagation") == "Bidirectional")
             object_to(path + ".mountPropagation", privilege);
     }

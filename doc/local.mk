@@ -7,6 +7,8 @@ dist_doc_DATA = \
 	doc/administration.md \
 	doc/architecture.md \
 	doc/development.md \
+	doc/devices.md \
 	doc/gangs.md \
 	doc/requests.md \
-	doc/sbatch.md
+	doc/sbatch.md \
+	doc/srun.md

@@ -4,42 +4,73 @@ PLUGIN_LDFLAGS = -module -avoid-version -no-undefined \
 	-Wl,--version-script=$(top_srcdir)/plugins/plugin.map -Wl,-z,nodelete
 EXTRA_DIST += plugins/plugin.map
 
-plugin_LTLIBRARIES += plugins/prep/prep_k8s.la
-plugins_prep_prep_k8s_la_SOURCES = \
-	plugins/job_facts.cc plugins/job_facts.h \
-	plugins/slurm_conf_path.cc plugins/slurm_conf_path.h \
-	plugins/slurmctld_job.cc plugins/slurmctld_job.h \
+# Of prep/k8s what needs no slurmctld around it.
+prep_pure_sources = \
 	plugins/prep/agent_link.cc plugins/prep/agent_link.h \
 	plugins/prep/agent_socket.cc plugins/prep/agent_socket.h \
 	plugins/prep/drain_retries.h \
 	plugins/prep/gate.cc plugins/prep/gate.h \
 	plugins/prep/gate_file.cc plugins/prep/gate_file.h \
 	plugins/prep/held_hooks.cc plugins/prep/held_hooks.h \
-	plugins/prep/node_set.h \
+	plugins/prep/node_set.h
+
+plugin_LTLIBRARIES += plugins/prep/prep_k8s.la
+plugins_prep_prep_k8s_la_SOURCES = \
+	plugins/job_facts.cc plugins/job_facts.h \
+	plugins/slurm_conf_path.cc plugins/slurm_conf_path.h \
+	plugins/slurmctld_job.cc plugins/slurmctld_job.h \
+	$(prep_pure_sources) \
 	plugins/prep/prep_k8s.cc
 plugins_prep_prep_k8s_la_LIBADD = common/libcommon.la
 plugins_prep_prep_k8s_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 EXTRA_plugins_prep_prep_k8s_la_DEPENDENCIES = \
 	$(top_srcdir)/plugins/plugin.map
 
+# Of job_submit/k8s what needs no slurmctld around it.
+job_submit_pure_sources = \
+	plugins/job_submit/batch_component.cc \
+	plugins/job_submit/batch_component.h \
+	plugins/job_submit/batch_refusal.cc \
+	plugins/job_submit/batch_refusal.h \
+	plugins/job_submit/batch_request.cc \
+	plugins/job_submit/batch_request.h \
+	plugins/job_submit/batch_wish.cc \
+	plugins/job_submit/batch_wish.h \
+	plugins/job_submit/conf_cache.cc \
+	plugins/job_submit/conf_cache.h \
+	plugins/job_submit/job_desc.cc \
+	plugins/job_submit/job_desc.h \
+	plugins/job_submit/login_notary.cc \
+	plugins/job_submit/login_notary.h \
+	plugins/job_submit/node_view.cc \
+	plugins/job_submit/node_view.h \
+	plugins/job_submit/submit_budget.cc \
+	plugins/job_submit/submit_budget.h \
+	plugins/job_submit/submit_policy.cc \
+	plugins/job_submit/submit_policy.h
+
 plugin_LTLIBRARIES += plugins/job_submit/job_submit_k8s.la
 plugins_job_submit_job_submit_k8s_la_SOURCES = \
+	$(job_submit_pure_sources) \
 	plugins/job_facts.cc plugins/job_facts.h \
+	plugins/pod_array.cc plugins/pod_array.h \
 	plugins/slurm_conf_path.cc plugins/slurm_conf_path.h \
 	plugins/slurmctld_job.cc plugins/slurmctld_job.h \
 	plugins/job_submit/batch_jobs.cc plugins/job_submit/batch_jobs.h \
-	plugins/job_submit/batch_request.cc \
-	plugins/job_submit/batch_request.h \
-	plugins/job_submit/conf_cache.cc plugins/job_submit/conf_cache.h \
-	plugins/job_submit/submit_budget.cc \
-	plugins/job_submit/submit_budget.h \
 	plugins/job_submit/job_submit_k8s.cc \
-	plugins/job_submit/node_view.cc plugins/job_submit/node_view.h \
-	plugins/job_submit/node_watch.cc plugins/job_submit/node_watch.h \
-	plugins/job_submit/submit_policy.cc plugins/job_submit/submit_policy.h
+	plugins/job_submit/node_watch.cc plugins/job_submit/node_watch.h
 plugins_job_submit_job_submit_k8s_la_LIBADD = common/libcommon.la
 plugins_job_submit_job_submit_k8s_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 EXTRA_plugins_job_submit_job_submit_k8s_la_DEPENDENCIES = \
+	$(top_srcdir)/plugins/plugin.map
+
+plugin_LTLIBRARIES += plugins/burst_buffer/burst_buffer_k8s.la
+plugins_burst_buffer_burst_buffer_k8s_la_SOURCES = \
+	plugins/burst_buffer/burst_buffer_k8s.cc \
+	plugins/pod_array.cc plugins/pod_array.h
+plugins_burst_buffer_burst_buffer_k8s_la_LIBADD = common/libcommon.la
+plugins_burst_buffer_burst_buffer_k8s_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+EXTRA_plugins_burst_buffer_burst_buffer_k8s_la_DEPENDENCIES = \
 	$(top_srcdir)/plugins/plugin.map
 
 plugin_LTLIBRARIES += plugins/node_features/node_features_k8s.la
@@ -64,21 +95,10 @@ EXTRA_plugins_spank_spank_k8s_la_DEPENDENCIES = \
 # What needs no slurmctld around it, for the unit tests.
 noinst_LTLIBRARIES += plugins/libplugin_pure.la
 plugins_libplugin_pure_la_SOURCES = \
+	$(job_submit_pure_sources) \
+	$(prep_pure_sources) \
 	plugins/job_facts.cc plugins/job_facts.h \
+	plugins/pod_array.cc plugins/pod_array.h \
 	plugins/node_features/feature_report.cc \
-	plugins/node_features/feature_report.h \
-	plugins/prep/agent_link.cc plugins/prep/agent_link.h \
-	plugins/prep/agent_socket.cc plugins/prep/agent_socket.h \
-	plugins/prep/drain_retries.h \
-	plugins/prep/gate.cc plugins/prep/gate.h \
-	plugins/prep/gate_file.cc plugins/prep/gate_file.h \
-	plugins/prep/held_hooks.cc plugins/prep/held_hooks.h \
-	plugins/prep/node_set.h \
-	plugins/job_submit/batch_request.cc \
-	plugins/job_submit/batch_request.h \
-	plugins/job_submit/conf_cache.cc plugins/job_submit/conf_cache.h \
-	plugins/job_submit/submit_budget.cc \
-	plugins/job_submit/submit_budget.h \
-	plugins/job_submit/node_view.cc plugins/job_submit/node_view.h \
-	plugins/job_submit/submit_policy.cc plugins/job_submit/submit_policy.h
+	plugins/node_features/feature_report.h
 plugins_libplugin_pure_la_CXXFLAGS = $(SANITIZED_CXXFLAGS)

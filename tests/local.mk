@@ -6,20 +6,48 @@ TESTS += tests/unit/unit_tests
 endif
 tests_unit_unit_tests_SOURCES = \
 	tests/unit/access_test.cc \
+	tests/unit/act_batch_test.cc \
 	tests/unit/act_claims_test.cc \
 	tests/unit/act_extended_test.cc \
+	tests/unit/adoption_tier_test.cc \
 	tests/unit/check_host_test.cc \
 	tests/unit/check_kube_test.cc \
 	tests/unit/check_slurm_test.cc \
 	tests/unit/check_names_test.cc \
 	tests/unit/agent_link_test.cc \
 	tests/unit/backoff_test.cc \
+	tests/unit/batch_array_test.cc \
+	tests/unit/batch_claim_world.h \
+	tests/unit/batch_flows.h \
+	tests/unit/batch_gres_test.cc \
 	tests/unit/batch_launcher_test.cc \
+	tests/unit/batch_anew_world.h \
+	tests/unit/batch_nodes_world.h \
 	tests/unit/batch_pod_test.cc \
+	tests/unit/batch_desc.h \
+	tests/unit/batch_refusal_test.cc \
 	tests/unit/batch_request_test.cc \
+	tests/unit/batch_het_test.cc \
 	tests/unit/batch_script_test.cc \
+	tests/unit/batch_pod_start_test.cc \
+	tests/unit/batch_srun_test.cc \
+	tests/unit/batch_srun_world.h \
 	tests/unit/batch_template_test.cc \
+	tests/unit/batch_wish_test.cc \
+	tests/unit/batch_world.h \
+	tests/unit/bridge_batch_anew_test.cc \
+	tests/unit/bridge_batch_array_nodes_test.cc \
+	tests/unit/bridge_batch_array_test.cc \
+	tests/unit/bridge_batch_claims_test.cc \
+	tests/unit/bridge_batch_crash_test.cc \
+	tests/unit/bridge_batch_moved_test.cc \
+	tests/unit/bridge_batch_nodes_test.cc \
+	tests/unit/bridge_batch_one_srun_test.cc \
+	tests/unit/bridge_batch_srun_faults_test.cc \
+	tests/unit/bridge_batch_srun_hosts_test.cc \
+	tests/unit/bridge_batch_srun_test.cc \
 	tests/unit/bridge_batch_test.cc \
+	tests/unit/bridge_batch_tidy_test.cc \
 	tests/unit/decide_batch_test.cc \
 	tests/unit/bridge_claims_test.cc \
 	tests/unit/bridge_devices_test.cc \
@@ -30,20 +58,30 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/bridge_gate_test.cc \
 	tests/unit/bridge_groups_test.cc \
 	tests/unit/bridge_het_test.cc \
+	tests/unit/bridge_batch_het_test.cc \
+	tests/unit/bridge_batch_refused_test.cc \
 	tests/unit/bridge_hooks_test.cc \
 	tests/unit/bridge_kube_faults_test.cc \
 	tests/unit/bridge_adopt_test.cc \
+	tests/unit/bridge_adoption_test.cc \
 	tests/unit/bridge_life_test.cc \
 	tests/unit/bridge_nodes_test.cc \
 	tests/unit/bridge_placement_test.cc \
+	tests/unit/bridge_plugins_test.cc \
 	tests/unit/bridge_renew_test.cc \
 	tests/unit/bridge_requests_test.cc \
 	tests/unit/bridge_restart_test.cc \
+	tests/unit/bridge_shares_test.cc \
 	tests/unit/bridge_slurm_faults_test.cc \
 	tests/unit/bridge_volumes_test.cc \
 	tests/unit/cel_test.cc \
+	tests/unit/call_faults.cc tests/unit/call_faults.h \
+	tests/unit/capacity_gres_test.cc \
 	tests/unit/claim_allocation_test.cc \
 	tests/unit/claim_check_test.cc \
+	tests/unit/claim_constraints_test.cc \
+	tests/unit/claim_cpus_test.cc \
+	tests/unit/claim_gang_world.h \
 	tests/unit/claim_plan_test.cc \
 	tests/unit/claim_store_test.cc \
 	tests/unit/claim_world.h \
@@ -51,10 +89,17 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/conf_cache_test.cc \
 	tests/unit/conf_test.cc \
 	tests/unit/constraints_test.cc \
+	tests/unit/consumed_capacity_test.cc \
 	tests/unit/controllers_test.cc \
+	tests/unit/bridge_cpus_test.cc \
+	tests/unit/cpu_choice_test.cc \
+	tests/unit/cpu_devices_test.cc \
+	tests/unit/cpus.h \
+	tests/unit/decoded.h \
 	tests/unit/decide_claims_test.cc \
 	tests/unit/decide_gang_test.cc \
 	tests/unit/decide_test.cc \
+	tests/unit/device_amounts_test.cc \
 	tests/unit/device_catalog_test.cc \
 	tests/unit/device_gres_test.cc \
 	tests/unit/device_index_test.cc \
@@ -70,8 +115,16 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/extended_claim_test.cc \
 	tests/unit/extended_resources_test.cc \
 	tests/unit/fake_kube.cc tests/unit/fake_kube.h \
+	tests/unit/fake_kube_claims.cc \
+	tests/unit/fake_kube_objects.cc \
+	tests/unit/fake_kube_pods.cc \
 	tests/unit/fake_lease.h \
-	tests/unit/fake_slurm.h \
+	tests/unit/fake_slurm.cc tests/unit/fake_slurm.h \
+	tests/unit/fake_slurm_hooks.cc \
+	tests/unit/fake_slurm_loads.cc \
+	tests/unit/fake_slurm_nodes.cc \
+	tests/unit/fake_slurm_scheduler.cc \
+	tests/unit/fake_slurm_users.cc \
 	tests/unit/foreign_pods_test.cc \
 	tests/fuzz/devices_target.cc \
 	tests/fuzz/objects_target.cc \
@@ -80,6 +133,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/fuzz/wire_target.cc \
 	tests/unit/feature_labels_test.cc \
 	tests/unit/feature_report_test.cc \
+	tests/unit/frames.h \
 	tests/unit/fuzz_corpus_test.cc \
 	tests/unit/group_reports_test.cc \
 	tests/unit/group_spec_test.cc \
@@ -91,6 +145,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/gang_shapes_test.cc \
 	tests/unit/gang_store_test.cc \
 	tests/unit/gang_test.cc \
+	tests/unit/gang_world.h \
 	tests/unit/gres_counts_test.cc \
 	tests/unit/gate_file_test.cc \
 	tests/unit/gate_test.cc \
@@ -102,6 +157,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/job_gres_test.cc \
 	tests/unit/job_ref_test.cc \
 	tests/unit/job_requests_test.cc \
+	tests/unit/job_session_test.cc \
 	tests/unit/job_test.cc \
 	tests/unit/job_values_test.cc \
 	tests/unit/json_test.cc \
@@ -115,12 +171,17 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/lease_keeper_test.cc \
 	tests/unit/lease_test.cc \
 	tests/unit/line_framer_test.cc \
+	tests/unit/login_dir_test.cc \
 	tests/unit/log_test.cc \
 	tests/unit/mailbox_test.cc \
 	tests/unit/main.cc \
 	tests/unit/make.h \
+	tests/unit/make_devices.h \
 	tests/unit/make_nodes.h \
+	tests/unit/make_volumes.h \
+	tests/unit/name_pattern_test.cc \
 	tests/unit/node_features_test.cc \
+	tests/unit/node_gate_test.cc \
 	tests/unit/node_marks_test.cc \
 	tests/unit/node_plan_test.cc \
 	tests/unit/node_removal_test.cc \
@@ -135,10 +196,13 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/pending_quota_test.cc \
 	tests/unit/permit_test.cc \
 	tests/unit/placement_table_test.cc \
+	tests/unit/places_test.cc \
+	tests/unit/pod_cpus_test.cc \
 	tests/unit/pod_objections_test.cc \
 	tests/unit/pod_group_status_test.cc \
 	tests/unit/pod_placement_test.cc \
 	tests/unit/pod_requests_test.cc \
+	tests/unit/plugin_resources_test.cc \
 	tests/unit/predicate_test.cc \
 	tests/unit/printable_test.cc \
 	tests/unit/priority_class_test.cc \
@@ -146,11 +210,24 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/reflector_test.cc \
 	tests/unit/regex_test.cc \
 	tests/unit/resource_claim_test.cc \
+	tests/unit/salloc_script_test.cc \
+	tests/unit/script_world.h \
 	tests/unit/semver_test.cc \
+	tests/unit/session_conf_test.cc \
+	tests/unit/session_frame_test.cc \
+	tests/unit/session_server_test.cc \
 	tests/unit/shadow_plan_test.cc \
 	tests/unit/slurm_contract.cc tests/unit/slurm_contract.h \
 	tests/unit/slurm_contract_test.cc \
 	tests/unit/slurm_reasons_test.cc \
+	tests/unit/slurm_record_test.cc \
+	tests/unit/srun_het_group_test.cc \
+	tests/unit/srun_hosts_test.cc \
+	tests/unit/srun_maps_test.cc \
+	tests/unit/srun_options_test.cc \
+	tests/unit/srun_plan_test.cc \
+	tests/unit/srun_tasks_test.cc \
+	tests/unit/srun_wire_test.cc \
 	tests/unit/submit_budget_test.cc \
 	tests/unit/submit_policy_test.cc \
 	tests/unit/temporary_directory.h \
@@ -161,7 +238,9 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/translate_test.cc \
 	tests/unit/tres_memory_test.cc \
 	tests/unit/units_test.cc \
+	tests/unit/uuid_test.cc \
 	tests/unit/volumes_test.cc \
+	tests/unit/websocket_test.cc \
 	tests/unit/words_test.cc \
 	tests/unit/workers_test.cc \
 	tests/unit/world.cc tests/unit/world.h \
@@ -176,10 +255,11 @@ tests_unit_unit_tests_CPPFLAGS = $(agent_libagent_la_CPPFLAGS) \
 tests_unit_unit_tests_CXXFLAGS = $(SANITIZED_CXXFLAGS)
 tests_unit_unit_tests_LDFLAGS = $(SANITIZE)
 tests_unit_unit_tests_LDADD = plugins/libplugin_pure.la cli/libcheck.la \
-	agent/libagent.la \
+	cli/srun/libsrun.la agent/libagent.la \
 	$(CURL_LIBS) $(OPENSSL_LIBS) $(HTTPLIB_LIBS) $(SLURM_LIBS)
 
 EXTRA_DIST += \
+	tests/batch \
 	tests/bench \
 	tests/chaos \
 	tests/data \
@@ -194,76 +274,11 @@ EXTRA_DIST += \
 EXTRA_PROGRAMS = tests/fuzz/fuzz
 tests_fuzz_fuzz_SOURCES = \
 	$(common_libcommon_la_SOURCES) \
-	agent/cel.cc \
-	agent/cel_calls.cc \
-	agent/cel_eval.cc \
-	agent/cel_lexer.cc \
-	agent/cel_members.cc \
-	agent/cel_operands.cc \
-	agent/cel_operators.cc \
-	agent/cel_parser.cc \
-	agent/cel_value.cc \
-	agent/claim_allocation.cc \
-	agent/claim_check.cc \
-	agent/constraints.cc \
-	agent/device_fit.cc \
-	agent/device_index.cc \
-	agent/device_inventory.cc \
-	agent/device_slices.cc \
-	agent/extended_claim.cc \
-	agent/extended_resources.cc \
-	agent/foreign_pods.cc \
-	agent/gang.cc \
-	agent/gang_facts.cc \
-	agent/gang_key.cc \
-	agent/gang_place.cc \
-	agent/gang_shapes.cc \
-	agent/gres_counts.cc \
-	agent/group_spec.cc \
-	agent/het_job.cc \
-	agent/job.cc \
-	agent/job_gres.cc \
-	agent/job_requests.cc \
-	agent/job_times.cc \
-	agent/job_values.cc \
-	agent/kube_text.cc \
-	agent/line_framer.cc \
-	agent/hybrid_devices.cc \
-	agent/hybrid_size.cc \
-	agent/node_address.cc \
-	agent/node_batches.cc \
-	agent/node_creation.cc \
-	agent/node_carry.cc \
-	agent/node_claims.cc \
-	agent/node_devices.cc \
-	agent/node_features.cc \
-	agent/node_gres.cc \
-	agent/node_marks.cc \
-	agent/node_plan.cc \
-	agent/node_removal.cc \
-	agent/node_sync.cc \
-	agent/node_use.cc \
-	agent/shadow_plan.cc \
-	agent/node_words.cc \
-	agent/objects.cc \
-	agent/output_name.cc \
-	agent/pod_claims.cc \
-	agent/pod_group_status.cc \
-	agent/pod_objections.cc \
-	agent/pod_placement.cc \
-	agent/pod_requests.cc \
-	agent/predicate.cc \
-	agent/regex.cc \
-	agent/regex_class.cc \
-	agent/regex_parser.cc \
-	agent/regex_scan.cc \
-	agent/resource_claim.cc \
-	agent/resource_slice.cc \
-	agent/semver.cc \
-	agent/slurm_reasons.cc \
-	agent/translate.cc \
-	agent/volumes.cc \
-	agent/wish_table.cc \
+	$(agent_pure_sources) \
+	cli/srun/hosts_file.cc \
+	cli/srun/io_name.cc \
+	cli/srun/launch.cc \
+	cli/srun/step_frame.cc \
 	cli/token_expiry.cc \
 	plugins/job_facts.cc \
 	plugins/prep/gate_file.cc \

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugins/job_submit/batch_jobs.h"
 
+#include "common/batch_het.h"
 #include "common/batch_names.h"
+#include "common/hexadecimal.h"
 #include "common/names.h"
 #include "common/script_dir.h"
+#include "plugins/job_submit/batch_component.h"
+#include "plugins/job_submit/batch_refusal.h"
 #include "plugins/job_submit/batch_request.h"
 #include "plugins/job_submit/conf_cache.h"
+#include "plugins/job_submit/job_desc.h"
 #include "plugins/job_submit/submit_budget.h"
+#include "plugins/pod_array.h"
 #include "plugins/slurm_conf_path.h"
 
 #include <chrono>
@@ -47,12 +53,6 @@ void set_text(char *&field, const std::string &text)
     field = slurm_xstrdup(text.c_str());
 }
 
-std::span<char *> entries_of(job_desc_msg_t &desc)
-{
-    return {desc.spank_job_env,
-            desc.spank_job_env ? desc.spank_job_env_size : 0};
-}
-
 // Our entries go, and the mark comes at their end, before a null pointer: up to
 // that job_common_env_vars() reads them.
 void put_mark(job_desc_msg_t &desc, const std::string &script)
@@ -68,8 +68,10 @@ void put_mark(job_desc_msg_t &desc, const std::string &script)
         else
             kept[size++] = entry;
     }
-    std::string mark =
-        std::string(names::job_mark) + "=" + names::batch_mark + script;
+    std::string mark = std::string(names::job_mark) + "=" +
+                       (is_component(desc) ? names::batch_component_mark
+                                           : names::batch_mark) +
+                       script;
     kept[size++] = slurm_xstrdup(mark.c_str());
     slurm_xfree(reinterpret_cast<void **>(&desc.spank_job_env));
     desc.spank_job_env = kept;
@@ -79,17 +81,33 @@ void put_mark(job_desc_msg_t &desc, const std::string &script)
 void make_placeholder(job_desc_msg_t &desc, const Conf &conf,
                       const std::string &script)
 {
-    slurm_xfree(reinterpret_cast<void **>(&desc.script));
-    desc.bitflags |= EXTERNAL_JOB;
+    bool array = is_array(desc);
+    if (array) { // burst_buffer/k8s goes on with it
+        set_text(desc.script, array_stub);
+    } else {
+        slurm_xfree(reinterpret_cast<void **>(&desc.script));
+        desc.bitflags |= EXTERNAL_JOB;
+    }
     desc.requeue = 0;
-    desc.min_nodes = desc.max_nodes = 1;
-    if (!desc.std_out) // as slurmctld does where it has the script
-        desc.std_out = slurm_xstrdup(names::batch_output);
-    set_text(desc.features, batch_features(conf));
-    set_text(desc.admin_comment, batch_tag(script));
+    if (!has_several_nodes(desc))
+        desc.min_nodes = desc.max_nodes = 1;
+    if (!desc.std_out && !is_component(desc)) // as slurmctld does with a script
+        desc.std_out = slurm_xstrdup(array ? names::batch_array_output
+                                           : names::batch_output);
+    // Our launcher delivers it: there is no slurmd to do so, and slurmctld would
+    // wait for one.
+    desc.warn_flags = desc.warn_signal = desc.warn_time = 0;
+    // slurmctld tries what is preferred instead of the constraint: it needs both.
+    if (desc.prefer && *desc.prefer)
+        set_text(desc.prefer, batch_features(desc.prefer, conf));
+    set_text(desc.features,
+             batch_features(desc.features ? desc.features : "", conf));
+    set_text(desc.admin_comment, is_heterogeneous(desc) ? batch_het_tag(script)
+                                                        : batch_tag(script));
     put_mark(desc, script);
 }
 
+constexpr std::size_t step_key_bytes = 32;
 constexpr char not_read[] =
     "slurmctld could not read k8s.conf: see its log.";
 constexpr char by_default[] = "Batch jobs of this partition run as Pods. ";
@@ -105,6 +123,11 @@ std::shared_ptr<const Conf> known_conf()
     return conf;
 }
 
+std::string burst_buffer_type()
+{
+    return &slurm_conf && slurm_conf.bb_type ? slurm_conf.bb_type : "";
+}
+
 std::string default_partition()
 {
     return &default_part_name && default_part_name ? default_part_name : "";
@@ -112,29 +135,80 @@ std::string default_partition()
 
 } // namespace
 
+namespace {
+
+// Of the heterogeneous job at which this thread of slurmctld looks.
+std::optional<HetLeader> &leader_of_thread()
+{
+    thread_local std::optional<HetLeader> leader;
+    return leader;
+}
+
+// As take_batch_job(), for those that follow the leader.
+std::optional<std::string> take_component(job_desc_msg_t &desc,
+                                          const std::optional<BatchWish> &said)
+{
+    auto &leader = leader_of_thread();
+    if (!leader && !said)
+        return std::nullopt;
+    auto conf = known_conf();
+    if (!conf)
+        return not_read;
+    auto why = refuse_component(desc, said, leader, *conf);
+    if (!why)
+        why = refuse_batch(desc, leader->wish, *conf, geteuid());
+    if (why)
+        return why;
+    make_placeholder(desc, *conf, leader->script);
+    leader->components++;
+    leader->nodes += most_nodes(desc);
+    return std::nullopt;
+}
+
+} // namespace
+
+std::span<char *> entries_of(job_desc_msg_t &desc)
+{
+    return {desc.spank_job_env,
+            desc.spank_job_env ? desc.spank_job_env_size : 0};
+}
+
 std::optional<std::string> take_batch_job(job_desc_msg_t &desc)
 {
     auto wish = batch_wish(entries_of(desc));
     if (!wish)
         return wish.error();
+    if (is_component(desc))
+        return take_component(desc, *wish);
+    leader_of_thread().reset();
     if (!*wish && !desc.script)
         return std::nullopt;
     auto conf = known_conf();
     if (!conf)
         return *wish ? std::optional<std::string>(not_read) : std::nullopt;
-    bool by_option = *wish && !(*wish)->image.empty();
+    auto said = *wish;
+    bool by_option = said && !said->image.empty();
     wish = with_default_image(std::move(*wish), desc, *conf,
                               default_partition());
     if (!wish)
         return wish.error();
     if (!*wish)
         return std::nullopt;
-    if (auto why = refuse_batch(desc, **wish, *conf, geteuid()))
+    auto why = refuse_batch(desc, **wish, *conf, geteuid());
+    if (!why)
+        why = refuse_array(desc, burst_buffer_type());
+    if (why)
         return by_option || (*wish)->image.empty() ? *why : by_default + *why;
     bool append = &slurm_conf && slurm_conf.job_file_append;
     BatchScript batch = batch_script(desc, **wish, append);
+    if (has_several_nodes(desc) || is_heterogeneous(desc)) {
+        batch.step_key = random_hexadecimal(step_key_bytes);
+        if (batch.step_key.empty())
+            return "slurmctld's host has no random numbers: try again later.";
+    }
     std::string text = encode(batch);
-    if (auto why = refuse_size(size_in_secret(batch, text.size()), *conf))
+    why = refuse_size(size_in_secret(batch, text.size()), *conf);
+    if (why)
         return why;
     if (!&slurm_conf || !slurm_conf.state_save_location)
         return "This slurmctld does not say where it keeps scripts.";
@@ -151,6 +225,10 @@ std::optional<std::string> take_batch_job(job_desc_msg_t &desc)
         return "slurmctld could not keep the script: see its log.";
     }
     make_placeholder(desc, *conf, *name);
+    if (is_heterogeneous(desc))
+        leader_of_thread() = HetLeader{
+            desc.user_id, *name, std::move(said), std::move(**wish), 1,
+            most_nodes(desc)};
     return std::nullopt;
 }
 

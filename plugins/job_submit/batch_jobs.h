@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
 extern "C" {
@@ -12,6 +13,9 @@ extern "C" {
 }
 
 namespace bridge {
+
+// What SPANK plugins of the job's command have put into spank_job_env.
+std::span<char *> entries_of(job_desc_msg_t &desc);
 
 // Turns the job into an external one without a script, if its spank_job_env has
 // our wishes, or its partition has a DefaultImage; any other is left as it is.

@@ -1,56 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// sbatch with --k8s-image: what is asked, whether it can be had, and what is
-// kept of it for the agent. Pure: values in, sentences for the user out. All of
-// it is what users write, also where spank/k8s has looked at it already.
+// sbatch with --k8s-image: what is kept of a job for the agent, and asked of Slurm
+// in its stead. Pure.
 #pragma once
 
 #include "common/batch_script.h"
 #include "common/conf.h"
+#include "plugins/job_submit/batch_wish.h"
 
-#include <expected>
-#include <optional>
-#include <span>
+#include <cstddef>
 #include <string>
-#include <vector>
 
 extern "C" {
 #include <slurm/slurm.h>
 }
 
 namespace bridge {
-
-struct BatchWish {
-    std::string image; // empty: its partition's
-    std::vector<std::string> variables{};
-    std::vector<std::string> volumes{}; // each once
-    std::string service_account{};
-    std::string name_space{};
-
-    bool operator==(const BatchWish &) const = default;
-};
-
-// From spank_job_env. Nothing for a job that has no wish of this kind; a
-// sentence for one that is not understood.
-std::expected<std::optional<BatchWish>, std::string>
-batch_wish(std::span<char *const> spank_job_env);
-
-// Whether the entry is one of those that batch_wish() reads, or Slurm's own
-// copy of them.
-bool is_batch_entry(const char *entry);
-
-// The wish of a batch job whose partition has a DefaultImage, with that, if it
-// has no image of its own. Anything else comes back as it is; a sentence for a
-// job whose partitions differ in this. default_partition: of jobs that name
-// none.
-std::expected<std::optional<BatchWish>, std::string>
-with_default_image(std::optional<BatchWish> wish, const job_desc_msg_t &desc,
-                   const Conf &conf, const std::string &default_partition);
-
-// Why this job cannot run as a Pod, if so. slurm_user: whom slurmctld runs as.
-// conf has read its template.
-std::optional<std::string> refuse_batch(const job_desc_msg_t &desc,
-                                        const BatchWish &wish, const Conf &conf,
-                                        std::uint32_t slurm_user);
 
 // For a job that is not refused. append: what slurm.conf says of output files,
 // where the job says nothing.
@@ -61,10 +25,8 @@ BatchScript batch_script(const job_desc_msg_t &desc, const BatchWish &wish,
 // many bytes: there the shell reads all but the script.
 std::size_t size_in_secret(const BatchScript &batch, std::size_t text);
 
-// Why that is too much, if so; in bytes.
-std::optional<std::string> refuse_size(std::size_t size, const Conf &conf);
-
-// The constraint of its nodes.
-std::string batch_features(const Conf &conf);
+// The constraint of its nodes, or its preference: what its user says of them,
+// which may be nothing, joined with ours.
+std::string batch_features(const std::string &users, const Conf &conf);
 
 } // namespace bridge

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The job_submit/k8s plugin: keeps placeholders, and the mark by which our
 // hooks know them, to the agent, makes placeholders of batch jobs that ask for a
-// Pod, and says why an ordinary job cannot start where only Pods can. slurmctld
+// Pod, says why an ordinary job cannot start where only Pods can, and tells the
+// agent who a user is. slurmctld
 // holds its job lock during all calls (job_submit.c): decide and return. When we
 // cannot decide, we refuse.
 #include "plugins/job_submit/batch_jobs.h"
+#include "plugins/job_submit/login_notary.h"
 #include "plugins/job_submit/node_watch.h"
 #include "plugins/job_submit/submit_policy.h"
+#include "plugins/pod_array.h"
+#include "plugins/slurm_conf_path.h"
 #include "plugins/slurmctld_job.h"
 
 #include <exception>
 #include <memory>
+#include <optional>
 #include <unistd.h>
 
 extern "C" {
@@ -72,9 +77,7 @@ template <class MakeWish> int judge_place(MakeWish make_wish, char **err_msg)
 // Keeps what kept_entries() says, in order.
 void clean_spank_env(job_desc_msg_t &desc)
 {
-    std::span<char *> entries(desc.spank_job_env, desc.spank_job_env
-                                                      ? desc.spank_job_env_size
-                                                      : 0);
+    std::span<char *> entries = entries_of(desc);
     std::vector<bool> kept = kept_entries(entries);
     std::uint32_t size = 0;
     for (std::size_t i = 0; i < entries.size(); i++) {
@@ -86,6 +89,22 @@ void clean_spank_env(job_desc_msg_t &desc)
             slurm_xfree(reinterpret_cast<void **>(&entry));
     }
     desc.spank_job_env_size = size;
+}
+
+// Slurm's return code for what is no job, but asks that the agent be told whose
+// it is (common/login_dir.h): never success. Nothing for all others.
+std::optional<int> notarize(job_desc_msg_t &desc, std::uint32_t submit_uid,
+                            char **err_msg)
+{
+    auto login = login_in(entries_of(desc));
+    if (!login)
+        return std::nullopt;
+    bool known = &slurm_conf && slurm_conf.state_save_location;
+    if (auto why = note_login(*login, submit_uid,
+                              known ? slurm_conf.state_save_location : "",
+                              k8s_conf_path()))
+        return refuse(*why, err_msg);
+    return SLURM_NO_CHANGE_IN_DATA;
 }
 
 } // namespace
@@ -111,6 +130,8 @@ try {
 int job_submit(job_desc_msg_t *desc, std::uint32_t submit_uid,
                char **err_msg) noexcept
 try {
+    if (auto rc = bridge::notarize(*desc, submit_uid, err_msg))
+        return *rc;
     bool external = desc->bitflags & EXTERNAL_JOB;
     if (!bridge::from_agent(submit_uid)) {
         if (auto why = bridge::refuse_submit(*desc))
@@ -120,7 +141,7 @@ try {
     if (!external)
         if (auto why = bridge::take_batch_job(*desc))
             return bridge::refuse(*why, err_msg, ESLURM_NOT_SUPPORTED);
-    if (desc->bitflags & EXTERNAL_JOB)
+    if (desc->bitflags & EXTERNAL_JOB || bridge::is_pod_array(*desc))
         return SLURM_SUCCESS;
     return bridge::judge_place(
         [desc](const bridge::NodeView &view) {

@@ -7,7 +7,6 @@
 #include <exception>
 #include <pthread.h>
 #include <thread>
-#include <utility>
 
 extern "C" {
 #include <slurm/slurm_errno.h>

@@ -2,6 +2,7 @@
 #include "plugins/node_features/feature_report.h"
 
 #include "common/json.h"
+#include "common/kubelet_features.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -44,8 +45,9 @@ void add(Words &words, const std::string &word)
         words.push_back(word);
 }
 
-// The labels of the Node, as the API server writes them: {"key":"value", …}.
-std::map<std::string, std::string> labels_in(const std::string &path)
+// An object of texts, such as the labels of the Node as the API server writes
+// them: {"key":"value", …}.
+std::map<std::string, std::string> texts_in(const std::string &path)
 {
     constexpr std::streamsize limit = 1 << 20; // a Node's object is smaller
     std::ifstream file(path, std::ios::binary);
@@ -54,6 +56,14 @@ std::map<std::string, std::string> labels_in(const std::string &path)
     text.resize(static_cast<std::size_t>(file.gcount()));
     auto json = Json::parse(text);
     return json ? json->texts() : std::map<std::string, std::string>{};
+}
+
+// By the file in which a kubelet keeps what its CPU manager has given away: it
+// does not start with another policy than the one in there.
+bool gives_cpus_away(const std::string &kubelet_dir)
+{
+    return texts_in(kubelet_dir + "/cpu_manager_state")["policyName"] ==
+           "static";
 }
 
 } // namespace
@@ -65,9 +75,11 @@ std::vector<std::string> reported_features(const Conf &conf)
     if (!std::filesystem::is_directory(conf.kubelet_dir + "/pods", none))
         return {};
     Words features =
-        features_of_labels(conf.feature_labels, labels_in(conf.labels_file));
+        features_of_labels(conf.feature_labels, texts_in(conf.labels_file));
     features.insert(features.begin(), std::string(names::label_feature_prefix) +
                                           names::kubelet_name);
+    if (gives_cpus_away(conf.kubelet_dir))
+        add(features, static_cpus_feature);
     return features;
 }
 
@@ -89,15 +101,20 @@ std::string merged_features(const std::string &fresh, const std::string &before,
     };
     bool update = agents(said); // slurmd never says it
     bool keep = !update && agents(had) && agents(may);
-    // Only slurmd says whether there is a kubelet.
+    // Only slurmd says whether there is a kubelet, and of which kind.
     std::string kubelet =
         std::string(names::label_feature_prefix) + names::kubelet_name;
+    auto was_static = [&](const std::string &word) {
+        return word == static_cpus_feature && std::ranges::contains(said, kubelet);
+    };
     Words merged;
     for (const std::string &word : had)
-        if (std::ranges::contains(may, word) && (keep || !of_slurmd(word)))
+        if (std::ranges::contains(may, word) &&
+            (keep ? !was_static(word) : !of_slurmd(word)))
             merged.push_back(word);
     for (const std::string &word : said)
-        if (!keep || !of_slurmd(word) || word == kubelet)
+        if (!keep || !of_slurmd(word) || word == kubelet ||
+            word == static_cpus_feature)
             add(merged, word);
     return join(merged);
 }

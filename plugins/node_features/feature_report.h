@@ -4,6 +4,7 @@
 // whether or not there is an agent:
 //
 //   k8s.kubelet       the machine has a kubelet
+//   k8s.static-cpus   which gives containers CPUs of their own
 //   k8s.NAME.VALUE    a label of its Node, of those in FeatureLabels
 //
 // slurmd looks once in its life and says the same at each registration, so the
@@ -19,7 +20,7 @@
 
 namespace bridge {
 
-// On the node: what there is to report. Reads two files at most; a file that is
+// On the node: what there is to report. Reads three files at most; a file that is
 // not there, or is not what it should be, gives nothing.
 std::vector<std::string> reported_features(const Conf &conf);
 

@@ -2,11 +2,13 @@
 #include "plugins/prep/gate_file.h"
 
 #include "common/json.h"
+#include "common/owned_fd.h"
+#include "common/system_error.h"
+#include "common/write_all.h"
 
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <fcntl.h>
 #include <optional>
 #include <unistd.h>
@@ -18,27 +20,6 @@ namespace {
 
 constexpr int format_version = 1;
 constexpr std::size_t size_limit = 16 << 20; // a million nodes need no more
-
-class Descriptor {
-  public:
-    explicit Descriptor(int fd) : fd_(fd) {}
-    ~Descriptor()
-    {
-        if (fd_ >= 0)
-            close(fd_);
-    }
-    Descriptor(const Descriptor &) = delete;
-    Descriptor &operator=(const Descriptor &) = delete;
-    int get() const { return fd_; }
-
-  private:
-    int fd_;
-};
-
-std::unexpected<Error> failed(const std::string &doing, const std::string &path)
-{
-    return fail(Code::busy, doing + " " + path + ": " + std::strerror(errno));
-}
 
 JsonValue names_of(const NodeSet &nodes)
 {
@@ -90,24 +71,11 @@ Result<std::string> read_all(int fd, const std::string &path)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return fail(Code::not_found,
-                        "cannot read " + path + ": " + std::strerror(errno));
+            return fail_errno(Code::not_found, "cannot read " + path);
         text.append(buffer.data(), static_cast<std::size_t>(n));
         if (text.size() > size_limit)
             return fail(Code::rejected, path + " is too large to be ours");
     }
-}
-
-bool write_all(int fd, std::string_view text)
-{
-    while (!text.empty()) {
-        ssize_t n = write(fd, text.data(), text.size());
-        if (n < 0 && errno != EINTR)
-            return false;
-        if (n > 0)
-            text.remove_prefix(static_cast<std::size_t>(n));
-    }
-    return true;
 }
 
 } // namespace
@@ -123,10 +91,9 @@ Result<GateMemory> GateFile::load()
 {
     seen_ = identity();
     written_.reset();
-    Descriptor file(open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    if (file.get() < 0)
-        return fail(Code::not_found,
-                    "cannot open " + path_ + ": " + std::strerror(errno));
+    OwnedFd file(open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!file)
+        return fail_errno(Code::not_found, "cannot open " + path_);
     auto text = read_all(file.get(), path_);
     if (!text)
         return std::unexpected(text.error());
@@ -145,24 +112,22 @@ Result<> GateFile::save(const GateMemory &memory)
     std::string text = encode(memory);
     std::string next = path_ + ".new";
     {
-        Descriptor file(open(next.c_str(),
-                             O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC |
-                                 O_NOFOLLOW,
-                             0600));
-        if (file.get() < 0)
-            return failed("cannot write", next);
+        OwnedFd file(open(next.c_str(),
+                          O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+                          0600));
+        if (!file)
+            return fail_errno(Code::busy, "cannot write " + next);
         if (!write_all(file.get(), text) || fsync(file.get()) != 0)
-            return failed("cannot write", next);
+            return fail_errno(Code::busy, "cannot write " + next);
     }
     if (std::rename(next.c_str(), path_.c_str()) != 0)
-        return failed("cannot replace", path_);
+        return fail_errno(Code::busy, "cannot replace " + path_);
     written_ = memory;
     seen_ = identity();
     std::string directory = path_.substr(0, path_.rfind('/') + 1);
-    Descriptor parent(
-        open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (parent.get() < 0 || fsync(parent.get()) != 0)
-        return failed("cannot sync", directory);
+    OwnedFd parent(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!parent || fsync(parent.get()) != 0)
+        return fail_errno(Code::busy, "cannot sync " + directory);
     return {};
 }
 

@@ -55,12 +55,16 @@ try {
     return ESPANK_ERROR;
 }
 
+bool is_salloc()
+{
+    return std::string_view(program_invocation_short_name) == "salloc";
+}
+
 // sbatch's own are SBATCH_…, salloc's SALLOC_….
 const char *from_environment(const BatchOption &option)
 {
-    bool salloc = std::string_view(program_invocation_short_name) == "salloc";
     std::string name =
-        std::string(salloc ? "SALLOC_" : "SBATCH_") + option.variable;
+        std::string(is_salloc() ? "SALLOC_" : "SBATCH_") + option.variable;
     const char *value = std::getenv(name.c_str());
     return value && *value ? value : nullptr;
 }
@@ -115,6 +119,15 @@ bool hand_over_all(spank_t spank)
     return true;
 }
 
+// An allocation without a script has nothing that could run in a Pod.
+bool asks_salloc_for_pod()
+{
+    for (std::size_t which = 0; which < batch_options.size(); which++)
+        if (is_salloc() && !values_of(which).empty())
+            return true;
+    return false;
+}
+
 // spank.h's structure has pointers to what nobody changes.
 char *unchanged(const char *text)
 {
@@ -150,7 +163,14 @@ int slurm_spank_init(spank_t spank, int, char **)
 // for slurmd.
 int slurm_spank_init_post_opt(spank_t spank, int, char **)
 try {
-    if (spank_context() != S_CTX_ALLOCATOR || bridge::hand_over_all(spank))
+    if (spank_context() != S_CTX_ALLOCATOR)
+        return ESPANK_SUCCESS;
+    if (bridge::asks_salloc_for_pod()) {
+        slurm_error("salloc makes no Pod. For a shell in one: slurmk8s salloc "
+                    "--k8s-image=IMAGE, with the options of sbatch");
+        std::exit(EXIT_FAILURE);
+    }
+    if (bridge::hand_over_all(spank))
         return ESPANK_SUCCESS;
     slurm_error("spank/k8s: its options could not be passed on");
     std::exit(EXIT_FAILURE);

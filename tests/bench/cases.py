@@ -3,12 +3,13 @@
 runs after each. ROWS says what the table makes of them."""
 import time
 
+from arrays import ARRAY_SLOTS, ARRAY_TASKS, NATIVE_TASKS, array, template
 from ours import BEHIND_PODS, BEHIND_SECONDS, RECOVERY_PODS, behind, recovery
 from device_pods import MIXED_SIZES, NODE_COUNT as DEVICE_NODES, NODE_DEVICES, ONE_PODS, device_nodes, devices, mixed_devices
 from gang_jobs import BIG_NODES, BIG_PODS, MANY_GANGS, MANY_PODS, gangs
 from nodes import NODE_COUNT, SELECTIONS, nodes, nodes_with_devices
 from figures import agents_rpcs, difference, names, percentile, rates
-from sandbox import AGENT, BULK, CPUS, NODES, OURS, THEIRS
+from sandbox import AGENT, BULK, CPUS, NODES, OURS
 
 SLOTS = NODES * CPUS
 IDLE_PODS, BURST_PODS, TURNOVER_PODS, WAITING_PODS, WAITING_SECONDS = 40, 60, 640, 50, 20
@@ -89,11 +90,11 @@ def schedulers_of(scheduler):
 
 # The cases by name, in their order, with the number of runs where it is not --runs: counts do not scatter.
 CASES = {"idle": (idle, None), "burst": (burst, None), "turnover": (turnover, None), "waiting": (waiting, 1), "behind": (behind, 1),
-         "recovery": (recovery, 1), "nodes": (nodes, 1), "nodes-devices": (nodes_with_devices, 1), "gangs": (gangs, 1), "devices": (devices, None), "mixed-devices": (mixed_devices, None)}
+         "recovery": (recovery, 1), "nodes": (nodes, 1), "nodes-devices": (nodes_with_devices, 1), "gangs": (gangs, 1), "array": (array, None), "devices": (devices, None), "mixed-devices": (mixed_devices, None)}
 # What is there only for all runs of a case: a context manager of the bench.
-SURROUNDINGS = {"devices": device_nodes, "mixed-devices": device_nodes}
+SURROUNDINGS = {"array": template, "devices": device_nodes, "mixed-devices": device_nodes}
 # Those that ask what kube-scheduler has no like of.
-OURS_ONLY = {"behind", "recovery", "nodes", "nodes-devices", "gangs"}
+OURS_ONLY = {"behind", "recovery", "nodes", "nodes-devices", "gangs", "array"}
 
 
 class Row:
@@ -163,11 +164,17 @@ ROWS = [
     Row("gangs", "  last created to first bound", "big first", "s", ours_only=True),
     Row("gangs", f"{MANY_GANGS} gangs of {MANY_PODS} Pods of 500 ms", "many rate", "gangs/s", ours_only=True),
     Row("gangs", "  first to last binding of a gang, p99", "many apart p99", "ms", ours_only=True),
+    Row("array", f"sbatch --array, {ARRAY_TASKS} tasks of 1 s on {ARRAY_SLOTS} slots", "rate", "tasks/s", ours_only=True),
+    Row("array", "  of the ideal", "share", "%", ours_only=True),
+    Row("array", f"  the same of slurmd's own, {NATIVE_TASKS} tasks on its CPUs", "native share", "%", ours_only=True),
+    Row("array", "  slurmctld RPCs a task", "rpcs a task", "", ("<=", 4, "ours"), "the RPCs by type are below", ours_only=True),
     Row("devices", f"{ONE_PODS} Pods of a device, {DEVICE_NODES} nodes of {NODE_DEVICES}", "rate", "Pods/s", (">=", 1.0, "ratio"), DEVICES_HINT),
+    Row("devices", "  until all of them run", "running rate", "Pods/s"),
     Row("devices", "  create to bound, p50", "bound p50", "ms"),
     Row("devices", "  CPU of the scheduler a Pod", "cpu a Pod", "ms"),
     Row("devices", "  CPU of everything a Pod", "all cpu a Pod", "ms"),
     Row("mixed-devices", f"{len(MIXED_SIZES)} Pods of 1 to {NODE_DEVICES} devices there", "rate", "Pods/s", (">=", 1.0, "ratio"), DEVICES_HINT),
+    Row("mixed-devices", "  until all of them run", "running rate", "Pods/s"),
     Row("mixed-devices", "  create to bound, p50", "bound p50", "ms"),
     Row("mixed-devices", "  CPU of the scheduler a Pod", "cpu a Pod", "ms"),
     Row("mixed-devices", "  CPU of everything a Pod", "all cpu a Pod", "ms"),

@@ -118,12 +118,13 @@ def take_chunks(data):
 
 class Pod:
     """The moments of one Pod, in seconds of the monotonic clock; None until seen."""
-    __slots__ = ("name", "request", "posted", "replied", "added", "bound", "finished", "gone", "node", "phase", "events",
-                 "condition")
+    __slots__ = ("name", "request", "posted", "replied", "added", "bound", "running", "finished", "gone", "node", "phase",
+                 "events", "condition")
 
     def __init__(self, name, request):
         self.name, self.request = name, request
-        self.posted = self.replied = self.added = self.bound = self.finished = self.gone = None
+        self.posted = self.replied = self.added = self.bound = None
+        self.running = self.finished = self.gone = None
         self.node = self.phase = self.condition = None
         self.events = 0
 
@@ -206,6 +207,9 @@ class Watch(threading.Thread):
         if seen.bound is None and pod["spec"].get("nodeName"):
             seen.bound, seen.node = now, pod["spec"]["nodeName"]
             self._reached("bound", name)
+        if seen.running is None and seen.phase == "Running":
+            seen.running = now
+            self._reached("running", name)
         if seen.finished is None and seen.phase in ("Succeeded", "Failed"):
             seen.finished = now
             self._reached("finished", name)

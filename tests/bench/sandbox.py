@@ -15,7 +15,8 @@ NODES, CPUS = 4, 16
 AGENT = "slurmk8sd"
 OURS, THEIRS = "slurm", "default-scheduler"                   # schedulerName of a Pod
 CONTROLLERS = "kube-controller-manager"
-DAEMONS = (AGENT, "slurmctld", "kube-scheduler", "kube-apiserver", CONTROLLERS, "etcd", "kwok")
+KUBE_SCHEDULER = "kube-scheduler"
+DAEMONS = (AGENT, "slurmctld", KUBE_SCHEDULER, "kube-apiserver", CONTROLLERS, "etcd", "kwok", "slurmdbd", "mariadb")
 TICKS = os.sysconf("SC_CLK_TCK")
 
 # One answer holds all jobs or nodes, whatever their number: what is read in bulk costs nothing for each Pod.

@@ -3,6 +3,7 @@
 #include "agent/cel.h"
 #include "agent/claim_allocation.h"
 #include "agent/claim_check.h"
+#include "agent/device_amounts.h"
 #include "agent/device_index.h"
 #include "agent/device_inventory.h"
 #include "agent/device_slices.h"
@@ -14,6 +15,7 @@
 #include "agent/regex.h"
 #include "agent/resource_claim.h"
 #include "agent/semver.h"
+#include "common/capacity_gres.h"
 #include "common/device_gres.h"
 #include "common/json.h"
 #include "common/json_text.h"
@@ -253,10 +255,18 @@ void node_gres(std::string_view input)
     promise(device_word(others).empty());
     promise(device_word(with_device_word(input, word)) == word);
     promise(with_device_word(with_device_word(input, word), "") == others);
+
+    const std::vector<CapacityGres> counted{
+        {"d", "memory", "gpu", Quantity(1000000000, Quantity::Format::decimal)}};
+    GresCounts amounts = amounts_in(input, counted);
+    promise(amounts_in(amounts_text(amounts), counted) == amounts);
 }
 
 void device_gres(std::string_view input)
 {
+    if (auto counted = parse_capacity_gres(input))
+        for (const CapacityGres &one : *counted)
+            promise(one.unit > Quantity{} && !one.gres.empty());
     auto list = parse_device_gres(input);
     if (!list) {
         promise(list.error().code == Code::rejected);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // JSON itself, quantities, times, ids, k8s.conf, and text for a terminal.
-#include "agent/constraints.h"
+#include "common/constraints.h"
 #include "agent/job.h"
 #include "agent/job_requests.h"
 #include "agent/job_values.h"

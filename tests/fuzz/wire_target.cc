@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What comes over sockets, from slurmctld's environment, and from its disk.
 #include "agent/line_framer.h"
+#include "agent/batch_array.h"
 #include "agent/output_name.h"
+#include "agent/websocket.h"
+#include "cli/srun/hosts_file.h"
+#include "cli/srun/launch.h"
+#include "cli/srun/step_frame.h"
 #include "common/batch_options.h"
 #include "common/batch_script.h"
 #include "common/batch_template.h"
 #include "common/hook_message.h"
 #include "common/json.h"
+#include "common/session_frame.h"
+#include "common/session_request.h"
 #include "plugins/job_facts.h"
 #include "plugins/prep/gate_file.h"
 #include "tests/fuzz/targets.h"
@@ -15,6 +22,7 @@
 #include <string>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace bridge {
@@ -31,6 +39,79 @@ void hook_message(std::string_view input)
     auto again = decode_hook_message(encode(*message));
     promise(again.has_value());
     promise(again->type == message->type && again->job == message->job);
+}
+
+// All frames of what has come, so many bytes at a time, up to what is none; and
+// whether there was that.
+template <class Frame>
+std::pair<std::vector<Frame>, bool> frames_of(std::string_view input,
+                                              std::size_t piece)
+{
+    FrameCutter<Frame> reader;
+    std::vector<Frame> all;
+    for (std::string_view rest = input; !rest.empty();) {
+        reader.feed(rest.substr(0, piece));
+        rest.remove_prefix(std::min(piece, rest.size()));
+        for (;;) {
+            auto frame = reader.next();
+            if (!frame)
+                return {all, true};
+            if (!*frame)
+                break;
+            all.push_back(**frame);
+        }
+    }
+    return {all, false};
+}
+
+// In two pieces and whole: the same.
+template <class Frame> std::vector<Frame> frames_of(std::string_view input)
+{
+    auto frames = frames_of<Frame>(input, input.size());
+    promise(frames == frames_of<Frame>(input, input.size() / 2 + 1));
+    return frames.first;
+}
+
+// What a user has sent; and a request among it goes on as it came.
+void session(std::string_view input)
+{
+    std::string bytes;
+    for (const Frame &frame : frames_of<Frame>(input)) {
+        promise(frame.text.size() <= max_frame);
+        bytes += encode_frames(frame.type, frame.text);
+    }
+    promise(input.starts_with(bytes));
+    if (auto request = decode_session_request(input)) {
+        promise(request->job != 0);
+        if (auto text = encode(*request))
+            promise(decode_session_request(*text) == *request);
+    }
+    if (auto end = decode_session_end(input))
+        promise(decode_session_end(encode(*end)).has_value());
+    (void)decode_window_size(input);
+}
+
+void websocket(std::string_view input)
+{
+    auto messages_of = [&](std::size_t piece) {
+        WsReader reader;
+        std::vector<std::string> all;
+        for (std::string_view rest = input; !rest.empty();) {
+            reader.feed(rest.substr(0, piece));
+            rest.remove_prefix(std::min(piece, rest.size()));
+            for (;;) {
+                auto message = reader.next();
+                if (!message)
+                    return all;
+                if (!*message)
+                    break;
+                promise((*message)->data.size() <= WsReader::longest);
+                all.push_back((*message)->data);
+            }
+        }
+        return all;
+    };
+    promise(messages_of(input.size()) == messages_of(input.size() / 2 + 1));
 }
 
 // The lines of the stream, or those before the error, cut into pieces of that
@@ -88,6 +169,12 @@ void output_name(std::string_view input)
     promise(name.size() <= 16 * input.size() + 5);
 }
 
+void array_numbers(std::string_view input)
+{
+    auto all = array_variables({4711, 5}, input);
+    promise(all.size() == 2 || all.size() == 6);
+}
+
 void line_framer(std::string_view input)
 {
     bool failed = false;
@@ -129,13 +216,46 @@ void gate_file(std::string_view input)
         promise(!memory->bridge.contains("") && !memory->dirty.contains(""));
 }
 
+// What another Pod has sent; a launch goes on as it came.
+void step(std::string_view input)
+{
+    std::string bytes;
+    for (const StepFrame &frame : frames_of<StepFrame>(input)) {
+        bytes += encode_step_frame(frame.kind, frame.text);
+        if (auto launch = decode_launch(frame.text)) {
+            promise(!launch->tasks.empty() && !launch->arguments.empty());
+            promise(decode_launch(encode_launch(*launch)) == *launch);
+            for (const StepStream &stream :
+                 {launch->input, launch->output, launch->error})
+                (void)expand_stream(stream.pattern, launch->facts,
+                                    TaskFacts{1, 2, launch->node_name});
+        }
+    }
+    promise(input.starts_with(bytes));
+}
+
+void step_hosts(std::string_view input)
+{
+    for (std::uint32_t count : {1u, 3u})
+        if (auto hosts = parse_hosts_file(input, count)) {
+            promise(hosts->size() == count);
+            for (const StepHost &host : *hosts)
+                promise(!host.name.empty() && !host.address.empty());
+        }
+}
+
 constexpr FuzzTarget targets[] = {{"hook_message", hook_message},
                                   {"line_framer", line_framer},
                                   {"job_facts", job_facts},
                                   {"gate_file", gate_file},
                                   {"batch_script", batch_script},
                                   {"batch_template", batch_template},
-                                  {"output_name", output_name}};
+                                  {"output_name", output_name},
+                                  {"array_numbers", array_numbers},
+                                  {"session", session},
+                                  {"step", step},
+                                  {"step_hosts", step_hosts},
+                                  {"websocket", websocket}};
 
 } // namespace
 

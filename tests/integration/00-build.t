@@ -6,6 +6,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tarfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import bed
@@ -19,9 +20,9 @@ def exported_symbols():
     """the plugins export entry points of Slurm's and nothing else"""
     allowed = re.compile(r"^(plugin_(name|type|version)|init|fini|job_submit|"
                          r"job_modify|prep_p_\w+|node_features_p_\w+|"
-                         r"slurm_spank_\w+|spank_plugin_version)$")
+                         r"slurm_spank_\w+|spank_plugin_version|bb_p_\w+)$")
     for plugin in ("prep_k8s", "job_submit_k8s", "node_features_k8s",
-                   "spank_k8s"):
+                   "spank_k8s", "burst_buffer_k8s"):
         listing = bed.inside("nm", "-D", "--defined-only",
                              f"{PLUGINS}/{plugin}.so")
         names = [line.split()[-1] for line in listing.splitlines()]
@@ -30,11 +31,70 @@ def exported_symbols():
 
 
 @case
+def fuzz_sources():
+    """tests/local.mk gives the fuzz program all sources of the agent that those
+    it has refer to: else it is missed only where clang links it"""
+    makefile = (bed.TOP / "tests/local.mk").read_text()
+    sources = re.search(r"tests_fuzz_fuzz_SOURCES = \\\n((?:.*\\\n)*.*)", makefile)
+    listed = set(re.findall(r"agent/(\w+)\.cc", sources.group(1)))
+    defined, needed = {}, {}
+    listing = bed.inside("nm", "-A", f"{bed.SANDBOX}/build/agent/.libs/libagent.a")
+    for name, kind, symbol in re.findall(
+            r":libagent_la-(\w+)\.o:[0-9a-f ]* (\w) (\S+)", listing):
+        if kind == "U":
+            needed.setdefault(name, set()).add(symbol)
+        elif kind in "TDBR":
+            defined[symbol] = name
+    check(listed <= set(needed), sorted(listed - set(needed)))
+    lacking = {defined[symbol] for name in listed for symbol in needed[name]
+               if symbol in defined} - listed
+    equal(sorted(lacking), [], "sources that are lacking")
+
+
+@case
+def release():
+    """the release has every file of the repository that it should, so that it
+    builds elsewhere"""
+    own = {".ci/run", ".clang-format", ".gitignore"}  # of the repository itself
+    bed.inside("sh", "-c", f"cd {bed.SANDBOX}/build && make -s dist")
+    archive, = pathlib.Path(f"{bed.SANDBOX}/build").glob("*.tar.gz")
+    with tarfile.open(archive) as files:
+        there = {name.partition("/")[2] for name in files.getnames()}
+    archive.unlink()
+    tracked = subprocess.run(["git", "-C", str(bed.TOP), "ls-files"], text=True,
+                             check=True, stdout=subprocess.PIPE).stdout.split()
+    equal(sorted(set(tracked) - there - own), [], "files that are lacking")
+
+
+@case
+def document_links():
+    """each link of a document to another, or to a heading, leads there"""
+    def anchor(heading):
+        return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+    texts = {path.resolve(): path.read_text()
+             for path in [*bed.TOP.rglob("*.md")] if ".sandbox" not in str(path)}
+    anchors = {path: set(map(anchor, re.findall(r"^#+ (.*)$", text, re.M)))
+               for path, text in texts.items()}
+    check(len(texts) > 8, f"only {len(texts)} documents")
+    wrong = []
+    for path, text in texts.items():
+        for to, heading in re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)", text):
+            target = (path.parent / to).resolve() if to else path
+            if "://" not in to and not (
+                    target.exists()
+                    and (not heading or heading in anchors.get(target, ()))):
+                wrong.append(f"{path.name}: {to}#{heading}")
+    equal(wrong, [], "links that lead nowhere")
+
+
+@case
 def loaded():
-    """slurmctld has loaded both plugins"""
+    """slurmctld has loaded the plugins"""
     conf = bed.run("scontrol", "show", "config")
     check(re.search(r"JobSubmitPlugins\s*= .*k8s", conf), "JobSubmitPlugins")
     check(re.search(r"PrEpPlugins\s*= .*prep/k8s", conf), "PrEpPlugins")
+    check(re.search(r"BurstBufferType\s*= .*k8s", conf), "BurstBufferType")
 
 
 @case

@@ -6,6 +6,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import bed
+import real_nodes
 from tap import case, check, equal, run, wait_for
 
 
@@ -18,10 +19,35 @@ def runs_in_a_container():
     pod = bed.wait_phase("hello", "Succeeded")
 
     job = bed.wait_ended("hello", "COMPLETED", "0:0")
-    equal(pod["spec"]["nodeName"], "real1", "node")
-    equal(job["nodes"], "real1", "NodeList")
+    check(pod["spec"]["nodeName"] in (real_nodes.FIRST, real_nodes.SECOND),
+          pod["spec"]["nodeName"])
+    equal(job["nodes"], pod["spec"]["nodeName"], "NodeList")
     equal(bed.run("kubectl", "logs", "-n", bed.NAMESPACE, "hello"),
           "hello from Slurm\n", "kubectl logs")
+
+
+@case
+def containers_on_two_nodes():
+    """Pods on two real kubelets reach each other by Pod IP"""
+    with real_nodes.both():
+        def on(node, name, command):
+            bed.create(bed.pod(
+                name, real=True, cpu="100m", command=command,
+                nodeSelector={"kubernetes.io/hostname": node}))
+
+        on(real_nodes.SECOND, "serves",
+           "while true; do echo I am $(hostname) | nc -l -p 8000; done")
+        server = bed.wait_phase("serves", "Running")
+        address = server["status"]["podIP"]
+        on(real_nodes.FIRST, "asks",
+           f"until nc -w 5 {address} 8000 < /dev/null; do sleep 0.2; done")
+        bed.wait_ended("asks", "COMPLETED", "0:0", 60)
+
+        for name, node in (("serves", real_nodes.SECOND),
+                           ("asks", real_nodes.FIRST)):
+            equal(bed.get(name)["spec"]["nodeName"], node, f"node of {name}")
+        equal(bed.run("kubectl", "logs", "-n", bed.NAMESPACE, "asks"),
+              "I am serves\n", "what the one heard of the other")
 
 
 @case

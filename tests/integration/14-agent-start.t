@@ -8,19 +8,8 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import bed
+from agent_conf import CONF, TOKEN, hup, read, write
 from tap import case, check, equal, run, wait_for
-
-CONF = "/etc/slurm/k8s.conf"
-TOKEN = "/etc/slurm/k8s/token"
-
-
-def read(path):
-    return bed.inside("cat", path)
-
-
-def write(path, text):
-    """In place: owner and mode stay."""
-    bed.inside("sh", "-c", f"cat > {path}", stdin=text)
 
 
 class changed:
@@ -97,16 +86,10 @@ def reload_all_or_nothing():
     """SIGHUP takes a good file and keeps the old settings for a bad one"""
     good = read(CONF)
     with changed(CONF, good + "Nonsense=1\n"):
-        size = bed.log_size("slurmk8sd")
-        bed.ctl("kill", "--signal", "HUP", "slurmk8sd")
-        wait_for("the complaint", lambda: "unknown key" in
-                 bed.log_since("slurmk8sd", size))
+        hup("unknown key")
         works("old-settings")
     with changed(CONF, good.replace("DefaultUser=alice", "DefaultUser=carol")):
-        size = bed.log_size("slurmk8sd")
-        bed.ctl("kill", "--signal", "HUP", "slurmk8sd")
-        wait_for("the new file", lambda: "read again" in
-                 bed.log_since("slurmk8sd", size))
+        hup()
         bed.create(bed.pod("carols", annotations={"sandbox/run": "100ms"}))
         equal(bed.wait_ended("carols", "COMPLETED")["user_name"], "carol", "user")
     bed.ctl("kill", "--signal", "HUP", "slurmk8sd")

@@ -218,6 +218,15 @@ refused "ports with hostNetwork are refused" "hostPort" \
     '"ports": [{"containerPort": 80}]'
 refused "a terminationGracePeriodSeconds of a day is refused" "above 3600" \
     create "$user" no slurm '' '"terminationGracePeriodSeconds": 86400'
+refused "so is a second more than an hour" "above 3600" \
+    create "$user" no slurm '' '"terminationGracePeriodSeconds": 3601'
+refused "one hostPort among other ports is refused" "hostPort" \
+    create "$user" no slurm '' '' \
+    '"ports": [{"containerPort": 79}, {"containerPort": 80, "hostPort": 8080}]'
+works "an hour, and ports of the Pod's own, are allowed" \
+    create "$user" hour slurm '' \
+    '"terminationGracePeriodSeconds": 3600, "schedulingGates":
+     [{"name": "example.com/hold"}]' '"ports": [{"containerPort": 80}]'
 works "ScheduleAnyway is allowed" \
     create "$user" anyway slurm '' "$(spread ScheduleAnyway)"
 works "other schedulers are not concerned" \

@@ -246,6 +246,18 @@ def node_marks():
 
 
 @case
+def order_of_devices():
+    """which device each index is, administrators say, and no kubelet"""
+    As(None).patch(node(STRANGER),
+                   metadata(annotations={"slurmk8s/devices": "gpu=GPU-1"}))
+    said = bed.run("kubectl", "annotate", "node", STRANGER,
+                   "slurmk8s/devices=gpu=GPU-1", "--dry-run=server",
+                   f"--as=system:node:{STRANGER}", "--as-group=system:nodes",
+                   "--as-group=system:authenticated", check=False)
+    check("only slurmk8sd may set" in said, said)
+
+
+@case
 def claims():
     """of a claim it may name the node, and nothing else"""
     path = f"/api/v1/namespaces/{bed.NAMESPACE}/persistentvolumeclaims"

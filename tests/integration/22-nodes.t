@@ -375,5 +375,5 @@ def signals():
         for i in (1, 2, 3, 4)), 60)
 
 
-agent_conf.edit(lambda conf: conf + "NodeInterval=1\nResizeDelay=3\n")
+agent_conf.edit(lambda conf: conf + "NodeInterval=1\nResizeDelay=1\n")
 run(before_each=fresh, after_each=after_each, after_failure=bed.last_words)

@@ -7,6 +7,7 @@ import contextlib
 import pathlib
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import admission
@@ -43,6 +44,16 @@ def shown():
 def tells_no_more(words):
     wait_for(f"slurmk8s status to say {words!r} no more",
              lambda: words not in shown(), NOTICED)
+
+
+def asked_again(found):
+    """what found() finds once the agent has asked for its rights after a
+    SIGHUP; the API server may take a moment until it knows of them"""
+    def ask():
+        bed.ctl("kill", "--signal", "HUP", "slurmk8sd")
+        time.sleep(0.5)
+        return found()
+    return ask
 
 
 def before_each():
@@ -100,7 +111,8 @@ def part_of_component():
     check("off: pod-groups:" not in words, words)
 
     admission.apply()
-    tells_no_more("off: pod-group-status")
+    wait_for("the feature to be on again", asked_again(
+        lambda: "off: pod-group-status" not in shown()), NOTICED)
 
 
 @case
@@ -120,7 +132,8 @@ def base():
                  in bed.log_since("slurmk8sd", size))
 
         admission.apply()
-        tells_no_more("problem: rights")
+        wait_for("the problem to be solved", asked_again(
+            lambda: "problem: rights" not in shown()), NOTICED)
 
 
 @case
@@ -136,7 +149,7 @@ def nothing_at_all():
         check("NOT serving" in words, words)
 
         admission.apply()
-        wait_for("serving", lambda: "is serving" in shown(), 60)
+        wait_for("serving", asked_again(lambda: "is serving" in shown()), 60)
         tells_no_more("problem: rights")
 
 

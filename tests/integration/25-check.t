@@ -13,11 +13,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import admission
 import bed
 import slurmctld
+from agent_conf import CONF, write
 from tap import case, check, equal, run, wait_for
 
 ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
-CONF = "/etc/slurm/k8s.conf"
 
 
 def checked(*options, user=None):
@@ -57,9 +57,17 @@ def finds(words, severity, *change):
 
 
 def set_up():
-    admission.apply()
     wait_for("the agent to serve", lambda: "is serving" in
              bed.run("slurmk8s", "status", check=False))
+
+
+@contextlib.contextmanager
+def damaged():
+    """What the manifests install; they are applied afterwards."""
+    try:
+        yield
+    finally:
+        admission.apply()
 
 
 @case
@@ -99,11 +107,6 @@ def slurm_conf(**settings):
     set_up()
 
 
-def write(path, text):
-    """With its owner and mode as they are."""
-    bed.inside("sh", "-c", f"cat > {path}", stdin=text)
-
-
 @case
 def slurm_settings():
     """settings of slurm.conf that bite, read from the running slurmctld"""
@@ -127,7 +130,9 @@ def plugins():
     with slurm_conf(PrEpPlugins="prep/script"):
         finds("prep/k8s is not loaded", "error",
               "PrEpPlugins=prep/script,prep/k8s")
-    with slurm_conf(JobSubmitPlugins=None):
+    with slurm_conf(JobSubmitPlugins=None, BurstBufferType=None):
+        finds("SbatchNamespace is set and BurstBufferType is not", "warning",
+              "BurstBufferType=burst_buffer/k8s")
         finds("job_submit/k8s is not loaded", "error", "JobSubmitPlugins=k8s")
 
 
@@ -177,13 +182,15 @@ def policies():
     """a policy that is missing, one that denies nothing, and one that does not
     know a scheduler's name"""
     name = "slurm-k8s-bridge-node-name"
-    bed.api("DELETE", f"{ADMISSION}/validatingadmissionpolicies/{name}")
-    finds(f"policy {name}: it is not installed", "error", "kubectl apply -k")
-    admission.apply()
-    bed.api("PATCH", f"{ADMISSION}/validatingadmissionpolicybindings/{name}",
-            {"spec": {"validationActions": ["Warn"]}}, admission.MERGE)
-    finds(f"policy {name}: no binding", "error", "kubectl apply -k")
-    admission.apply()
+    with damaged():
+        bed.api("DELETE", f"{ADMISSION}/validatingadmissionpolicies/{name}")
+        finds(f"policy {name}: it is not installed", "error",
+              "kubectl apply -k")
+    with damaged():
+        bed.api("PATCH",
+                f"{ADMISSION}/validatingadmissionpolicybindings/{name}",
+                {"spec": {"validationActions": ["Warn"]}}, admission.MERGE)
+        finds(f"policy {name}: no binding", "error", "kubectl apply -k")
     before = bed.inside("cat", CONF)
     try:
         write(CONF, before.replace("SchedulerName=slurm,",
@@ -200,13 +207,13 @@ def rights():
     path = f"{RBAC}/clusterroles/slurmk8sd"
     rules = [rule for rule in bed.api("GET", path)["rules"]
              if "pods/eviction" not in rule["resources"]]
-    bed.api("PATCH", path, {"rules": rules}, admission.MERGE)
-    finds("rights: slurmk8sd may not create pods/eviction", "error",
-          "kubectl apply -k contribs/kubernetes")
-    admission.apply()
-    bed.api("DELETE", f"{RBAC}/clusterrolebindings/slurmk8sd-volumes")
-    finds("volumes is off", "note", "components/volumes")
-    admission.apply()
+    with damaged():
+        bed.api("PATCH", path, {"rules": rules}, admission.MERGE)
+        finds("rights: slurmk8sd may not create pods/eviction", "error",
+              "kubectl apply -k contribs/kubernetes")
+    with damaged():
+        bed.api("DELETE", f"{RBAC}/clusterrolebindings/slurmk8sd-volumes")
+        finds("volumes is off", "note", "components/volumes")
 
 
 @case
@@ -342,4 +349,5 @@ def forget_identities():
 
 
 forget_identities()
+admission.apply()
 run(set_up, after_failure=bed.last_words)

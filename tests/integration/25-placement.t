@@ -12,6 +12,7 @@ import agent_conf
 import asking as namespaces
 import bed
 import slurmctld
+from bed import land, node_of
 from tap import case, check, equal, never, run, wait_for
 
 MERGE = "application/merge-patch+json"
@@ -224,9 +225,14 @@ def as_labelled():
         patch_node(node, {
             "metadata": {"labels": labels},
             "spec": {"taints": TAINTS.get(node), "unschedulable": None}})
-    wait_for("the untainted nodes to be known as such", lambda: all(
-        (UNTAINTED in features(node)) == (node in UNTAINTED_NODES)
-        for node in ALL))
+    wait_for("the untainted nodes to be known as such", lambda:
+             ALL & untainted() == UNTAINTED_NODES)
+
+
+def untainted():
+    shown = bed.json.loads(bed.run("scontrol", "show", "nodes", "--json"))
+    return {node["name"] for node in shown["nodes"]
+            if UNTAINTED in node["features"]}
 
 
 def nodes_as_before():
@@ -238,17 +244,8 @@ def nodes_as_before():
 # ---- The table
 
 
-def node_of(name):
-    return (bed.get(name) or {}).get("spec", {}).get("nodeName")
-
-
 def make(name, spec, cpu="1"):
     return bed.create(bed.pod(name, cpu=cpu, **spec))
-
-
-def land(name, seconds=30):
-    return wait_for(f"Pod {name} to have a node", lambda: node_of(name),
-                    seconds)
 
 
 def waits(name):
@@ -453,6 +450,25 @@ def slurmctld_restart():
 
 
 @case
+def forgotten_feature():
+    """slurmctld comes back from before the agent set a feature, and without the job
+    that asks for it: the next job is asked for when it is there, and not held"""
+    fill("kn2")
+    label("kn2", disk="new")
+    slurmctld.keep_state()
+    make("again", selector(disk="new"))
+    wait_pending("again")
+    seen = bed.log_size("slurmk8sd")
+    slurmctld.bring_state_back()
+    wait_for("another job", lambda:
+             "submitted" in bed.log_since("slurmk8sd", seen), 60)
+    never("held", lambda:
+          bed.job_of("again")["state_reason"] == "BadConstraints", 3)
+    free("kn2")
+    equal(land("again", 15), "kn2", "its node")
+
+
+@case
 def short_of_memory():
     """a Node that is short of memory takes what tolerates that, and nothing else
     until it is no longer; it is not drained, and what runs there runs on"""
@@ -498,12 +514,15 @@ def its_share():
         make(name, selector(disk=f"tape-{i}"), cpu="100m")
 
     def said(words):
-        return {name for name in names
-                if words in bed.condition(name).get("message", "")}
+        return {pod["metadata"]["name"] for pod in bed.pods()
+                for one in pod["status"].get("conditions", [])
+                if one["type"] == "PodScheduled" and
+                words in one.get("message", "")} & set(names)
     wait_for("50 to be looked for, 2 to wait", lambda:
              len(said("No Node")) == MOST and
              len(said(f"MaxNodeSelectionsPerNamespace={MOST}")) == 2, 60)
-    equal([name for name in names if bed.jobs_of(name)], [], "who has a job")
+    jobs = bed.jobs_by_pod()
+    equal([name for name in names if jobs[name]], [], "who has a job")
     make("plain", {})
     land("plain")
     namespaces.make_namespace("other")

@@ -7,28 +7,19 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import admission
 import bed
 import gangs
 import volumes
+from bed import land, node_of
 from tap import case, check, equal, run, wait_for
 from volumes import with_claims
 
 ALL = {"kn1", "kn2", "kn3", "kn4"}
-ROLE = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/" \
-    "slurmk8sd-volumes"
-
-
-def node_of(name):
-    return (bed.get(name) or {}).get("spec", {}).get("nodeName")
 
 
 def make(name, spec, cpu="1"):
     return bed.create(bed.pod(name, cpu=cpu, **spec))
-
-
-def land(name, seconds=40):
-    return wait_for(f"Pod {name} to have a node", lambda: node_of(name),
-                    seconds)
 
 
 @case
@@ -279,13 +270,7 @@ def waits_in_queue():
 @case
 def no_right():
     """without the rights of the component: a sentence, and on when they come"""
-    binding = bed.api("GET", ROLE)
-    body = {key: binding[key] for key in ("metadata", "roleRef", "subjects")}
-    body["metadata"] = {"name": body["metadata"]["name"]}
-    bed.api("DELETE", ROLE)
-    try:
-        bed.ctl("kill", "slurmk8sd")
-        bed.ctl("start", "slurmk8sd")
+    with admission.without_binding("slurmk8sd-volumes"):
         volumes.volume("v1", "kn1")
         volumes.claim("data")
         make("denied", with_claims("data"))
@@ -293,10 +278,6 @@ def no_right():
         equal(bed.jobs_of("denied"), [], "its jobs")
         make("plain", {})
         land("plain")
-    finally:
-        bed.api("POST", ROLE.rsplit("/", 1)[0], body)
-        bed.ctl("kill", "slurmk8sd")
-        bed.ctl("start", "slurmk8sd")
     equal(land("denied", 60), "kn1", "its node")
 
 

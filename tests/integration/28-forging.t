@@ -115,6 +115,7 @@ def marks():
     for key, value in annotations.items():
         yield {"annotations": {key: value}}
     yield {"annotations": {bed.GENERATION_ANNOTATION: "1"}}
+    yield {"annotations": {"slurmk8s/sbatch": "1 s0000000000001 " + "0" * 32}}
 
 
 # ---- by way of Kubernetes

@@ -174,6 +174,35 @@ def check_wants_it():
 
 
 @case
+def static_cpus():
+    """a kubelet that gives containers CPUs of their own is reported, and slurmk8s
+    check names its node; one that does not any more is not"""
+    state = bed.SANDBOX / "kwok-cpu-manager-state"  # which slurmd finds
+
+    def said():
+        answer = bed.json.loads(bed.run("slurmk8s", "--json", "check",
+                                        check=False))
+        return [f["about"] for f in answer["findings"]
+                if f["change"].startswith("cpuManagerPolicy: none")]
+    wait_for("the agent to have its node", lambda: "k8s" in features())
+    equal(said(), [], "said of a kubelet that does not")
+    state.write_text(bed.json.dumps({
+        "policyName": "static", "defaultCpuSet": "0-15", "checksum": 1}))
+    try:
+        restart_slurmd()
+        for field in ("features", "active_features"):
+            wait_for(f"slurmd's word in {field}",
+                     lambda: "k8s.static-cpus" in features(field))
+        equal(said(), [f"node {NODE}"], "said of one that does")
+        check("k8s" in features(), "the agent's own feature")
+    finally:
+        state.unlink()
+        restart_slurmd()
+    wait_for("it to be gone", lambda: "k8s.static-cpus" not in
+             features() | features("active_features") and usable())
+
+
+@case
 def on_external_nodes():
     """an external node has the chosen labels as features, and a Pod that asks for
     one gets it there"""

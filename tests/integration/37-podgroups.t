@@ -71,9 +71,12 @@ def wait_running(names, seconds=30):
 
 
 def wait_state(api, gang, state, seconds=30):
-    return wait_for(f"the job of {gang} to be {state}", lambda: (
-        state in (job_of(api, gang) or {"job_state": []})["job_state"] and
-        job_of(api, gang)), seconds)
+    def found():
+        job = job_of(api, gang)
+        states = job["job_state"] if job else []
+        # One whose Pods are being bound is RUNNING, CONFIGURING.
+        return state in states and "CONFIGURING" not in states and job
+    return wait_for(f"the job of {gang} to be {state}", found, seconds)
 
 
 def fill():

@@ -25,12 +25,15 @@ UNUSED = {"send_fail": "no held prolog is failed by the agent"}
 # Tried where there are devices, and batch jobs.
 ELSEWHERE = {"set_extra": "70-device-inventory.t",
              "submit_het": "38-het-gangs.t",
+             "set_partitions": "51-slurmctld-faults.t",
              "write_claim": "71-claims.t", "write_claim_status": "71-claims.t",
              **dict.fromkeys(("create_claim", "delete_claim",
                               "set_extended_claim"),
                              "73-extended-resources.t"),
              **dict.fromkeys(("create_pod", "put_secret", "delete_secret",
-                              "set_tag"), "80-sbatch.t")}
+                              "set_tag"), "80-sbatch.t"),
+             **dict.fromkeys(("create_service", "create_config_map"),
+                             "87-sbatch-nodes.t")}
 
 reached = set()
 FIRST = 0xfffffffd  # the highest priority of a job: highest_priority in agent/job.h

@@ -28,10 +28,6 @@ def holder():
     return lease()["spec"].get("holderIdentity", "")
 
 
-def ctl_pid(name="slurmk8sd"):
-    return bed.ctl("pid", name).strip()
-
-
 class Second:
     """Another agent, started by hand beside the daemon: with web pages of its
     own, and if a host is given, as if it were of another host, with a socket
@@ -199,28 +195,24 @@ def stopped_at(point, pod, wrote):
         restore()
 
 
-@case
-def stopped_before_submit():
-    """stopped right before a submit: the new agent's job stays the only one"""
-    name = "late-submit"
-    stopped_at("submit:before", bed.pod(name),
-               lambda: bed.wait_phase(name, "Running"))
+def runs_once(name, point):
+    stopped_at(point, bed.pod(name), lambda: bed.wait_phase(name, "Running"))
 
     bed.end(name)
     bed.wait_ended(name, "COMPLETED", "0:0", 60)
     equal(len(bed.jobs_of(name)), 1, "jobs")
+
+
+@case
+def stopped_before_submit():
+    """stopped right before a submit: the new agent's job stays the only one"""
+    runs_once("late-submit", "submit:before")
 
 
 @case
 def stopped_before_bind():
     """stopped right before a binding: the Pod is bound once, to its job's node"""
-    name = "late-bind"
-    stopped_at("bind:before", bed.pod(name),
-               lambda: bed.wait_phase(name, "Running"))
-
-    bed.end(name)
-    bed.wait_ended(name, "COMPLETED", "0:0", 60)
-    equal(len(bed.jobs_of(name)), 1, "jobs")
+    runs_once("late-bind", "bind:before")
 
 
 @case

@@ -14,7 +14,7 @@ import bed
 import through_proxy
 from fault_proxy import (answer, answer_after, bindings, cut_after, drip,
                          edited, empty_lists, lists_of, slow, truncated,
-                         watches, writes)
+                         writes)
 from tap import case, check, equal, never, run, wait_for
 from through_proxy import Stages, proxy, writes_to
 

@@ -11,13 +11,14 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import bed
+import faults
 import slurmctld
 from slurmctld import Running, living_jobs_of, waiting_pods
 from tap import case, check, equal, never, run, wait_for
 
 LONG = bool(os.environ.get("TEST_LONG"))
 AWAY = 600 if LONG else 20  # seconds
-MANY = 100 if LONG else 20  # Pods
+MANY = 60 if LONG else 20  # Pods of one CPU each: the sandbox has 64 CPUs
 
 
 def fresh():
@@ -253,6 +254,79 @@ def without_the_partition():
         if "RUNNING" in bed.state_of(job)], 90)
     lives.lives()
     one_living_job("lives")
+
+
+def set_partition(name, *words):
+    bed.run("scontrol", "update", f"PartitionName={name}", *words)
+
+
+def on_kn1(name, cpu, partition="kwok", **asks):
+    bed.create(bed.pod(
+        name, cpu, annotations={bed.PARTITION: partition} | {
+            f"slurmk8s/{key}": value for key, value in asks.items()},
+        nodeSelector={"kubernetes.io/hostname": "kn1"}))
+
+
+def adopted_behind_a_higher_tier(*killed_at):
+    """While a job of a higher PriorityTier waits for its node, the new job of a Pod
+    waits, too, where another partition would bill otherwise; it starts there where
+    that bills alike. Returns the Pod."""
+    on_kn1("fills", "8", timelimit="10")  # then backfill sees the next one start
+    Running("fills")
+    slurmctld.keep_state()
+    on_kn1("lives", "2")
+    lives = Running("lives")
+    try:
+        bed.ctl("kill", "slurmk8sd")
+        slurmctld.bring_state_back()
+        set_partition("kwok", "State=DOWN")  # until that other job is there
+        set_partition("high", "TRESBillingWeights=CPU=2")
+        bed.ctl("start", "slurmk8sd")
+        on_kn1("first", "16", "high")
+        first = bed.wait_job("first", "PENDING", 60)
+        wait_for("a job that is to adopt", lambda: [
+            job for job in living_jobs_of("lives")
+            if "PENDING" in bed.state_of(job)], 60)
+        set_partition("kwok", "State=UP")
+
+        never("it starts, or the Pod ends", lambda: not lives.lives() or any(
+            "RUNNING" in bed.state_of(job) or job["partition"] != "kwok"
+            for job in living_jobs_of("lives")), 12)
+        (job,) = living_jobs_of("lives")
+        check(job["state_reason"] in ("Resources", "Priority"),
+              job["state_reason"])
+
+        if killed_at:
+            bed.ctl("kill", "slurmk8sd")
+        set_partition("high", "TRESBillingWeights=")
+        for point in killed_at:
+            faults.Fault(point).wait_dead(60)
+        if killed_at:
+            bed.ctl("start", "slurmk8sd")
+        job = lives.is_adopted()
+        equal(job["partition"], "high", "where it is")
+        equal(bed.state_of(bed.jobs()[first["job_id"]]), ["PENDING"],
+              "the one before it")
+    finally:
+        set_partition("kwok", "State=UP")
+        set_partition("high", "TRESBillingWeights=")
+    return lives.pod
+
+
+@case
+def behind_a_higher_tier():
+    """a Pod whose job was lost gets a new one also while a job of a higher
+    PriorityTier waits for its node, where that partition bills alike, and is
+    told"""
+    pod = adopted_behind_a_higher_tier()
+    check([event for event in bed.events_of(pod["metadata"]["uid"])
+           if "may start in partition high,kwok" in event["note"]], "no Event")
+
+
+@case
+def killed_behind_a_higher_tier():
+    """the same where the agent is killed before and after it says so"""
+    adopted_behind_a_higher_tier("set_partitions:before", "set_partitions:after")
 
 
 @case

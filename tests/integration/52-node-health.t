@@ -11,6 +11,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import agent_conf
 import bed
+import real_nodes
 import slurmctld
 from slurmctld import Running
 from tap import Skip, case, check, equal, never, run, wait_for
@@ -208,15 +209,11 @@ def node_down_in_slurm():
     ends and its job is NODE_FAIL"""
     pod = runs("ends")
     node = node_of(pod)
-    bed.run("scontrol", "update", f"NodeName={node}", "State=DOWN",
-            "Reason=broken fan")
-    try:
+    with slurmctld.node_down(node, "broken fan"):
         bed.wait_ended("ends", "NODE_FAIL")
         wait_for("the Pod to end", lambda: not (there := bed.get("ends")) or
                  there["status"]["phase"] == "Failed")
         equal(slurm_node(node)["reason"], "broken fan", "whose reason it is")
-    finally:
-        bed.run("scontrol", "update", f"NodeName={node}", "State=RESUME")
 
 
 @case
@@ -229,8 +226,7 @@ def many_at_once():
 def real_kubelet_dead():
     """a real kubelet dies with its machine, its Pod is deleted: the job ends after
     NodeLostTimeout, and the machine's return clears all"""
-    if bed.run("kubectl", "get", "node", "real1", "--ignore-not-found") == "":
-        raise Skip("the sandbox has no real node: up --real-node")
+    real_nodes.need_one()
     bed.create(bed.pod("stuck", real=True, cpu="100m", command="sleep 600"))
     bed.wait_phase("stuck", "Running", 60)
     bed.ctl("kill", "node")

@@ -8,14 +8,14 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
-import agent_conf
+import admission
 import bed
 import claims
 import devices
 import faults
 import slurmctld
+from bed import land, node_of
 from claims import request, with_claims, with_template
-from devices import device
 from slurmctld import Running
 from tap import case, check, equal, never, run, wait_for
 
@@ -24,8 +24,6 @@ CLASSES = {claims.A100: f"device.driver == '{devices.DRIVER}' && "
            claims.CLASS: f"device.driver == '{devices.DRIVER}'"}
 GRES = (f"{claims.A100}:gpu:a100", f"{claims.CLASS}:gpu:h100")
 NODES = ("kn1", "kn2")
-ROLE = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/" \
-    "slurmk8sd-devices"
 DATA = pathlib.Path(__file__).resolve().parents[1] / "data/claims.json"
 
 
@@ -33,27 +31,10 @@ def make(name, spec, **more):
     return bed.create(bed.pod(name, **spec, **more))
 
 
-def node_of(name):
-    return (bed.get(name) or {}).get("spec", {}).get("nodeName")
-
-
-def land(name, seconds=40):
-    return wait_for(f"Pod {name} to have a node", lambda: node_of(name),
-                    seconds)
-
-
-def index_names(job):
-    """The devices of the job's GRES indexes, in order."""
-    node = job["nodes"]
-    names = devices.indexes(node).split()
-    found = devices.gres_indexes(" ".join(job["gres_detail"]))
-    return " ".join(names[i] for i in found)
-
-
 def same_devices(name, *made):
     """What the claims have is what Slurm gave to the Pod's job."""
     got = sorted(" ".join(claims.devices_in(one) for one in made).split())
-    equal(got, sorted(index_names(bed.job_of(name)).split()),
+    equal(got, sorted(devices.devices_of(bed.job_of(name))),
           f"devices of {name}, in its claims and in Slurm")
     check(got, "there are devices")
 
@@ -384,16 +365,12 @@ def node_drained_after_the_claim():
     killed_at("write_claim_status:after", "moved")
     job = bed.job_of("moved")
     node = job["nodes"]
-    bed.run("scontrol", "update", f"NodeName={node}", "State=DOWN",
-            "Reason=test")
-    try:
+    with slurmctld.node_down(node):
         bed.ctl("start", "slurmk8sd")
         other = wait_for("another node", lambda: node_of("moved"), 90)
         check(other != node, "it is another one")
         same_devices("moved", claims.get("moved"))
         equal(len(claims.results(claims.get("moved"))), 1, "results")
-    finally:
-        bed.run("scontrol", "update", f"NodeName={node}", "State=RESUME")
 
 
 @case
@@ -430,23 +407,13 @@ def unsupported_selector():
 @case
 def no_right():
     """without the rights of the component: a sentence, and on when they come"""
-    binding = bed.api("GET", ROLE)
-    body = {key: binding[key] for key in ("metadata", "roleRef", "subjects")}
-    body["metadata"] = {"name": body["metadata"]["name"]}
-    bed.api("DELETE", ROLE)
-    try:
-        bed.ctl("kill", "slurmk8sd")
-        bed.ctl("start", "slurmk8sd")
+    with admission.without_binding("slurmk8sd-devices"):
         claims.claim("denied")
         make("denied", with_claims("denied"))
         bed.wait_words("denied", "claims", "components/devices", seconds=40)
         equal(bed.jobs_of("denied"), [], "its jobs")
         make("plain", {})
         land("plain")
-    finally:
-        bed.api("POST", ROLE.rsplit("/", 1)[0], body)
-        bed.ctl("kill", "slurmk8sd")
-        bed.ctl("start", "slurmk8sd")
     land("denied", 60)
     same_devices("denied", claims.get("denied"))
 
@@ -454,29 +421,10 @@ def no_right():
 def before_each():
     bed.ctl("start", "slurmk8sd")
     bed.clean()
-    claims.clean()
     for node in NODES:
         devices.wait_gres(node, "gpu:a100:2,gpu:h100:2")
 
 
-def drop_all():
-    devices.withdraw()
-    for name in CLASSES:
-        devices.drop("deviceclasses", name)
-
-
-def start():
-    bed.clean()
-    claims.clean()
-    agent_conf.edit(lambda text: text + f"DeviceGres={','.join(GRES)}\n"
-                    "ResizeDelay=2\nNodeInterval=1\n", drop_all)
-    drop_all()
-    for name, cel in CLASSES.items():
-        devices.device_class(name, cel)
-    for node in NODES:
-        devices.publish(node, [device(d) for d in ("a0", "a1", "h2", "h3")])
-
-
-start()
+devices.begin(f"DeviceGres={','.join(GRES)}", CLASSES, NODES)
 run(before_each=before_each, after_each=bed.nothing_left,
     after_failure=bed.last_words)

@@ -4,9 +4,11 @@
 device whose index Slurm shows for its job, and no other Pod has it until the
 driver has taken it back."""
 import pathlib
+import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import admission
 import agent_conf
 import bed
 import claims
@@ -22,6 +24,7 @@ INDEX = f"device.attributes['{dra.DRIVER}'].index"
 CLASSES = {SOLO: f"{OURS} && {INDEX} == 1", ANY: OURS}
 DEVICE_GRES = f"{SOLO}:gpu:solo,{ANY}:gpu:rest"
 GRES = "gpu:rest:3,gpu:solo:1"
+BATCH = "slurm-jobs"
 RESOURCE = "devices.test/any"  # of the class ANY
 # No index is the number in its device's name, and the types are interleaved.
 ORDER = "gpu-2 gpu-3 gpu-1 gpu-0"
@@ -182,6 +185,40 @@ def extended_resources():
 
 
 @case
+def batch_jobs():
+    """sbatch --k8s-image --gres: the script sees the devices of its job's indexes,
+    and no others"""
+    admission.apply()
+    for gres, count in (("gpu:solo:1", 1), ("gpu:2", 2)):
+        said = bed.run(
+            "sbatch", "-p", "real", "-D", "/tmp", "--mem=100", f"--gres={gres}",
+            "--k8s-image=busybox:stable", user="alice",
+            stdin="#!/bin/sh\nenv\nsleep 600\n")
+        number = int(said.split()[-1])
+        wait_for(f"job {number} to run", lambda n=number:
+                 bed.jobs()[n]["job_state"] == ["RUNNING"], 60)
+        (pod,) = [p["metadata"]["name"] for p in bed.pods(BATCH) if
+                  p["metadata"]["name"].startswith(f"job-{number}-")]
+
+        def seen():
+            return " ".join(sorted(re.findall(
+                r"^GPU_DEVICE_\d+=(.*)$", bed.run(
+                    "kubectl", "logs", "-n", BATCH, pod, check=False), re.M)))
+        wait_for("the script to say its environment", seen, 60)
+        names = devices.indexes(NODE).split()
+        given = " ".join(bed.jobs()[number]["gres_detail"])
+        equal(seen(), " ".join(sorted(
+            names[i] for i in devices.gres_indexes(given))),
+            "the script's devices and Slurm's")
+        equal(len(seen().split()), count, gres)
+        bed.run("scancel", str(number))
+        bed.delete(pod, BATCH, grace=1)
+        wait_for("its Pod to be gone", lambda p=pod: p not in [
+            item["metadata"]["name"] for item in bed.pods(BATCH)], 60)
+    wait_for("no index to be in use", lambda: not dra.indexes_in_use())
+
+
+@case
 def first_available():
     """of firstAvailable the first choice that there is"""
     claims.claim("choice", {"name": "gpu", "firstAvailable": [
@@ -282,7 +319,6 @@ def nothing_is_left():
     if _missing:
         raise Skip(_missing)
     bed.clean()
-    claims.clean()
     drop_all()
     devices.wait_gres(NODE, "")
     devices.wait_indexes(NODE, "")
@@ -306,7 +342,6 @@ def before_each():
     if _missing:
         raise Skip(_missing)
     bed.clean()
-    claims.clean()
     earlier_order()
     dra.start()
     devices.wait_gres(NODE, GRES)
@@ -328,7 +363,6 @@ def drop_all():
 def start():
     dra.start()  # Pods of a run that was cut off end with a driver only
     bed.clean()
-    claims.clean()
     agent_conf.edit(lambda text: text + f"DeviceGres={DEVICE_GRES}\n"
                     "ResizeDelay=2\nNodeInterval=1\n", drop_all)
     dra.stop()

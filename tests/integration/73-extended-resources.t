@@ -10,15 +10,15 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import admission
-import agent_conf
 import bed
 import claims
 import devices
 import faults
 import invariants
+import slurmctld
 import world
+from bed import land, node_of
 from claims import with_claims
-from devices import device
 from tap import case, check, equal, run, wait_for
 
 GPU = "devices.test/gpu"
@@ -50,22 +50,6 @@ def make(name, count=1, resource=GPU, **spec):
     return bed.create(body)
 
 
-def node_of(name):
-    return (bed.get(name) or {}).get("spec", {}).get("nodeName")
-
-
-def land(name, seconds=40):
-    return wait_for(f"Pod {name} to have a node", lambda: node_of(name),
-                    seconds)
-
-
-def index_names(job):
-    """The devices of the job's GRES indexes, in order."""
-    names = devices.indexes(job["nodes"]).split()
-    found = devices.gres_indexes(" ".join(job["gres_detail"]))
-    return [names[i] for i in found]
-
-
 def good(name, *others):
     """One claim was made for the Pod, its status names it, and it has, together
     with others, the devices of its job. Returns it."""
@@ -76,7 +60,7 @@ def good(name, *others):
           one["metadata"]["name"], "the claim that the Pod's status names")
     equal(claims.consumers(one), [name], "its consumers")
     got = " ".join(claims.devices_in(c) for c in (one, *others)).split()
-    equal(sorted(got), sorted(index_names(bed.job_of(name))),
+    equal(sorted(got), sorted(devices.devices_of(bed.job_of(name))),
           f"devices of {name}, in its claims and in Slurm")
     check(got, "there are devices")
     return one
@@ -249,9 +233,7 @@ def node_down_after_the_claim():
     killed_at("write_claim_status:after", "moved")
     node = bed.job_of("moved")["nodes"]
     (first,) = claims.of_extended("moved")
-    bed.run("scontrol", "update", f"NodeName={node}", "State=DOWN",
-            "Reason=test")
-    try:
+    with slurmctld.node_down(node):
         for side in ("before", "after"):
             if faults.alive():
                 bed.ctl("kill", "slurmk8sd")
@@ -263,8 +245,6 @@ def node_down_after_the_claim():
         one = good("moved")
         check(one["metadata"]["uid"] != first["metadata"]["uid"],
               "it is another claim")
-    finally:
-        bed.run("scontrol", "update", f"NodeName={node}", "State=RESUME")
 
 
 @case
@@ -402,31 +382,13 @@ def no_other_claims():
 def before_each():
     bed.ctl("start", "slurmk8sd")
     bed.clean()
-    claims.clean()
     for node in NODES:
         devices.wait_gres(node, "gpu:a100:2,gpu:h100:2")
 
 
-def drop_all():
-    devices.withdraw()
-    for name in (claims.A100, claims.CLASS):
-        devices.drop("deviceclasses", name)
-
-
-def start():
-    bed.clean()
-    claims.clean()
-    agent_conf.edit(
-        lambda text: text + f"DeviceGres={claims.A100}:gpu:a100,"
-        f"{claims.CLASS}:gpu:h100\nResizeDelay=2\nNodeInterval=1\n", drop_all)
-    drop_all()
-    devices.device_class(claims.A100, f"{OURS} && {MODEL} == 'A100'")
-    devices.device_class(claims.CLASS, OURS, extendedResourceName=GPU,
-                         config=[CONFIG])
-    for node in NODES:
-        devices.publish(node, [device(d) for d in ("a0", "a1", "h2", "h3")])
-
-
-start()
+devices.begin(f"DeviceGres={claims.A100}:gpu:a100,{claims.CLASS}:gpu:h100", {
+    claims.A100: f"{OURS} && {MODEL} == 'A100'",
+    claims.CLASS: {"cel": OURS, "extendedResourceName": GPU,
+                   "config": [CONFIG]}}, NODES)
 run(before_each=before_each, after_each=bed.nothing_left,
     after_failure=bed.last_words)

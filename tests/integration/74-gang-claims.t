@@ -7,22 +7,21 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
-import agent_conf
 import bed
 import claims
 import devices
 import faults
 import gangs
 import node_moves
+import slurmctld
+from bed import node_of
 from claims import request
-from devices import device
 from tap import case, check, equal, never, run, wait_for
 
 CLASSES = {claims.CLASS: f"device.driver == '{devices.DRIVER}'"}
 GRES = f"{claims.CLASS}:gpu:any"
 RESOURCE = "devices.test/gpu"  # of that class
 NODES = ("kn1", "kn2")
-DEVICES = ("a0", "a1", "h2", "h3")
 
 
 def names(gang, count):
@@ -59,13 +58,7 @@ def job_of(gang):
 
 
 def jobs_of(gang):
-    mark = f'"uid":"{bed.NAMESPACE}/gang/{gang}"'
-    return [job for job in bed.jobs().values()
-            if mark in job.get("admin_comment", "")]
-
-
-def node_of(name):
-    return (bed.get(name) or {}).get("spec", {}).get("nodeName")
+    return gangs.jobs_of(f"{bed.NAMESPACE}/gang/{gang}")
 
 
 def wait_bound(pods, seconds=40):
@@ -261,15 +254,11 @@ def job_lost_between_claims():
     pods = create("moved", 2)
     faults.Fault("write_claim_status:after").wait_dead()
     node = job_of("moved")["nodes"]
-    bed.run("scontrol", "update", f"NodeName={node}", "State=DOWN",
-            "Reason=test")
-    try:
+    with slurmctld.node_down(node):
         bed.ctl("start", "slurmk8sd")
         wait_bound(pods, 90)
         check(node not in map(node_of, pods), "they are elsewhere")
         check_shared_out("moved", pods)
-    finally:
-        bed.run("scontrol", "update", f"NodeName={node}", "State=RESUME")
 
 
 @case
@@ -320,17 +309,13 @@ def extended_given_back():
     first = {one["metadata"]["uid"] for one in claims.all_claims()}
     check(first, "a claim is made")
     node = job_of("lost")["nodes"]
-    bed.run("scontrol", "update", f"NodeName={node}", "State=DOWN",
-            "Reason=test")
-    try:
+    with slurmctld.node_down(node):
         bed.ctl("start", "slurmk8sd")
         wait_bound(pods, 90)
         check(node not in map(node_of, pods), "they are elsewhere")
         check_shared_out("lost", pods)
         now = {one["metadata"]["uid"] for one in claims.all_claims()}
         equal(first & now, set(), "claims of before")
-    finally:
-        bed.run("scontrol", "update", f"NodeName={node}", "State=RESUME")
     bed.end(*pods)
     wait_for("the claims to go", lambda: not claims.all_claims())
 
@@ -435,31 +420,14 @@ def join(node):
 def before_each():
     bed.ctl("start", "slurmk8sd")
     bed.clean()
-    claims.clean()
     for node in NODES:
         devices.wait_gres(node, "gpu:any:4")
     claims.template("one", request())
     claims.template("two", request(count=2))
 
 
-def drop_all():
-    devices.withdraw()
-    for name in CLASSES:
-        devices.drop("deviceclasses", name)
-
-
-def start():
-    bed.clean()
-    claims.clean()
-    agent_conf.edit(lambda text: text + f"DeviceGres={GRES}\n"
-                    "ResizeDelay=2\nNodeInterval=1\n", drop_all)
-    drop_all()
-    for name, cel in CLASSES.items():
-        devices.device_class(name, cel, extendedResourceName=RESOURCE)
-    for node in NODES:
-        devices.publish(node, [device(d) for d in DEVICES])
-
-
-start()
+devices.begin(f"DeviceGres={GRES}", {name: {
+    "cel": cel, "extendedResourceName": RESOURCE}
+    for name, cel in CLASSES.items()}, NODES)
 run(before_each=before_each, after_each=bed.nothing_left,
     after_failure=bed.last_words)

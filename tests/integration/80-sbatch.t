@@ -11,26 +11,14 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import admission
+import agent_conf
 import bed
 import faults
+import real_nodes
 import slurmctld
-from tap import Skip, case, check, equal, run, wait_for
-
-NS = "slurm-jobs"
-SCRIPTS = f"{slurmctld.STATE}/k8s_sbatch"
-SCRIPT = "#!/bin/sh\nexit 0\n"
-
-
-def sbatch(*options, script=SCRIPT, user="alice", partition="kwok", **more):
-    """What sbatch says."""
-    return bed.run("sbatch", "-p", partition, "-D", "/tmp", *options, user=user,
-                   stdin=script, **more)
-
-
-def submit(*options, **more):
-    """The JobId of a job that was taken."""
-    said = sbatch("--k8s-image=busybox:stable", *options, **more)
-    return int(said.split()[-1])
+from batch import (NS, SCRIPT, SCRIPTS, clear, end, files, job, pod_of, pods_of,
+                   sbatch, secret, submit, variables_of, wait_running, wait_state)
+from tap import case, check, equal, run, wait_for
 
 
 def refused(*options, **more):
@@ -42,60 +30,13 @@ def refused(*options, **more):
     return said
 
 
-def files():
-    return set(bed.inside("sh", "-c", f"ls {SCRIPTS} 2>/dev/null",
-                          check=False).split())
-
-
-def job(number):
-    return bed.jobs()[number]
-
-
-def wait_state(number, state):
-    return wait_for(f"job {number} to be {state}",
-                    lambda: state in job(number)["job_state"] and job(number))
-
-
-def pod_of(number):
-    for item in bed.pods(NS):
-        mark = item["metadata"].get("annotations", {}).get("slurmk8s/sbatch", "")
-        if mark.startswith(f"{number} "):
-            return item
-    return None
-
-
-def wait_running(number):
-    """The job's Pod, on its node."""
-    wait_for(f"job {number} to run", lambda: job(number)["job_state"] ==
-             ["RUNNING"])
-    return pod_of(number)
-
-
-def secret(pod):
-    try:
-        return bed.api("GET", f"/api/v1/namespaces/{NS}/secrets/"
-                       f"{pod['metadata']['name']}")
-    except bed.ApiError as error:
-        equal(error.status, 404, "status")
-        return None
-
-
-def end(pod, **how):
-    bed.play(pod["metadata"]["name"], NS, run="1ms", **how)
-
-
 def wait_nothing_left(pod):
     wait_for("the Secret to be gone", lambda: secret(pod) is None)
     wait_for("the script's file to be gone", lambda: not files())
 
 
 def before_each():
-    admission.apply()
-    bed.run("scancel", "--user=alice")
-    for item in bed.pods(NS):
-        bed.delete(item["metadata"]["name"], NS, grace=1)
-    bed.clean()
-    wait_for("all Pods to be gone", lambda: not bed.pods(NS))
+    clear("alice")
     wait_for("the scripts' files to be gone", lambda: not files(), 60)
 
 
@@ -197,12 +138,11 @@ def refusals():
             (["--k8s-image="], "must not be empty"),
             (["--k8s-image=a b"], "must be the name of an image"),
             (["--k8s-imagine=x"], "unrecognized option"),
-            ([image, "--array=1-2"], "--array"),
-            ([image, "-N", "2"], "--nodes"),
+            ([image, "-N", "2", "--no-kill"], "--no-kill"),
             ([image, "--gres=gpu:1"], "--gres"),
-            ([image, "-C", "k8s"], "--constraint"),
+            ([image, "-C", "[k8s]"], "--constraint"),
             ([image, "--requeue"], "--requeue"),
-            ([image, "--signal=USR1@60"], "--signal")):
+            ([image, "--signal=R:USR1@60"], "--signal")):
         said = refused(*options)
         check(words in said, f"{options}: {said}")
     said = refused(image, script="#!/bin/sh\n#" + "x" * 600000 + "\n")
@@ -241,7 +181,7 @@ def environment_names_nobody():
 
     alice = bed.inside("id", "-u", "alice").strip()
     equal(str(pod["spec"]["securityContext"]["runAsUser"]), alice, "runAsUser")
-    variables = base64.b64decode(secret(pod)["data"]["run"]).decode()
+    variables = variables_of(pod)
     for entry in (f"SLURM_JOB_UID={alice}", "SLURM_JOB_USER=alice"):
         check(f"'{entry}'" in variables, f"{entry} is not in {variables}")
     end(pod)
@@ -291,12 +231,6 @@ def agent_is_away():
     for number in numbers:
         end(wait_running(number))
         wait_state(number, "COMPLETED")
-
-
-def pods_of(number):
-    return [item for item in bed.pods(NS) if
-            item["metadata"].get("annotations", {}).get("slurmk8s/sbatch", "")
-            .startswith(f"{number} ")]
 
 
 @case
@@ -405,27 +339,13 @@ def without_its_script():
           job(number)["comment"])
 
 
-CONF = "/etc/slurm/k8s.conf"
 POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic"
 BIND_TIMEOUT = 10
 
 
-def write_conf(text):
-    size = bed.log_size("slurmk8sd")
-    bed.inside("sh", "-c", f"cat > {CONF}", stdin=text)
-    bed.ctl("kill", "--signal", "HUP", "slurmk8sd")
-    wait_for("the agent to read k8s.conf", lambda: "was read again"
-             in bed.log_since("slurmk8sd", size))
-
-
-@contextlib.contextmanager
 def quick_to_fail():
-    before = bed.inside("cat", CONF)
-    write_conf(f"{before}\nBindTimeout={BIND_TIMEOUT}\n")
-    try:
-        yield
-    finally:
-        write_conf(before)
+    return agent_conf.changed(
+        lambda text: f"{text}\nBindTimeout={BIND_TIMEOUT}\n")
 
 
 @contextlib.contextmanager
@@ -524,8 +444,7 @@ def users_make_no_such_pods():
 
 
 def on_real1(script):
-    if "real1" not in bed.run("sinfo", "-hN", "-o", "%N"):
-        raise Skip("this sandbox has no real node")
+    real_nodes.need_one()
     return submit(script=script, partition="real")
 
 
@@ -575,8 +494,7 @@ def no_such_image():
 def on_the_real_kubelet():
     """on the real kubelet the script runs as the user, with its environment,
     arguments, directory and exit code, and kubectl logs has its output"""
-    if "real1" not in bed.run("sinfo", "-hN", "-o", "%N"):
-        raise Skip("this sandbox has no real node")
+    real_nodes.need_one()
     script = ('#!/bin/sh\nid -u\nid -G\npwd\nprintf "%s|" "$SLURM_JOB_ID" '
               '"$SLURM_JOB_NODELIST" "$MINE"\necho\n'
               'grep -c . /slurmk8s/script > /dev/null && echo readable\n'
@@ -595,5 +513,6 @@ def on_the_real_kubelet():
     wait_nothing_left(pod)
 
 
+admission.apply()
 run(before_each=before_each, after_each=bed.nothing_left,
     after_failure=bed.last_words)

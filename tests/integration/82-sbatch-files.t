@@ -9,15 +9,15 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import admission
+import batch
+import batch_site
 import bed
-from tap import Skip, case, check, equal, run, wait_for
+import real_nodes
+from agent_conf import CONF, hup, read, write
+from batch import (IMAGE, NS, clear, end, job, logs, sbatch, submit, wait_state)
+from batch_site import SITE, TEMPLATE
+from tap import case, check, equal, run, wait_for
 
-NS = "slurm-jobs"
-CONF = "/etc/slurm/k8s.conf"
-TEMPLATE = "/etc/slurm/k8s-pod.json"
-SITE = "/srv/sbatch"  # on the sandbox's disk, which real1 has, too
-IMAGE = "--k8s-image=busybox:stable"
-SCRIPT = "#!/bin/sh\nexit 0\n"
 
 
 def template(**spec):
@@ -35,34 +35,14 @@ def template(**spec):
                 **spec}}
 
 
-def write(path, text):
-    bed.inside("sh", "-c", f"cat > {path}", stdin=text)
-
-
-def hup(words):
-    """The agent reads its files again, and says that."""
-    size = bed.log_size("slurmk8sd")
-    bed.ctl("kill", "--signal", "HUP", "slurmk8sd")
-    wait_for(f"the agent to say {words}",
-             lambda: words in bed.log_since("slurmk8sd", size))
-    return bed.log_since("slurmk8sd", size)
-
-
 @contextlib.contextmanager
 def site(*lines, body=None):
     """k8s.conf has the template and these lines for as long as that lasts."""
-    saved = bed.inside("cat", CONF)
-    write(TEMPLATE, json.dumps(body or template()))
-    write(CONF, "\n".join((saved, f"SbatchTemplate={TEMPLATE}", *lines)) + "\n")
-    try:
-        hup("read again")
-        wait_for("the nodes to have the template's feature",
-                 lambda: "k8s-sbatch" in bed.run("sinfo", "-h", "-o", "%f"))
-        yield
-    finally:
-        cancel_all()
-        write(CONF, saved)
-        hup("read again")
+    with batch_site.template(body or template(), *lines):
+        try:
+            yield
+        finally:
+            cancel_all()
 
 
 def cancel_all():
@@ -70,76 +50,25 @@ def cancel_all():
     bed.run("scancel", "--user=bob")
 
 
-def sbatch(*options, script=SCRIPT, user="alice", partition="kwok",
-           directory="/tmp", **more):
-    return bed.run("sbatch", "-p", partition, "-D", directory, *options,
-                   user=user, stdin=script, **more)
-
-
-def submit(*options, **more):
-    return int(sbatch(IMAGE, *options, **more).split()[-1])
-
-
-def job(number):
-    return bed.jobs()[number]
-
-
-def wait_state(number, state):
-    return wait_for(f"job {number} to be {state}",
-                    lambda: state in job(number)["job_state"] and job(number),
-                    60)
-
-
 def pod_of(number):
-    for namespace in (NS, "more-jobs"):
-        for item in bed.pods(namespace):
-            mark = item["metadata"].get("annotations", {}).get(
-                "slurmk8s/sbatch", "")
-            if mark.startswith(f"{number} "):
-                return item
-    return None
+    return batch.pod_of(number) or batch.pod_of(number, "more-jobs")
 
 
 def wait_running(number):
-    wait_for(f"job {number} to run",
-             lambda: job(number)["job_state"] == ["RUNNING"], 60)
+    batch.wait_running(number)
     return pod_of(number)
 
 
-def end(pod):
-    bed.play(pod["metadata"]["name"], pod["metadata"]["namespace"], run="1ms")
-
-
-def logs(number):
-    pod = pod_of(number)
-    return bed.run("kubectl", "logs", "-n", pod["metadata"]["namespace"],
-                   pod["metadata"]["name"])
-
-
-def real_node():
-    if "real1" not in bed.run("sinfo", "-hN", "-o", "%N"):
-        raise Skip("this sandbox has no real node")
-
-
 def before_each():
-    admission.apply()
-    cancel_all()
-    for namespace in (NS, "more-jobs"):
-        for item in bed.pods(namespace):
-            bed.delete(item["metadata"]["name"], namespace, grace=1)
-    bed.clean()
-    wait_for("all Pods to be gone",
-             lambda: not bed.pods(NS) and not bed.pods("more-jobs"))
-    bed.inside("sh", "-c",
-               f"rm -rf {SITE}; mkdir -m 755 {SITE}; for u in alice bob; do "
-               f"install -d -m 700 -o $u -g $(id -g $u) {SITE}/$u; done")
+    clear("alice", "bob", namespaces=(NS, "more-jobs"))
+    batch_site.directories(700, "alice", "bob")
 
 
 @case
 def mistakes():
     """a template with a mistake: the agent does not start with it; agent and
     slurmctld go on with what they had; the file and the field are named"""
-    saved = bed.inside("cat", CONF)
+    saved = read(CONF)
     end(wait_running(submit()))  # now slurmctld has read what there is
     size = bed.log_size("slurmctld")
     bad = template(hostNetwork=True)
@@ -162,7 +91,7 @@ def mistakes():
             wait_state(number, "COMPLETED")
     finally:
         write(CONF, saved)
-    hup("read again")
+    hup()
     number = submit()
     end(wait_running(number))
     wait_state(number, "COMPLETED")
@@ -178,7 +107,8 @@ def site_volumes():
             pod = wait_running(number)
             container = pod["spec"]["containers"][0]
             equal([m["mountPath"] for m in container["volumeMounts"]],
-                  mounts + ["/slurmk8s", "/slurmk8s-pipes"], "mounts")
+                  mounts + ["/slurmk8s", "/slurmk8s-pipes"]
+                  + (["/slurmk8s/bin"] if batch.srun_sum() else []), "mounts")
             equal(pod["metadata"]["annotations"]["example.com/site"],
                   "sandbox", "annotation")
             check("slurmk8s/choosable-volumes" not in
@@ -307,7 +237,7 @@ def file(path):
 def output_files():
     """the script's output is in the files that were asked for, its owner's, and
     in kubectl logs; names as sbatch has them"""
-    real_node()
+    real_nodes.need_one()
     mine = f"{SITE}/alice"
     with site():
         number = submit(
@@ -330,7 +260,7 @@ def output_files():
 def default_file_and_modes():
     """without --output the file is slurm-ID.out in the working directory; it is
     emptied, or added to with --open-mode=append"""
-    real_node()
+    real_nodes.need_one()
     mine = f"{SITE}/alice"
     with site():
         number = submit(partition="real", directory=mine,
@@ -351,7 +281,7 @@ def default_file_and_modes():
 def no_directory():
     """a working directory that the container does not have: the log says so, and
     has the output; a file that was asked for fails the job"""
-    real_node()
+    real_nodes.need_one()
     script = "#!/bin/sh\necho ran\n"
     with site():
         number = submit(partition="real", directory="/no/such", script=script)
@@ -372,7 +302,7 @@ def no_directory():
 def rights():
     """the user writes with his own rights: not into another's directory, not
     through a link, not as root; and has no privilege"""
-    real_node()
+    real_nodes.need_one()
     bed.inside("ln", "-s", f"{SITE}/bob/target", f"{SITE}/alice/link")
     with site():
         for path in (f"{SITE}/bob/x", f"{SITE}/alice/link", "/etc/x",
@@ -398,7 +328,7 @@ def rights():
 def signals():
     """scancel's SIGTERM reaches the script, whose last words are in the file; and
     a script without a handler ends at once"""
-    real_node()
+    real_nodes.need_one()
     mine = f"{SITE}/alice"
     with site():
         number = submit(
@@ -426,11 +356,11 @@ def signals():
 def dies_of_a_signal():
     """a script that dies of a signal, or cannot be run, has the exit code that
     the container has; what it leaves running does not keep the job"""
-    real_node()
+    real_nodes.need_one()
     mine = f"{SITE}/alice"
     with site():
         for script, code in (("#!/bin/sh\nkill -KILL $$\n", "137:0"),
-                             ("#!/no/such/shell\n", "127:0"),
+                             ("#!/no/such/shell\n", "2:0"),
                              ("#!/bin/sh\nsleep 600 &\nexit 4\n", "4:0")):
             number = submit(partition="real", directory=mine, script=script)
             wait_state(number, "FAILED")
@@ -440,7 +370,7 @@ def dies_of_a_signal():
 @case
 def claim():
     """a volume of the template may be a PersistentVolumeClaim"""
-    real_node()
+    real_nodes.need_one()
     admission.make("/api/v1/persistentvolumes", {
         "metadata": {"name": "sbatch-site"},
         "spec": {"capacity": {"storage": "1Gi"},
@@ -470,5 +400,6 @@ def claim():
             bed.api("DELETE", path)
 
 
+admission.apply()
 run(before_each=before_each, after_each=bed.nothing_left,
     after_failure=bed.last_words)

@@ -12,6 +12,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import bed
 import claims
+import devices
 import gangs
 import invariants
 import world
@@ -341,7 +342,136 @@ def claims_left():
             bed.delete("elsewhere")
             bed.wait_gone("elsewhere")
         finally:
-            claims.clean()
+            bed.delete_claims()
+
+
+@case
+def too_much_shared():
+    """share-over: claims have more of a device in shares than it has"""
+    with agent_stopped():
+        try:
+            devices.publish("kn1", [
+                {"name": "s0", "allowMultipleAllocations": True,
+                 "capacity": {"memory": {"value": "8Gi"}}}])
+            for name in ("one", "two"):
+                allocation = claims.allocation("kn1", "s0")
+                allocation["devices"]["results"][0].update(
+                    shareID="8f4474d0-b89b-4660-ae22-ba4ddc3c74ff",
+                    consumedCapacity={"memory": "5Gi"})
+                claims.put_status(claims.claim(name),
+                                  {"allocation": allocation})
+            sees("share-over", f"kn1/s0: claims have {10 * 2 ** 30} memory of "
+                 f"{8 * 2 ** 30}", also=("claim-left",))
+            claims.drop("two")
+            sees("claim-left", "test/one", "nobody uses it")
+        finally:
+            devices.withdraw()
+            bed.delete_claims()
+
+
+@case
+def too_many_cpus():
+    """cpus-short: its claims give a Pod more CPUs than its job has, one by one, in
+    shares, or with the other Pods of the job"""
+    running("two", cpu="2")
+    now = world.read()
+    (pod,) = [p for p in now.pods if p["metadata"]["name"] == "two"]
+    pod["spec"]["resourceClaims"] = [
+        {"name": name, "resourceClaimName": name} for name in ("a", "b")]
+
+    def claim(name, *results):
+        return {"metadata": {"namespace": bed.NAMESPACE, "name": name},
+                "spec": {"devices": {"requests": [
+                    {"name": "cpu", "exactly": {"deviceClassName": "cpu.test"}},
+                    {"name": "any", "firstAvailable": [
+                        {"name": "one", "deviceClassName": "cpu.test"},
+                        {"name": "gpu", "deviceClassName": "gpu.test"}]}]}},
+                "status": {"reservedFor": [{"uid": pod["metadata"]["uid"]}],
+                           "allocation": {"devices": {"results": [
+                               {"driver": "d", "pool": "kn1", **result}
+                               for result in results]}}}}
+
+    def wrong(*made):
+        conf = now.conf | {"DeviceGres": "gpu.test:gpu:a, cpu.test:cpu",
+                           "DeviceCapacity": "d/cores:cpu"}
+        return by_rule(invariants.violations(dataclasses.replace(
+            now, claims=list(made), conf=conf))).get("cpus-short", [])
+
+    one = {"request": "cpu", "device": "c0"}
+    other = {"request": "any/one", "device": "c1"}
+    gpu = {"request": "any/gpu", "device": "g0"}
+    share = {"request": "cpu", "device": "all", "shareID": "x",
+             "consumedCapacity": {"cores": "1500m"}}
+    equal(wrong(claim("a", one, other, gpu), claim("b", gpu)), [], "two of two")
+    equal(wrong(claim("a", share)), [], "a share of two")
+    for made in ([claim("a", one, other), claim("b", one)],
+                 [claim("a", one, other, {**one, "device": "c2"})],
+                 [claim("a", one), claim("b", share)]):
+        found = wrong(*made)
+        check(found and "the claims of the Pod (or its gang) 3" in found[0],
+              f"three of two: {found}")
+
+
+@case
+def behind_a_tier():
+    """not-covered, label, double-bind: the job of a Pod that lives waits; but it may
+    where it adopts the Pod, a job of a higher PriorityTier waits for the node, and
+    another partition would mean more than a name"""
+    running("one")
+    now = world.read()
+    (pod,) = [p for p in now.pods if p["metadata"]["name"] == "one"]
+    node = pod["spec"]["nodeName"]
+    (job,) = [j for j in now.jobs if j.uid == pod["metadata"]["uid"]]
+    waits = dict(states={"PENDING"}, nodes={}, reason="Resources")
+    first = dataclasses.replace(job, **waits, id=0, uid="", priority=1,
+                                partitions="high", external=False)
+    rules = {"not-covered", "label", "double-bind"}
+
+    def wrong(before=first, **changed):
+        adopts = waits | {"features": f"k8s&k8s-node-{node}", "sluid": "new",
+                          "priority": 0xfffffffd, "partitions": "low"} | changed
+        others = [j for j in now.jobs if j is not job]
+        return rules & set(by_rule(invariants.violations(dataclasses.replace(
+            now, jobs=[*others, dataclasses.replace(job, **adopts), before]))))
+
+    equal(wrong(), set(), "of a partition that is preempted")
+    equal(wrong(partitions="kwok"), rules, "of one that is not")
+    equal(wrong(partitions="high"), rules, "of the highest")
+    equal(wrong(features="k8s"), rules, "that adopts nothing")
+    equal(wrong(priority=5), rules, "that is not first")
+    equal(wrong(reason="PartitionDown"), rules, "that waits for something else")
+    equal(wrong(dataclasses.replace(first, priority=0)), rules,
+          "behind one that is held")
+    equal(wrong(dataclasses.replace(first, partitions="requeue")), rules,
+          "behind one of its own tier")
+
+
+@case
+def finalizer_alone():
+    """claim-left: a claim without devices has the finalizer; but a user's may,
+    where a kube-apiserver has died since it was made"""
+    now = world.read()
+
+    def wrong(claim, **changed):
+        return by_rule(invariants.violations(dataclasses.replace(
+            now, claims=[claim], **changed))).get("claim-left", [])
+
+    def claim(**meta):
+        return {"metadata": {
+            "namespace": bed.NAMESPACE, "name": "c",
+            "creationTimestamp": "2026-01-01T00:00:00Z",
+            "finalizers": ["resource.kubernetes.io/delete-protection"]} | meta}
+
+    since = world.server_since()
+    check(since > 0, "no time of kube-apiserver's start")
+    equal(wrong(claim(), server_since=since), [], "a user's, older than it")
+    check(wrong(claim(creationTimestamp="2999-01-01T00:00:00Z"),
+                server_since=since), "younger than it")
+    check(wrong(claim()), "not asked")
+    check(wrong(claim(ownerReferences=[{"uid": "u", "controller": True}]),
+                server_since=since), "a Pod's own")
+    check(wrong(claim() | {"status": {"allocation": {"devices": {}}}},
+                server_since=since), "with devices")
 
 
 @case

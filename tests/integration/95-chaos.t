@@ -11,6 +11,8 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import bed
 import chaos
+import chaos_devices
+import chaos_parts
 import chaos_plan
 import chaos_watch
 from tap import case, check, equal, run
@@ -69,6 +71,54 @@ def observer_sees():
     watch.changed(pod("e", cpu="0"))
     watch.listed([])
     hears("Pod e: it was removed, and nobody did that (known: own end)")
+
+
+@case
+def claims_seen():
+    """the watch sees a CPU in two claims, shares of a device beyond what it has, and
+    Pods with more of a device plugin than there is"""
+    said = []
+    watch = chaos_devices.ClaimObserver(said.append, chaos_parts.LIMITS)
+
+    def claim(name, *results):
+        return {"metadata": {"name": name, "uid": name}, "status": {
+            "allocation": {"devices": {"results": [
+                {"pool": "kn1", **result} for result in results]}}}}
+
+    def share(device, memory):
+        return {"driver": chaos_parts.DRIVER, "device": device, "shareID": "x",
+                "consumedCapacity": {"memory": memory}}
+
+    def hears(words):
+        equal(len(said), 1, f"what is said of {words}: {said}")
+        check(words in said.pop(), words)
+
+    cpu = {"driver": "dra.cpu", "device": "cpudev003"}
+    watch.changed(claim("a", cpu, share("s0", "30Gi")))
+    watch.changed(claim("a", cpu, share("s0", "30Gi")))  # the same again
+    watch.changed(claim("b", share("s0", "10Gi"), share("s1", "40Gi")))
+    equal(said, [], "what fits")
+    watch.changed(claim("c", cpu))
+    hears("ResourceClaim c: kn1/cpudev003 is in a, too")
+    watch.changed(claim("c", share("s0", "1Gi")))
+    hears("ResourceClaim c: of kn1/s0 claims have more than")
+    watch.deleted(claim("a"))
+    watch.changed(claim("c", share("s0", "30Gi")))
+    equal(said, [], "what fits again")
+    watch.listed([claim("d", share("s1", "39Gi"), share("s1", "2Gi"))])
+    hears("ResourceClaim d: of kn1/s1 claims have more than")
+
+    pods = chaos_watch.Observer(
+        {"kn1": {"cpu": 4, "memory": 2 ** 30,
+                 chaos_parts.NIC: chaos_plan.NICS_OF_NODE}},
+        collections.defaultdict(set), said.append)
+    for name, count in (("x", chaos_plan.NICS_OF_NODE), ("y", 1)):
+        equal(said, [], "what a device plugin has")
+        body = bed.pod(name, cpu="1", nodeName="kn1")
+        chaos_devices.ask(body, count, chaos_parts.NIC)
+        body["metadata"]["uid"] = name
+        pods.changed(body | {"status": {"phase": "Running"}})
+    hears(f"live Pods then ask for 7 {chaos_parts.NIC} of 6")
 
 
 @case

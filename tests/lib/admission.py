@@ -2,6 +2,7 @@
 """Trying things at the API server in somebody else's name: as the agent, or as
 a user with edit rights in one namespace. A trial is a dry run: the API server
 does all that it does, admission above all, and stores nothing."""
+import contextlib
 import os
 import urllib.parse
 
@@ -70,6 +71,25 @@ def editor(in_namespace, name="editor"):
           "subjects": [{"kind": "ServiceAccount", "name": name,
                         "namespace": in_namespace}]})
     return token(in_namespace, name)
+
+
+@contextlib.contextmanager
+def without_binding(name):
+    """The agent is started without this ClusterRoleBinding, and anew with it when the
+    block ends."""
+    path = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+    found = bed.api("GET", f"{path}/{name}")
+    body = {key: found[key] for key in ("metadata", "roleRef", "subjects")}
+    body["metadata"] = {"name": name}
+    bed.api("DELETE", f"{path}/{name}")
+    try:
+        bed.ctl("kill", "slurmk8sd")
+        bed.ctl("start", "slurmk8sd")
+        yield
+    finally:
+        bed.api("POST", path, body)
+        bed.ctl("kill", "slurmk8sd")
+        bed.ctl("start", "slurmk8sd")
 
 
 def forget_namespace(name):

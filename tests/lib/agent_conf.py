@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The sandbox's k8s.conf with other contents, for as long as a program runs."""
+"""The sandbox's k8s.conf with other contents, for as long as a program or a block
+runs."""
 import atexit
+import contextlib
 import signal
 import sys
 
 import bed
-from tap import check
+from tap import check, wait_for
 
 CONF = "/etc/slurm/k8s.conf"
 TOKEN = "/etc/slurm/k8s/token"
@@ -37,3 +39,26 @@ def edit(change, at_end=lambda: None):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # atexit has its turn
     write(CONF, after)
     bed.ctl("start", "slurmk8sd")
+
+
+def hup(words="was read again"):
+    """The agent reads its files again, and says that. All that it says then."""
+    size = bed.log_size("slurmk8sd")
+    bed.ctl("kill", "--signal", "HUP", "slurmk8sd")
+    wait_for(f"the agent to say {words}",
+             lambda: words in bed.log_since("slurmk8sd", size))
+    return bed.log_since("slurmk8sd", size)
+
+
+@contextlib.contextmanager
+def changed(change):
+    """For as long as the block lasts the agent has change(text of k8s.conf) of
+    what it reads again."""
+    before = read(CONF)
+    write(CONF, change(before))
+    try:
+        hup()
+        yield
+    finally:
+        write(CONF, before)
+        hup()

@@ -152,6 +152,17 @@ def get(name, namespace=NAMESPACE):
         raise
 
 
+def node_of(name):
+    """The Node that the Pod is bound to, or None."""
+    return (get(name) or {}).get("spec", {}).get("nodeName")
+
+
+def land(name, seconds=40):
+    """The Node, once the Pod has one."""
+    return wait_for(f"Pod {name} to have a node", lambda: node_of(name),
+                    seconds)
+
+
 def delete(name, namespace=NAMESPACE, grace=None):
     """grace: seconds, or None for the Pod's own."""
     options = {} if grace is None else {"gracePeriodSeconds": grace}
@@ -326,7 +337,7 @@ def log_since(name, size):
 
 
 def clean(seconds=60):
-    """No Pod, no job: every case begins with an empty sandbox."""
+    """No Pod, no claim, no job: every case begins with an empty sandbox."""
     try:
         api("POST", "/api/v1/namespaces",
             {"metadata": {"name": NAMESPACE}})
@@ -338,6 +349,7 @@ def clean(seconds=60):
     delete_workloads()
     asked = set()
     wait_for("all Pods to be gone", lambda: delete_pods(asked), seconds)
+    delete_claims()
     wait_for("all jobs to end", lambda: not run("squeue", "-h").strip(), seconds)
 
 
@@ -361,6 +373,20 @@ def delete_workloads():
             except ApiError as error:
                 if error.status != 404:
                     raise
+
+
+def delete_claims():
+    """Those of Pods go by themselves once these are gone."""
+    path = f"/apis/resource.k8s.io/v1/namespaces/{NAMESPACE}/"
+    for kind in ("resourceclaimtemplates", "resourceclaims"):
+        for item in api("GET", path + kind)["items"]:
+            try:
+                api("DELETE", f"{path}{kind}/{item['metadata']['name']}", {})
+            except ApiError as error:
+                if error.status != 404:
+                    raise
+    wait_for("all claims to be gone",
+             lambda: not api("GET", path + "resourceclaims")["items"])
 
 
 def delete_pods(asked):
@@ -435,7 +461,39 @@ def allocated_cpus(name):
                if node["name"] == name)
 
 
+def _pod_words():
+    """What waits, or lives, and what is said of it."""
+    for pod in pods():
+        meta, status = pod["metadata"], pod.get("status", {})
+        said = [c.get("message", "") for c in status.get("conditions", [])
+                if c["type"] == "PodScheduled" and c["status"] != "True"]
+        yield " ".join([meta["name"], status.get("phase", ""),
+                        pod["spec"].get("nodeName", "-"), *said])
+
+
+def _node_words():
+    """Each once: sinfo has a line for each of its partitions."""
+    lines = run("sinfo", "--Node", "--noheader", "--format", "%N %T %C %E %f")
+    return "\n".join(dict.fromkeys(lines.splitlines()))
+
+
+# Which Pods and jobs there are, and which nodes: first, since who prints it may
+# cut it short.
+_LAST_QUESTIONS = {
+    "Pods": lambda: "\n".join(_pod_words()),
+    "squeue": lambda: run("squeue", "--all", "--noheader", "--format",
+                          "%i %T %r prio=%Q %N %f %k"),
+    "sinfo": _node_words,
+}
+
+
 def last_words():
-    """For a failed case: what the daemons said."""
-    return "\n".join(f"== {name}\n{log(name, 25)}"
-                     for name in ("slurmk8sd", "slurmctld"))
+    """For a failed case: what there is, and what the daemons said."""
+    words = []
+    for name, ask in _LAST_QUESTIONS.items():
+        try:
+            words.append(f"== {name}\n{ask().rstrip()}")
+        except Exception as error:  # a case may have stopped who answers
+            words.append(f"== {name}\nno answer: {error}")
+    return "\n".join(words + [f"== {name}\n{log(name, 25)}"
+                              for name in ("slurmk8sd", "slurmctld")])

@@ -10,6 +10,7 @@ import time
 
 import bed
 import chaos_devices
+import chaos_parts
 import chaos_plan
 import chaos_watch
 import end_states
@@ -17,6 +18,7 @@ import invariants
 from chaos_devices import ChaosDevices
 from chaos_gangs import ChaosGangs
 from chaos_hybrid import ChaosHybrid
+from chaos_parts import ChaosParts
 from chaos_watch import DEADLINE, DELETED, OWN, SLURM
 from tap import wait_for
 
@@ -50,12 +52,13 @@ class Chaos:
     """One run. violations: (number of the operation, words)."""
 
     def __init__(self, seed, say, without=(), everything=False, mixed=False,
-                 gangs=False, devices=False):
+                 gangs=False, devices=False, parts=False):
         self.seed, self.say, self.mixed = seed, say, mixed
         self.with_gangs, self.with_devices = gangs, devices
         if devices:
-            chaos_devices.turn_on()
+            (chaos_parts if parts else chaos_devices).turn_on()
         self.devices = ChaosDevices(self) if devices else None
+        self.parts = ChaosParts(self) if parts else None
         self.gangs = ChaosGangs(self)
         self.hybrid = ChaosHybrid(self) if mixed else None
         self.off = {} if everything else OFF | (OFF_MIXED if mixed else {})
@@ -77,7 +80,8 @@ class Chaos:
         began = time.monotonic()
         for op in itertools.islice(
                 chaos_plan.plan(self.seed, self.without, self.mixed,
-                                self.with_gangs, self.with_devices), count):
+                                self.with_gangs, self.with_devices,
+                                bool(self.parts)), count):
             self.number = op.number
             self.counts[op.kind] += 1
             self.say(str(op))
@@ -121,7 +125,8 @@ class Chaos:
         try:
             next(filter(None, (
                 getattr(part, name, None) for part in
-                (self, self.gangs, self.hybrid, self.devices))))(op)
+                (self, self.gangs, self.hybrid, self.devices,
+                 self.parts))))(op)
             if self.hybrid:
                 self.hybrid.look(op)
         except (bed.ApiError, AssertionError, OSError,
@@ -137,9 +142,10 @@ class Chaos:
     def _do_apply(self, op, scheduler="slurm"):
         self.apply_pod(op, scheduler)
 
-    def apply_pod(self, op, scheduler="slurm", labels=None, sizes=(), more=None):
+    def apply_pod(self, op, scheduler="slurm", labels=None, sizes=(), more=None,
+                  edit=None):
         """labels and annotations (sizes) of a gang beside what op says; more: of
-        the spec."""
+        the spec; edit(body) changes the Pod before it is made."""
         asked = op.words
         causes = self.causes[op.pod]
         if asked.get("run"):
@@ -167,6 +173,8 @@ class Chaos:
         body["metadata"]["labels"] = labels or {}
         if asked.get("extended"):
             chaos_devices.ask(body, asked["extended"])
+        if edit:
+            edit(body)
         bed.create(body)
 
     _do_apply_too_big = _do_apply
@@ -373,7 +381,7 @@ class Chaos:
         for line in set(held):
             if "JobHeld" in line:
                 bed.run("scontrol", "release", line.split()[0], check=False)
-        for part in filter(None, (self.hybrid, self.devices)):
+        for part in filter(None, (self.hybrid, self.devices, self.parts)):
             part.undo()
         self._write_conf(self.conf)
         bed.ctl("kill", "--signal", "HUP", "slurmk8sd")

@@ -11,6 +11,7 @@ import claims
 import devices
 import gangs
 from chaos_plan import DEVICES_OF_NODE, NODES
+from pod_requests import quantity
 from tap import wait_for
 
 NAMESPACE = "chaos"
@@ -25,10 +26,15 @@ NAMES = [f"a{i}" for i in range(HALF)] + \
     [f"h{i}" for i in range(HALF, DEVICES_OF_NODE)]
 
 
-def turn_on():
-    """The agent counts the devices until this program ends."""
-    agent_conf.edit(lambda text: text + f"DeviceGres={','.join(GRES)}\n"
-                    "ResizeDelay=2\nNodeInterval=1\n", _drop_all)
+def turn_on(gres=(), more="", drop_more=lambda: None):
+    """The agent counts the devices until this program ends; gres, more: what else
+    its k8s.conf says."""
+    def drop_all():
+        _drop_all()
+        drop_more()
+
+    agent_conf.edit(lambda text: text + f"DeviceGres={','.join(GRES + gres)}\n"
+                    f"{more}ResizeDelay=2\nNodeInterval=1\n", drop_all)
 
 
 def _drop_all():
@@ -37,11 +43,11 @@ def _drop_all():
         devices.drop("deviceclasses", name)
 
 
-def ask(body, count):
-    """The Pod asks for so many of RESOURCE."""
+def ask(body, count, resource=RESOURCE):
+    """The Pod asks for so many of the resource."""
     asks = body["spec"]["containers"][0]["resources"]
-    asks["limits"] = {RESOURCE: str(count)}
-    asks["requests"][RESOURCE] = str(count)
+    asks["limits"] = {resource: str(count)}
+    asks["requests"][resource] = str(count)
 
 
 class Driver:
@@ -75,11 +81,14 @@ class Driver:
 
 class ClaimObserver:
     """Takes the claims of one namespace in the API server's own order; no device
-    is ever in two of them."""
+    is ever in two of them, and no more of one than it has where these have shares
+    of it. limits: {driver: {capacity: Decimal}} of each of its devices."""
 
-    def __init__(self, report):
+    def __init__(self, report, limits=None):
         self.report = report
+        self.limits = limits or {}
         self.holders = {}  # device: claim's uid
+        self.shares = {}   # claim's uid: [(driver, device, capacity, amount)]
         self.names = {}
 
     def changed(self, claim):
@@ -88,18 +97,38 @@ class ClaimObserver:
         self.names[uid] = name
         for result in claims.results(claim):
             device = f"{result['pool']}/{result['device']}"
+            if result.get("shareID"):
+                self._take_share(uid, device, result)
+                continue
             other = self.holders.setdefault(device, uid)
             if other != uid:
                 self.report(f"ResourceClaim {name}: {device} is in "
                             f"{self.names[other]}, too")
 
+    def _take_share(self, uid, device, result):
+        self.shares.setdefault(uid, []).extend(
+            (result["driver"], device, capacity, quantity(amount))
+            for capacity, amount in result["consumedCapacity"].items())
+        for capacity, most in self.limits.get(result["driver"], {}).items():
+            has = {self.names[one]: sum(
+                amount for *what, amount in shares
+                if what == [result["driver"], device, capacity])
+                for one, shares in self.shares.items()}
+            if sum(has.values()) > most:
+                self.report(f"ResourceClaim {self.names[uid]}: of {device} "
+                            f"claims have more than {most} {capacity}: " +
+                            " ".join(f"{one}={amount}" for one, amount
+                                     in has.items() if amount))
+
     def deleted(self, claim):
         uid = claim["metadata"]["uid"]
         self.holders = {d: u for d, u in self.holders.items() if u != uid}
+        self.shares.pop(uid, None)
 
     def listed(self, known):
         """After a gap."""
         self.holders.clear()
+        self.shares.clear()
         for claim in known:
             self.changed(claim)
 
@@ -120,17 +149,23 @@ class ChaosDevices:
             devices.device_class(name, cel, **offers)
         for driver in self.drivers.values():
             driver.publish()
+        parts = self.chaos.parts
+        if parts:
+            parts.prepare()
         wait_for("the Nodes to have their devices", self._is_counted, 120)
         watch = chaos_watch.Watch(
             f"{PATH}/resourceclaims",
-            ClaimObserver(self.chaos.report))
+            ClaimObserver(self.chaos.report, parts.limits if parts else None))
         watch.start()
         wait_for("the watch of claims", watch.connected.is_set)
         return watch
 
     def _is_counted(self):
-        wanted = f"gpu:a100:{HALF},gpu:h100:{DEVICES_OF_NODE - HALF}"
-        return all(devices.gres(node) == wanted for node in self.drivers)
+        parts = self.chaos.parts
+        wanted = f"gpu:a100:{HALF},gpu:h100:{DEVICES_OF_NODE - HALF}" + \
+            ("," + parts.counted if parts else "")
+        return all(devices.gres(node) == wanted for node in self.drivers) and \
+            (not parts or parts.is_counted())
 
     # ---- Pods
 
@@ -158,6 +193,10 @@ class ChaosDevices:
         if op.words.get("devices"):
             self._make_template(op)
             more = claims.with_template(op.pod)
+        self.make_gang(op, more=more)
+
+    def make_gang(self, op, **options):
+        """options: of apply_pod(), for each of the Pods."""
         count = op.words["count"]
         members = self.chaos.gangs.members[op.pod] = []
         for i in range(count):
@@ -165,7 +204,7 @@ class ChaosDevices:
             one.pod = f"{op.pod}-{i}"
             members.append(one.pod)
             self.chaos.apply_pod(one, labels={gangs.GANG_LABEL: op.pod},
-                                 sizes=[(gangs.SIZE, count)], more=more)
+                                 sizes=[(gangs.SIZE, count)], **options)
 
     def _do_apply_shared(self, op):
         """Several Pods with one claim."""

@@ -68,6 +68,32 @@ DEVICE_UNDO = {"driver-gone": "driver-back", "device-lost": "device-found",
                "device-tainted": "device-untainted"}
 DEVICE_PLACES = {"kwok": 8, "high": 2, "low": 3, "requeue": 3}
 ENDLESS_DEVICES = 40  # of Pods that run on, at most: some wait
+# In a run with parts of devices: Pods with shares of devices, CPU devices and
+# resources of device plugins, several of them and GPUs in one Pod now and then; and
+# what becomes of all that on a Node.
+PARTS = {"apply-parts": 26, "apply-gang-parts": 5, "apply-shared-parts": 3,
+         "parts-gone": 0.8, "parts-fewer": 0.8, "parts-republish": 1}
+APPLY_PARTS = {kind for kind in PARTS if kind.startswith("apply")}
+PARTS_UNDO = {"parts-gone": "parts-back", "parts-fewer": "parts-back"}
+PART_KINDS = ("share", "cores", "nics")
+PART_MIXES = ((("share",), 6), (("cores",), 6), (("nics",), 5),
+              (("share", "cores"), 2), (("share", "nics"), 1),
+              (("devices", "share"), 1), (("devices", "cores"), 1),
+              (("devices", "share", "cores", "nics"), 2))
+SHARED_DEVICES = 2    # of a Node
+SHARED_MEMORY = 40    # Gi of each of them
+NICS_OF_NODE = 6      # that its device plugin has
+CPUS_OF_NODE = SLOTS // NODES
+PART_SIZES = {  # with their weights; at most what one Node has
+    "share": ((1, 3), (5, 4), (10, 4), (20, 4), (30, 2), (SHARED_MEMORY, 1)),
+    "cores": ((1, 4), (2, 5), (3, 2), (4, 3), (8, 2), (CPUS_OF_NODE, 0.5)),
+    "nics": ((1, 5), (2, 4), (3, 2), (NICS_OF_NODE, 1)),
+    "devices": ((1, 3), (2, 1))}
+# What a Node has of each: Pods that run on have at most ENDLESS_PARTS times
+# that, so that some wait.
+PART_ROOM = {"share": SHARED_DEVICES * SHARED_MEMORY, "cores": CPUS_OF_NODE,
+             "nics": NICS_OF_NODE, "devices": DEVICES_OF_NODE}
+ENDLESS_PARTS = 5
 PREEMPTED = {"khlow", "low", "requeue"}
 PLACES = {"kwok": 8, "khybrid": 6, "khlow": 4}  # partition: share of the Pods
 SHARED = ("khybrid", "khlow")  # of the node that jobs and Pods share; the first
@@ -82,31 +108,37 @@ ASKS_KUBERNETES = {"apply", "apply-too-big", "apply-other", "delete", "cordon",
                    "apply-gang", "gang-member-delete",
                    "uncordon", "node-not-ready", "node-ready", "node-delete",
                    "node-make", *APPLY_DEVICES, "republish",
-                   *DEVICE_UNDO, *DEVICE_UNDO.values()}
+                   *DEVICE_UNDO, *DEVICE_UNDO.values(), *APPLY_PARTS,
+                   "parts-republish", *PARTS_UNDO, *PARTS_UNDO.values()}
 OF_THE_AGENT = {"agent-kill", "agent-stop", "agent-restart", "reload",
                 "socket-remove"}
 
 
-def plan(seed, without=(), mixed=False, gangs=False, devices=False):
+def plan(seed, without=(), mixed=False, gangs=False, devices=False,
+         parts=False):
     """Operations without end. without: kinds that are left out; to leave one
-    out, to mix, to have gangs or devices gives other operations."""
-    return Planner(seed, without, mixed, gangs, devices).operations()
+    out, to mix, to have gangs, devices or parts of them gives other
+    operations."""
+    return Planner(seed, without, mixed, gangs, devices, parts).operations()
 
 
 class Planner:
-    def __init__(self, seed, without, mixed, gangs=False, devices=False):
+    def __init__(self, seed, without, mixed, gangs=False, devices=False,
+                 parts=False):
         self.random = random.Random(seed)
         self.mixed = mixed
         self.weights = {k: w for k, w in
                         (WEIGHTS | (MIXED if mixed else {}) |
                          (GANGS if gangs else {}) |
-                         (DEVICES if devices else {})).items()
+                         (DEVICES if devices else {}) |
+                         (PARTS if parts else {})).items()
                         if k not in without}
         self.gangs = {}      # name: number of Pods
         self.devices = {}    # name: number, of Pods that run on
+        self.parts = {}      # name: of a Node's room, in Pods that run on
         self.odd = set()     # nodes to whose devices something is done
         self.undo_of = UNDO | (MIXED_UNDO if mixed else {}) | \
-            (DEVICE_UNDO if devices else {})
+            (DEVICE_UNDO if devices else {}) | (PARTS_UNDO if parts else {})
         self.jobs = {}       # name: CPUs, of ordinary ones that run on
         self.short_jobs = []
         self.shared = []     # Pods where jobs are too
@@ -130,7 +162,7 @@ class Planner:
         """Everything is undone by whoever carries it out."""
         for known in (self.pods, self.short, self.held, self.nodes, self.down,
                       self.undo, self.jobs, self.short_jobs, self.shared,
-                      self.gangs, self.devices, self.odd):
+                      self.gangs, self.devices, self.parts, self.odd):
             known.clear()
         return Op(number, "settle")
 
@@ -140,7 +172,8 @@ class Planner:
             if due <= number and self._possible(kind):
                 self.undo.remove(entry)
                 self.held.discard(pod)
-                (self.odd if kind in DEVICE_UNDO.values() else
+                (self.odd if kind in (*DEVICE_UNDO.values(),
+                                      *PARTS_UNDO.values()) else
                  self.nodes).discard(node)
                 self.down.discard(kind.split("-")[0])
                 return Op(number, kind, pod, node)
@@ -161,7 +194,7 @@ class Planner:
             return 2, 15
         return (3, 40) if kind in ("cordon", "drain", "hold", "node-down",
                                    "node-not-ready", "node-delete",
-                                   *DEVICE_UNDO) else (1, 25)
+                                   *DEVICE_UNDO, *PARTS_UNDO) else (1, 25)
 
     def _possible(self, kind):
         up = self.down.isdisjoint
@@ -174,7 +207,10 @@ class Planner:
         if kind in APPLY_DEVICES and \
                 sum(self.devices.values()) >= ENDLESS_DEVICES:
             return False
-        if kind in DEVICE_UNDO:
+        if kind in APPLY_PARTS and \
+                sum(self.parts.values()) >= ENDLESS_PARTS:
+            return False
+        if kind in DEVICE_UNDO or kind in PARTS_UNDO:
             return len(self.odd) < NODES - 1
         if kind.startswith("apply"):
             return sum(self.pods.values()) < ENDLESS
@@ -311,10 +347,14 @@ class Planner:
             self.devices[op.pod] = count * each
         return op
 
-    def _some_device(self, op):
+    def _odd_node(self, op):
         names = [f"kn{i + 1}" for i in range(NODES)]
         op.node = self.random.choice([n for n in names if n not in self.odd])
         self.odd.add(op.node)
+        return op
+
+    def _some_device(self, op):
+        op = self._odd_node(op)
         if op.kind != "driver-gone":
             index = self.random.randrange(DEVICES_OF_NODE)
             model = "a" if index < DEVICES_OF_NODE // 2 else "h"
@@ -331,6 +371,85 @@ class Planner:
         self.random.shuffle(order)
         op.words = {"order": ",".join(order),
                     "slices": self.random.choice((1, 1, 2, 3))}
+        return op
+
+    # ---- Parts of devices
+
+    def _apply_parts(self, op):
+        pick = self.random.choices
+        op = self._apply(op)
+        mixes, weights = zip(*PART_MIXES)
+        mix = pick(mixes, weights)[0]
+        for kind in mix:
+            sizes, likely = zip(*PART_SIZES[kind])
+            op.words[kind] = pick(sizes, likely)[0]
+        claimed = len(set(mix) - {"nics"})
+        op.words |= {
+            "cpu": pick(("500m", "1", "2"), (2, 4, 1))[0], "memory": "16Mi",
+            "shares": 2 if "share" in mix and pick((0, 1), (6, 1))[0] else None,
+            "one_numa": 1 if "cores" in mix and pick((0, 1), (2, 1))[0] and
+            op.words["cores"] <= CPUS_OF_NODE // 2 else None,
+            "one_claim": 1 if claimed > 1 and pick((0, 1))[0] else None,
+            "uses": 1 if claimed and pick((0, 1))[0] else None,
+            "partition": pick(list(DEVICE_PLACES),
+                              list(DEVICE_PLACES.values()))[0]}
+        self._note_parts(op, op.pod)
+        return op
+
+    def _note_parts(self, op, name, pods=1):
+        """What of a Node's room so many Pods have, if they run on."""
+        if name not in self.pods:
+            return
+        words = op.words
+        has = {kind: words.get(kind) or 0 for kind in PART_ROOM}
+        has["share"] *= words["shares"] or 1
+        self.pods[name] = pods * max(1, has["cores"])
+        self.parts[name] = pods * max(has[kind] / PART_ROOM[kind]
+                                      for kind in has)
+
+    def _apply_gang_parts(self, op):
+        """It fits when all is free."""
+        op = self._apply_parts(op)
+        op.words["count"] = count = self.random.choice((2, 2, 3, 4))
+        for kind, room in PART_ROOM.items():
+            if op.words.get(kind):
+                op.words[kind] = min(op.words[kind], room // 2)
+        self._note_parts(op, op.pod, count)
+        return op
+
+    def _apply_shared_parts(self, op):
+        """Several Pods with one claim."""
+        op = self._apply_parts(op)
+        if op.words.pop("nics", None) and not any(
+                kind in op.words for kind in PART_ROOM):
+            op.words["share"] = 5
+        op.words |= {"count": self.random.choice((2, 2, 3)), "one_claim": 1}
+        known = op.pod in self.pods
+        self._note_parts(op, op.pod)
+        cores, room = self.pods.get(op.pod), self.parts.get(op.pod)
+        self._forget(op.pod)
+        for i in range(op.words["count"]):
+            name = f"{op.pod}-{i}"
+            if known:
+                self.pods[name] = cores if i == 0 else 1
+                self.parts[name] = room if i == 0 else 0
+            else:
+                self.short.append(name)
+        return op
+
+    def _parts_gone(self, op):
+        """What some driver has on a Node."""
+        op = self._odd_node(op)
+        op.words = {"kind": self.random.choice(PART_KINDS)}
+        return op
+
+    def _parts_fewer(self, op):
+        """One of a Node's shared devices, CPUs of one NUMA node, some nics."""
+        return self._parts_gone(op)
+
+    def _parts_republish(self, op):
+        op.node = f"kn{self.random.randrange(NODES) + 1}"
+        op.words = {"slices": self.random.choice((1, 2, 3))}
         return op
 
     def _apply_too_big(self, op):
@@ -370,6 +489,7 @@ class Planner:
         self.pods.pop(pod, None)
         self.gangs.pop(pod, None)
         self.devices.pop(pod, None)
+        self.parts.pop(pod, None)
         if pod in self.short:
             self.short.remove(pod)
 

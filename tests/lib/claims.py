@@ -143,15 +143,3 @@ def with_template(name, entry="gpu"):
 def drop(name):
     bed.api("DELETE", path("resourceclaims", name), {})
     wait_for(f"claim {name} to be gone", lambda: not get(name))
-
-
-def clean():
-    """Claims go by themselves once their Pods are gone."""
-    for kind in ("resourceclaimtemplates", "resourceclaims"):
-        for item in bed.api("GET", path(kind))["items"]:
-            try:
-                bed.api("DELETE", path(kind, item["metadata"]["name"]), {})
-            except bed.ApiError as error:
-                if error.status != 404:
-                    raise
-    wait_for("all claims to be gone", lambda: not all_claims())

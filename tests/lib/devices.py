@@ -5,6 +5,7 @@ import collections
 import json
 import re
 
+import agent_conf
 import bed
 from tap import wait_for
 
@@ -66,6 +67,24 @@ def publish(node, devices, *pool, **names):
         bed.api("PUT", f"{API}/resourceslices/{title}", body)
 
 
+def begin(settings, classes, nodes=()):
+    """Until the program ends the agent has these settings, lines of k8s.conf, and
+    hears soon of what changes; there are these DeviceClasses, each a name with its
+    CEL or with the arguments of device_class(); and each of the nodes has two
+    devices of each model."""
+    def drop_ours():
+        drop_all(*classes)
+    bed.clean()
+    agent_conf.edit(lambda text: text + settings +
+                    "\nResizeDelay=2\nNodeInterval=1\n", drop_ours)
+    drop_ours()
+    for name, spec in classes.items():
+        device_class(name, **(spec if isinstance(spec, dict)
+                              else {"cel": spec}))
+    for node in nodes:
+        publish(node, [device(one) for one in ("a0", "a1", "h2", "h3")])
+
+
 def withdraw(node=""):
     """Every slice of the node, or of all."""
     for name in names_of("resourceslices"):
@@ -74,6 +93,13 @@ def withdraw(node=""):
 
 
 # ---- In Slurm
+
+
+def drop_all(*classes):
+    """No slices of the driver, and none of these DeviceClasses."""
+    withdraw()
+    for name in classes:
+        drop("deviceclasses", name)
 
 
 def slurm_node(name):
@@ -134,6 +160,12 @@ def gres_indexes(text):
             first, _, last = run.partition("-")
             found += range(int(first), int(last or first) + 1)
     return sorted(found)
+
+
+def devices_of(job):
+    """The names of its devices, in the order of the indexes."""
+    names = indexes(job["nodes"]).split()
+    return [names[i] for i in gres_indexes(" ".join(job["gres_detail"]))]
 
 
 def index_of_job(job_id):

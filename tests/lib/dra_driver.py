@@ -8,9 +8,10 @@ import claims
 import controllers
 import devices
 import hybrid
+import real_nodes
 from tap import wait_for
 
-NODE = "real1"
+NODE = real_nodes.FIRST
 DRIVER = "gpu.example.com"
 PROGRAM = "dra-example-kubeletplugin"
 FILE = bed.SANDBOX / "dra-driver"
@@ -20,12 +21,8 @@ COMMAND = "env; echo that is all; trap 'exit 0' TERM; sleep 3600 & wait"
 
 def why_missing():
     """Why there can be none here; "": there can."""
-    try:
-        bed.api("GET", f"/api/v1/nodes/{NODE}")
-    except bed.ApiError as error:
-        if error.status != 404:
-            raise
-        return "this sandbox has no real node"
+    if why := real_nodes.why_missing():
+        return why
     if hybrid.is_up():
         return f"{NODE} has a slurmd, and the GRES of its gres.conf"
     return controllers.why_missing(PROGRAM)

@@ -50,8 +50,15 @@ def _failing(pod):
     return next((end for end in _ends(pod) if end.get("exitCode")), {})
 
 
+def _of_sbatch(pod):
+    return "slurmk8s/sbatch" in pod["metadata"].get("annotations", {})
+
+
 def _allowed(pod):
     """The (state, exit code) that its job may have; no exit code: any."""
+    if _of_sbatch(pod) and any(e.get("reason") == "OOMKilled"
+                               for e in _ends(pod)):
+        return [(OOM, None)]  # as slurmd has it, whatever the script did then
     if pod["status"]["phase"] == "Succeeded":
         return [("COMPLETED", "0:0")]
     end = _failing(pod)

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Pods that belong together, for tests: how they are made, and which gang a Pod
 belongs to, told from the Pod as agent/gang_key.h says it."""
+import time
+
 import bed
 
+BEGAN = int(time.time())  # this script did
 GANG_LABEL = "slurmk8s/gang"
 SIZE = "slurmk8s/gang-size"
 MINIMUM = "slurmk8s/gang-min"
@@ -57,12 +60,19 @@ def member(name, gang, size, minimum=None, annotations=None, **options):
     return body
 
 
-def job_of(uid):
-    """The newest job of that gang, or None."""
+def jobs_of(uid):
+    """All jobs of that gang in this script, oldest first: one that ran before may
+    have had a gang of the same name, whose jobs slurmctld knows for MinJobAge."""
     mark = f'"uid":"{uid}"'
-    return max((job for job in bed.jobs().values()
-                if mark in job.get("admin_comment", "")),
-               key=lambda job: job["job_id"], default=None)
+    return sorted((job for job in bed.jobs().values()
+                   if mark in job.get("admin_comment", "") and
+                   job["submit_time"]["number"] >= BEGAN),
+                  key=lambda job: job["job_id"])
+
+
+def job_of(uid):
+    """The newest of them, or None."""
+    return (jobs_of(uid) or [None])[-1]
 
 
 def preempt():

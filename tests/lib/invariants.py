@@ -11,8 +11,9 @@ import time
 import bed
 import end_states
 import gangs
+import tiers
 import world as worlds
-from pod_requests import node_requests_of, requests_of
+from pod_requests import node_requests_of, quantity, requests_of
 from world import is_live, is_over
 
 DRAIN_MARK = "slurmk8sd: "  # what the reason of the agent's own drains begins with
@@ -120,6 +121,13 @@ def _living_jobs(world):
     return of
 
 
+def _covering_jobs(world):
+    """The same, less those that adopt it and have to wait for that: tiers.py."""
+    jobs_of = _living_jobs(world)
+    return lambda pod: [job for job in jobs_of(pod)
+                        if not tiers.has_to_wait(world, job)]
+
+
 def _seconds(timestamp):
     return datetime.datetime.fromisoformat(timestamp).timestamp()
 
@@ -161,7 +169,7 @@ def overcommit(world):
 @rule
 def not_covered(world):
     """What a live Pod asks for is what its job has been given, or less."""
-    jobs_of = _living_jobs(world)
+    jobs_of = _covering_jobs(world)
     sums = collections.defaultdict(collections.Counter)
     for pod in _ours(world):
         asks = requests_of(pod)
@@ -302,10 +310,29 @@ def shadow(world):
             yield f"Job/{job.id}", f"{job} holds {job.shadow_of}: no such node"
         elif set(job.nodes) - {job.shadow_of}:
             yield f"Job/{job.id}", f"{job} is on {','.join(job.nodes)}"
+        elif job.node_gres and _lacks_devices(world, node, known):
+            continue
         elif all(left >= given for left, given in zip(
                 _left_of(world, node),
                 (known.usable_cpus, known.usable_memory))):
             yield f"Job/{job.id}", f"{job} holds what is there"
+
+
+def _lacks_devices(world, node, known):
+    """Its device plugins offer less, but for what other schedulers' Pods have,
+    than Slurm counts of GRES there."""
+    left = collections.Counter({
+        name: amount for name, amount in worlds.allocatable(node).items()
+        if "/" in name})
+    for pod in world.pods:
+        if is_live(pod) and pod["spec"]["nodeName"] == \
+                node["metadata"]["name"] and \
+                pod["spec"].get("schedulerName") not in world.scheduler_names:
+            left.subtract({name: amount for name, amount
+                           in requests_of(pod).items() if name in left})
+    counted = sum(int(one.split("(")[0].rpartition(":")[2]) for one in
+                  known.gres.split(",") if one)
+    return sum(max(0, amount) for amount in left.values()) < counted
 
 
 def _left_of(world, node):
@@ -332,7 +359,7 @@ def two_jobs(world):
 @rule
 def label(world):
     """A bound Pod's label and annotations name its own job."""
-    jobs_of = _living_jobs(world)
+    jobs_of = _covering_jobs(world)
     for pod in _ours(world):
         known = jobs_of(pod)
         if not is_live(pod) or len(known) != 1:
@@ -352,7 +379,7 @@ def label(world):
 @rule
 def double_bind(world):
     """A Pod is where its job is."""
-    jobs_of = _living_jobs(world)
+    jobs_of = _covering_jobs(world)
     for pod in _ours(world):
         where = pod["spec"].get("nodeName")
         node = worlds.slurm_name(world.nodes[where]) \
@@ -471,7 +498,7 @@ def device_twice(world):
     """No device is in two claims' allocations, but by adminAccess or in shares."""
     holders = collections.defaultdict(list)
     for claim in world.claims:
-        for result in _allocation_of(claim).get("devices", {}).get("results", []):
+        for result in _results(claim):
             if not result.get("adminAccess") and not result.get("shareID"):
                 holders[result["driver"], result["pool"],
                         result["device"]].append(_claim_name(claim))
@@ -482,27 +509,117 @@ def device_twice(world):
 
 
 @rule
+def share_over(world):
+    """Claims have no more of a device in shares than it has, where its driver
+    says."""
+    there = {}
+    for one in world.slices:
+        spec = one["spec"]
+        for device in spec.get("devices") or []:
+            there[spec["driver"], spec["pool"]["name"], device["name"]] = {
+                name: quantity(capacity["value"]) for name, capacity in
+                device.get("capacity", {}).items()}
+    taken = collections.defaultdict(collections.Counter)
+    for claim in world.claims:
+        for result in _results(claim):
+            if result.get("shareID") and not result.get("adminAccess"):
+                taken[result["driver"], result["pool"], result["device"]].update(
+                    {name: quantity(amount) for name, amount in
+                     result.get("consumedCapacity", {}).items()})
+    for device, amounts in taken.items():
+        for name, amount in amounts.items():
+            if device in there and amount > there[device].get(name, 0):
+                yield ("Device/" + "/".join(device), f"claims have {amount} "
+                       f"{name} of {there[device].get(name, 0)}")
+
+
+@rule
+def cpus_short(world):
+    """A live Pod's job has been given the CPUs that its claims have, or more."""
+    jobs_of = _covering_jobs(world)
+    claims = _claims_by_name(world)
+    sums = collections.Counter()
+    for pod in _ours(world):
+        if not is_live(pod):
+            continue
+        node = _annotations(pod).get(bed.NODE_ANNOTATION)
+        for name in _claim_names(pod):
+            claim = claims.get((pod["metadata"]["namespace"], name))
+            if not claim or _consumers(claim)[:1] != [pod["metadata"]["uid"]]:
+                continue  # of several Pods with one claim the first counts it
+            for job in jobs_of(pod):
+                sums[job.sluid, node] += _cpus_in(claim, world.conf)
+                cpus, _ = job.nodes.get(node, (0, 0))
+                if sums[job.sluid, node] > cpus:
+                    yield (_name(pod), f"{job} has {cpus} CPUs on {node}, the "
+                           f"claims of the Pod (or its gang) "
+                           f"{sums[job.sluid, node]}")
+
+
+def _cpus_in(claim, conf):
+    """CPU devices, and CPUs in shares of groups of them."""
+    def cpus_of(setting):
+        return [what for what, _, gres in (
+            entry.strip().partition(":") for entry in
+            conf.get(setting, "").split(",")) if gres.split(":")[0] == "cpu"]
+
+    classes = {}
+    for request in claim["spec"].get("devices", {}).get("requests", []):
+        for choice in request.get("firstAvailable", [{}]):
+            name = "/".join(filter(None, (request["name"], choice.get("name"))))
+            classes[name] = (choice or request.get("exactly", {})) \
+                .get("deviceClassName")
+    cpus = 0
+    for result in _results(claim):
+        if result.get("adminAccess"):
+            continue
+        if not result.get("shareID"):
+            cpus += classes.get(result["request"]) in cpus_of("DeviceGres")
+        for capacity, amount in result.get("consumedCapacity", {}).items():
+            # The driver's own names may come without their domain.
+            whole = capacity if "/" in capacity else \
+                f"{result['driver']}/{capacity}"
+            if whole in cpus_of("DeviceCapacity"):
+                cpus += math.ceil(quantity(amount))
+    return cpus
+
+
+def _results(claim):
+    return _allocation_of(claim).get("devices", {}).get("results", [])
+
+
+def _claims_by_name(world):
+    return {(c["metadata"]["namespace"], c["metadata"]["name"]): c
+            for c in world.claims}
+
+
+def _claim_names(pod):
+    """As far as they are made."""
+    status = pod["status"]
+    made = {s["name"]: s.get("resourceClaimName") for s in
+            status.get("resourceClaimStatuses", [])}
+    names = [entry.get("resourceClaimName") or made.get(entry["name"])
+             for entry in pod["spec"].get("resourceClaims", [])]
+    names.append(status.get("extendedResourceClaimStatus", {})
+                 .get("resourceClaimName"))
+    return list(filter(None, names))
+
+
+@rule
 def claim_elsewhere(world):
     """A live Pod's claims are allocated on its node, and reserved for it."""
-    claims = {(c["metadata"]["namespace"], c["metadata"]["name"]): c
-              for c in world.claims}
+    claims = _claims_by_name(world)
     for pod in _ours(world):
         if not is_live(pod):
             continue
         meta, node = pod["metadata"], pod["spec"]["nodeName"]
-        made = {s["name"]: s.get("resourceClaimName") for s in
-                pod["status"].get("resourceClaimStatuses", [])}
-        names = [entry.get("resourceClaimName") or made.get(entry["name"])
-                 for entry in pod["spec"].get("resourceClaims", [])]
-        names.append(pod["status"].get("extendedResourceClaimStatus", {})
-                     .get("resourceClaimName"))
-        for name in names:
-            claim = claims.get((meta["namespace"], name)) if name else None
-            if name and not claim:
+        for name in _claim_names(pod):
+            claim = claims.get((meta["namespace"], name))
+            if not claim:
                 yield _name(pod), f"its ResourceClaim {name} is gone"
-            elif name and meta["uid"] not in _consumers(claim):
+            elif meta["uid"] not in _consumers(claim):
                 yield _name(pod), f"{_claim_name(claim)} is not reserved for it"
-            elif name and _node_of(claim) not in (None, node):
+            elif _node_of(claim) not in (None, node):
                 yield (_name(pod), f"it is on {node}, {_claim_name(claim)} on "
                        f"{_node_of(claim)}")
 
@@ -525,15 +642,14 @@ def extended_twice(world):
 def extended_short(world):
     """The claim for a live Pod's extended resources has as many devices as they
     are."""
-    claims = {(c["metadata"]["namespace"], c["metadata"]["name"]): c
-              for c in world.claims}
+    claims = _claims_by_name(world)
     for pod in _ours(world):
         said = pod["status"].get("extendedResourceClaimStatus")
         if not is_live(pod) or not said:
             continue
         claim = claims.get((pod["metadata"]["namespace"],
                             said["resourceClaimName"]), {})
-        results = _allocation_of(claim).get("devices", {}).get("results", [])
+        results = _results(claim)
         for kind in {one["resourceName"] for one in said["requestMappings"]}:
             requests = {one["requestName"] for one in said["requestMappings"]
                         if one["resourceName"] == kind}
@@ -554,13 +670,30 @@ def _node_of(claim):
     return None
 
 
+def _is_users(claim):
+    """No Pod's own, and not on its way out."""
+    meta = claim["metadata"]
+    return "deletionTimestamp" not in meta and not any(
+        owner.get("controller") for owner in meta.get("ownerReferences", []))
+
+
 @rule
 def claim_left(world):
     """A claim keeps devices, reservations and the finalizer for Pods that there
-    are; one that waits for a node has none of them without a job."""
+    are; one that waits for a node has none of them without a job.
+
+    The finalizer alone may stay on a claim that a user has made, where a
+    kube-apiserver has died since: when the last consumer is over,
+    kube-controller-manager takes away reservation and allocation in one write and
+    the finalizer in the next (syncClaim() in
+    pkg/controller/resourceclaim/controller.go). When the second fails, it does
+    not come back to it before the claim is deleted."""
     pods = {p["metadata"]["uid"]: p for p in world.pods}
     jobs_of = _living_jobs(world)
     ours = {p["metadata"]["uid"] for p in _ours(world)}
+    waiting = {(pod["metadata"]["namespace"], name): pod for pod in _ours(world)
+               if not pod["spec"].get("nodeName") and not is_over(pod) and
+               not jobs_of(pod) for name in _claim_names(pod)}
     for claim in world.claims:
         consumers = _consumers(claim)
         for uid in consumers:
@@ -572,11 +705,18 @@ def claim_left(world):
                     not jobs_of(pod):
                 yield (_claim_name(claim), f"it is reserved for {_name(pod)}, "
                        "which has no job")
-        kept = any(name.startswith("resource.kubernetes.io/")
-                   for name in claim["metadata"].get("finalizers", []))
-        if not consumers and (kept or _allocation_of(claim)):
-            yield (_claim_name(claim), "nobody uses it, and it has " +
-                   ("devices" if _allocation_of(claim) else "the finalizer"))
+        if not consumers and _allocation_of(claim):
+            yield _claim_name(claim), "nobody uses it, and it has devices"
+        elif worlds.has_finalizer_alone(claim):
+            meta = claim["metadata"]
+            pod = waiting.get((meta["namespace"], meta["name"]))
+            if pod:
+                yield (_claim_name(claim), f"{_name(pod)} has no job, and it has "
+                       "the finalizer")
+            elif not _is_users(claim) or \
+                    world.server_since < _seconds(meta["creationTimestamp"]):
+                yield (_claim_name(claim),
+                       "nobody uses it, and it has the finalizer")
 
 
 # ---- Nodes

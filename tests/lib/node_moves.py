@@ -83,6 +83,13 @@ def in_slurm(name):
     return nodes.get(name)
 
 
+def usable(name):
+    """It may have Pods: it is one of the agent's, and not drained or down."""
+    node = in_slurm(name)
+    return node and "k8s" in node["features"] and not {
+        "DRAIN", "DOWN"} & set(node["state"])
+
+
 def is_drained(name, *words):
     node = in_slurm(name)
     return node and "DRAIN" in node["state"] and all(

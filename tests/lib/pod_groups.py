@@ -81,7 +81,11 @@ def remove_all():
     for api in (PLUGINS, WORKLOAD):
         if served(api):
             for item in bed.api("GET", path(api))["items"]:
-                delete(api, item["metadata"]["name"])
+                try:
+                    delete(api, item["metadata"]["name"])
+                except bed.ApiError as error:  # its owner may be gone, and so it
+                    if error.status != 404:
+                        raise
 
 
 def _crd():

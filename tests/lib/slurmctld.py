@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What tests do to the sandbox's slurmctld: crashes, older states, other
 configurations."""
+import contextlib
+import json
+
 import bed
 from tap import check, equal, wait_for
 
@@ -89,6 +92,29 @@ def nodes():
     """The agent's nodes that slurmctld knows and may use, by name."""
     return set(bed.run("sinfo", "-h", "-p", "kwok", "-t", "idle,mix,alloc",
                        "-N", "-o", "%N").split())
+
+
+def nodes_of(job):
+    """Their names, of a job as bed.jobs() shows it."""
+    return bed.run("scontrol", "show", "hostnames", job["nodes"]).split()
+
+
+@contextlib.contextmanager
+def node_down(name, reason="test"):
+    """An administrator has set the node DOWN, until the block ends."""
+    bed.run("scontrol", "update", f"NodeName={name}", "State=DOWN",
+            f"Reason={reason}")
+    try:
+        yield
+    finally:
+        bed.run("scontrol", "update", f"NodeName={name}", "State=RESUME")
+
+
+def in_order(names):
+    """These nodes as jobs have them: in the order in which slurmctld knows them,
+    which is not always that of their names."""
+    shown = json.loads(bed.run("scontrol", "show", "nodes", "--json"))
+    return [n["name"] for n in shown["nodes"] if n["name"] in names]
 
 
 def living_jobs_of(name):

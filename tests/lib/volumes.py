@@ -2,6 +2,7 @@
 """StorageClasses, volumes and claims, bound by the real controllers; a test is
 the provisioner where one is needed."""
 import bed
+from admission import make
 from tap import wait_for
 
 LOCAL = "test-local"    # without provisioner: volumes that a test makes
@@ -15,14 +16,6 @@ HOST = "kubernetes.io/hostname"
 CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
 VOLUMES = "/api/v1/persistentvolumes"
 CLAIMS = f"/api/v1/namespaces/{bed.NAMESPACE}/persistentvolumeclaims"
-
-
-def make(path, body):
-    try:
-        return bed.api("POST", path, body)
-    except bed.ApiError as error:
-        if error.status != 409:
-            raise
 
 
 def storage_classes(topology_node):

@@ -27,6 +27,11 @@ class Job:
     tasks: int = 1
     script: str = ""  # of a batch job: the name of its file
     leader: int = 0   # of its heterogeneous job
+    node_gres: str = ""  # that it asked for on each node
+    partitions: str = ""  # separated by commas, while it waits
+    reason: str = ""      # why it waits
+    priority: int = 0
+    features: str = ""    # that it asks for
 
     @property
     def whole(self):
@@ -58,6 +63,7 @@ class SlurmNode:
     memory: int  # given to jobs, MiB
     usable_cpus: int
     usable_memory: int
+    gres: str = ""  # that it counts, such as "gpu:a100:4"
 
     @property
     def has_slurmd(self):
@@ -74,6 +80,9 @@ class World:
     conf: dict        # k8s.conf
     slurm_user: str   # its number
     claims: list = dataclasses.field(default_factory=list)  # ResourceClaims
+    slices: list = dataclasses.field(default_factory=list)  # ResourceSlices
+    partitions: dict = dataclasses.field(default_factory=dict)  # read_partitions()
+    server_since: float = 0  # when this kube-apiserver began; 0: not asked
 
     @property
     def scheduler_names(self):
@@ -98,7 +107,8 @@ def slurm_name(node):
 
 def read():
     """Pods come first: what is begun while this reads has its job by then."""
-    claims = bed.api("GET", "/apis/resource.k8s.io/v1/resourceclaims")["items"]
+    claims, slices = (bed.api("GET", f"/apis/resource.k8s.io/v1/{kind}")["items"]
+                      for kind in ("resourceclaims", "resourceslices"))
     pods = bed.api("GET", "/api/v1/pods")["items"]
     nodes = bed.api("GET", "/api/v1/nodes")["items"]
     jobs = read_jobs()
@@ -111,15 +121,53 @@ def read():
         {n["name"]: SlurmNode(n["name"], set(n["state"]), n["reason"],
                               set(n["features"]), n["alloc_cpus"],
                               n["alloc_memory"], n["effective_cpus"],
-                              n["real_memory"] - n["specialized_memory"])
+                              n["real_memory"] - n["specialized_memory"],
+                              n["gres"])
          for n in known},
-        accounted(over), k8s_conf(), slurm_user(), claims)
+        accounted(over), k8s_conf(), slurm_user(), claims, slices,
+        read_partitions(),
+        server_since() if any(map(has_finalizer_alone, claims)) else 0)
 
 
 def read_jobs():
     """All jobs that live or are COMPLETING."""
     listing = json.loads(bed.run("squeue", "--all", "--json"))
     return [_job(job) for job in listing["jobs"]]
+
+
+def has_finalizer_alone(claim):
+    """A ResourceClaim that nobody uses, without devices."""
+    status = claim.get("status", {})
+    return not status.get("allocation") and not status.get("reservedFor") and \
+        any(name.startswith("resource.kubernetes.io/")
+            for name in claim["metadata"].get("finalizers", []))
+
+
+def server_since():
+    """When the process of kube-apiserver began, in seconds since the epoch."""
+    metrics = bed.run("kubectl", "get", "--raw", "/metrics")
+    return float(re.search(r"^process_start_time_seconds (\S+)$", metrics,
+                           re.M)[1])
+
+
+def read_partitions():
+    """{name: what `scontrol show partition` says, and the set "nodes"}"""
+    partitions = {}
+    for line in bed.run("scontrol", "--oneliner", "show",
+                        "partition").splitlines():
+        words = dict(word.split("=", 1) for word in line.split()
+                     if "=" in word)
+        words["nodes"] = _hostnames(words.get("Nodes", ""))
+        partitions[words["PartitionName"]] = words
+    return partitions
+
+
+@functools.cache
+def _hostnames(hostlist):
+    if hostlist in ("", "(null)"):
+        return frozenset()
+    return frozenset(bed.run("scontrol", "show", "hostnames",
+                             hostlist).split())
 
 
 @functools.cache
@@ -144,7 +192,11 @@ def _job(job):
                tag.get("shadow", ""),
                (job.get("tasks") or {}).get("number") or 1,
                tag.get("sbatch", ""),
-               (job.get("het_job_id") or {}).get("number") or 0)
+               (job.get("het_job_id") or {}).get("number") or 0,
+               job.get("tres_per_node") or "",
+               job.get("partition") or "", job.get("state_reason") or "",
+               (job.get("priority") or {}).get("number") or 0,
+               job.get("features") or "")
 
 
 def _tag(admin_comment):

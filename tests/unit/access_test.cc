@@ -93,7 +93,8 @@ TEST_CASE("batch jobs are asked about in their namespace, the Lease where it is,
         Json what = Json::parse(access_review_body(right, conf))
                         ->at("spec/resourceAttributes");
         bool lease = std::string(right.resource) == "leases";
-        bool batch = right.feature == Feature::sbatch;
+        bool batch = right.feature == Feature::sbatch ||
+                     right.feature == Feature::sbatch_srun;
         CHECK(what.text("namespace") == (lease   ? "ns1"
                                          : batch ? "jobs"
                                                  : ""));
@@ -129,6 +130,20 @@ TEST_CASE("without the status of scheduler-plugins' PodGroups they make gangs")
     CHECK_FALSE(found.may(Feature::pod_group_status));
     CHECK(access_news(found).off.at("pod-group-status")
               .contains("contribs/kubernetes/components/pod-groups gives it"));
+}
+
+TEST_CASE("without rights to Services and ConfigMaps batch jobs are Pods all the same")
+{
+    TlsServer server(refusing({"get services", "create configmaps"}));
+
+    AccessReview found = review(server);
+
+    CHECK(found.may(Feature::sbatch));
+    CHECK_FALSE(found.may(Feature::sbatch_srun));
+    CHECK(found.lacks(Feature::sbatch_srun) ==
+          "get services, create configmaps");
+    CHECK(access_news(found).off.at("sbatch-srun")
+              .contains("contribs/kubernetes/components/sbatch gives it"));
 }
 
 TEST_CASE("an answer that is none tells nothing")

@@ -18,7 +18,7 @@ const ObjectKey key{"default", "c"};
 struct Setting {
     FakeKube kube;
     Pod pod = make_pod("web");
-    ClaimPlan plan{key, "uid-of-c", false, {}, {}};
+    ClaimPlan plan{key, "uid-of-c", false, {}, {}, {}};
 
     explicit Setting(const std::string &status = "{}")
     {
@@ -66,6 +66,42 @@ TEST_CASE("a claim gets the finalizer, then its devices and the Pod in one write
     CHECK(claim.is_reserved_for("uid-web"));
     CHECK(s.kube.count("write_claim") == 1);
     CHECK(s.kube.count("write_claim_status") == 1);
+}
+
+TEST_CASE("a claim that the watch has told of is not read again")
+{
+    Setting s;
+    s.plan.text = s.kube.read_claim(key)->text;
+    auto reads = s.kube.count("read_claim");
+
+    REQUIRE(s.reserve());
+
+    CHECK(s.kube.count("read_claim") == reads);
+    CHECK(s.claim().allocated);
+    CHECK(s.claim().is_reserved_for("uid-web"));
+}
+
+TEST_CASE("a claim that has changed since the watch told of it is read again")
+{
+    Setting s;
+    s.plan.text = s.kube.read_claim(key)->text;
+
+    SUBCASE("somebody else has written to it")
+    {
+        s.kube.put_claim(claim_text("c", request_gpus(1), "", "{}"));
+        REQUIRE(s.reserve());
+        CHECK(s.claim().is_reserved_for("uid-web"));
+    }
+    SUBCASE("it has devices now")
+    {
+        s.kube.put_claim(claim_text("c", request_gpus(1), "",
+                                    allocated("gpu-3", "a")));
+        auto said = s.reserve();
+        REQUIRE(!said);
+        CHECK(said.error().code == Code::conflict);
+        CHECK(s.claim().devices ==
+              std::vector<DeviceId>{{"gpu.example.com", "kn1", "gpu-3"}});
+    }
 }
 
 TEST_CASE("what is done already is not done again")

@@ -204,7 +204,7 @@ TEST_CASE("a claim that another Pod uses, too, goes when that has ended")
     Setting s;
     REQUIRE(s.reserve());
     Pod other = make_pod("other");
-    ClaimPlan share{s.plan.key, s.claim().uid, true, {}, {},
+    ClaimPlan share{s.plan.key, s.claim().uid, true, {}, {}, {},
                     s.claim().devices};
     REQUIRE(reserve_claims(other, {share}, "kn1", s.kube));
 

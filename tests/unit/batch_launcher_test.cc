@@ -45,11 +45,14 @@ struct Container {
     // The exit code. more: what the shell runs while the launcher does.
     int run(const BatchScript &batch, const std::vector<std::string> &variables,
             const BatchOutput &output = {}, const BatchOutput &error = {},
-            const std::string &more = "") const
+            const std::string &more = "", const std::string &input = "",
+            const std::string &before_path = "") const
     {
         std::filesystem::create_directories(path("pipes"));
-        std::string launcher = batch_launcher(batch, variables, output, error);
+        std::string launcher =
+            batch_launcher(batch, variables, output, error, input, before_path);
         replace_all(launcher, "/slurmk8s-pipes", path("pipes"));
+        replace_all(launcher, "/slurmk8s-ends", directory.path);
         replace_all(launcher, "/slurmk8s/script", path("script"));
         std::ofstream(path("run")) << launcher;
         std::ofstream(path("script")) << "#!/bin/sh\n" << batch.script;
@@ -99,6 +102,22 @@ TEST_CASE("the launcher gives the script its environment, whatever is in it")
           "--k8s-env|$(id)|");
 }
 
+TEST_CASE("where there is srun PATH begins with it, whoever has set the rest")
+{
+    auto path = [](std::vector<std::string> variables) {
+        BatchScript batch;
+        batch.variables = std::move(variables);
+        batch.script = "printf '%s' \"$PATH\"\n";
+        Container container;
+        CHECK(container.run(batch, {}, {}, {}, "", "", "/slurmk8s/bin") == 0);
+        return read(container.out);
+    };
+
+    CHECK(path({}) == std::string("/slurmk8s/bin:") + std::getenv("PATH"));
+    CHECK(path({"PATH=/a b:/c"}) == "/slurmk8s/bin:/a b:/c");
+    CHECK(path({"PATH="}) == "/slurmk8s/bin"); // not the working directory
+}
+
 TEST_CASE("a directory that the container lacks is said, and /tmp taken")
 {
     BatchScript batch;
@@ -130,8 +149,72 @@ TEST_CASE("who submits without an environment has what a login sets at least")
     add_login(batch, {"alice", "staff", {}, "/home/alice", "/bin/sh"});
 
     CHECK(batch.environment ==
-          std::vector<std::string>{"SHELL=/bin/zsh", "HOME=/home/alice",
-                                   "USER=alice", "LOGNAME=alice"});
+          std::vector<std::string>{"SLURM_GET_USER_ENV=1", "SHELL=/bin/zsh",
+                                   "HOME=/home/alice", "USER=alice",
+                                   "LOGNAME=alice"});
+    batch.environment = {"A=1"}; // as it was
+    add_login(batch, {"alice", "staff", {}, "/home/alice", "/bin/sh"});
+    CHECK(batch.environment == std::vector<std::string>{"A=1"});
+}
+
+TEST_CASE("the script knows its process, and what is the shell's stays there")
+{
+    BatchScript batch;
+    batch.work_dir = "/tmp";
+    batch.environment = {"SLURM_TASK_PID=1", "TMPDIR=/of/host"};
+    batch.script = "[ \"$SLURM_TASK_PID\" = $$ ] && echo mine\n"
+                   "echo \"$TMPDIR $OLDPWD\"\n";
+    Container container;
+
+    CHECK(container.run(batch, {}) == 0);
+
+    CHECK(read(container.out) == "mine\n/tmp \n");
+}
+
+TEST_CASE("the script has the limits with which it was submitted")
+{
+    BatchScript batch;
+    batch.environment = {"SLURM_RLIMIT_NOFILE=77", "SLURM_RLIMIT_CORE=1024",
+                         "SLURM_RLIMIT_STACK=U4194304", "SLURM_RLIMIT_CPU=x",
+                         "SLURM_RLIMIT_AS=18446744073709551615",
+                         "SLURM_RLIMIT_NPROC=1", "SLURM_RLIMIT_=; id"};
+    batch.script = "ulimit -S -n\nulimit -S -c\nulimit -S -s\nulimit -S -v\n"
+                   "env | grep -c RLIMIT\n";
+    Container container;
+
+    container.run(batch, {});
+
+    CHECK(read(container.out) == "77\n2\n4096\nunlimited\n0\n");
+    CHECK(read(container.err) == "");
+}
+
+TEST_CASE("a limit beyond the hard one is that; who asked for it is told")
+{
+    BatchScript batch;
+    batch.environment = {"SLURM_RLIMIT_NOFILE=18446744073709551614"};
+    batch.script = "[ \"$(ulimit -S -n)\" = \"$(ulimit -H -n)\" ]\n";
+    Container container;
+
+    CHECK(container.run(batch, {}) == 0);
+    CHECK(read(container.err) == "");
+    batch.environment = {"SLURM_RLIMIT_NOFILE=U18446744073709551614"};
+    container.run(batch, {});
+    CHECK(read(container.err) == "slurmk8s: error: cannot propagate "
+                                 "RLIMIT_NOFILE from submit host\n");
+}
+
+TEST_CASE("an interpreter that is not there is said")
+{
+    BatchScript batch;
+    Container container;
+    std::string output = container.path("f");
+    // The real script is behind the line that the container writes.
+    batch.script = "#! /no/such/shell -e\n";
+
+    CHECK(container.run(batch, {}, {output, true}, {output, true}) == 2);
+
+    CHECK(read(output) == "slurmk8s: error: execve(): bad interpreter("
+                          "/no/such/shell): No such file or directory\n");
 }
 
 TEST_CASE("output goes to the files and to the log, and none of it is lost")
@@ -285,4 +368,81 @@ TEST_CASE("the script does not ignore SIGINT")
 
     CHECK(exit == 0);
     CHECK(read(file).empty());
+}
+
+TEST_CASE("the script reads its file, wherever its output goes")
+{
+    BatchScript batch;
+    batch.script = "cat\n";
+    for (bool to_file : {false, true}) {
+        Container container;
+        std::string in = container.path("it's in");
+        std::ofstream(in) << "words\n";
+        BatchOutput file{to_file ? container.path("f") : "", to_file};
+
+        CHECK(container.run(batch, {}, file, file, "", in) == 0);
+        CHECK(read(container.out) == "words\n");
+    }
+    Container container;
+    CHECK(container.run(batch, {}, {}, {}, "", "/no/such/in") ==
+          no_output_exit);
+    CHECK(read(container.err).contains("could not open /no/such/in"));
+    CHECK(read(container.out).empty());
+}
+
+TEST_CASE("the script gets its signal when its end is near, and others do not")
+{
+    using std::chrono::system_clock;
+    struct {
+        int left; // seconds until the job's end
+        bool to_file;
+        int exit;
+    } rows[] = {{62, false, 4}, {62, true, 4}, {600, false, 9}, {600, true, 9}};
+    for (const auto &row : rows) {
+        CAPTURE(row.left);
+        CAPTURE(row.to_file);
+        Container container;
+        BatchScript batch;
+        batch.signal = SIGUSR1;
+        batch.signal_seconds = 60;
+        batch.script = "trap 'exit 4' USR1\nfor i in $(seq 40); do\n"
+                       "  sleep 0.1\ndone\nexit 9\n";
+        auto now = system_clock::to_time_t(system_clock::now());
+        std::ofstream(container.path("ends")) << now + row.left;
+        BatchOutput file{row.to_file ? container.path("f") : "", row.to_file};
+
+        CHECK(container.run(batch, {}, file, file) == row.exit);
+    }
+}
+
+TEST_CASE("a time limit that is changed moves the signal")
+{
+    using std::chrono::system_clock;
+    Container container;
+    BatchScript batch;
+    batch.signal = SIGUSR1;
+    batch.signal_seconds = 60;
+    batch.script = "trap 'exit 4' USR1\nfor i in $(seq 40); do\n"
+                   "  sleep 0.1\ndone\nexit 9\n";
+    auto now = system_clock::to_time_t(system_clock::now());
+    std::string ends = container.path("ends");
+    std::ofstream(ends) << now + 62;
+
+    // Later, before it is due.
+    CHECK(container.run(batch, {}, {}, {},
+                        "echo " + std::to_string(now + 600) + " > " + ends) ==
+          9);
+}
+
+TEST_CASE("without a time that is known there is no signal")
+{
+    Container container;
+    BatchScript batch;
+    batch.signal = SIGUSR1;
+    batch.signal_seconds = 60;
+    batch.script = "sleep 1\nexit 9\n";
+
+    CHECK(container.run(batch, {}) == 9);
+    std::ofstream(container.path("ends")) << "soon";
+    CHECK(container.run(batch, {}) == 9);
 }

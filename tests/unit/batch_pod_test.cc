@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/batch_pod.h"
+#include "agent/gang_key.h"
 #include "agent/user_groups.h"
 
 #include "common/json.h"
@@ -31,6 +32,7 @@ BatchJob batch_job()
     batch.reservation = "night";
     batch.time_limit = 2880;
     batch.hostlist = "kn1";
+    batch.ends = std::chrono::sys_seconds(std::chrono::seconds(1234));
     return batch;
 }
 
@@ -111,6 +113,18 @@ TEST_CASE("the Pod asks for what the job was given, and says whose it is")
     CHECK(pod.objections.empty());
     CHECK_FALSE(pod.predicate); // else its job would have to ask for that node
     CHECK(pod.label(names::job_id_label).empty()); // the binding's
+}
+
+TEST_CASE("a job that wants a signal before its end can read when that is")
+{
+    Json json = body({.image = "busybox", .signal = 10, .signal_seconds = 60});
+
+    CHECK(pod_from(json).annotation("slurmk8s/sbatch-ends") == "1234");
+    CHECK(json.text("spec/volumes/2/downwardAPI/items/0/fieldRef/fieldPath") ==
+          "metadata.annotations['slurmk8s/sbatch-ends']");
+    CHECK(json.text("spec/containers/0/volumeMounts/0/mountPath") ==
+          "/slurmk8s-ends");
+    CHECK_FALSE(body().dump().contains("sbatch-ends"));
 }
 
 TEST_CASE("where Slurm does not manage memory the Pod has neither request nor limit")
@@ -268,12 +282,35 @@ TEST_CASE("SLURM_ variables are those of the allocation")
           "SLURM_CPUS_ON_NODE=2", "SLURM_MEM_PER_CPU=100",
           "SLURM_JOB_UID=1001", "SLURM_JOB_USER=alice",
           "SLURM_CLUSTER_NAME=cluster", "SLURMD_NODENAME=kn1",
-          "SLURM_TASKS_PER_NODE=2", "SLURM_JOB_RESERVATION=night"}) {
+          "SLURM_TASKS_PER_NODE=2", "SLURM_JOB_RESERVATION=night",
+          "SLURM_STEP_ID=-5"}) {
         CAPTURE(entry);
         CHECK(std::ranges::contains(all, entry));
     }
     for (const std::string &entry : all)
         CHECK_FALSE(entry.starts_with("SLURM_NTASKS="));
+}
+
+TEST_CASE("SLURM_ variables of sharing, licenses and tasks are slurmctld's")
+{
+    BatchJob batch = batch_job();
+    batch.licenses = "matlab:1";
+    batch.oversubscribe = "NO";
+    batch.exclusive = "USER";
+    batch.tres_per_task = "cpu:2";
+    batch.tasks_per_node = 3;
+
+    auto all = batch_variables(batch, {}, "");
+
+    for (const std::string &entry :
+         {std::string("SLURM_JOB_LICENSES=matlab:1"),
+          std::string("SLURM_JOB_OVERSUBSCRIBE=NO"),
+          std::string("SLURM_JOB_EXCLUSIVE=USER"),
+          std::string("SLURM_TRES_PER_TASK=cpu:2"), std::string("SLURM_NTASKS=3"),
+          "SLURM_JOB_SLUID=" + batch.job.ref.sluid.str()}) {
+        CAPTURE(entry);
+        CHECK(std::ranges::contains(all, entry));
+    }
 }
 
 TEST_CASE("SLURM_TASKS_PER_NODE is what slurmctld reckons")
@@ -293,6 +330,151 @@ TEST_CASE("SLURM_TASKS_PER_NODE is what slurmctld reckons")
     CHECK(says(batch, "SLURM_NTASKS=2"));
 }
 
+namespace {
+
+// Of three nodes, with tasks of two CPUs.
+BatchJob job_of_nodes()
+{
+    BatchJob batch = batch_job();
+    batch.job.nodes = {"kn1", "kn2", "node_3"};
+    batch.hostlist = "kn[1-2],node_3";
+    batch.job.cpus_on = {4, 4, 2};
+    batch.job.cpus = 10;
+    batch.job.cpus_per_task = 2;
+    return batch;
+}
+
+Json body_on(std::uint32_t rank, const std::string &first = {})
+{
+    BatchJob batch = job_of_nodes();
+    auto text = batch_pod_body(
+        on_node(batch, rank),
+        {.image = "busybox", .signal = 10, .signal_seconds = 60}, {}, mark(),
+        conf(), place_on(batch, rank, first));
+    REQUIRE(text.has_value());
+    return *Json::parse(*text);
+}
+
+} // namespace
+
+TEST_CASE("SLURM_ variables of several nodes are as slurmd has them")
+{
+    BatchJob batch = job_of_nodes();
+    auto says = [&](const char *entry) {
+        CAPTURE(entry);
+        CHECK(std::ranges::contains(batch_variables(batch, {}, ""), entry));
+    };
+    for (const char *entry :
+         {"SLURM_JOB_NUM_NODES=3", "SLURM_NNODES=3",
+          "SLURM_JOB_NODELIST=kn[1-2],node_3", "SLURM_NODELIST=kn[1-2],node_3",
+          "SLURM_JOB_CPUS_PER_NODE=4(x2),2", "SLURM_TASKS_PER_NODE=2(x2),1",
+          "SLURM_CPUS_ON_NODE=4", "SLURMD_NODENAME=kn1", "SLURM_NODEID=0"})
+        says(entry);
+    batch.tasks_per_node = 1;
+    says("SLURM_TASKS_PER_NODE=1(x3)");
+    says("SLURM_NTASKS=3");
+    says("SLURM_NPROCS=3");
+    batch.says_tasks = true;
+    batch.job.tasks = 4;
+    says("SLURM_TASKS_PER_NODE=2,1(x2)");
+    says("SLURM_NTASKS=4");
+    batch.job.tasks = 7; // --overcommit
+    says("SLURM_TASKS_PER_NODE=3(x2),1");
+}
+
+TEST_CASE("each node's Pod has what the job has there, and the worker waits")
+{
+    Json first = body_on(0);
+    Json worker = body_on(2, "u1");
+
+    CHECK(first.text("metadata/name") == "job-7-01234567");
+    CHECK(worker.text("metadata/name") == "job-7-01234567-2");
+    CHECK(first.text("spec/containers/0/resources/limits/cpu") == "4");
+    CHECK(worker.text("spec/containers/0/resources/limits/cpu") == "2");
+    CHECK(worker.text("spec/containers/0/resources/limits/memory") == "200Mi");
+    CHECK(worker.text("spec/containers/0/image") == "busybox");
+    CHECK(worker.text("metadata/ownerReferences/0/uid") == "u1");
+    CHECK(first.items("metadata/ownerReferences").empty());
+    CHECK(first.text("spec/hostname") == "kn1");
+    CHECK(worker.text("spec/hostname").empty()); // no name of a host
+    CHECK(worker.items("spec/volumes").empty()); // no script there
+    CHECK(worker.items("spec/containers/0/volumeMounts").empty());
+
+    Pod pod = pod_from(worker);
+    REQUIRE(pod.gang);
+    CHECK(pod.gang->uid == "slurm-jobs/gang/job-7-01234567");
+    CHECK(pod.gang->size == 3);
+    CHECK(batch_mark(pod) == mark());
+    CHECK(batch_place(pod) == BatchPlace{2, 3, "node_3", "u1"});
+    CHECK(is_worker(pod));
+    CHECK_FALSE(is_worker(pod_from(first)));
+    CHECK(ranks_before(pod_from(first), pod));
+}
+
+TEST_CASE("the Pod of a job of one node says which, and is alone")
+{
+    BatchJob batch = job_of_nodes();
+    batch.job.nodes = {"kn2"};
+    batch.job.cpus_on = {4};
+    auto text = batch_pod_body(on_node(batch, 0), {.image = "busybox"}, {},
+                               mark(), conf(), place_on(batch, 0));
+    REQUIRE(text.has_value());
+    Json body = *Json::parse(*text);
+    Pod pod = pod_from(body);
+
+    CHECK(batch_place(pod) == BatchPlace{0, 1, "kn2"});
+    CHECK_FALSE(is_worker(pod));
+    CHECK_FALSE(pod.gang);
+    CHECK(body.text("metadata/name") == "job-7-01234567");
+    CHECK(body.text("spec/subdomain").empty());
+    CHECK(is_made_for(pod, batch.job));
+    CHECK(is_made_for(pod, place_on(batch, 0)));
+    for (const std::vector<std::string> &others :
+         {std::vector<std::string>{"kn1"}, {"kn2", "kn3"}}) {
+        batch.job.nodes = others;
+        CHECK_FALSE(is_made_for(pod, batch.job));
+        CHECK_FALSE(is_made_for(pod, place_on(batch, 0)));
+        pod.annotations.erase("slurmk8s/sbatch-node"); // by an earlier agent
+        CHECK(is_made_for(pod, batch.job) == (others.size() == 1));
+        CHECK(is_made_for(pod, place_on(batch, 0)) == (others.size() == 1));
+        pod = pod_from(body);
+    }
+}
+
+TEST_CASE("a place that is none makes no Pod a worker")
+{
+    Pod pod;
+    pod.annotations["slurmk8s/sbatch"] = encode(mark());
+    for (const char *text : {"", "1", "1 2", "1 2 ", "2 2 kn1 u1", "1 2 kn1",
+                             "0 2 kn1 u1", "x 2 kn1 u1", "-1 2 kn1 u1"}) {
+        CAPTURE(text);
+        pod.annotations["slurmk8s/sbatch-node"] = text;
+        CHECK_FALSE(batch_place(pod));
+    }
+    pod.annotations["slurmk8s/sbatch-node"] = "1 2 kn1 u1";
+    CHECK(is_worker(pod));
+    pod.annotations.erase("slurmk8s/sbatch");
+    CHECK_FALSE(batch_place(pod)); // of no batch job
+}
+
+TEST_CASE("the Pod of an array's task is found again whatever its JobId is")
+{
+    BatchMark first{{7, Sluid{4711}}, file_name, ArrayTask{5, 12}};
+    BatchMark again{{9, Sluid{4712}}, file_name, ArrayTask{5, 12}};
+    BatchMark other{{7, Sluid{4711}}, file_name, ArrayTask{5, 13}};
+    Pod pod;
+
+    pod.annotations["slurmk8s/sbatch"] = encode(first);
+
+    CHECK(encode(first).ends_with(file_name + " 5_12"));
+    CHECK(batch_mark(pod) == first);
+    CHECK(batch_pod_name(first) == "job-5-12-01234567");
+    CHECK(batch_pod_name(first) == batch_pod_name(again));
+    CHECK(is_same_task(first, again));
+    CHECK_FALSE(is_same_task(first, other));
+    CHECK_FALSE(is_same_task(mark(), mark())); // of no array
+}
+
 TEST_CASE("a mark that is none makes no Pod a batch job's")
 {
     Pod pod;
@@ -300,7 +482,12 @@ TEST_CASE("a mark that is none makes no Pod a batch job's")
          {"", "7", "7 s0000000000001", "x s0000000000001 0123",
           "7 s0000000000001 0123456789abcdef0123456789abcdeX",
           "7  0123456789abcdef0123456789abcdef",
-          " s0000000000001 0123456789abcdef0123456789abcdef"}) {
+          " s0000000000001 0123456789abcdef0123456789abcdef",
+          "7 s0000000000001 0123456789abcdef0123456789abcdef ",
+          "7 s0000000000001 0123456789abcdef0123456789abcdef 5",
+          "7 s0000000000001 0123456789abcdef0123456789abcdef 5_",
+          "7 s0000000000001 0123456789abcdef0123456789abcdef 5_1 ",
+          "7 s0000000000001 0123456789abcdef0123456789abcdef 5_1_2"}) {
         CAPTURE(text);
         pod.annotations["slurmk8s/sbatch"] = text;
         CHECK_FALSE(batch_mark(pod));

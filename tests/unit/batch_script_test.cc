@@ -30,10 +30,15 @@ BatchScript sample()
             .output = "%x/%j.out",
             .error = "append=no",
             .append = true,
+            .array = "1-10:3%2",
+            .input = "in=%x",
+            .signal = 10,
+            .signal_seconds = 65535,
             .variables = {"PATH=/a b", "X="},
             .volumes = {"data", "scratch"},
             .service_account = "spark",
-            .name_space = "jobs"};
+            .name_space = "jobs",
+            .step_key = std::string(64, 'a')};
 }
 
 } // namespace
@@ -68,9 +73,29 @@ TEST_CASE("a record that is unknown, or comes twice, is refused")
 
     CHECK_FALSE(decode_batch_script(with("uid=0")));
     CHECK_FALSE(decode_batch_script(with("image=x")));
+    CHECK_FALSE(decode_batch_script(with("array=1-2")));
+    CHECK_FALSE(decode_batch_script(with("key=" + std::string(64, 'a'))));
+    CHECK_FALSE(decode_batch_script(with("in=x")));
+    CHECK_FALSE(decode_batch_script(with("signal=10")));
     CHECK_FALSE(decode_batch_script(with("colour=red")));
     CHECK_FALSE(decode_batch_script(with("uid")));
     CHECK(decode_batch_script(with("env=X=1")));
+}
+
+TEST_CASE("what was written before there were signals, input and keys is read")
+{
+    std::string text = encode(BatchScript{});
+
+    CHECK_FALSE(text.contains("signal="));
+    CHECK_FALSE(text.contains(std::string_view("\0key=", 5)));
+    CHECK_FALSE(text.contains(std::string_view("\0in=", 4)));
+    for (std::string record : {"signal=65536", "signal=x", "seconds=-1", "key=",
+                               "key=abc", "key=/etc"}) {
+        std::string changed = text;
+        record.push_back('\0');
+        CHECK_FALSE(decode_batch_script(
+            changed.insert(text.find('\0') + 1, record)));
+    }
 }
 
 TEST_CASE("an image's name is looked at")

@@ -63,6 +63,28 @@ TEST_CASE("a running Pod whose job is lost gets a new one where it is")
     CHECK(world.slurm.job(2).status == 7 << 8);
 }
 
+// The list of pinned nodes changes with each Pod that is adopted.
+TEST_CASE("a job that slurmctld has refused keeps its pause while others are adopted")
+{
+    World world;
+    start_running(world);
+    world.slurm.fail_next("submit", Code::rejected);
+    world.create("refused");
+    REQUIRE(world.slurm.count("submit") == 2);
+
+    world.slurm.purge(1);
+    world.cut_socket();
+    world.connect_socket(); // brings a list
+    world.pass(seconds(2));
+
+    check_unharmed(world);
+    REQUIRE(world.slurm.living().size() == 1);
+    CHECK(world.slurm.living().front().job.tag.gang == "default/web");
+    CHECK(world.slurm.count("submit") == 3);
+    world.pass(seconds(10));
+    CHECK(world.slurm.living().size() == 2);
+}
+
 // Slurm has given away what the Pod uses before anybody could ask for it.
 TEST_CASE("jobs that hold the room of a Pod without a job give way to its new one")
 {

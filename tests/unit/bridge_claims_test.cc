@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <doctest/doctest.h>
+#include <utility>
 
 using namespace bridge;
 using std::chrono::seconds;
@@ -107,6 +108,29 @@ TEST_CASE("two Pods share a claim: one job has its GRES, and both its node")
     CHECK(world.slurm.count("submit") == 2);
 }
 
+TEST_CASE("a Pod follows another's devices once the watch has told of them")
+{
+    Cluster world;
+    world.add_claim();
+    auto tell = std::exchange(world.kube.on_claim, nullptr);
+    world.create(with_claim("web"));
+    REQUIRE(world.node_of("web") == "kn1");
+    REQUIRE(world.claim().allocated);
+    world.create(with_claim("next"));
+
+    CHECK(world.slurm.count("submit") == 1);
+    CHECK(world.said_on("next") ==
+          "The ResourceClaim c is about to get its devices for another Pod.");
+
+    world.kube.on_claim = tell;
+    tell(world.claim(), false);
+    world.pass(seconds(5));
+
+    CHECK(world.node_of("next") == "kn1");
+    CHECK(world.slurm.count("submit") == 2);
+    CHECK(world.slurm.job(2).asked.gres_per_task == "");
+}
+
 TEST_CASE("the agent is killed between any two writes: one allocation")
 {
     for (int steps = 1; steps < 60; steps++) {
@@ -159,6 +183,31 @@ TEST_CASE("a device that others have is waited for, then another node is taken")
     CHECK_FALSE(world.node_of("web").empty());
     CHECK(devices_of(world.claim()) != "kn1/gpu-0");
     CHECK(world.claim().devices.size() == 1);
+}
+
+TEST_CASE("who gets a device of a living Pod that waits for its new job goes at "
+          "once")
+{
+    Cluster world;
+    world.add_claim("c");
+    world.add_claim("d");
+    world.create(with_claim("web"));
+    world.run_containers("web");
+    REQUIRE(devices_of(world.claim("c")) == "kn1/gpu-0");
+    world.slurm.hold(2);
+    world.slurm.purge(1);
+    world.pass(world.conf.resync_interval + seconds(30));
+    REQUIRE(world.slurm.job(2).job.state == JobState::pending);
+
+    world.create(with_claim("next", "d"));
+    REQUIRE(world.slurm.job(3).job.nodes == std::vector<std::string>{"kn1"});
+    world.pass(seconds(3)); // by far less than a device is waited for
+
+    CHECK(world.node_of("next") == "kn2");
+    world.slurm.release(2);
+    world.pass(seconds(10));
+    CHECK(world.slurm.job(2).job.state == JobState::running);
+    CHECK(devices_of(world.claim("c")) == "kn1/gpu-0");
 }
 
 TEST_CASE("what others have allocated is Slurm's again when their claim goes")

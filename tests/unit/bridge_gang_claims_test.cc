@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Gangs whose Pods have ResourceClaims: one job with devices for all of them.
-#include "tests/unit/claim_world.h"
+#include "tests/unit/claim_gang_world.h"
 
 #include <doctest/doctest.h>
 #include <set>
@@ -10,24 +10,19 @@ using std::chrono::seconds;
 
 namespace {
 
-std::string pod_name(int i)
-{
-    return "t-" + std::to_string(i);
-}
-
 std::string claim_name(int i)
 {
     return "c-" + std::to_string(i);
 }
 
-struct Train : ClaimWorld {
-    using ClaimWorld::ClaimWorld;
+struct Train : ClaimGangWorld {
+    using ClaimGangWorld::ClaimGangWorld;
 
     // Pod t-0 … with claim c-0 … of so many devices.
     static Pod member(int i, int size, const std::string &claim,
                       const std::string &least = {})
     {
-        Pod pod = make_member(pod_name(i), std::to_string(size), MilliCpu{1000},
+        Pod pod = make_member(name(i), std::to_string(size), MilliCpu{1000},
                               least);
         pod.resource_claims = {{"gpu", claim, "", false, false}};
         pod.owner = {"batch/v1", "Job", "steps", "uid-steps"};
@@ -41,17 +36,14 @@ struct Train : ClaimWorld {
         for (int i = from; i < to; i++)
             kube.put(member(i, size, claim_name(i), least));
     }
-    void create_members(int count, int devices)
+    void put_gang(int count, int devices)
     {
         put_members(0, count, count, devices);
-        settle();
     }
-    int bound(int count) const
+    void create_members(int count, int devices)
     {
-        int sum = 0;
-        for (int i = 0; i < count; i++)
-            sum += !node_of(pod_name(i)).empty();
-        return sum;
+        put_gang(count, devices);
+        settle();
     }
     int allocated() const
     {
@@ -60,6 +52,7 @@ struct Train : ClaimWorld {
             sum += one.allocated;
         return sum;
     }
+    void check_ready(int count) const { CHECK(allocated() == count); }
     // Each claim has so many devices, on its Pod's node, and nobody else's.
     void check_devices(int count, std::size_t devices) const
     {
@@ -67,20 +60,9 @@ struct Train : ClaimWorld {
         for (int i = 0; i < count; i++) {
             CAPTURE(i);
             ResourceClaim one = claim(claim_name(i));
-            CHECK(one.devices.size() == devices);
-            for (const DeviceId &device : one.devices) {
-                CHECK(device.pool == node_of(pod_name(i)));
-                CHECK(all.insert(device).second);
-            }
-            REQUIRE(one.reserved_for.size() == 1);
-            CHECK(one.reserved_for.front().uid == pod(pod_name(i))->uid);
+            check_claim(i, one, devices, all);
             CHECK(one.has_finalizer);
         }
-    }
-    void run_all(int count)
-    {
-        for (int i = 0; i < count; i++)
-            run_containers(pod_name(i));
     }
 };
 
@@ -104,39 +86,14 @@ TEST_CASE("the Pods of a gang share what its job has on their node")
 
 TEST_CASE("no Pod of a gang is bound before all have their devices")
 {
-    int count = 4, nodes = 2;
-    SUBCASE("in one part") {}
-    SUBCASE("in several parts, for as many workers")
-    {
-        count = 20;
-        nodes = 5;
-    }
-    Train world(nodes);
-    world.put_members(0, count, count, 1);
-    for (int steps = 0; world.kube.count("bind") == 0 && steps < 5000; steps++)
-        world.step(1);
-
-    CHECK(world.allocated() == count);
-    world.settle();
-    CHECK(world.bound(count) == count);
-    world.check_devices(count, 1);
+    check_bound_when_all_are_ready<Train>();
 }
 
 TEST_CASE("the agent is killed at any step: each Pod has devices of its own")
 {
-    for (int steps = 1; steps < 120; steps++) {
-        CAPTURE(steps);
-        Train world;
-        world.put_members(0, 4, 4, 2);
-        world.step(steps);
-        world.start_agent();
-        world.pass(seconds(10));
-
-        CHECK(world.slurm.jobs().size() == 1);
-        CHECK(world.bound(4) == 4);
-        world.check_devices(4, 2);
+    check_kills_while_bound<Train>([](const Train &world) {
         CHECK(world.slurm.living().at(0).job.state == JobState::running);
-    }
+    });
 }
 
 TEST_CASE("writes of claims that fail are tried again, nobody is bound before")

@@ -2,7 +2,7 @@
 // Gangs whose Pods have extended resources: a claim for each, made when all have
 // a seat, and taken back together.
 #include "agent/extended_claim.h"
-#include "tests/unit/claim_world.h"
+#include "tests/unit/claim_gang_world.h"
 
 #include <doctest/doctest.h>
 #include <set>
@@ -14,38 +14,33 @@ namespace {
 
 constexpr char gpu[] = "example.com/gpu";
 
-std::string pod_name(int i)
-{
-    return "t-" + std::to_string(i);
-}
-
-struct Train : ClaimWorld {
-    using ClaimWorld::ClaimWorld;
+struct Train : ClaimGangWorld {
+    using ClaimGangWorld::ClaimGangWorld;
 
     static Pod member(int i, int size, std::int64_t count,
                       const std::string &resource = gpu)
     {
-        Pod pod = make_member(pod_name(i), std::to_string(size));
+        Pod pod = make_member(name(i), std::to_string(size));
         pod.extended = {{"main", 0, false, {{resource, count, 0}}}};
         pod.owner = {"batch/v1", "Job", "steps", "uid-steps"};
         return pod;
     }
-    void put_members(int count, std::int64_t devices)
+    void put_gang(int count, std::int64_t devices)
     {
         for (int i = 0; i < count; i++)
             kube.put(member(i, count, devices));
     }
     ResourceClaim claim_of(int i) const
     {
-        auto known = pod(pod_name(i));
+        auto known = pod(name(i));
         return known ? claim(extended_claim_key(*known).name) : ResourceClaim{};
     }
-    int bound(int count) const
+    void check_ready(int count) const
     {
-        int sum = 0;
-        for (int i = 0; i < count; i++)
-            sum += !node_of(pod_name(i)).empty();
-        return sum;
+        for (int i = 0; i < count; i++) {
+            CHECK(claim_of(i).allocated);
+            CHECK(pod(name(i))->extended_claim == claim_of(i).key.name);
+        }
     }
     // Each Pod has the claim that its status names, of so many devices of its
     // node that no other has.
@@ -55,14 +50,8 @@ struct Train : ClaimWorld {
         for (int i = 0; i < count; i++) {
             CAPTURE(i);
             ResourceClaim one = claim_of(i);
-            CHECK(one.devices.size() == devices);
-            for (const DeviceId &device : one.devices) {
-                CHECK(device.pool == node_of(pod_name(i)));
-                CHECK(all.insert(device).second);
-            }
-            REQUIRE(one.reserved_for.size() == 1);
-            CHECK(one.reserved_for.front().uid == pod(pod_name(i))->uid);
-            CHECK(pod(pod_name(i))->extended_claim == one.key.name);
+            check_claim(i, one, devices, all);
+            CHECK(pod(name(i))->extended_claim == one.key.name);
         }
         CHECK(kube.claims().size() == static_cast<std::size_t>(count));
     }
@@ -73,7 +62,7 @@ struct Train : ClaimWorld {
 TEST_CASE("extended resources of a gang: a claim for each Pod, one job")
 {
     Train world;
-    world.put_members(4, 2);
+    world.put_gang(4, 2);
     world.settle();
 
     CHECK(world.only_job().asked.gres_per_task == "gres/gpu:g:2");
@@ -87,42 +76,12 @@ TEST_CASE("extended resources of a gang: a claim for each Pod, one job")
 
 TEST_CASE("no Pod of a gang is bound before all statuses name their claims")
 {
-    int count = 4, nodes = 2;
-    SUBCASE("in one part") {}
-    SUBCASE("in several parts, for as many workers")
-    {
-        count = 20;
-        nodes = 5;
-    }
-    Train world(nodes);
-    world.put_members(count, 1);
-    for (int steps = 0; world.kube.count("bind") == 0 && steps < 5000; steps++)
-        world.step(1);
-
-    for (int i = 0; i < count; i++) {
-        CHECK(world.claim_of(i).allocated);
-        CHECK(world.pod(pod_name(i))->extended_claim ==
-              world.claim_of(i).key.name);
-    }
-    world.settle();
-    CHECK(world.bound(count) == count);
-    world.check_devices(count, 1);
+    check_bound_when_all_are_ready<Train>();
 }
 
 TEST_CASE("the agent is killed at any step: each Pod of a gang has one claim")
 {
-    for (int steps = 1; steps < 120; steps++) {
-        CAPTURE(steps);
-        Train world;
-        world.put_members(4, 2);
-        world.step(steps);
-        world.start_agent();
-        world.pass(seconds(10));
-
-        CHECK(world.slurm.jobs().size() == 1);
-        CHECK(world.bound(4) == 4);
-        world.check_devices(4, 2);
-    }
+    check_kills_while_bound<Train>([](const Train &) {});
 }
 
 TEST_CASE("a gang whose job is lost before the binding makes its claims anew")
@@ -130,7 +89,7 @@ TEST_CASE("a gang whose job is lost before the binding makes its claims anew")
     Train world;
     for (int i = 0; i < 2; i++)
         world.kube.fail_next("bind", Code::rejected);
-    world.put_members(2, 2);
+    world.put_gang(2, 2);
     world.settle();
     REQUIRE(world.claim_of(1).allocated);
     std::string uid = world.claim_of(1).uid;
@@ -149,7 +108,7 @@ TEST_CASE("a gang whose job is cancelled before the binding leaves no claim")
     Train world;
     for (int i = 0; i < 1000; i++)
         world.kube.fail_next("bind", Code::busy);
-    world.put_members(2, 2);
+    world.put_gang(2, 2);
     world.settle();
     REQUIRE(world.claim_of(0).allocated);
     world.slurm.scancel(1);
@@ -164,7 +123,7 @@ TEST_CASE("without the feature gate no claim of a gang stays")
 {
     Train world;
     world.kube.keeps_extended = false;
-    world.put_members(2, 2);
+    world.put_gang(2, 2);
     world.pass(seconds(10));
 
     CHECK(world.bound(2) == 0);
@@ -179,7 +138,7 @@ TEST_CASE("a gang is kept off a Node whose device plugins offer the resource")
     world.change_node("kn1", [](Node &node) {
         node.allocatable.others[gpu] = 4;
     });
-    world.put_members(2, 2);
+    world.put_gang(2, 2);
     world.pass(seconds(15));
 
     CHECK(world.node_of("t-0") == "kn2");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The life of a gang: Pods that get one job, all or none of them.
-#include "tests/unit/world.h"
+#include "tests/unit/gang_world.h"
 
 #include <doctest/doctest.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int node_count = 4; // of 16 CPUs
 
-class Train : public World {
+class Train : public GangWorld<> {
   public:
     Train()
     {
@@ -33,30 +33,6 @@ class Train : public World {
     {
         return make_member(name(i), std::to_string(size),
                            MilliCpu{cpus * 1000}, least);
-    }
-    static std::string name(int i) { return "t-" + std::to_string(i); }
-
-    // How many of the first so many are on a node.
-    int bound(int count) const
-    {
-        int sum = 0;
-        for (int i = 0; i < count; i++)
-            sum += !node_of(name(i)).empty();
-        return sum;
-    }
-    void run_all(int count)
-    {
-        for (int i = 0; i < count; i++)
-            run_containers(name(i));
-    }
-    void end_all(int count, int code = 0)
-    {
-        for (int i = 0; i < count; i++)
-            end_containers(name(i), code);
-    }
-    std::string annotation(int i, const char *which) const
-    {
-        return pod(name(i))->annotation(which);
     }
 };
 

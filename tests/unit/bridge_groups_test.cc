@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Gangs whose size an object beside the Pods says: PodGroups.
-#include "tests/unit/world.h"
+#include "tests/unit/gang_world.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@ using std::chrono::seconds;
 
 namespace {
 
-class Groups : public World {
+class Groups : public GangWorld<> {
   public:
     explicit Groups(GroupApi its_api = GroupApi::workload) : api(its_api)
     {
@@ -48,14 +48,6 @@ class Groups : public World {
     {
         for (int i = from; i < to; i++)
             create(member(i, cpus));
-    }
-    static std::string name(int i) { return "t-" + std::to_string(i); }
-    int bound(int count) const
-    {
-        int sum = 0;
-        for (int i = 0; i < count; i++)
-            sum += !node_of(name(i)).empty();
-        return sum;
     }
     void drain_all()
     {

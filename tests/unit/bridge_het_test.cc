@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The life of a gang of unequal Pods whose job has a component for each size.
-#include "tests/unit/world.h"
+#include "tests/unit/gang_world.h"
 
 #include <doctest/doctest.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int pods = 6; // two large ones, four small ones
 
-class Het : public World {
+class Het : public GangWorld<> {
   public:
     Het()
     {
@@ -21,7 +21,6 @@ class Het : public World {
         start_agent();
     }
 
-    static std::string name(int i) { return "t-" + std::to_string(i); }
     static Pod member(int i, int size = pods)
     {
         Pod pod = make_member(name(i), std::to_string(size),
@@ -39,26 +38,11 @@ class Het : public World {
         create_all();
         slurm.backfill();
         settle();
-        for (int i = 0; i < pods; i++)
-            run_containers(name(i));
+        run_all(pods);
     }
-    void end_all(int code = 0)
-    {
-        for (int i = 0; i < pods; i++)
-            end_containers(name(i), code);
-    }
-    int bound() const
-    {
-        int sum = 0;
-        for (int i = 0; i < pods; i++)
-            sum += !node_of(name(i)).empty();
-        return sum;
-    }
+    void end_all(int code = 0) { GangWorld::end_all(pods, code); }
+    int bound() const { return GangWorld::bound(pods); }
     JobState state(JobId id) const { return slurm.job(id).job.state; }
-    std::string annotation(int i, const char *which) const
-    {
-        return pod(name(i))->annotation(which);
-    }
     void check_nobody_was_ended() const
     {
         CHECK(kube.count("fail_pod") == 0);

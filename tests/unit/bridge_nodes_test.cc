@@ -144,6 +144,29 @@ TEST_CASE("no node is made before Pods of others are listed")
     CHECK(world.slurm.node("kn2").cpus == 16);
 }
 
+// That there are none is news, too.
+TEST_CASE("a node is made anew once it is known that there are no Pods of others")
+{
+    Watching world;
+    world.conf.resize_delay = seconds(1);
+    world.nodes = {make_node("kn1", 16)};
+    world.start_agent();
+    REQUIRE(world.slurm.node("kn1").cpus == 16);
+
+    world.nodes = {make_node("kn1", 8)};
+    world.start_agent_unlisted();
+    for (const std::string &name : world.conf.scheduler_names)
+        world.deliver(Listed<Pod>{name, {}});
+    world.deliver(Listed<Node>{"", world.nodes});
+    world.deliver(Listed<Namespace>{"", world.namespaces});
+    world.pass(seconds(20));
+    CHECK(world.slurm.node("kn1").cpus == 16);
+
+    world.deliver(Listed<ForeignPod>{"", {}});
+    world.pass(seconds(20));
+    CHECK(world.slurm.node("kn1").cpus == 8);
+}
+
 TEST_CASE("a second Node with the name of another's Slurm node is told so, once")
 {
     Watching world;

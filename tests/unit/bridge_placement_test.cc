@@ -241,6 +241,94 @@ TEST_CASE("slurmctld forgot the features: they are set again when it is back")
     CHECK(has_feature(world, "kn1", world.ssd->feature()));
 }
 
+// slurmctld refuses what no node has, and holds what no node of the partition has.
+TEST_CASE("no job asks for a feature that slurmctld may have forgotten")
+{
+    World world;
+    world.nodes = {labelled("kn1", {{"disk", "ssd"}})};
+    world.start_agent();
+    PredicatePtr ssd = wants("disk", "ssd");
+    world.create(asking("first", ssd));
+    REQUIRE(world.node_of("first") == "kn1");
+    auto forget = [&] {
+        REQUIRE(world.slurm.set_features("kn1", "k8s", "k8s").has_value());
+    };
+
+    SUBCASE("while its plugin is away")
+    {
+        world.cut_socket();
+        forget();
+        world.create(asking("web", ssd));
+    }
+    SUBCASE("when it is back")
+    {
+        world.cut_socket();
+        forget();
+        world.connect_socket();
+        world.create(asking("web", ssd));
+    }
+    SUBCASE("whatever a sync says that was under way")
+    {
+        world.calls_hang = true;
+        change_node(world, labelled("kn1", {{"disk", "ssd"}, {"mem", "64"}}));
+        world.cut_socket();
+        world.settle();
+        world.calls_hang = false;
+        world.step(1); // that sync has seen the feature
+        forget();
+        world.create(asking("web", ssd));
+    }
+    world.pass(seconds(4)); // none is refused, and tried again
+
+    CHECK(world.node_of("web") == "kn1");
+    CHECK(world.slurm.count("submit") == 2);
+    CHECK_FALSE(world.said_on("web").contains("Invalid feature"));
+}
+
+TEST_CASE("while slurmctld's nodes cannot be read no job is asked for")
+{
+    FullNode world;
+    world.slurm.fail_always("load_nodes", Code::busy);
+    world.cut_socket();
+    world.connect_socket();
+    world.create(asking("new", world.ssd));
+    world.pass(seconds(10));
+    CHECK(world.slurm.count("submit") == 2);
+
+    world.slurm.heal("load_nodes");
+    world.pass(seconds(5));
+    CHECK(world.slurm.count("submit") == 3);
+}
+
+TEST_CASE("a mere reconnect changes no job that waits, and no word on its Pod")
+{
+    FullNode world;
+    Pod prefers = make_pod("prefers", MilliCpu{16000});
+    prefers.preferred = world.ssd;
+    world.create(prefers);
+    world.create(asking("nowhere", wants("disk", "tape")));
+    REQUIRE_FALSE(world.slurm.job(3).asked.prefer.empty());
+    auto reconnect = [&] {
+        world.cut_socket();
+        world.connect_socket();
+        world.pass(seconds(10));
+    };
+    auto calls = [&](const char *what) { return world.slurm.count(what); };
+    auto features = calls("set_features");
+    reconnect(); // brings a list with reasons, which are said
+    auto said = world.kube.count("post_event");
+
+    reconnect();
+
+    CHECK(calls("submit") == 3);
+    CHECK(calls("cancel") == 0);
+    CHECK(calls("set_features") == features);
+    CHECK(world.kube.count("post_event") == said);
+    for (JobId id : {2u, 3u})
+        CHECK(world.slurm.job(id).job.state == JobState::pending);
+    CHECK(world.said_on("nowhere").contains("disk=tape"));
+}
+
 TEST_CASE("a preference is taken along where some node has it")
 {
     World world;

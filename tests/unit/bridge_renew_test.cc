@@ -15,6 +15,19 @@ void add_misfit(World &world)
     world.slurm.add_misfit("a-misfit");
 }
 
+// The job of the Pod "web" is cancelled, and the submit of its successor, which
+// comes next, has no answer.
+void replace_by_unheard(World &world)
+{
+    world.start_agent();
+    add_misfit(world);
+    world.kube.put(make_pod("web"));
+    while (world.slurm.count("cancel") == 0)
+        world.step(1);
+    world.slurm.remove_node("a-misfit");
+    world.slurm.lose_reply("submit");
+}
+
 } // namespace
 
 TEST_CASE("a job on a node that no Node stands for is replaced, a generation "
@@ -76,13 +89,7 @@ TEST_CASE("the successor of a replaced job is found when its submit is "
           "uncertain")
 {
     World world;
-    world.start_agent();
-    add_misfit(world);
-    world.kube.put(make_pod("web"));
-    while (world.slurm.count("cancel") == 0)
-        world.step(1);
-    world.slurm.remove_node("a-misfit");
-    world.slurm.lose_reply("submit");
+    replace_by_unheard(world);
 
     world.pass(seconds(10));
 
@@ -94,13 +101,7 @@ TEST_CASE("a list that comes while that is uncertain does not end the "
           "successor")
 {
     World world;
-    world.start_agent();
-    add_misfit(world);
-    world.kube.put(make_pod("web"));
-    while (world.slurm.count("cancel") == 0)
-        world.step(1);
-    world.slurm.remove_node("a-misfit");
-    world.slurm.lose_reply("submit");
+    replace_by_unheard(world);
     for (int i = 0; i < 3; i++)
         world.slurm.fail_next("load_all", Code::busy);
     world.pass(seconds(2)); // submitted, and the search for it has failed

@@ -517,3 +517,30 @@ TEST_CASE("a Pod whose job was allocated again elsewhere lives on")
     CHECK_FALSE(told_to_end(pod));
     CHECK(world.slurm.job(2).job.nodes == std::vector<std::string>{"kn1"});
 }
+
+// The Pod names its first job for good: that one has to say why it is CANCELLED.
+TEST_CASE("a job that was allocated again elsewhere says that a crash took what "
+          "its Pod has, also when the Pod ends before its new job starts")
+{
+    World world;
+    world.conf.resync_interval = seconds(10);
+    world.nodes = {make_node("kn1"), make_node("kn2")};
+    world.start_agent();
+    world.create("web");
+    world.run_containers("web");
+    REQUIRE(world.node_of("web") == "kn1");
+    world.slurm.hold(2);
+    world.slurm.reallocate(1, "kn2");
+    world.pass(seconds(20));
+    REQUIRE(world.slurm.job(2).job.state == JobState::pending);
+
+    world.end_containers("web", 137);
+    world.pass(seconds(20));
+
+    CHECK(world.slurm.living().empty());
+    CHECK(world.pod("web")->label(names::job_id_label) == "1");
+    CHECK(world.slurm.job(1).job.state == JobState::cancelled);
+    CHECK(world.slurm.job(1).comment ==
+          "slurmctld lost the allocation in a crash; now JobId=2 is the job of "
+          "its Pods");
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Pods with volume claims: where they go, and when they are bound.
+#include "tests/unit/make_volumes.h"
 #include "tests/unit/world.h"
 
 #include <doctest/doctest.h>
@@ -9,40 +10,16 @@ using std::chrono::seconds;
 
 namespace {
 
-NodeSelector on(const std::string &node)
-{
-    return {{{"kubernetes.io/hostname", false, NodeOperator::in, {node}}}};
-}
-
-Claim make_claim(const std::string &name, const std::string &storage_class)
-{
-    Claim claim;
-    claim.ns = "default";
-    claim.name = name;
-    claim.uid = "uid-" + name;
-    claim.phase = "Pending";
-    claim.storage_class = storage_class;
-    return claim;
-}
-
 void bind_claim(FakeKube &kube, const std::string &name,
                 const std::string &volume)
 {
-    Claim &claim = kube.volumes.claims[name];
-    claim.phase = "Bound";
-    claim.volume = volume;
-    claim.bound = true;
+    bind_claim(kube.volumes.claims[name], volume);
 }
 
 void add_volume(FakeKube &kube, const std::string &name,
                 const std::string &node)
 {
-    Volume volume;
-    volume.name = name;
-    volume.phase = "Available";
-    volume.storage_class = "local";
-    volume.affinity = on(node);
-    kube.volumes.volumes[name] = volume;
+    kube.volumes.volumes[name] = make_volume(name, node);
 }
 
 // Three Nodes, a class without provisioner and one with.

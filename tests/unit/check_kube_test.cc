@@ -32,7 +32,8 @@ KubeFacts good()
     kube.server_time = kube.our_time;
     kube.access = AccessReview{};
     for (const PolicyName &policy : known_policies())
-        kube.policies.push_back({policy.name, true, true, "['slurm', 'other']"});
+        kube.policies.push_back({policy.name, true, true,
+                                 "['slurm', 'other', 'slurmk8s/sbatch-hosts']"});
     kube.nodes = {labelled("n1")};
     kube.nodes_listed = true;
     return kube;
@@ -153,9 +154,27 @@ TEST_CASE("each policy must be there, deny, and know the scheduler names")
         found = spoilt([](PolicyFacts &p) { p.denies = false; });
         REQUIRE(found.size() == 1);
         CHECK(found[0].severity == severity);
-        found = spoilt([](PolicyFacts &p) { p.text = "['slurm2']"; });
+        found = spoilt([](PolicyFacts &p) {
+            p.text = "['slurm2', 'slurmk8s/sbatch-hosts']";
+        });
         CHECK(found.size() == (name.names_schedulers ? 1 : 0));
     }
+}
+
+TEST_CASE("a base that is older than the component for batch jobs is said")
+{
+    Conf conf;
+    KubeFacts kube = good();
+    for (PolicyFacts &policy : kube.policies)
+        policy.text = "['slurm', 'other']";
+
+    CHECK(check_policies(kube, conf).empty());
+    conf.batch_namespace = "slurm-jobs";
+    Findings found = check_policies(kube, conf);
+
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].about == "policy slurm-k8s-bridge-agent");
+    CHECK(found[0].says.contains("slurmk8s/sbatch-hosts"));
 }
 
 TEST_CASE("the policies of a component that is not installed are not missed")
@@ -220,14 +239,33 @@ TEST_CASE("a hybrid node wants node_features/k8s, an external one does not")
 
     Findings found = check_nodes(good(), slurm);
 
-    REQUIRE(found.size() == 1);
+    REQUIRE(found.size() == 2);
     CHECK(found[0].severity == Severity::warning);
     CHECK(found[0].change == "NodeFeaturesPlugins=knl,k8s");
+    CHECK(found[1].severity == Severity::note); // nobody says it
+    CHECK(found[1].change == "cpuManagerPolicy: none");
     slurm.node_features_plugins.emplace_back("k8s");
     CHECK(check_nodes(good(), slurm).empty());
     slurm = slurm_with(slurm_node(true));
     slurm.node_features_plugins.clear();
     CHECK(check_nodes(good(), slurm).empty());
+}
+
+TEST_CASE("a kubelet beside a slurmd must not give CPUs to containers")
+{
+    SlurmNode node = slurm_node(false);
+    node.features = "k8s,k8s.kubelet,k8s.static-cpus";
+    Findings found = check_nodes(good(), slurm_with(node));
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].severity == Severity::warning);
+    CHECK(found[0].about == "node n1");
+    CHECK(found[0].change.starts_with("cpuManagerPolicy: none"));
+
+    node.features = "k8s,k8s.kubelet,k8s.static-cpus.x";
+    CHECK(check_nodes(good(), slurm_with(node)).empty());
+    node.external = true; // none of whose CPUs a slurmd gives away
+    node.features = "k8s,k8s.static-cpus";
+    CHECK(check_nodes(good(), slurm_with(node)).empty());
 }
 
 TEST_CASE("devices that GresTypes does not have")

@@ -259,10 +259,34 @@ TEST_CASE("each GRES that devices become has to be among GresTypes")
     slurm.gres_types = {"gpu", "mps"};
     Conf conf;
     CHECK(check_gres_types(slurm, conf).empty());
+    conf.device_gres = {{"dra.cpu", "cpu", ""}};
+    CHECK(check_gres_types(slurm, conf).empty());
     conf.device_gres = {{"a", "gpu", "a"}, {"b", "nic", "b"}, {"c", "nic", "c"}};
 
     CHECK(check_gres_types(slurm, conf).at(0).change ==
           "GresTypes=gpu,mps,nic");
     slurm.gres_types = {"nic", "gpu"};
     CHECK(check_gres_types(slurm, conf).empty());
+    conf.capacity_gres = {{"d", "memory", "gpumem", {}}};
+    CHECK(check_gres_types(slurm, conf).at(0).change ==
+          "GresTypes=nic,gpu,gpumem");
+}
+
+TEST_CASE("job arrays as Pods need a plugin, where batch jobs run as Pods")
+{
+    SlurmFacts slurm = good();
+    Conf conf;
+    CHECK(check_pod_arrays(slurm, conf).empty());
+    conf.batch_namespace = "slurm-jobs";
+
+    Findings found = check_pod_arrays(slurm, conf);
+
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].severity == Severity::warning);
+    CHECK(found[0].change == "BurstBufferType=burst_buffer/k8s");
+    slurm.burst_buffer = "lua"; // Slurm takes one
+    CHECK(check_pod_arrays(slurm, conf).at(0).severity == Severity::note);
+    CHECK(check_pod_arrays(slurm, conf)[0].says.contains("is lua"));
+    slurm.burst_buffer = "k8s";
+    CHECK(check_pod_arrays(slurm, conf).empty());
 }

@@ -20,6 +20,11 @@ struct Setting {
     DeviceNeeds needs;
     std::map<DeviceId, std::string> taken;
     bool may_exceed = false;
+    std::vector<CapacityGres> counted;
+    GresCounts amounts;
+    std::map<DeviceId, std::optional<Capacities>> consumed;
+    // By claim (uid): what an earlier write of it may have taken.
+    std::map<std::string, std::map<DeviceId, Capacities>> held;
 
     Setting()
     {
@@ -62,7 +67,68 @@ struct Setting {
              },
              .taken_in = [](const DevicePool &) {
                  return std::set<std::string>{};
-             }});
+             },
+             .counted = counted,
+             .amounts = amounts,
+             .consumed_of = [this](const DeviceId &device,
+                                   const std::set<std::string> &but_for)
+                 -> std::optional<Capacities> {
+                 auto found = consumed.find(device);
+                 std::optional<Capacities> sum = Capacities{};
+                 if (found != consumed.end())
+                     sum = found->second;
+                 for (const auto &[uid, its] : held)
+                     if (sum && its.contains(device) && !but_for.contains(uid))
+                         add_capacities(*sum, its.at(device));
+                 return sum;
+             },
+             .new_share_id = [] { return std::string("share"); }});
+    }
+
+    // Two devices more, of 40Gi each, of which as much is given as is asked for;
+    // the job has so much of GRES mem.
+    void add_shared(std::uint64_t mem)
+    {
+        ResourceSlice slice = resource_slice_from(json_of(
+            R"({"metadata":{"name":"t"},"spec":{"driver":"gpu.example.com",
+            "nodeName":"kn1","pool":{"name":"shared","generation":1,
+            "resourceSliceCount":1},"devices":[
+            {"name":"s0","allowMultipleAllocations":true,
+             "capacity":{"memory":{"value":"40Gi"}}},
+            {"name":"s1","allowMultipleAllocations":true,
+             "capacity":{"memory":{"value":"40Gi"}}}]}})"));
+        std::vector<ResourceSlicePtr> slices = {
+            std::make_shared<const ResourceSlice>(make_slice("kn1")),
+            std::make_shared<const ResourceSlice>(std::move(slice))};
+        pools = device_pools(slices);
+        counted = {{"gpu.example.com", "memory", "mem",
+                    *Quantity::parse("1Gi")}};
+        amounts = {{"mem", mem}};
+    }
+    // A claim for so many shares, of different devices.
+    void add_share(const std::string &name, const std::string &memory,
+                   int count = 1)
+    {
+        add(claim_text(name, R"("requests":[)" +
+                                 exactly("part", count,
+                                         R"(,"capacity":{"requests":{"memory":")" +
+                                             memory + R"("}})") +
+                                 "]"));
+        auto gib = Quantity::parse(memory)->nanos() /
+                   Quantity::parse("1Gi")->nanos();
+        needs.wanted.back().wish = {
+            {}, {}, true, {{"mem", static_cast<std::uint64_t>(gib)}}};
+    }
+    void hold(const std::string &claim, const std::string &device,
+              const std::string &memory)
+    {
+        held["uid-of-" + claim][{"gpu.example.com", "shared", device}] = {
+            {"memory", *Quantity::parse(memory)}};
+    }
+    void consume(const std::string &device, const std::string &memory)
+    {
+        consumed[{"gpu.example.com", "shared", device}] =
+            Capacities{{"memory", *Quantity::parse(memory)}};
     }
 };
 
@@ -262,4 +328,143 @@ TEST_CASE("claims that are too intricate come to an end")
                               R"("matchAttribute":"gpu.example.com/model"}])"));
 
     CHECK(s.plan(all).misfit != "");
+}
+
+TEST_CASE("a share is of the first device that has room, and takes no index")
+{
+    Setting s;
+    s.add_shared(35);
+    s.add_share("c", "30Gi");
+
+    ClaimsPlan plan = s.plan({});
+    CHECK(plan.misfit == "");
+    CHECK(plan.wait == "");
+    CHECK(words(plan.claims.at(0)) == "part=s0");
+    CHECK(plan.claims[0].chosen[0].share_id == "share");
+    CHECK(plan.claims[0]
+              .shares.at({"gpu.example.com", "shared", "s0"})
+              .at("memory")
+              .text() == "30Gi");
+
+    s.consume("s0", "11Gi");
+    s.taken[{"gpu.example.com", "shared", "s1"}] = "other/x"; // a share
+    CHECK(words(s.plan({}).claims.at(0)) == "part=s1");
+    CHECK(s.plan({}).wait == "");
+    s.consumed[{"gpu.example.com", "shared", "s1"}] = std::nullopt; // all of it
+    CHECK(s.plan({}).wait.contains("others have too much of its"));
+}
+
+TEST_CASE("where no device has room although the sum has: for a while, then not")
+{
+    Setting s;
+    s.add_shared(20);
+    s.add_share("c", "20Gi");
+    s.consume("s0", "30Gi");
+    s.consume("s1", "25Gi");
+
+    ClaimsPlan plan = s.plan({});
+    CHECK(plan.misfit == "");
+    CHECK(plan.wait == "device gpu.example.com/shared/s1 for request part: "
+                       "others have too much of its memory");
+    CHECK(plan.bad_node);
+}
+
+TEST_CASE("shares of several claims, and of one: what is left is reckoned on")
+{
+    Setting s;
+    s.add_shared(90);
+    s.add_share("c", "25Gi");
+    s.add_share("d", "25Gi");
+    s.add_share("e", "15Gi", 2);
+
+    ClaimsPlan plan = s.plan({});
+    REQUIRE(plan.claims.size() == 3);
+    CHECK(words(plan.claims[0]) == "part=s0");
+    CHECK(words(plan.claims[1]) == "part=s1");
+    CHECK(words(plan.claims[2]) == "part=s0 part=s1");
+
+    s.add_share("f", "1Gi");
+    CHECK(s.plan({}).wait.contains("memory"));
+}
+
+TEST_CASE("a device of which a share would be more than was asked for is left out")
+{
+    Setting s;
+    s.add_shared(30);
+    s.add_share("c", "30Gi");
+    s.needs.wanted.back().wish.amounts = {{"mem", 29}};
+    CHECK(s.plan({}).misfit.contains("more than Slurm was asked for"));
+    s.needs.wanted.back().wish.amounts = {{"other", 30}};
+    CHECK(s.plan({}).misfit.contains("more than Slurm was asked for"));
+    s.needs.wanted.back().wish.amounts = {{"mem", 31}};
+    CHECK(s.plan({}).misfit == "");
+}
+
+TEST_CASE("a device whose shares are CPUs, of which no CPU was asked for")
+{
+    Setting s;
+    s.add_shared(0); // of no GRES of this node
+    s.counted = {{"gpu.example.com", "memory", cpu_gres,
+                  *Quantity::parse("1Gi")}};
+    s.amounts.clear();
+    s.add_share("c", "3Gi"); // as one whose class has other devices, too
+    CHECK(s.plan({}).misfit.contains("more than Slurm was asked for"));
+    s.needs.wanted.back().wish.amounts = {{cpu_gres, 2}};
+    CHECK(s.plan({}).misfit.contains("more than Slurm was asked for"));
+    s.needs.wanted.back().wish.amounts = {{cpu_gres, 3}};
+    CHECK(s.plan({}).misfit == "");
+    CHECK(words(s.plan({}).claims.at(0)) == "part=s0");
+}
+
+TEST_CASE("what an earlier write may have taken is there for its own claim alone")
+{
+    Setting s;
+    s.add_shared(80);
+    s.add_share("c", "30Gi");
+    s.add_share("d", "20Gi");
+    s.hold("c", "s1", "30Gi"); // s0 was full when that was planned
+
+    ClaimsPlan plan = s.plan({});
+    CHECK(plan.wait == "");
+    CHECK(plan.misfit == "");
+    REQUIRE(plan.claims.size() == 2);
+    CHECK(words(plan.claims[0]) == "part=s1"); // else d had to go there
+    CHECK(words(plan.claims[1]) == "part=s0");
+
+    s.hold("c", "s0", "30Gi"); // in a third try: it may be on either
+    CHECK(s.plan({}).wait.contains("others have too much of its memory"));
+}
+
+TEST_CASE("what is chosen where it is held anyway is counted once")
+{
+    Setting s;
+    s.add_shared(80);
+    s.add_share("c", "20Gi");
+    s.add_share("d", "20Gi");
+    s.hold("c", "s0", "20Gi");
+    s.hold("d", "s0", "20Gi");
+
+    ClaimsPlan plan = s.plan({});
+    CHECK(plan.wait == "");
+    CHECK(words(plan.claims.at(0)) == "part=s0");
+    CHECK(words(plan.claims.at(1)) == "part=s0");
+}
+
+TEST_CASE("a share that Slurm has not counted is none for the job")
+{
+    Setting s;
+    s.add_shared(29);
+    s.add_share("c", "30Gi");
+    CHECK(s.plan({}).misfit ==
+          "it has 29 of GRES mem, and its devices are 30");
+    CHECK(s.plan({}).bad_node);
+    s.amounts.clear(); // this node has none of it, as before it was counted
+    CHECK(s.plan({}).misfit == "");
+    CHECK(s.plan({0}).misfit.contains("no claim of the Pod needs"));
+
+    Setting by_index;
+    by_index.add_shared(0);
+    by_index.add(claim_text("c", request_gpus(1)));
+    CHECK(words(by_index.plan({3}).claims.at(0)) == "gpu=gpu-3");
+    CHECK(by_index.plan({}).misfit.contains("gets 0 devices of 1"));
 }

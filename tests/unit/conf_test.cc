@@ -62,6 +62,7 @@ TEST_CASE("every key sets its field")
                            "NodeAddress=10.0.0.1:6818\n"
                            "FeatureLabels=example.com/zone, tier:class\n"
                            "DeviceGres=a100.example.com:gpu:a100\n"
+                           "DeviceCapacity=d/memory:gpumem:1Gi\n"
                            "KubeletDir=/kubelet\n"
                            "NodeLabelsFile=/labels\n"
                            "Socket=/run/x/hook.sock\n"
@@ -80,6 +81,7 @@ TEST_CASE("every key sets its field")
                            "SbatchChooseServiceAccount=spark\n"
                            "DefaultImage=burst registry.example.com/a:1\n"
                            "DefaultImage = gpu \t cuda:12\n"
+                           "ClusterDomain=k8s.example\n"
                            "MaxScriptSize=1024\n"
                            "Workers=64\n"
                            "LogLevel=Debug");
@@ -98,6 +100,9 @@ TEST_CASE("every key sets its field")
     CHECK(conf->node_address == "10.0.0.1:6818");
     CHECK(conf->device_gres ==
           std::vector<DeviceGres>{{"a100.example.com", "gpu", "a100"}});
+    CHECK(conf->capacity_gres ==
+          std::vector<CapacityGres>{
+              {"d", "memory", "gpumem", *Quantity::parse("1Gi")}});
     CHECK(conf->feature_labels ==
           std::vector<FeatureLabel>{{"example.com/zone", "zone"},
                                     {"tier", "class"}});
@@ -112,6 +117,7 @@ TEST_CASE("every key sets its field")
     CHECK(conf->default_images ==
           std::map<std::string, std::string>{
               {"burst", "registry.example.com/a:1"}, {"gpu", "cuda:12"}});
+    CHECK(conf->cluster_domain == "k8s.example");
     CHECK(conf->max_script_size == 1024);
     CHECK(conf->lease_namespace == "ns");
     CHECK(conf->lease_name == "my-lease.1");
@@ -147,9 +153,27 @@ TEST_CASE("a partition has one default image")
     CHECK(conf.error().message.contains("line 2: DefaultImage names"));
 }
 
+TEST_CASE("a GRES has indexes, or is counted")
+{
+    for (const char *text : {"DeviceGres=c:gpu\nDeviceCapacity=d/memory:gpu\n",
+                             "DeviceCapacity=d/memory:gpu\nDeviceGres=c:gpu\n"}) {
+        CAPTURE(text);
+        auto conf = parse_conf(text);
+
+        REQUIRE_FALSE(conf);
+        CHECK(conf.error().message.starts_with("line 2: Device"));
+        CHECK(conf.error().message.contains("cannot both count"));
+    }
+    CHECK(error_of("DeviceGres=dra.cpu:cpu\nDeviceCapacity=dra.cpu/cpu:cpu\n") ==
+          "");
+}
+
 TEST_CASE("a bad value is refused with its line and its key")
 {
     const char *rows[] = {
+        "DeviceCapacity=memory:gpumem",
+        "DeviceCapacity=d/memory:gpumem:0",
+        "DeviceCapacity=d/memory:shard",
         "KubeApiServer=http://k8s.example",
         "KubeApiServer=https://",
         "KubeApiServer=https:///",
@@ -202,6 +226,9 @@ TEST_CASE("a bad value is refused with its line and its key")
         "SbatchChooseServiceAccount=a,,b",
         "DefaultImage=burst",
         "DefaultImage=burst a b",
+        "ClusterDomain=Cluster.Local",
+        "ClusterDomain=cluster.local.",
+        "ClusterDomain=",
         "MaxScriptSize=1023",
         "MaxScriptSize=900001",
         "Workers=0",

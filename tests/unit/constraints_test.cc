@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "agent/constraints.h"
+#include "common/constraints.h"
 
 #include <doctest/doctest.h>
 #include <string>

@@ -118,6 +118,32 @@ TEST_CASE("a batch job with its node is bound like any other")
     Gang gang = batch_gang(make_job(7, JobState::configuring));
 
     CHECK(std::holds_alternative<Bind>(decide(gang, nodes)));
+    gang.unheard = true; // slurmctld may have crashed, and placed it anew
+    CHECK(std::holds_alternative<Look>(decide(gang, nodes)));
+}
+
+TEST_CASE("a Pod that was made for another node is made anew, and not bound")
+{
+    auto says = [](const char *place, JobState state) {
+        Gang gang = batch_gang(make_job(7, state));
+        Pod pod = batch_pod();
+        pod.annotations["slurmk8s/sbatch-node"] = place;
+        gang.pods = {std::make_shared<const Pod>(pod)};
+        return gang;
+    };
+    for (const char *place : {"0 1 kn2", "0 2 kn1"}) {
+        CAPTURE(place);
+        Gang gang = says(place, JobState::configuring);
+        CHECK(std::holds_alternative<Remake>(decide(gang, nodes)));
+        gang.stale = true; // it may have that node again
+        CHECK(std::holds_alternative<Look>(decide(gang, nodes)));
+        gang = says(place, JobState::suspended);
+        CHECK(std::holds_alternative<Wait>(decide(gang, nodes)));
+        gang = says(place, JobState::pending);
+        CHECK(std::holds_alternative<Wait>(decide(gang, nodes)));
+    }
+    CHECK(std::holds_alternative<Bind>(
+        decide(says("0 1 kn1", JobState::configuring), nodes)));
 }
 
 TEST_CASE("a batch job is due once, and after each failure later")
@@ -157,4 +183,114 @@ TEST_CASE("a batch job is due once, and after each failure later")
     CHECK(table.drop(job));
     CHECK_FALSE(table.drop(job));
     CHECK_FALSE(table.retry(job, now, seconds(1000)));
+}
+
+TEST_CASE("a batch job that is dropped while its Pod is made has one try at a time")
+{
+    using Try = BatchTable::Try;
+    BatchTable table;
+    Clock::time_point now{};
+    JobRef job{7, Sluid{1007}};
+    CHECK(table.finish(job) == Try::dropped); // nobody knows it
+    table.want(job, now);
+    REQUIRE(table.take_due(now).size() == 1);
+    CHECK(table.drop(job));
+    CHECK_FALSE(table.drop(job));
+    CHECK(table.next_due() == Clock::time_point::max());
+
+    SUBCASE("and is not tried again")
+    {
+        CHECK(table.finish(job) == Try::dropped);
+        CHECK_FALSE(table.drop(job));
+    }
+    SUBCASE("nor when it was wanted, and dropped once more")
+    {
+        table.want(job, now);
+        CHECK(table.drop(job));
+        CHECK(table.finish(job) == Try::dropped);
+        CHECK_FALSE(table.drop(job));
+    }
+    SUBCASE("and is tried again if it is wanted since")
+    {
+        table.want(job, now + seconds(10));
+        CHECK(table.take_due(now + seconds(10)).empty());
+        CHECK(table.finish(job) == Try::again);
+        CHECK(table.next_due() == now + seconds(10));
+        CHECK(table.take_due(now + seconds(10)).size() == 1);
+        CHECK(table.finish(job) == Try::counts);
+        CHECK(table.drop(job));
+    }
+    CHECK(table.next_due() == Clock::time_point::max());
+}
+
+TEST_CASE("a batch job that has given its Pods back waits longer each time")
+{
+    BatchTable table;
+    Clock::time_point now{};
+    JobRef job{7, Sluid{1007}};
+    table.want(job, now);
+
+    for (int times : {1, 2, 4, 8, 8}) {
+        CHECK(table.take_due(now).size() == 1);
+        CHECK(table.retry(job, now, seconds(1000), seconds(40)));
+        CHECK(table.next_due() == now + times * seconds(40));
+        now = table.next_due();
+    }
+    CHECK(table.take_due(now).size() == 1);
+    CHECK(table.retry(job, now, seconds(1000)));
+    CHECK(table.next_due() <= now + seconds(30));
+}
+
+TEST_CASE("a batch job that could not be bound for its devices says so")
+{
+    Gang gang = batch_gang(make_job(7, JobState::configuring));
+    gang.bind_overdue = true;
+    GangDevices devices;
+    devices.why = "no rights";
+    gang.devices = std::make_shared<const GangDevices>(devices);
+
+    Action action = decide(gang, nodes);
+    REQUIRE(std::holds_alternative<Complete>(action));
+    CHECK(std::get<Complete>(action).why.ends_with("in time: no rights"));
+
+    devices.objection = "no such class";
+    gang.devices = std::make_shared<const GangDevices>(devices);
+    action = decide(gang, nodes);
+    REQUIRE(std::holds_alternative<Complete>(action));
+    CHECK(std::get<Complete>(action).why.ends_with("in time: no such class"));
+}
+
+TEST_CASE("what claims of a batch job's Pods have of before is given back")
+{
+    GangDevices devices;
+    devices.left = {{{"default", "c"}, "uid-of-c", "uid-web"}};
+    for (bool grouped : {true, false})
+        for (bool has_job : {true, false}) {
+            CAPTURE(grouped);
+            CAPTURE(has_job);
+            Gang gang = batch_gang(std::nullopt);
+            if (has_job)
+                gang.job = make_job(7, JobState::pending);
+            gang.grouped = grouped;
+            Pod pod = batch_pod();
+            pod.extended = {{"job", 0, false, {{"example.com/gpu", 1, 0}}}};
+            gang.pods = {std::make_shared<const Pod>(pod)};
+            gang.devices = std::make_shared<const GangDevices>(devices);
+
+            CHECK(std::holds_alternative<ReleaseClaims>(decide(gang, nodes)));
+        }
+}
+
+TEST_CASE("a batch job that waits again is not given up for its GRES")
+{
+    Job job = make_job(7, JobState::pending);
+    Gang gang = batch_gang(job);
+    Pod pod = batch_pod();
+    pod.extended = {{"job", 0, false, {{"example.com/gpu", 1, 0}}}};
+    gang.pods = {std::make_shared<const Pod>(pod)};
+    GangDevices devices;
+    devices.gres = "gres/gpu:g:1"; // which it did not ask for by task
+    gang.devices = std::make_shared<const GangDevices>(devices);
+
+    CHECK(std::holds_alternative<Wait>(decide(gang, nodes)));
 }

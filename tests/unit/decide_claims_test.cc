@@ -115,7 +115,8 @@ TEST_CASE("what an allocation with devices leads to")
     REQUIRE(std::holds_alternative<Wait>(wait));
     CHECK(std::get<Wait>(wait).why.contains("it is taken"));
     auto bind = decided(
-        {.plan = {.claims = {{{"default", "c"}, "uid-of-c", false, {}, {}}}}});
+        {.plan = {
+             .claims = {{{"default", "c"}, "uid-of-c", false, {}, {}, {}}}}});
     REQUIRE(std::holds_alternative<Bind>(bind));
     CHECK(std::get<Bind>(bind).claims.size() == 1);
 }

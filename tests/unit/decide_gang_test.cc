@@ -438,7 +438,7 @@ TEST_CASE("what the claims of its Pods lead to")
         gang.devices = std::make_shared<const GangDevices>(std::move(devices));
         return gang;
     };
-    const ClaimPlan of_a{{"default", "c"}, "uid-of-c", false, {}, {}, {},
+    const ClaimPlan of_a{{"default", "c"}, "uid-of-c", false, {}, {}, {}, {},
                          "uid-a"};
     GangDevices left{.left = {{{"default", "c"}, "uid-of-c", "uid-a"}}};
 

@@ -61,7 +61,20 @@ class Cluster {
         catalog.nodes[node].update(now, {});
     }
 
-    // "gpu:a exact", "gpu", or "not_found: why".
+    // Of which devices of the node's pool take.
+    void add_counters(const std::string &node)
+    {
+        slices_.push_back(std::make_shared<const ResourceSlice>(
+            resource_slice_from(json_of(std::format(
+                R"({{"metadata":{{"name":"c-{0}"}},"spec":{{"driver":"d","pool":{{
+                "name":"{0}","generation":1,"resourceSliceCount":2}},
+                "nodeName":"{0}","sharedCounters":[{{"name":"s","counters":{{
+                "memory":{{"value":"40Gi"}}}}}}]}}}})",
+                node)))));
+        catalog.pools = device_pools(slices_);
+    }
+
+    // "gpu:a exact", "gpu+mem:5", or "not_found: why".
     std::string wish(const std::string &class_name,
                      const std::string &cel = {}) const
     {
@@ -98,7 +111,9 @@ class Cluster {
         if (!made)
             return std::string(code_name(made.error().code)) + ": " +
                    made.error().message;
+        std::string amounts = amounts_text(made->amounts);
         return made->gres + (made->type.empty() ? "" : ":" + made->type) +
+               (amounts.empty() ? "" : "+" + amounts) +
                (made->exact ? " exact" : "");
     }
 
@@ -201,4 +216,82 @@ TEST_CASE("an index names the device that is there")
 
     cluster.catalog.nodes["n1"].update({{}, {{"d", "n1"}}}, {});
     CHECK(cluster.device_name("n1", 0) == ""); // was not there when looked for
+}
+
+namespace {
+
+std::string memory_of(const std::string &amount)
+{
+    return R"(,"allowMultipleAllocations":true,"capacity":{"memory":{"value":")" +
+           amount + R"("}})";
+}
+
+} // namespace
+
+TEST_CASE("a share asks for what the device of which it takes most would give")
+{
+    Cluster cluster;
+    cluster.add_class("shared", "device.driver == 'd' && "
+                                "device.allowMultipleAllocations == true");
+    cluster.add_pool("n3", {"a0"}, memory_of("40Gi"));
+    cluster.add_pool("n4", {"a0"}, memory_of("30Gi"));
+    cluster.catalog.nodes.erase("n3"); // they have no index
+    cluster.catalog.nodes.erase("n4");
+    CHECK(cluster.wish("shared") ==
+          "not_found: DeviceClass shared has no GRES in Slurm");
+
+    cluster.catalog.counted = {{"d", "memory", "mem", *Quantity::parse("1Gi")}};
+    CHECK(cluster.wish("shared").starts_with("not_found")); // of no node yet
+    cluster.catalog.amounts["n3"] = {{"mem", 40}};
+    CHECK(cluster.wish("shared") == "+mem:40 exact");
+    CHECK(cluster.wish("shared", "device.driver == 'x'") ==
+          "not_found: DeviceClass shared has no GRES in Slurm");
+    CHECK(cluster.wish("gpu") == "gpu exact"); // what has an index goes first
+
+    cluster.add_pool("n5", {"a0"},
+                     R"(,"allowMultipleAllocations":true,"capacity":{"memory":)"
+                     R"({"value":"9Gi"},"slots":{"value":"2"}})");
+    cluster.catalog.nodes.erase("n5");
+    cluster.catalog.counted.push_back(
+        {"d", "slots", "slots", *Quantity::parse("1")});
+    cluster.catalog.amounts["n5"] = {{"mem", 9}, {"slots", 2}};
+    CHECK(cluster.wish("shared") == "+mem:40 exact"); // of two; n5 is one
+}
+
+TEST_CASE("a partition asks for its GRES, and for what it takes of counters")
+{
+    Cluster cluster;
+    auto add = [&](const std::string &node, const std::string &name,
+                   const std::string &memory) {
+        cluster.add_pool(node, {name},
+                         R"(,"consumesCounters":[{"counterSet":"s","counters":)"
+                         R"({"memory":{"value":")" +
+                             memory + R"("}}}])",
+                         2);
+        cluster.add_counters(node);
+    };
+    add("n3", "p0", "5Gi");
+    add("n4", "w0", "40Gi");
+    cluster.add_class("part", "device.attributes['d'].model == 'H'");
+    cluster.catalog.counted = {{"d", "memory", "mem", *Quantity::parse("1Gi")}};
+    cluster.catalog.nodes.erase("n1");
+    CHECK(cluster.wish("part") == "gpu"); // no node counts any yet
+
+    cluster.catalog.amounts["n4"] = {{"mem", 40}};
+    CHECK(cluster.wish("part") == "gpu:p+mem:5 exact"); // what takes least
+    CHECK(cluster.wish("gpu") == "gpu:a exact");        // nothing at all
+}
+
+TEST_CASE("a request for CPUs has a wish of its own, where their nodes have some")
+{
+    Cluster cluster;
+    cluster.add_class("c", "device.driver == 'd'");
+    cluster.catalog.gres = {{"c", cpu_gres}};
+    cluster.catalog.nodes.clear();
+
+    CHECK(cluster.wish("c").contains("not_found: no external node in Slurm"));
+
+    cluster.catalog.cpus["n1"] = cluster.catalog.pools[0].devices;
+    CHECK(cluster.wish("c") == "cpu exact");
+    CHECK(cluster.wish("c", model_a) == "cpu");
 }

@@ -23,6 +23,18 @@ TEST_CASE("each DeviceClass has a GRES, and a type of its own name or the given"
     CHECK(parse_device_gres(text_of(*list)) == *list);
 }
 
+TEST_CASE("a DeviceClass may be Slurm's own CPUs, which have no type")
+{
+    auto list = parse_device_gres("dra.cpu:cpu,gpu.example.com:gpu:a");
+
+    REQUIRE(list);
+    CHECK(list->at(0) == DeviceGres{"dra.cpu", "cpu", ""});
+    CHECK(list->at(0).is_cpus());
+    CHECK_FALSE(list->at(1).is_cpus());
+    CHECK(text_of(*list) == "dra.cpu:cpu,gpu.example.com:gpu:a");
+    CHECK(parse_device_gres(text_of(*list)) == *list);
+}
+
 TEST_CASE("what Slurm or Kubernetes could not read is refused by name")
 {
     struct {
@@ -44,6 +56,8 @@ TEST_CASE("what Slurm or Kubernetes could not read is refused by name")
         {"a:gpu:x|y", "needs a type"},
         {std::string(64, 'a') + ":gpu", "needs a type"},
         {"a:gpu,a:nic", "names a twice"},
+        {"dra.cpu:cpu:p-core", "no type for Slurm's own CPUs"},
+        {"example.com/cpu:cpu", "needs a DeviceClass"},
     };
     for (const auto &[text, words] : table) {
         CAPTURE(text);

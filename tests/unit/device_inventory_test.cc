@@ -27,19 +27,33 @@ struct Bed {
         {"gpu", make_class("gpu", "device.driver == 'd'")}};
     std::vector<DeviceGres> wanted{{"a100", "gpu", "a100"},
                                    {"gpu", "gpu", "other"}};
+    std::vector<CapacityGres> counted;
     std::vector<DevicePool> pools;
     DeviceClaims claims;
     Node node = make_node("n1");
 
     DeviceInventory inventory() const
     {
-        return take_inventory(pools, classes, wanted);
+        return take_inventory(pools, classes, wanted, counted);
     }
     std::string now(const DeviceIndex &before = {}) const
     {
         return shown(devices_now(inventory(), claims, node, before));
     }
+    // Of n1: "mem:40", or "unknown".
+    std::string amounts() const
+    {
+        auto made = amounts_now(inventory(), claims, node);
+        return made ? amounts_text(*made) : "unknown";
+    }
+    void count_memory()
+    {
+        counted = {{"d", "memory", "mem", *Quantity::parse("1Gi")}};
+    }
 };
+
+constexpr char in_shares[] = R"("allowMultipleAllocations":true,)"
+                             R"("capacity":{"memory":{"value":"40Gi"}})";
 
 } // namespace
 
@@ -59,6 +73,21 @@ TEST_CASE("the first class of the list that takes a device says its type")
     CHECK(bed.inventory().complaints.empty()); // the class may come
 }
 
+TEST_CASE("devices that are CPUs are no GRES, and are in the order of their names")
+{
+    Bed bed;
+    bed.wanted = {{"gpu", cpu_gres, ""}};
+    bed.pools = make_pools({make_slice("n1", {"c10", "c9", "c0"})});
+    DeviceInventory inventory = bed.inventory();
+
+    CHECK(bed.now() == "");
+    CHECK(inventory.gres.empty());
+    REQUIRE(inventory.cpus["n1"].size() == 3);
+    CHECK(inventory.cpus["n1"][1]->name == "c9");
+    CHECK(inventory.cpus["n1"][2]->name == "c10");
+    CHECK(inventory.complaints.empty());
+}
+
 TEST_CASE("a device that is given in shares is not counted, and named")
 {
     Bed bed;
@@ -68,6 +97,56 @@ TEST_CASE("a device that is given in shares is not counted, and named")
     CHECK(bed.now() == "");
     REQUIRE(bed.inventory().complaints.size() == 1);
     CHECK(bed.inventory().complaints[0].contains("shares of a device"));
+}
+
+TEST_CASE("a capacity that is named is counted for all shares of its devices")
+{
+    Bed bed;
+    bed.count_memory();
+    bed.pools = make_pools({make_slice("n1", {"a0", "h1"},
+                                       {.device = in_shares}),
+                            make_slice("n2", {"a0"}, {.device = in_shares})});
+
+    CHECK(bed.amounts() == "mem:80");
+    CHECK(bed.now() == ""); // they have no index
+    CHECK(bed.inventory().complaints.empty());
+    bed.node.name = "n3";
+    CHECK(bed.amounts() == "");
+    bed.node.name = "n1";
+    bed.claims.foreign = {{"d", "n1", "a0"}};
+    bed.claims.foreign_shares[{"d", "n1", "a0"}]["memory"] =
+        *Quantity::parse("10Gi");
+    CHECK(bed.amounts() == "mem:70");
+}
+
+TEST_CASE("of a node with a pool that is not complete nobody knows amounts")
+{
+    Bed bed;
+    bed.count_memory();
+    auto with = [&](const std::string &node, const SliceOptions &options) {
+        bed.pools = make_pools({make_slice(node, {"a0"}, options)});
+        return bed.amounts();
+    };
+    CHECK(with("n1", {.device = in_shares, .slices_in_pool = 2}) == "unknown");
+    CHECK(with("n2", {.device = in_shares, .slices_in_pool = 2}) == "");
+    CHECK(with("n2", {.device = in_shares,
+                      .scope = R"("allNodes":true)",
+                      .slices_in_pool = 2}) == "unknown");
+}
+
+TEST_CASE("a device of which claims have more than there is is named")
+{
+    Bed bed;
+    bed.count_memory();
+    bed.pools = make_pools({make_slice("n1", {"a0"}, {.device = in_shares})});
+    auto &consumed = bed.claims.shares[{"d", "n1", "a0"}]["memory"];
+
+    consumed = *Quantity::parse("40Gi");
+    CHECK(overused_devices(bed.inventory(), bed.claims).empty());
+    consumed = *Quantity::parse("41Gi");
+    CHECK(overused_devices(bed.inventory(), bed.claims) ==
+          std::vector<std::string>{
+              "ResourceClaims have more of device d/n1/a0 than its memory"});
 }
 
 TEST_CASE("what must not be chosen, or is nobody's alone, is not counted")

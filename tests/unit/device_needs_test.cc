@@ -23,7 +23,8 @@ struct Facts {
         claims[name] = std::make_shared<const ResourceClaim>(make_claim(text));
     }
 
-    DeviceNeeds of(const std::vector<PodClaim> &entries) const
+    DeviceNeeds of(const std::vector<PodClaim> &entries,
+                   const ExtendedNeeds &extended = {}) const
     {
         Pod pod = make_pod("web");
         pod.resource_claims = entries;
@@ -40,6 +41,10 @@ struct Facts {
                      return fail(Code::rejected, "no such key");
                  if (request.name == none_for)
                      return fail(Code::not_found, "no device");
+                 if (request.name == "share")
+                     return GresWish{{}, {}, true, {{"mem", 10}}};
+                 if (request.name == "part")
+                     return GresWish{"gpu", "p", true, {{"mem", 5}}};
                  return GresWish{"gpu", request.name == "b" ? "b100" : "",
                                  true};
              },
@@ -48,7 +53,8 @@ struct Facts {
              .asked_by_others = [this](const ResourceClaim &) {
                  return others_ask;
              },
-             .admin_access = admin});
+             .admin_access = admin,
+             .extended = extended});
     }
 };
 
@@ -68,8 +74,26 @@ TEST_CASE("a claim without devices asks Slurm for GRES")
 
     CHECK(needs.objection == "");
     CHECK(needs.why == "");
-    CHECK(task_gres(needs.wanted) == "gres/gpu:2");
+    CHECK(task_gres(needs) == "gres/gpu:2");
     CHECK(needs.selectors.empty());
+}
+
+TEST_CASE("what is counted without indexes is asked for by its amount")
+{
+    Facts facts;
+    facts.add("c", claim_text("c", R"("requests":[)" + exactly("share", 1) +
+                                       "," + exactly("part", 2) + "]"));
+    facts.add("d", claim_text("d", R"("requests":[)" + exactly("share", 3) +
+                                       "]"));
+
+    DeviceNeeds both = facts.of({named("c"), named("d")});
+
+    CHECK(task_gres(both) == "gres/gpu:p:2,gres/mem:50");
+    CHECK(task_gres(facts.of({named("d")})) == "gres/mem:30");
+    std::vector<DeviceNeeds> pods{facts.of({named("c")}),
+                                  facts.of({named("d")})};
+    CHECK(task_gres(pods) ==
+          "gres/gpu:p:2,gres/mem:30"); // in a gang, what suffices for each
 }
 
 TEST_CASE("requests of several claims add up")
@@ -83,7 +107,34 @@ TEST_CASE("requests of several claims add up")
 
     CHECK(needs.claims.size() == 2); // c counts once
     // Slurm takes no GRES both with a type and without.
-    CHECK(task_gres(needs.wanted) == "gres/gpu:6");
+    CHECK(task_gres(needs) == "gres/gpu:6");
+}
+
+TEST_CASE("resources of device plugins need GRES, Nodes that offer them, no claim")
+{
+    Facts facts;
+    facts.add("c", claim_text("c", request_gpus(2)));
+    ExtendedNeeds extended;
+    extended.plugins = {{"nvidia.com/gpu", "gpu", "a100", 3},
+                        {"example.com/nic", "nic", "fast", 1}};
+    DeviceNeeds alone = facts.of({}, extended);
+
+    CHECK(alone.claims.empty());
+    CHECK(alone.extended.size() == 1); // which says on which Node they can be
+    CHECK(task_gres(alone) == "gres/gpu:a100:3,gres/nic:fast:1");
+    REQUIRE(alone.selectors.size() == 2);
+    Node node = make_node("kn1");
+    node.allocatable.others["nvidia.com/gpu"] = 1;
+    CHECK(matches(alone.selectors[0], node));
+    CHECK_FALSE(matches(alone.selectors[1], node));
+
+    // Slurm takes no GRES both with a type and without.
+    DeviceNeeds both = facts.of({named("c")}, extended);
+    CHECK(task_gres(both) == "gres/gpu:5,gres/nic:fast:1");
+    CHECK(task_gres(std::vector{alone, facts.of({named("c")})}) ==
+          "gres/gpu:3,gres/nic:fast:1");
+    add_needs(both, alone);
+    CHECK(both.plugins.size() == 4);
 }
 
 TEST_CASE("an allocated claim needs its node and no GRES")
@@ -95,7 +146,7 @@ TEST_CASE("an allocated claim needs its node and no GRES")
 
     DeviceNeeds needs = facts.of({named("c")});
 
-    CHECK(task_gres(needs.wanted) == "");
+    CHECK(task_gres(needs) == "");
     REQUIRE(needs.selectors.size() == 1);
     CHECK(matches(needs.selectors[0], make_node("kn2")));
     CHECK_FALSE(matches(needs.selectors[0], make_node("kn1")));
@@ -142,7 +193,7 @@ TEST_CASE("what is not supported is an objection")
     CHECK(facts.of({named("admin")}).objection.contains("adminAccess"));
     facts.admin = true;
     CHECK(facts.of({named("admin")}).objection == "");
-    CHECK(task_gres(facts.of({named("admin")}).wanted) == "");
+    CHECK(task_gres(facts.of({named("admin")})) == "");
 }
 
 TEST_CASE("of firstAvailable the first choice that can be had is asked for")
@@ -153,14 +204,14 @@ TEST_CASE("of firstAvailable the first choice that can be had is asked for")
         {"name":"y","deviceClassName":"gpu.example.com","count":2}]}])";
     facts.add("c", claim_text("c", choices));
 
-    CHECK(task_gres(facts.of({named("c")}).wanted) == "gres/gpu:1");
+    CHECK(task_gres(facts.of({named("c")})) == "gres/gpu:1");
     facts.none_for = "r/x";
-    CHECK(task_gres(facts.of({named("c")}).wanted) == "gres/gpu:2");
+    CHECK(task_gres(facts.of({named("c")})) == "gres/gpu:2");
     facts.error_for = "r/x"; // then nothing may be allocated
     CHECK(facts.of({named("c")}).why.contains("no such key"));
     facts.error_for = "";
     facts.none_for = "r/y";
-    CHECK(task_gres(facts.of({named("c")}).wanted) == "gres/gpu:1");
+    CHECK(task_gres(facts.of({named("c")})) == "gres/gpu:1");
 }
 
 TEST_CASE("of allocationMode All as many are asked for as one node has")
@@ -169,5 +220,5 @@ TEST_CASE("of allocationMode All as many are asked for as one node has")
     facts.add("c", claim_text("c", R"("requests":[{"name":"a","exactly":{
         "deviceClassName":"gpu.example.com","allocationMode":"All"}}])"));
 
-    CHECK(task_gres(facts.of({named("c")}).wanted) == "gres/gpu:4");
+    CHECK(task_gres(facts.of({named("c")})) == "gres/gpu:4");
 }

@@ -150,7 +150,8 @@ TEST_CASE("a resource that no class offers, and more than a claim can have")
     CHECK(extended_needs(pod, classes_for("example.com/other"), nullptr)
               .objection ==
           "the resource example.com/gpu is not supported by slurm-k8s-bridge "
-          "yet: no DeviceClass offers it");
+          "yet: no DeviceClass offers it, and DeviceGres in k8s.conf does not "
+          "name it");
     pod = with({asks("main", 0, 33)});
     ExtendedNeeds needs = extended_needs(pod, classes_for(), nullptr);
     CHECK(needs.objection.contains("33 devices"));
@@ -210,10 +211,65 @@ TEST_CASE("what a Node's device plugins offer is none of a DeviceClass")
 {
     Pod pod = with({asks("main", 0, 1)});
     Node node = make_node("kn1");
-    CHECK(offered_by_plugin(pod, node) == "");
+    auto why = [&](const Pod &of) {
+        auto needs = extended_needs(of, classes_for(), nullptr);
+        return why_no_device_there(needs, node, false);
+    };
+    CHECK(why(pod) == "");
     node.allocatable.others[gpu] = 0;
-    CHECK(offered_by_plugin(pod, node) == "");
+    CHECK(why(pod) == "");
     node.allocatable.others[gpu] = 4;
-    CHECK(offered_by_plugin(pod, node) == gpu);
-    CHECK(offered_by_plugin(make_pod("plain"), node) == "");
+    CHECK(why(pod) == "its Node offers example.com/gpu by a device plugin");
+    CHECK(why(make_pod("plain")) == "");
+}
+
+TEST_CASE("a resource of DeviceGres that no class offers is a device plugin's")
+{
+    const PluginGres plugins = {{gpu, {gpu, "gpu", "a100"}}};
+    Pod pod = with({asks("init", 0, 3, true), asks("main", 1, 2)});
+    pod.requests.others[gpu] = 3; // as a kubelet counts it
+    ExtendedNeeds needs = extended_needs(pod, {}, nullptr, plugins);
+
+    CHECK(needs.objection == "");
+    CHECK_FALSE(needs.claim);
+    CHECK(needs.body == "");
+    CHECK(needs.plugins == std::vector<PluginWish>{{gpu, "gpu", "a100", 3}});
+    CHECK_FALSE(wants_extended_claim(pod, {}, plugins));
+    CHECK(wants_extended_claim(pod, {}, {}));
+
+    Node node = make_node("kn1");
+    CHECK(why_no_device_there(needs, node, false).starts_with("no device plugin"));
+    node.allocatable.others[gpu] = 4;
+    CHECK(why_no_device_there(needs, node, false) == "");
+    CHECK(why_no_device_there(needs, node, true).contains("has a slurmd"));
+
+    // One that a class offers is that class's, on every Node.
+    needs = extended_needs(pod, classes_for(), nullptr, plugins);
+    CHECK(needs.claim);
+    CHECK(needs.plugins.empty());
+    CHECK(wants_extended_claim(pod, classes_for(), plugins));
+
+    // What runs without a claim has got it of a device plugin.
+    pod.node_name = "kn1";
+    CHECK(extended_needs(pod, classes_for(), nullptr, plugins).plugins.size() ==
+          1);
+    pod.extended_claim = "web-extended-resources-x";
+    CHECK(extended_needs(pod, classes_for(), nullptr, plugins).plugins.empty());
+}
+
+TEST_CASE("a claim for one resource, and a device plugin's beside it")
+{
+    Pod pod = with({asks("main", 0, 1)});
+    pod.extended[0].amounts.push_back({"nvidia.com/gpu", 2, 1});
+    pod.requests.others = {{gpu, 1}, {"nvidia.com/gpu", 2}};
+    ExtendedNeeds needs =
+        extended_needs(pod, classes_for(), nullptr,
+                       {{"nvidia.com/gpu", {"nvidia.com/gpu", "gpu", "a100"}}});
+
+    REQUIRE(needs.claim);
+    CHECK(needs.claim->requests.size() == 1);
+    REQUIRE(needs.mappings.size() == 1);
+    CHECK(needs.mappings[0].resource == gpu);
+    REQUIRE(needs.plugins.size() == 1);
+    CHECK(needs.plugins[0].resource == "nvidia.com/gpu");
 }

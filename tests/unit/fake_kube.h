@@ -46,6 +46,14 @@ class FakeKube : public Kube {
     // The JSON of a Secret; "" when there is none.
     std::string secret(const ObjectKey &key) const;
 
+    // The JSON of Services and of ConfigMaps, by name.
+    std::map<ObjectKey, std::string> services;
+    std::map<ObjectKey, std::string> config_maps;
+    // What create_pod() was sent, likewise.
+    std::map<ObjectKey, std::string> pod_bodies;
+    // The IP addresses that kubelets have given Pods, by uid.
+    TextMap addresses;
+
     // Makes or replaces a ResourceClaim, given as its JSON; tells on_claim.
     void put_claim(const std::string &text);
     void erase_claim(const ObjectKey &key);
@@ -68,6 +76,8 @@ class FakeKube : public Kube {
     std::map<std::string, Workload> workloads;
     // The API server's feature gate DRAExtendedResource.
     bool keeps_extended = true;
+    // A ResourceQuota: so many Pods may be there that are not over.
+    std::optional<std::size_t> pod_quota;
     // A PodDisruptionBudget forbids every eviction.
     bool budget_exhausted = false;
     // What read_volumes() reads, whosever the claims are.
@@ -99,12 +109,22 @@ class FakeKube : public Kube {
                            const std::string &message) override;
     Result<> evict_pod(const Pod &pod) override;
     Result<> delete_pod(const Pod &pod) override;
+    Result<> delete_unbound(const Pod &pod) override;
     Result<Pod> get_pod(const ObjectKey &key) override;
     Result<Pod> create_pod(const std::string &ns,
                            const std::string &body) override;
     Result<> try_pod(const std::string &ns, const std::string &body) override;
     Result<> put_secret(const ObjectKey &key, const std::string &body) override;
     Result<> delete_secret(const ObjectKey &key) override;
+    Result<> create_service(const ObjectKey &key,
+                            const std::string &body) override;
+    Result<> create_config_map(const ObjectKey &key,
+                               const std::string &body) override;
+    Result<Json> get_service(const ObjectKey &key) override;
+    Result<Json> get_config_map(const ObjectKey &key) override;
+    Result<std::string> get_config_map_uid(const ObjectKey &key) override;
+    Result<TextMap> addresses_of(const std::string &ns, const std::string &label,
+                                 const std::string &value) override;
     Result<std::vector<Pod>> list_pods(const std::string &ns) override;
     Result<VolumeFacts> read_volumes(const Pod &pod) override;
     Result<> select_node(const Claim &claim, const std::string &node) override;
@@ -133,13 +153,21 @@ class FakeKube : public Kube {
     // Records the call, lets it go wrong if it is to, and else writes.
     Result<> act(const Call &call, const Pod &pod, const Write &write);
     Result<> write_to(const Pod &pod, const Write &write);
-    Result<> remove(const std::string &what, const Pod &pod);
+    Result<> remove(const std::string &what, const Pod &pod,
+                    bool as_read = false);
+    Result<> check_quota() const;
     std::pair<Mishap, Error> next_mishap(const Call &call);
     void tell(const Pod &pod, bool deleted) const;
     // body with the part of the claim that the call must not change.
     Result<ClaimText> put_part(const char *what, const ObjectKey &key,
                                const std::string &body, bool status);
     void tell_claim(const ObjectKey &key) const;
+    // Gives it a uid.
+    Result<> create_named(const char *what, std::map<ObjectKey, std::string> &all,
+                          const ObjectKey &key, const std::string &body);
+    Result<Json> get_named(const char *what,
+                           const std::map<ObjectKey, std::string> &all,
+                           const ObjectKey &key);
 
     mutable std::mutex mutex_;
     std::map<ObjectKey, Pod> pods_;

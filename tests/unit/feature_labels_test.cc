@@ -50,6 +50,7 @@ TEST_CASE("what is no label key, or has no name of its own, is named")
         {"zone:", "needs a name"},
         {"zone:a|b", "needs a name"},
         {"kubelet", "needs a name"},
+        {"example.com/cpus:static-cpus", "needs a name"},
         {"a/zone,b/zone", "under one name"},
         {"zone,zone:other", "under one name"},
     };

@@ -61,6 +61,25 @@ TEST_CASE("a file that is not what it should be gives no label")
     }
 }
 
+TEST_CASE("a kubelet that gives CPUs to containers is reported")
+{
+    Machine machine;
+    auto state = [&](const std::string &text) {
+        std::ofstream(machine.conf.kubelet_dir + "/cpu_manager_state",
+                      std::ios::trunc)
+            << text;
+        return reported_features(machine.conf);
+    };
+    // As kubelets write it.
+    CHECK(state(R"({"policyName":"static","defaultCpuSet":"0,3-7","entries":)"
+                R"({"uid":{"main":"1-2"}},"checksum":1552716370})") ==
+          Words{"k8s.kubelet", "k8s.static-cpus"});
+    CHECK(state(R"({"policyName":"none","defaultCpuSet":"","checksum":1})") ==
+          Words{"k8s.kubelet"});
+    for (const char *text : {"", "{", "[]", R"({"policyName":1})"})
+        CHECK(state(text) == Words{"k8s.kubelet"});
+}
+
 TEST_CASE("what another plugin reports stays, and nothing is said twice")
 {
     CHECK(with_words("", {}) == "");
@@ -83,6 +102,15 @@ TEST_CASE("slurmctld joins what it has with what it is told")
         {"the agent has said more lately", "k8s.kubelet,k8s.zone.a",
          "k8s,k8s-node-n1,k8s.zone.b", "k8s,k8s-node-n1,k8s.zone.b",
          "k8s,k8s-node-n1,k8s.zone.b,k8s.kubelet"},
+        {"and slurmd knows more of its kubelet", "k8s.kubelet,k8s.static-cpus",
+         "k8s,k8s.zone.b", "k8s,k8s.zone.b",
+         "k8s,k8s.zone.b,k8s.kubelet,k8s.static-cpus"},
+        {"which it is not any more", "k8s.kubelet",
+         "k8s,k8s.kubelet,k8s.static-cpus", "k8s,k8s.kubelet,k8s.static-cpus",
+         "k8s,k8s.kubelet"},
+        {"the agent leaves it", "k8s,k8s.kubelet,k8s.static-cpus",
+         "k8s,k8s.kubelet,k8s.static-cpus", "k8s,k8s.kubelet,k8s.static-cpus",
+         "k8s,k8s.kubelet,k8s.static-cpus"},
         {"the agent sets them all", "big,k8s,k8s.zone.b",
          "big,k8s,k8s-node-n1,k8s.zone.a", "big,k8s,k8s.zone.b",
          "big,k8s,k8s.zone.b"},

@@ -56,6 +56,41 @@ TEST_CASE("sums follow the Pods, and say which Node's is another one")
     CHECK(pods.size() == 1);
 }
 
+TEST_CASE("devices are counted with the rest")
+{
+    ForeignPods pods;
+    ForeignPod one = pod("a", "n1");
+    one.asks.devices["nvidia.com/gpu"] = 2;
+    pods.put(one);
+    one.uid = "b";
+    CHECK(pods.put(one) == Nodes{"n1"});
+    CHECK(pods.on("n1").devices.at("nvidia.com/gpu") == 4);
+    one.asks.devices.clear();
+    CHECK(pods.put(one) == Nodes{"n1"});
+    pods.put(pod("a", ""));
+    pods.put(pod("b", ""));
+    CHECK(pods.on("n1") == Amounts{});
+
+    Requests has;
+    has.others = {{"nvidia.com/gpu", 3}, {"example.com/nic", 1}};
+    Amounts taken;
+    taken.devices = {{"nvidia.com/gpu", 2}, {"example.com/nic", 5}, {"a/b", 1}};
+    CHECK(without_devices(has, taken).others ==
+          std::map<std::string, std::int64_t>{{"nvidia.com/gpu", 1},
+                                              {"example.com/nic", 0}});
+
+    Requests asks;
+    asks.others = {{"nvidia.com/gpu", std::int64_t{1} << 62},
+                   {"ephemeral-storage", 4},
+                   {"hugepages-2Mi", 4},
+                   {"example.com/none", 0}};
+    Amounts counted = amounts_of(asks);
+    CHECK(counted.devices.size() == 1);
+    CHECK(counted.devices.contains("nvidia.com/gpu"));
+    counted += counted; // far from what an integer holds
+    CHECK(counted.devices["nvidia.com/gpu"] > 0);
+}
+
 TEST_CASE("a list replaces all")
 {
     ForeignPods pods;

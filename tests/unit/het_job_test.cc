@@ -56,6 +56,28 @@ TEST_CASE("a heterogeneous job says of all its components what a job says")
     CHECK(left_over(job).empty());
 }
 
+TEST_CASE("the GRES of a heterogeneous job are those of all its components, or not known")
+{
+    std::vector<JobRecord> records;
+    for (std::uint32_t i = 0; i < 3; i++)
+        records.push_back(component(i, JobState::running));
+    Job &with = records[1].job;
+    with.devices = true;
+
+    SUBCASE("one has none")
+    {
+        with.gres_on = {{{"gpu", "", 1, {0}}}};
+        Job job = join_components(records).front();
+        REQUIRE(job.gres_on.size() == 3);
+        CHECK(job.gres_on[0].empty());
+        CHECK(job.gres_on[1].size() == 1);
+    }
+    SUBCASE("those of one are not understood")
+    {
+        CHECK(join_components(records).front().gres_on.empty());
+    }
+}
+
 TEST_CASE("the state of a heterogeneous job")
 {
     using enum JobState;

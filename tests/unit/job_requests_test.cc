@@ -56,6 +56,12 @@ TEST_CASE("each wish is found under our prefix and both of Slinky's")
 
 TEST_CASE("what the agent writes is nobody's wish")
 {
+    CHECK(wishes_in({{"slurmk8s/sbatch", "7 s0"},
+                     {"slurmk8s/sbatch-ends", "1"},
+                     {"slurmk8s/sbatch-hosts", "0 kn1 10.0.0.1"},
+                     {"slurmk8s/sbatch-node", "0 1 kn1"},
+                     {"slurmk8s/sbatch-srun", "slurmk8s-srun-0"}})
+              .empty());
     CHECK(wishes_in({{names::generation_annotation, "1"},
                      {names::sluid_annotation, "s"},
                      {names::node_annotation, "kn1"},

@@ -284,3 +284,81 @@ TEST_CASE("a claim that is made, and one that is deleted")
     Stage busy({replies(503)});
     CHECK(code_of(busy.kube.delete_claim({"ns", "c"}, "u")) == Code::busy);
 }
+
+TEST_CASE("Services and ConfigMaps say whether one was there, and what it is")
+{
+    Stage stage({replies(201), replies(409), replies(403), replies(404),
+                 replies(200, R"({"immutable":true})")});
+    ObjectKey key{"jobs", "job-7"};
+
+    CHECK(stage.kube.create_service(key, "{}").has_value());
+    CHECK(code_of(stage.kube.create_config_map(key, "{}")) == Code::conflict);
+    CHECK(code_of(stage.kube.create_config_map(key, "{}")) == Code::denied);
+    CHECK(stage.kube.get_service(key).error().code == Code::not_found);
+    CHECK(stage.kube.get_config_map(key).value().flag("immutable"));
+
+    auto seen = stage.server.requests();
+    REQUIRE(seen.size() == 5);
+    CHECK(seen[0].target == "/api/v1/namespaces/jobs/services");
+    CHECK(seen[1].target == "/api/v1/namespaces/jobs/configmaps");
+    CHECK(seen[3].target == "/api/v1/namespaces/jobs/services/job-7");
+    CHECK(seen[4].target == "/api/v1/namespaces/jobs/configmaps/job-7");
+}
+
+TEST_CASE("whether a ConfigMap is the same object is said by its metadata")
+{
+    Stage stage({replies(200, R"({"metadata":{"uid":"u1"}})"), replies(404),
+                 replies(401)});
+    ObjectKey key{"jobs", "m"};
+
+    CHECK(stage.kube.get_config_map_uid(key).value() == "u1");
+    CHECK(stage.kube.get_config_map_uid(key).error().code == Code::not_found);
+    CHECK(stage.kube.get_config_map_uid(key).error().code == Code::busy);
+
+    auto asked = stage.server.requests().at(0);
+    CHECK(asked.target == "/api/v1/namespaces/jobs/configmaps/m");
+    CHECK(asked.has("Accept: application/json;as=PartialObjectMetadata;"
+                    "g=meta.k8s.io;v=v1"));
+}
+
+TEST_CASE("the addresses of Pods with a label are those that they have, on all pages")
+{
+    Stage stage({replies(200, R"({"metadata":{"continue":"a=b"},"items":[
+        {"metadata":{"uid":"a"},"status":{"podIP":"10.0.0.1"}},
+        {"metadata":{"uid":"b"},"status":{}}]})"),
+                 replies(200, R"({"items":[
+        {"metadata":{"uid":"c"},"status":{"podIP":"fd00::1"}}]})")});
+
+    auto found = stage.kube.addresses_of("jobs", "slurmk8s/gang", "job-7");
+
+    REQUIRE(found.has_value());
+    CHECK(*found == TextMap{{"a", "10.0.0.1"}, {"c", "fd00::1"}});
+    auto seen = stage.server.requests();
+    REQUIRE(seen.size() == 2);
+    CHECK(seen[0].target == "/api/v1/namespaces/jobs/pods?limit=500"
+                            "&labelSelector=slurmk8s%2Fgang%3Djob-7");
+    CHECK(seen[1].target == seen[0].target + "&continue=a%3Db");
+}
+
+TEST_CASE("a part of the addresses is none")
+{
+    Stage stage({replies(200, R"({"metadata":{"continue":"x"},"items":[
+        {"metadata":{"uid":"a"},"status":{"podIP":"10.0.0.1"}}]})"),
+                 replies(410)});
+
+    auto found = stage.kube.addresses_of("jobs", "slurmk8s/gang", "job-7");
+
+    REQUIRE_FALSE(found.has_value());
+    CHECK(found.error().code == Code::gone);
+}
+
+TEST_CASE("a token that is not taken says nothing of what was asked")
+{
+    Stage stage({replies(401)});
+    ObjectKey key{"jobs", "job-7"};
+
+    CHECK(code_of(stage.kube.create_config_map(key, "{}")) == Code::busy);
+    CHECK(code_of(stage.kube.create_service(key, "{}")) == Code::busy);
+    CHECK(stage.kube.get_config_map(key).error().code == Code::busy);
+    CHECK(stage.kube.get_service(key).error().code == Code::busy);
+}

@@ -113,8 +113,12 @@ TEST_CASE("text of users cannot break out of a body")
 
     CHECK(body.at("metadata/annotations").member("a/b").text() ==
           "\"},{\"\n\x01?\\");
-    CHECK(delete_body(pod) == R"({"apiVersion":"v1","kind":"DeleteOptions",)"
-                              R"("preconditions":{"uid":"u-1"}})");
+    CHECK(delete_options_body(pod.uid) ==
+          R"({"apiVersion":"v1","kind":"DeleteOptions",)"
+          R"("preconditions":{"uid":"u-1"}})");
+    CHECK(delete_options_body(pod.uid, "4\"2") ==
+          R"({"apiVersion":"v1","kind":"DeleteOptions",)"
+          R"("preconditions":{"uid":"u-1","resourceVersion":"4\"2"}})");
     CHECK(pod_path({"n/s", "p?d"}) == "/api/v1/namespaces/n%2Fs/pods/p%3Fd");
 }
 

@@ -206,6 +206,25 @@ void deleting_spares_another_pod(Kube &kube, PodFactory &pods)
     CHECK(found.error().code == Code::not_found);
 }
 
+void an_unbound_pod_is_deleted_as_read(Kube &kube, PodFactory &pods)
+{
+    Pod pod = pods.make("unbound");
+    Pod bound = pods.make("bound-meanwhile");
+    REQUIRE(kube.bind(bound, stamped(pods.node(0))).has_value());
+    REQUIRE(kube.stamp(pod, {{job_label, "7"}}, {}).has_value());
+
+    check_code(kube.delete_unbound(pod), Code::conflict); // it has changed
+    check_code(kube.delete_unbound(bound), Code::conflict);
+    check_code(kube.delete_unbound(read(kube, bound)), Code::conflict);
+    CHECK(!read(kube, pod).deleting);
+    CHECK(!read(kube, bound).deleting);
+    pod = read(kube, pod);
+    CHECK(kube.delete_unbound(pod).has_value());
+    CHECK(kube.delete_unbound(pod).has_value()); // again: no harm
+
+    CHECK(kube.get_pod(pod.key).error().code == Code::not_found);
+}
+
 void events_are_written(Kube &kube, PodFactory &pods)
 {
     Pod pod = pods.make(std::string(235, 'n') + "." + std::string(17, 'm'));
@@ -234,6 +253,7 @@ void kube_contract(Kube &kube, PodFactory &pods)
     a_disruption_is_said(kube, pods);
     evicting_spares_another_pod(kube, pods);
     deleting_spares_another_pod(kube, pods);
+    an_unbound_pod_is_deleted_as_read(kube, pods);
     events_are_written(kube, pods);
 }
 

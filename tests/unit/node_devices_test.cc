@@ -30,7 +30,7 @@ class Bed {
             make_pools(std::move(slices)),
             {{"a100", make_class("a100", "device.attributes['d'].model == 'A'")},
              {"gpu", make_class("gpu", "device.driver == 'd'")}},
-            wanted));
+            wanted, counted));
     }
     void publish(const std::vector<std::string> &names,
                  const SliceOptions &options = {})
@@ -89,6 +89,7 @@ class Bed {
     std::vector<Node> nodes;
     std::vector<DeviceGres> wanted{{"a100", "gpu", "a100"},
                                    {"gpu", "gpu", "other"}};
+    std::vector<CapacityGres> counted;
     DeviceClaims claims;
     bool counts = true;
     bool awaits = false; // the agent has just started
@@ -135,6 +136,51 @@ TEST_CASE("a node is made with its devices, and then told which they are")
     bed.sync();
     CHECK(bed.slurm.count("set_extra") == 1);
     CHECK(bed.slurm.count("create_node") == 1);
+}
+
+TEST_CASE("what is counted without indexes is of the node's GRES, too")
+{
+    Bed bed;
+    bed.counted = {{"d", "memory", "mem", *Quantity::parse("1Gi")}};
+    auto publish = [&](int slices_in_pool) {
+        bed.publish_slices(
+            {make_slice("n1", {"a0"}, {.slices_in_pool = slices_in_pool}),
+             make_slice("n1", {"h9"},
+                        {.device = R"("allowMultipleAllocations":true,)"
+                                   R"("capacity":{"memory":{"value":"40Gi"}})",
+                         .slices_in_pool = slices_in_pool,
+                         .name = "t"})});
+    };
+    publish(2);
+    bed.sync();
+    CHECK(bed.gres() == "gpu:a100:1"); // GresTypes has no more
+    CHECK(bed.words.contains("GresTypes in slurm.conf has no mem"));
+    CHECK(bed.words.contains("DeviceCapacity"));
+
+    bed.slurm.gres_types = {"gpu", "mem"};
+    bed.sync_idle();
+    CHECK(bed.gres() == "gpu:a100:1,mem:40");
+    CHECK(bed.slurm.created("n1")->gres_conf ==
+          "count=1,name=gpu,type=a100,file=/dev/null+count=40,name=mem");
+    CHECK(bed.extra() == "k8sdev:1|gpu!a100@d/n1:a0");
+    CHECK(bed.sync().amounts.at("n1") == GresCounts{{"mem", 40}});
+
+    publish(3); // its driver is about to say more
+    bed.sync_idle();
+    CHECK(bed.gres() == "gpu:a100:1,mem:40");
+    CHECK(bed.slurm.count("create_node") == 2);
+
+    publish(2);
+    bed.claims.foreign = {{"d", "n1", "h9"}};
+    bed.claims.foreign_shares[{"d", "n1", "h9"}]["memory"] =
+        *Quantity::parse("1Gi");
+    bed.sync_idle();
+    CHECK(bed.gres() == "gpu:a100:1,mem:39");
+
+    bed.publish({"a0"});
+    bed.sync_idle();
+    CHECK(bed.gres() == "gpu:a100:1");
+    CHECK(bed.sync().amounts.empty());
 }
 
 TEST_CASE("a node is of no partition before its devices are said")

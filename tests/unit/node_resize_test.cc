@@ -5,6 +5,7 @@
 #include "tests/unit/fake_slurm.h"
 #include "tests/unit/make.h"
 
+#include <algorithm>
 #include <doctest/doctest.h>
 
 using namespace bridge;
@@ -19,6 +20,7 @@ struct Syncs {
     Clock::time_point now{seconds(1000)};
     std::vector<Node> nodes{make_node("n1")};
     std::map<std::string, Amounts> foreign;
+    bool foreign_known = true;
     NodeSyncResult last;
 
     Syncs()
@@ -33,7 +35,8 @@ struct Syncs {
             NodePlanInput input;
             for (const Node &node : nodes)
                 input.nodes.push_back(std::make_shared<const Node>(node));
-            input.foreign = foreign;
+            if (foreign_known)
+                input.foreign = foreign;
             input.dirty.emplace();
             input.marks = {false, false};
             auto done = sync_nodes({input, true, false, now}, slurm, conf, state);
@@ -110,6 +113,20 @@ TEST_CASE("a busy node keeps its shadow, which is found again after a restart")
     s.sync(2);
     CHECK(s.shadows() == 0);
     CHECK(s.slurm.node("n1").cpus == 16);
+}
+
+TEST_CASE("what others have is not known yet: shadows stay")
+{
+    Syncs s;
+    s.slurm.sbatch(4);
+    s.slurm.schedule();
+    s.take("n1", 2);
+    s.sync(2);
+    s.state = {}; // another life of the agent
+    s.foreign_known = false;
+    s.sync(2);
+    CHECK(s.shadows() == 1);
+    CHECK(s.slurm.count("submit_shadow") == 1);
 }
 
 TEST_CASE("an uncertain submit of a shadow is looked for before another one")

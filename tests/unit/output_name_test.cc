@@ -55,3 +55,12 @@ TEST_CASE("a relative name is one of the working directory")
     CHECK(expand_output("x", {{}, "", "", "", "/"}) == "/x");
     CHECK(expand("").empty());
 }
+
+TEST_CASE("of an array's task %A is the array and %a the task")
+{
+    OutputFacts facts{{4713, Sluid{1}}, "x", "alice", "kn1", "/d",
+                      ArrayTask{4711, 12}};
+
+    CHECK(expand_output("/%A_%a.%j.%b", facts) == "/4711_12.4713.2");
+    CHECK(expand_output("/%6A_%4a", facts) == "/004711_0012");
+}

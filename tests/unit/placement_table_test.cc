@@ -46,6 +46,24 @@ TEST_CASE("a predicate is unknown until a sync has asked for it")
     CHECK(table.need(gpu, ann, start) == State::unknown);
 }
 
+TEST_CASE("in doubt nothing that is known of the Nodes changes, until a sync")
+{
+    PlacementTable table;
+    PredicatePtr gpu = with_label("gpu");
+    table.need(gpu, ann, start);
+    CHECK(table.take_new());
+    table.take(table.wishes(), {{gpu->feature(), 2}}, true);
+    CHECK_FALSE(table.doubted());
+
+    table.doubt();
+    CHECK(table.doubted());
+    CHECK(table.need(gpu, ann, start) == State::ready);
+    CHECK(table.need({}, ann, start) == State::nowhere);
+    CHECK_FALSE(table.take_new());
+    CHECK_FALSE(table.take(table.wishes(), {{gpu->feature(), 2}}, true));
+    CHECK_FALSE(table.doubted());
+}
+
 TEST_CASE("that of Pods without a wish is always wished for")
 {
     PlacementTable table;

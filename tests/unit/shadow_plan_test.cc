@@ -67,6 +67,30 @@ TEST_CASE("what is not needed any more is cancelled, first what still waits")
           std::vector<JobId>{1});
 }
 
+TEST_CASE("GRES are held as CPUs are")
+{
+    NodeRoom shortage;
+    shortage.gres = {{"gpu:a100", 2}, {"nic:x", 1}};
+    NodeUse held = shadow(1, 1, 1);
+    held.room.gres = {{"gpu:a100", 1}, {"nic:x", 1}};
+
+    NodeRoom whole = plan_shadows({{"n1", shortage}}, {}).submit.at("n1");
+    CHECK(whole.gres == shortage.gres);
+    CHECK(whole.cpus == 1);
+    ShadowPlan more = plan_shadows({{"n1", shortage}}, {held});
+    CHECK(more.cancel.empty());
+    CHECK(more.submit.at("n1").gres ==
+          std::map<std::string, std::uint32_t>{{"gpu:a100", 1}});
+    held.room = whole;
+    CHECK(plan_shadows({{"n1", shortage}}, {held}).submit.empty());
+    shortage.gres = {{"gpu:a100", 1}}; // others have given some back
+    ShadowPlan less = plan_shadows({{"n1", shortage}}, {held});
+    CHECK(cancelled(less) == std::vector<JobId>{1});
+    CHECK(less.submit.at("n1").gres == shortage.gres);
+    CHECK(cancelled(plan_shadows({{"n1", room(1, 1)}}, {held, shadow(2, 2, 1)})) ==
+          std::vector<JobId>{1});
+}
+
 TEST_CASE("a shadow is known by its admin_comment, and is no gang's job")
 {
     std::string comment = encode_shadow("n1");

@@ -189,6 +189,7 @@ void check_end(Slurm &slurm, const SlurmSetup &setup, int status,
                   "uid-end" + std::to_string(status), 3});
     CHECK(job.nodes == std::vector<std::string>{setup.node});
     CHECK(job.cpus == 1);
+    CHECK(job.cpu_ids_on == std::vector<std::vector<std::uint32_t>>{{0}});
     CHECK(job.memory_per_node == MebiBytes{100});
     CHECK_FALSE(job.devices);
     CHECK(find_node(slurm, setup.node)->allocated_cpus == 1);
@@ -208,6 +209,42 @@ void check_end(Slurm &slurm, const SlurmSetup &setup, int status,
     CHECK(load(slurm, ref).state == state);
 }
 
+NodeUse use_of(Slurm &slurm, JobRef ref)
+{
+    auto uses = slurm.load_uses();
+    REQUIRE(uses.has_value());
+    auto use = std::ranges::find(*uses, ref, &NodeUse::job);
+    REQUIRE(use != uses->end());
+    return *use;
+}
+
+Partition partition_of(Slurm &slurm, const std::string &name)
+{
+    auto partitions = slurm.load_partitions();
+    REQUIRE(partitions.has_value());
+    auto one = std::ranges::find(*partitions, name, &Partition::name);
+    REQUIRE(one != partitions->end());
+    return *one;
+}
+
+// Of a job that waits.
+void check_partitions(Slurm &slurm, const SlurmSetup &setup, JobRef ref)
+{
+    Partition own = partition_of(slurm, setup.partition);
+    CHECK(own.up);
+    CHECK_FALSE(own.restricted);
+    CHECK(std::ranges::contains(own.nodes, setup.node));
+    CHECK(partition_of(slurm, setup.higher).tier > own.tier);
+    CHECK(use_of(slurm, ref).partitions == setup.partition);
+    CHECK(use_of(slurm, ref).time_limit == 10);
+
+    std::string both = setup.higher + "," + setup.partition;
+    CHECK(slurm.set_partitions(ref, both, 20).has_value());
+
+    CHECK(use_of(slurm, ref).partitions == both);
+    CHECK(use_of(slurm, ref).time_limit == 20);
+}
+
 void check_cancel(Slurm &slurm, const SlurmSetup &setup)
 {
     REQUIRE(slurm.drain(setup.node, "slurmk8sd: a test").has_value());
@@ -218,11 +255,15 @@ void check_cancel(Slurm &slurm, const SlurmSetup &setup)
     CHECK(job.tag.generation == 3);
     CHECK(slurm.set_priority(ref, highest_priority).has_value());
     CHECK(load(slurm, ref).priority == highest_priority);
+    if (!setup.higher.empty())
+        check_partitions(slurm, setup, ref);
 
     REQUIRE(slurm.cancel(ref).has_value());
 
     CHECK(load(slurm, ref).state == JobState::cancelled);
     CHECK(slurm.cancel(ref).has_value()); // a second time
+    CHECK(code_of(slurm.set_partitions(ref, setup.higher, 20)) ==
+          Code::rejected);
     REQUIRE(slurm.resume(setup.node).has_value());
 }
 
@@ -275,6 +316,15 @@ void check_het(Slurm &slurm, const SlurmSetup &setup)
     auto states = slurm.load_states();
     REQUIRE(states.has_value());
     CHECK(std::ranges::contains(*states, small.ref.id, &JobStateHint::id));
+
+    auto batch = slurm.load_batch(*ref);
+    REQUIRE_MESSAGE(batch.has_value(), batch.error().message);
+    CHECK(refs_of(batch->job) == refs_of(job));
+    CHECK(batch->job.tasks == 3);
+    batch = slurm.load_batch(small.ref);
+    REQUIRE_MESSAGE(batch.has_value(), batch.error().message);
+    CHECK(batch->job.components.empty());
+    CHECK(batch->job.tasks == 2);
 
     REQUIRE(slurm.cancel(*ref).has_value());
     CHECK(load(slurm, *ref).state == JobState::cancelled);

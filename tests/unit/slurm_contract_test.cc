@@ -16,7 +16,19 @@ TEST_CASE("the fake does what every Slurm must do")
 {
     FakeSlurm slurm;
 
-    SlurmSetup setup{.node = "contract-1", .user_id = 1001, .group_id = 1001};
+    SlurmSetup setup{.node = "contract-1",
+                     .partition = "own",
+                     .higher = "high",
+                     .user_id = 1001,
+                     .group_id = 1001};
+    Partition own;
+    own.name = setup.partition;
+    own.nodes = {setup.node};
+    own.up = true;
+    Partition higher = own;
+    higher.name = setup.higher;
+    higher.tier = 1;
+    slurm.partitions = {own, higher};
     setup.wait = [&](const auto &until) {
         slurm.schedule();
         return until();
@@ -33,6 +45,7 @@ TEST_CASE("the real slurmctld does what every Slurm must do" *
     SlurmSetup setup{.node = "contract-" + std::to_string(getpid()),
                      .partition = "kwok", // of the sandbox
                      .partition_feature = "kwok",
+                     .higher = "high",
                      .user_id = 1001,
                      .group_id = 1001};
     setup.wait = [](const auto &until) {

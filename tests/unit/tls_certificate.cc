@@ -5,6 +5,7 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
+#include <sys/stat.h>
 
 namespace bridge {
 
@@ -66,6 +67,21 @@ SslContext make_server_context(const std::string &ca_file)
         !write_pem(ca_file, certificate.get()))
         return nullptr;
     return context;
+}
+
+bool make_server_files(const std::string &certificate_file,
+                       const std::string &key_file)
+{
+    Key key(EVP_EC_gen("P-256"));
+    if (!key || !write_pem(certificate_file, self_signed(key.get()).get()))
+        return false;
+    std::FILE *file = std::fopen(key_file.c_str(), "w");
+    if (!file)
+        return false;
+    bool written = PEM_write_PrivateKey(file, key.get(), nullptr, nullptr, 0,
+                                        nullptr, nullptr) == 1;
+    return std::fclose(file) == 0 && written &&
+           chmod(key_file.c_str(), 0600) == 0;
 }
 
 } // namespace bridge

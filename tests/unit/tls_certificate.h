@@ -17,4 +17,8 @@ using SslConnection = std::unique_ptr<SSL, SslFree<SSL_free>>;
 // A server's context; its certificate is written to ca_file. Null on failure.
 SslContext make_server_context(const std::string &ca_file);
 
+// The same as PEM files; the key is its owner's alone. False on failure.
+bool make_server_files(const std::string &certificate_file,
+                       const std::string &key_file);
+
 } // namespace bridge

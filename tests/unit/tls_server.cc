@@ -14,6 +14,7 @@
 #include <mutex>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
@@ -39,6 +40,12 @@ class Connection : public TlsServer::Peer {
     {
         return SSL_write(ssl_.get(), bytes.data(),
                          static_cast<int>(bytes.size())) > 0;
+    }
+    bool has_input() override
+    {
+        pollfd one = {fd_, POLLIN, 0};
+        return !buffer_.empty() || SSL_pending(ssl_.get()) > 0 ||
+               ::poll(&one, 1, 0) > 0;
     }
     void cut() override { cut_ = true; }
     void wait_for_end() override

@@ -44,6 +44,8 @@ class TlsServer {
       public:
         virtual ~Peer() = default;
         virtual bool send(std::string_view bytes) = 0; // false: it went away
+        // Whether the client has sent more, which may be TLS' own.
+        virtual bool has_input() = 0;
         // Ends the connection when the handler returns.
         virtual void cut() = 0;
         // Waits until the client, or the server, ends the connection.

@@ -370,6 +370,23 @@ TEST_CASE("the end of a Pod is a wait status as Slurm has it")
     }
 }
 
+TEST_CASE("a batch job is out of memory whatever its script exited with")
+{
+    Pod pod = failed_pod({{"job", true, 0, 0, "OOMKilled"}});
+    pod.phase = "Succeeded";
+    Gang gang = make_gang(pod);
+    CHECK(end_of(gang) == End{}); // as Kubernetes has it
+    gang.batch = true;
+
+    CHECK(end_of(gang) == End{253, "OOMKilled"});
+
+    pod.containers[0].terminated = false;
+    pod.containers.push_back({"beside", true, 0, 0, "Completed"});
+    gang = make_gang(pod);
+    gang.batch = true;
+    CHECK(end_of(gang) == End{});
+}
+
 TEST_CASE("a Pod that failed is never completed as a success")
 {
     for (int signal : {1, 64, 127, 128, 256, 512, INT32_MAX, -1, -128})

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/volumes.h"
 #include "tests/unit/make.h"
+#include "tests/unit/make_volumes.h"
 #include "tests/unit/test_data.h"
 
 using namespace bridge;
@@ -9,45 +10,28 @@ namespace {
 
 constexpr char local_class[] = "local";
 
-NodeSelector on(const std::string &node)
-{
-    return {{{"kubernetes.io/hostname", false, NodeOperator::in, {node}}}};
-}
-
 Claim claim(const std::string &name)
 {
-    Claim claim;
-    claim.ns = "default";
-    claim.name = name;
-    claim.uid = "uid-" + name;
-    claim.phase = "Pending";
-    claim.storage_class = local_class;
-    claim.access_modes = {"ReadWriteOnce"};
-    claim.storage = 100;
-    return claim;
+    Claim made = make_claim(name, local_class);
+    made.access_modes = {"ReadWriteOnce"};
+    made.storage = 100;
+    return made;
 }
 
 Claim bound(const std::string &name, const std::string &volume)
 {
     Claim made = claim(name);
-    made.phase = "Bound";
-    made.volume = volume;
-    made.bound = true;
+    bind_claim(made, volume);
     return made;
 }
 
 Volume volume(const std::string &name, const std::string &node,
               std::int64_t storage = 100)
 {
-    Volume made;
-    made.name = name;
+    Volume made = make_volume(name, node, local_class);
     made.uid = "uid-" + name;
-    made.phase = "Available";
-    made.storage_class = local_class;
     made.access_modes = {"ReadWriteOnce"};
     made.storage = storage;
-    if (!node.empty())
-        made.affinity = on(node);
     return made;
 }
 
@@ -137,7 +121,7 @@ TEST_CASE("a bound claim says where the Pod can be")
     VolumeNeeds local = needs(facts({bound("c", "v")}, {volume("v", "kn1")}));
     CHECK(local.why.empty());
     CHECK_FALSE(local.unbound);
-    CHECK(local.selectors == std::vector<NodeSelector>{on("kn1")});
+    CHECK(local.selectors == std::vector<NodeSelector>{on_host("kn1")});
 
     VolumeNeeds network = needs(facts({bound("c", "v")}, {volume("v", "")}));
     CHECK(network.why.empty());
@@ -232,8 +216,8 @@ TEST_CASE("a claim with a provisioner is told its node, once")
     CHECK(steps(facts({made}), "kn1")->empty());
     CHECK(steps(facts({made}), "kn2")->size() == 1); // its job went elsewhere
     all.classes["made"].has_topologies = true;
-    all.classes["made"].topologies = on("kn1");
-    CHECK(needs(all).selectors == std::vector<NodeSelector>{on("kn1")});
+    all.classes["made"].topologies = on_host("kn1");
+    CHECK(needs(all).selectors == std::vector<NodeSelector>{on_host("kn1")});
 }
 
 TEST_CASE("claims, volumes and classes as the API server has them")
@@ -266,7 +250,7 @@ TEST_CASE("claims, volumes and classes as the API server has them")
     CHECK(volume.claimed_by == "n/c");
     CHECK(volume.storage == 2048);
     CHECK(volume.volume_mode == "Block");
-    CHECK(volume.affinity == on("kn1"));
+    CHECK(volume.affinity == on_host("kn1"));
     Volume odd = volume_from(json_of(R"({"spec": {"nodeAffinity": {"required":
         {"nodeSelectorTerms": [{"matchExpressions": [{"key": "a",
             "operator": "?"}]}]}}}})"));
@@ -280,6 +264,6 @@ TEST_CASE("claims, volumes and classes as the API server has them")
                 "values": ["kn1"]}]}]})"));
     CHECK(fast.waits_for_consumer);
     CHECK(fast.has_topologies);
-    CHECK(fast.topologies == on("kn1"));
+    CHECK(fast.topologies == on_host("kn1"));
     CHECK_FALSE(storage_class_from(json_of("{}")).waits_for_consumer);
 }

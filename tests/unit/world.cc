@@ -33,7 +33,8 @@ struct World::Agent {
                           (to == world.connection_ || to == any_plugin))
                           world.slurm.receive(m);
                   },
-                  Access::unlimited(), world.group_apis, world.scripts_dir},
+                  *world.access, world.group_apis, world.scripts_dir,
+                  world.srun},
                  mailbox)
     {
     }

@@ -83,6 +83,8 @@ class World {
     std::vector<ForeignPod> foreign;
     std::vector<Namespace> namespaces;
     std::string scripts_dir; // of batch jobs
+    std::string srun;        // the path of that program
+    const Access *access = &Access::unlimited();
     // Which APIs of groups the agent watches, which of them the server has, and
     // their objects.
     std::set<GroupApi> group_apis;

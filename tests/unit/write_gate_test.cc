@@ -54,6 +54,7 @@ struct Fixture {
         const JobRef job{1, Sluid{1}};
         note(Write::submit, slurm.submit({}));
         note(Write::set_priority, slurm.set_priority(job, 1));
+        note(Write::set_partitions, slurm.set_partitions(job, "a,b", 1));
         note(Write::set_comment, slurm.set_comment(job, "words"));
         note(Write::set_tag, slurm.set_tag(job, {}));
         note(Write::complete, slurm.complete(job, 0));
@@ -82,6 +83,8 @@ struct Fixture {
         note(Write::create_pod, kube.create_pod("default", "{}"));
         note(Write::put_secret, kube.put_secret(pod.key, "{}"));
         note(Write::delete_secret, kube.delete_secret(pod.key));
+        note(Write::create_service, kube.create_service(pod.key, "{}"));
+        note(Write::create_config_map, kube.create_config_map(pod.key, "{}"));
         note(Write::select_node, kube.select_node({}, "n1"));
         note(Write::give_volume, kube.give_volume({}, {}));
         note(Write::write_claim, kube.write_claim({}, {}));

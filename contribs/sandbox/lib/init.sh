@@ -31,11 +31,11 @@ init_up() {
         check_place
         echo "$SANDBOX_PORT" > "$SANDBOX/port"
         # What a sandbox wrote over one Debian root means nothing over another.
-        [[ $(cat "$SANDBOX/debian" 2> /dev/null) == "$root" ]] || {
-            [[ ! -e $SANDBOX/debian ]] || say "the Debian root has changed: this sandbox starts anew"
-            rm -rf "$SANDBOX"/{root,etcd,build,real-node,admin.conf}
-            echo "$root" > "$SANDBOX/debian"
-        }
+        if [[ -e $SANDBOX/debian && $(< "$SANDBOX/debian") != "$root" ]]; then
+            say "the Debian root has changed: this sandbox starts anew"
+            rm -rf "$SANDBOX"/{root,etcd,build,real-node,real-node2,admin.conf}
+        fi
+        echo "$root" > "$SANDBOX/debian"
         rm -f "$SANDBOX"/init.{pid,ready}
         mkdir -p "$SANDBOX"/root/{upper,work,merged}
         unshare --mount --pid --ipc --uts --fork --propagation private \

@@ -1,12 +1,32 @@
 # shellcheck shell=bash
-# Running things on the real node: daemons/node holds its namespaces.
+# The real nodes, and running things on them: real1 of the daemons node, containerd and kubelet, and real2 of their namesakes with a 2
+# behind, which are their first's file with the facts of another node.
+
+# real_node NAME: the facts of the real node of that name: $node, its name; $machine, the daemon that holds its namespaces; $disk; $address,
+# its kubelet's on the bridge; $pods_from and $pods_to, the addresses of its Pods, a few more than the 110 that a kubelet takes; $cgroup.
+real_node() {
+    node=$1
+    case $node in
+        "$REAL_NODE")
+            machine=node disk=$SANDBOX/real-node cgroup=$CGROUP
+            address=$SUBNET.1 pods_from=$SUBNET.10 pods_to=$SUBNET.131 ;;
+        "$REAL_NODE2")
+            machine=node2 disk=$SANDBOX/real-node2 cgroup=$CGROUP2
+            address=$SUBNET.2 pods_from=$SUBNET.132 pods_to=$SUBNET.254 ;;
+        *) fail "no real node is called $node" ;;
+    esac
+}
 
 # in_node CMD…: runs CMD there.
-in_node() { nsenter --target "$(daemon_pid node)" --mount --pid -- "$@"; }
+in_node() { nsenter --target "$(daemon_pid "$machine")" --mount --pid -- "$@"; }
 
-# A daemon of the node is put into its PID namespace first (where run-daemon can still see the sandbox's /proc) …
-node_pid=$(daemon_pid node || true)
-enter=(nsenter --target "$node_pid" --pid)
+# daemon_of_node NAME: the daemon that is described belongs to that node. It is put into the node's PID namespace first (where run-daemon
+# can still see the sandbox's /proc) …
+daemon_of_node() {
+    real_node "$1"
+    node_pid=$(daemon_pid "$machine" || true)
+    enter=(nsenter --target "$node_pid" --pid)
+}
 
 # … and then, by exec_in_node CMD…, into its mounts.
 exec_in_node() { exec nsenter --target "$node_pid" --mount -- "$@"; }

@@ -28,17 +28,21 @@ PORT_SLURMCTLD=$((SANDBOX_PORT + 5))
 PORT_SLURMDBD=$((SANDBOX_PORT + 6))
 PORT_SLURMD=$((SANDBOX_PORT + 7))
 PORT_AGENT=$((SANDBOX_PORT + 8))
+PORT_COREDNS=$((SANDBOX_PORT + 9))                           # whether it serves: names are on port 53 of the bridge
 PORT_SLURMD_KWOK=$((SANDBOX_PORT + 14))
 PORT_SLURMD_HYBRID=$((SANDBOX_PORT + 15))
 # what is left up to +15 is for daemons still to come, +16 … +31 for tests
 PORT_TESTS=$((SANDBOX_PORT + 16))
 
-# Names on the host must differ between sandboxes: the bridge, its subnet, and the real node's cgroup.
+# Names on the host must differ between sandboxes: the bridge, its subnet, and the real nodes' cgroups, of which none begins with
+# another's name, as a kubelet looks at all that begin with its own.
 BRIDGE=sbx-$SANDBOX_PORT
 SUBNET=10.88.$((SANDBOX_PORT / 32 % 256))                      # the first three bytes
 CGROUP=sandbox-$SANDBOX_PORT                                  # in the root of each cgroup hierarchy
+CGROUP2=sandbox2-$SANDBOX_PORT
 
 REAL_NODE=real1
+REAL_NODE2=real2
 KWOK_HYBRID=kh1                                               # a kwok Node with a slurmd, of this size whatever the machine has
 KWOK_HYBRID_CPUS=16 KWOK_HYBRID_MEMORY=32000
 NATIVE_NODE=native1                                           # slurmd's name in Slurm
@@ -47,18 +51,23 @@ BACKUP_HOST=ctl2                                              # the second contr
 BACKUP_ADDRESS=127.0.0.2
 PLUGIN_DIR=/usr/lib/x86_64-linux-gnu/slurm-wlm                # Debian's, on amd64
 
+# The checkout's name where it is compiled, in every sandbox the same, so that what ccache holds of one checkout serves all.
+export SOURCE=/usr/src/slurm-k8s-bridge
+
 # Outside and inside see these at the same path.
 LOG=$SANDBOX/log
 PKI=$SANDBOX/pki
 BIN=$SANDBOX/bin
 ADMIN_CONF=$SANDBOX/admin.conf
 API=https://127.0.0.1:$PORT_APISERVER
-KUBE_BIN=$SANDBOX/kubernetes                                  # these three are links into the cache
+KUBE_BIN=$SANDBOX/kubernetes                                  # these four are links into the cache
 KWOK=$SANDBOX/kwok
 IMAGES=$SANDBOX/images
+COREDNS=$SANDBOX/coredns                                      # only where there was a real node
 
 # What `up` was asked for last; options that are not given keep their value.
-NODES=4 CPUS=16 MEMORY=64000 GPUS=0 REAL_NODE_WANTED=yes HYBRID_WANTED=no KUBE_SCHEDULER_WANTED=no BACKUP_WANTED=no KUBERNETES=1.36
+NODES=4 CPUS=16 MEMORY=64000 GPUS=0 REAL_NODE_WANTED=yes REAL_NODE2_WANTED=no HYBRID_WANTED=no KUBE_SCHEDULER_WANTED=no BACKUP_WANTED=no
+KUBERNETES=1.36
 # shellcheck source=/dev/null
 [[ ! -s $SANDBOX/options ]] || . "$SANDBOX/options"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "agent/constraints.h"
+#include "common/constraints.h"
 
+#include "common/ascii.h"
 #include "common/names.h"
 
 #include <algorithm>
@@ -14,8 +15,7 @@ namespace {
 bool is_feature_character(char c)
 {
     constexpr std::string_view others = "_-.:=+/@%";
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c >= '0' && c <= '9') || others.contains(c);
+    return is_letter_or_digit(c) || others.contains(c);
 }
 
 bool has_parentheses(std::string_view text)

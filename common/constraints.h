@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A job's constraint on features: what a user asks for, joined with what its
-// Pods need of their nodes. Pure.
+// Pods need of their nodes. For the agent, and for job_submit/k8s. Pure.
 #pragma once
 
 #include <string>

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Runs one node's tasks of one step, as slurmstepd does on nodes with slurmd: a
+// process of its own that has the tasks as children, and what these leave
+// behind. One thread; it sleeps in poll().
+#pragma once
+
+#include "cli/srun/srun_options.h"
+#include "common/owned_fd.h"
+
+namespace bridge {
+
+// Serves the srun at the other end of the socket, which has shown that it may.
+// Returns when no task lives any more. When srun is gone, or this process gets
+// SIGTERM, the tasks get SIGTERM, and SIGKILL after KillWait. Call it in a
+// process made for it: it takes the signals, and all orphans.
+void serve_step(OwnedFd peer, const Environment &own);
+
+} // namespace bridge

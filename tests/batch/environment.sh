@@ -1,0 +1,2 @@
+#!/bin/sh
+env | sort | sed 's/^/env /'
