@@ -3,6 +3,7 @@
 docstring is its name. A case fails by raising; the next one runs all the same.
 """
 import os
+import signal
 import sys
 import time
 import traceback
@@ -10,6 +11,20 @@ import traceback
 
 # Limits of waits are what a quiet machine needs at most; a loaded one needs more.
 PATIENCE = int(os.environ.get("SANDBOX_PATIENCE", "3"))
+
+
+# A case that hangs must not take the others' time: after so many seconds it has
+# failed, and its traceback says where it was. Those of tests/long take hours.
+LONG = os.path.basename(os.path.dirname(os.path.abspath(sys.argv[0]))) == "long"
+LONGEST_CASE = float("inf") if LONG else 200 * PATIENCE
+
+# Of all tests, seconds since the epoch; what has not run by then has failed.
+ALL_END = float(os.environ.get("TESTS_END", "inf"))
+
+
+class TooLong(BaseException):
+    """Raised in a case by its time limit. No Exception, so that a test which
+    tries again after any error does not go on."""
 
 
 class Skip(Exception):
@@ -79,6 +94,18 @@ def _note(text):
         print(f"# {line}", flush=True)
 
 
+def _too_long(_signal, _frame):
+    raise TooLong("the time limit of the case, or of all tests, is reached")
+
+
+def _limit(seconds):
+    """From now; again and again, should the first be lost in a destructor.
+    0 or infinity: no limit."""
+    seconds = 0 if seconds == float("inf") else seconds
+    signal.signal(signal.SIGALRM, _too_long)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 10 if seconds else 0)
+
+
 def run(before_each=None, after_each=None, after_failure=None):
     """Runs the cases named on the command line, or all; prints TAP; exits."""
     wanted = sys.argv[1:]
@@ -89,7 +116,11 @@ def run(before_each=None, after_each=None, after_failure=None):
     for number, function in enumerate(chosen, 1):
         name = " ".join(function.__doc__.split())
         began = time.monotonic()
+        left = ALL_END - time.time()
         try:
+            if left <= 0:
+                raise TooLong("not run: the time for all tests is over")
+            _limit(min(LONGEST_CASE, left))
             if function in _last:
                 before_each = after_each = None  # it would change what is left
             if before_each:
@@ -97,18 +128,23 @@ def run(before_each=None, after_each=None, after_failure=None):
             function()
             if after_each:
                 after_each()
+            _limit(0)
             print(f"ok {number} - {name}", flush=True)
         except Skip as reason:
+            _limit(0)
             print(f"ok {number} - {name} # SKIP {reason}", flush=True)
-        except Exception:  # whatever a case raises is its failure
+        except (Exception, TooLong):  # whatever a case raises is its failure
+            _limit(0)
             failed += 1
             print(f"not ok {number} - {name}", flush=True)
             _note(traceback.format_exc())
-            if after_failure:
+            if after_failure and left > 0:
                 try:
+                    _limit(20 * PATIENCE)
                     _note(after_failure())
-                except Exception as error:
+                except (Exception, TooLong) as error:
                     _note(f"no more to say: {error}")
+                _limit(0)
         took = time.monotonic() - began
         if os.environ.get("TEST_TIMES"):
             _note(f"{function.__name__}: {took:.1f} s")
