@@ -66,6 +66,9 @@ Action decide_batch(const Gang &gang, Action action)
     if (const auto *renew = std::get_if<Renew>(&action)) {
         if (is_ended(gang.job->state))
             return FailPods{gang.job->ref, gang.job->state};
+        // What it asked for is its user's affair, as with a native job.
+        if (gang.job->state == JobState::pending)
+            return Wait{renew->why};
         return Complete{renew->job, exit_1, why_failed(gang, *renew)};
     }
     return action;

@@ -5,7 +5,8 @@
 //   as for any Pod      for these
 //   ------------------  ------------------------------------------------------
 //   Submit              Wait for its job; FailPods when that is known to be gone
-//   Renew, not ended    Complete as failed, with the reason in the job's comment
+//   Renew, allocated    Complete as failed, with the reason in the job's comment
+//   Renew, pending      Wait, with the reason
 //   Renew, ended        FailPods
 //   Refuse              as Submit
 //   Wait, as no kubelet Complete as failed, with kubelet's reason

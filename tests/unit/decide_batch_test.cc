@@ -66,6 +66,18 @@ TEST_CASE("what would renew another Pod's job ends a batch job as failed")
     CHECK(std::holds_alternative<FailPods>(decide(gang, nodes)));
 }
 
+TEST_CASE("a batch job that no node can take waits in the queue like a native one")
+{
+    Gang gang = batch_gang(make_job(7, JobState::pending));
+    gang.job->prefers = true;
+    gang.job->reason = "BadConstraints";
+
+    Action action = decide(gang, nodes);
+
+    REQUIRE(std::holds_alternative<Wait>(action));
+    CHECK(std::get<Wait>(action).why == "no node has what it prefers");
+}
+
 TEST_CASE("a Pod with a mark elsewhere is like any other")
 {
     Gang gang = batch_gang(std::nullopt);
