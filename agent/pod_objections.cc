@@ -11,8 +11,6 @@ namespace bridge {
 
 namespace {
 
-constexpr std::int64_t max_grace_period = 3600;
-
 std::string unsupported(const std::string &what)
 {
     return what + " is not supported by slurm-k8s-bridge yet";
@@ -87,7 +85,6 @@ std::vector<std::string> spec_objections(const Json &pod)
     object_if(spreads(spec),
               "spec.topologySpreadConstraints with DoNotSchedule");
     object_if(takes_host_ports(spec), "hostPort");
-    // So long it may go on after its job's end.
     object_if(spec.integer("terminationGracePeriodSeconds").value_or(0) >
                   max_grace_period,
               "a terminationGracePeriodSeconds above " +

@@ -5,6 +5,7 @@
 #include "common/batch_options.h"
 #include "common/template_members.h"
 #include "common/text.h"
+#include "common/units.h"
 
 #include <algorithm>
 #include <functional>
@@ -219,9 +220,11 @@ class Checker {
 
     void check_grace(const Json &grace)
     {
-        if (grace.present() && grace.integer().value_or(0) < 1)
+        std::int64_t seconds = grace.integer().value_or(0);
+        if (grace.present() && (seconds < 1 || seconds > max_grace_period))
             object_to("spec.terminationGracePeriodSeconds",
-                      "must be a whole number from 1");
+                      "must be a whole number from 1 to " +
+                          std::to_string(max_grace_period));
     }
 
     void check_security(const Json &security, const std::string &path,

@@ -39,6 +39,11 @@ Result<MilliCpu> parse_cpu(std::string_view text);
 Result<Bytes> parse_bytes(std::string_view text);
 Result<std::int64_t> parse_count(std::string_view text);
 
+// Seconds: the largest terminationGracePeriodSeconds of a Pod that Slurm
+// schedules, since so long its node stays taken after its job's end. Also in
+// contribs/kubernetes/base/policy-supported-specs.yaml.
+inline constexpr std::int64_t max_grace_period = 3600;
+
 // What a Pod asks, in Slurm's units: at least 1 CPU, at least 1 MiB.
 std::uint32_t whole_cpus_up(MilliCpu cpu);
 MebiBytes mebibytes_up(Bytes bytes);

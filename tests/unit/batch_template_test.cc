@@ -108,6 +108,8 @@ TEST_CASE("what it may not say is refused, with the field")
          "spec.tolerations[0].keys: "},
         {in_spec(R"("terminationGracePeriodSeconds":0)"),
          "spec.terminationGracePeriodSeconds: "},
+        {in_spec(R"("terminationGracePeriodSeconds":3601)"),
+         "spec.terminationGracePeriodSeconds: "},
         {in_spec(R"("terminationGracePeriodSeconds":1.5)"),
          "spec.terminationGracePeriodSeconds: "},
         {in_spec(R"("securityContext":{"runAsUser":0})"),
