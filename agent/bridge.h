@@ -294,6 +294,7 @@ class Bridge {
                                         const DeviceRequest &request);
     const Node *only_node_of(const Device &device) const;
     bool asked_by_others(const Gang &gang, const ResourceClaim &claim);
+    std::string why_others(const Pod &pod, const DeviceNeeds &needs);
     std::vector<ClaimHold> holds_of(const Pod &pod) const;
 
     // bridge_device_plan.cc: which devices of a job they get

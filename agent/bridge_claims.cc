@@ -4,6 +4,7 @@
 
 #include "agent/bridge_pauses.h"
 #include "agent/claim_cpus.h"
+#include "agent/claim_sharing.h"
 #include "agent/decide_parts.h"
 #include "agent/gang_facts.h"
 #include "agent/words.h"
@@ -213,7 +214,8 @@ void Bridge::read_needs(GangEntry &entry, GangDevices &devices)
     ClaimFacts facts = claim_facts(gang);
     facts.extended = extended_needs_of(entry, pod);
     DeviceNeeds needs = device_needs(pod, facts);
-    await_cpus(pod, *devices_.catalog(), needs);
+    if (needs.why.empty())
+        needs.why = why_others(pod, needs);
     note_cpus(pod, needs, *devices_.catalog(), devices);
     if (pod.bound()) {
         devices.gres = gres_of_living(pod, needs);
@@ -229,6 +231,11 @@ void Bridge::read_needs(GangEntry &entry, GangDevices &devices)
         devices.left = holds_of(pod);
     else if (has_nodes(gang) && gang.assumed_bound.empty())
         plan_for_job(entry, needs, devices);
+}
+
+std::string Bridge::why_others(const Pod &pod, const DeviceNeeds &needs)
+{
+    return why_of_others(pod, needs, *devices_.catalog(), hybrid_);
 }
 
 // Those that have the Pod among their consumers, usable or not.

@@ -126,7 +126,7 @@ void Bridge::plan_for_job(GangEntry &entry, const DeviceNeeds &needs,
     }
     const Gang &gang = entry.gang;
     if (!gang.batch && // whose job is not asked for again
-        awaits_cpus(lead_of(gang), needs, *devices_.catalog())) {
+        !why_others(lead_of(gang), needs).empty()) {
         devices.plan.misfit = devices.why;
         return;
     }

@@ -42,13 +42,11 @@ bool is_trouble(const ClaimsPlan &plan)
     return !plan.misfit.empty() || !plan.wait.empty();
 }
 
-// CPUs are not waited for by a job that nobody of these lives by, and that can be
-// asked for again.
-bool gives_way_for_cpus(const Gang &gang, const std::string &pod,
-                        const DeviceNeeds &needs, const DeviceCatalog &catalog)
+// Others are not waited for by a job that nobody of these lives by, and that can
+// be asked for again.
+bool can_give_way(const Gang &gang)
 {
-    return !gang.batch && count_of_job(gang) == 0 &&
-           awaits_cpus(*find_pod(gang, pod), needs, catalog);
+    return !gang.batch && count_of_job(gang) == 0;
 }
 
 // Why nothing can be planned for the Pod; no trouble: something can.
@@ -136,7 +134,8 @@ void Bridge::read_gang_needs(GangEntry &entry, GangDevices &devices)
     for (const PodPtr &pod : pods) {
         facts.extended = extended_needs_of(entry, *pod);
         DeviceNeeds own = device_needs(*pod, facts);
-        await_cpus(*pod, *devices_.catalog(), own);
+        if (own.why.empty())
+            own.why = why_others(*pod, own);
         note_cpus(*pod, own, *devices_.catalog(), devices);
         if (!asks) {
             needs[pod->uid] = std::move(own);
@@ -210,7 +209,8 @@ void Bridge::plan_for_seats(GangEntry &entry,
         const DeviceNeeds &own = needs.at(seat.pod);
         std::string by_plugin = why_by_plugin(own, seat.node);
         ClaimsPlan none = trouble_with(gang, own, by_plugin);
-        if (gives_way_for_cpus(gang, seat.pod, own, *devices_.catalog()))
+        if (can_give_way(gang) &&
+            !why_others(*find_pod(gang, seat.pod), own).empty())
             none = {.misfit = own.why};
         if (is_trouble(none)) {
             later |= set_aside(devices, none, {seat.node, {seat.pod}, {}});

@@ -103,12 +103,6 @@ bool is_first_consumer(const Pod &pod, const ResourceClaim &claim)
            claim.reserved_for.front().uid == pod.uid;
 }
 
-bool is_of_others(const Pod &pod, const ResourceClaim &claim)
-{
-    return claim.allocated && !claim.reserved_for.empty() &&
-           !claim.is_reserved_for(pod.uid);
-}
-
 ClaimCpus claim_cpus_of(const Pod &pod, const DeviceNeeds &needs,
                         const DeviceCatalog &catalog)
 {
@@ -130,13 +124,6 @@ ClaimCpus claim_cpus_of(const Pod &pod, const DeviceNeeds &needs,
     return made;
 }
 
-bool has_cpus(const ResourceClaim &claim, const DeviceCatalog &catalog)
-{
-    return std::ranges::any_of(cpus_in(claim, catalog), [](const auto &request) {
-        return request.second > 0;
-    });
-}
-
 bool asks_for_cpus(const ResourceClaim &claim, const DeviceCatalog &catalog)
 {
     return std::ranges::any_of(claim.requests, [&](const ClaimRequest &group) {
@@ -146,17 +133,6 @@ bool asks_for_cpus(const ResourceClaim &claim, const DeviceCatalog &catalog)
                        is_cpu_class(catalog, choice.class_name);
             });
     });
-}
-
-// Null: none is.
-ResourceClaimPtr claim_of_others(const Pod &pod, const DeviceNeeds &needs,
-                                 const DeviceCatalog &catalog)
-{
-    auto found =
-        std::ranges::find_if(needs.claims, [&](const ResourceClaimPtr &claim) {
-            return is_of_others(pod, *claim) && has_cpus(*claim, catalog);
-        });
-    return found == needs.claims.end() ? nullptr : *found;
 }
 
 bool has_any(const ClaimCpus &claims)
@@ -170,20 +146,11 @@ bool has_any(const ClaimCpus &claims)
 
 } // namespace
 
-void await_cpus(const Pod &pod, const DeviceCatalog &catalog, DeviceNeeds &needs)
+bool has_cpus(const ResourceClaim &claim, const DeviceCatalog &catalog)
 {
-    if (!needs.why.empty())
-        return;
-    if (ResourceClaimPtr claim = claim_of_others(pod, needs, catalog))
-        needs.why = std::format("The ResourceClaim {} has CPUs, which one Pod "
-                                "has at a time, and another has them.",
-                                claim->key.name);
-}
-
-bool awaits_cpus(const Pod &pod, const DeviceNeeds &needs,
-                 const DeviceCatalog &catalog)
-{
-    return claim_of_others(pod, needs, catalog) != nullptr;
+    return std::ranges::any_of(cpus_in(claim, catalog), [](const auto &request) {
+        return request.second > 0;
+    });
 }
 
 std::string why_not_together(std::span<const PodPtr> pods,

@@ -11,13 +11,8 @@
 
 namespace bridge {
 
-// Where a claim's CPUs are another Pod's, needs.why says so: dra-driver-cpu gives
-// them to one container (its docs/user/feature-support.md), so that no other would
-// start, and when the Pod that has them ends no job would count them.
-void await_cpus(const Pod &pod, const DeviceCatalog &catalog, DeviceNeeds &needs);
-// Whether that is so: most likely for as long as that Pod runs.
-bool awaits_cpus(const Pod &pod, const DeviceNeeds &needs,
-                 const DeviceCatalog &catalog);
+// Whether some of its devices are CPUs. It is allocated.
+bool has_cpus(const ResourceClaim &claim, const DeviceCatalog &catalog);
 
 // Why these Pods cannot run at the same time: two of them name one claim that has
 // CPUs, or asks for some. Empty: none do.

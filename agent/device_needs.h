@@ -9,7 +9,7 @@
 //   deleted, another Pod's, full
 //   not supported                    objection
 //   allocated                        the Pod goes where its devices can be used;
-//                                    but see await_cpus()
+//                                    but see why_of_others()
 //   not allocated, others ask Slurm  wait until they have its devices
 //   for its devices
 //   not allocated                    GRES for its devices, or CPUs

@@ -143,6 +143,7 @@ agent_libagent_la_SOURCES = \
 	agent/cel_evaluation.h \
 	agent/cel_node.h \
 	agent/claim_cpus.cc agent/claim_cpus.h \
+	agent/claim_sharing.cc agent/claim_sharing.h \
 	agent/claim_plan.cc agent/claim_plan.h \
 	agent/claim_search.cc agent/claim_search.h \
 	agent/claim_shares.cc \

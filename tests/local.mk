@@ -81,6 +81,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/claim_check_test.cc \
 	tests/unit/claim_constraints_test.cc \
 	tests/unit/claim_cpus_test.cc \
+	tests/unit/claim_sharing_test.cc \
 	tests/unit/claim_gang_world.h \
 	tests/unit/claim_plan_test.cc \
 	tests/unit/claim_store_test.cc \

@@ -109,6 +109,26 @@ def unknown_order():
 
 
 @case
+def one_at_a_time():
+    """of two Pods that share a claim the second waits for the first one's end:
+    its job alone counts the devices"""
+    claims.claim("both", request(device_class=claims.A100))
+    make("web", "both")
+    land("web")
+    make("next", "both")
+    wait_for("the Pod to say why it waits",
+             lambda: "which has a slurmd: one Pod"
+             in bed.condition("next").get("message", ""), 30)
+    bed.end("web")
+    land("next")
+    native = hybrid.sbatch(1, "--gres=gpu:a100:3")
+    wait_running(native)
+    ours = indexes_of(bed.job_of("next")["job_id"])
+    equal(len(ours), 1, "its GPU")
+    check(not set(ours) & set(indexes_of(native)), "both have one")
+
+
+@case
 def shards():
     """a GPU of which an ordinary job has a shard is no Pod's, and one that a Pod
     has is in no shard"""
