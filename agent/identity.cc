@@ -4,11 +4,11 @@
 #include "agent/batch_job.h"
 #include "agent/job_requests.h"
 #include "agent/job_values.h"
+#include "agent/user_database.h"
 #include "common/names.h"
 #include "common/text.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <grp.h>
 #include <pwd.h>
@@ -21,7 +21,6 @@ namespace {
 
 // From here on a number means "not given" in Slurm (NO_VAL).
 constexpr std::uint32_t first_reserved_id = 0xfffffffe;
-constexpr std::size_t record_size = 64 * 1024; // bytes for one user or group
 
 std::string annotation(const Namespace &ns, const char *name)
 {
@@ -39,17 +38,17 @@ std::unexpected<Error> no_answer(const char *kind, const std::string &name,
 // The user's id and primary group.
 Result<Identity> find_user(const std::string &name)
 {
-    std::vector<char> buffer(record_size);
+    std::vector<char> room;
     passwd record{};
     passwd *found = nullptr;
     auto id = whole_number<std::uint32_t>(name);
-    int error = id ? getpwuid_r(*id, &record, buffer.data(), buffer.size(),
-                                &found)
-                   : getpwnam_r(name.c_str(), &record, buffer.data(),
-                                buffer.size(), &found);
+    int error = ask_user_database(room, [&](char *buffer, std::size_t size) {
+        return id ? getpwuid_r(*id, &record, buffer, size, &found)
+                  : getpwnam_r(name.c_str(), &record, buffer, size, &found);
+    });
     if (found)
         return Identity{found->pw_uid, found->pw_gid, {}, {}, 0};
-    if (error != 0 && error != ENOENT && error != ESRCH)
+    if (!is_no_such_record(error))
         return no_answer("user", name, error);
     return fail(Code::rejected,
                 "user \"" + name + "\" is not known where slurmctld runs");
@@ -60,14 +59,15 @@ Result<std::uint32_t> find_group(const std::string &name)
     if (auto id = whole_number<std::uint32_t>(name);
         id && *id < first_reserved_id)
         return *id;
-    std::vector<char> buffer(record_size);
+    std::vector<char> room;
     group record{};
     group *found = nullptr;
-    int error = getgrnam_r(name.c_str(), &record, buffer.data(), buffer.size(),
-                           &found);
+    int error = ask_user_database(room, [&](char *buffer, std::size_t size) {
+        return getgrnam_r(name.c_str(), &record, buffer, size, &found);
+    });
     if (found)
         return found->gr_gid;
-    if (error != 0 && error != ENOENT && error != ESRCH)
+    if (!is_no_such_record(error))
         return no_answer("group", name, error);
     return fail(Code::rejected,
                 "group \"" + name + "\" is not known where slurmctld runs");

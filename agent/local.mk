@@ -238,7 +238,7 @@ agent_libagent_la_SOURCES = \
 	agent/srun_maps.cc agent/srun_maps.h \
 	agent/token_file.cc agent/token_file.h \
 	agent/tres_memory.cc agent/tres_memory.h \
-	agent/user_groups.cc agent/user_groups.h \
+	agent/user_database.h agent/user_groups.cc agent/user_groups.h \
 	agent/watch_failures.h \
 	agent/watches.cc agent/watches.h \
 	agent/web.cc agent/web.h \

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/user_groups.h"
 
+#include "agent/user_database.h"
 #include "common/system_error.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <grp.h>
 #include <pwd.h>
 #include <vector>
@@ -14,16 +13,16 @@ namespace bridge {
 
 namespace {
 
-constexpr std::size_t record_size = 64 * 1024; // bytes for one user or group
-constexpr int max_groups = 65536;              // NGROUPS_MAX of Linux
+constexpr int max_groups = 65536; // NGROUPS_MAX of Linux
 
 Result<BatchUser> user_record(std::uint32_t id)
 {
-    std::vector<char> buffer(record_size);
+    std::vector<char> room;
     passwd record{};
     passwd *found = nullptr;
-    int error =
-        getpwuid_r(id, &record, buffer.data(), buffer.size(), &found);
+    int error = ask_user_database(room, [&](char *buffer, std::size_t size) {
+        return getpwuid_r(id, &record, buffer, size, &found);
+    });
     if (found)
         return BatchUser{.name = found->pw_name,
                          .group = {},
@@ -31,19 +30,21 @@ Result<BatchUser> user_record(std::uint32_t id)
                          .home = found->pw_dir,
                          .shell = found->pw_shell};
     std::string doing = "looking up user " + std::to_string(id);
-    if (error != 0 && error != ENOENT && error != ESRCH)
+    if (!is_no_such_record(error))
         return fail_errno(Code::busy, doing, error);
-    return fail(Code::rejected, doing + ": not known where slurmctld runs");
+    // slurmctld has known the user, and sssd says so while it is away.
+    return fail(Code::busy, doing + ": not known where slurmctld runs");
 }
 
 Result<std::string> group_name(std::uint32_t id)
 {
-    std::vector<char> buffer(record_size);
+    std::vector<char> room;
     group record{};
     group *found = nullptr;
-    int error =
-        getgrgid_r(id, &record, buffer.data(), buffer.size(), &found);
-    if (!found && error != 0 && error != ENOENT && error != ESRCH)
+    int error = ask_user_database(room, [&](char *buffer, std::size_t size) {
+        return getgrgid_r(id, &record, buffer, size, &found);
+    });
+    if (!found && !is_no_such_record(error))
         return fail_errno(Code::busy, "looking up group " + std::to_string(id),
                           error);
     return std::string(found ? found->gr_name : "");

@@ -10,9 +10,9 @@
 
 namespace bridge {
 
-// The names of both ids, and the user's groups but that one and root's. Code::rejected: the
-// user is not known here; busy: the database does not answer. A group without a
-// name has "".
+// The names of both ids, and the user's groups but that one and root's. A group
+// without a name has "". Code::busy: the database does not answer, or does not know
+// the user, which may be the same.
 Result<BatchUser> look_up_user(std::uint32_t user_id, std::uint32_t group_id);
 
 } // namespace bridge

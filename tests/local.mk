@@ -155,6 +155,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/hook_server_test.cc \
 	tests/unit/http_test.cc \
 	tests/unit/identity_test.cc \
+	tests/unit/user_database_test.cc \
 	tests/unit/job_gres_test.cc \
 	tests/unit/job_ref_test.cc \
 	tests/unit/job_requests_test.cc \
