@@ -149,7 +149,7 @@ std::optional<BatchEnd> end_of_batch(const Gang &gang)
     if (is_made_for_others(gang))
         return std::nullopt;
     for (const PodPtr &pod : gang.pods)
-        if (pod->terminal())
+        if (pod->terminal() && belongs(script, *pod))
             if (auto place = batch_place(*pod))
                 return BatchEnd{end_of_worker(gang, pod, place->node), false,
                                 pod->uid};

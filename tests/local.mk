@@ -19,6 +19,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/batch_array_test.cc \
 	tests/unit/batch_claim_world.h \
 	tests/unit/batch_flows.h \
+	tests/unit/batch_gang_test.cc \
 	tests/unit/batch_gres_test.cc \
 	tests/unit/batch_launcher_test.cc \
 	tests/unit/batch_anew_world.h \
