@@ -4,28 +4,27 @@
 #include "common/text.h"
 
 #include <algorithm>
-#include <numeric>
 #include <string_view>
 
 namespace bridge {
 
 namespace {
 
-// In turn to each node that has CPUs left for one more, then to all.
-std::vector<std::uint32_t> spread(std::uint64_t tasks,
+// In turn to each node that has CPUs left for one more, then to all. How many
+// tasks there are is the user's word: those beyond the CPUs are reckoned.
+std::vector<std::uint32_t> spread(std::uint32_t tasks,
                                   const std::vector<std::uint32_t> &room)
 {
     std::vector<std::uint32_t> on(room.size());
-    std::uint64_t fits = std::reduce(room.begin(), room.end(), std::uint64_t{});
-    for (std::uint32_t round = 0; tasks != 0; round++) {
-        bool full = fits == 0;
+    for (std::uint32_t round = 0; round < std::ranges::max(room); round++)
         for (std::size_t i = 0; i < on.size() && tasks != 0; i++)
-            if (full || round < room[i]) {
+            if (round < room[i]) {
                 on[i]++;
                 tasks--;
-                fits -= full ? 0 : 1;
             }
-    }
+    auto nodes = static_cast<std::uint32_t>(on.size());
+    for (std::uint32_t i = 0; i < nodes; i++)
+        on[i] += tasks / nodes + (i < tasks % nodes ? 1 : 0);
     return on;
 }
 

@@ -254,7 +254,7 @@ TEST_CASE("a user's name, groups and home are the host's, but for root's group")
     CHECK(user->home.starts_with('/'));
     CHECK_FALSE(user->shell.empty());
     CHECK_FALSE(std::ranges::contains(user->groups, 0u));
-    CHECK(look_up_user(0x7ffffff0, 1).error().code == Code::rejected);
+    CHECK(look_up_user(0x7ffffff0, 1).error().code == Code::busy);
 }
 
 TEST_CASE("the Secret goes with its Pod and has the script byte for byte")
@@ -380,6 +380,8 @@ TEST_CASE("SLURM_ variables of several nodes are as slurmd has them")
     says("SLURM_NTASKS=4");
     batch.job.tasks = 7; // --overcommit
     says("SLURM_TASKS_PER_NODE=3(x2),1");
+    batch.job.tasks = UINT32_MAX; // at once
+    says("SLURM_TASKS_PER_NODE=1431655766,1431655765,1431655764");
 }
 
 TEST_CASE("each node's Pod has what the job has there, and the worker waits")
