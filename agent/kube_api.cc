@@ -16,6 +16,7 @@ constexpr char strategic_merge[] = "application/strategic-merge-patch+json";
 constexpr char merge_patch[] = "application/merge-patch+json";
 // Events about what has no namespace are here.
 constexpr char node_event_namespace[] = "default";
+constexpr char page_size[] = "500"; // Pods
 
 WallTime now()
 {
@@ -225,15 +226,37 @@ Result<Pod> KubeApi::get_pod(const ObjectKey &key)
 
 Result<std::vector<Pod>> KubeApi::list_pods(const std::string &ns)
 {
-    auto json = object_in(http_.get(pods_path(ns)), "list Pods of " + ns);
-    if (!json)
-        return std::unexpected(json.error());
-    if (json->text("kind") != "PodList")
-        return fail(Code::internal, "list Pods of " + ns + ": not a list");
     std::vector<Pod> pods;
-    for (const Json &item : json->items("items"))
-        pods.push_back(pod_from(item));
+    auto done =
+        for_each_pod(ns, {}, "list Pods of " + ns, [&](const Json &item) {
+            pods.push_back(pod_from(item));
+        });
+    if (!done)
+        return std::unexpected(done.error());
     return pods;
+}
+
+// Page by page: all in one reply may be more than Http takes.
+Result<> KubeApi::for_each_pod(const std::string &ns, const std::string &query,
+                               const std::string &what,
+                               const std::function<void(const Json &)> &each)
+{
+    std::string all = pods_path(ns) + "?limit=" + page_size + query;
+    std::string next;
+    do {
+        auto page = object_in(
+            http_.get(next.empty() ? all
+                                   : all + "&continue=" + url_encode(next)),
+            what);
+        if (!page)
+            return std::unexpected(page.error());
+        if (page->text("kind") != "PodList")
+            return fail(Code::internal, what + ": not a list");
+        for (const Json &item : page->items("items"))
+            each(item);
+        next = page->text("metadata/continue");
+    } while (!next.empty());
+    return {};
 }
 
 Result<Workload> KubeApi::get_owner(const std::string &ns,

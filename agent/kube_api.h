@@ -18,6 +18,7 @@
 #include "common/result.h"
 
 #include <chrono>
+#include <functional>
 #include <string>
 
 namespace bridge {
@@ -231,6 +232,10 @@ class KubeApi : public Kube {
     Result<> post_node_event(const Node &node, const PodEvent &event) override;
 
   private:
+    // query: more of it, from "&" on. what: for the error.
+    Result<> for_each_pod(const std::string &ns, const std::string &query,
+                          const std::string &what,
+                          const std::function<void(const Json &)> &each);
     Result<> create_named(const char *resource, const ObjectKey &key,
                           const std::string &body);
     Result<Json> get_named(const char *resource, const ObjectKey &key);

@@ -11,8 +11,6 @@ namespace bridge {
 
 namespace {
 
-constexpr char page_size[] = "500"; // Pods
-
 std::string path_of(const std::string &ns, const char *resource)
 {
     return "/api/v1/namespaces/" + url_encode(ns) + "/" + resource;
@@ -144,27 +142,19 @@ Result<std::string> KubeApi::get_config_map_uid(const ObjectKey &key)
     return map->text("metadata/uid");
 }
 
-// Page by page: of a large job all Pods in one reply would be more than Http takes.
 Result<TextMap> KubeApi::addresses_of(const std::string &ns,
                                       const std::string &label,
                                       const std::string &value)
 {
-    std::string all = pods_path(ns) + "?limit=" + page_size +
-                      "&labelSelector=" + url_encode(label + "=" + value);
     TextMap found;
-    std::string next;
-    do {
-        auto page = object_in(
-            http_.get(next.empty() ? all
-                                   : all + "&continue=" + url_encode(next)),
-            "list the addresses of " + ns + "/" + value);
-        if (!page)
-            return std::unexpected(page.error());
-        for (const Json &pod : page->items("items"))
+    auto done = for_each_pod(
+        ns, "&labelSelector=" + url_encode(label + "=" + value),
+        "list the addresses of " + ns + "/" + value, [&](const Json &pod) {
             if (std::string ip = pod.text("status/podIP"); !ip.empty())
                 found[pod.text("metadata/uid")] = std::move(ip);
-        next = page->text("metadata/continue");
-    } while (!next.empty());
+        });
+    if (!done)
+        return std::unexpected(done.error());
     return found;
 }
 

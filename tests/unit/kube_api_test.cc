@@ -323,10 +323,10 @@ TEST_CASE("whether a ConfigMap is the same object is said by its metadata")
 
 TEST_CASE("the addresses of Pods with a label are those that they have, on all pages")
 {
-    Stage stage({replies(200, R"({"metadata":{"continue":"a=b"},"items":[
+    Stage stage({replies(200, R"({"kind":"PodList","metadata":{"continue":"a=b"},"items":[
         {"metadata":{"uid":"a"},"status":{"podIP":"10.0.0.1"}},
         {"metadata":{"uid":"b"},"status":{}}]})"),
-                 replies(200, R"({"items":[
+                 replies(200, R"({"kind":"PodList","items":[
         {"metadata":{"uid":"c"},"status":{"podIP":"fd00::1"}}]})")});
 
     auto found = stage.kube.addresses_of("jobs", "slurmk8s/gang", "job-7");
@@ -340,9 +340,32 @@ TEST_CASE("the addresses of Pods with a label are those that they have, on all p
     CHECK(seen[1].target == seen[0].target + "&continue=a%3Db");
 }
 
+TEST_CASE("the Pods of a namespace are those on all pages")
+{
+    Stage stage({replies(200, R"({"kind":"PodList","metadata":
+        {"continue":"a=b"},"items":[{"metadata":{"name":"a"}}]})"),
+                 replies(200, R"({"kind":"PodList","items":[
+        {"metadata":{"name":"b"}}]})")});
+
+    auto found = stage.kube.list_pods("jobs");
+
+    REQUIRE(found.has_value());
+    REQUIRE(found->size() == 2);
+    CHECK(found->back().key.name == "b");
+    CHECK(stage.server.requests()[1].target ==
+          "/api/v1/namespaces/jobs/pods?limit=500&continue=a%3Db");
+}
+
+TEST_CASE("what is no list of Pods is none")
+{
+    Stage stage({replies(200, R"({"kind":"Status","items":[]})")});
+
+    CHECK(stage.kube.list_pods("jobs").error().code == Code::internal);
+}
+
 TEST_CASE("a part of the addresses is none")
 {
-    Stage stage({replies(200, R"({"metadata":{"continue":"x"},"items":[
+    Stage stage({replies(200, R"({"kind":"PodList","metadata":{"continue":"x"},"items":[
         {"metadata":{"uid":"a"},"status":{"podIP":"10.0.0.1"}}]})"),
                  replies(410)});
 
