@@ -182,6 +182,11 @@ void Bridge::on(BatchPodMade &made)
     log_info("made the Pod of a batch job",
              {{"JobId", job.ref.id}, {"Gang", job.tag.gang}});
     GangEntry *known = gangs_.find(job.tag.uid);
+    if (known && !known->in_flight && known->gang.job &&
+        known->gang.job->ref == job.ref) { // a list came first
+        known->gang.stale = true;
+        return wake(known->gang.uid);
+    }
     if (known && (known->in_flight || known->gang.job))
         return list_jobs_soon();
     GangEntry &entry = known ? *known : gangs_.adopt(job.tag);
