@@ -20,6 +20,7 @@
 #include "agent/owners.h"
 #include "agent/pending_quota.h"
 #include "agent/placement_table.h"
+#include "agent/sweep_mark.h"
 #include "agent/workers.h"
 
 #include <atomic>
@@ -287,6 +288,8 @@ class Bridge {
     void claims_changed();
     void note_foreign(const ResourceClaim &claim, bool deleted);
     void wake_for_devices();
+    void forget_gone_gangs(std::set<std::string> &uids);
+    void sweep_claim_users();
     void note_claim_users(const Gang &gang, const Pod &pod);
     void read_needs(GangEntry &entry, GangDevices &devices);
     ClaimFacts claim_facts(const Gang &gang);
@@ -367,6 +370,7 @@ class Bridge {
     Clock::time_point extended_off_until_{}; // the API server has not kept it
     std::optional<Clock::time_point> devices_expected_until_;
     std::map<ObjectKey, std::set<std::string>> claim_users_; // uids of gangs
+    SweepMark users_sweep_{1000};
     NodeMap node_map_;
     std::map<std::string, std::string> slurm_names_; // node_map_, by Node
     std::set<std::string> hybrid_; // Slurm nodes of it with a slurmd

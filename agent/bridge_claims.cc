@@ -17,7 +17,6 @@ namespace bridge {
 namespace {
 
 constexpr std::chrono::seconds claim_patience{3}; // until a template's is made
-constexpr std::size_t most_unused_users = 1000; // of claims that are not there
 constexpr char admin_label[] = "resource.kubernetes.io/admin-access";
 constexpr char twice_problem[] = "devices";
 
@@ -90,9 +89,7 @@ void Bridge::on(Changed<ResourceClaim> &claim)
     auto users = claim_users_.find(key);
     if (users == claim_users_.end())
         return;
-    std::erase_if(users->second, [&](const std::string &uid) {
-        return !gangs_.find(uid);
-    });
+    forget_gone_gangs(users->second);
     for (const std::string &uid : users->second)
         wake(uid);
     if (users->second.empty() || claim.deleted)
@@ -192,13 +189,30 @@ bool Bridge::claims_known() const
     return claims_.listed() && devices_.known();
 }
 
+void Bridge::forget_gone_gangs(std::set<std::string> &uids)
+{
+    std::erase_if(uids, [&](const std::string &uid) {
+        return !gangs_.find(uid);
+    });
+}
+
+// A claim that is not there may be one that somebody waits for.
+void Bridge::sweep_claim_users()
+{
+    if (!users_sweep_.is_due(claim_users_.size()))
+        return;
+    for (auto &[claim, uids] : claim_users_)
+        forget_gone_gangs(uids);
+    std::erase_if(claim_users_, [](const auto &users) {
+        return users.second.empty();
+    });
+    users_sweep_.swept(claim_users_.size());
+}
+
 // Who is woken when a claim changes.
 void Bridge::note_claim_users(const Gang &gang, const Pod &pod)
 {
-    if (claim_users_.size() > 2 * gangs_.all().size() + most_unused_users)
-        std::erase_if(claim_users_, [&](const auto &users) {
-            return !claims_.find(users.first);
-        });
+    sweep_claim_users();
     for (const PodClaim &one : pod.resource_claims)
         if (!one.claim.empty())
             claim_users_[{pod.key.ns, one.claim}].insert(gang.uid);

@@ -100,14 +100,14 @@ void ClaimStore::forget_expired(const std::string &uid, Held &held,
 // Now and then: it is only memory.
 void ClaimStore::sweep_holds(Clock::time_point now)
 {
-    if (held_.size() < sweep_at_)
+    if (!holds_sweep_.is_due(held_.size()))
         return;
     for (auto &[uid, held] : held_)
         forget_expired(uid, held, now);
     std::erase_if(held_, [](const auto &entry) {
         return entry.second.until.empty();
     });
-    sweep_at_ = std::max(first_sweep, 2 * held_.size());
+    holds_sweep_.swept(held_.size());
 }
 
 // The claims (uids) for which the device is held, or was.

@@ -7,6 +7,7 @@
 #include "agent/device_inventory.h"
 #include "agent/mailbox.h"
 #include "agent/resource_claim.h"
+#include "agent/sweep_mark.h"
 
 #include <cstdint>
 #include <deque>
@@ -112,8 +113,7 @@ class ClaimStore {
     std::set<DeviceId> twice_;
     std::map<std::string, Held> held_; // by uid
     std::map<DeviceId, std::set<std::string>> held_devices_; // their uids
-    static constexpr std::size_t first_sweep = 64; // claims
-    std::size_t sweep_at_ = first_sweep;           // as many are held
+    SweepMark holds_sweep_{64};
 };
 
 } // namespace bridge

@@ -236,6 +236,7 @@ agent_libagent_la_SOURCES = \
 	agent/socket_probe.cc agent/socket_probe.h \
 	agent/srun_map.cc agent/srun_map.h \
 	agent/srun_maps.cc agent/srun_maps.h \
+	agent/sweep_mark.h \
 	agent/token_file.cc agent/token_file.h \
 	agent/tres_memory.cc agent/tres_memory.h \
 	agent/user_database.h agent/user_groups.cc agent/user_groups.h \

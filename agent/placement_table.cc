@@ -24,9 +24,9 @@ PredicatePtr PlacementTable::share(PredicatePtr predicate)
     if (PredicatePtr first = known.lock())
         return first;
     known = predicate;
-    if (shared_.size() > sweep_at_) {
+    if (shared_sweep_.is_due(shared_.size())) {
         std::erase_if(shared_, [](const auto &s) { return s.second.expired(); });
-        sweep_at_ = std::max<std::size_t>(64, 2 * shared_.size());
+        shared_sweep_.swept(shared_.size());
     }
     return predicate;
 }

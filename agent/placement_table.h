@@ -12,6 +12,7 @@
 
 #include "agent/mailbox.h"
 #include "agent/objects.h"
+#include "agent/sweep_mark.h"
 
 #include <cstddef>
 #include <map>
@@ -94,7 +95,7 @@ class PlacementTable {
     std::map<std::string, std::weak_ptr<const Predicate>> shared_;
     bool new_ = false;
     bool doubted_ = false;
-    std::size_t sweep_at_ = 64; // that many shared ones
+    SweepMark shared_sweep_{64};
 };
 
 } // namespace bridge

@@ -233,6 +233,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/srun_wire_test.cc \
 	tests/unit/submit_budget_test.cc \
 	tests/unit/submit_policy_test.cc \
+	tests/unit/sweep_mark_test.cc \
 	tests/unit/temporary_directory.h \
 	tests/unit/test_data.h \
 	tests/unit/tls_certificate.cc tests/unit/tls_certificate.h \

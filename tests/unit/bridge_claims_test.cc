@@ -62,6 +62,23 @@ TEST_CASE("a Pod waits for its claim, and is woken by it")
     CHECK(world.node_of("web") == "kn1");
 }
 
+TEST_CASE("a Pod is woken by its claim, however many claims others wait for")
+{
+    Cluster world;
+    world.create(with_claim("web"));
+    Pod many = with_claim("many", "x");
+    for (int i = 0; i < 1100; i++)
+        many.resource_claims.push_back(
+            {std::to_string(i), "x" + std::to_string(i), "", false, false});
+    world.create(many);
+    world.create(with_claim("next", "y")); // by now some may be swept up
+    CHECK(world.slurm.count("submit") == 0);
+
+    world.add_claim();
+
+    CHECK(world.node_of("web") == "kn1");
+}
+
 TEST_CASE("that a template's claim is not made yet is told once the Pod is old")
 {
     Cluster world;
