@@ -295,7 +295,6 @@ class Bridge {
     ClaimFacts claim_facts(const Gang &gang);
     Result<std::int64_t> most_on_a_node(const Gang &gang,
                                         const DeviceRequest &request);
-    const Node *only_node_of(const Device &device) const;
     bool asked_by_others(const Gang &gang, const ResourceClaim &claim);
     std::string why_others(const Pod &pod, const DeviceNeeds &needs);
     std::vector<ClaimHold> holds_of(const Pod &pod) const;

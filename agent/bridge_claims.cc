@@ -6,6 +6,7 @@
 #include "agent/claim_cpus.h"
 #include "agent/claim_sharing.h"
 #include "agent/decide_parts.h"
+#include "agent/fit_counts.h"
 #include "agent/gang_facts.h"
 #include "agent/words.h"
 
@@ -290,35 +291,16 @@ ClaimFacts Bridge::claim_facts(const Gang &gang)
 Result<std::int64_t> Bridge::most_on_a_node(const Gang &gang,
                                             const DeviceRequest &request)
 {
-    auto known = devices_.catalog();
-    const DeviceCatalog &catalog = *known;
-    auto found = catalog.classes.find(request.class_name);
-    if (found == catalog.classes.end())
-        return 0;
-    std::map<std::string, std::int64_t> counts; // by Node
-    for (const DevicePool &pool : catalog.pools)
-        for (const DevicePtr &device : pool.devices) {
-            const Node *node = pool.usable() ? only_node_of(*device) : nullptr;
-            if (!node || !slurm_names_.contains(node->name) ||
-                !matches(value_of(gang.predicate), *node))
-                continue;
-            auto why = why_unfit(*device, request, found->second, *node);
-            if (!why)
-                return std::unexpected(why.error());
-            counts[node->name] += why->empty();
-        }
-    std::int64_t most = 0;
-    for (const auto &[name, count] : counts)
-        most = std::max(most, count);
-    return most;
-}
-
-// Where alone it can be used; null: on several Nodes, or on none that we know.
-const Node *Bridge::only_node_of(const Device &device) const
-{
-    const DeviceScope *scope = device.scope.get();
-    bool one = scope && scope->kind == DeviceScope::Kind::node;
-    return one ? find_node(scope->node) : nullptr;
+    auto catalog = devices_.catalog();
+    auto counts = gres_memo_.counts_for(catalog, request);
+    const Predicate &wanted = value_of(gang.predicate);
+    return most_fitting(*counts, *catalog, request,
+                        [&](const std::string &name) {
+                            const Node *node = slurm_names_.contains(name)
+                                                   ? find_node(name)
+                                                   : nullptr;
+                            return node && matches(wanted, *node);
+                        });
 }
 
 // One job gets the devices of a claim that several Pods share; the others follow

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What gres_for() has answered, which looks at every device of the cluster: the
-// Pods of one template ask the same. Belongs to one thread.
+// What gres_for() and fit_counts() have answered, which look at every device of
+// the cluster: the Pods of one template ask the same. Belongs to one thread.
 #pragma once
 
 #include "agent/device_catalog.h"
+#include "agent/fit_counts.h"
 
 #include <map>
 #include <memory>
@@ -16,10 +17,17 @@ class GresMemo {
     // As gres_for().
     Result<GresWish> gres_for(const std::shared_ptr<const DeviceCatalog> &catalog,
                               const DeviceRequest &request);
+    // As fit_counts(). Never null.
+    std::shared_ptr<const FitCounts>
+    counts_for(const std::shared_ptr<const DeviceCatalog> &catalog,
+               const DeviceRequest &request);
 
   private:
-    std::shared_ptr<const DeviceCatalog> catalog_; // to which answers_ belong
+    void turn_to(const std::shared_ptr<const DeviceCatalog> &catalog);
+
+    std::shared_ptr<const DeviceCatalog> catalog_; // to which the others belong
     std::map<std::string, Result<GresWish>> answers_;
+    std::map<std::string, std::shared_ptr<const FitCounts>> counts_;
 };
 
 } // namespace bridge

@@ -165,6 +165,7 @@ agent_libagent_la_SOURCES = \
 	agent/explain.cc agent/explain.h \
 	agent/explain_page.cc agent/explain_page.h \
 	agent/fd_wait.cc agent/fd_wait.h \
+	agent/fit_counts.cc agent/fit_counts.h \
 	agent/gang_devices.h \
 	agent/gang_store.cc agent/gang_store.h \
 	agent/gang_volumes.cc agent/gang_volumes.h \

@@ -127,6 +127,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/fake_slurm_nodes.cc \
 	tests/unit/fake_slurm_scheduler.cc \
 	tests/unit/fake_slurm_users.cc \
+	tests/unit/fit_counts_test.cc \
 	tests/unit/foreign_pods_test.cc \
 	tests/fuzz/devices_target.cc \
 	tests/fuzz/objects_target.cc \
@@ -149,6 +150,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/gang_test.cc \
 	tests/unit/gang_world.h \
 	tests/unit/gres_counts_test.cc \
+	tests/unit/gres_memo_test.cc \
 	tests/unit/gate_file_test.cc \
 	tests/unit/gate_test.cc \
 	tests/unit/health_test.cc \

@@ -79,6 +79,30 @@ TEST_CASE("a Pod is woken by its claim, however many claims others wait for")
     CHECK(world.node_of("web") == "kn1");
 }
 
+TEST_CASE("all devices of a node: of the Nodes that the Pod may have now")
+{
+    Cluster world;
+    world.deliver(Changed<ResourceSlice>{make_slice("kn2", 2), false});
+    world.pass(seconds(10));
+    auto create = [&](const std::string &name, const std::string &claim) {
+        world.kube.put_claim(claim_text(
+            claim, R"("requests":[{"name":"a","exactly":{"deviceClassName":)"
+                   R"("gpu.example.com","allocationMode":"All"}}])"));
+        world.settle();
+        world.create(with_claim(name, claim));
+    };
+    create("web", "c");
+    CHECK(world.slurm.job(1).asked.gres_per_task == "gres/gpu:g:4");
+
+    world.change_node("kn1", [](Node &node) {
+        node.taints.push_back({"dedicated", "others", "NoSchedule"});
+    });
+    world.pass(seconds(10));
+    create("next", "d");
+
+    CHECK(world.slurm.job(2).asked.gres_per_task == "gres/gpu:g:2");
+}
+
 TEST_CASE("that a template's claim is not made yet is told once the Pod is old")
 {
     Cluster world;

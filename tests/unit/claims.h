@@ -8,6 +8,8 @@
 #include "tests/unit/test_data.h"
 
 #include <format>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -73,6 +75,44 @@ inline std::string request_gpus(int count)
 inline ResourceClaim make_claim(const std::string &text)
 {
     return resource_claim_from(json_of(text), text);
+}
+
+// cel: of a selector, if there is to be one.
+inline DeviceRequest gpu_request(const std::string &name,
+                                 const std::string &cel = {})
+{
+    std::string more =
+        cel.empty() ? ""
+                    : std::format(
+                          R"(,"selectors":[{{"cel":{{"expression":"{}"}}}}])",
+                          cel);
+    ResourceClaim claim = make_claim(
+        claim_text("c", R"("requests":[)" + exactly(name, 1, more) + "]"));
+    REQUIRE(claim.objection == "");
+    return claim.requests.at(0).choices.at(0);
+}
+
+// Of Nodes of so many devices each, as make_slice() has them, all of which are
+// type g of GRES gpu.
+inline DeviceCatalog make_catalog(const std::map<std::string, int> &nodes)
+{
+    DeviceCatalog catalog;
+    std::vector<ResourceSlicePtr> slices;
+    for (const auto &[node, devices] : nodes) {
+        slices.push_back(
+            std::make_shared<const ResourceSlice>(make_slice(node, devices)));
+        DevicesNow now;
+        for (int i = 0; i < devices; i++)
+            now.present.push_back(
+                {"gpu",
+                 "g",
+                 {"gpu.example.com", node, "gpu-" + std::to_string(i)}});
+        catalog.nodes[node].update(now, {});
+    }
+    catalog.pools = device_pools(slices);
+    catalog.classes["gpu.example.com"] = make_class();
+    catalog.gres["gpu.example.com"] = "gpu";
+    return catalog;
 }
 
 // "kn1/gpu-0 kn1/gpu-1"; "": it has none.

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/gres_memo.h"
+
+#include "tests/unit/claims.h"
+
+#include <doctest/doctest.h>
+
+using namespace bridge;
+
+namespace {
+
+constexpr char model_a[] =
+    "device.attributes['gpu.example.com'].model == 'A'";
+
+std::shared_ptr<const DeviceCatalog> catalog_of(int devices)
+{
+    return std::make_shared<const DeviceCatalog>(
+        make_catalog({{"kn1", devices}}));
+}
+
+} // namespace
+
+TEST_CASE("the devices of all Nodes are counted once for all alike requests")
+{
+    GresMemo memo;
+    auto catalog = catalog_of(4);
+
+    auto first = memo.counts_for(catalog, gpu_request("a"));
+
+    CHECK(memo.counts_for(catalog, gpu_request("a")) == first);
+    CHECK(memo.counts_for(catalog, gpu_request("b")) == first);
+    auto narrower = memo.counts_for(catalog, gpu_request("a", model_a));
+    REQUIRE(narrower->nodes.size() == 1);
+    CHECK(narrower->nodes[0].count == 2);
+    CHECK(first->nodes.at(0).count == 4);
+    CHECK(memo.counts_for(catalog, gpu_request("a")) == first);
+}
+
+TEST_CASE("another catalog is counted anew, whoever comes with it first")
+{
+    GresMemo memo;
+    auto catalog = catalog_of(4);
+    auto first = memo.counts_for(catalog, gpu_request("a"));
+
+    auto more = memo.counts_for(catalog_of(5), gpu_request("a"));
+    CHECK(more->nodes.at(0).count == 5);
+
+    auto again = memo.counts_for(catalog, gpu_request("a"));
+    CHECK(again != first); // the memory is of one catalog only
+    CHECK(memo.gres_for(catalog_of(3), gpu_request("a")).value().gres == "gpu");
+    CHECK(memo.counts_for(catalog, gpu_request("a")) != again);
+}
