@@ -30,16 +30,23 @@ GresMemo::gres_for(const std::shared_ptr<const DeviceCatalog> &catalog,
                    const DeviceRequest &request)
 {
     turn_to(catalog);
-    if (answers_.size() >= most_answers)
-        answers_.clear();
-    // With its name, which is in what gres_for() says.
-    std::string key = request.name + '\n' + key_of(request);
-    auto known = answers_.find(key);
-    if (known == answers_.end())
-        known = answers_
-                    .emplace(std::move(key), bridge::gres_for(*catalog, request))
-                    .first;
-    return known->second;
+    std::string key = key_of(request);
+    if (auto known = wishes_.find(key); known != wishes_.end())
+        return known->second;
+    // The request's name is in what is said where there is no wish.
+    std::string named = request.name + '\n' + key;
+    if (auto known = errors_.find(named); known != errors_.end())
+        return std::unexpected(known->second);
+    if (wishes_.size() + errors_.size() >= most_answers) {
+        wishes_.clear();
+        errors_.clear();
+    }
+    auto answer = bridge::gres_for(*catalog, request);
+    if (answer)
+        wishes_.emplace(std::move(key), *answer);
+    else
+        errors_.emplace(std::move(named), answer.error());
+    return answer;
 }
 
 std::shared_ptr<const FitCounts>
@@ -63,7 +70,8 @@ void GresMemo::turn_to(const std::shared_ptr<const DeviceCatalog> &catalog)
     if (catalog_ == catalog)
         return;
     catalog_ = catalog;
-    answers_.clear();
+    wishes_.clear();
+    errors_.clear();
     counts_.clear();
 }
 

@@ -26,7 +26,8 @@ class GresMemo {
     void turn_to(const std::shared_ptr<const DeviceCatalog> &catalog);
 
     std::shared_ptr<const DeviceCatalog> catalog_; // to which the others belong
-    std::map<std::string, Result<GresWish>> answers_;
+    std::map<std::string, GresWish> wishes_; // whatever the request's name
+    std::map<std::string, Error> errors_;
     std::map<std::string, std::shared_ptr<const FitCounts>> counts_;
 };
 

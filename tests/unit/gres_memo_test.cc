@@ -50,3 +50,34 @@ TEST_CASE("another catalog is counted anew, whoever comes with it first")
     CHECK(memo.gres_for(catalog_of(3), gpu_request("a")).value().gres == "gpu");
     CHECK(memo.counts_for(catalog, gpu_request("a")) != again);
 }
+
+TEST_CASE("a request that has a GRES is looked at once, whatever its name")
+{
+    GresMemo memo;
+    auto catalog = std::make_shared<DeviceCatalog>(make_catalog({{"kn1", 4}}));
+    auto wish = memo.gres_for(catalog, gpu_request("a", model_a));
+    REQUIRE(wish.has_value());
+
+    catalog->pools.clear(); // as no catalog ever does: it would be seen
+
+    auto again = memo.gres_for(catalog, gpu_request("b", model_a));
+    CHECK(again.value() == wish.value());
+    CHECK(!memo.gres_for(catalog, gpu_request("b")).has_value());
+}
+
+TEST_CASE("a request that has none is told so by its own name, and once")
+{
+    GresMemo memo;
+    auto catalog = std::make_shared<DeviceCatalog>(make_catalog({{"kn1", 4}}));
+    auto why = [&](const std::string &name) {
+        auto wish = memo.gres_for(
+            catalog, gpu_request(name, "device.driver == 'none'"));
+        return wish ? "it has one" : wish.error().message;
+    };
+
+    CHECK(why("a").contains(" request a "));
+    CHECK(why("b").contains(" request b "));
+    catalog->classes.clear();
+    CHECK(why("a").contains(" request a "));
+    CHECK(why("c").contains("there is no DeviceClass"));
+}
