@@ -15,7 +15,8 @@ namespace bridge {
 namespace {
 
 constexpr std::chrono::seconds retry_pause{30}; // of a step that failed
-constexpr std::chrono::seconds slurm_pause{2};  // slurmctld does not answer
+constexpr std::chrono::seconds slurm_pause{2};  // slurmctld does not answer, or
+                                                // has left nodes in doubt
 constexpr std::chrono::seconds devices_patience{30}; // until they are listed
 
 bool bound_by_others(const Pod &pod)
@@ -252,7 +253,7 @@ void Bridge::take_nodes(NodeSyncResult &result)
     else
         problem(nodes_problem, words);
     if (result.retry && !nodes_changed_) {
-        nodes_due_ = now_ + retry_pause;
+        nodes_due_ = now_ + (result.retry_soon ? slurm_pause : retry_pause);
         nodes_changed_ = true;
     }
     if (changed) // a job may be possible now

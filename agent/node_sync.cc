@@ -235,33 +235,38 @@ class Syncer {
     }
 
     // What cannot be deleted, because somebody was quicker, stays; the next sync
-    // makes what is missing.
+    // makes what is missing. Of a list slurmctld deletes what it can and then
+    // says that some are busy, not which.
     void remove(const std::vector<std::string> &names,
                 const std::map<std::string, Misfit> &anew)
     {
         std::string list;
-        std::vector<NodeStep> creates;
         for (const std::string &name : names) {
             for (const NodeUse &shadow : std::vector(state_.shadows))
                 if (shadow.shadow_of == name)
                     (void)cancel_shadow(shadow);
             list += (list.empty() ? "" : ",") + name;
-            if (auto misfit = anew.find(name); misfit != anew.end())
-                make_anew(misfit->second, creates);
             state_.waiting.erase(name);
         }
         if (auto gone = slurm_.delete_node(list); !gone) {
-            result_.retry = true; // busy again, most likely
+            result_.retry = result_.retry_soon = true;
+            for (const std::string &name : names)
+                doubt(name);
             return;
         }
+        std::vector<NodeStep> creates;
+        for (const std::string &name : names)
+            if (auto misfit = anew.find(name); misfit != anew.end())
+                make_anew(misfit->second, creates);
         carry(creates);
     }
 
+    // Of a node that is deleted: while it is there jobs mean the indexes that
+    // it has.
     void make_anew(const Misfit &misfit, std::vector<NodeStep> &steps)
     {
         const NodeDescription &wish = misfit.wish;
         add_creation(steps, wish);
-        // Where this fails the next sync sees what there is.
         result_.devices.erase(wish.name);
         if (auto index = DeviceIndex::parse(device_word(wish.extra));
             index && !index->slots().empty())
@@ -290,12 +295,17 @@ class Syncer {
         result_.retry |= !outcome.failed.empty();
         std::ranges::move(outcome.complaints,
                           std::back_inserter(result_.complaints));
-        for (const std::string &node : outcome.failed) {
-            result_.pinned.erase(node);
-            result_.cpu_nodes.erase(node);
-            placed_.erase(node);
-            result_.devices.erase(node); // not said: nobody may rely on it
-        }
+        for (const std::string &node : outcome.failed)
+            doubt(node);
+    }
+
+    // What Slurm has of it is not known: not said, nobody may rely on it.
+    void doubt(const std::string &node)
+    {
+        result_.pinned.erase(node);
+        result_.cpu_nodes.erase(node);
+        placed_.erase(node);
+        result_.devices.erase(node);
     }
 
     bool try_to(const Result<> &done)

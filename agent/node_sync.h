@@ -58,6 +58,7 @@ struct NodeSyncResult {
     // As in NodePlan; what was made anew has them after the next sync.
     std::map<std::string, GresCounts> amounts{};
     std::set<std::string> cpu_nodes{}; // as in NodePlan
+    bool retry_soon = false; // nothing is said of nodes that may have jobs
 };
 
 // Blocks for some milliseconds a step. A step that fails is a complaint.

@@ -9,10 +9,26 @@
 #include "tests/unit/make_nodes.h"
 
 #include <doctest/doctest.h>
+#include <utility>
 
 using namespace bridge;
 
 namespace {
+
+// A slurmctld in which a job may start right before nodes are deleted.
+struct QuickSlurm : FakeSlurm {
+    Result<> delete_node(const std::string &names) override
+    {
+        if (std::exchange(starts_one, false)) {
+            quick = sbatch(1);
+            schedule();
+        }
+        return FakeSlurm::delete_node(names);
+    }
+
+    bool starts_one = false;
+    JobRef quick;
+};
 
 // A cluster of Nodes with devices, and a slurmctld that obeys.
 class Bed {
@@ -55,19 +71,19 @@ class Bed {
         return *result;
     }
     // With nothing running there for as long as a node waits.
-    void sync_idle()
+    NodeSyncResult sync_idle()
     {
         sync();
         now_ += conf.resize_delay;
-        sync();
+        return sync();
     }
 
     std::string gres() const { return slurm.node("n1").gres; }
     std::string extra() const { return slurm.node("n1").extra; }
-    std::string devices() const
+    std::string devices(const std::string &node = "n1") const
     {
         std::string text;
-        auto index = indexes.find("n1");
+        auto index = indexes.find(node);
         if (index != indexes.end())
             for (const auto &[gres, slots] : index->second.slots())
                 for (const DeviceSlot &slot : slots)
@@ -83,7 +99,7 @@ class Bed {
         indexes.clear();
     }
 
-    FakeSlurm slurm;
+    QuickSlurm slurm;
     Conf conf;
     NodeSyncState state;
     std::vector<Node> nodes;
@@ -381,6 +397,69 @@ TEST_CASE("nobody relies on what could not be written")
     other.sync();
     CHECK(other.slurm.count("set_extra") == 0);
     CHECK(other.devices() == "");
+}
+
+TEST_CASE("indexes move only once the node is deleted")
+{
+    Bed bed;
+    bed.publish({"a0", "a1"});
+    bed.sync();
+    bed.publish({"a1"});
+    bed.slurm.fail_next("delete_node", Code::rejected);
+
+    NodeSyncResult refused = bed.sync_idle();
+    CHECK(refused.devices.empty());
+    CHECK(refused.retry);
+    CHECK(refused.retry_soon);
+    CHECK(bed.state.devices.empty());
+    CHECK_FALSE(bed.sync().retry_soon);
+    CHECK(bed.devices() == "-a0 a1");
+    CHECK(bed.gres() == "gpu:a100:2");
+
+    bed.sync_idle();
+    CHECK(bed.devices() == "a1");
+    CHECK(bed.gres() == "gpu:a100:1");
+}
+
+TEST_CASE("where some nodes were deleted before a busy one, a job there keeps its "
+          "indexes")
+{
+    Bed bed;
+    bed.nodes = {make_node("n1"), make_node("n2")};
+    auto publish = [&](const std::vector<std::string> &names) {
+        bed.publish_slices({make_slice("n1", names), make_slice("n2", names)});
+    };
+    publish({"a0", "a1"});
+    bed.sync();
+    publish({"a1"});
+    bed.slurm.starts_one = true;
+
+    CHECK(bed.sync_idle().devices.empty());
+    REQUIRE(bed.slurm.job(bed.slurm.quick.id).job.nodes ==
+            std::vector<std::string>{"n1"});
+    CHECK(bed.slurm.count("delete_node") == 1); // of both at once
+    bed.sync();
+    CHECK(bed.devices("n1") == "-a0 a1");
+    CHECK(bed.devices("n2") == "a1");
+
+    bed.slurm.scancel(bed.slurm.quick.id);
+    bed.sync_idle();
+    CHECK(bed.devices("n1") == "a1");
+}
+
+TEST_CASE("a node that could not be deleted was not made anew in vain")
+{
+    Bed bed;
+    bed.publish({"a0"});
+    bed.sync();
+    bed.publish({"a0", "a1"});
+    for (int i = 0; i < 4; i++) {
+        bed.slurm.fail_next("delete_node", Code::rejected);
+        bed.sync_idle();
+        CHECK(bed.words == "");
+    }
+    bed.sync_idle();
+    CHECK(bed.gres() == "gpu:a100:2");
 }
 
 TEST_CASE("a GRES that slurm.conf does not have is said, and not asked for")
