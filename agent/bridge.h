@@ -154,6 +154,7 @@ class Bridge {
     void reconcile(const std::string &uid);
     bool may_act(GangEntry &entry, const Action &action);
     bool may_submit(GangEntry &entry);
+    bool may_adopt(GangEntry &entry);
     void count_pending(const std::string &uid, bool wants_submit);
     void carry_out(GangEntry &entry, Action action);
     void dispatch(GangEntry &entry, Action action);
@@ -414,6 +415,7 @@ class Bridge {
     bool listed_namespaces_ = false;
     bool loaded_jobs_ = false;
     bool synced_nodes_ = false;
+    bool synced_devices_ = false; // with these in Slurm's nodes
 
     // Hooks of jobs that are no gang's current one: their submit is still
     // unanswered, or they were replaced.
@@ -464,6 +466,7 @@ class Bridge {
     bool list_again_ = false; // something came while a list was made
     bool loading_states_ = false;
     bool syncing_nodes_ = false;
+    bool syncing_devices_ = false; // they were known when it began
     std::shared_ptr<NodeSyncState> sync_state_ =
         std::make_shared<NodeSyncState>(); // of the sync under way
     Clock::time_point sync_began_{};

@@ -158,15 +158,19 @@ void Bridge::note_devices(GangEntry &entry)
     if (pod.terminal() || (gang.grouped && !waits(gang, pod)))
         return;
     GangDevices devices;
+    bool answered = ports_.access.answered(); // it may come before may() looks
     if (!devices_.on()) {
         devices.objection = no_gres_words(gang);
     } else if (!ports_.access.may(Feature::devices)) {
         devices.why = no_devices_words();
+        devices.unknown = !answered;
         wake_at(entry, now_ + access_pause);
     } else if (!claims_known()) {
         devices.why = claims_unlisted_words();
+        devices.unknown = true;
         wake_at(entry, now_ + device_pause);
     } else if (may_use_extended(entry, devices)) {
+        devices.unknown = !synced_devices_;
         if (gang.grouped)
             read_gang_needs(entry, devices);
         else

@@ -4,6 +4,7 @@
 #include "agent/bridge.h"
 
 #include "agent/access.h"
+#include "agent/bridge_pauses.h"
 #include "agent/node_words.h"
 #include "common/log.h"
 
@@ -17,7 +18,6 @@ namespace {
 constexpr std::chrono::seconds retry_pause{30}; // of a step that failed
 constexpr std::chrono::seconds slurm_pause{2};  // slurmctld does not answer, or
                                                 // has left nodes in doubt
-constexpr std::chrono::seconds devices_patience{30}; // until they are listed
 
 bool bound_by_others(const Pod &pod)
 {
@@ -179,6 +179,7 @@ void Bridge::sync_node_list()
 {
     constexpr Clock::time_point over = Clock::time_point::min();
     syncing_nodes_ = true;
+    syncing_devices_ = devices_.known();
     sync_began_ = now_;
     absences_at_sync_ = absences_;
     if (!devices_expected() && devices_expected_until_.value_or(over) != over) {
@@ -223,6 +224,7 @@ void Bridge::take_nodes(NodeSyncResult &result)
         result.pinned.clear(); // as in on(HookLost)
     bool pinned = pinned_ != result.pinned;
     synced_nodes_ = true;
+    synced_devices_ |= syncing_devices_;
     take_placed(result);
     devices_.set_indexes(std::move(result.devices));
     devices_.set_amounts(std::move(result.amounts));

@@ -8,5 +8,7 @@ namespace bridge {
 
 inline constexpr std::chrono::seconds access_pause{30}; // for a right
 inline constexpr std::chrono::seconds device_pause{1};  // for a free device
+// For devices to be listed, soon after the start: later they may never be.
+inline constexpr std::chrono::seconds devices_patience{30};
 
 } // namespace bridge

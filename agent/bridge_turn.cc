@@ -3,6 +3,7 @@
 // when they are due.
 #include "agent/bridge.h"
 
+#include "agent/bridge_pauses.h"
 #include "agent/het_job.h"
 #include "agent/words.h"
 #include "common/log.h"
@@ -190,6 +191,23 @@ bool Bridge::may_submit(GangEntry &entry)
     return false;
 }
 
+// What a job that adopts does not ask for Slurm gives away for as long as the
+// Pod lives: so its devices have to be known, but not at any price.
+bool Bridge::may_adopt(GangEntry &entry)
+{
+    const Gang &gang = entry.gang;
+    if (!namespaces_.contains(gang.key.ns))
+        return false;
+    if (!gang.devices || !gang.devices->unknown)
+        return true;
+    if (!entry.adoption_held_since)
+        entry.adoption_held_since = now_;
+    if (now_ - *entry.adoption_held_since >= devices_patience)
+        return true;
+    wake_at(entry, now_ + device_pause);
+    return false;
+}
+
 // Whether now is the time; if not, the gang is woken when it is.
 bool Bridge::may_act(GangEntry &entry, const Action &action)
 {
@@ -210,7 +228,7 @@ bool Bridge::may_act(GangEntry &entry, const Action &action)
             nodes_changed_ = true; // the list of wishes is made from the gangs
             return false;
         }
-        return namespaces_.contains(gang.key.ns);
+        return may_adopt(entry);
     }
     if (std::holds_alternative<Cancel>(action) && entry.orphan_since) {
         auto due = *entry.orphan_since + conf_->orphan_grace;

@@ -63,6 +63,7 @@ struct GangEntry {
     std::string claims_refused_on;
     JobRef claims_refused_of{};
     std::optional<Clock::time_point> devices_missed_since; // taken, by others
+    std::optional<Clock::time_point> adoption_held_since; // devices unknown
     Clock::time_point submit_after{}; // since its last job was given up
 
     Clock::time_point job_since{}; // when its current job became known

@@ -63,6 +63,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/bridge_batch_refused_test.cc \
 	tests/unit/bridge_hooks_test.cc \
 	tests/unit/bridge_kube_faults_test.cc \
+	tests/unit/bridge_adopt_claims_test.cc \
 	tests/unit/bridge_adopt_test.cc \
 	tests/unit/bridge_adoption_test.cc \
 	tests/unit/bridge_life_test.cc \

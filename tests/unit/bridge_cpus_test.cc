@@ -292,6 +292,25 @@ TEST_CASE("a Pod whose job is lost keeps its CPUs, and others swap theirs")
             CHECK(world.slurm.job(id).asked.cpus_per_task == 3);
 }
 
+TEST_CASE("so it does when the agent starts, and claims are listed late")
+{
+    CpuWorld world;
+    world.begin();
+    world.add_claim("c", request_cpus(3));
+    world.create(with_claim("web"));
+    world.run_containers("web");
+
+    world.restart_without_jobs();
+    world.pass(seconds(10));
+    CHECK(world.slurm.count("submit") == 1);
+    world.list_devices();
+    world.list_claims();
+    world.pass(seconds(10));
+
+    CHECK(world.only_job().asked.cpus_per_task == 3);
+    CHECK(world.only_job().job.state == JobState::running);
+}
+
 TEST_CASE("the agent is killed between any two writes: each claim its own CPUs")
 {
     for (int steps = 1; steps < 60; steps++) {

@@ -252,6 +252,28 @@ TEST_CASE("a late Pod is seated where the devices are that it has already")
     world.check_devices(4, 2);
 }
 
+TEST_CASE("when a gang's job is lost its Pods are adopted with their devices, once "
+          "these are listed")
+{
+    Train world;
+    world.create_members(4, 2);
+    world.run_all(4);
+    world.restart_without_jobs();
+    world.pass(seconds(10));
+    CHECK(world.slurm.count("submit") == 1);
+
+    world.list_devices();
+    world.list_claims();
+    world.pass(seconds(20));
+    REQUIRE(world.slurm.living().size() == 4);
+    for (const auto &record : world.slurm.living()) {
+        CHECK(record.asked.gres_per_task == "gres/gpu:g:2");
+        CHECK(record.job.state == JobState::running);
+    }
+    CHECK(world.slurm.count("submit") == 5);
+    world.check_devices(4, 2);
+}
+
 TEST_CASE("Pods of unequal claims have tasks of the largest")
 {
     Train world;

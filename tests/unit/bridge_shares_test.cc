@@ -105,6 +105,24 @@ TEST_CASE("Pods share a device, and Slurm counts what they consume of it")
     CHECK(world.share_of("d") == "kn1/s0 1Gi");
 }
 
+TEST_CASE("a Pod is adopted with its share once a sync has counted devices")
+{
+    Shares world;
+    world.make("a", "20Gi");
+    world.run_containers("a");
+    world.restart_without_jobs();
+    world.pass(seconds(5));
+    world.calls_hang = true; // a sync that began before
+    world.list_devices();
+    world.list_claims();
+    world.calls_hang = false;
+    world.pass(seconds(10));
+
+    CHECK(world.slurm.count("submit") == 2);
+    CHECK(world.only_job().asked.gres_per_task == "gres/mem:20");
+    CHECK(world.only_job().job.state == JobState::running);
+}
+
 TEST_CASE("where no device has room although both together have, the job goes")
 {
     Shares world;

@@ -4,6 +4,7 @@
 #include "common/log.h"
 
 #include <doctest/doctest.h>
+#include <utility>
 
 namespace bridge {
 
@@ -116,6 +117,27 @@ void World::send_lists()
     agent_->mailbox.push(Listed<ResourceSlice>{"", resource_slices});
     agent_->mailbox.push(Listed<DeviceClass>{"", device_classes});
     agent_->mailbox.push(Listed<ResourceClaim>{"", kube.claims()});
+}
+
+void World::restart_without_jobs()
+{
+    kill_agent();
+    while (!slurm.jobs().empty())
+        slurm.purge(slurm.jobs().begin()->first);
+    auto classes = std::exchange(device_classes, {});
+    start_agent();
+    device_classes = std::move(classes);
+}
+
+void World::list_devices()
+{
+    deliver(Listed<ResourceSlice>{"", resource_slices});
+    deliver(Listed<DeviceClass>{"", device_classes});
+}
+
+void World::list_claims()
+{
+    deliver(Listed<ResourceClaim>{"", kube.claims()});
 }
 
 void World::connect_socket()

@@ -34,6 +34,11 @@ class World {
     void start_agent_unlisted();
     void send_lists();
     void kill_agent();
+    // A new agent, after slurmctld has lost all jobs; nobody has listed devices
+    // and claims yet.
+    void restart_without_jobs();
+    void list_devices();
+    void list_claims();
 
     // Until nobody has anything left to do, without the clock moving.
     void settle();
