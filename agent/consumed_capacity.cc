@@ -62,6 +62,8 @@ bool is_allowed(Quantity amount, const CapacityPolicy &policy)
 std::optional<Quantity> share_of(const DeviceCapacity &capacity,
                                  const Quantity *wanted)
 {
+    if (wanted && *wanted < Quantity()) // it would give to others
+        return std::nullopt;
     Quantity amount = capacity.value;
     if (!capacity.policy)
         amount = wanted ? *wanted : capacity.value;

@@ -128,6 +128,8 @@ DeviceRequest request_of(const Json &json, std::string name,
         auto value = Quantity::parse(amount.text());
         if (!value)
             objection.add(value.error().message);
+        else if (*value < Quantity()) // which the API server lets pass
+            objection.add("a request for a negative capacity is not supported");
         request.capacity[capacity] = value.value_or(Quantity{});
     }
     return request;

@@ -28,6 +28,23 @@ TEST_CASE("capacities are added up name by name")
     CHECK(sum.at("slots") > quantity("9E")); // and is cut there
 }
 
+TEST_CASE("nobody consumes less than nothing")
+{
+    Device device;
+    device.allow_multiple_allocations = true;
+    device.capacity["memory"] = {quantity("4Gi")};
+    DeviceRequest request;
+    request.capacity["memory"] = quantity("-4Gi");
+
+    CHECK_FALSE(consumed_capacity(device, request).has_value());
+    device.capacity["memory"].policy = CapacityPolicy{};
+    CHECK_FALSE(consumed_capacity(device, request).has_value());
+    request.capacity["memory"] = quantity("0");
+    auto nothing = consumed_capacity(device, request);
+    REQUIRE(nothing.has_value());
+    CHECK(nothing->at("memory").text() == "0");
+}
+
 TEST_CASE("what a device has is compared with what is consumed of it")
 {
     Device device;

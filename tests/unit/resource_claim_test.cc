@@ -124,6 +124,11 @@ TEST_CASE("what is not understood is refused, never guessed")
     CHECK(objection_to_request(R"("deviceClassName":"k",
               "capacity":{"requests":{"m":"lots"}})") ==
           "quantity \"lots\" is not one");
+    CHECK(objection_to_request(R"("deviceClassName":"k",
+              "capacity":{"requests":{"m":"-1Gi"}})") ==
+          "a request for a negative capacity is not supported");
+    CHECK(objection_to_request(R"("deviceClassName":"k",
+              "capacity":{"requests":{"m":"0"}})") == "");
     std::string neither = "a request that is neither exactly nor "
                           "firstAvailable is not supported";
     CHECK(objection_to(R"("requests":[{"name":"r"}])") == neither);
