@@ -28,6 +28,8 @@ Result<bool> CelSelector::matches(const Device &device) const
                     std::format("selector \"{}\": {}", text_.substr(0, 200),
                                 why));
     };
+    if (!root_)
+        return cannot("it is no longer kept");
     // kube-scheduler, too, asks no selector about what it knows only in part.
     for (const auto &[name, value] : device.attributes)
         if (std::holds_alternative<std::monostate>(value))

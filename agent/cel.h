@@ -44,6 +44,9 @@ class CelSelector {
 
     const std::string &text() const { return text_; }
 
+    // Only its text stays: matches() cannot tell any more.
+    void forget_tree() { root_.reset(); }
+
   private:
     std::string text_;
     std::shared_ptr<const CelNode> root_;

@@ -29,6 +29,8 @@ class Objection {
             into_ = std::move(why);
     }
 
+    bool any() const { return !into_.empty(); }
+
   private:
     std::string &into_;
 };
@@ -45,6 +47,8 @@ std::vector<CelSelector> selectors_of(const Json &json, Objection &objection)
 {
     std::vector<CelSelector> made;
     for (const Json &item : json.items("selectors")) {
+        if (objection.any()) // nobody will ask them
+            break;
         if (!item.at("cel").is_object()) {
             objection.add("a selector that is no CEL is not supported");
             continue;
@@ -135,6 +139,29 @@ DeviceRequest request_of(const Json &json, std::string name,
     return request;
 }
 
+std::size_t selector_text_of(const Json &request)
+{
+    std::size_t bytes = 0;
+    for (const Json &item : request.items("selectors"))
+        bytes += item.text("cel/expression").size();
+    return bytes;
+}
+
+// Before any of them is parsed.
+void measure_selectors(const Json &spec, Objection &objection)
+{
+    std::size_t bytes = 0;
+    for (const Json &group : spec.items("requests")) {
+        bytes += selector_text_of(group.at("exactly"));
+        for (const Json &choice : group.items("firstAvailable"))
+            bytes += selector_text_of(choice);
+    }
+    if (bytes > max_selector_text)
+        objection.add(std::format("its selectors have {} bytes together, and "
+                                  "at most {} are supported",
+                                  bytes, max_selector_text));
+}
+
 ClaimRequest claim_request_of(const Json &json, Objection &objection)
 {
     ClaimRequest made;
@@ -181,6 +208,15 @@ void read_metadata(const Json &metadata, ResourceClaim &claim)
     for (const Json &owner : metadata.items("ownerReferences"))
         if (owner.flag("controller"))
             claim.owner_uid = owner.text("uid");
+}
+
+// Of a claim that asks for devices no more, or never may.
+void forget_trees(ResourceClaim &claim)
+{
+    for (ClaimRequest &group : claim.requests)
+        for (DeviceRequest &choice : group.choices)
+            for (CelSelector &selector : choice.selectors)
+                selector.forget_tree();
 }
 
 // The API server takes a writer's name from its User-Agent.
@@ -241,12 +277,15 @@ ResourceClaim resource_claim_from(const Json &json, std::string_view text)
     Objection objection(claim.objection);
     read_metadata(json.at("metadata"), claim);
     Json spec = json.at("spec/devices");
+    measure_selectors(spec, objection);
     for (const Json &item : spec.items("requests"))
         claim.requests.push_back(claim_request_of(item, objection));
     for (const Json &item : spec.items("constraints"))
         claim.constraints.push_back(constraint_of(item, objection));
     claim.config = configs_in(json, text, "spec/devices/config", objection);
     read_status(json.at("status"), claim);
+    if (claim.allocated || objection.any())
+        forget_trees(claim);
     claim.allocated_by_us =
         claim.allocated &&
         std::ranges::any_of(json.items("metadata/managedFields"),

@@ -102,6 +102,11 @@ using ResourceClaimPtr = std::shared_ptr<const ResourceClaim>;
 // So many Pods can share one: the API server's limit.
 inline constexpr std::size_t max_consumers = 256;
 
+// Of all selectors of a claim together, in bytes: every claim of the cluster is
+// kept, and a parsed selector takes some 100 times as much memory as its text.
+// The API server allows 10 KiB for each, and 32 of them in a request.
+inline constexpr std::size_t max_selector_text = 64 * 1024;
+
 // Keeps a claim while it is allocated.
 inline constexpr char delete_protection[] =
     "resource.kubernetes.io/delete-protection";
@@ -110,7 +115,8 @@ inline constexpr char delete_protection[] =
 inline constexpr char extended_claim_annotation[] =
     "resource.kubernetes.io/extended-resource-claim";
 
-// text is what json was parsed from.
+// text is what json was parsed from. Selectors of a claim that is allocated, or
+// has an objection, are not asked any more: their trees are not kept.
 ResourceClaim resource_claim_from(const Json &json, std::string_view text);
 
 // As a watch tells of it: with its text, where that is good for a write.

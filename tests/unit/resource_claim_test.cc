@@ -28,6 +28,25 @@ std::string objection_to_request(const std::string &exactly)
                         "}}]");
 }
 
+// So many of 10,000 bytes each, of one request.
+std::string padded_selectors(int count)
+{
+    std::string list;
+    for (int i = 0; i < count; i++)
+        list += std::string(i ? "," : "") + R"({"cel":{"expression":"true)" +
+                std::string(9996, ' ') + R"("}})";
+    return R"("deviceClassName":"k","selectors":[)" + list + "]";
+}
+
+bool can_be_asked(const ResourceClaim &claim)
+{
+    return claim.requests.at(0)
+        .choices.at(0)
+        .selectors.at(0)
+        .matches(Device{})
+        .has_value();
+}
+
 } // namespace
 
 TEST_CASE("a claim is read as the API server wrote it")
@@ -143,4 +162,46 @@ TEST_CASE("what is not understood is refused, never guessed")
           "a constraint of an unknown kind is not supported");
     CHECK(objection_to(R"("config":[{"future":{}}])") ==
           "a configuration that is not opaque is not supported");
+}
+
+TEST_CASE("a claim's selectors are bounded together")
+{
+    auto exactly = [](const char *name, int count) {
+        return std::string(R"({"name":")") + name + R"(","exactly":{)" +
+               padded_selectors(count) + "}}";
+    };
+    CHECK(objection_to_request(padded_selectors(6)) == "");
+    CHECK(objection_to_request(padded_selectors(7)) ==
+          "its selectors have 70000 bytes together, and at most 65536 are "
+          "supported");
+    CHECK(objection_to(R"("requests":[)" + exactly("a", 4) + "," +
+                       exactly("b", 4) + "]")
+              .starts_with("its selectors have 80000 bytes"));
+    CHECK(objection_to(R"("requests":[{"name":"r","firstAvailable":[)"
+                       R"({"name":"x",)" +
+                       padded_selectors(4) + R"(},{"name":"y",)" +
+                       padded_selectors(4) + "}]}]")
+              .starts_with("its selectors have 80000 bytes"));
+
+    ResourceClaim claim = claim_of(R"({"spec":{"devices":{"requests":[)" +
+                                   exactly("a", 7) + "]}}}");
+    REQUIRE(claim.requests.size() == 1);
+    CHECK(claim.requests[0].choices.at(0).selectors.empty());
+}
+
+TEST_CASE("selectors of a claim that has its devices are no longer kept")
+{
+    auto with = [](const std::string &rest, const std::string &status) {
+        return claim_of(R"({"spec":{"devices":{"requests":[{"name":"r",)"
+                        R"("exactly":{"deviceClassName":"k","selectors":[)"
+                        R"({"cel":{"expression":"true"}}])" +
+                        rest + R"(}}]}},"status":)" + status + "}");
+    };
+
+    CHECK(can_be_asked(with("", "{}")));
+    CHECK_FALSE(can_be_asked(with("", R"({"allocation":{}})")));
+    CHECK_FALSE(can_be_asked(with(R"(,"count":0)", "{}")));
+    // What they say is known all the same.
+    CHECK(with("", R"({"allocation":{}})").requests[0].choices[0].selectors[0]
+              .text() == "true");
 }
