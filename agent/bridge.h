@@ -295,7 +295,8 @@ class Bridge {
     void read_needs(GangEntry &entry, GangDevices &devices);
     ClaimFacts claim_facts(const Gang &gang);
     Result<std::int64_t> most_on_a_node(const Gang &gang,
-                                        const DeviceRequest &request);
+                                        const DeviceRequest &request,
+                                        CelBudget &budget);
     bool asked_by_others(const Gang &gang, const ResourceClaim &claim);
     std::string why_others(const Pod &pod, const DeviceNeeds &needs);
     std::vector<ClaimHold> holds_of(const Pod &pod) const;

@@ -277,11 +277,12 @@ ClaimFacts Bridge::claim_facts(const Gang &gang)
         .find_claim = [this](const ObjectKey &key) {
             return claims_.find(key);
         },
-        .gres_for = [this](const DeviceRequest &request) {
-            return gres_memo_.gres_for(devices_.catalog(), request);
+        .gres_for = [this](const DeviceRequest &request, CelBudget &budget) {
+            return gres_memo_.gres_for(devices_.catalog(), request, budget);
         },
-        .most_on_a_node = [this, &gang](const DeviceRequest &request) {
-            return most_on_a_node(gang, request);
+        .most_on_a_node = [this, &gang](const DeviceRequest &request,
+                                        CelBudget &budget) {
+            return most_on_a_node(gang, request, budget);
         },
         .asked_by_others = [this, &gang](const ResourceClaim &claim) {
             return asked_by_others(gang, claim);
@@ -293,10 +294,11 @@ ClaimFacts Bridge::claim_facts(const Gang &gang)
 }
 
 Result<std::int64_t> Bridge::most_on_a_node(const Gang &gang,
-                                            const DeviceRequest &request)
+                                            const DeviceRequest &request,
+                                            CelBudget &budget)
 {
     auto catalog = devices_.catalog();
-    auto counts = gres_memo_.counts_for(catalog, request);
+    auto counts = gres_memo_.counts_for(catalog, request, budget);
     const Predicate &wanted = value_of(gang.predicate);
     return most_fitting(*counts, *catalog, request,
                         [&](const std::string &name) {

@@ -4,6 +4,7 @@
 #include "agent/cel_lexer.h"
 #include "agent/cel_node.h"
 
+#include <algorithm>
 #include <format>
 
 namespace bridge {
@@ -23,6 +24,12 @@ Result<CelSelector> CelSelector::parse(std::string_view text)
 
 Result<bool> CelSelector::matches(const Device &device) const
 {
+    CelBudget alone(max_cost);
+    return matches(device, alone);
+}
+
+Result<bool> CelSelector::matches(const Device &device, CelBudget &sum) const
+{
     auto cannot = [&](std::string_view why) {
         return fail(Code::rejected,
                     std::format("selector \"{}\": {}", text_.substr(0, 200),
@@ -34,8 +41,12 @@ Result<bool> CelSelector::matches(const Device &device) const
     for (const auto &[name, value] : device.attributes)
         if (std::holds_alternative<std::monostate>(value))
             return cannot("attribute " + name + " is of an unknown kind");
-    CelBudget budget(max_cost);
+    const std::size_t limit = std::min(max_cost, sum.left());
+    CelBudget budget(limit);
     auto value = evaluate_cel(*root_, device, budget);
+    sum.spend(budget.spent() ? sum.left() : limit - budget.left());
+    if (budget.spent() && limit < max_cost)
+        return cannot(too_much_in_sum);
     if (!value)
         return cannot(value.error().message);
     auto *flag = std::get_if<bool>(&value->is);

@@ -15,6 +15,7 @@
 //     cel.bind(v, a, e)
 #pragma once
 
+#include "agent/cel_budget.h"
 #include "common/result.h"
 
 #include <cstddef>
@@ -30,7 +31,13 @@ struct Device;
 class CelSelector {
   public:
     static constexpr std::size_t max_text = 10 * 1024;
-    static constexpr std::size_t max_cost = 1000000;
+    static constexpr std::size_t max_cost = 1000000; // of one evaluation
+    // Of all evaluations for one answer, such as which devices of the cluster
+    // will do. What people write costs some tens; this is 500 for each of
+    // 40,000 devices.
+    static constexpr std::size_t max_sum = 20000000;
+    static constexpr char too_much_in_sum[] =
+        "too much to do for so many devices";
 
     // Code::rejected, with what is not supported and the byte where it is, for
     // the owner of the claim or class.
@@ -40,7 +47,10 @@ class CelSelector {
     // attribute that it has not, types that do not go together, an attribute of
     // an unknown kind, a result that is no bool, too much to do. That is no
     // "no": kube-scheduler then allocates nothing for the whole claim.
-    Result<bool> matches(const Device &device) const;
+    // sum: what is left for all that is asked together. Once an evaluation is
+    // too much, by itself or in sum, nothing is left of it: then stop asking.
+    Result<bool> matches(const Device &device, CelBudget &sum) const;
+    Result<bool> matches(const Device &device) const; // by itself
 
     const std::string &text() const { return text_; }
 

@@ -2,6 +2,7 @@
 // What CEL expressions compute with, and how that compares.
 #pragma once
 
+#include "agent/cel_budget.h"
 #include "agent/device.h"
 #include "common/result.h"
 
@@ -36,23 +37,6 @@ struct CelValue {
     std::variant<bool, std::int64_t, double, std::string, Semver, Quantity,
                  CelList, CelMap, CelOptional, CelDeviceObject>
         is = false;
-};
-
-// Counts what an evaluation does. Once it has run out, nothing counts that was
-// computed.
-class CelBudget {
-  public:
-    explicit CelBudget(std::size_t limit) : left_(limit) {}
-
-    bool spend(std::size_t cost)
-    {
-        left_ = cost > left_ ? 0 : left_ - cost;
-        return left_ > 0;
-    }
-    bool spent() const { return left_ == 0; }
-
-  private:
-    std::size_t left_;
 };
 
 // In words, for errors: "string".

@@ -45,7 +45,7 @@ const Device *now_in(std::span<const DevicePool> pools, const DeviceId &id)
 Result<std::string> each_fits(const ResourceClaim &claim,
                               const DeviceClasses &classes, Chosen chosen,
                               std::span<const DevicePool> pools,
-                              const Node &node)
+                              const Node &node, CelBudget &budget)
 {
     for (const ChosenDevice &one : chosen) {
         const DeviceRequest *request = find_request(claim, one.request);
@@ -57,7 +57,7 @@ Result<std::string> each_fits(const ResourceClaim &claim,
         auto device_class = class_of(*request, classes);
         if (!device_class)
             return std::unexpected(device_class.error());
-        auto why = why_unfit(*device, *request, **device_class, node);
+        auto why = why_unfit(*device, *request, **device_class, node, budget);
         if (!why)
             return std::unexpected(why.error());
         if (!why->empty())
@@ -72,7 +72,7 @@ Result<std::string> each_fits(const ResourceClaim &claim,
 Result<std::int64_t> count_all(const DeviceRequest &request,
                                const DeviceClass &device_class,
                                std::span<const DevicePool> pools,
-                               const Node &node)
+                               const Node &node, CelBudget &budget)
 {
     std::int64_t count = 0;
     for (const DevicePool &pool : pools)
@@ -83,7 +83,7 @@ Result<std::int64_t> count_all(const DeviceRequest &request,
                 return fail(Code::busy,
                             std::format("pool {}/{} cannot be used now",
                                         pool.driver, pool.name));
-            auto why = why_unfit(*device, request, device_class, node);
+            auto why = why_unfit(*device, request, device_class, node, budget);
             if (!why)
                 return std::unexpected(why.error());
             count += why->empty();
@@ -94,7 +94,7 @@ Result<std::int64_t> count_all(const DeviceRequest &request,
 Result<std::string> number_fits(const ClaimRequest &group,
                                 const DeviceClasses &classes, Chosen chosen,
                                 std::span<const DevicePool> pools,
-                                const Node &node)
+                                const Node &node, CelBudget &budget)
 {
     const DeviceRequest *used = nullptr;
     std::int64_t devices = 0;
@@ -116,7 +116,7 @@ Result<std::string> number_fits(const ClaimRequest &group,
         auto device_class = class_of(*used, classes);
         if (!device_class)
             return std::unexpected(device_class.error());
-        auto all = count_all(*used, **device_class, pools, node);
+        auto all = count_all(*used, **device_class, pools, node, budget);
         if (!all)
             return std::unexpected(all.error());
         wanted = *all;
@@ -165,17 +165,17 @@ Result<std::string> why_no_allocation(const ResourceClaim &claim,
                                       const DeviceClasses &classes,
                                       std::span<const ChosenDevice> chosen,
                                       std::span<const DevicePool> pools,
-                                      const Node &node)
+                                      const Node &node, CelBudget &budget)
 {
     if (!claim.objection.empty())
         return fail(Code::rejected, claim.objection);
     if (chosen.size() > max_results)
         return std::format("a claim has at most {} devices", max_results);
-    auto why = each_fits(claim, classes, chosen, pools, node);
+    auto why = each_fits(claim, classes, chosen, pools, node, budget);
     if (!why || !why->empty())
         return why;
     for (const ClaimRequest &group : claim.requests) {
-        why = number_fits(group, classes, chosen, pools, node);
+        why = number_fits(group, classes, chosen, pools, node, budget);
         if (!why || !why->empty())
             return why;
     }

@@ -32,12 +32,15 @@ const DeviceRequest *find_request(const ResourceClaim &claim,
 // Why the device is none for the request on that Node, as a clause: "its taint k
 // is not tolerated". Empty: it is one. Code::rejected when that cannot be told,
 // or something is not supported: then nothing of the claim may be allocated.
+// budget: for all devices that are asked about together, at first
+// CelSelector::max_sum. Once it is spent nothing more can be told: stop asking.
 Result<std::string> why_unfit(const Device &device, const DeviceRequest &request,
-                              const DeviceClass &device_class,
-                              const Node &node);
+                              const DeviceClass &device_class, const Node &node,
+                              CelBudget &budget);
 // Wherever it can be used.
 Result<std::string> why_unfit(const Device &device, const DeviceRequest &request,
-                              const DeviceClass &device_class);
+                              const DeviceClass &device_class,
+                              CelBudget &budget);
 
 // By its name, else, in the driver's own domain, by its id. Null: it has none.
 const DeviceAttribute *attribute_of(const Device &device,
@@ -56,6 +59,6 @@ Result<std::string> why_no_allocation(const ResourceClaim &claim,
                                       const DeviceClasses &classes,
                                       std::span<const ChosenDevice> chosen,
                                       std::span<const DevicePool> pools,
-                                      const Node &node);
+                                      const Node &node, CelBudget &budget);
 
 } // namespace bridge

@@ -38,7 +38,7 @@ bool is_asked_for(const PlanFacts &facts, const Device &device,
 ClaimSearch::ClaimSearch(const PlanFacts &facts,
                          const std::vector<DevicePtr> &given)
     : facts_(facts),
-      cpus_(facts.needs, facts.cpus, facts.classes, facts.node),
+      cpus_(facts.needs, facts.cpus, facts.classes, facts.node, budget_),
       chosen_(facts.needs.wanted.size())
 {
     for (const DevicePtr &device : given)
@@ -132,7 +132,8 @@ bool ClaimSearch::look_at(const DevicesWanted &wanted)
             fits.push_back(false); // Slurm did not count it for this one
             continue;
         }
-        auto why = why_unfit(*device, request, found->second, facts_.node);
+        auto why = why_unfit(*device, request, found->second, facts_.node,
+                             budget_);
         if (why && why->empty() && offer.shared &&
             !is_asked_for(facts_, *device, wanted))
             why = "its share consumes more than Slurm was asked for";
@@ -163,7 +164,7 @@ bool ClaimSearch::add_uncounted(const DevicesWanted &wanted,
             if (is_of_claim(wanted.claim, device))
                 continue;
             auto why = why_unfit(*device, *wanted.request, device_class,
-                                 facts_.node);
+                                 facts_.node, budget_);
             if (!why) {
                 why_ = why.error().message;
                 return false;
@@ -216,7 +217,7 @@ bool ClaimSearch::give(std::size_t w, std::int64_t n, std::size_t from)
             return true;
         chosen_[w].pop_back();
         offers_[d] = std::move(before);
-        if (later_)
+        if (later_ || budget_.spent())
             return false;
     }
     if (why_.empty())
@@ -247,7 +248,7 @@ bool ClaimSearch::is_satisfied(std::size_t c)
     if (claim.allocated)
         return true;
     auto why = why_no_allocation(claim, facts_.classes, chosen_for(c),
-                                 facts_.pools, facts_.node);
+                                 facts_.pools, facts_.node, budget_);
     if (why && why->empty())
         return true;
     why_ = std::format("ResourceClaim {}: {}", claim.key.name,

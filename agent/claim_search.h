@@ -64,6 +64,7 @@ class ClaimSearch {
     bool is_satisfied(std::size_t c);
 
     const PlanFacts &facts_;
+    CelBudget budget_{CelSelector::max_sum}; // of all looks at a device
     CpuChoice cpus_;
     std::vector<Offer> offers_;
     std::vector<std::vector<bool>> fits_; // by request, as offers_

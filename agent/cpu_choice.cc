@@ -69,8 +69,10 @@ bool has_cpus(const DeviceNeeds &needs, std::size_t claim)
 }
 
 CpuChoice::CpuChoice(const DeviceNeeds &needs, const CpuOffer &offer,
-                     const DeviceClasses &classes, const Node &node)
-    : needs_(needs), offer_(offer), classes_(classes), node_(node)
+                     const DeviceClasses &classes, const Node &node,
+                     CelBudget &budget)
+    : needs_(needs), offer_(offer), classes_(classes), node_(node),
+      budget_(budget)
 {
     for (std::size_t c = 0; c < needs.claims.size(); c++)
         if (has_cpus(needs, c))
@@ -163,7 +165,8 @@ bool CpuChoice::fits(const DeviceRequest &request, std::size_t place)
     auto found = classes_.find(request.class_name);
     if (!is_new || found == classes_.end())
         return known->second;
-    auto why = why_unfit(*offer_.devices[place], request, found->second, node_);
+    auto why = why_unfit(*offer_.devices[place], request, found->second, node_,
+                         budget_);
     if (!why)
         error_ = why.error().message;
     else if (!why->empty())

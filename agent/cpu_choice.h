@@ -26,9 +26,11 @@ bool has_cpus(const DeviceNeeds &needs, std::size_t claim);
 
 class CpuChoice {
   public:
-    // For one plan; all of these stay what they are until it is made.
+    // For one plan; all of these stay what they are until it is made. budget:
+    // the plan's, as for why_unfit().
     CpuChoice(const DeviceNeeds &needs, const CpuOffer &offer,
-              const DeviceClasses &classes, const Node &node);
+              const DeviceClasses &classes, const Node &node,
+              CelBudget &budget);
 
     // chosen: the devices for each of needs.wanted, of which those for CPUs are
     // set anew; the others are there already. Why some claim cannot have its CPUs,
@@ -62,6 +64,7 @@ class CpuChoice {
     const CpuOffer &offer_;
     const DeviceClasses &classes_;
     const Node &node_;
+    CelBudget &budget_;
     std::vector<std::size_t> order_; // of the claims that want some
     std::vector<bool> used_; // by earlier claims; as the offer
     std::map<std::pair<const DeviceRequest *, std::size_t>, bool> fits_;

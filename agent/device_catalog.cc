@@ -54,8 +54,9 @@ std::uint64_t sum_of(const GresCounts &amounts)
 class Count {
   public:
     Count(const DeviceRequest &request, const DeviceClass &device_class,
-          const DeviceCatalog &catalog)
-        : request_(request), class_(device_class), catalog_(catalog)
+          const DeviceCatalog &catalog, CelBudget &budget)
+        : request_(request), class_(device_class), catalog_(catalog),
+          budget_(budget)
     {
         for (const auto &[node, amounts] : catalog.amounts)
             for (const auto &[gres, amount] : amounts)
@@ -139,6 +140,8 @@ class Count {
     }
 
     const std::optional<Error> &error() const { return error_; }
+    // It is no use to go on, whatever fits: error() says why.
+    bool too_much() const { return error_ && budget_.spent(); }
 
   private:
     static std::set<std::string> names_in(const GresCounts &amounts)
@@ -161,8 +164,8 @@ class Count {
 
     void note(const Device &device, Tally &tally, const GresCounts &amounts)
     {
-        auto why = why_unfit(device, request_, class_);
-        if (!why && !error_)
+        auto why = why_unfit(device, request_, class_, budget_);
+        if (!why && (!error_ || budget_.spent()))
             error_ = why.error();
         if (!why || !why->empty()) {
             tally.unfit++;
@@ -176,16 +179,33 @@ class Count {
     const DeviceRequest &request_;
     const DeviceClass &class_;
     const DeviceCatalog &catalog_;
+    CelBudget &budget_;
     std::set<std::string> there_; // the GRES that nodes of Slurm count
     std::map<Kind, Tally> tallies_;
     std::map<std::set<std::string>, Tally> shares_; // by the GRES they consume
-    std::optional<Error> error_; // the first
+    std::optional<Error> error_; // the first, or what was too much
 };
+
+void look_at_all(const DeviceCatalog &catalog, Count &count)
+{
+    Kinds kinds = kinds_of(catalog);
+    for (const DevicePool &pool : catalog.pools)
+        for (const DevicePtr &device : pool.devices) {
+            if (!pool.usable())
+                continue;
+            if (auto kind = kinds.find(device->id()); kind != kinds.end())
+                count.look_at(*device, kind->second);
+            else if (has_counted_shares(*device, catalog.counted))
+                count.look_at_share(*device);
+            if (count.too_much())
+                return;
+        }
+}
 
 } // namespace
 
 Result<GresWish> gres_for(const DeviceCatalog &catalog,
-                          const DeviceRequest &request)
+                          const DeviceRequest &request, CelBudget &budget)
 {
     auto found = catalog.classes.find(request.class_name);
     if (found == catalog.classes.end())
@@ -196,17 +216,10 @@ Result<GresWish> gres_for(const DeviceCatalog &catalog,
         return fail(Code::rejected, std::format("DeviceClass {}: {}",
                                                 device_class.name,
                                                 device_class.objection));
-    Count count(request, device_class, catalog);
-    Kinds kinds = kinds_of(catalog);
-    for (const DevicePool &pool : catalog.pools)
-        for (const DevicePtr &device : pool.devices) {
-            if (!pool.usable())
-                continue;
-            if (auto kind = kinds.find(device->id()); kind != kinds.end())
-                count.look_at(*device, kind->second);
-            else if (has_counted_shares(*device, catalog.counted))
-                count.look_at_share(*device);
-        }
+    Count count(request, device_class, catalog, budget);
+    look_at_all(catalog, count);
+    if (count.too_much())
+        return std::unexpected(*count.error());
 
     auto own = catalog.gres.find(request.class_name);
     auto wish = count.wish(own == catalog.gres.end() ? count.best_gres()

@@ -49,9 +49,10 @@ struct GresWish {
 // indexes differs by type it is the type that takes least; within one, and of
 // shares, the most that any device would take. Code::not_found, with a clause for the Pod's
 // owner, when no device of any node will do or the class has no GRES;
-// Code::rejected when that cannot be told: see why_unfit(). Looks at every device.
+// Code::rejected when that cannot be told, also once the budget is spent: see
+// why_unfit(). Looks at every device.
 Result<GresWish> gres_for(const DeviceCatalog &catalog,
-                          const DeviceRequest &request);
+                          const DeviceRequest &request, CelBudget &budget);
 
 // Null when the index stands for no device that is there.
 DevicePtr device_at(const DeviceCatalog &catalog, const std::string &slurm_node,

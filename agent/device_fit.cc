@@ -33,10 +33,10 @@ const DeviceTaint *untolerated(const Device &device,
 }
 
 Result<bool> all_match(const std::vector<CelSelector> &selectors,
-                       const Device &device)
+                       const Device &device, CelBudget &budget)
 {
     for (const CelSelector &selector : selectors) {
-        auto matches = selector.matches(device);
+        auto matches = selector.matches(device, budget);
         if (!matches || !*matches)
             return matches;
     }
@@ -46,24 +46,26 @@ Result<bool> all_match(const std::vector<CelSelector> &selectors,
 } // namespace
 
 Result<std::string> why_unfit(const Device &device, const DeviceRequest &request,
-                              const DeviceClass &device_class, const Node &node)
+                              const DeviceClass &device_class, const Node &node,
+                              CelBudget &budget)
 {
     if (!is_on(device, node))
         return "it cannot be used on this node";
-    return why_unfit(device, request, device_class);
+    return why_unfit(device, request, device_class, budget);
 }
 
 Result<std::string> why_unfit(const Device &device, const DeviceRequest &request,
-                              const DeviceClass &device_class)
+                              const DeviceClass &device_class,
+                              CelBudget &budget)
 {
     if (std::string why = device_objection(device); !why.empty())
         return why;
-    auto of_class = all_match(device_class.selectors, device);
+    auto of_class = all_match(device_class.selectors, device, budget);
     if (!of_class)
         return fail(of_class.error(), "DeviceClass " + device_class.name);
     if (!*of_class)
         return "it is not of class " + device_class.name;
-    auto wanted = all_match(request.selectors, device);
+    auto wanted = all_match(request.selectors, device, budget);
     if (!wanted)
         return fail(wanted.error(), "request " + request.name);
     if (!*wanted)

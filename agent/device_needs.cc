@@ -14,6 +14,11 @@ namespace {
 
 constexpr std::int64_t max_devices = max_claim_devices;
 
+// What the selectors of all claims of a Pod may cost together: they may have
+// hundreds of requests, and each is asked of all devices.
+constexpr std::size_t max_cost = 50000000;
+static_assert(max_cost >= CelSelector::max_sum);
+
 // One that is yet to be made has no name that anybody knows.
 std::string title_of(const ResourceClaim &claim)
 {
@@ -169,7 +174,7 @@ class Reader {
                                request.name));
         // What is not counted has no GRES, but its class must be known all the
         // same.
-        auto wish = facts_.gres_for(request);
+        auto wish = wish_for(request);
         if (!wish)
             return std::unexpected(wish.error());
         made.wish = std::move(*wish);
@@ -180,7 +185,7 @@ class Reader {
                                     request.name, max_devices));
         if (!request.all && !has_choice)
             return made;
-        auto most = facts_.most_on_a_node(request);
+        auto most = facts_.most_on_a_node(request, budget_);
         if (!most)
             return std::unexpected(most.error());
         if (*most == 0 || (!request.all && *most < request.count))
@@ -194,8 +199,23 @@ class Reader {
         return made;
     }
 
+    Result<GresWish> wish_for(const DeviceRequest &request)
+    {
+        if (!budget_.spent()) {
+            auto wish = facts_.gres_for(request, budget_);
+            if (!wish || !budget_.spent())
+                return wish;
+        }
+        return fail(Code::rejected,
+                    std::format("request {}: the selectors of all claims of "
+                                "the Pod are too much to do for so many "
+                                "devices",
+                                request.name));
+    }
+
     const Pod &pod_;
     const ClaimFacts &facts_;
+    CelBudget budget_{max_cost};
     DeviceNeeds needs_;
     std::set<std::string> seen_;
 };

@@ -58,11 +58,13 @@ struct DeviceNeeds {
 struct ClaimFacts {
     // Null when there is none.
     std::function<ResourceClaimPtr(const ObjectKey &)> find_claim;
-    // As gres_for().
-    std::function<Result<GresWish>(const DeviceRequest &)> gres_for;
+    // As GresMemo::gres_for().
+    std::function<Result<GresWish>(const DeviceRequest &, CelBudget &)>
+        gres_for;
     // How many devices fit the request on the Node that has most of them, among
     // those on which the Pod may run; as why_unfit() when that cannot be told.
-    std::function<Result<std::int64_t>(const DeviceRequest &)> most_on_a_node;
+    std::function<Result<std::int64_t>(const DeviceRequest &, CelBudget &)>
+        most_on_a_node;
     // Whether another Pod's job has been asked for with this claim's GRES.
     std::function<bool(const ResourceClaim &)> asked_by_others;
     bool admin_access = false; // its namespace may

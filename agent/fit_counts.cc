@@ -20,8 +20,9 @@ const std::string *only_node_of(const Device &device)
 
 class FitCounter {
   public:
-    FitCounter(const DeviceRequest &request, const DeviceClass &device_class)
-        : request_(request), class_(device_class)
+    FitCounter(const DeviceRequest &request, const DeviceClass &device_class,
+               CelBudget &budget)
+        : request_(request), class_(device_class), budget_(budget)
     {
     }
 
@@ -30,7 +31,7 @@ class FitCounter {
         const std::string *node = only_node_of(*device);
         if (!node || unclear_.contains(*node))
             return;
-        auto why = why_unfit(*device, request_, class_);
+        auto why = why_unfit(*device, request_, class_, budget_);
         if (!why) {
             unclear_.insert(*node);
             made_.unclear.push_back(device);
@@ -53,6 +54,7 @@ class FitCounter {
   private:
     const DeviceRequest &request_;
     const DeviceClass &class_;
+    CelBudget &budget_;
     std::map<std::string, FitCounts::OnNode> fit_; // by Node
     std::set<std::string> unclear_;                // Nodes
     FitCounts made_;
@@ -61,16 +63,19 @@ class FitCounter {
 } // namespace
 
 FitCounts fit_counts(const DeviceCatalog &catalog,
-                     const DeviceRequest &request)
+                     const DeviceRequest &request, CelBudget &budget)
 {
     auto found = catalog.classes.find(request.class_name);
     if (found == catalog.classes.end())
         return {};
-    FitCounter counter(request, found->second);
+    FitCounter counter(request, found->second, budget);
     for (const DevicePool &pool : catalog.pools)
         if (pool.usable())
-            for (const DevicePtr &device : pool.devices)
+            for (const DevicePtr &device : pool.devices) {
                 counter.look_at(device);
+                if (budget.spent())
+                    return {.nodes = {}, .unclear = {}, .too_much = true};
+            }
     return counter.counts();
 }
 
@@ -83,10 +88,14 @@ most_fitting(const FitCounts &counts, const DeviceCatalog &catalog,
     auto found = catalog.classes.find(request.class_name);
     if (found == catalog.classes.end())
         return 0;
+    if (counts.too_much)
+        return fail(Code::rejected, "request " + request.name + ": " +
+                                        CelSelector::too_much_in_sum);
     for (const DevicePtr &device : counts.unclear) {
         if (!may_be(device->scope->node))
             continue;
-        auto why = why_unfit(*device, request, found->second);
+        CelBudget budget(CelSelector::max_sum);
+        auto why = why_unfit(*device, request, found->second, budget);
         if (!why)
             return std::unexpected(why.error());
     }

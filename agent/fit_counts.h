@@ -24,11 +24,13 @@ struct FitCounts {
     // Of which it cannot be told: the first one of each Node that has such, in
     // the order of the pools.
     std::vector<DevicePtr> unclear;
+    // The budget did not suffice: all else means nothing.
+    bool too_much = false;
 };
 
 // Whatever the request's name. Looks at every device.
 FitCounts fit_counts(const DeviceCatalog &catalog,
-                     const DeviceRequest &request);
+                     const DeviceRequest &request, CelBudget &budget);
 
 // How many that Node has which has most, of those for whose names may_be() is
 // true; as why_unfit() when it cannot be told on one of these. The counts are

@@ -25,44 +25,59 @@ std::string key_of(const DeviceRequest &request)
 
 } // namespace
 
+GresMemo::Answer GresMemo::ask(const DeviceCatalog &catalog,
+                               const DeviceRequest &request)
+{
+    CelBudget budget(CelSelector::max_sum);
+    auto wish = bridge::gres_for(catalog, request, budget);
+    return {std::move(wish), CelSelector::max_sum - budget.left()};
+}
+
 Result<GresWish>
 GresMemo::gres_for(const std::shared_ptr<const DeviceCatalog> &catalog,
-                   const DeviceRequest &request)
+                   const DeviceRequest &request, CelBudget &budget)
 {
     turn_to(catalog);
     std::string key = key_of(request);
-    if (auto known = wishes_.find(key); known != wishes_.end())
-        return known->second;
     // The request's name is in what is said where there is no wish.
-    std::string named = request.name + '\n' + key;
-    if (auto known = errors_.find(named); known != errors_.end())
-        return std::unexpected(known->second);
-    if (wishes_.size() + errors_.size() >= most_answers) {
-        wishes_.clear();
-        errors_.clear();
+    std::string named = '\n' + request.name + '\n' + key;
+    auto known = answers_.find(key);
+    if (known == answers_.end())
+        known = answers_.find(named);
+    if (known == answers_.end()) {
+        if (answers_.size() >= most_answers)
+            answers_.clear();
+        Answer answer = ask(*catalog, request);
+        known = answers_
+                    .emplace(answer.wish ? std::move(key) : std::move(named),
+                             std::move(answer))
+                    .first;
     }
-    auto answer = bridge::gres_for(*catalog, request);
-    if (answer)
-        wishes_.emplace(std::move(key), *answer);
-    else
-        errors_.emplace(std::move(named), answer.error());
-    return answer;
+    budget.spend(known->second.cost);
+    return known->second.wish;
 }
 
 std::shared_ptr<const FitCounts>
 GresMemo::counts_for(const std::shared_ptr<const DeviceCatalog> &catalog,
-                     const DeviceRequest &request)
+                     const DeviceRequest &request, CelBudget &budget)
 {
     turn_to(catalog);
     std::string key = key_of(request);
-    if (auto known = counts_.find(key); known != counts_.end())
-        return known->second;
-    if (counts_.size() >= most_counts)
-        counts_.clear();
-    auto made =
-        std::make_shared<const FitCounts>(fit_counts(*catalog, request));
-    counts_.emplace(std::move(key), made);
-    return made;
+    auto known = counts_.find(key);
+    if (known == counts_.end()) {
+        if (counts_.size() >= most_counts)
+            counts_.clear();
+        CelBudget own(CelSelector::max_sum);
+        auto made = std::make_shared<const FitCounts>(
+            fit_counts(*catalog, request, own));
+        known = counts_
+                    .emplace(std::move(key),
+                             Counts{std::move(made),
+                                    CelSelector::max_sum - own.left()})
+                    .first;
+    }
+    budget.spend(known->second.cost);
+    return known->second.counts;
 }
 
 void GresMemo::turn_to(const std::shared_ptr<const DeviceCatalog> &catalog)
@@ -70,8 +85,7 @@ void GresMemo::turn_to(const std::shared_ptr<const DeviceCatalog> &catalog)
     if (catalog_ == catalog)
         return;
     catalog_ = catalog;
-    wishes_.clear();
-    errors_.clear();
+    answers_.clear();
     counts_.clear();
 }
 

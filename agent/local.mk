@@ -140,6 +140,7 @@ agent_libagent_la_SOURCES = \
 	agent/bridge_placement.cc \
 	agent/bridge_tell.cc \
 	agent/bridge_turn.cc \
+	agent/cel_budget.h \
 	agent/cel_evaluation.h \
 	agent/cel_node.h \
 	agent/claim_cpus.cc agent/claim_cpus.h \

@@ -160,7 +160,8 @@ void claim(std::string_view input)
                     {claim.requests[0].choices[0].name, device,
                      device->allow_multiple_allocations ? "share" : ""});
     Node node = node_from(json->at("node"));
-    auto why = why_no_allocation(claim, classes, chosen, pools, node);
+    CelBudget budget(CelSelector::max_sum);
+    auto why = why_no_allocation(claim, classes, chosen, pools, node, budget);
     promise(why || why.error().code != Code::internal);
     if (!claim.objection.empty() || !made.objection.empty())
         return;

@@ -82,8 +82,10 @@ class Cluster {
     {
         std::string text =
             R"({"metadata":{"name":"c"},"spec":{"devices":{)" + spec + "}}}";
+        CelBudget budget(CelSelector::max_sum);
         auto why = why_no_allocation(resource_claim_from(json_of(text), text),
-                                     classes, chosen(words), pools, node);
+                                     classes, chosen(words), pools, node,
+                                     budget);
         if (!why)
             return std::string(code_name(why.error().code)) + ": " +
                    why.error().message;

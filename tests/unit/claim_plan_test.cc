@@ -330,6 +330,31 @@ TEST_CASE("claims that are too intricate come to an end")
     CHECK(s.plan(all).misfit != "");
 }
 
+TEST_CASE("selectors that are too much to do for all ways come to an end")
+{
+    std::string cel = "[0";
+    for (int i = 1; i < 400; i++)
+        cel += ",0";
+    cel += "].all(i, device.driver.matches(device.driver))";
+    std::string costly = R"(,"selectors":[{"cel":{"expression":")" + cel +
+                         R"("}}])";
+    auto plan_with = [](const std::string &selectors) {
+        Setting s;
+        s.add(claim_text("c", R"("requests":[)" + exactly("a", 1, selectors) +
+                                  "," + exactly("b", 1, selectors) + "," +
+                                  exactly("c", 1, selectors) +
+                                  R"(],"constraints":[{"matchAttribute":)"
+                                  R"("gpu.example.com/model"}])"));
+        return s.plan({0, 1, 2, 3});
+    };
+
+    CHECK(plan_with("").misfit.contains("model"));
+    ClaimsPlan plan = plan_with(costly);
+    CHECK(plan.misfit.starts_with("ResourceClaim c: request "));
+    CHECK(plan.misfit.ends_with("too much to do for so many devices"));
+    CHECK(plan.wait == "");
+}
+
 TEST_CASE("a share is of the first device that has room, and takes no index")
 {
     Setting s;

@@ -261,7 +261,8 @@ TEST_CASE("what is looked at for one plan is bounded, however often it is asked"
     CpuOffer all = offer_cpus(s.of("dra.cpu"), {}, [](const DeviceId &) {
         return false;
     });
-    CpuChoice choice(s.needs, all, s.classes, s.node);
+    CelBudget budget(CelSelector::max_sum);
+    CpuChoice choice(s.needs, all, s.classes, s.node, budget);
     std::vector<std::vector<DevicePtr>> chosen(1);
 
     CHECK(choice.choose(chosen).contains("has 1 CPU devices")); // each alone

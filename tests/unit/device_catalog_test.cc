@@ -90,10 +90,15 @@ class Cluster {
         ResourceClaim claim = resource_claim_from(json_of(text), text);
         REQUIRE(claim.objection == "");
         const DeviceRequest &request = claim.requests.at(0).choices.at(0);
-        std::string said = words(gres_for(catalog, request));
+        CelBudget budget(CelSelector::max_sum);
+        CelBudget first = budget;
+        CelBudget again = budget;
+        std::string said = words(gres_for(catalog, request, budget));
         auto now = std::make_shared<const DeviceCatalog>(catalog);
-        CHECK(words(memo_.gres_for(now, request)) == said);
-        CHECK(words(memo_.gres_for(now, request)) == said); // remembered
+        CHECK(words(memo_.gres_for(now, request, first)) == said);
+        CHECK(words(memo_.gres_for(now, request, again)) == said); // remembered
+        CHECK(first.left() == budget.left());
+        CHECK(again.left() == budget.left());
         return said;
     }
 
@@ -122,6 +127,43 @@ class Cluster {
 };
 
 constexpr char model_a[] = "device.attributes['d'].model == 'A'";
+
+// Any device is one, at the cost of some 2,000 for each round.
+std::string costly(int rounds)
+{
+    std::string list = "[0";
+    for (int i = 1; i < rounds; i++)
+        list += ",0";
+    return list + "].all(i, device.driver.matches(device.driver))";
+}
+
+// Eight devices of two models on each of 5,000 nodes.
+DeviceCatalog large_catalog()
+{
+    DeviceCatalog catalog;
+    catalog.classes["gpu"] = class_of("gpu", "device.driver == 'd'");
+    catalog.gres["gpu"] = "gpu";
+    for (int n = 0; n < 5000; n++) {
+        DevicePool pool;
+        pool.driver = "d";
+        pool.name = std::format("n{}", n);
+        pool.complete = true;
+        DevicesNow now;
+        for (int i = 0; i < 8; i++) {
+            Device device;
+            device.driver = "d";
+            device.pool = pool.name;
+            device.name = std::format("g{}", i);
+            device.attributes["model"] = std::string(i < 4 ? "y" : "z");
+            now.present.push_back({"gpu", i < 4 ? "y" : "z", device.id()});
+            pool.devices.push_back(
+                std::make_shared<const Device>(std::move(device)));
+        }
+        catalog.nodes[pool.name].update(now, {});
+        catalog.pools.push_back(std::move(pool));
+    }
+    return catalog;
+}
 
 } // namespace
 
@@ -185,6 +227,45 @@ TEST_CASE("what nobody can tell is an answer only where nothing fits")
 
     cluster.add_class("bad", "device.foo(1)");
     CHECK(cluster.wish("bad").starts_with("rejected: DeviceClass bad: "));
+}
+
+TEST_CASE("a selector that is too much to do is refused, whatever fits")
+{
+    Cluster cluster;
+    std::string refused = "rejected: request r: selector \"";
+    std::string too_much =
+        cluster.wish("gpu", model_a + std::string(" || ") + costly(600));
+    CHECK(too_much.starts_with(refused));
+    CHECK(too_much.ends_with("\": too much to do"));
+
+    CHECK(cluster.wish("gpu", costly(400)) == "gpu exact");
+    std::vector<std::string> names;
+    for (int i = 0; i < 24; i++)
+        names.push_back(std::format("a{}", i));
+    cluster.add_pool("n3", names);
+    std::string for_all = cluster.wish("gpu", costly(400));
+    CHECK(for_all.starts_with(refused));
+    CHECK(for_all.ends_with("\": too much to do for so many devices"));
+    CHECK(cluster.wish("gpu", model_a) == "gpu:a exact");
+}
+
+TEST_CASE("what people write is answered in a large cluster, too")
+{
+    DeviceCatalog catalog = large_catalog();
+    DeviceRequest request;
+    request.name = "r";
+    request.class_name = "gpu";
+    auto selector = CelSelector::parse(
+        R"(device.driver == "d" && device.attributes["d"].model == "y")");
+    REQUIRE(selector.has_value());
+    request.selectors.push_back(*selector);
+
+    CelBudget budget(CelSelector::max_sum);
+    auto wish = gres_for(catalog, request, budget);
+    REQUIRE(wish.has_value());
+    CHECK(wish->type == "y");
+    CHECK(wish->exact);
+    CHECK(budget.left() > CelSelector::max_sum / 10 * 9);
 }
 
 TEST_CASE("tainted devices, incomplete pools and absent devices give nothing")

@@ -17,6 +17,8 @@ struct Facts {
     std::string error_for; // it cannot be told for that one
     bool others_ask = false;
     bool admin = false;
+    std::size_t cost = 0;  // of what a request asks for
+    mutable int asked = 0; // about requests
 
     void add(const std::string &name, const std::string &text)
     {
@@ -35,8 +37,10 @@ struct Facts {
                      auto found = claims.find(key.name);
                      return found == claims.end() ? nullptr : found->second;
                  },
-             .gres_for = [this](const DeviceRequest &request)
-                 -> Result<GresWish> {
+             .gres_for = [this](const DeviceRequest &request,
+                                CelBudget &budget) -> Result<GresWish> {
+                 asked++;
+                 budget.spend(cost);
                  if (request.name == error_for)
                      return fail(Code::rejected, "no such key");
                  if (request.name == none_for)
@@ -48,7 +52,7 @@ struct Facts {
                  return GresWish{"gpu", request.name == "b" ? "b100" : "",
                                  true};
              },
-             .most_on_a_node = [](const DeviceRequest &)
+             .most_on_a_node = [](const DeviceRequest &, CelBudget &)
                  -> Result<std::int64_t> { return 4; },
              .asked_by_others = [this](const ResourceClaim &) {
                  return others_ask;
@@ -221,4 +225,24 @@ TEST_CASE("of allocationMode All as many are asked for as one node has")
         "deviceClassName":"gpu.example.com","allocationMode":"All"}}])"));
 
     CHECK(task_gres(facts.of({named("c")})) == "gres/gpu:4");
+}
+
+TEST_CASE("what the selectors of all claims of a Pod cost is bounded")
+{
+    Facts facts;
+    std::string requests = exactly("r0", 1);
+    for (int i = 1; i < 10; i++)
+        requests += "," + exactly(std::format("r{}", i), 1);
+    facts.add("c", claim_text("c", R"("requests":[)" + requests + "]"));
+    facts.add("d", claim_text("d", request_gpus(1)));
+
+    facts.cost = CelSelector::max_sum / 20; // as in a large cluster
+    CHECK(facts.of({named("c"), named("d")}).why == "");
+
+    facts.cost = CelSelector::max_sum;
+    facts.asked = 0;
+    CHECK(facts.of({named("c"), named("d")}).why ==
+          "The ResourceClaim c gets no devices: request r2: the selectors of "
+          "all claims of the Pod are too much to do for so many devices.");
+    CHECK(facts.asked == 3); // and not for d
 }

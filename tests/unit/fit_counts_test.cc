@@ -22,8 +22,9 @@ constexpr char unclear_b[] =
 Result<std::int64_t> most(const DeviceCatalog &catalog,
                           const DeviceRequest &request, const Names &nodes)
 {
+    CelBudget budget(CelSelector::max_sum);
     return most_fitting(
-        fit_counts(catalog, request), catalog, request,
+        fit_counts(catalog, request, budget), catalog, request,
         [&](const std::string &node) { return nodes.contains(node); });
 }
 
@@ -51,7 +52,9 @@ TEST_CASE("of the Nodes that may be the one counts that has most devices")
 TEST_CASE("what cannot be told on one Node is no answer where that may be one")
 {
     DeviceCatalog catalog = make_catalog({{"kn1", 2}, {"kn2", 4}});
-    FitCounts counts = fit_counts(catalog, gpu_request("a", unclear_b));
+    CelBudget budget(CelSelector::max_sum);
+    FitCounts counts =
+        fit_counts(catalog, gpu_request("a", unclear_b), budget);
     DeviceRequest other_name = gpu_request("b", unclear_b);
     auto most_on = [&](const Names &nodes) {
         return most_fitting(
@@ -64,4 +67,20 @@ TEST_CASE("what cannot be told on one Node is no answer where that may be one")
     REQUIRE(!both.has_value());
     CHECK(both.error().code == Code::rejected);
     CHECK(both.error().message.starts_with("request b: "));
+}
+
+TEST_CASE("what is too much to do for all devices is no answer")
+{
+    DeviceCatalog catalog = make_catalog({{"kn1", 2}, {"kn2", 4}});
+    DeviceRequest request = gpu_request("a", model_b);
+    CelBudget budget(20);
+    FitCounts counts = fit_counts(catalog, request, budget);
+
+    CHECK(counts.too_much);
+    auto most = most_fitting(counts, catalog, request,
+                             [](const std::string &) { return true; });
+    REQUIRE(!most.has_value());
+    CHECK(most.error().code == Code::rejected);
+    CHECK(most.error().message ==
+          "request a: too much to do for so many devices");
 }
