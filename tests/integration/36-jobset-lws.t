@@ -240,7 +240,8 @@ def lws_leader_ready():
 @case
 def lws_group_is_made_anew():
     """a Pod of a group that is deleted: LWS makes the group anew, and it runs"""
-    lws("heal", replicas=1)
+    # One that is gone at once may be made again before LWS has looked.
+    lws("heal", replicas=1, annotations={"sandbox/stop": "2s"})
     pods = wait_running(lambda: serving("heal"), 3)
     old = {p["metadata"]["uid"] for p in pods}
     bed.delete("heal-0-1")

@@ -21,6 +21,10 @@ KINDS = {
                    "/apis/jobset.x-k8s.io/v1alpha2/jobsets"),
     "lws": Kind("leaderworkerset.sigs.k8s.io/name",
                 "/apis/leaderworkerset.x-k8s.io/v1/leaderworkersets")}
+# Kinds that it watches and whose CRDs are not with it: without them it ends two
+# minutes after its start.
+WATCHED_TOO = {"lws": ("disaggregatedset.x-k8s.io",
+                       ["DisaggregatedSet", "DisaggregatedSetRoleScaler"])}
 FIRST_PORT = 24  # of the sandbox's; two for each
 
 
@@ -46,6 +50,20 @@ def unpack(name, to):
     half.rename(to)
 
 
+def any_object(group, kind):
+    """The CRD of a kind whose objects nobody makes."""
+    plural = kind.lower() + "s"
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    return {"apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "metadata": {"name": f"{plural}.{group}"},
+            "spec": {"group": group, "scope": "Namespaced",
+                     "names": {"kind": kind, "plural": plural},
+                     "versions": [{"name": "v1", "served": True,
+                                   "storage": True, "schema": {
+                                       "openAPIV3Schema": schema}}]}}
+
+
 class Controller:
     """Runs one of them, from start() to stop()."""
 
@@ -66,6 +84,10 @@ class Controller:
         self._certificate()
         bed.run("kubectl", "apply", "--server-side", "--force-conflicts", "-f",
                 str(self.from_ / f"{self.name}-crd.yaml"))
+        group, kinds = WATCHED_TOO.get(self.name, ("", []))
+        for kind in kinds:
+            bed.run("kubectl", "apply", "--server-side", "-f", "-",
+                    stdin=json.dumps(any_object(group, kind)))
         wait_for(f"the CRDs of {self.name}", lambda: self._established())
         wait_for(f"the API of {self.name}", lambda: self._served())
         self._webhooks()
