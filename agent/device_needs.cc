@@ -208,9 +208,8 @@ class Reader {
         }
         return fail(Code::rejected,
                     std::format("request {}: the selectors of all claims of "
-                                "the Pod are too much to do for so many "
-                                "devices",
-                                request.name));
+                                "the Pod are {}",
+                                request.name, CelSelector::too_much_in_sum));
     }
 
     const Pod &pod_;

@@ -37,8 +37,8 @@ struct GangDevices {
     std::vector<ClaimHold> left = {};
     // Its job is allocated, and which GRES it has got is not read yet.
     bool unread = false;
-    // What its Pods have got was not listed since the start, or nobody has said
-    // yet whether we may.
+    // What its Pods have got was not listed since the start, or not counted by a
+    // sync of the nodes, or nobody has said yet whether we may.
     bool unknown = false;
     // For the nodes of its job. Of a grouped one without what concerns those
     // Pods (uids) that cannot have their devices now: why the first cannot it

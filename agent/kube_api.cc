@@ -16,7 +16,6 @@ constexpr char strategic_merge[] = "application/strategic-merge-patch+json";
 constexpr char merge_patch[] = "application/merge-patch+json";
 // Events about what has no namespace are here.
 constexpr char node_event_namespace[] = "default";
-constexpr char page_size[] = "500"; // Pods
 
 WallTime now()
 {
@@ -236,7 +235,6 @@ Result<std::vector<Pod>> KubeApi::list_pods(const std::string &ns)
     return pods;
 }
 
-// Page by page: all in one reply may be more than Http takes.
 Result<> KubeApi::for_each_pod(const std::string &ns, const std::string &query,
                                const std::string &what,
                                const std::function<void(const Json &)> &each)

@@ -30,6 +30,9 @@ bool is_uid_mismatch(long status, std::string_view body);
 // too many were asked for.
 bool is_budget_exhausted(long status, std::string_view body);
 
+// The limit of a list: all objects in one reply may be more than Http takes.
+inline constexpr char page_size[] = "500";
+
 // The object in the reply to a GET. Its errors begin with what was asked; a body
 // that is no JSON is Code::internal.
 Result<Json> object_in(const Result<HttpReply> &reply, const std::string &what);

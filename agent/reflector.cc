@@ -13,7 +13,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr char page_size[] = "500";
 constexpr int relist_empty = 60; // seconds
 
 bool ends_the_list(const Json &bookmark)

@@ -22,7 +22,6 @@ constexpr auto first_look = 2s; // slurmctld serves by then
 constexpr auto interval = 20s;
 constexpr auto shortest = 1s; // between two looks, however often it is asked
 constexpr auto trusted = 60s;
-constexpr int most_hosts = 65536; // of one list
 
 template <class Msg, auto free_msg> struct Answer {
     struct Free {
@@ -140,7 +139,7 @@ std::vector<std::string> expand_hostlist(const char *hostlist)
     std::unique_ptr<hostlist_t, decltype(&slurm_hostlist_destroy)> hosts(
         slurm_hostlist_create(hostlist ? hostlist : ""),
         slurm_hostlist_destroy);
-    if (!hosts || slurm_hostlist_count(hosts.get()) > most_hosts)
+    if (!hosts || slurm_hostlist_count(hosts.get()) > MAX_SLURM_NODES)
         return names;
     while (char *host = slurm_hostlist_shift(hosts.get())) {
         std::unique_ptr<char, decltype(&std::free)> owned(host, std::free);
