@@ -2,7 +2,7 @@
 // Asks slurmk8sd at its WebAddress. Blocks for some seconds at most.
 #pragma once
 
-#include "common/result.h"
+#include "common/base/result.h"
 
 #include <string>
 

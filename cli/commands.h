@@ -2,7 +2,7 @@
 // The subcommands of slurmk8s: one file each. Each returns the exit status.
 #pragma once
 
-#include "common/conf.h"
+#include "common/contract/conf.h"
 
 #include <string>
 #include <vector>
@@ -21,7 +21,7 @@ int show_status(const Conf &conf, bool json);
 int explain(const Conf &conf, const std::string &what, bool json);
 
 // What is wrong, or will bite, in Slurm's settings, in Kubernetes and on this
-// host. The exit status is verdict()'s (finding.h), whether the agent runs or
+// host. The exit status is verdict()'s (cli/check/finding.h), whether the agent runs or
 // not.
 int check(const std::string &conf_path, bool json);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "agent/http.h"
+#include "common/kube/http.h"
 #include "cli/agent_client.h"
 #include "cli/commands.h"
-#include "common/json.h"
-#include "common/printable.h"
+#include "common/base/json.h"
+#include "common/base/printable.h"
 
 #include <cstdio>
 #include <format>

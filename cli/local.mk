@@ -1,46 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # What "slurmk8s check" finds is a library, so that the unit tests link the same
 # code.
 noinst_LTLIBRARIES += cli/libcheck.la
 cli_libcheck_la_SOURCES = \
 	cli/agent_client.cc cli/agent_client.h \
-	cli/check.h \
-	cli/check_all.cc \
-	cli/check_host.cc cli/check_host.h \
-	cli/check_kube.cc cli/check_kube.h \
-	cli/check_names.cc cli/check_names.h \
-	cli/check_nodes.cc \
-	cli/check_partitions.cc \
-	cli/check_slurm.cc cli/check_slurm.h \
-	cli/finding.cc cli/finding.h \
-	cli/host_facts.cc cli/host_facts.h \
-	cli/job_name.cc cli/job_name.h \
-	cli/kube_facts.cc cli/kube_facts.h \
-	cli/salloc_script.cc cli/salloc_script.h \
-	cli/slurm_facts.cc cli/slurm_facts.h \
-	cli/slurm_here.cc cli/slurm_here.h \
-	cli/token_expiry.cc cli/token_expiry.h
-cli_libcheck_la_CPPFLAGS = $(AM_CPPFLAGS) $(HTTPLIB_CFLAGS) $(CURL_CFLAGS)
+	cli/check/check.h \
+	cli/check/check_all.cc \
+	cli/check/check_host.cc cli/check/check_host.h \
+	cli/check/check_kube.cc cli/check/check_kube.h \
+	cli/check/check_names.cc cli/check/check_names.h \
+	cli/check/check_nodes.cc \
+	cli/check/check_partitions.cc \
+	cli/check/check_slurm.cc cli/check/check_slurm.h \
+	cli/check/finding.cc cli/check/finding.h \
+	cli/check/host_facts.cc cli/check/host_facts.h \
+	cli/user/job_name.cc cli/user/job_name.h \
+	cli/check/kube_facts.cc cli/check/kube_facts.h \
+	cli/user/salloc_script.cc cli/user/salloc_script.h \
+	cli/check/slurm_facts.cc cli/check/slurm_facts.h \
+	cli/check/slurm_here.cc cli/check/slurm_here.h \
+	cli/check/token_expiry.cc cli/check/token_expiry.h
 cli_libcheck_la_CXXFLAGS = $(SANITIZED_CXXFLAGS)
 
 bin_PROGRAMS += slurmk8s
 slurmk8s_SOURCES = \
-	cli/attach.cc cli/attach.h \
-	cli/check.cc \
+	cli/user/attach.cc cli/user/attach.h \
+	cli/check/check.cc \
 	cli/commands.h \
 	cli/explain.cc \
-	cli/logs.cc \
-	cli/salloc.cc \
-	cli/session.cc cli/session.h \
-	cli/slurm_login.cc cli/slurm_login.h \
+	cli/user/logs.cc \
+	cli/user/salloc.cc \
+	cli/user/session.cc cli/user/session.h \
+	cli/user/slurm_login.cc cli/user/slurm_login.h \
 	cli/slurmk8s.cc \
 	cli/status.cc \
-	cli/terminal.cc cli/terminal.h \
-	cli/user_commands.cc cli/user_commands.h
-slurmk8s_CPPFLAGS = $(cli_libcheck_la_CPPFLAGS) $(OPENSSL_CFLAGS)
+	cli/user/terminal.cc cli/user/terminal.h \
+	cli/user/user_commands.cc cli/user/user_commands.h
 slurmk8s_CXXFLAGS = $(SANITIZED_CXXFLAGS)
 slurmk8s_LDFLAGS = $(SANITIZE)
-slurmk8s_LDADD = cli/libcheck.la agent/libagent.la $(CURL_LIBS) \
-	$(OPENSSL_LIBS) $(HTTPLIB_LIBS) $(SLURM_LIBS)
+slurmk8s_LDADD = cli/libcheck.la $(agent_libraries) $(agent_system_libraries)
 
 # srun for the Pods of a job: what it decides is a library for the unit tests.
 srun_pure_sources = \
@@ -59,7 +57,7 @@ srun_pure_sources = \
 	cli/srun/step_plan.cc cli/srun/step_plan.h \
 	cli/srun/task_environment.cc cli/srun/task_environment.h \
 	cli/srun/task_states.cc cli/srun/task_states.h
-check_LTLIBRARIES = cli/srun/libsrun.la
+check_LTLIBRARIES += cli/srun/libsrun.la
 cli_srun_libsrun_la_SOURCES = $(srun_pure_sources)
 cli_srun_libsrun_la_CXXFLAGS = $(SANITIZED_CXXFLAGS)
 
@@ -69,7 +67,7 @@ if STATIC_SRUN
 pkglibexec_PROGRAMS = slurmk8s-srun
 slurmk8s_srun_SOURCES = \
 	$(srun_pure_sources) \
-	common/name_pattern.cc \
+	common/contract/name_pattern.cc \
 	cli/srun/client_input.cc cli/srun/client_input.h \
 	cli/srun/main.cc \
 	cli/srun/planned_step.cc cli/srun/planned_step.h \
@@ -89,7 +87,6 @@ slurmk8s_srun_SOURCES = \
 	cli/srun/task_process.cc cli/srun/task_process.h \
 	cli/srun/task_streams.cc cli/srun/task_streams.h \
 	cli/srun/worker.cc cli/srun/worker.h
-slurmk8s_srun_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
 slurmk8s_srun_CXXFLAGS = $(AM_CXXFLAGS) -ffunction-sections -fdata-sections
 slurmk8s_srun_LDFLAGS = -all-static -Wl,--gc-sections -Wl,--strip-all
 slurmk8s_srun_LDADD = -lcrypto

@@ -2,8 +2,8 @@
 // slurmk8s(1), also installed as kubectl-slurm: what the agent is doing, for
 // people. Asks the agent on the host on which both run.
 #include "cli/commands.h"
-#include "cli/user_commands.h"
-#include "common/printable.h"
+#include "cli/user/user_commands.h"
+#include "common/base/printable.h"
 #include "config.h"
 
 #include <cstdio>

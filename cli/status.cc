@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/agent_client.h"
 #include "cli/commands.h"
-#include "common/json.h"
-#include "common/printable.h"
+#include "common/base/json.h"
+#include "common/base/printable.h"
 
 #include <cstdio>
 #include <format>

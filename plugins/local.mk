@@ -16,12 +16,12 @@ prep_pure_sources = \
 
 plugin_LTLIBRARIES += plugins/prep/prep_k8s.la
 plugins_prep_prep_k8s_la_SOURCES = \
-	plugins/job_facts.cc plugins/job_facts.h \
-	plugins/slurm_conf_path.cc plugins/slurm_conf_path.h \
-	plugins/slurmctld_job.cc plugins/slurmctld_job.h \
+	plugins/shared/job_facts.cc plugins/shared/job_facts.h \
+	plugins/shared/slurm_conf_path.cc plugins/shared/slurm_conf_path.h \
+	plugins/shared/slurmctld_job.cc plugins/shared/slurmctld_job.h \
 	$(prep_pure_sources) \
 	plugins/prep/prep_k8s.cc
-plugins_prep_prep_k8s_la_LIBADD = common/libcommon.la
+plugins_prep_prep_k8s_la_LIBADD = $(plugin_common)
 plugins_prep_prep_k8s_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 EXTRA_plugins_prep_prep_k8s_la_DEPENDENCIES = \
 	$(top_srcdir)/plugins/plugin.map
@@ -51,35 +51,35 @@ job_submit_pure_sources = \
 
 plugin_LTLIBRARIES += plugins/job_submit/job_submit_k8s.la
 plugins_job_submit_job_submit_k8s_la_SOURCES = \
+	plugins/shared/job_facts.cc plugins/shared/job_facts.h \
+	plugins/shared/pod_array.cc plugins/shared/pod_array.h \
+	plugins/shared/slurm_conf_path.cc plugins/shared/slurm_conf_path.h \
+	plugins/shared/slurmctld_job.cc plugins/shared/slurmctld_job.h \
 	$(job_submit_pure_sources) \
-	plugins/job_facts.cc plugins/job_facts.h \
-	plugins/pod_array.cc plugins/pod_array.h \
-	plugins/slurm_conf_path.cc plugins/slurm_conf_path.h \
-	plugins/slurmctld_job.cc plugins/slurmctld_job.h \
 	plugins/job_submit/batch_jobs.cc plugins/job_submit/batch_jobs.h \
 	plugins/job_submit/job_submit_k8s.cc \
 	plugins/job_submit/node_watch.cc plugins/job_submit/node_watch.h
-plugins_job_submit_job_submit_k8s_la_LIBADD = common/libcommon.la
+plugins_job_submit_job_submit_k8s_la_LIBADD = $(plugin_common)
 plugins_job_submit_job_submit_k8s_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 EXTRA_plugins_job_submit_job_submit_k8s_la_DEPENDENCIES = \
 	$(top_srcdir)/plugins/plugin.map
 
 plugin_LTLIBRARIES += plugins/burst_buffer/burst_buffer_k8s.la
 plugins_burst_buffer_burst_buffer_k8s_la_SOURCES = \
-	plugins/burst_buffer/burst_buffer_k8s.cc \
-	plugins/pod_array.cc plugins/pod_array.h
-plugins_burst_buffer_burst_buffer_k8s_la_LIBADD = common/libcommon.la
+	plugins/shared/pod_array.cc plugins/shared/pod_array.h \
+	plugins/burst_buffer/burst_buffer_k8s.cc
+plugins_burst_buffer_burst_buffer_k8s_la_LIBADD = $(plugin_common)
 plugins_burst_buffer_burst_buffer_k8s_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 EXTRA_plugins_burst_buffer_burst_buffer_k8s_la_DEPENDENCIES = \
 	$(top_srcdir)/plugins/plugin.map
 
 plugin_LTLIBRARIES += plugins/node_features/node_features_k8s.la
 plugins_node_features_node_features_k8s_la_SOURCES = \
-	plugins/slurm_conf_path.cc plugins/slurm_conf_path.h \
+	plugins/shared/slurm_conf_path.cc plugins/shared/slurm_conf_path.h \
 	plugins/node_features/feature_report.cc \
 	plugins/node_features/feature_report.h \
 	plugins/node_features/node_features_k8s.cc
-plugins_node_features_node_features_k8s_la_LIBADD = common/libcommon.la
+plugins_node_features_node_features_k8s_la_LIBADD = $(plugin_common)
 plugins_node_features_node_features_k8s_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 EXTRA_plugins_node_features_node_features_k8s_la_DEPENDENCIES = \
 	$(top_srcdir)/plugins/plugin.map
@@ -87,18 +87,18 @@ EXTRA_plugins_node_features_node_features_k8s_la_DEPENDENCIES = \
 # In sbatch and salloc.
 plugin_LTLIBRARIES += plugins/spank/spank_k8s.la
 plugins_spank_spank_k8s_la_SOURCES = plugins/spank/spank_k8s.cc
-plugins_spank_spank_k8s_la_LIBADD = common/libcommon.la
+plugins_spank_spank_k8s_la_LIBADD = $(plugin_common)
 plugins_spank_spank_k8s_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 EXTRA_plugins_spank_spank_k8s_la_DEPENDENCIES = \
 	$(top_srcdir)/plugins/plugin.map
 
-# What needs no slurmctld around it, for the unit tests.
-noinst_LTLIBRARIES += plugins/libplugin_pure.la
+# The parts that need no slurmctld around them, for the unit tests.
+check_LTLIBRARIES += plugins/libplugin_pure.la
 plugins_libplugin_pure_la_SOURCES = \
 	$(job_submit_pure_sources) \
 	$(prep_pure_sources) \
-	plugins/job_facts.cc plugins/job_facts.h \
-	plugins/pod_array.cc plugins/pod_array.h \
+	plugins/shared/job_facts.cc plugins/shared/job_facts.h \
+	plugins/shared/pod_array.cc plugins/shared/pod_array.h \
 	plugins/node_features/feature_report.cc \
 	plugins/node_features/feature_report.h
 plugins_libplugin_pure_la_CXXFLAGS = $(SANITIZED_CXXFLAGS)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # One program has all unit tests; tests/run starts the others. They are no part
 # of "make check", since they need a sandbox.
 if HAVE_DOCTEST
@@ -5,265 +6,264 @@ check_PROGRAMS += tests/unit/unit_tests
 TESTS += tests/unit/unit_tests
 endif
 tests_unit_unit_tests_SOURCES = \
-	tests/unit/access_test.cc \
-	tests/unit/act_batch_test.cc \
-	tests/unit/act_claims_test.cc \
-	tests/unit/act_extended_test.cc \
-	tests/unit/adoption_tier_test.cc \
-	tests/unit/check_host_test.cc \
-	tests/unit/check_kube_test.cc \
-	tests/unit/check_slurm_test.cc \
-	tests/unit/check_names_test.cc \
-	tests/unit/agent_link_test.cc \
-	tests/unit/backoff_test.cc \
-	tests/unit/batch_array_test.cc \
-	tests/unit/batch_claim_world.h \
-	tests/unit/batch_flows.h \
-	tests/unit/batch_gang_test.cc \
-	tests/unit/batch_gres_test.cc \
-	tests/unit/batch_launcher_test.cc \
-	tests/unit/batch_anew_world.h \
-	tests/unit/batch_nodes_world.h \
-	tests/unit/batch_pod_test.cc \
-	tests/unit/batch_desc.h \
-	tests/unit/batch_refusal_test.cc \
-	tests/unit/batch_request_test.cc \
-	tests/unit/batch_het_test.cc \
-	tests/unit/batch_script_test.cc \
-	tests/unit/batch_pod_start_test.cc \
-	tests/unit/batch_srun_test.cc \
-	tests/unit/batch_srun_world.h \
-	tests/unit/batch_template_test.cc \
-	tests/unit/batch_wish_test.cc \
-	tests/unit/batch_world.h \
-	tests/unit/bridge_batch_anew_test.cc \
-	tests/unit/bridge_batch_array_nodes_test.cc \
-	tests/unit/bridge_batch_array_test.cc \
-	tests/unit/bridge_batch_claims_test.cc \
-	tests/unit/bridge_batch_crash_test.cc \
-	tests/unit/bridge_batch_moved_test.cc \
-	tests/unit/bridge_batch_nodes_test.cc \
-	tests/unit/bridge_batch_one_srun_test.cc \
-	tests/unit/bridge_batch_srun_faults_test.cc \
-	tests/unit/bridge_batch_srun_hosts_test.cc \
-	tests/unit/bridge_batch_srun_test.cc \
-	tests/unit/bridge_batch_test.cc \
-	tests/unit/bridge_batch_tidy_test.cc \
-	tests/unit/decide_batch_test.cc \
-	tests/unit/bridge_claims_test.cc \
-	tests/unit/bridge_devices_test.cc \
-	tests/unit/bridge_extended_test.cc \
-	tests/unit/bridge_gang_claims_test.cc \
-	tests/unit/bridge_gang_extended_test.cc \
-	tests/unit/bridge_gang_test.cc \
-	tests/unit/bridge_gate_test.cc \
-	tests/unit/bridge_groups_test.cc \
-	tests/unit/bridge_het_test.cc \
-	tests/unit/bridge_batch_het_test.cc \
-	tests/unit/bridge_batch_refused_test.cc \
-	tests/unit/bridge_hooks_test.cc \
-	tests/unit/bridge_kube_faults_test.cc \
-	tests/unit/bridge_adopt_claims_test.cc \
-	tests/unit/bridge_adopt_test.cc \
-	tests/unit/bridge_adoption_test.cc \
-	tests/unit/bridge_life_test.cc \
-	tests/unit/bridge_nodes_test.cc \
-	tests/unit/bridge_placement_test.cc \
-	tests/unit/bridge_plugins_test.cc \
-	tests/unit/bridge_renew_test.cc \
-	tests/unit/bridge_requests_test.cc \
-	tests/unit/bridge_restart_test.cc \
-	tests/unit/bridge_shares_test.cc \
-	tests/unit/bridge_slurm_faults_test.cc \
-	tests/unit/bridge_volumes_test.cc \
-	tests/unit/cel_test.cc \
-	tests/unit/call_faults.cc tests/unit/call_faults.h \
-	tests/unit/capacity_gres_test.cc \
-	tests/unit/claim_allocation_test.cc \
-	tests/unit/claim_check_test.cc \
-	tests/unit/claim_constraints_test.cc \
-	tests/unit/claim_cpus_test.cc \
-	tests/unit/claim_sharing_test.cc \
-	tests/unit/claim_gang_world.h \
-	tests/unit/claim_plan_test.cc \
-	tests/unit/claim_store_test.cc \
-	tests/unit/claim_world.h \
-	tests/unit/claims.h \
-	tests/unit/conf_cache_test.cc \
-	tests/unit/conf_test.cc \
-	tests/unit/constraints_test.cc \
-	tests/unit/consumed_capacity_test.cc \
-	tests/unit/controllers_test.cc \
-	tests/unit/bridge_cpus_test.cc \
-	tests/unit/cpu_choice_test.cc \
-	tests/unit/cpu_devices_test.cc \
-	tests/unit/cpus.h \
-	tests/unit/decoded.h \
-	tests/unit/decide_claims_test.cc \
-	tests/unit/decide_gang_test.cc \
-	tests/unit/decide_test.cc \
-	tests/unit/device_amounts_test.cc \
-	tests/unit/device_catalog_test.cc \
-	tests/unit/device_gres_test.cc \
-	tests/unit/device_index_test.cc \
-	tests/unit/device_inventory_test.cc \
-	tests/unit/hybrid_devices_test.cc \
-	tests/unit/node_devices_test.cc \
-	tests/unit/node_gres_test.cc \
-	tests/unit/device_needs_test.cc \
-	tests/unit/device_slices_test.cc \
-	tests/unit/drain_retries_test.cc \
-	tests/unit/explain_page_test.cc \
-	tests/unit/explain_test.cc \
-	tests/unit/extended_claim_test.cc \
-	tests/unit/extended_resources_test.cc \
-	tests/unit/fake_kube.cc tests/unit/fake_kube.h \
-	tests/unit/fake_kube_claims.cc \
-	tests/unit/fake_kube_objects.cc \
-	tests/unit/fake_kube_pods.cc \
-	tests/unit/fake_lease.h \
-	tests/unit/fake_slurm.cc tests/unit/fake_slurm.h \
-	tests/unit/fake_slurm_hooks.cc \
-	tests/unit/fake_slurm_loads.cc \
-	tests/unit/fake_slurm_nodes.cc \
-	tests/unit/fake_slurm_scheduler.cc \
-	tests/unit/fake_slurm_users.cc \
-	tests/unit/fit_counts_test.cc \
-	tests/unit/foreign_pods_test.cc \
+	tests/unit/fuzz_corpus_test.cc \
+	tests/unit/main.cc \
+	tests/unit/act/act_claims_test.cc \
+	tests/unit/act/act_extended_test.cc \
+	tests/unit/act/owners_test.cc \
+	tests/unit/batch/act_batch_test.cc \
+	tests/unit/batch/batch_array_test.cc \
+	tests/unit/batch/batch_gres_test.cc \
+	tests/unit/batch/batch_het_test.cc \
+	tests/unit/batch/batch_launcher_test.cc \
+	tests/unit/batch/batch_pod_test.cc \
+	tests/unit/batch/batch_srun_test.cc \
+	tests/unit/batch/output_name_test.cc \
+	tests/unit/batch/srun_maps_test.cc \
+	tests/unit/calls/access_test.cc \
+	tests/unit/calls/kube_api_test.cc \
+	tests/unit/calls/kube_bodies_test.cc \
+	tests/unit/calls/workers_test.cc \
+	tests/unit/calls/write_gate_test.cc \
+	tests/unit/cel/cel_test.cc \
+	tests/unit/cel/regex_test.cc \
+	tests/unit/claims/claim_allocation_test.cc \
+	tests/unit/claims/claim_check_test.cc \
+	tests/unit/claims/claim_constraints_test.cc \
+	tests/unit/claims/consumed_capacity_test.cc \
+	tests/unit/claims/cpu_devices_test.cc \
+	tests/unit/claims/device_slices_test.cc \
+	tests/unit/claims/resource_claim_test.cc \
+	tests/unit/cli/check/check_host_test.cc \
+	tests/unit/cli/check/check_kube_test.cc \
+	tests/unit/cli/check/check_names_test.cc \
+	tests/unit/cli/check/check_slurm_test.cc \
+	tests/unit/cli/srun/srun_het_group_test.cc \
+	tests/unit/cli/srun/srun_hosts_test.cc \
+	tests/unit/cli/srun/srun_options_test.cc \
+	tests/unit/cli/srun/srun_plan_test.cc \
+	tests/unit/cli/srun/srun_tasks_test.cc \
+	tests/unit/cli/srun/srun_wire_test.cc \
+	tests/unit/cli/user/salloc_script_test.cc \
+	tests/unit/common/base/json_test.cc \
+	tests/unit/common/base/json_text_test.cc \
+	tests/unit/common/base/log_test.cc \
+	tests/unit/common/base/mailbox_test.cc \
+	tests/unit/common/base/printable_test.cc \
+	tests/unit/common/base/quantity_test.cc \
+	tests/unit/common/base/sweep_mark_test.cc \
+	tests/unit/common/base/units_test.cc \
+	tests/unit/common/base/user_database_test.cc \
+	tests/unit/common/base/uuid_test.cc \
+	tests/unit/common/contract/batch_script_test.cc \
+	tests/unit/common/contract/batch_template_test.cc \
+	tests/unit/common/contract/capacity_gres_test.cc \
+	tests/unit/common/contract/conf_test.cc \
+	tests/unit/common/contract/constraints_test.cc \
+	tests/unit/common/contract/device_gres_test.cc \
+	tests/unit/common/contract/feature_labels_test.cc \
+	tests/unit/common/contract/hook_message_test.cc \
+	tests/unit/common/contract/job_ref_test.cc \
+	tests/unit/common/contract/login_dir_test.cc \
+	tests/unit/common/contract/name_pattern_test.cc \
+	tests/unit/common/contract/packet_socket_test.cc \
+	tests/unit/common/contract/priority_class_test.cc \
+	tests/unit/common/contract/session_conf_test.cc \
+	tests/unit/common/contract/session_frame_test.cc \
+	tests/unit/common/kube/backoff_test.cc \
+	tests/unit/common/kube/http_test.cc \
+	tests/unit/common/kube/kube_status_test.cc \
+	tests/unit/common/kube/kube_text_test.cc \
+	tests/unit/common/kube/line_framer_test.cc \
+	tests/unit/common/kube/reflector_test.cc \
+	tests/unit/common/kube/token_file_test.cc \
+	tests/unit/common/kube/websocket_test.cc \
+	tests/unit/common/slurm/adoption_tier_test.cc \
+	tests/unit/common/slurm/controllers_test.cc \
+	tests/unit/common/slurm/gres_counts_test.cc \
+	tests/unit/common/slurm/het_job_test.cc \
+	tests/unit/common/slurm/job_gres_test.cc \
+	tests/unit/common/slurm/job_test.cc \
+	tests/unit/common/slurm/slurm_reasons_test.cc \
+	tests/unit/common/slurm/slurm_record_test.cc \
+	tests/unit/common/slurm/tres_memory_test.cc \
+	tests/unit/daemon/group_watch_test.cc \
+	tests/unit/daemon/hook_server_test.cc \
+	tests/unit/daemon/lease_keeper_test.cc \
+	tests/unit/daemon/lease_test.cc \
+	tests/unit/daemon/permit_test.cc \
+	tests/unit/decide/batch_gang_test.cc \
+	tests/unit/decide/decide_batch_test.cc \
+	tests/unit/decide/decide_claims_test.cc \
+	tests/unit/decide/decide_gang_test.cc \
+	tests/unit/decide/decide_test.cc \
+	tests/unit/decide/gang_place_test.cc \
+	tests/unit/decide/gang_shapes_test.cc \
+	tests/unit/decide/identity_test.cc \
+	tests/unit/decide/job_requests_test.cc \
+	tests/unit/decide/job_values_test.cc \
+	tests/unit/decide/pending_quota_test.cc \
+	tests/unit/decide/translate_test.cc \
+	tests/unit/decide/words_test.cc \
+	tests/unit/fakes/call_faults.cc tests/unit/fakes/call_faults.h \
+	tests/unit/fakes/decoded.h \
+	tests/unit/fakes/fake_kube.cc tests/unit/fakes/fake_kube.h \
+	tests/unit/fakes/fake_kube_claims.cc \
+	tests/unit/fakes/fake_kube_objects.cc \
+	tests/unit/fakes/fake_kube_pods.cc \
+	tests/unit/fakes/fake_lease.h \
+	tests/unit/fakes/fake_slurm.cc tests/unit/fakes/fake_slurm.h \
+	tests/unit/fakes/fake_slurm_hooks.cc \
+	tests/unit/fakes/fake_slurm_loads.cc \
+	tests/unit/fakes/fake_slurm_nodes.cc \
+	tests/unit/fakes/fake_slurm_scheduler.cc \
+	tests/unit/fakes/fake_slurm_users.cc \
+	tests/unit/fakes/frames.h \
+	tests/unit/fakes/kube_contract.cc tests/unit/fakes/kube_contract.h \
+	tests/unit/fakes/kube_contract_test.cc \
+	tests/unit/fakes/make.h \
+	tests/unit/fakes/make_devices.h \
+	tests/unit/fakes/make_nodes.h \
+	tests/unit/fakes/make_volumes.h \
+	tests/unit/fakes/slurm_contract.cc tests/unit/fakes/slurm_contract.h \
+	tests/unit/fakes/slurm_contract_test.cc \
+	tests/unit/fakes/temporary_directory.h \
+	tests/unit/fakes/test_data.h \
+	tests/unit/fakes/tls_certificate.cc tests/unit/fakes/tls_certificate.h \
+	tests/unit/fakes/tls_server.cc tests/unit/fakes/tls_server.h \
+	tests/unit/fakes/world.cc tests/unit/fakes/world.h \
+	tests/unit/flows/batch_anew_world.h \
+	tests/unit/flows/batch_claim_world.h \
+	tests/unit/flows/batch_desc.h \
+	tests/unit/flows/batch_flows.h \
+	tests/unit/flows/batch_nodes_world.h \
+	tests/unit/flows/batch_srun_world.h \
+	tests/unit/flows/batch_world.h \
+	tests/unit/flows/bridge_adopt_claims_test.cc \
+	tests/unit/flows/bridge_adopt_test.cc \
+	tests/unit/flows/bridge_adoption_test.cc \
+	tests/unit/flows/bridge_batch_anew_test.cc \
+	tests/unit/flows/bridge_batch_array_nodes_test.cc \
+	tests/unit/flows/bridge_batch_array_test.cc \
+	tests/unit/flows/bridge_batch_claims_test.cc \
+	tests/unit/flows/bridge_batch_crash_test.cc \
+	tests/unit/flows/bridge_batch_het_test.cc \
+	tests/unit/flows/bridge_batch_moved_test.cc \
+	tests/unit/flows/bridge_batch_nodes_test.cc \
+	tests/unit/flows/bridge_batch_one_srun_test.cc \
+	tests/unit/flows/bridge_batch_refused_test.cc \
+	tests/unit/flows/bridge_batch_srun_faults_test.cc \
+	tests/unit/flows/bridge_batch_srun_hosts_test.cc \
+	tests/unit/flows/bridge_batch_srun_test.cc \
+	tests/unit/flows/bridge_batch_test.cc \
+	tests/unit/flows/bridge_batch_tidy_test.cc \
+	tests/unit/flows/bridge_claims_test.cc \
+	tests/unit/flows/bridge_cpus_test.cc \
+	tests/unit/flows/bridge_devices_test.cc \
+	tests/unit/flows/bridge_extended_test.cc \
+	tests/unit/flows/bridge_gang_claims_test.cc \
+	tests/unit/flows/bridge_gang_extended_test.cc \
+	tests/unit/flows/bridge_gang_test.cc \
+	tests/unit/flows/bridge_gate_test.cc \
+	tests/unit/flows/bridge_groups_test.cc \
+	tests/unit/flows/bridge_het_test.cc \
+	tests/unit/flows/bridge_hooks_test.cc \
+	tests/unit/flows/bridge_kube_faults_test.cc \
+	tests/unit/flows/bridge_life_test.cc \
+	tests/unit/flows/bridge_nodes_test.cc \
+	tests/unit/flows/bridge_placement_test.cc \
+	tests/unit/flows/bridge_plugins_test.cc \
+	tests/unit/flows/bridge_renew_test.cc \
+	tests/unit/flows/bridge_requests_test.cc \
+	tests/unit/flows/bridge_restart_test.cc \
+	tests/unit/flows/bridge_shares_test.cc \
+	tests/unit/flows/bridge_slurm_faults_test.cc \
+	tests/unit/flows/bridge_volumes_test.cc \
+	tests/unit/flows/claim_gang_world.h \
+	tests/unit/flows/claim_world.h \
+	tests/unit/flows/claims.h \
+	tests/unit/flows/cpus.h \
+	tests/unit/flows/gang_world.h \
+	tests/unit/flows/script_world.h \
+	tests/unit/gang/gang_store_test.cc \
+	tests/unit/gang/gang_test.cc \
+	tests/unit/gang/group_reports_test.cc \
+	tests/unit/gang/node_gate_test.cc \
+	tests/unit/gres/claim_cpus_test.cc \
+	tests/unit/gres/claim_plan_test.cc \
+	tests/unit/gres/claim_sharing_test.cc \
+	tests/unit/gres/claim_store_test.cc \
+	tests/unit/gres/cpu_choice_test.cc \
+	tests/unit/gres/device_amounts_test.cc \
+	tests/unit/gres/device_catalog_test.cc \
+	tests/unit/gres/device_index_test.cc \
+	tests/unit/gres/device_inventory_test.cc \
+	tests/unit/gres/device_needs_test.cc \
+	tests/unit/gres/extended_claim_test.cc \
+	tests/unit/gres/fit_counts_test.cc \
+	tests/unit/gres/gres_memo_test.cc \
+	tests/unit/gres/plugin_resources_test.cc \
+	tests/unit/nodes/hybrid_devices_test.cc \
+	tests/unit/nodes/hybrid_size_test.cc \
+	tests/unit/nodes/node_devices_test.cc \
+	tests/unit/nodes/node_features_test.cc \
+	tests/unit/nodes/node_gres_test.cc \
+	tests/unit/nodes/node_marks_test.cc \
+	tests/unit/nodes/node_plan_test.cc \
+	tests/unit/nodes/node_removal_test.cc \
+	tests/unit/nodes/node_resize_test.cc \
+	tests/unit/nodes/node_state_test.cc \
+	tests/unit/nodes/node_sync_test.cc \
+	tests/unit/nodes/placement_table_test.cc \
+	tests/unit/nodes/shadow_plan_test.cc \
+	tests/unit/objects/batch_pod_start_test.cc \
+	tests/unit/objects/extended_resources_test.cc \
+	tests/unit/objects/foreign_pods_test.cc \
+	tests/unit/objects/gang_key_test.cc \
+	tests/unit/objects/group_spec_test.cc \
+	tests/unit/objects/objects_test.cc \
+	tests/unit/objects/pod_cpus_test.cc \
+	tests/unit/objects/pod_group_status_test.cc \
+	tests/unit/objects/pod_objections_test.cc \
+	tests/unit/objects/pod_placement_test.cc \
+	tests/unit/objects/pod_requests_test.cc \
+	tests/unit/objects/predicate_test.cc \
+	tests/unit/objects/semver_test.cc \
+	tests/unit/objects/volumes_test.cc \
+	tests/unit/owner/explain_page_test.cc \
+	tests/unit/owner/explain_test.cc \
+	tests/unit/owner/health_test.cc \
+	tests/unit/plugins/job_submit/batch_refusal_test.cc \
+	tests/unit/plugins/job_submit/batch_request_test.cc \
+	tests/unit/plugins/job_submit/batch_wish_test.cc \
+	tests/unit/plugins/job_submit/conf_cache_test.cc \
+	tests/unit/plugins/job_submit/node_view_test.cc \
+	tests/unit/plugins/job_submit/submit_budget_test.cc \
+	tests/unit/plugins/job_submit/submit_policy_test.cc \
+	tests/unit/plugins/node_features/feature_report_test.cc \
+	tests/unit/plugins/prep/agent_link_test.cc \
+	tests/unit/plugins/prep/drain_retries_test.cc \
+	tests/unit/plugins/prep/gate_file_test.cc \
+	tests/unit/plugins/prep/gate_test.cc \
+	tests/unit/session/job_session_test.cc \
+	tests/unit/session/places_test.cc \
+	tests/unit/session/session_server_test.cc \
 	tests/fuzz/devices_target.cc \
 	tests/fuzz/objects_target.cc \
 	tests/fuzz/targets.h \
 	tests/fuzz/values_target.cc \
-	tests/fuzz/wire_target.cc \
-	tests/unit/feature_labels_test.cc \
-	tests/unit/feature_report_test.cc \
-	tests/unit/frames.h \
-	tests/unit/fuzz_corpus_test.cc \
-	tests/unit/group_reports_test.cc \
-	tests/unit/group_spec_test.cc \
-	tests/unit/group_watch_test.cc \
-	tests/unit/het_job_test.cc \
-	tests/unit/hybrid_size_test.cc \
-	tests/unit/gang_key_test.cc \
-	tests/unit/gang_place_test.cc \
-	tests/unit/gang_shapes_test.cc \
-	tests/unit/gang_store_test.cc \
-	tests/unit/gang_test.cc \
-	tests/unit/gang_world.h \
-	tests/unit/gres_counts_test.cc \
-	tests/unit/gres_memo_test.cc \
-	tests/unit/gate_file_test.cc \
-	tests/unit/gate_test.cc \
-	tests/unit/health_test.cc \
-	tests/unit/hook_message_test.cc \
-	tests/unit/hook_server_test.cc \
-	tests/unit/http_test.cc \
-	tests/unit/identity_test.cc \
-	tests/unit/user_database_test.cc \
-	tests/unit/job_gres_test.cc \
-	tests/unit/job_ref_test.cc \
-	tests/unit/job_requests_test.cc \
-	tests/unit/job_session_test.cc \
-	tests/unit/job_test.cc \
-	tests/unit/job_values_test.cc \
-	tests/unit/json_test.cc \
-	tests/unit/json_text_test.cc \
-	tests/unit/kube_api_test.cc \
-	tests/unit/kube_bodies_test.cc \
-	tests/unit/kube_contract.cc tests/unit/kube_contract.h \
-	tests/unit/kube_contract_test.cc \
-	tests/unit/kube_status_test.cc \
-	tests/unit/kube_text_test.cc \
-	tests/unit/lease_keeper_test.cc \
-	tests/unit/lease_test.cc \
-	tests/unit/line_framer_test.cc \
-	tests/unit/login_dir_test.cc \
-	tests/unit/log_test.cc \
-	tests/unit/mailbox_test.cc \
-	tests/unit/main.cc \
-	tests/unit/make.h \
-	tests/unit/make_devices.h \
-	tests/unit/make_nodes.h \
-	tests/unit/make_volumes.h \
-	tests/unit/name_pattern_test.cc \
-	tests/unit/node_features_test.cc \
-	tests/unit/node_gate_test.cc \
-	tests/unit/node_marks_test.cc \
-	tests/unit/node_plan_test.cc \
-	tests/unit/node_removal_test.cc \
-	tests/unit/node_resize_test.cc \
-	tests/unit/node_state_test.cc \
-	tests/unit/node_sync_test.cc \
-	tests/unit/node_view_test.cc \
-	tests/unit/objects_test.cc \
-	tests/unit/output_name_test.cc \
-	tests/unit/packet_socket_test.cc \
-	tests/unit/owners_test.cc \
-	tests/unit/pending_quota_test.cc \
-	tests/unit/permit_test.cc \
-	tests/unit/placement_table_test.cc \
-	tests/unit/places_test.cc \
-	tests/unit/pod_cpus_test.cc \
-	tests/unit/pod_objections_test.cc \
-	tests/unit/pod_group_status_test.cc \
-	tests/unit/pod_placement_test.cc \
-	tests/unit/pod_requests_test.cc \
-	tests/unit/plugin_resources_test.cc \
-	tests/unit/predicate_test.cc \
-	tests/unit/printable_test.cc \
-	tests/unit/priority_class_test.cc \
-	tests/unit/quantity_test.cc \
-	tests/unit/reflector_test.cc \
-	tests/unit/regex_test.cc \
-	tests/unit/resource_claim_test.cc \
-	tests/unit/salloc_script_test.cc \
-	tests/unit/script_world.h \
-	tests/unit/semver_test.cc \
-	tests/unit/session_conf_test.cc \
-	tests/unit/session_frame_test.cc \
-	tests/unit/session_server_test.cc \
-	tests/unit/shadow_plan_test.cc \
-	tests/unit/slurm_contract.cc tests/unit/slurm_contract.h \
-	tests/unit/slurm_contract_test.cc \
-	tests/unit/slurm_reasons_test.cc \
-	tests/unit/slurm_record_test.cc \
-	tests/unit/srun_het_group_test.cc \
-	tests/unit/srun_hosts_test.cc \
-	tests/unit/srun_maps_test.cc \
-	tests/unit/srun_options_test.cc \
-	tests/unit/srun_plan_test.cc \
-	tests/unit/srun_tasks_test.cc \
-	tests/unit/srun_wire_test.cc \
-	tests/unit/submit_budget_test.cc \
-	tests/unit/submit_policy_test.cc \
-	tests/unit/sweep_mark_test.cc \
-	tests/unit/temporary_directory.h \
-	tests/unit/test_data.h \
-	tests/unit/tls_certificate.cc tests/unit/tls_certificate.h \
-	tests/unit/tls_server.cc tests/unit/tls_server.h \
-	tests/unit/token_file_test.cc \
-	tests/unit/translate_test.cc \
-	tests/unit/tres_memory_test.cc \
-	tests/unit/units_test.cc \
-	tests/unit/uuid_test.cc \
-	tests/unit/volumes_test.cc \
-	tests/unit/websocket_test.cc \
-	tests/unit/words_test.cc \
-	tests/unit/workers_test.cc \
-	tests/unit/world.cc tests/unit/world.h \
-	tests/unit/write_gate_test.cc
+	tests/fuzz/wire_target.cc
 if FAULT_POINTS
-tests_unit_unit_tests_SOURCES += tests/unit/fault_points_test.cc
+tests_unit_unit_tests_SOURCES += tests/unit/calls/fault_points_test.cc
 endif
-tests_unit_unit_tests_CPPFLAGS = $(agent_libagent_la_CPPFLAGS) \
+tests_unit_unit_tests_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DDOCTEST_CONFIG_TREAT_CHAR_STAR_AS_STRING \
 	-DFUZZ_CORPUS_DIR=\"$(abs_srcdir)/tests/fuzz/corpus\" \
 	-DTEST_DATA_DIR=\"$(abs_srcdir)/tests/data\"
 tests_unit_unit_tests_CXXFLAGS = $(SANITIZED_CXXFLAGS)
 tests_unit_unit_tests_LDFLAGS = $(SANITIZE)
 tests_unit_unit_tests_LDADD = plugins/libplugin_pure.la cli/libcheck.la \
-	cli/srun/libsrun.la agent/libagent.la \
-	$(CURL_LIBS) $(OPENSSL_LIBS) $(HTTPLIB_LIBS) $(SLURM_LIBS)
+	cli/srun/libsrun.la $(agent_libraries) $(agent_system_libraries)
 
 # Most of all that is compiled: in a third of the time without what nobody needs
 # of a case. make CXXFLAGS=… has it otherwise.
@@ -284,14 +284,33 @@ EXTRA_DIST += \
 # this program with clang++, and lets libFuzzer go on from there.
 EXTRA_PROGRAMS = tests/fuzz/fuzz
 tests_fuzz_fuzz_SOURCES = \
-	$(common_libcommon_la_SOURCES) \
-	$(agent_pure_sources) \
+	$(common_base_sources) \
+	$(common_contract_sources) \
+	common/kube/base64.cc common/kube/base64.h \
+	common/kube/line_framer.cc common/kube/line_framer.h \
+	common/kube/text.cc common/kube/text.h \
+	common/kube/websocket.cc common/kube/websocket.h \
+	common/slurm/gres_counts.cc common/slurm/gres_counts.h \
+	common/slurm/het_job.cc common/slurm/het_job.h \
+	common/slurm/job.cc common/slurm/job.h \
+	common/slurm/job_gres.cc common/slurm/job_gres.h \
+	common/slurm/node_use.cc common/slurm/node_use.h \
+	common/slurm/reasons.cc common/slurm/reasons.h \
+	$(agent_objects_sources) \
+	$(agent_cel_sources) \
+	$(agent_claims_sources) \
+	$(agent_gres_sources) \
+	$(agent_nodes_sources) \
+	$(agent_gang_sources) \
+	$(agent_decide_sources) \
+	agent/batch/array.cc agent/batch/array.h \
+	agent/batch/output_name.cc agent/batch/output_name.h \
 	cli/srun/hosts_file.cc \
 	cli/srun/io_name.cc \
 	cli/srun/launch.cc \
 	cli/srun/step_frame.cc \
-	cli/token_expiry.cc \
-	plugins/job_facts.cc \
+	cli/check/token_expiry.cc \
+	plugins/shared/job_facts.cc \
 	plugins/prep/gate_file.cc \
 	tests/fuzz/devices_target.cc \
 	tests/fuzz/fuzz.cc \

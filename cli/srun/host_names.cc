@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/srun/host_names.h"
 
-#include "common/padded.h"
-#include "common/text.h"
+#include "common/base/padded.h"
+#include "common/base/text.h"
 
 #include <algorithm>
 #include <optional>

@@ -4,7 +4,7 @@
 // Pure.
 #pragma once
 
-#include "common/result.h"
+#include "common/base/result.h"
 
 #include <cstdint>
 #include <string>

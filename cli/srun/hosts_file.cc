@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/srun/hosts_file.h"
 
-#include "common/text.h"
+#include "common/base/text.h"
 
 #include <algorithm>
 #include <arpa/inet.h>

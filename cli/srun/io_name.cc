@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/srun/io_name.h"
 
-#include "common/ascii.h"
-#include "common/name_pattern.h"
-#include "common/padded.h"
-#include "common/text.h"
+#include "common/base/ascii.h"
+#include "common/contract/name_pattern.h"
+#include "common/base/padded.h"
+#include "common/base/text.h"
 
 namespace bridge {
 

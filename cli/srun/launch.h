@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/srun/io_name.h"
-#include "common/result.h"
+#include "common/base/result.h"
 
 #include <cstdint>
 #include <string>

@@ -3,7 +3,7 @@
 
 #include "cli/srun/host_names.h"
 #include "cli/srun/step_files.h"
-#include "common/text.h"
+#include "common/base/text.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 
 #include "cli/srun/srun_option_table.h"
 #include "cli/srun/srun_values.h"
-#include "common/text.h"
+#include "common/base/text.h"
 
 #include <algorithm>
 

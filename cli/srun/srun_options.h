@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cli/srun/step_plan.h"
-#include "common/result.h"
+#include "common/base/result.h"
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/srun/srun_values.h"
 
-#include "common/text.h"
+#include "common/base/text.h"
 
 #include <algorithm>
 #include <cctype>

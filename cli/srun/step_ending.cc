@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/srun/step_ending.h"
 
-#include "common/padded.h"
+#include "common/base/padded.h"
 
 #include <algorithm>
 #include <chrono>

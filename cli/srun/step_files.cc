@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/srun/step_files.h"
 
-#include "common/batch_names.h"
-#include "common/text.h"
+#include "common/contract/batch_names.h"
+#include "common/base/text.h"
 
 #include <cerrno>
 #include <cstdlib>

@@ -6,7 +6,7 @@
 #include "cli/srun/hosts_file.h"
 #include "cli/srun/proof.h"
 #include "cli/srun/step_io.h"
-#include "common/result.h"
+#include "common/base/result.h"
 
 #include <cstdint>
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What passes between srun and the program that runs the tasks of one node:
-// frames, as frame_cutter.h has them. Numbers in them have four bytes, too; a text
+// frames, as common/base/frame_cutter.h has them. Numbers in them have four bytes, too; a text
 // has its length before it. All Pods of a job have the same program, by its hash
 // (proof.h), so that there are no versions. Pure.
 //
@@ -19,7 +19,7 @@
 //   d done      empty: no task lives, nothing comes after this
 #pragma once
 
-#include "common/frame_cutter.h"
+#include "common/base/frame_cutter.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // Small things about descriptors and processes that srun and the worker share.
 #pragma once
 
-#include "common/owned_fd.h"
+#include "common/base/owned_fd.h"
 
 #include <chrono>
 #include <optional>

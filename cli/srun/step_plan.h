@@ -3,7 +3,7 @@
 // (opt.c, srun_job.c) and slurmctld's (slurm_step_layout.c). Pure.
 #pragma once
 
-#include "common/result.h"
+#include "common/base/result.h"
 
 #include <cstdint>
 #include <optional>

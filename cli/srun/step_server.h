@@ -5,7 +5,7 @@
 #pragma once
 
 #include "cli/srun/srun_options.h"
-#include "common/owned_fd.h"
+#include "common/base/owned_fd.h"
 
 namespace bridge {
 

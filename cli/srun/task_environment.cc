@@ -2,8 +2,8 @@
 #include "cli/srun/task_environment.h"
 
 #include "cli/srun/host_names.h"
-#include "common/text.h"
-#include "common/variable_name.h"
+#include "common/base/text.h"
+#include "common/base/variable_name.h"
 
 #include <algorithm>
 #include <cctype>

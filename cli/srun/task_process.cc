@@ -4,7 +4,7 @@
 #include "cli/srun/step_io.h"
 #include "cli/srun/step_limits.h"
 #include "cli/srun/task_environment.h"
-#include "common/text.h"
+#include "common/base/text.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -4,7 +4,7 @@
 
 #include "cli/srun/launch.h"
 #include "cli/srun/srun_options.h"
-#include "common/owned_fd.h"
+#include "common/base/owned_fd.h"
 
 #include <chrono>
 #include <string>

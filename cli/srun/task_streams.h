@@ -4,7 +4,7 @@
 
 #include "cli/srun/step_frame.h"
 #include "cli/srun/step_io.h"
-#include "common/owned_fd.h"
+#include "common/base/owned_fd.h"
 
 #include <string>
 #include <string_view>

@@ -5,7 +5,7 @@
 // the leader has the script. All are external jobs then, or none. Pure.
 #pragma once
 
-#include "common/conf.h"
+#include "common/contract/conf.h"
 #include "plugins/job_submit/batch_wish.h"
 
 #include <cstdint>

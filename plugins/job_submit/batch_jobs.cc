@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugins/job_submit/batch_jobs.h"
 
-#include "common/batch_het.h"
-#include "common/batch_names.h"
-#include "common/hexadecimal.h"
-#include "common/names.h"
-#include "common/script_dir.h"
+#include "common/contract/batch_het.h"
+#include "common/contract/batch_names.h"
+#include "common/base/hexadecimal.h"
+#include "common/contract/names.h"
+#include "common/contract/script_dir.h"
 #include "plugins/job_submit/batch_component.h"
 #include "plugins/job_submit/batch_refusal.h"
 #include "plugins/job_submit/batch_request.h"
 #include "plugins/job_submit/conf_cache.h"
 #include "plugins/job_submit/job_desc.h"
 #include "plugins/job_submit/submit_budget.h"
-#include "plugins/pod_array.h"
-#include "plugins/slurm_conf_path.h"
+#include "plugins/shared/pod_array.h"
+#include "plugins/shared/slurm_conf_path.h"
 
 #include <chrono>
 #include <cstddef>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugins/job_submit/batch_refusal.h"
 
-#include "common/constraints.h"
-#include "common/text.h"
+#include "common/contract/constraints.h"
+#include "common/base/text.h"
 #include "plugins/job_submit/job_desc.h"
-#include "plugins/pod_array.h"
+#include "plugins/shared/pod_array.h"
 
 #include <algorithm>
 

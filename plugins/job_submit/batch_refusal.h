@@ -3,7 +3,7 @@
 // the user out.
 #pragma once
 
-#include "common/conf.h"
+#include "common/contract/conf.h"
 #include "plugins/job_submit/batch_wish.h"
 
 #include <cstdint>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugins/job_submit/batch_request.h"
 
-#include "common/batch_names.h"
-#include "common/constraints.h"
-#include "common/names.h"
-#include "common/variable_name.h"
+#include "common/contract/batch_names.h"
+#include "common/contract/constraints.h"
+#include "common/contract/names.h"
+#include "common/base/variable_name.h"
 #include "plugins/job_submit/job_desc.h"
 
 #include <algorithm>

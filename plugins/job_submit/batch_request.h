@@ -3,8 +3,8 @@
 // in its stead. Pure.
 #pragma once
 
-#include "common/batch_script.h"
-#include "common/conf.h"
+#include "common/contract/batch_script.h"
+#include "common/contract/conf.h"
 #include "plugins/job_submit/batch_wish.h"
 
 #include <cstddef>

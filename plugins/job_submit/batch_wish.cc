@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugins/job_submit/batch_wish.h"
 
-#include "common/batch_names.h"
-#include "common/batch_options.h"
-#include "common/names.h"
-#include "common/text.h"
-#include "common/variable_name.h"
+#include "common/contract/batch_names.h"
+#include "common/contract/batch_options.h"
+#include "common/contract/names.h"
+#include "common/base/text.h"
+#include "common/base/variable_name.h"
 #include "plugins/job_submit/job_desc.h"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 // already.
 #pragma once
 
-#include "common/conf.h"
+#include "common/contract/conf.h"
 
 #include <expected>
 #include <optional>

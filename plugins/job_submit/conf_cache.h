@@ -4,7 +4,7 @@
 // files has changed. Safe from several threads.
 #pragma once
 
-#include "common/conf.h"
+#include "common/contract/conf.h"
 
 #include <memory>
 #include <mutex>

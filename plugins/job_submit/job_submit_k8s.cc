@@ -9,9 +9,9 @@
 #include "plugins/job_submit/login_notary.h"
 #include "plugins/job_submit/node_watch.h"
 #include "plugins/job_submit/submit_policy.h"
-#include "plugins/pod_array.h"
-#include "plugins/slurm_conf_path.h"
-#include "plugins/slurmctld_job.h"
+#include "plugins/shared/pod_array.h"
+#include "plugins/shared/slurm_conf_path.h"
+#include "plugins/shared/slurmctld_job.h"
 
 #include <exception>
 #include <memory>
@@ -92,7 +92,7 @@ void clean_spank_env(job_desc_msg_t &desc)
 }
 
 // Slurm's return code for what is no job, but asks that the agent be told whose
-// it is (common/login_dir.h): never success. Nothing for all others.
+// it is (common/contract/login_dir.h): never success. Nothing for all others.
 std::optional<int> notarize(job_desc_msg_t &desc, std::uint32_t submit_uid,
                             char **err_msg)
 {

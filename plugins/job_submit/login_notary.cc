@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugins/job_submit/login_notary.h"
 
-#include "common/login_dir.h"
-#include "common/session_conf.h"
+#include "common/contract/login_dir.h"
+#include "common/contract/session_conf.h"
 
 #include <chrono>
 #include <mutex>
@@ -41,7 +41,7 @@ std::optional<std::string> note_login(const std::string &login,
                "UserAddress.";
     if (state_save_location.empty())
         return "This slurmctld does not say where it keeps logins.";
-    static std::mutex mutex; // of all threads: see login_dir.h
+    static std::mutex mutex; // of all threads: see common/contract/login_dir.h
     std::lock_guard lock(mutex);
     LoginDir logins(state_save_location + "/" + names::logins_dir);
     if (auto noted = logins.put(login, user, now()); !noted)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugins/job_submit/node_view.h"
 
-#include "common/names.h"
+#include "common/contract/names.h"
 
 #include <algorithm>
 #include <ranges>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugins/job_submit/submit_policy.h"
 
-#include "common/names.h"
+#include "common/contract/names.h"
 
 #include <set>
 #include <string_view>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugins/node_features/feature_report.h"
 
-#include "common/json.h"
-#include "common/kubelet_features.h"
+#include "common/base/json.h"
+#include "common/contract/kubelet_features.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -13,7 +13,7 @@
 // All others than k8s.… are nothing to us, and stay.
 #pragma once
 
-#include "common/conf.h"
+#include "common/contract/conf.h"
 
 #include <string>
 #include <vector>

@@ -8,7 +8,7 @@
 //
 // slurmctld calls us with its locks held, slurmd while it starts.
 #include "plugins/node_features/feature_report.h"
-#include "plugins/slurm_conf_path.h"
+#include "plugins/shared/slurm_conf_path.h"
 
 #include <cstdint>
 #include <exception>

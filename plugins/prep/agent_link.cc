@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugins/prep/agent_link.h"
 
-#include "common/names.h"
+#include "common/contract/names.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // A connection to the agent that is known to be the agent's.
 #pragma once
 
-#include "common/packet_socket.h"
+#include "common/contract/packet_socket.h"
 
 #include <string>
 

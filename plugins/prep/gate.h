@@ -29,8 +29,8 @@
 // prolog_running_decr()).
 #pragma once
 
-#include "common/hook_message.h"
-#include "plugins/job_facts.h"
+#include "common/contract/hook_message.h"
+#include "plugins/shared/job_facts.h"
 #include "plugins/prep/node_set.h"
 
 #include <chrono>

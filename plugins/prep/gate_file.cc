@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugins/prep/gate_file.h"
 
-#include "common/json.h"
-#include "common/owned_fd.h"
-#include "common/system_error.h"
-#include "common/write_all.h"
+#include "common/base/json.h"
+#include "common/base/owned_fd.h"
+#include "common/base/system_error.h"
+#include "common/base/write_all.h"
 
 #include <array>
 #include <cerrno>

@@ -5,7 +5,7 @@
 // never under slurmctld's locks: both calls wait for the disk.
 #pragma once
 
-#include "common/result.h"
+#include "common/base/result.h"
 #include "plugins/prep/gate.h"
 
 #include <optional>

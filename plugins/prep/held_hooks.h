@@ -8,7 +8,7 @@
 // there is room.
 #pragma once
 
-#include "common/hook_message.h"
+#include "common/contract/hook_message.h"
 #include "plugins/prep/gate.h"
 
 #include <cstddef>

@@ -5,11 +5,11 @@
 // Nothing here is ever freed: fini() is never called, and slurmctld ends by
 // exit(0) while the link's thread lives, so that no destructor may run on what
 // the thread uses.
-#include "common/conf.h"
-#include "common/names.h"
+#include "common/contract/conf.h"
+#include "common/contract/names.h"
 #include "plugins/prep/agent_link.h"
-#include "plugins/slurm_conf_path.h"
-#include "plugins/slurmctld_job.h"
+#include "plugins/shared/slurm_conf_path.h"
+#include "plugins/shared/slurmctld_job.h"
 
 #include <array>
 #include <cerrno>

@@ -2,8 +2,8 @@
 // The SPANK plugin k8s: the options --k8s-… of sbatch. It runs in the user's
 // own sbatch, so it is a convenience and no guard: job_submit/k8s looks at
 // everything again. plugstack.conf loads it with "optional spank_k8s.so".
-#include "common/batch_names.h"
-#include "common/batch_options.h"
+#include "common/contract/batch_names.h"
+#include "common/contract/batch_options.h"
 
 #include <array>
 #include <cerrno>

@@ -36,7 +36,7 @@ ELSEWHERE = {"set_extra": "70-device-inventory.t",
                              "87-sbatch-nodes.t")}
 
 reached = set()
-FIRST = 0xfffffffd  # the highest priority of a job: highest_priority in agent/job.h
+FIRST = 0xfffffffd  # the highest priority of a job: highest_priority in common/slurm/job.h
 RUNS = {"sandbox/run": "300ms"}
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Fault points: the agent of a test build kills or stops itself before or after
-one of its writes (agent/fault_points.h)."""
+one of its writes (agent/calls/fault_points.h)."""
 import os
 import subprocess
 

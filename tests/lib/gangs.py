@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Pods that belong together, for tests: how they are made, and which gang a Pod
-belongs to, told from the Pod as agent/gang_key.h says it."""
+belongs to, told from the Pod as agent/objects/gang_key.h says it."""
 import time
 
 import bed

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/batch/table.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::chrono::milliseconds first_retry{500};
+constexpr std::chrono::seconds last_retry{30};
+constexpr std::chrono::seconds held_pause{5};
+constexpr unsigned most_doublings = 10;
+constexpr unsigned most_pauses = 3; // that are longer than the one before
+
+} // namespace
+
+void BatchTable::want(JobRef job, Clock::time_point due)
+{
+    auto known = jobs_.try_emplace(job, Entry{.due = due}).first;
+    Entry &entry = known->second;
+    if (!entry.dropped || entry.wanted)
+        return;
+    entry.wanted = true;
+    entry.due = due;
+}
+
+bool BatchTable::drop(JobRef job)
+{
+    auto known = jobs_.find(job);
+    if (known == jobs_.end())
+        return false;
+    Entry &entry = known->second;
+    if (!entry.in_flight) {
+        jobs_.erase(known);
+        return true;
+    }
+    bool was_wanted = !entry.dropped || entry.wanted;
+    entry = {.due = entry.due, .in_flight = true, .dropped = true};
+    return was_wanted;
+}
+
+std::vector<JobRef> BatchTable::take_due(Clock::time_point now)
+{
+    std::vector<JobRef> due;
+    for (auto &[job, entry] : jobs_)
+        if (!entry.in_flight && entry.due <= now) {
+            entry.in_flight = true;
+            due.push_back(job);
+        }
+    return due;
+}
+
+BatchTable::Try BatchTable::finish(JobRef job)
+{
+    auto known = jobs_.find(job);
+    if (known == jobs_.end())
+        return Try::dropped;
+    Entry &entry = known->second;
+    entry.in_flight = false;
+    if (!entry.dropped)
+        return Try::counts;
+    if (entry.wanted) {
+        entry = {.due = entry.due};
+        return Try::again;
+    }
+    jobs_.erase(known);
+    return Try::dropped;
+}
+
+bool BatchTable::retry(JobRef job, Clock::time_point now,
+                       Clock::duration patience, Clock::duration pause)
+{
+    auto known = jobs_.find(job);
+    if (known == jobs_.end())
+        return false;
+    Entry &entry = known->second;
+    entry.in_flight = false;
+    auto delay = std::min<Clock::duration>(
+        first_retry * (1 << std::min(entry.failures, most_doublings)),
+        last_retry);
+    if (pause > Clock::duration::zero())
+        delay = std::max(
+            delay, pause * (1 << std::min(entry.pauses++, most_pauses)));
+    entry.due = now + delay;
+    entry.failures++;
+    if (!entry.failing)
+        entry.failing = now;
+    return now - *entry.failing < patience || !made_ || *made_ < *entry.failing;
+}
+
+void BatchTable::hold(JobRef job, Clock::time_point now)
+{
+    auto known = jobs_.find(job);
+    if (known != jobs_.end())
+        known->second = {.due = now + held_pause};
+}
+
+bool BatchTable::is_late(JobRef job, Clock::time_point now,
+                         Clock::duration patience) const
+{
+    auto known = jobs_.find(job);
+    return known != jobs_.end() && known->second.failing &&
+           now - *known->second.failing >= patience;
+}
+
+bool BatchTable::is_stuck(Clock::time_point now, Clock::duration patience) const
+{
+    return std::ranges::any_of(jobs_, [&](const auto &job) {
+        const Entry &entry = job.second;
+        return entry.failing && now - *entry.failing >= patience;
+    });
+}
+
+Clock::time_point BatchTable::next_due() const
+{
+    Clock::time_point next = Clock::time_point::max();
+    for (const auto &[job, entry] : jobs_)
+        if (!entry.in_flight)
+            next = std::min(next, entry.due);
+    return next;
+}
+
+} // namespace bridge

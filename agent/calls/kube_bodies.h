@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The request bodies and paths that KubeApi sends, and what a binding may
+// carry. Pure.
+#pragma once
+
+#include "agent/calls/kube_api.h"
+
+#include <chrono>
+#include <string>
+
+namespace bridge {
+
+using WallTime = std::chrono::system_clock::time_point;
+
+// Who reports an Event.
+struct Reporter {
+    std::string controller;
+    std::string instance;
+};
+
+std::string pod_path(const ObjectKey &key);
+std::string pods_path(const std::string &ns);
+// Empty for kinds other than those that access.cc lists for owners.
+std::string owner_path(const std::string &ns, const OwnerRef &owner);
+std::string events_path(const std::string &ns);
+
+// The API server stores what a binding carries unseen, and a bad label makes
+// every later write of the Pod fail: Code::rejected for what it would refuse.
+Result<> check_binding(const Pod &pod, const Binding &binding);
+std::string binding_body(const Pod &pod, const Binding &binding);
+
+// The message as it will be read back.
+std::string condition_message(const std::string &message);
+
+std::string unscheduled_body(const Pod &pod, const std::string &reason,
+                             const std::string &message, WallTime now);
+
+// Holds the Pod's resourceVersion where it is known: a Pod that was bound
+// meanwhile must not be called Failed.
+std::string failed_body(const Pod &pod, const std::string &reason,
+                        const std::string &message, WallTime now);
+
+// Whether the API server would take these names and values; Code::rejected.
+Result<> check_metadata(const TextMap &labels, const TextMap &annotations);
+std::string stamp_body(const Pod &pod, const TextMap &labels,
+                       const TextMap &annotations);
+
+std::string expire_body(const Pod &pod);
+std::string disrupted_body(const Pod &pod, const std::string &reason,
+                           const std::string &message, WallTime now);
+std::string evict_body(const Pod &pod);
+// Of whatever object has that uid; and only while it is of that version, if one
+// is given.
+std::string delete_options_body(const std::string &uid,
+                                const std::string &resource_version = {});
+// Holds the Pod's uid.
+std::string extended_claim_body(const Pod &pod,
+                                const ExtendedClaimStatus &status);
+
+std::string node_path(const std::string &name);
+// Holds the Node's uid and resourceVersion.
+std::string node_body(const NodePatch &patch);
+
+// Holds the object's uid and resourceVersion.
+std::string group_body(const GroupPatch &patch, WallTime now);
+
+// unique makes the Event's name.
+std::string event_body(const Pod &pod, const PodEvent &event,
+                       const Reporter &reporter, WallTime now,
+                       std::uint64_t unique);
+std::string node_event_body(const Node &node, const PodEvent &event,
+                            const Reporter &reporter, WallTime now,
+                            std::uint64_t unique);
+
+} // namespace bridge

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+agent_calls_sources = \
+	agent/calls/access.cc agent/calls/access.h \
+	agent/calls/fault_points.h \
+	agent/calls/guarded_kube.h \
+	agent/calls/guarded_slurm.h \
+	agent/calls/kube_api.cc agent/calls/kube_api.h \
+	agent/calls/kube_batch.cc \
+	agent/calls/kube_bodies.cc agent/calls/kube_bodies.h \
+	agent/calls/kube_claims.cc \
+	agent/calls/kube_volumes.cc \
+	agent/calls/workers.cc agent/calls/workers.h \
+	agent/calls/write_gate.h
+if FAULT_POINTS
+agent_calls_sources += agent/calls/fault_points.cc
+endif

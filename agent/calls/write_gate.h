@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What stands before and after each write of the agent to Slurm, Kubernetes and
+// slurmctld's plugin. Before: may this process write at all? Both: the places
+// at which a test can kill it (fault_points.h). GuardedSlurm, GuardedKube and
+// HookServer call it, from any thread; nobody else writes.
+#pragma once
+
+#include "common/base/log.h"
+#include "common/base/result.h"
+
+#include <array>
+#include <functional>
+#include <utility>
+
+namespace bridge {
+
+// Each kind of write, named as the call that makes it.
+enum class Write {
+    // Slurm
+    submit,
+    submit_het,
+    submit_shadow,
+    complete,
+    cancel,
+    set_priority,
+    set_partitions,
+    set_comment,
+    set_tag,
+    create_node,
+    delete_node,
+    set_features,
+    set_topology,
+    set_extra,
+    rebuild_partitions,
+    drain,
+    resume,
+    // Kube
+    bind,
+    set_unscheduled,
+    fail_pod,
+    stamp,
+    expire_pod,
+    set_disrupted,
+    evict_pod,
+    delete_pod,
+    create_pod,
+    put_secret,
+    delete_secret,
+    create_service,
+    create_config_map,
+    post_event,
+    select_node,
+    give_volume,
+    write_claim,
+    write_claim_status,
+    create_claim,
+    delete_claim,
+    set_extended_claim,
+    patch_node,
+    patch_group,
+    // HookServer
+    send_start,
+    send_fail,
+    send_clean,
+    // LeaseApi
+    lease,
+};
+
+inline constexpr std::array write_names = {
+    "submit", "submit_het", "submit_shadow", "complete", "cancel", "set_priority",
+    "set_partitions", "set_comment", "set_tag", "create_node", "delete_node", "set_features",
+    "set_topology", "set_extra", "rebuild_partitions", "drain", "resume",
+    "bind", "set_unscheduled", "fail_pod", "stamp", "expire_pod",
+    "set_disrupted", "evict_pod", "delete_pod", "create_pod", "put_secret",
+    "delete_secret", "create_service", "create_config_map", "post_event",
+    "select_node", "give_volume", "write_claim",
+    "write_claim_status", "create_claim", "delete_claim",
+    "set_extended_claim", "patch_node", "patch_group", "send_start",
+    "send_fail", "send_clean", "lease",
+};
+static_assert(write_names.size() ==
+              static_cast<std::size_t>(Write::lease) + 1);
+
+constexpr const char *write_name(Write write)
+{
+    return write_names[static_cast<std::size_t>(write)];
+}
+
+class WriteGate {
+  public:
+    enum class Moment { before, after };
+    // Why not, as Code::busy: nothing was done, it may be tried again.
+    using Permit = std::function<Result<>()>;
+    using Observer = std::function<void(Write, Moment)>;
+
+    WriteGate(Permit permit, Observer observer)
+        : permit_(std::move(permit)), observer_(std::move(observer))
+    {
+    }
+
+    // Right before the write; an error means that it must not be made. Asked
+    // after the observer, which may have stopped the process for a while.
+    Result<> enter(Write write) const
+    {
+        if (observer_)
+            observer_(write, Moment::before);
+        if (auto may = permit_(); !may)
+            return fail(may.error(), write_name(write));
+        return {};
+    }
+
+    // Right after it, whatever came of it.
+    void leave(Write write) const
+    {
+        if (observer_)
+            observer_(write, Moment::after);
+    }
+
+    // call(), if that is allowed; its result, or the reason why not.
+    template <class Call> auto pass(Write write, Call call) const
+    {
+        using Answer = decltype(call());
+        if (auto may = enter(write); !may) {
+            log_warning("a write was not made", {{"err", may.error().message}});
+            return Answer(std::unexpected(may.error()));
+        }
+        Answer answer = call();
+        leave(write);
+        return answer;
+    }
+
+    // The same for the write that the permit itself comes from.
+    template <class Call> auto pass_unasked(Write write, Call call) const
+    {
+        if (observer_)
+            observer_(write, Moment::before);
+        auto answer = call();
+        leave(write);
+        return answer;
+    }
+
+  private:
+    Permit permit_;
+    Observer observer_;
+};
+
+} // namespace bridge

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/cel/cel.h"
+
+#include "agent/cel/lexer.h"
+#include "agent/cel/node.h"
+
+#include <algorithm>
+#include <format>
+
+namespace bridge {
+
+Result<CelSelector> CelSelector::parse(std::string_view text)
+{
+    if (text.size() > max_text)
+        return refuse_cel("more text than is allowed", max_text);
+    auto root = parse_cel(text);
+    if (!root)
+        return std::unexpected(root.error());
+    CelSelector made;
+    made.text_ = text;
+    made.root_ = std::move(*root);
+    return made;
+}
+
+Result<bool> CelSelector::matches(const Device &device) const
+{
+    CelBudget alone(max_cost);
+    return matches(device, alone);
+}
+
+Result<bool> CelSelector::matches(const Device &device, CelBudget &sum) const
+{
+    auto cannot = [&](std::string_view why) {
+        return fail(Code::rejected,
+                    std::format("selector \"{}\": {}", text_.substr(0, 200),
+                                why));
+    };
+    if (!root_)
+        return cannot("it is no longer kept");
+    // kube-scheduler, too, asks no selector about what it knows only in part.
+    for (const auto &[name, value] : device.attributes)
+        if (std::holds_alternative<std::monostate>(value))
+            return cannot("attribute " + name + " is of an unknown kind");
+    const std::size_t limit = std::min(max_cost, sum.left());
+    CelBudget budget(limit);
+    auto value = evaluate_cel(*root_, device, budget);
+    sum.spend(budget.spent() ? sum.left() : limit - budget.left());
+    if (budget.spent() && limit < max_cost)
+        return cannot(too_much_in_sum);
+    if (!value)
+        return cannot(value.error().message);
+    auto *flag = std::get_if<bool>(&value->is);
+    if (!flag)
+        return cannot(std::format("it is no bool but {}", type_name(*value)));
+    return *flag;
+}
+
+} // namespace bridge

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A parsed CEL expression.
+#pragma once
+
+#include "agent/cel/value.h"
+#include "agent/cel/regex.h"
+#include "common/base/result.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bridge {
+
+struct CelNode {
+    enum class Kind {
+        literal,
+        name,            // text
+        select,          // parts[0].text, or parts[0].?text
+        index,           // parts[0][parts[1]], or [?…]
+        has,             // has(parts[0].text)
+        list,            // [parts…]
+        logical_and,     // two parts or more
+        logical_or,      // two parts or more
+        logical_not,     // parts[0]
+        negate,          // parts[0]
+        conditional,     // parts[0] ? parts[1] : parts[2]
+        equal,           // parts[0] == parts[1]
+        not_equal,       //
+        less,            //
+        less_equal,      //
+        greater,         //
+        greater_equal,   //
+        in,              //
+        add,             // two parts or more
+        call,            // text(parts…)
+        method,          // parts[0].text(parts[1], …)
+        exists,          // parts[0].exists(text, parts[1])
+        all,             //
+        bind,            // cel.bind(text, parts[0], parts[1])
+    };
+
+    Kind kind = Kind::literal;
+    std::size_t at = 0; // byte in the expression
+    std::string text{};
+    bool optional = false;
+    CelValue value{};                       // of a literal
+    std::shared_ptr<const Regex> pattern{}; // of matches("a literal")
+    std::vector<std::unique_ptr<CelNode>> parts{};
+    int depth = 1;
+};
+
+using CelNodePtr = std::unique_ptr<CelNode>;
+
+// Code::rejected, with the byte where what is not supported is.
+Result<CelNodePtr> parse_cel(std::string_view text);
+
+// Its value for the device. Code::rejected: see CelSelector::matches().
+Result<CelValue> evaluate_cel(const CelNode &node, const Device &device,
+                              CelBudget &budget);
+
+// A function, or a method with what it is called on as the first argument.
+Result<CelValue> call_cel(const CelNode &call, std::vector<CelValue> arguments,
+                          CelBudget &budget);
+
+// How many arguments a function or method takes, that one included; 0: it is
+// not supported.
+std::size_t cel_arguments(std::string_view name, bool method);
+
+} // namespace bridge

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// From tokens to a tree, by recursive descent: parser.cc has the operators,
+// operands.cc what they join. No tree is deeper than max_depth, so that
+// neither its evaluation nor its end needs much stack.
+#pragma once
+
+#include "agent/cel/lexer.h"
+#include "agent/cel/node.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bridge {
+
+class CelParser {
+  public:
+    explicit CelParser(std::vector<CelToken> tokens)
+        : tokens_(std::move(tokens))
+    {
+    }
+
+    Result<CelNodePtr> parse();
+
+  private:
+    using Kind = CelNode::Kind;
+    using Node = Result<CelNodePtr>;
+
+    static constexpr int max_depth = 100;
+
+    const CelToken &now() const { return tokens_[at_]; }
+    bool is(std::string_view symbol) const;
+    bool take(std::string_view symbol);
+    std::unexpected<Error> unexpected_token() const;
+
+    // Takes the parts; refused when the tree would become too deep.
+    template <class... Parts> Node make(Kind kind, std::size_t at, Parts... parts)
+    {
+        auto node = std::make_unique<CelNode>();
+        node->kind = kind;
+        node->at = at;
+        (node->parts.push_back(std::move(parts)), ...);
+        return measured(std::move(node));
+    }
+    Node measured(CelNodePtr node);
+
+    Node expression();
+    Node conditional();
+    // a || b || c is one node, however long.
+    Node chain(Kind kind, std::string_view symbol);
+    Node link(Kind kind);
+    std::optional<Kind> relation_here() const;
+    Node relation();
+    Node unary();
+    Node nested_unary();
+
+    Node member();
+    Node dot(CelNodePtr of, std::size_t at);
+    Node index(CelNodePtr of, std::size_t at);
+    // Behind the bracket, up to its end.
+    Result<std::vector<CelNodePtr>> arguments(std::string_view end);
+    Node method(CelNodePtr of, std::string name, std::size_t at);
+    // The first argument is the name of a variable.
+    Node macro(Kind kind, CelNodePtr of, std::vector<CelNodePtr> parts,
+               std::size_t expected, std::size_t at);
+    Node call(Kind kind, std::string name, std::vector<CelNodePtr> parts,
+              std::size_t at);
+    Node has(std::vector<CelNodePtr> parts, std::size_t at);
+    Node primary();
+    Node list();
+    Node named();
+    Node literal(CelValue value, std::size_t at);
+    bool negative() const;
+    Node integer();
+    Node real();
+
+    std::vector<CelToken> tokens_;
+    std::size_t at_ = 0;
+    int nested_ = 0;
+};
+
+} // namespace bridge

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/claims/allocation.h"
+
+#include "common/kube/text.h"
+#include "common/base/json.h"
+#include "common/base/json_text.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace bridge {
+
+namespace {
+
+// Members and items are JSON already: opaque parameters must keep their bytes.
+using Texts = std::vector<std::string>;
+using Members = std::vector<std::pair<std::string_view, std::string>>;
+
+std::string string_text(std::string_view text)
+{
+    return JsonValue(text).dump();
+}
+
+std::string array_text(const Texts &items)
+{
+    std::string made = "[";
+    for (const std::string &item : items)
+        made += (made.size() > 1 ? "," : "") + item;
+    return made + "]";
+}
+
+std::string strings_text(const std::vector<std::string> &texts)
+{
+    Texts items;
+    for (const std::string &text : texts)
+        items.push_back(string_text(text));
+    return array_text(items);
+}
+
+// Without the members that are "".
+std::string object_text(const Members &members)
+{
+    std::string made = "{";
+    for (const auto &[name, value] : members)
+        if (!value.empty())
+            made += (made.size() > 1 ? "," : "") + string_text(name) + ":" +
+                    value;
+    return made + "}";
+}
+
+std::string unless_empty(const Texts &items)
+{
+    return items.empty() ? std::string() : array_text(items);
+}
+
+std::string capacity_text(const Device &device, const DeviceRequest &request)
+{
+    std::string made;
+    auto taken = consumed_capacity(device, request);
+    if (!device.allow_multiple_allocations || !taken)
+        return made;
+    for (const auto &[name, amount] : *taken)
+        made += (made.empty() ? "{" : ",") + string_text(name) + ":" +
+                string_text(amount.text());
+    return made.empty() ? made : made + "}";
+}
+
+std::string result_text(const ChosenDevice &chosen,
+                        const DeviceRequest &request)
+{
+    const Device &device = *chosen.device;
+    Texts tolerations;
+    for (const DeviceToleration &toleration : request.tolerations)
+        tolerations.push_back(toleration.json);
+    return object_text(
+        {{"request", string_text(chosen.request)},
+         {"driver", string_text(device.driver)},
+         {"pool", string_text(device.pool)},
+         {"device", string_text(device.name)},
+         {"adminAccess", request.admin_access ? "true" : ""},
+         {"tolerations", unless_empty(tolerations)},
+         {"shareID", chosen.share_id.empty() ? std::string()
+                                             : string_text(chosen.share_id)},
+         {"consumedCapacity", capacity_text(device, request)}});
+}
+
+std::string config_text(std::string_view source,
+                        const std::vector<std::string> &requests,
+                        const DeviceConfig &config)
+{
+    std::string made = "{\"source\":" + string_text(source);
+    if (!requests.empty())
+        made += ",\"requests\":" + strings_text(requests);
+    return made + "," + config.json + "}";
+}
+
+// The choices that have devices, one for each request, in the claim's order.
+std::vector<const DeviceRequest *> used_requests(const ResourceClaim &claim,
+                                                 std::span<const ChosenDevice>
+                                                     chosen)
+{
+    std::vector<const DeviceRequest *> made;
+    for (const ClaimRequest &group : claim.requests)
+        for (const DeviceRequest &choice : group.choices)
+            if (std::ranges::contains(chosen, choice.name,
+                                      &ChosenDevice::request))
+                made.push_back(&choice);
+    return made;
+}
+
+// A class's configuration once, with all requests that have its devices.
+void add_class_configs(const std::vector<const DeviceRequest *> &requests,
+                       const DeviceClasses &classes, Texts &into)
+{
+    std::vector<std::string> done;
+    for (const DeviceRequest *request : requests) {
+        auto found = classes.find(request->class_name);
+        if (found == classes.end() ||
+            std::ranges::contains(done, request->class_name))
+            continue;
+        done.push_back(request->class_name);
+        std::vector<std::string> names;
+        for (const DeviceRequest *other : requests)
+            if (other->class_name == request->class_name)
+                names.push_back(other->name);
+        for (const DeviceConfig &config : found->second.config)
+            into.push_back(config_text("FromClass", names, config));
+    }
+}
+
+void add_claim_configs(const ResourceClaim &claim,
+                       const std::vector<const DeviceRequest *> &requests,
+                       Texts &into)
+{
+    auto is_used = [&](const std::string &name) {
+        return std::ranges::any_of(requests, [&](const DeviceRequest *request) {
+            return request->name == name ||
+                   request->name.starts_with(name + "/");
+        });
+    };
+    for (const DeviceConfig &config : claim.config)
+        if (config.requests.empty() ||
+            std::ranges::any_of(config.requests, is_used))
+            into.push_back(config_text("FromClaim", config.requests, config));
+}
+
+std::string selector_text(const Texts &fields, const Texts &expressions)
+{
+    if (fields.empty() && expressions.empty())
+        return {};
+    std::string term =
+        object_text({{"matchExpressions", unless_empty(expressions)},
+                     {"matchFields", unless_empty(fields)}});
+    return object_text({{"nodeSelectorTerms", array_text({term})}});
+}
+
+void add_new(const Texts &from, Texts &into)
+{
+    for (const std::string &one : from)
+        if (!std::ranges::contains(into, one))
+            into.push_back(one);
+}
+
+// One node when a device is bound to it; else where all of them can be used;
+// "" when that is everywhere.
+std::string node_selector_text(std::span<const ChosenDevice> chosen,
+                               const std::string &node)
+{
+    Texts fields;
+    Texts expressions;
+    for (const ChosenDevice &one : chosen) {
+        const auto &scope = one.device->scope;
+        bool on_one_node = !scope || one.device->binds_to_node ||
+                           scope->kind == DeviceScope::Kind::node;
+        if (on_one_node)
+            return selector_text(
+                {object_text({{"key", "\"metadata.name\""},
+                              {"operator", "\"In\""},
+                              {"values", strings_text({node})}})},
+                {});
+        add_new(scope->match_fields, fields);
+        add_new(scope->match_expressions, expressions);
+    }
+    return selector_text(fields, expressions);
+}
+
+// Nothing when the text is no object of the API.
+std::optional<std::vector<std::string>> finalizers_in(std::string_view text)
+{
+    auto json = Json::parse(text);
+    if (!json || !json->at("metadata").is_object())
+        return std::nullopt;
+    std::vector<std::string> finalizers;
+    for (const Json &item : json->items("metadata/finalizers"))
+        finalizers.push_back(item.text());
+    return finalizers;
+}
+
+std::string with_finalizers(std::string_view text,
+                            const std::vector<std::string> &finalizers)
+{
+    auto metadata = json_text(text, "metadata");
+    if (!metadata)
+        return {};
+    std::string changed =
+        json_with(*metadata, "finalizers", strings_text(finalizers));
+    return changed.empty() ? changed : json_with(text, "metadata", changed);
+}
+
+std::string consumer_text(const Pod &pod)
+{
+    return object_text({{"resource", "\"pods\""},
+                        {"name", string_text(pod.key.name)},
+                        {"uid", string_text(pod.uid)}});
+}
+
+} // namespace
+
+std::string protected_claim(std::string_view text)
+{
+    auto finalizers = finalizers_in(text);
+    if (!finalizers || std::ranges::contains(*finalizers, delete_protection))
+        return {};
+    finalizers->emplace_back(delete_protection);
+    return with_finalizers(text, *finalizers);
+}
+
+std::string unprotected_claim(std::string_view text)
+{
+    auto finalizers = finalizers_in(text);
+    if (!finalizers || std::erase(*finalizers, delete_protection) == 0)
+        return {};
+    return with_finalizers(text, *finalizers);
+}
+
+std::string allocation_text(const ResourceClaim &claim,
+                            const DeviceClasses &classes,
+                            std::span<const ChosenDevice> chosen,
+                            const std::string &node,
+                            std::chrono::system_clock::time_point now)
+{
+    Texts results;
+    for (const ChosenDevice &one : chosen)
+        if (const DeviceRequest *request = find_request(claim, one.request))
+            results.push_back(result_text(one, *request));
+    auto requests = used_requests(claim, chosen);
+    Texts configs;
+    add_class_configs(requests, classes, configs);
+    add_claim_configs(claim, requests, configs);
+    std::string devices = object_text({{"results", array_text(results)},
+                                       {"config", unless_empty(configs)}});
+    return object_text({{"devices", devices},
+                        {"nodeSelector", node_selector_text(chosen, node)},
+                        {"allocationTimestamp", string_text(second_time(now))}});
+}
+
+std::string reserved_claim(std::string_view text, std::string_view allocation,
+                           const Pod &pod)
+{
+    auto json = Json::parse(text);
+    if (!json || !json->at("metadata").is_object())
+        return {};
+    Texts consumers;
+    for (const Json &item : json->items("status/reservedFor")) {
+        if (item.text("uid") == pod.uid)
+            return {};
+        consumers.push_back(item.dump());
+    }
+    bool allocated = json->at("status/allocation").is_object();
+    if (allocated != allocation.empty() || consumers.size() >= max_consumers)
+        return {};
+    consumers.push_back(consumer_text(pod));
+    std::string status(json_text(text, "status").value_or("{}"));
+    if (!allocation.empty())
+        status = json_with(status, "allocation", allocation);
+    status = json_with(status, "reservedFor", array_text(consumers));
+    return status.empty() ? status : json_with(text, "status", status);
+}
+
+std::string released_claim(std::string_view text, const std::string &pod_uid)
+{
+    auto json = Json::parse(text);
+    if (!json || !json->at("metadata").is_object())
+        return {};
+    Texts others;
+    auto consumers = json->items("status/reservedFor");
+    for (const Json &item : consumers)
+        if (item.text("resource") != "pods" || item.text("uid") != pod_uid)
+            others.push_back(item.dump());
+    if (others.size() == consumers.size())
+        return {};
+    if (others.empty()) // all at once, or not at all: the API server's rule
+        return json_with(text, "status", "{}");
+    auto status = json_text(text, "status");
+    std::string changed =
+        status ? json_with(*status, "reservedFor", array_text(others)) : "";
+    return changed.empty() ? changed : json_with(text, "status", changed);
+}
+
+} // namespace bridge

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/claims/pools.h"
+
+#include "agent/objects/objects.h"
+
+#include <algorithm>
+#include <format>
+#include <map>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+using PoolSlices = std::vector<ResourceSlicePtr>;
+
+// Only those of the newest generation, by name.
+std::map<std::pair<std::string, std::string>, PoolSlices>
+newest_slices(std::span<const ResourceSlicePtr> slices)
+{
+    std::map<std::pair<std::string, std::string>, PoolSlices> pools;
+    for (const ResourceSlicePtr &slice : slices) {
+        PoolSlices &pool = pools[{slice->driver, slice->pool}];
+        if (!pool.empty() && slice->generation < pool.front()->generation)
+            continue;
+        if (!pool.empty() && slice->generation > pool.front()->generation)
+            pool.clear();
+        pool.push_back(slice);
+    }
+    for (auto &[key, pool] : pools)
+        std::ranges::sort(pool, {}, &ResourceSlice::name);
+    return pools;
+}
+
+// They may disagree on how many they are: then nobody knows.
+bool is_complete(const PoolSlices &slices)
+{
+    return std::ranges::all_of(slices, [&](const ResourceSlicePtr &slice) {
+        return std::cmp_equal(slices.size(), slice->slices_in_pool);
+    });
+}
+
+std::string duplicate_name(const std::vector<DevicePtr> &devices)
+{
+    std::set<std::string_view> names;
+    for (const DevicePtr &device : devices)
+        if (!names.insert(device->name).second)
+            return device->name;
+    return {};
+}
+
+// "set/counter" that the pool has not; else empty.
+std::string unknown_counter(const DevicePool &pool)
+{
+    for (const DevicePtr &device : pool.devices)
+        for (const auto &[set, counters] : device->consumes)
+            for (const auto &[name, value] : counters) {
+                auto found = pool.counters.find(set);
+                if (found == pool.counters.end() ||
+                    !found->second.contains(name))
+                    return set + "/" + name;
+            }
+    return {};
+}
+
+void check(DevicePool &pool)
+{
+    if (!pool.objection.empty())
+        return;
+    if (std::string name = duplicate_name(pool.devices); !name.empty())
+        pool.objection = std::format("device {} is in it twice", name);
+    else if (std::string counter = unknown_counter(pool); !counter.empty())
+        pool.objection = std::format("it has no counter {}", counter);
+}
+
+DevicePool pool_of(const PoolSlices &slices)
+{
+    DevicePool pool;
+    pool.driver = slices.front()->driver;
+    pool.name = slices.front()->pool;
+    pool.generation = slices.front()->generation;
+    pool.complete = is_complete(slices);
+    for (const ResourceSlicePtr &slice : slices) {
+        if (pool.objection.empty())
+            pool.objection = slice->objection;
+        pool.devices.insert(pool.devices.end(), slice->devices.begin(),
+                            slice->devices.end());
+        for (const auto &[name, counters] : slice->shared_counters)
+            if (!pool.counters.emplace(name, counters).second &&
+                pool.objection.empty())
+                pool.objection =
+                    std::format("counter set {} is in it twice", name);
+    }
+    if (pool.complete)
+        check(pool);
+    return pool;
+}
+
+bool has_binding_conditions(const DevicePool &pool)
+{
+    return std::ranges::any_of(pool.devices, [](const DevicePtr &device) {
+        return !device->binding_conditions.empty();
+    });
+}
+
+} // namespace
+
+std::vector<DevicePool> device_pools(std::span<const ResourceSlicePtr> slices)
+{
+    std::vector<DevicePool> pools;
+    for (const auto &[key, of_pool] : newest_slices(slices))
+        pools.push_back(pool_of(of_pool));
+    std::ranges::stable_partition(pools, [](const DevicePool &pool) {
+        return !has_binding_conditions(pool);
+    });
+    return pools;
+}
+
+bool is_on(const Device &device, const Node &node)
+{
+    if (!device.scope)
+        return false;
+    switch (device.scope->kind) {
+    case DeviceScope::Kind::none:
+        return false;
+    case DeviceScope::Kind::node:
+        return device.scope->node == node.name;
+    case DeviceScope::Kind::selector:
+        return matches(device.scope->selector, node);
+    case DeviceScope::Kind::all:
+        return true;
+    }
+    return false;
+}
+
+std::string device_objection(const Device &device)
+{
+    for (const auto &[name, value] : device.attributes)
+        if (std::holds_alternative<std::monostate>(value))
+            return std::format("its attribute {} is of an unknown kind", name);
+    if (!device.binding_conditions.empty())
+        return "it has binding conditions, which are not supported";
+    return {};
+}
+
+bool is_countable(const Device &device)
+{
+    auto keeps_pods_away = [](const DeviceTaint &taint) {
+        return taint.effect == "NoSchedule" || taint.effect == "NoExecute";
+    };
+    return device.scope && device.scope->kind == DeviceScope::Kind::node &&
+           std::ranges::none_of(device.taints, keeps_pods_away) &&
+           device_objection(device).empty();
+}
+
+CounterSets counters_left(const DevicePool &pool,
+                          const std::set<std::string> &allocated)
+{
+    CounterSets left = pool.counters;
+    for (const DevicePtr &device : pool.devices) {
+        if (!allocated.contains(device->name))
+            continue;
+        for (const auto &[set, counters] : device->consumes)
+            for (const auto &[name, taken] : counters) {
+                Quantity &amount = left[set][name];
+                amount = Quantity(amount.nanos() - taken.nanos(),
+                                  amount.format());
+            }
+    }
+    return left;
+}
+
+bool counters_suffice(const Device &device, const CounterSets &left)
+{
+    for (const auto &[set, counters] : device.consumes)
+        for (const auto &[name, wanted] : counters) {
+            auto of_set = left.find(set);
+            if (of_set == left.end())
+                return false;
+            auto amount = of_set->second.find(name);
+            if (amount == of_set->second.end() || wanted > amount->second)
+                return false;
+        }
+    return true;
+}
+
+} // namespace bridge

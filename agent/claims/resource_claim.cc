@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/claims/resource_claim.h"
+
+#include "agent/claims/consumed_capacity.h"
+#include "common/kube/text.h"
+#include "agent/objects/pod_placement.h"
+#include "common/base/json.h"
+#include "common/base/json_text.h"
+#include "common/contract/names.h"
+
+#include <algorithm>
+#include <format>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::size_t longest_text = 32768; // which users can make longer
+constexpr char pod_claim_name[] = "resource.kubernetes.io/pod-claim-name";
+
+// The first thing that is not supported, as of any of them.
+class Objection {
+  public:
+    explicit Objection(std::string &into) : into_(into) {}
+
+    void add(std::string why)
+    {
+        if (into_.empty())
+            into_ = std::move(why);
+    }
+
+    bool any() const { return !into_.empty(); }
+
+  private:
+    std::string &into_;
+};
+
+std::vector<std::string> texts_in(const Json &json, const char *path)
+{
+    std::vector<std::string> made;
+    for (const Json &item : json.items(path))
+        made.push_back(item.text());
+    return made;
+}
+
+std::vector<CelSelector> selectors_of(const Json &json, Objection &objection)
+{
+    std::vector<CelSelector> made;
+    for (const Json &item : json.items("selectors")) {
+        if (objection.any()) // nobody will ask them
+            break;
+        if (!item.at("cel").is_object()) {
+            objection.add("a selector that is no CEL is not supported");
+            continue;
+        }
+        auto selector = CelSelector::parse(item.text("cel/expression"));
+        if (selector)
+            made.push_back(std::move(*selector));
+        else
+            objection.add(selector.error().message);
+    }
+    return made;
+}
+
+// One entry of spec.config; at is its path.
+DeviceConfig config_of(const Json &item, std::string_view text,
+                       const std::string &at, Objection &objection)
+{
+    DeviceConfig config;
+    config.requests = texts_in(item, "requests");
+    auto opaque = json_text(text, at + "/opaque");
+    if (opaque && item.at("opaque").is_object())
+        config.json = "\"opaque\":" + std::string(*opaque);
+    else
+        objection.add("a configuration that is not opaque is not supported");
+    return config;
+}
+
+std::vector<DeviceConfig> configs_in(const Json &json, std::string_view text,
+                                     const std::string &path,
+                                     Objection &objection)
+{
+    std::vector<DeviceConfig> made;
+    for (const Json &item : json.items(path))
+        made.push_back(config_of(item, text,
+                                 std::format("{}/{}", path, made.size()),
+                                 objection));
+    return made;
+}
+
+DeviceToleration toleration_of(const Json &json, Objection &objection)
+{
+    DeviceToleration made;
+    std::string op = json.text("operator");
+    made.key = json.text("key");
+    made.exists = op == "Exists";
+    made.value = json.text("value");
+    made.effect = json.text("effect");
+    made.json = json.dump();
+    if (!op.empty() && op != "Exists" && op != "Equal")
+        objection.add("a toleration's operator is not supported");
+    return made;
+}
+
+void read_mode(const Json &json, DeviceRequest &request, Objection &objection)
+{
+    std::string mode = json.text("allocationMode");
+    request.all = mode == "All";
+    if (!mode.empty() && mode != "All" && mode != "ExactCount")
+        objection.add("an allocationMode is not supported");
+    if (!json.at("count").present() || request.all)
+        return;
+    request.count = json.integer("count").value_or(0);
+    if (request.count < 1)
+        objection.add("a request's count is no number of devices");
+}
+
+DeviceRequest request_of(const Json &json, std::string name,
+                         Objection &objection)
+{
+    DeviceRequest request;
+    request.name = std::move(name);
+    request.class_name = json.text("deviceClassName");
+    if (request.class_name.empty())
+        objection.add("a request without deviceClassName is not supported");
+    request.selectors = selectors_of(json, objection);
+    read_mode(json, request, objection);
+    request.admin_access = json.flag("adminAccess");
+    for (const Json &item : json.items("tolerations"))
+        request.tolerations.push_back(toleration_of(item, objection));
+    for (const auto &[capacity, amount] : json.members("capacity/requests")) {
+        auto value = Quantity::parse(amount.text());
+        if (!value)
+            objection.add(value.error().message);
+        else if (*value < Quantity()) // which the API server lets pass
+            objection.add("a request for a negative capacity is not supported");
+        request.capacity[capacity] = value.value_or(Quantity{});
+    }
+    return request;
+}
+
+std::size_t selector_text_of(const Json &request)
+{
+    std::size_t bytes = 0;
+    for (const Json &item : request.items("selectors"))
+        bytes += item.text("cel/expression").size();
+    return bytes;
+}
+
+// Before any of them is parsed.
+void measure_selectors(const Json &spec, Objection &objection)
+{
+    std::size_t bytes = 0;
+    for (const Json &group : spec.items("requests")) {
+        bytes += selector_text_of(group.at("exactly"));
+        for (const Json &choice : group.items("firstAvailable"))
+            bytes += selector_text_of(choice);
+    }
+    if (bytes > max_selector_text)
+        objection.add(std::format("its selectors have {} bytes together, and "
+                                  "at most {} are supported",
+                                  bytes, max_selector_text));
+}
+
+ClaimRequest claim_request_of(const Json &json, Objection &objection)
+{
+    ClaimRequest made;
+    made.name = json.text("name");
+    Json exactly = json.at("exactly");
+    if (exactly.is_object())
+        made.choices.push_back(request_of(exactly, made.name, objection));
+    for (const Json &choice : json.items("firstAvailable"))
+        made.choices.push_back(request_of(
+            choice, made.name + "/" + choice.text("name"), objection));
+    bool one_of = exactly.is_object() != !json.items("firstAvailable").empty();
+    if (made.name.empty() || !one_of)
+        objection.add("a request that is neither exactly nor firstAvailable "
+                      "is not supported");
+    return made;
+}
+
+DeviceConstraint constraint_of(const Json &json, Objection &objection)
+{
+    DeviceConstraint made;
+    made.requests = texts_in(json, "requests");
+    made.attribute = json.text("matchAttribute");
+    std::string distinct = json.text("distinctAttribute");
+    if (made.attribute.empty() == distinct.empty())
+        objection.add("a constraint of an unknown kind is not supported");
+    made.distinct = !distinct.empty();
+    if (made.distinct)
+        made.attribute = distinct;
+    return made;
+}
+
+void read_metadata(const Json &metadata, ResourceClaim &claim)
+{
+    claim.key = {metadata.text("namespace"), metadata.text("name")};
+    claim.uid = metadata.text("uid");
+    claim.resource_version = metadata.text("resourceVersion");
+    claim.deleting = metadata.at("deletionTimestamp").present();
+    claim.has_finalizer = std::ranges::contains(
+        texts_in(metadata, "finalizers"), delete_protection);
+    Json annotations = metadata.at("annotations");
+    claim.pod_claim_name = annotations.member(pod_claim_name).text();
+    claim.for_extended_resources =
+        annotations.member(extended_claim_annotation).text() == "true";
+    for (const Json &owner : metadata.items("ownerReferences"))
+        if (owner.flag("controller"))
+            claim.owner_uid = owner.text("uid");
+}
+
+// Of a claim that asks for devices no more, or never may.
+void forget_trees(ResourceClaim &claim)
+{
+    for (ClaimRequest &group : claim.requests)
+        for (DeviceRequest &choice : group.choices)
+            for (CelSelector &selector : choice.selectors)
+                selector.forget_tree();
+}
+
+// The API server takes a writer's name from its User-Agent.
+bool wrote_allocation(const Json &fields)
+{
+    return fields.text("manager") == names::manager &&
+           fields.at("fieldsV1").member("f:status").member("f:allocation")
+               .present();
+}
+
+// What is no quantity that anything can consume is left out.
+Capacities quantities_in(const Json &json)
+{
+    Capacities made;
+    for (const auto &[name, amount] : json.members())
+        if (auto value = Quantity::parse(amount.text());
+            value && value->nanos() >= 0)
+            made[name] = *value;
+    return made;
+}
+
+void read_status(const Json &status, ResourceClaim &claim)
+{
+    claim.allocated = status.at("allocation").is_object();
+    for (const Json &result : status.items("allocation/devices/results")) {
+        if (result.flag("adminAccess"))
+            continue;
+        claim.devices.push_back({result.text("driver"), result.text("pool"),
+                                 result.text("device")});
+        if (result.text("shareID").empty())
+            continue;
+        claim.in_shares.insert(claim.devices.back());
+        add_capacities(claim.consumed[claim.devices.back()],
+                       quantities_in(result.at("consumedCapacity")));
+    }
+    Json places = status.at("allocation/nodeSelector");
+    if (places.present()) { // one that is not understood: nowhere
+        claim.places = node_selector(places).value_or(NodeSelector{});
+        normalize(*claim.places);
+    }
+    for (const Json &one : status.items("reservedFor"))
+        claim.reserved_for.push_back(
+            {one.text("resource"), one.text("name"), one.text("uid")});
+}
+
+} // namespace
+
+bool ResourceClaim::is_reserved_for(const std::string &pod_uid) const
+{
+    return std::ranges::any_of(reserved_for, [&](const ClaimConsumer &one) {
+        return one.resource == "pods" && one.uid == pod_uid;
+    });
+}
+
+ResourceClaim resource_claim_from(const Json &json, std::string_view text)
+{
+    ResourceClaim claim;
+    Objection objection(claim.objection);
+    read_metadata(json.at("metadata"), claim);
+    Json spec = json.at("spec/devices");
+    measure_selectors(spec, objection);
+    for (const Json &item : spec.items("requests"))
+        claim.requests.push_back(claim_request_of(item, objection));
+    for (const Json &item : spec.items("constraints"))
+        claim.constraints.push_back(constraint_of(item, objection));
+    claim.config = configs_in(json, text, "spec/devices/config", objection);
+    read_status(json.at("status"), claim);
+    if (claim.allocated || objection.any())
+        forget_trees(claim);
+    claim.allocated_by_us =
+        claim.allocated &&
+        std::ranges::any_of(json.items("metadata/managedFields"),
+                            wrote_allocation);
+    return claim;
+}
+
+ResourceClaim watched_claim(const Json &json)
+{
+    std::string text = json.dump();
+    ResourceClaim claim = resource_claim_from(json, text);
+    // The bytes of parameters may be others than the API server's.
+    if (claim.config.empty() && !claim.allocated && !claim.deleting &&
+        text.size() <= longest_text)
+        claim.text = std::move(text);
+    return claim;
+}
+
+DeviceClass device_class_from(const Json &json, std::string_view text)
+{
+    DeviceClass made;
+    Objection objection(made.objection);
+    made.name = json.text("metadata/name");
+    made.created = parse_time(json.text("metadata/creationTimestamp"))
+                       .value_or(std::chrono::sys_seconds{});
+    made.selectors = selectors_of(json.at("spec"), objection);
+    made.config = configs_in(json, text, "spec/config", objection);
+    made.extended_resource_name = json.text("spec/extendedResourceName");
+    return made;
+}
+
+} // namespace bridge

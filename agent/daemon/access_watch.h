@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The thread that asks what we may do, at the start and from time to time: a
+// right that is given later needs no restart. Tells the owner thread what
+// changed.
+#pragma once
+
+#include "agent/calls/access.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace bridge {
+
+// What people should know of it.
+struct AccessNews {
+    // What we lack and cannot do without, or why we do not know; "": nothing.
+    std::string problem;
+    // Features that are off, by name: what they lack and how to give it.
+    std::map<std::string, std::string> off;
+
+    bool operator==(const AccessNews &) const = default;
+};
+
+AccessNews access_news(const Result<AccessReview> &review);
+
+// While something is missing; and otherwise.
+inline constexpr std::chrono::seconds access_interval_lacking{30};
+inline constexpr std::chrono::seconds access_interval{600};
+
+class AccessWatch {
+  public:
+    // news is called from the thread, when they change.
+    AccessWatch(HttpEndpoint endpoint, const Conf &conf, Access &access,
+                std::function<void(AccessNews)> news);
+
+    // Asks once more at once, as after a SIGHUP. From any thread.
+    void ask_now();
+
+  private:
+    void run(std::stop_token stop);
+    void wait(std::chrono::milliseconds delay, const std::stop_token &stop);
+
+    HttpEndpoint endpoint_;
+    const Conf conf_;
+    Access &access_;
+    std::function<void(AccessNews)> news_;
+    std::mutex mutex_;
+    std::condition_variable_any changed_;
+    bool now_ = false;
+    std::jthread thread_; // last: it uses all of the above
+};
+
+} // namespace bridge

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Takes the Lease, renews it, and says when that is over. It alone grants and
+// revokes the permit to write. A process that has held the Lease and lost it is
+// to end: what it knows may be old. Used by one thread, LeaseThread's.
+#pragma once
+
+#include "agent/daemon/lease.h"
+#include "agent/daemon/permit.h"
+#include "agent/calls/write_gate.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace bridge {
+
+class LeaseKeeper {
+  public:
+    struct Events {
+        std::function<void()> acquired;      // once: begin to act
+        std::function<void(LeaseNews)> news; // when they change
+        // Once, and for good; nothing is permitted any more.
+        std::function<void(const std::string &why)> ended;
+    };
+
+    struct Parts {
+        LeaseStore &store;
+        Permit &permit;
+        std::function<Control()> control; // may block for a moment
+        std::function<BootClock::time_point()> now = BootClock::now;
+    };
+
+    LeaseKeeper(Parts parts, LeaseHolder us, Events events);
+
+    // One look, due every lease_interval. Blocks for two requests at most.
+    void step();
+
+    // After the last write of the process: gives the Lease back, if it is ours,
+    // so that another agent need not wait.
+    void give_back();
+
+    bool ended() const { return ended_; }
+
+  private:
+    void look(const LeaseRecord &record, BootClock::time_point now);
+    void write(const LeaseRecord &record, BootClock::time_point now);
+    void confirm(const LeaseRecord &record);
+    void wait_for_turn(const LeaseRecord &record, Control control);
+    void trouble(const Error &error);
+    void end(const std::string &why);
+    void tell(LeaseNews news);
+
+    Parts parts_;
+    const LeaseHolder us_;
+    const Events events_;
+    LeaseRecord record_; // as last read or written
+    LeaseWatch watch_;
+    std::string sent_; // the time in the last record that we sent
+    BootClock::time_point sent_at_{};
+    LeaseNews told_;
+    bool told_any_ = false;
+    bool holding_ = false; // we have acted
+    std::atomic<bool> ended_ = false; // read by the main thread too
+    bool read_again_ = true;
+};
+
+// Steps until the keeper has ended.
+class LeaseThread {
+  public:
+    explicit LeaseThread(LeaseKeeper &keeper);
+
+    void stop(); // and waits for it; the Lease stays as it is
+
+  private:
+    void run(std::stop_token stop);
+
+    LeaseKeeper &keeper_;
+    std::mutex mutex_;
+    std::condition_variable_any stopped_;
+    std::jthread thread_; // last: it uses all of the above
+};
+
+} // namespace bridge

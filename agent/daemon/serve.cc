@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/daemon/serve.h"
+
+#include "agent/daemon/access_watch.h"
+#include "agent/owner/bridge.h"
+#include "common/slurm/controllers.h"
+#include "agent/calls/fault_points.h"
+#include "agent/calls/guarded_kube.h"
+#include "agent/calls/guarded_slurm.h"
+#include "agent/daemon/hook_server.h"
+#include "agent/session/job_session.h"
+#include "common/kube/lease_api.h"
+#include "agent/daemon/lease_keeper.h"
+#include "agent/session/login_check.h"
+#include "agent/daemon/notify.h"
+#include "agent/session/server.h"
+#include "common/slurm/api.h"
+#include "agent/daemon/watches.h"
+#include "agent/daemon/web_pages.h"
+#include "agent/calls/workers.h"
+#include "common/contract/batch_names.h"
+#include "common/base/log.h"
+#include "config.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+namespace bridge {
+
+namespace {
+
+constexpr unsigned reporter_count = 2;
+constexpr unsigned most_submitters = 8; // more only wait for one lock
+constexpr int exit_replaced = 3; // another agent acts
+constexpr std::chrono::seconds lease_timeout{10}; // of a request about the Lease
+constexpr std::chrono::seconds stop_patience{1};
+
+sigset_t our_signals()
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (int signal : {SIGTERM, SIGINT, SIGHUP})
+        sigaddset(&set, signal);
+    return set;
+}
+
+// All or nothing: a file with a mistake changes nothing.
+void reload(const LoadConf &load, Mailbox<Message> &mailbox)
+{
+    auto conf = load();
+    if (!conf) {
+        log_error("the configuration was not read again",
+                  {{"err", conf.error().message}});
+        return;
+    }
+    set_log_level(conf->log_level);
+    log_info("the configuration was read again");
+    mailbox.push(Reload{std::make_shared<const Conf>(std::move(*conf))});
+}
+
+// Until stop is requested and a signal comes after that.
+void serve_signals(std::stop_token stop, const LoadConf &load,
+                   Mailbox<Message> &mailbox, AccessWatch &access)
+{
+    sigset_t set = our_signals();
+    for (;;) {
+        int signal = 0;
+        if (sigwait(&set, &signal) != 0 || stop.stop_requested())
+            return;
+        if (signal == SIGHUP) {
+            reload(load, mailbox);
+            access.ask_now();
+        } else {
+            mailbox.push(Stop{});
+        }
+    }
+}
+
+std::string host_name()
+{
+    char name[256] = "";
+    gethostname(name, sizeof(name) - 1);
+    return name;
+}
+
+// Says which slurmctld is in control; with a single one there is no question.
+Result<std::function<Control()>> control_of_this_host()
+{
+    auto controllers = load_controllers();
+    if (!controllers)
+        return std::unexpected(controllers.error());
+    if (controllers->hosts.size() < 2)
+        return [] { return Control::ours; };
+    auto us = find_controller(*controllers, host_name());
+    if (!us)
+        return std::unexpected(us.error());
+    return [controllers = std::move(*controllers), us = *us] {
+        return last_in_control(controllers, us);
+    };
+}
+
+// In StateSaveLocation; empty where libslurm does not say where that is.
+std::string state_dir(const char *name)
+{
+    auto controllers = load_controllers();
+    return controllers && !controllers->state_save_location.empty()
+               ? controllers->state_save_location + "/" + name
+               : std::string();
+}
+
+// On a standby, too: what users are shown is Kubernetes'.
+Result<std::unique_ptr<SessionServer>>
+serve_users(const SessionConf &where, const Conf &conf,
+            const HttpEndpoint &endpoint)
+{
+    JobSessions sessions{endpoint, conf.batch_namespaces, geteuid(),
+                         where.attach};
+    if (!conf.batch_namespace.empty())
+        sessions.namespaces.push_back(conf.batch_namespace);
+    auto logins = std::make_shared<LoginCheck>(
+        LoginDir(state_dir(names::logins_dir)));
+    return SessionServer::start(
+        where,
+        [logins](const std::string &secret) {
+            return logins->user_of(secret,
+                                   std::chrono::floor<std::chrono::seconds>(
+                                       std::chrono::system_clock::now()));
+        },
+        [sessions](PeerStream &peer, const SessionRequest &request,
+                   uid_t caller, const std::stop_token &stop) {
+            return serve_session(sessions, peer, request, caller, stop);
+        });
+}
+
+HttpEndpoint lease_endpoint(HttpEndpoint endpoint)
+{
+    endpoint.timeout = lease_timeout;
+    return endpoint;
+}
+
+// Until Stop. What cannot go on is rebuilt by the next start.
+void own(Bridge &bridge)
+{
+    try {
+        bridge.run();
+    } catch (const std::exception &e) { // such as no memory
+        log_error("the owner thread failed", {{"err", e.what()}});
+        std::_Exit(1);
+    }
+}
+
+// What is under way at the end may take this long, then it is cut off: a
+// supervisor must not wait for an API server that does not answer, nor for a
+// slurmctld, whose calls cannot be ended but with the process.
+std::jthread cut_off(std::stop_source &give_up, int exit_code)
+{
+    return std::jthread([&give_up, exit_code](std::stop_token over) {
+        std::mutex mutex;
+        std::unique_lock lock(mutex);
+        auto is_over = [&] {
+            return std::condition_variable_any().wait_for(
+                lock, over, stop_patience, [&] { return over.stop_requested(); });
+        };
+        if (is_over())
+            return;
+        give_up.request_stop();
+        if (is_over())
+            return;
+        log_warning("slurmctld does not answer, ending all the same");
+        std::_Exit(exit_code);
+    });
+}
+
+} // namespace
+
+Result<int> serve(std::shared_ptr<const Conf> conf,
+                  const SessionConf &sessions, HttpEndpoint endpoint,
+                  const LoadConf &load)
+{
+    sigset_t set = our_signals(); // blocked in every thread made from here on
+    pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    std::stop_source give_up;
+    endpoint.give_up = give_up.get_token();
+    Mailbox<Message> mailbox;
+    Permit permit(conf->socket_path);
+    WriteGate gate([&] { return permit.check(); }, fault_points());
+    SlurmApi slurm_api;
+    GuardedSlurm slurm(slurm_api, gate);
+    auto make_kube = [&]() -> std::unique_ptr<Kube> {
+        return std::make_unique<GuardedKube>(
+            std::make_unique<KubeApi>(endpoint, "slurmk8sd", host_name()), gate);
+    };
+    Workers workers(conf->workers, make_kube);
+    Workers submitters(std::clamp(conf->workers / 2, 1u, most_submitters),
+                       make_kube);
+    Workers reporters(reporter_count, make_kube);
+    auto hooks = HookServer::start(
+        conf->socket_path,
+        {[&](HookMessage m, PluginConnection from) {
+             mailbox.push(HookReceived{std::move(m), from});
+         },
+         [&] { mailbox.push(HookLost{}); }},
+        gate);
+    if (!hooks)
+        return std::unexpected(hooks.error());
+    permit.set_socket((*hooks)->socket());
+    auto control = control_of_this_host();
+    if (!control)
+        return std::unexpected(control.error());
+    Access access;
+    Bridge bridge(conf,
+                  {slurm, submitters.tasks(), workers.tasks(),
+                   reporters.tasks(),
+                   [&](HookMessage m, PluginConnection to) {
+                       (*hooks)->send(std::move(m), to);
+                   },
+                   access,
+                   {group_apis.begin(), group_apis.end()},
+                   state_dir(names::scripts_dir), PKGLIBEXECDIR "/slurmk8s-srun"},
+                  mailbox);
+    auto web = Web::start(conf->web_address, pages_of(bridge, mailbox, slurm));
+    if (!web)
+        return std::unexpected(web.error());
+    auto users = serve_users(sessions, *conf, endpoint);
+    if (!users)
+        return std::unexpected(users.error());
+    AccessWatch access_watch(lease_endpoint(endpoint), *conf, access,
+                             [&](AccessNews n) { mailbox.push(std::move(n)); });
+    std::optional<Watches> watches; // once the Lease is ours
+    LeaseApi lease(lease_endpoint(endpoint), conf->lease_namespace,
+                   conf->lease_name, gate);
+    LeaseKeeper keeper(
+        {lease, permit, *control}, this_holder(host_name(), conf->socket_path),
+        {[&] { watches.emplace(endpoint, *conf, access, mailbox); },
+         [&](LeaseNews news) { mailbox.push(std::move(news)); },
+         [&](const std::string &why) {
+             log_warning("acts no longer", {{"err", why}});
+             mailbox.push(Stop{});
+         }});
+    LeaseThread lease_thread(keeper);
+    std::jthread signals([&](std::stop_token stop) {
+        serve_signals(stop, load, mailbox, access_watch);
+    });
+
+    log_info("started", {{"version", PACKAGE_VERSION},
+                         {"KubeApiServer", endpoint.server},
+                         {"Socket", conf->socket_path}});
+    notify_systemd("READY=1");
+    own(bridge);
+    notify_systemd("STOPPING=1");
+    log_info("stopping");
+    std::jthread ends_requests =
+        cut_off(give_up, keeper.ended() ? exit_replaced : 0);
+    users->reset();
+    signals.request_stop();
+    kill(getpid(), SIGTERM); // wakes the signal thread
+    signals.join();
+    for (Workers *pool : {&submitters, &workers, &reporters})
+        pool->stop(); // tasks refer to the bridge
+    lease_thread.stop();
+    keeper.give_back(); // nothing is written any more
+    return keeper.ended() ? exit_replaced : 0;
+}
+
+} // namespace bridge

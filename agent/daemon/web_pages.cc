@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/daemon/web_pages.h"
+
+#include "agent/owner/bridge.h"
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::chrono::seconds patience{5}; // with the owner thread
+
+// Asks the owner thread from another one; else when it does not answer.
+template <class Answer>
+Answer ask(Mailbox<Message> &mailbox, std::function<Answer()> what,
+           Answer otherwise)
+{
+    auto promise = std::make_shared<std::promise<Answer>>();
+    auto answer = promise->get_future();
+    mailbox.push(Ask{[promise, what] { promise->set_value(what()); }});
+    if (answer.wait_for(patience) != std::future_status::ready)
+        return otherwise;
+    return answer.get();
+}
+
+constexpr char silent[] = "the owner thread does not answer";
+
+Result<Story> ask_story(const StoryKey &key, Bridge &bridge,
+                        Mailbox<Message> &mailbox)
+{
+    return ask<Result<Story>>(
+        mailbox, [key, &bridge] { return bridge.story(key); },
+        fail(Code::busy, silent));
+}
+
+} // namespace
+
+Web::Pages pages_of(Bridge &bridge, Mailbox<Message> &mailbox, Slurm &slurm)
+{
+    using Text = std::string;
+    auto explain_page = std::make_shared<ExplainPage>(
+        [&](const StoryKey &key) { return ask_story(key, bridge, mailbox); },
+        slurm);
+    auto problems = [&bridge] {
+        std::string lines;
+        bool standby = !bridge.standby().empty();
+        for (const auto &[what, why] : bridge.health().problems())
+            if (standby ? what == lease_problem // nothing else is our business
+                        : what != nodes_problem) // the other nodes are served
+                lines += what + ": " + why + "\n";
+        return lines;
+    };
+    return {
+        [=, &mailbox] {
+            return ask<Text>(mailbox, problems, Text(silent) + "\n");
+        },
+        [&] {
+            return ask<Text>(mailbox, [&] { return bridge.metrics(); }, {});
+        },
+        [&] {
+            return ask<Text>(
+                mailbox, [&] { return bridge.status_json(); }, "{}");
+        },
+        [explain_page](const Text &pod, const Text &job) {
+            return explain_page->answer(pod, job);
+        }};
+}
+
+} // namespace bridge

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/decide/decide.h"
+
+#include "agent/decide/decide_batch.h"
+#include "agent/decide/decide_batch_gang.h"
+#include "agent/decide/decide_gang.h"
+#include "agent/decide/decide_parts.h"
+#include "agent/gang/facts.h"
+#include "agent/gang/volumes.h"
+#include "agent/decide/translate.h"
+#include "agent/decide/words.h"
+#include "common/contract/names.h"
+
+#include <algorithm>
+
+namespace bridge {
+
+namespace {
+
+constexpr int exit_1 = 1 << 8; // as wait(2) gives it
+
+// The Slurm node under the Pods that live; empty: there is no such one.
+std::string slurm_node_under(const Gang &gang, const NodeMap &nodes)
+{
+    std::string under;
+    for (const PodPtr &pod : gang.pods)
+        if (pod->living())
+            under = pod->node_name;
+    auto known = std::ranges::find(nodes, under, &NodeMap::value_type::second);
+    return known == nodes.end() ? std::string() : known->first;
+}
+
+// Never kill: Pods that live and have no job get a new one where they are.
+Action adopt(const Gang &gang, const NodeMap &nodes)
+{
+    if (gang.submit_uncertain)
+        return Find{};
+    std::string node = slurm_node_under(gang, nodes);
+    if (!bound_by_us(gang) || all_told_to_end(gang) || node.empty())
+        return Wait{};
+    return Adopt{node, generation_of(gang) + 1};
+}
+
+Action without_job(const Gang &gang, const NodeMap &nodes)
+{
+    if (gang.submit_uncertain)
+        return Find{};
+    if (all_over(gang))
+        return Forget{};
+    if (any_bound(gang))
+        return adopt(gang, nodes);
+    if (!any_waits(gang))
+        return Wait{};
+    return submit_or_wait(gang);
+}
+
+Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
+{
+    const Job &job = *gang.job;
+    if (gang.bind_overdue)
+        return Renew{job.ref, job.tag.generation + 1,
+                     "the Pods could not be bound in time"};
+    if (!gang.misplaced.empty())
+        return Renew{job.ref, job.tag.generation + 1, gang.misplaced};
+    if (gang.volumes && !gang.volumes->misfit.empty())
+        return Renew{job.ref, job.tag.generation + 1, gang.volumes->misfit};
+    auto placement = place(gang, job, nodes);
+    if (!placement)
+        return Renew{job.ref, job.tag.generation + 1,
+                     placement.error().message};
+    if (!claims_bound(gang))
+        return BindVolumes{job.ref,
+                           {{.pod = gang.pods.front()->uid,
+                             .node = placement->front()}}};
+    if (has_resource_claims(gang))
+        return bind_with_devices(gang, *placement);
+    return Bind{job.ref, *placement};
+}
+
+// The job was asked for with a feature that only the Pods' node has, but an
+// administrator may have changed it since.
+Action restamp(const Gang &gang, const NodeMap &nodes)
+{
+    const Job &job = *gang.job;
+    std::string node = slurm_node_under(gang, nodes);
+    if (job.nodes == std::vector<std::string>{node})
+        return Restamp{job.ref, node};
+    return Cancel{job.ref};
+}
+
+Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
+{
+    const JobRef job = gang.job->ref;
+    if (gang.pods.empty() && !gang.failure)
+        return Cancel{job};
+    if (all_over(gang) && gang.unheard)
+        return Look{job};
+    if (all_over(gang))
+        return complete_or_cancel(gang);
+    if (gang.job->state == JobState::suspended)
+        return Wait{};
+    if (all_vanishing(gang))
+        return Cancel{job};
+    // Nobody can say when its containers end: Slurm's user need not wait.
+    if (!gang.node_lost.empty() && all_deleting(gang))
+        return Complete{job, exit_1, "NodeLost: " + gang.node_lost};
+    if (any_placed_elsewhere(gang))
+        return adopt(gang, nodes);
+    if (adopts(gang))
+        return restamp(gang, nodes);
+    if (bound_by_others(gang))
+        return Cancel{job};
+    if (any_waits(gang))
+        return bind_or_renew(gang, nodes);
+    if (gang.prolog_held)
+        return Start{job};
+    return Wait{};
+}
+
+Action for_waiting_pods(const Gang &gang)
+{
+    const Job &job = *gang.job;
+    if (generation_of(gang) > job.tag.generation) {
+        if (gang.submit_uncertain)
+            return Find{};
+        return submit_if_placeable(gang);
+    }
+    if (ended_on_purpose(job.state))
+        return FailPods{job.ref, job.state};
+    return Renew{job.ref, job.tag.generation + 1, state_name(job.state)};
+}
+
+// Some of them live.
+Action end_pods(const Gang &gang, const NodeMap &nodes)
+{
+    return only_forgotten(gang) ? adopt(gang, nodes) : end_or_wait(gang);
+}
+
+Action with_ended_job(const Gang &gang, const NodeMap &nodes)
+{
+    const Job &job = *gang.job;
+    if (any_lives_by_job(gang))
+        return end_pods(gang, nodes);
+    if (gang.epilog_held) // no container of this job lives
+        return Clean{job.ref};
+    if (any_bound(gang)) // by a job that Slurm has lost
+        return adopt(gang, nodes);
+    if (any_waits(gang))
+        return for_waiting_pods(gang);
+    if (all_over(gang))
+        return Forget{};
+    return Wait{}; // unbound and deleted: it goes at once
+}
+
+Action with_pending_job(const Gang &gang, const NodeMap &nodes)
+{
+    if (adopts(gang))
+        return Wait{};
+    if (any_waits(gang))
+        return wait_in_queue(gang);
+    if (any_lives_by_job(gang))
+        return adopt(gang, nodes); // a crash lost the job's allocation
+    // Before that was noticed, or before an adopting job had its allocation.
+    auto ran = [](const PodPtr &pod) {
+        return pod->terminal() && binder_of(*pod);
+    };
+    bool over = !gang.pods.empty() && std::ranges::all_of(gang.pods, ran);
+    if (over || gang.failure)
+        return as_lost(complete_or_cancel(gang));
+    return Cancel{gang.job->ref};
+}
+
+Action decide_alone(const Gang &gang, const NodeMap &nodes)
+{
+    return decide_by_job({without_job, with_ended_job, with_allocated_job,
+                          with_pending_job},
+                         gang, nodes);
+}
+
+} // namespace
+
+Action decide(const Gang &gang, const NodeMap &nodes)
+{
+    if (gang.batch)
+        return decide_batch(gang, gang.grouped ? decide_batch_gang(gang, nodes)
+                                               : decide_alone(gang, nodes));
+    return gang.grouped ? decide_gang(gang, nodes) : decide_alone(gang, nodes);
+}
+
+const char *action_name(const Action &action)
+{
+    return action_name(action.index());
+}
+
+const char *action_name(std::size_t index)
+{
+    static constexpr const char *names[] = {
+        "wait",  "forget",   "submit",  "find",  "refuse", "look",
+        "bind",  "start",    "complete", "cancel", "renew", "adopt",
+        "restamp", "end_pods", "fail_pods", "clean", "look_volumes",
+        "bind_volumes", "split", "release_claims", "remake"};
+    static_assert(std::size(names) == std::variant_size_v<Action>);
+    return names[index];
+}
+
+} // namespace bridge

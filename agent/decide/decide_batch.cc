@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/decide/decide_batch.h"
+
+#include "agent/decide/batch_gang.h"
+#include "agent/gang/batch_mark.h"
+#include "agent/gang/batch_place.h"
+
+namespace bridge {
+
+namespace {
+
+constexpr int exit_1 = 1 << 8; // as wait(2) gives it
+
+// The job that it was made for is gone, or is its current one and has ended.
+Action without_hope(const Gang &gang)
+{
+    if (gang.job && is_ended(gang.job->state))
+        return FailPods{gang.job->ref, gang.job->state};
+    auto mark = batch_mark(*gang.pods.front());
+    if (mark && gang.batch_gone)
+        return FailPods{mark->job, JobState::cancelled};
+    return Wait{};
+}
+
+// Of a job that was given up because its Pod could not be bound.
+std::string why_failed(const Gang &gang, const Renew &renew)
+{
+    if (!gang.bind_overdue || !gang.devices)
+        return renew.why;
+    const GangDevices &devices = *gang.devices;
+    const std::string &more = devices.objection.empty() ? devices.why
+                                                        : devices.objection;
+    return more.empty() ? renew.why : renew.why + ": " + more;
+}
+
+} // namespace
+
+Action decide_batch(const Gang &gang, Action action)
+{
+    bool runs = gang.job && is_allocated(gang.job->state);
+    if (runs && !gang.grouped && !gang.stale && is_made_for_others(gang) &&
+        gang.job->state != JobState::suspended)
+        return Remake{gang.job->ref};
+    if (std::holds_alternative<Bind>(action) && gang.unheard)
+        return Look{gang.job->ref};
+    if (std::holds_alternative<Wait>(action) && runs && !gang.grouped &&
+        gang.batch_gone && is_worker(*gang.pods.front()))
+        return Complete{gang.job->ref, 0, {}};
+    if (std::holds_alternative<Submit>(action) ||
+        std::holds_alternative<LookVolumes>(action))
+        return without_hope(gang);
+    if (const auto *refuse = std::get_if<Refuse>(&action)) {
+        Action instead = without_hope(gang);
+        if (auto *wait = std::get_if<Wait>(&instead))
+            wait->why = refuse->why;
+        return instead;
+    }
+    if (std::holds_alternative<Wait>(action) && !gang.cannot_start.empty() &&
+        runs)
+        return Complete{gang.job->ref, exit_1, gang.cannot_start};
+    // A crash took its allocation back, too late: ended now it would count as
+    // cancelled, so it ends once it has a node again.
+    if (std::holds_alternative<Complete>(action) &&
+        gang.job->state == JobState::pending)
+        return Wait{};
+    if (const auto *renew = std::get_if<Renew>(&action)) {
+        if (is_ended(gang.job->state))
+            return FailPods{gang.job->ref, gang.job->state};
+        // What it asked for is its user's affair, as with a native job.
+        if (gang.job->state == JobState::pending)
+            return Wait{renew->why};
+        return Complete{renew->job, exit_1, why_failed(gang, *renew)};
+    }
+    return action;
+}
+
+} // namespace bridge

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// decide() for the Pods of a batch job of several nodes: a gang of which one Pod
+// runs the script, and whose job is the user's. As decide.h says of the rest;
+// what comes of Submit and Renew decide_batch.h says.
+//
+//   job           Pods                      action
+//   ------------  ------------------------  ----------------------------------
+//   any, stale    any                       Look
+//   none          living, bound by us       Split: the job is lost
+//   none, pending waiting, claims for       ReleaseClaims
+//                 devices left of before
+//   none          waiting                   Submit
+//   none          all over                  Forget
+//   pending       living by that job, or a  Split: its allocation is lost, or it is
+//                 lost one                  the next job of an array's task
+//   pending       otherwise                 Wait: until it has nodes again
+//   allocated     living by a lost job      Split: likewise
+//   allocated     the script's is over      Complete as it ended; Look first if
+//                                           slurmctld went away since
+//   allocated     the script's is gone      Cancel
+//   allocated     a worker's is over, gone  Complete as failed
+//   suspended     living or waiting         Wait
+//   allocated     ending on a lost Node     Complete as failed
+//   allocated     living by it, elsewhere,  Split
+//                 or others of it were split
+//   allocated     the script's waits, and   Remake
+//                 some are for other nodes
+//   allocated     some not seen yet         Wait, at last Renew
+//   allocated     waiting                   Bind, each to the node for which it
+//                                           was made; Renew if that cannot be
+//   allocated     bound, prolog held        Start
+//   allocated     living                    Wait
+//   node failed   living, Node not lost     Split
+//   a component   any                       Cancel: the others end with it
+//   ended
+//   ended         living by that job        EndPods; Wait while they are ending
+//   ended         none living, epilog held  Clean
+//   ended         living by a lost job      Split
+//   ended         waiting                   FailPods
+//   ended         all over                  Forget
+#pragma once
+
+#include "agent/decide/decide.h"
+
+namespace bridge {
+
+// Only where gang.batch, and gang.grouped.
+Action decide_batch_gang(const Gang &gang, const NodeMap &nodes);
+
+} // namespace bridge

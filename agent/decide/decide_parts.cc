@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/decide/decide_parts.h"
+
+#include "agent/gang/facts.h"
+#include "agent/gang/volumes.h"
+#include "common/slurm/gres_counts.h"
+#include "agent/decide/translate.h"
+#include "agent/decide/words.h"
+#include "common/contract/batch_names.h"
+#include "common/contract/names.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <ranges>
+
+namespace bridge {
+
+namespace {
+
+bool claims_unread(const Gang &gang)
+{
+    return has_claims(gang) && !gang.volumes;
+}
+
+// Tolerations may be added to a Pod that waits; and a claim has been bound, or
+// another version of the agent has asked.
+bool asks_otherwise(const Gang &gang)
+{
+    const std::string &features = gang.job->features;
+    if (claims_unread(gang) || (gang.volumes && !gang.volumes->why.empty()))
+        return false; // where they can be is not known
+    if (gang.batch && features.contains(names::batch_feature))
+        return false; // whatever the template tolerates now
+    return features.contains(names::predicate_prefix) &&
+           !features.contains(value_of(gang.predicate).feature());
+}
+
+// Empty: as many Pods exist as must.
+std::string why_incomplete(const Gang &gang)
+{
+    if (gang.grouped)
+        return enough_wait(gang) ? "" : incomplete_words(gang);
+    if (gang.pods.size() >= gang.size)
+        return {};
+    return std::to_string(gang.pods.size()) + " of " +
+           std::to_string(gang.size) + " Pods exist";
+}
+
+// What has to be done for its ResourceClaims before a job can be asked for;
+// nothing: no more.
+std::optional<Action> step_for_devices(const Gang &gang)
+{
+    if (!has_resource_claims(gang))
+        return std::nullopt;
+    if (!gang.devices)
+        return Wait{}; // until they are listed
+    if (auto step = step_for_left(gang))
+        return step;
+    if (!gang.devices->objection.empty())
+        return Refuse{gang.devices->objection};
+    if (!gang.devices->why.empty())
+        return Wait{gang.devices->why};
+    return std::nullopt;
+}
+
+// Of a type only where both name one: while a driver is away its type is no
+// longer told from others, and a job need not leave the queue for that.
+bool other_gres(const std::string &has, const std::string &wants)
+{
+    auto is_total = [](const auto &kind) { return !kind.first.contains(':'); };
+    auto had = asked_gres(has), wanted = asked_gres(wants);
+    auto types = [&](const auto &counts) {
+        return !std::ranges::all_of(counts, is_total);
+    };
+    if (types(had) && types(wanted))
+        return had != wanted;
+    std::erase_if(had, std::not_fn(is_total));
+    std::erase_if(wanted, std::not_fn(is_total));
+    return had != wanted;
+}
+
+} // namespace
+
+std::optional<Action> step_for_left(const Gang &gang)
+{
+    if (!gang.devices || gang.devices->left.empty())
+        return std::nullopt;
+    return ReleaseClaims{gang.devices->left};
+}
+
+bool has_resource_claims(const Gang &gang)
+{
+    return std::ranges::any_of(gang.pods, [](const PodPtr &pod) {
+        return pod->needs_devices();
+    });
+}
+
+Action bind_with_devices(const Gang &gang, std::vector<std::string> nodes)
+{
+    const Job &job = *gang.job;
+    if (!gang.devices)
+        return Wait{};
+    const GangDevices &devices = *gang.devices;
+    if (devices.unread)
+        return Look{job.ref};
+    if (!devices.plan.misfit.empty())
+        return Renew{job.ref, job.tag.generation + 1, devices.plan.misfit};
+    if (!devices.objection.empty())
+        return Wait{not_bound_words(job.ref, devices.objection)};
+    if (!devices.why.empty())
+        return Wait{devices.why};
+    if (!devices.plan.wait.empty())
+        return Wait{not_bound_words(job.ref, devices.plan.wait)};
+    return Bind{job.ref, std::move(nodes), {}, devices.plan.claims};
+}
+
+bool claims_bound(const Gang &gang)
+{
+    return !has_claims(gang) || (gang.volumes && gang.volumes->why.empty() &&
+                                 !gang.volumes->unbound);
+}
+
+Action submit_or_wait(const Gang &gang)
+{
+    if (auto step = step_for_left(gang))
+        return std::move(*step);
+    if (!gang.lacks_group.empty())
+        return Wait{gang.lacks_group};
+    if (!gang.objection.empty())
+        return Refuse{gang.objection};
+    if (std::string why = why_incomplete(gang); !why.empty())
+        return Wait{why};
+    for (const PodPtr &pod : gang.pods)
+        if (pod->gated)
+            return Wait{}; // the API server says so on the Pod
+    if (std::string why = objection_to(gang); !why.empty())
+        return Refuse{why};
+    return submit_if_placeable(gang);
+}
+
+Action submit_if_placeable(const Gang &gang)
+{
+    if (auto step = step_for_devices(gang))
+        return std::move(*step);
+    if (!gang.nowhere.empty())
+        return Wait{gang.nowhere};
+    if (claims_unread(gang))
+        return LookVolumes{};
+    if (gang.volumes && !gang.volumes->why.empty())
+        return Wait{gang.volumes->why};
+    return Submit{};
+}
+
+// The job goes on as soon as some node gets its feature. One that has a
+// preference is held for good where that cannot be had at all: schedule() in
+// Slurm's job_scheduler.c.
+Action wait_in_queue(const Gang &gang)
+{
+    const Job &job = *gang.job;
+    if (claims_unread(gang) && gang.nowhere.empty())
+        return LookVolumes{};
+    if (auto step = step_for_devices(gang))
+        return std::move(*step);
+    // A batch job's user has asked for GRES, and its Pod was made for what it got.
+    if (gang.devices && !gang.batch &&
+        other_gres(job.gres_per_task, gang.devices->gres))
+        return Renew{job.ref, job.tag.generation + 1,
+                     "the devices that its claims need are others now"};
+    if (asks_otherwise(gang))
+        return Renew{job.ref, job.tag.generation + 1,
+                     "what the Pod asks of its node has changed"};
+    if (job.prefers && job.reason == "BadConstraints" && gang.nowhere.empty())
+        return Renew{job.ref, job.tag.generation + 1,
+                     "no node has what it prefers"};
+    return Wait{gang.nowhere};
+}
+
+Action complete_or_cancel(const Gang &gang)
+{
+    const JobRef job = gang.job->ref;
+    if (gang.failure) // seen before the Pod was deleted
+        return Complete{job, gang.failure->status, gang.failure->why};
+    bool by_user = std::ranges::any_of(gang.pods, [](const PodPtr &pod) {
+        return pod->deleting && pod->disruption.empty();
+    });
+    if (by_user)
+        return Cancel{job};
+    End end = end_of(gang);
+    return Complete{job, end.status, end.why};
+}
+
+// Slurm gives a pending job no exit code: it becomes CANCELLED, with a comment.
+Action as_lost(Action end)
+{
+    if (auto *complete = std::get_if<Complete>(&end))
+        complete->why = lost_allocation_words(complete->status, complete->why);
+    return end;
+}
+
+Action end_or_wait(const Gang &gang)
+{
+    const Job &job = *gang.job;
+    if (all_deleting(gang) || (all_told_to_end(gang) && !gang.end_overdue))
+        return Wait{};
+    return EndPods{job.ref, job.state, gang.end_overdue};
+}
+
+Action decide_by_job(const ByJob &answers, const Gang &gang,
+                     const NodeMap &nodes)
+{
+    if (!gang.job)
+        return answers.without_job(gang, nodes);
+    if (gang.stale)
+        return Look{gang.job->ref};
+    if (is_ended(gang.job->state))
+        return answers.ended(gang, nodes);
+    if (is_allocated(gang.job->state))
+        return answers.allocated(gang, nodes);
+    if (gang.job->state != JobState::pending)
+        return Wait{};
+    return answers.pending(gang, nodes);
+}
+
+bool only_forgotten(const Gang &gang)
+{
+    bool node_failed = gang.node_down || !gang.node_lost.empty();
+    return gang.job->state == JobState::node_fail && !node_failed;
+}
+
+bool ended_on_purpose(JobState state)
+{
+    return state == JobState::cancelled || state == JobState::deadline ||
+           state == JobState::completed;
+}
+
+} // namespace bridge

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/decide/gang_place.h"
+
+#include "agent/decide/batch_gang.h"
+#include "agent/gang/facts.h"
+#include "agent/objects/gang_key.h"
+#include "common/slurm/gres_counts.h"
+#include "common/slurm/het_job.h"
+#include "agent/decide/translate.h"
+#include "common/contract/names.h"
+#include "common/base/text.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+// They are, one after the other, the same place in their controller's count.
+bool same_place(const Pod &a, const Pod &b)
+{
+    return a.gang && b.gang && a.gang->indexed && b.gang->indexed &&
+           a.gang->index == b.gang->index && a.owner.uid == b.owner.uid;
+}
+
+std::optional<std::uint32_t> rank_of(const Pod &pod)
+{
+    return whole_number<std::uint32_t>(pod.annotation(names::rank_annotation));
+}
+
+const Seat *known_seat(const std::map<std::string, Seat> &seats,
+                       const Pod &pod)
+{
+    auto found = seats.find(pod.uid);
+    return found == seats.end() ? nullptr : &found->second;
+}
+
+std::uint64_t memory_of_task(const Job &job) // MiB
+{
+    return job.memory_per_node.value != 0
+               ? job.memory_per_node.value
+               : job.memory_per_cpu.value * job.cpus_per_task;
+}
+
+// Why a task of the job does not cover the Pod; empty: it does.
+std::string why_too_large(const Job &job, const Gang &gang, const Pod &pod)
+{
+    std::uint64_t cpus = cpus_of(gang, pod);
+    std::uint64_t memory = mebibytes_up(pod.requests.memory).value;
+    std::uint64_t given = memory_of_task(job);
+    if (cpus <= job.cpus_per_task && memory <= given)
+        return {};
+    return "a task of it has " + std::to_string(job.cpus_per_task) +
+           " CPUs and " + std::to_string(given) + " MiB, Pod " + pod.key.name +
+           " asks for " + std::to_string(cpus) + " and " +
+           std::to_string(memory);
+}
+
+// Of a heterogeneous job: why none of its components does.
+std::string why_too_large_for_all(const Job &job, const Gang &gang,
+                                  const Pod &pod)
+{
+    std::string why = why_too_large(job, gang, pod);
+    if (job.components.empty())
+        return why;
+    for (const Job &component : job.components)
+        if (why = why_too_large(component, gang, pod); why.empty())
+            break;
+    return why;
+}
+
+bool has_smaller_tasks(const Job &a, const Job &b)
+{
+    auto size = [](const Job &job) {
+        return std::pair(job.cpus_per_task, memory_of_task(job));
+    };
+    return size(a) < size(b);
+}
+
+// Gives out what is free.
+class Seating {
+  public:
+    Seating(const Gang &gang, const NodeMap &nodes)
+        : gang_(gang), job_(*gang.job), nodes_(nodes),
+          free_(tasks_on_nodes(*gang.job)), promised_(free_.size())
+    {
+        for (const PodPtr &pod : gang.pods) {
+            if (lives_by_job(gang, *pod) && !waits(gang, *pod))
+                keep(*pod);
+            else if (!ended_by_job(gang, *pod))
+                continue;
+            if (!of_job_)
+                of_job_ = pod.get();
+        }
+        if (!of_job_)
+            of_job_ = &lead_of(gang);
+        for (const PodPtr &pod : gang.pods)
+            if (std::size_t at = place_of_devices(*pod); at < free_.size())
+                promised_[at]++;
+    }
+
+    bool full() const
+    {
+        return std::ranges::all_of(
+            free_, [](std::uint32_t tasks) { return tasks == 0; });
+    }
+
+    Result<Seat> seat(const Pod &pod)
+    {
+        if (std::string why = why_not(pod); !why.empty())
+            return fail(Code::conflict, why);
+        std::size_t at = place_for(pod);
+        if (at == free_.size())
+            return fail(Code::conflict,
+                        "its " + std::to_string(job_.tasks) +
+                            " tasks are taken");
+        auto node = nodes_.find(job_.nodes[at]);
+        if (node == nodes_.end())
+            return fail(Code::conflict,
+                        "no Kubernetes Node stands behind Slurm's " +
+                            job_.nodes[at]);
+        free_[at]--;
+        if (place_of_devices(pod) == at)
+            promised_[at]--;
+        std::uint32_t rank = rank_for(pod);
+        ranks_.insert(rank);
+        return Seat{pod.uid, node->second, node->first, rank};
+    }
+
+  private:
+    // Slurm was asked for the others of its kind, perhaps long ago.
+    std::string why_not(const Pod &pod) const
+    {
+        if (pod.gated)
+            return "Pod " + pod.key.name + " has scheduling gates";
+        std::string why = objection_to_joining(*of_job_, pod);
+        return why.empty() ? why_too_large_for_all(job_, gang_, pod)
+                           : "Pod " + pod.key.name + ": " + why;
+    }
+
+    std::size_t index_of(const std::string &slurm_node) const
+    {
+        auto found = std::ranges::find(job_.nodes, slurm_node);
+        return static_cast<std::size_t>(found - job_.nodes.begin());
+    }
+
+    void keep(const Pod &pod)
+    {
+        const Seat *assumed = known_seat(gang_.assumed_bound, pod);
+        std::size_t at =
+            index_of(pod.bound() || !assumed
+                         ? pod.annotation(names::node_annotation)
+                         : assumed->slurm_node);
+        if (at < free_.size() && free_[at] > 0)
+            free_[at]--;
+        auto rank = rank_of(pod);
+        if (!rank && assumed)
+            rank = assumed->rank;
+        if (rank)
+            ranks_.insert(*rank);
+    }
+
+    // A binding of unknown outcome is never tried elsewhere.
+    std::size_t place_for(const Pod &pod) const
+    {
+        if (const Seat *maybe = known_seat(gang_.maybe_bound, pod))
+            if (std::size_t at = index_of(maybe->slurm_node);
+                at < free_.size() && free_[at] > 0)
+                return at;
+        if (std::size_t at = place_of_devices(pod);
+            at < free_.size() && free_[at] > 0)
+            return at;
+        if (!job_.components.empty())
+            return smallest_for(pod);
+        std::size_t at = 0;
+        while (at < free_.size() && free_[at] <= promised_[at])
+            at++;
+        return at;
+    }
+
+    // Where those of a Pod that waits are already; else none.
+    std::size_t place_of_devices(const Pod &pod) const
+    {
+        auto found = gang_.devices_at.find(pod.uid);
+        return found == gang_.devices_at.end() || !waits(gang_, pod)
+                   ? free_.size()
+                   : index_of(found->second);
+    }
+
+    std::size_t smallest_for(const Pod &pod) const
+    {
+        const Job *smallest = nullptr;
+        std::size_t at = free_.size();
+        for (std::size_t i = 0; i < free_.size(); i++) {
+            const Job &component = component_on(job_, job_.nodes[i]);
+            if (free_[i] == 0 ||
+                !why_too_large(component, gang_, pod).empty() ||
+                (smallest && !has_smaller_tasks(component, *smallest)))
+                continue;
+            smallest = &component;
+            at = i;
+        }
+        return at;
+    }
+
+    // That of the Pod in whose place it comes, or the first that nobody has.
+    std::uint32_t rank_for(const Pod &pod) const
+    {
+        for (const PodPtr &before : gang_.pods)
+            if (ended_by_job(gang_, *before) && same_place(*before, pod))
+                if (auto rank = rank_of(*before);
+                    rank && !ranks_.contains(*rank))
+                    return *rank;
+        std::uint32_t rank = 0;
+        while (ranks_.contains(rank))
+            rank++;
+        return rank;
+    }
+
+    const Gang &gang_;
+    const Job &job_;
+    const NodeMap &nodes_;
+    std::vector<std::uint32_t> free_; // tasks, in the order of job_.nodes
+    std::vector<std::uint32_t> promised_; // of these, to who has devices there
+    std::set<std::uint32_t> ranks_;   // taken
+    const Pod *of_job_ = nullptr;     // what the others must be like
+};
+
+// The tasks that the CPUs of each node suffice for, and its GRES where these are
+// known.
+std::vector<std::uint32_t> room_on_nodes(const Job &job)
+{
+    std::vector<std::uint32_t> cpus = job.cpus_on;
+    if (job.nodes.size() == 1)
+        cpus = {job.cpus};
+    cpus.resize(job.nodes.size());
+    GresCounts by_task;
+    if (job.gres_on.size() == job.nodes.size())
+        by_task = asked_gres(job.gres_per_task);
+    std::vector<std::uint32_t> room;
+    for (std::size_t i = 0; i < cpus.size(); i++) {
+        std::uint64_t most =
+            cpus[i] / std::max<std::uint32_t>(job.cpus_per_task, 1);
+        if (!by_task.empty())
+            most = std::min(most, tasks_covered(job.gres_on[i], by_task));
+        room.push_back(static_cast<std::uint32_t>(most));
+    }
+    return room;
+}
+
+// Where not all of them get a seat, those that may have one keep it.
+std::vector<PodPtr> in_order_of_seats(const Gang &gang)
+{
+    std::vector<PodPtr> pods;
+    for (const PodPtr &pod : gang.pods)
+        if (waits(gang, *pod))
+            pods.push_back(pod);
+    if (gang.elastic)
+        std::ranges::stable_partition(pods, [&](const PodPtr &pod) {
+            return gang.maybe_bound.contains(pod->uid);
+        });
+    return pods;
+}
+
+} // namespace
+
+std::vector<std::uint32_t> tasks_on_nodes(const Job &job)
+{
+    std::vector<std::uint32_t> of_all; // components, whose nodes are job.nodes
+    for (const Job &component : job.components)
+        for (std::uint32_t tasks : tasks_on_nodes(component))
+            of_all.push_back(tasks);
+    if (!job.components.empty())
+        return of_all;
+    std::vector<std::uint32_t> room = room_on_nodes(job); // for tasks
+    std::uint32_t left = job.tasks;
+    std::vector<std::uint32_t> tasks(room.size());
+    auto give = [&](std::size_t i, std::uint32_t most) {
+        std::uint32_t more = std::min({most, left, room[i] - tasks[i]});
+        tasks[i] += more;
+        left -= more;
+    };
+    for (std::size_t i = 0; i < tasks.size(); i++)
+        give(i, 1);
+    for (std::size_t i = 0; i < tasks.size(); i++)
+        give(i, left);
+    return tasks;
+}
+
+Result<std::vector<Seat>> seat_pods(const Gang &gang, const NodeMap &nodes)
+{
+    if (gang.batch)
+        return seat_batch_pods(gang, nodes);
+    Seating seating(gang, nodes);
+    bool all_or_none = count_of_job(gang) == 0;
+    std::vector<Seat> seats;
+    Result<> said;
+    for (const PodPtr &pod : in_order_of_seats(gang)) {
+        if (gang.elastic && all_or_none && seating.full())
+            break; // what comes on top of them is not for this job
+        auto seat = seating.seat(*pod);
+        if (seat)
+            seats.push_back(std::move(*seat));
+        else if (said)
+            said = std::unexpected(seat.error());
+    }
+    if (!said && (all_or_none || seats.empty()))
+        return std::unexpected(said.error());
+    return seats;
+}
+
+std::vector<PodPtr> last_of_job(const Gang &gang)
+{
+    std::vector<PodPtr> last;
+    for (const PodPtr &pod : gang.pods) {
+        if (!ended_by_job(gang, *pod))
+            continue;
+        auto before = std::ranges::find_if(last, [&](const PodPtr &other) {
+            return same_place(*other, *pod);
+        });
+        if (before == last.end())
+            last.push_back(pod);
+        else if ((*before)->created <= pod->created)
+            *before = pod;
+    }
+    return last;
+}
+
+} // namespace bridge

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/decide/translate.h"
+
+#include "agent/gang/facts.h"
+#include "agent/decide/gang_shapes.h"
+#include "common/slurm/het_job.h"
+#include "agent/decide/job_requests.h"
+#include "common/contract/constraints.h"
+#include "common/contract/names.h"
+
+#include <algorithm>
+
+namespace bridge {
+
+namespace {
+
+// slurmctld's wait status of a job that was killed for its memory
+// (job_complete in Slurm's job_mgr.c): OUT_OF_MEMORY.
+constexpr int oom_status = 253;
+constexpr int exit_1 = 1 << 8;
+constexpr int max_signal = 64;
+constexpr std::uint32_t max_minutes = 365 * 24 * 60 * 10; // ten years
+
+std::string objection_to_pod(const Pod &pod)
+{
+    if (!pod.objections.empty())
+        return pod.objections.front();
+    if (!pod.label(names::job_id_label).empty() ||
+        !pod.annotation(names::sluid_annotation).empty())
+        return std::string("label ") + names::job_id_label +
+               " and annotation " + names::sluid_annotation +
+               " are written by slurmk8sd only: create the Pod without them";
+    if (whole_cpus_up(pod.requests.cpu) > UINT16_MAX)
+        return "no Slurm task can have more than 65535 CPUs";
+    return {};
+}
+
+// Rounded up to minutes; none: nobody said one.
+std::optional<std::uint32_t> time_limit_of(const Pod &pod)
+{
+    if (!pod.active_deadline || *pod.active_deadline <= 0)
+        return std::nullopt;
+    std::int64_t minutes = (*pod.active_deadline - 1) / 60 + 1;
+    return static_cast<std::uint32_t>(
+        std::min<std::int64_t>(minutes, max_minutes));
+}
+
+// A gang runs as long as any of its Pods may.
+std::optional<std::uint32_t> time_limit_of(const Gang &gang)
+{
+    std::uint32_t longest = 0;
+    for (const PodPtr &pod : gang.grouped ? asked_for(gang) : gang.pods) {
+        auto limit = time_limit_of(*pod);
+        if (!limit)
+            return std::nullopt;
+        longest = std::max(longest, *limit);
+    }
+    return longest == 0 ? std::nullopt : std::optional(longest);
+}
+
+std::uint64_t divide_up(std::uint64_t amount, std::uint64_t by)
+{
+    return amount / by + (amount % by != 0);
+}
+
+// The CPUs and the memory of a task that fits every Pod.
+void size_task(JobDescription &job, const Gang &gang)
+{
+    MebiBytes memory{1};
+    for (const PodPtr &pod : gang.grouped ? asked_for(gang) : gang.pods) {
+        job.cpus_per_task =
+            std::max(job.cpus_per_task,
+                     static_cast<std::uint16_t>(cpus_of(gang, *pod)));
+        memory = std::max(memory, mebibytes_up(pod->requests.memory));
+    }
+    if (job.max_nodes == 1 && job.tasks == 1)
+        job.memory_per_node = memory;
+    else
+        job.memory_per_cpu.value = divide_up(memory.value, job.cpus_per_task);
+}
+
+// What its Pods say themselves; what users ask of Slurm goes on top of it.
+JobDescription plain_job(const Gang &gang)
+{
+    JobDescription job;
+    job.name = gang.key.name;
+    job.tasks = static_cast<std::uint32_t>(
+        gang.grouped ? tasks_needed(gang) : gang.pods.size());
+    job.max_nodes = job.tasks;
+    job.time_limit = time_limit_of(gang);
+    job.tag = {gang.key.str(), gang.uid, generation_of(gang)};
+    if (gang.grouped)
+        job.tag.first = lead_of(gang).uid;
+    job.tag.group = gang.group_uid;
+    size_task(job, gang);
+    return job;
+}
+
+// What every node of a gang must have, as features. External jobs would land on
+// nodes without kubelet without the first.
+std::vector<std::string> needed_features(const Gang &gang,
+                                         const PredicatePtr &predicate)
+{
+    std::vector<std::string> features = {names::feature,
+                                         value_of(predicate).feature()};
+    if (gang.devices && gang.devices->on_cpu_nodes)
+        features.push_back(names::cpu_devices_feature);
+    return features;
+}
+
+// One job has one of each: the first Pod's counts, the others may not say
+// otherwise.
+std::string why_unlike(const Pod &first, const Wishes &wishes, const Pod &pod)
+{
+    for (const auto &[name, wish] : wishes_in(pod.annotations))
+        if (value_of(wishes, name) != wish.value)
+            return wish_objection(wish, "be the same on all Pods of a gang");
+    if (value_of(pod.predicate) != value_of(first.predicate))
+        return "all Pods of a gang must ask for the same Nodes: nodeSelector, "
+               "required node affinity, tolerations";
+    return {};
+}
+
+// A Pod that has lost its gang's job is alone, on one node.
+Gang without_gang_wishes(Gang gang)
+{
+    for (PodPtr &pod : gang.pods) {
+        Pod alone = *pod;
+        for (const char *name : {"min-nodes", "max-nodes", "segment"})
+            for (auto wishes = wishes_in(alone.annotations);
+                 wishes.contains(name); wishes = wishes_in(alone.annotations))
+                alone.annotations.erase(wishes.at(name).annotation);
+        pod = std::make_shared<const Pod>(std::move(alone));
+    }
+    return gang;
+}
+
+std::string first_failure(const Pod &pod, End &end)
+{
+    for (const ContainerEnd &container : pod.containers) {
+        if (!container.terminated ||
+            (container.exit_code == 0 && container.signal == 0))
+            continue;
+        if (container.reason == "OOMKilled")
+            end.status = oom_status;
+        else if (container.signal > 0 && container.signal <= max_signal)
+            end.status = container.signal;
+        else
+            end.status = std::clamp(container.exit_code, 1, 255) << 8;
+        return container.reason;
+    }
+    end.status = exit_1; // evicted, or refused by its kubelet
+    return {};
+}
+
+// A script may go on when one of its processes was killed for its memory, and
+// exit with 0. slurmstepd calls that job out of memory (oom_error in its mgr.c).
+bool ran_out_of_memory(const Gang &gang, const Pod &pod)
+{
+    return gang.batch && pod.terminal() &&
+           std::ranges::any_of(pod.containers, [](const ContainerEnd &end) {
+               return end.terminated && end.reason == "OOMKilled";
+           });
+}
+
+// Whatever its containers exited with: they were stopped.
+std::optional<End> disrupted_end(const Pod &pod)
+{
+    if (!pod.deleting || pod.disruption.empty())
+        return std::nullopt;
+    return End{exit_1, pod.disruption};
+}
+
+} // namespace
+
+std::string objection_to_joining(const Pod &of_job, const Pod &pod)
+{
+    std::string why = objection_to_pod(pod);
+    return why.empty() ? why_unlike(of_job, wishes_in(of_job.annotations), pod)
+                       : why;
+}
+
+std::string objection_to(const Gang &gang)
+{
+    if (gang.pods.empty())
+        return {};
+    const Pod &first = lead_of(gang);
+    Wishes wishes = wishes_in(first.annotations);
+    for (const PodPtr &pod : gang.grouped ? asked_for(gang) : gang.pods) {
+        if (gang.grouped && !waits(gang, *pod))
+            continue;
+        std::string why = objection_to_pod(*pod);
+        if (why.empty() && gang.grouped)
+            why = why_unlike(first, wishes, *pod);
+        if (why.empty() && pod.get() == &first) {
+            JobDescription job = plain_job(gang);
+            why = apply_wishes(job, wishes, first.created);
+            if (why.empty())
+                why = het_objection(gang, job);
+        }
+        if (!why.empty())
+            return gang.pods.size() == 1 ? why : "Pod " + pod->key.name + ": " +
+                                                     why;
+    }
+    return {};
+}
+
+JobDescription describe_job(const Gang &gang, const Identity &identity,
+                            const Conf &conf)
+{
+    const Pod &first = lead_of(gang);
+    JobDescription job = plain_job(gang);
+    job.partition = conf.partition;
+    job.nice = identity.nice;
+    // The gang has no objection.
+    (void)apply_wishes(job, wishes_in(first.annotations), first.created);
+    job.user_id = identity.user_id;
+    job.group_id = identity.group_id;
+    job.account = identity.account;
+    job.qos = identity.qos;
+    if (gang.devices)
+        job.gres_per_task = gang.devices->gres;
+    // What has failed once may have failed for its preference. Slurm tries that
+    // instead of the constraint: it holds both.
+    if (gang.preferred && generation_of(gang) == 0)
+        job.prefer =
+            join_constraints(job.features,
+                             needed_features(gang, gang.preferred));
+    job.features = join_constraints(job.features,
+                                    needed_features(gang, gang.predicate));
+    return job;
+}
+
+JobDescription describe_adoption(const Gang &gang, const Identity &identity,
+                                 const Conf &conf, const Adopt &adopt,
+                                 std::chrono::sys_seconds now)
+{
+    JobDescription job =
+        describe_job(without_gang_wishes(gang), identity, conf);
+    job.tag.generation = adopt.generation;
+    // Whatever was to hold for the choice of nodes and the start is over.
+    JobDescription plain = plain_job(gang);
+    job.cpus_per_task = plain.cpus_per_task;
+    job.memory_per_node = plain.memory_per_node;
+    job.memory_per_cpu = plain.memory_per_cpu;
+    job.min_nodes = plain.min_nodes;
+    job.features = join_constraints(
+        {}, {names::feature, names::pin_prefix + adopt.node});
+    job.prefer.clear();
+    job.dependency.clear();
+    job.begin = job.deadline = {};
+    job.sharing = Sharing::all;
+    job.contiguous = false;
+    job.switches.reset();
+    job.switches_wait.reset();
+    job.segment = 0;
+    job.nice = 0;
+    job.priority = highest_priority;
+    auto started = gang.pods.front()->start_time;
+    if (job.time_limit.value_or(0) != 0 && started.time_since_epoch().count()) {
+        auto ran = std::chrono::floor<std::chrono::minutes>(now - started);
+        auto left = std::int64_t{*job.time_limit} - ran.count();
+        job.time_limit = static_cast<std::uint32_t>(
+            std::clamp<std::int64_t>(left, 1, *job.time_limit));
+    }
+    return job;
+}
+
+Result<std::vector<std::string>> place(const Gang &gang, const Job &job,
+                                       const NodeMap &nodes)
+{
+    // A gang of several Pods on several nodes needs the CPUs of each node.
+    if (job.nodes.size() != 1)
+        return fail(Code::conflict, "the allocation has " +
+                                        std::to_string(job.nodes.size()) +
+                                        " nodes instead of 1");
+    std::uint64_t cpus = 0;
+    std::uint64_t memory = 0;
+    for (const PodPtr &pod : gang.pods) {
+        cpus += cpus_of(gang, *pod);
+        if (pod->requests.memory.value != 0)
+            memory += mebibytes_up(pod->requests.memory).value;
+    }
+    std::uint64_t given = job.memory_per_node.value != 0
+                              ? job.memory_per_node.value
+                              : job.memory_per_cpu.value * job.cpus;
+    if (job.cpus < cpus || given < memory)
+        return fail(Code::conflict,
+                    "the allocation has " + std::to_string(job.cpus) +
+                        " CPUs and " + std::to_string(given) +
+                        " MiB, the Pods ask for " + std::to_string(cpus) +
+                        " and " + std::to_string(memory));
+    auto node = nodes.find(job.nodes.front());
+    if (node == nodes.end())
+        return fail(Code::conflict, "no Kubernetes Node stands behind Slurm's " +
+                                        job.nodes.front());
+    return std::vector<std::string>(gang.pods.size(), node->second);
+}
+
+End end_of(const Gang &gang)
+{
+    for (const PodPtr &pod : gang.pods) {
+        if (auto end = disrupted_end(*pod))
+            return *end;
+        if (ran_out_of_memory(gang, *pod))
+            return {oom_status, "OOMKilled"};
+        if (pod->phase != "Failed")
+            continue;
+        End end;
+        std::string container_reason = first_failure(*pod, end);
+        end.why = pod->reason.empty() ? container_reason : pod->reason;
+        if (end.why == "Error") // says no more than the exit code
+            end.why.clear();
+        if (!end.why.empty() && !pod->message.empty())
+            end.why += ": " + pod->message;
+        return end;
+    }
+    return {};
+}
+
+TextMap binding_labels(const Job &job)
+{
+    return {{names::job_id_label, std::to_string(job.ref.id)}};
+}
+
+TextMap binding_annotations(const Job &job, const Seat &seat)
+{
+    TextMap annotations = binding_annotations(job, seat.slurm_node);
+    annotations[names::sluid_annotation] =
+        component_on(job, seat.slurm_node).ref.sluid.str();
+    annotations[names::rank_annotation] = std::to_string(seat.rank);
+    std::string nodes;
+    for (const std::string &node : job.nodes)
+        nodes += (nodes.empty() ? "" : ",") + node;
+    annotations[names::nodes_annotation] = std::move(nodes);
+    return annotations;
+}
+
+TextMap binding_annotations(const Job &job, const std::string &slurm_node)
+{
+    return {{names::node_annotation, slurm_node},
+            {names::sluid_annotation, job.ref.sluid.str()},
+            {names::generation_annotation, std::to_string(job.tag.generation)}};
+}
+
+} // namespace bridge

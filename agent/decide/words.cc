@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/decide/words.h"
+
+#include "agent/gang/facts.h"
+#include "common/slurm/reasons.h"
+
+#include <format>
+
+namespace bridge {
+
+namespace {
+
+constexpr char waiting_begin[] = "Slurm job {} is waiting: ";
+const std::string allocation_lost = "slurmctld lost the allocation in a crash";
+
+} // namespace
+
+std::string waiting_words(const Job &job)
+{
+    return std::format(waiting_begin, job.ref.id) + job.reason + ".";
+}
+
+bool says_class_of(const std::string &sentence, const Job &job)
+{
+    std::string begin = std::format(waiting_begin, job.ref.id);
+    if (!sentence.starts_with(begin))
+        return false;
+    std::string_view reason = sentence;
+    reason.remove_prefix(begin.size());
+    reason = reason.substr(0, reason.find('.'));
+    return reason_class(reason) == reason_class(job.reason);
+}
+
+std::string expected_words(const Job &job)
+{
+    if (job.expected_start.time_since_epoch().count() <= 0)
+        return {};
+    return std::format("Expected to start at {:%FT%TZ}.", job.expected_start);
+}
+
+std::string job_ended_words(JobRef job, JobState state)
+{
+    return std::format("Slurm job {} ended: {}.", job.id, state_name(state));
+}
+
+std::string lost_allocation_words(int status, const std::string &why)
+{
+    std::string words = allocation_lost + "; the Pod ended with exit code " +
+                        std::to_string(status >> 8);
+    if (int signal = status & 0x7f)
+        words += ", signal " + std::to_string(signal);
+    return why.empty() ? words : words + ": " + why;
+}
+
+std::string second_job_words(const std::optional<Job> &first, bool lost)
+{
+    if (!first)
+        return "a second job of the same Pods";
+    return std::format("{}JobId={} is the job of its Pods",
+                       lost ? allocation_lost + "; now " : "", first->ref.id);
+}
+
+std::string ended_event_reason(JobState state)
+{
+    return state == JobState::preempted ? "Preempted" : "SlurmJobEnded";
+}
+
+std::string disruption_reason(JobState state)
+{
+    switch (state) {
+    case JobState::preempted:
+        return "PreemptionByScheduler"; // as kube-scheduler's
+    case JobState::node_fail:
+        return "SlurmNodeFail";
+    default:
+        return {};
+    }
+}
+
+std::string failed_pod_reason(JobState state)
+{
+    switch (state) {
+    case JobState::cancelled:
+        return "SlurmJobCancelled";
+    case JobState::deadline:
+        return "SlurmJobDeadline";
+    default:
+        return "SlurmJobEnded";
+    }
+}
+
+std::string bound_words(const Pod &pod, const std::string &node, JobRef job)
+{
+    return std::format("Successfully assigned {} to {} by Slurm job {}.",
+                       pod.key.str(), node, job.id);
+}
+
+std::string waste_words(const Pod &pod, std::uint32_t cpus, const Job &job)
+{
+    std::uint64_t memory = mebibytes_up(pod.requests.memory).value;
+    std::uint64_t given = job.memory_per_cpu.value * job.cpus_per_task;
+    bool rounded = given < memory + job.cpus_per_task;
+    if (cpus >= job.cpus_per_task && (rounded || given == 0))
+        return {};
+    return std::format(" It asks for {} CPUs and {} MiB; its task has {} and {}, "
+                       "as the largest Pod of the gang needs.",
+                       cpus, memory, job.cpus_per_task, given);
+}
+
+std::string not_bound_words(JobRef job, const std::string &why)
+{
+    return std::format(
+        "Slurm job {} has a node, but the Pod cannot be bound to it: {}.",
+        job.id, why);
+}
+
+std::string adopting_words(JobRef job)
+{
+    return std::format("Slurm lost the job of this running Pod; job {} accounts "
+                       "for it from now on.",
+                       job.id);
+}
+
+std::string not_adopted_words(const std::string &why)
+{
+    return "Slurm lost the job of this running Pod, and takes no new one: " +
+           why + ".";
+}
+
+std::string suspended_words(JobRef job)
+{
+    return std::format("Slurm job {} was suspended: the Pod runs on, but Slurm "
+                       "gives its CPUs to others. Resume the job, or cancel it.",
+                       job.id);
+}
+
+std::string incomplete_words(const Gang &gang)
+{
+    std::size_t have = count_waiting(gang) + count_done_before(gang);
+    return std::format("{} of {} Pods of gang {} exist.", have, gang.minimum,
+                       gang.key.name);
+}
+
+std::string no_group_words(const GroupRef &group)
+{
+    return std::string(path_of(group.api).kind) + " " + group.name +
+           " does not exist yet.";
+}
+
+std::string former_group_words(const Gang &gang)
+{
+    return std::format("PodGroup {} is another one now: Slurm job {} is of the "
+                       "one before.",
+                       gang.key.name, gang.job->ref.id);
+}
+
+std::string no_seat_words(JobRef job, const std::string &why)
+{
+    return std::format("Slurm job {} of its gang has no place for the Pod: {}.",
+                       job.id, why);
+}
+
+std::string no_room_words(JobRef job, const std::string &node)
+{
+    return std::format("Slurm job {} has node {}, and waits until containers "
+                       "of ended jobs stop there.",
+                       job.id, node);
+}
+
+std::string nowhere_words(const Predicate &predicate)
+{
+    if (predicate.text().empty())
+        return "No Node without a taint can take the Pod: it waits for one.";
+    return "No Node satisfies " + short_text(predicate) +
+           ": the Pod waits for one.";
+}
+
+std::string no_volumes_words()
+{
+    return "The Pod has volume claims, and slurmk8sd may not read these: "
+           "contribs/kubernetes/components/volumes is not installed.";
+}
+
+std::string no_device_gres_words()
+{
+    return "spec.resourceClaims is not supported here: k8s.conf has no "
+           "DeviceGres";
+}
+
+std::string no_devices_words()
+{
+    return "The Pod needs resource claims, and slurmk8sd may not write these: "
+           "contribs/kubernetes/components/devices is not installed.";
+}
+
+std::string no_extended_gres_words(const Pod &pod)
+{
+    return std::format("the resource {} is not supported by slurm-k8s-bridge "
+                       "yet: k8s.conf has no DeviceGres",
+                       pod.extended.front().amounts.front().resource);
+}
+
+std::string no_extended_rights_words()
+{
+    return "The Pod asks for extended resources, and slurmk8sd may not make "
+           "claims for them: contribs/kubernetes/components/devices is not "
+           "installed, or is of an earlier version.";
+}
+
+std::string no_extended_gate_words()
+{
+    return "the API server keeps no extendedResourceClaimStatus: its feature "
+           "gate DRAExtendedResource is off";
+}
+
+std::string plugin_beside_slurmd_words(const std::string &node)
+{
+    return std::format(" Node {} offers it, but has a slurmd: there Slurm's jobs "
+                       "get the device of their index, and its device plugin "
+                       "chooses without asking Slurm.",
+                       node);
+}
+
+std::string claims_unlisted_words()
+{
+    return "The ResourceClaims, ResourceSlices and DeviceClasses of the cluster "
+           "are not listed yet.";
+}
+
+std::string devices_unfit_words(const std::string &why)
+{
+    return std::format(" The devices of the node that Slurm chose would not do: "
+                       "{}.",
+                       why);
+}
+
+std::string claims_unreadable_words(const std::string &why)
+{
+    return "The Pod's volume claims cannot be looked after: " + why + ".";
+}
+
+std::string volumes_wait_words(JobRef job, const std::string &why)
+{
+    return "Slurm job " + std::to_string(job.id) +
+           " has a node, and waits until the Pod's volumes are bound there." +
+           (why.empty() ? "" : " " + why);
+}
+
+std::string too_many_predicates_words(std::size_t most)
+{
+    return "Pods with " + std::to_string(most) +
+           " different node selections wait already: this one waits for them.";
+}
+
+std::string too_many_in_namespace_words(std::size_t most)
+{
+    return std::format("Pods of this namespace have {} different node "
+                       "selections already, and this one waits for them: "
+                       "MaxNodeSelectionsPerNamespace={} in k8s.conf.",
+                       most, most);
+}
+
+std::string in_line_words(const char *key, unsigned limit)
+{
+    return std::format("Slurm is asked for a job when fewer Pods wait there: "
+                       "{}={} in k8s.conf.",
+                       key, limit);
+}
+
+std::string refused_words(const std::string &why)
+{
+    return "Slurm was not asked for a job, or refused it: " + why + ".";
+}
+
+} // namespace bridge

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/gang/facts.h"
+
+#include "agent/objects/gang_key.h"
+
+#include <algorithm>
+
+namespace bridge {
+
+bool waits(const Gang &gang, const Pod &pod)
+{
+    return !pod.bound() && !pod.terminal() && !pod.deleting &&
+           !gang.assumed_bound.contains(pod.uid);
+}
+
+bool any_waits(const Gang &gang)
+{
+    return std::ranges::any_of(
+        gang.pods, [&](const PodPtr &pod) { return waits(gang, *pod); });
+}
+
+bool any_bound(const Gang &gang)
+{
+    return std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
+        return (pod->bound() || gang.assumed_bound.contains(pod->uid)) &&
+               !pod->terminal();
+    });
+}
+
+bool any_lives_by_job(const Gang &gang)
+{
+    return std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
+        return lives_by_job(gang, *pod);
+    });
+}
+
+bool all_deleting(const Gang &gang)
+{
+    return std::ranges::all_of(gang.pods, [](const PodPtr &pod) {
+        return pod->terminal() || pod->deleting;
+    });
+}
+
+bool all_told_to_end(const Gang &gang)
+{
+    return std::ranges::all_of(gang.pods, [](const PodPtr &pod) {
+        return pod->terminal() || told_to_end(*pod);
+    });
+}
+
+bool bound_by_us(const Gang &gang)
+{
+    return std::ranges::all_of(gang.pods, [](const PodPtr &pod) {
+        return !pod->living() || binder_of(*pod);
+    });
+}
+
+bool all_over(const Gang &gang)
+{
+    return std::ranges::all_of(
+        gang.pods, [](const PodPtr &pod) { return pod->terminal(); });
+}
+
+bool all_vanishing(const Gang &gang)
+{
+    return std::ranges::all_of(gang.pods, [&](const PodPtr &pod) {
+        return pod->deleting && !pod->bound() &&
+               !gang.assumed_bound.contains(pod->uid);
+    });
+}
+
+bool bound_by_others(const Gang &gang)
+{
+    return std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
+        return pod->bound() && !pod->terminal() && !lives_by_job(gang, *pod);
+    });
+}
+
+bool any_placed_elsewhere(const Gang &gang)
+{
+    return std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
+        return placed_elsewhere(gang, *pod);
+    });
+}
+
+std::uint32_t cpus_of(const Gang &gang, const Pod &pod)
+{
+    std::uint32_t cpus = whole_cpus_up(pod.requests.cpu);
+    if (!gang.devices)
+        return cpus;
+    auto found = gang.devices->cpus.find(pod.uid);
+    return found == gang.devices->cpus.end() ? cpus
+                                             : std::max(cpus, found->second);
+}
+
+PodPtr find_pod(const Gang &gang, const std::string &uid)
+{
+    auto found = std::ranges::find(gang.pods, uid,
+                                   [](const PodPtr &pod) { return pod->uid; });
+    return found == gang.pods.end() ? nullptr : *found;
+}
+
+bool is_seen_bound(const Gang &gang, const std::string &pod)
+{
+    return std::ranges::any_of(gang.pods, [&](const PodPtr &known) {
+        return known->uid == pod && known->bound();
+    });
+}
+
+std::vector<Seat> seats_of(const Gang &gang, const Bind &bind)
+{
+    std::vector<Seat> seats;
+    for (std::size_t i = 0; i < bind.nodes.size() && i < gang.pods.size(); i++)
+        seats.push_back({gang.pods[i]->uid, bind.nodes[i]});
+    for (const Seat &seat : bind.seats)
+        if (std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
+                return pod->uid == seat.pod;
+            }))
+            seats.push_back(seat);
+    return seats;
+}
+
+std::map<std::string, std::vector<PodPtr>> pods_by_node(const Gang &gang,
+                                                        const Bind &bind)
+{
+    std::map<std::string, std::string> where; // by uid
+    for (const Seat &seat : seats_of(gang, bind))
+        where[seat.pod] = seat.node;
+    std::map<std::string, std::vector<PodPtr>> pods;
+    for (const PodPtr &pod : gang.pods)
+        if (auto node = where.find(pod->uid); node != where.end())
+            pods[node->second].push_back(pod);
+    return pods;
+}
+
+Amounts amounts_on(const Gang &gang, const std::string &node,
+                   const std::vector<PodPtr> &more)
+{
+    Amounts sum;
+    for (const PodPtr &pod : more)
+        sum += amounts_of(pod->requests);
+    for (const PodPtr &pod : gang.pods)
+        if (gang.grouped && pod->living() && pod->node_name == node)
+            sum += amounts_of(pod->requests);
+    return sum;
+}
+
+bool ended_by_job(const Gang &gang, const Pod &pod)
+{
+    return gang.job && pod.terminal() && bound_by(pod, *gang.job);
+}
+
+std::size_t count_waiting(const Gang &gang)
+{
+    return static_cast<std::size_t>(std::ranges::count_if(
+        gang.pods, [&](const PodPtr &pod) { return waits(gang, *pod); }));
+}
+
+std::size_t count_of_job(const Gang &gang)
+{
+    return static_cast<std::size_t>(
+        std::ranges::count_if(gang.pods, [&](const PodPtr &pod) {
+            return lives_by_job(gang, *pod) || ended_by_job(gang, *pod);
+        }));
+}
+
+std::size_t count_done_before(const Gang &gang)
+{
+    bool running = gang.job && !is_ended(gang.job->state);
+    auto has_successor = [&](const Pod &done) {
+        return std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
+            return waits(gang, *pod) && pod->owner.uid == done.owner.uid;
+        });
+    };
+    return static_cast<std::size_t>(
+        std::ranges::count_if(gang.pods, [&](const PodPtr &pod) {
+            if (pod->phase != "Succeeded" || pod->owner.uid.empty() ||
+                (running && ended_by_job(gang, *pod)))
+                return false;
+            return !pod->gang || !pod->gang->by_label || has_successor(*pod);
+        }));
+}
+
+bool is_job_of_these(const Gang &gang, const Job &job)
+{
+    return asked_for_these(gang, job) ||
+           std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
+               return pod->bound() && bound_by(*pod, job);
+           });
+}
+
+std::size_t tasks_needed(const Gang &gang)
+{
+    std::size_t over = count_done_before(gang);
+    std::size_t most = gang.elastic ? 0 : count_waiting(gang);
+    return std::max<std::size_t>(
+        {most, gang.size > over ? gang.size - over : 0, 1});
+}
+
+std::vector<PodPtr> asked_for(const Gang &gang)
+{
+    std::size_t most = tasks_needed(gang);
+    std::vector<PodPtr> pods;
+    for (const PodPtr &pod : gang.pods)
+        if (!gang.elastic ? !pod->terminal()
+                          : waits(gang, *pod) && pods.size() < most)
+            pods.push_back(pod);
+    return pods;
+}
+
+bool of_former_group(const Gang &gang)
+{
+    return gang.job && !gang.job->tag.group.empty() &&
+           !gang.group_uid.empty() && gang.job->tag.group != gang.group_uid;
+}
+
+bool enough_wait(const Gang &gang)
+{
+    return count_waiting(gang) + count_done_before(gang) >= gang.minimum;
+}
+
+bool asked_for_these(const Gang &gang, const Job &job)
+{
+    bool batch = !job.tag.script.empty();
+    return std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
+        return pod->uid == job.tag.first && (batch || waits(gang, *pod));
+    });
+}
+
+} // namespace bridge

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/gang/node_gate.h"
+
+#include "agent/gang/facts.h"
+#include "common/slurm/het_job.h"
+#include "agent/gres/plugin_resources.h"
+
+#include <algorithm>
+
+namespace bridge {
+
+namespace {
+
+bool does(const GangEntry &entry, const Action &kind)
+{
+    return entry.in_flight == kind.index();
+}
+
+// No watch shows it yet.
+bool is_binding(const GangEntry &entry, const Pod &pod)
+{
+    const Gang &gang = entry.gang;
+    return (does(entry, Bind{}) || gang.assumed_bound.contains(pod.uid) ||
+            gang.maybe_bound.contains(pod.uid)) &&
+           !pod.bound() && !pod.terminal();
+}
+
+bool runs(JobState state)
+{
+    return state == JobState::configuring || state == JobState::running;
+}
+
+// Such as example.com/gpu.
+bool uses_devices(const Requests &requests)
+{
+    return std::ranges::any_of(requests.others, [](const auto &other) {
+        return other.second != 0 && other.first.contains('/');
+    });
+}
+
+// Of those that its device plugins offer, as its kubelet counts them: a claim's
+// are not among them.
+bool lacks_devices(const Node &node, const Amounts &asks, const Amounts &sum)
+{
+    return std::ranges::any_of(asks.devices, [&](const auto &one) {
+        std::int64_t has = offered(node, one.first);
+        return has > 0 && sum.devices.at(one.first) > has;
+    });
+}
+
+} // namespace
+
+void NodeGate::set_nodes(const NodeMap &nodes,
+                         const std::set<std::string> &hybrid)
+{
+    nodes_ = nodes;
+    slurm_names_.clear();
+    hybrid_.clear();
+    for (const auto &[slurm_name, node] : nodes) {
+        slurm_names_[node] = slurm_name;
+        if (hybrid.contains(slurm_name))
+            hybrid_.insert(node);
+    }
+    dirty_.clear();
+    touch_all();
+}
+
+void NodeGate::touch_all()
+{
+    for (const auto &[node, slurm_name] : slurm_names_)
+        touched_.insert(node);
+}
+
+void NodeGate::note_binding(const Gang &gang, const std::string &pod,
+                            const std::string &node)
+{
+    binding_[node][gang.uid].insert(pod);
+    binding_nodes_[gang.uid].insert(node);
+    touch(node);
+}
+
+void NodeGate::touch_binding(const std::string &gang_uid)
+{
+    auto known = binding_nodes_.find(gang_uid);
+    if (known == binding_nodes_.end())
+        return;
+    std::erase_if(known->second, [&](const std::string &node) {
+        touch(node);
+        auto binding = binding_.find(node);
+        return binding == binding_.end() || !binding->second.contains(gang_uid);
+    });
+    if (known->second.empty())
+        binding_nodes_.erase(known);
+}
+
+const std::set<std::string> &NodeGate::dirty()
+{
+    // A binding may end without any Pod having been seen there.
+    for (const std::string &name : dirty_)
+        if (auto node = nodes_.find(name);
+            node != nodes_.end() && binding_.contains(node->second))
+            touched_.insert(node->second);
+    for (const std::string &node : std::exchange(touched_, {})) {
+        auto name = slurm_names_.find(node);
+        if (name == slurm_names_.end())
+            continue; // Slurm gives it to nobody
+        if (is_dirty(node))
+            dirty_.insert(name->second);
+        else
+            dirty_.erase(name->second);
+    }
+    return dirty_;
+}
+
+bool NodeGate::is_dirty(const std::string &node) const
+{
+    bool any = false;
+    each_on(node, [&](const GangEntry &entry, const Pod &pod) {
+        any |= !covered(entry, pod);
+    });
+    return any;
+}
+
+// Visits the Pods that are, or may be about to be, on that Node.
+template <class Visit>
+void NodeGate::each_on(const std::string &node, Visit visit) const
+{
+    for (const std::string &uid : gangs_.living_on(node)) {
+        const GangEntry &entry = gangs_.all().at(uid);
+        for (const PodPtr &pod : entry.gang.pods)
+            if (pod->node_name == node && !pod->terminal())
+                visit(entry, *pod);
+    }
+    auto binding = binding_.find(node);
+    if (binding == binding_.end())
+        return;
+    std::erase_if(binding->second, [&](const auto &one) {
+        auto found = gangs_.all().find(one.first);
+        if (found == gangs_.all().end()) {
+            binding_nodes_.erase(one.first);
+            return true;
+        }
+        bool over = true;
+        for (const PodPtr &pod : found->second.gang.pods) {
+            if (!one.second.contains(pod->uid) ||
+                !is_binding(found->second, *pod))
+                continue;
+            over = false;
+            visit(found->second, *pod);
+        }
+        return over;
+    });
+    if (binding->second.empty())
+        binding_.erase(binding);
+}
+
+// What is being read again may say anything.
+bool NodeGate::covered(const GangEntry &entry, const Pod &pod) const
+{
+    const Gang &gang = entry.gang;
+    if (!gang.job || gang.stale || does(entry, Look{}))
+        return false;
+    bool by_this_job = (does(entry, Bind{}) && !pod.bound()) ||
+                       (lives_by_job(gang, pod) && !placed_elsewhere(gang, pod));
+    return by_this_job && runs(gang.job->state);
+}
+
+std::set<JobId>
+NodeGate::allocated(const std::vector<JobStateHint> &states)
+{
+    std::set<JobId> ids;
+    for (const JobStateHint &job : states)
+        if (runs(job.state))
+            ids.insert(job.id);
+    return ids;
+}
+
+std::optional<NodeGate::Amount>
+NodeGate::uncovered_on(const std::string &node,
+                       const std::set<JobId> &allocated) const
+{
+    Amount sum;
+    bool devices = false;
+    each_on(node, [&](const GangEntry &entry, const Pod &pod) {
+        auto is_allocated = [&](JobRef ref) {
+            return allocated.contains(ref.id);
+        };
+        if (covered(entry, pod) &&
+            std::ranges::all_of(refs_of(*entry.gang.job), is_allocated))
+            return;
+        sum.cpus += cpus_of(entry.gang, pod);
+        sum.mib += static_cast<std::int64_t>(
+            mebibytes_up(pod.requests.memory).value);
+        devices |= uses_devices(pod.requests);
+    });
+    if (devices)
+        return std::nullopt;
+    return sum;
+}
+
+NodeGate::Room NodeGate::room_for(const Gang &gang, const Amounts &asks,
+                                  const std::string &node, const Node *known,
+                                  const Amounts &foreign) const
+{
+    Amounts sum = asks;
+    sum += foreign;
+    bool lies = false; // what Slurm says of the node
+    each_on(node, [&](const GangEntry &entry, const Pod &pod) {
+        if (entry.gang.uid == gang.uid)
+            return;
+        sum += amounts_of(pod.requests);
+        lies |= !covered(entry, pod);
+    });
+    if (!known)
+        return lies ? Room::no : Room::yes;
+    if (sum.cpu > known->allocatable.cpu ||
+        sum.memory > known->allocatable.memory ||
+        lacks_devices(*known, asks, sum))
+        return Room::no; // its kubelet would refuse the Pod for good
+    if (!lies || !hybrid_.contains(node))
+        return Room::yes;
+    auto admitted = admitted_.find(gang.uid);
+    bool yes = admitted != admitted_.end() && gang.job &&
+               admitted->second == gang.job->ref;
+    return yes ? Room::yes : Room::ask_slurm;
+}
+
+std::vector<JobRef> NodeGate::waiting() const
+{
+    std::vector<JobRef> jobs;
+    for (const auto &[job, uid] : waiting_)
+        jobs.push_back(job);
+    return jobs;
+}
+
+void NodeGate::forget_ordinary()
+{
+    std::erase_if(waiting_, [](const auto &one) { return one.second.empty(); });
+}
+
+NodeGate::Admitted NodeGate::admit(const RoomAnswer &answer)
+{
+    for (const auto &[node, gangs] : binding_) // one may be read again since
+        touch(node);
+    dirty(); // as of now
+    std::map<JobRef, const Job *> now;
+    for (const Job &job : answer.jobs)
+        now[job.ref] = &job;
+    std::vector<const Job *> line;
+    for (JobRef job : answer.asked) {
+        if (!waiting_.contains(job))
+            continue;
+        if (auto found = now.find(job);
+            found != now.end() && still_waits(job, *found->second))
+            line.push_back(found->second);
+        else
+            waiting_.erase(job);
+    }
+    std::ranges::sort(line, {}, [](const Job *job) { return job->ref.sluid; });
+
+    Free free = free_on(answer.nodes);
+    auto give_back = [&](const Job &job, int sign) {
+        if (auto share = share_of(job)) {
+            Amount &node = free[job.nodes.front()];
+            node.cpus += sign * share->cpus;
+            node.mib += sign * share->mib;
+        }
+    };
+    for (const Job *job : line) // what waits uses nothing yet
+        give_back(*job, 1);
+    Admitted admitted;
+    for (const Job *job : line) {
+        if (!fits(*job, free, answer.allocated))
+            continue;
+        give_back(*job, -1);
+        std::string uid = waiting_.extract(job->ref).mapped();
+        if (uid.empty())
+            admitted.ordinary.push_back(job->ref);
+        else
+            admitted.gangs.push_back(uid);
+        if (!uid.empty())
+            admitted_[uid] = job->ref;
+    }
+    std::erase_if(admitted_, [&](const auto &known) {
+        auto gang = gangs_.all().find(known.first);
+        return gang == gangs_.all().end() || !gang->second.gang.job ||
+               gang->second.gang.job->ref != known.second;
+    });
+    return admitted;
+}
+
+bool NodeGate::still_waits(JobRef job, const Job &now) const
+{
+    const std::string &uid = waiting_.at(job);
+    if (uid.empty())
+        return now.state == JobState::configuring; // else its prolog is open
+    auto gang = gangs_.all().find(uid);
+    return gang != gangs_.all().end() && gang->second.gang.job &&
+           gang->second.gang.job->ref == job && runs(now.state);
+}
+
+bool NodeGate::fits(const Job &job, const Free &free,
+                    const std::set<JobId> &allocated) const
+{
+    Amount needs = share_of(job).value_or(Amount{});
+    return !job.devices &&
+           std::ranges::all_of(job.nodes, [&](const std::string &name) {
+               if (!dirty_.contains(name))
+                   return true;
+               auto known = free.find(name);
+               auto living = uncovered_on(nodes_.at(name), allocated);
+               return known != free.end() && living &&
+                      living->cpus + needs.cpus <= known->second.cpus &&
+                      living->mib + needs.mib <= known->second.mib;
+           });
+}
+
+// What Slurm gave the job on its node; nothing when that is not said. A job of
+// several nodes counts as started until it does, which is never too little.
+std::optional<NodeGate::Amount> NodeGate::share_of(const Job &job)
+{
+    std::uint64_t mib = job.memory_per_node.value != 0
+                            ? job.memory_per_node.value
+                            : job.memory_per_cpu.value * job.cpus;
+    if (job.nodes.size() != 1 || mib == 0 || job.cpus == 0)
+        return std::nullopt;
+    return Amount{job.cpus, static_cast<std::int64_t>(mib)};
+}
+
+NodeGate::Free NodeGate::free_on(const std::vector<SlurmNode> &nodes)
+{
+    Free free;
+    for (const SlurmNode &node : nodes)
+        free[node.name] = {
+            std::int64_t{node.usable_cpus} - node.allocated_cpus,
+            static_cast<std::int64_t>(node.usable_memory.value) -
+                static_cast<std::int64_t>(node.allocated_memory.value)};
+    return free;
+}
+
+} // namespace bridge

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/gang/store.h"
+
+#include "agent/objects/gang_key.h"
+#include "common/slurm/het_job.h"
+#include "common/contract/names.h"
+
+#include <algorithm>
+
+namespace bridge {
+
+namespace {
+
+void forget_binding(Gang &gang, const Pod &pod)
+{
+    gang.assumed_bound.erase(pod.uid);
+    gang.maybe_bound.erase(pod.uid);
+}
+
+} // namespace
+
+// A Pod stays in the gang in which it was seen first: its labels may be changed
+// by users at any time.
+const std::string &GangStore::gang_uid(const Pod &pod) const
+{
+    if (auto member = members_.find(pod.uid); member != members_.end())
+        return member->second;
+    auto alone = gangs_.find(pod.uid);
+    bool known = alone != gangs_.end() && !alone->second.gang.pods.empty();
+    return pod.gang && !known ? pod.gang->uid : pod.uid;
+}
+
+std::string GangStore::put(Pod pod)
+{
+    std::string uid = gang_uid(pod);
+    GangEntry &entry = gangs_[uid];
+    Gang &gang = entry.gang;
+    gang.uid = uid;
+    gang.grouped = uid != pod.uid;
+    if (!gang.grouped)
+        gang.key = pod.key;
+    else if (members_.try_emplace(pod.uid, uid).second)
+        gang.key = {pod.key.ns, pod.gang->name};
+    entry.orphan_since.reset();
+    gang.unseen = gang.unseen && gang.grouped; // it may be another's Pod
+    if (pod.bound())
+        forget_binding(gang, pod);
+    auto same = std::ranges::find_if(
+        gang.pods, [&](const PodPtr &known) { return known->uid == pod.uid; });
+    auto latest = std::make_shared<const Pod>(std::move(pod));
+    if (same != gang.pods.end()) {
+        unindex(**same);
+        *same = latest;
+    } else {
+        auto after = [](const PodPtr &a, const PodPtr &b) {
+            return ranks_before(*a, *b);
+        };
+        auto place = std::ranges::upper_bound(gang.pods, latest, after);
+        gang.pods.insert(place, latest);
+    }
+    index(*latest);
+    return uid;
+}
+
+std::string GangStore::split(const std::string &pod)
+{
+    auto member = members_.find(pod);
+    if (member == members_.end() || member->second == pod)
+        return {};
+    GangEntry *entry = find(member->second);
+    if (!entry)
+        return {};
+    auto there = std::ranges::find_if(
+        entry->gang.pods, [&](const PodPtr &known) { return known->uid == pod; });
+    if (there == entry->gang.pods.end())
+        return {};
+    PodPtr kept = *there;
+    unindex(*kept);
+    entry->gang.pods.erase(there);
+    forget_binding(entry->gang, *kept);
+    member->second = pod;
+    return put(*kept);
+}
+
+std::optional<std::string> GangStore::remove(const Pod &pod)
+{
+    GangEntry *entry = find(gang_uid(pod));
+    if (!entry)
+        return std::nullopt;
+    std::erase_if(entry->gang.pods, [&](const PodPtr &known) {
+        if (known->uid != pod.uid)
+            return false;
+        unindex(*known);
+        return true;
+    });
+    forget_binding(entry->gang, pod);
+    members_.erase(pod.uid);
+    return entry->gang.uid;
+}
+
+std::vector<Pod>
+GangStore::missing(const std::string &scheduler,
+                   const std::unordered_set<std::string> &keep) const
+{
+    std::vector<Pod> gone;
+    for (const auto &[uid, entry] : gangs_)
+        for (const PodPtr &pod : entry.gang.pods)
+            if (pod->scheduler_name == scheduler && !keep.contains(pod->uid))
+                gone.push_back(*pod);
+    return gone;
+}
+
+GangEntry *GangStore::find(const std::string &uid)
+{
+    auto found = gangs_.find(uid);
+    return found == gangs_.end() ? nullptr : &found->second;
+}
+
+GangEntry *GangStore::find(JobRef job)
+{
+    auto uid = by_job_.find(job.id);
+    if (uid == by_job_.end())
+        return nullptr;
+    GangEntry *entry = find(uid->second);
+    bool same = entry && entry->gang.job && covers(*entry->gang.job, job);
+    return same ? entry : nullptr;
+}
+
+GangEntry &GangStore::adopt(const GangTag &tag)
+{
+    GangEntry &entry = gangs_[tag.uid];
+    entry.gang.uid = tag.uid;
+    std::size_t slash = tag.gang.find('/');
+    if (slash != std::string::npos)
+        entry.gang.key = {tag.gang.substr(0, slash),
+                          tag.gang.substr(slash + 1)};
+    entry.gang.grouped = !tag.first.empty();
+    entry.gang.unseen = true;
+    entry.orphan_since = Clock::now();
+    return entry;
+}
+
+void GangStore::set_job(GangEntry &entry, std::optional<Job> job)
+{
+    Gang &gang = entry.gang;
+    bool other = !job || !gang.job || gang.job->ref != job->ref;
+    if (gang.job && other) {
+        for (JobRef ref : refs_of(*gang.job))
+            if (auto index = by_job_.find(ref.id);
+                index != by_job_.end() && index->second == gang.uid)
+                by_job_.erase(index);
+        gang.prolog_held = gang.epilog_held = gang.node_down = false;
+    }
+    if (other) {
+        gang.stale = gang.bind_overdue = false;
+        gang.short_overdue = gang.rejoin_over = false;
+        gang.failure.reset();
+        entry.job_since = Clock::now();
+    }
+    gang.job = std::move(job);
+    if (gang.job)
+        for (JobRef ref : refs_of(*gang.job))
+            by_job_[ref.id] = gang.uid;
+}
+
+void GangStore::erase(const std::string &uid)
+{
+    GangEntry *entry = find(uid);
+    if (!entry)
+        return;
+    set_job(*entry, std::nullopt);
+    for (const PodPtr &pod : entry->gang.pods) {
+        unindex(*pod);
+        members_.erase(pod->uid);
+    }
+    gangs_.erase(uid);
+}
+
+bool GangStore::living_of(JobRef job) const
+{
+    if (by_sluid_.contains(job.sluid.str()))
+        return true;
+    auto uid = by_job_.find(job.id);
+    if (uid == by_job_.end())
+        return false;
+    const Gang &gang = gangs_.at(uid->second).gang;
+    return covers(*gang.job, job) && !gang.pods.empty() &&
+           !(gang.assumed_bound.empty() && gang.maybe_bound.empty());
+}
+
+const std::set<std::string> &
+GangStore::living_on(const std::string &node) const
+{
+    static const std::set<std::string> nobody;
+    auto found = by_node_.find(node);
+    return found == by_node_.end() ? nobody : found->second;
+}
+
+void GangStore::index(const Pod &pod)
+{
+    if (!pod.bound() || pod.terminal())
+        return;
+    by_node_[pod.node_name].insert(gang_uid(pod));
+    if (std::string sluid = pod.annotation(names::sluid_annotation);
+        !sluid.empty())
+        by_sluid_[sluid]++;
+}
+
+bool GangStore::others_there(const Pod &pod) const
+{
+    auto gang = gangs_.find(gang_uid(pod));
+    return gang != gangs_.end() && gang->second.gang.grouped &&
+           std::ranges::any_of(gang->second.gang.pods, [&](const PodPtr &other) {
+               return other->uid != pod.uid && other->living() &&
+                      other->node_name == pod.node_name;
+           });
+}
+
+void GangStore::unindex(const Pod &pod)
+{
+    if (!pod.bound() || pod.terminal())
+        return;
+    freed_.insert(pod.node_name);
+    auto node = by_node_.find(pod.node_name);
+    if (node != by_node_.end() && !others_there(pod) &&
+        node->second.erase(gang_uid(pod)) != 0 && node->second.empty())
+        by_node_.erase(node);
+    auto sluid = by_sluid_.find(pod.annotation(names::sluid_annotation));
+    if (sluid != by_sluid_.end() && --sluid->second == 0)
+        by_sluid_.erase(sluid);
+}
+
+} // namespace bridge

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/gres/catalog.h"
+
+#include <algorithm>
+#include <compare>
+#include <format>
+#include <optional>
+#include <set>
+
+namespace bridge {
+
+namespace {
+
+// A GRES and a type of it, as a node's Gres= has it.
+struct Kind {
+    std::string gres;
+    std::string type;
+
+    auto operator<=>(const Kind &) const = default;
+};
+
+using Kinds = std::map<DeviceId, Kind>;
+
+Kinds kinds_of(const DeviceCatalog &catalog)
+{
+    Kinds kinds;
+    for (const auto &[node, index] : catalog.nodes)
+        for (const auto &[gres, slots] : index.slots())
+            for (const DeviceSlot &slot : slots)
+                if (!slot.absent)
+                    kinds[slot.id] = {gres, slot.type};
+    for (const auto &[node, cpus] : catalog.cpus)
+        for (const DevicePtr &device : cpus)
+            kinds[device->id()] = {cpu_gres, {}};
+    return kinds;
+}
+
+struct Tally {
+    std::size_t fit = 0;
+    std::size_t unfit = 0;
+    GresCounts amounts; // the most that one which fits would take
+};
+
+
+std::uint64_t sum_of(const GresCounts &amounts)
+{
+    std::uint64_t sum = 0;
+    for (const auto &[gres, amount] : amounts)
+        sum += amount;
+    return sum;
+}
+
+// What the devices of each kind are to a request.
+class Count {
+  public:
+    Count(const DeviceRequest &request, const DeviceClass &device_class,
+          const DeviceCatalog &catalog, CelBudget &budget)
+        : request_(request), class_(device_class), catalog_(catalog),
+          budget_(budget)
+    {
+        for (const auto &[node, amounts] : catalog.amounts)
+            for (const auto &[gres, amount] : amounts)
+                there_.insert(gres);
+        if (!catalog.cpus.empty())
+            there_.insert(cpu_gres);
+    }
+
+    void look_at(const Device &device, const Kind &kind)
+    {
+        note(device, tallies_[kind],
+             those_there(amounts_of_partition(device, catalog_.counted)));
+    }
+
+    // One that is given in shares.
+    void look_at_share(const Device &device)
+    {
+        auto consumed = consumed_capacity(device, request_);
+        GresCounts amounts = those_there(amounts_of_share(
+            device, consumed.value_or(Capacities{}), catalog_.counted));
+        if (consumed && !amounts.empty())
+            note(device, shares_[names_in(amounts)], amounts);
+    }
+
+    // The GRES of which most devices fit; "": none does.
+    std::string best_gres() const
+    {
+        std::map<std::string, std::size_t> fits;
+        for (const auto &[kind, tally] : tallies_)
+            fits[kind.gres] += tally.fit;
+        auto best = std::ranges::max_element(
+            fits, {}, [](const auto &entry) { return entry.second; });
+        return best == fits.end() || best->second == 0 ? "" : best->first;
+    }
+
+    // Of one type when the others have no device that fits, or when it takes
+    // least of what is counted beside it.
+    std::optional<GresWish> wish(const std::string &gres) const
+    {
+        std::size_t types = 0;
+        const Kind *least = nullptr;
+        bool alike = true;   // all that fit take as much
+        bool others = false; // of other types, none of which fits
+        GresWish made{gres, {}, true};
+        for (const auto &[kind, tally] : tallies_) {
+            if (kind.gres != gres)
+                continue;
+            if (tally.fit == 0) {
+                others = true;
+                continue;
+            }
+            types++;
+            made.exact &= tally.unfit == 0;
+            alike &= !least || tallies_.at(*least).amounts == tally.amounts;
+            if (!least ||
+                sum_of(tally.amounts) < sum_of(tallies_.at(*least).amounts))
+                least = &kind;
+        }
+        if (types == 0)
+            return std::nullopt;
+        if (types == 1 || !alike) {
+            made.type = least->type;
+            made.exact = tallies_.at(*least).unfit == 0;
+        } else {
+            made.exact &= !others;
+        }
+        made.amounts = tallies_.at(*least).amounts;
+        return made;
+    }
+
+    // Of the devices that consume of the same GRES those of which most fit: no
+    // job can ask for one GRES or another.
+    std::optional<GresWish> share_wish() const
+    {
+        auto best = std::ranges::max_element(
+            shares_, {}, [](const auto &entry) { return entry.second.fit; });
+        if (best == shares_.end() || best->second.fit == 0)
+            return std::nullopt;
+        const Tally &tally = best->second;
+        return GresWish{{}, {}, tally.unfit == 0, tally.amounts};
+    }
+
+    const std::optional<Error> &error() const { return error_; }
+    // It is no use to go on, whatever fits: error() says why.
+    bool too_much() const { return error_ && budget_.spent(); }
+
+  private:
+    static std::set<std::string> names_in(const GresCounts &amounts)
+    {
+        std::set<std::string> names;
+        for (const auto &[gres, amount] : amounts)
+            names.insert(gres);
+        return names;
+    }
+
+    // Slurm refuses a GRES that no node has; CPUs count where some node has them
+    // as devices.
+    GresCounts those_there(GresCounts amounts) const
+    {
+        std::erase_if(amounts, [this](const auto &amount) {
+            return !there_.contains(amount.first);
+        });
+        return amounts;
+    }
+
+    void note(const Device &device, Tally &tally, const GresCounts &amounts)
+    {
+        auto why = why_unfit(device, request_, class_, budget_);
+        if (!why && (!error_ || budget_.spent()))
+            error_ = why.error();
+        if (!why || !why->empty()) {
+            tally.unfit++;
+            return;
+        }
+        tally.fit++;
+        for (const auto &[gres, amount] : amounts)
+            tally.amounts[gres] = std::max(tally.amounts[gres], amount);
+    }
+
+    const DeviceRequest &request_;
+    const DeviceClass &class_;
+    const DeviceCatalog &catalog_;
+    CelBudget &budget_;
+    std::set<std::string> there_; // the GRES that nodes of Slurm count
+    std::map<Kind, Tally> tallies_;
+    std::map<std::set<std::string>, Tally> shares_; // by the GRES they consume
+    std::optional<Error> error_; // the first, or what was too much
+};
+
+void look_at_all(const DeviceCatalog &catalog, Count &count)
+{
+    Kinds kinds = kinds_of(catalog);
+    for (const DevicePool &pool : catalog.pools)
+        for (const DevicePtr &device : pool.devices) {
+            if (!pool.usable())
+                continue;
+            if (auto kind = kinds.find(device->id()); kind != kinds.end())
+                count.look_at(*device, kind->second);
+            else if (has_counted_shares(*device, catalog.counted))
+                count.look_at_share(*device);
+            if (count.too_much())
+                return;
+        }
+}
+
+} // namespace
+
+Result<GresWish> gres_for(const DeviceCatalog &catalog,
+                          const DeviceRequest &request, CelBudget &budget)
+{
+    auto found = catalog.classes.find(request.class_name);
+    if (found == catalog.classes.end())
+        return fail(Code::not_found,
+                    "there is no DeviceClass " + request.class_name);
+    const DeviceClass &device_class = found->second;
+    if (!device_class.objection.empty())
+        return fail(Code::rejected, std::format("DeviceClass {}: {}",
+                                                device_class.name,
+                                                device_class.objection));
+    Count count(request, device_class, catalog, budget);
+    look_at_all(catalog, count);
+    if (count.too_much())
+        return std::unexpected(*count.error());
+
+    auto own = catalog.gres.find(request.class_name);
+    auto wish = count.wish(own == catalog.gres.end() ? count.best_gres()
+                                                     : own->second);
+    if (!wish)
+        wish = count.share_wish();
+    if (wish)
+        return *wish;
+    if (count.error())
+        return std::unexpected(*count.error());
+    if (own == catalog.gres.end())
+        return fail(Code::not_found,
+                    std::format("DeviceClass {} has no GRES in Slurm",
+                                request.class_name));
+    if (own->second == cpu_gres)
+        return fail(Code::not_found,
+                    std::format("no external node in Slurm has a device for "
+                                "request {} of DeviceClass {}, and where a "
+                                "slurmd gives its CPUs away claims do not",
+                                request.name, request.class_name));
+    return fail(Code::not_found,
+                std::format("no node in Slurm has a device for request {} of "
+                            "DeviceClass {}",
+                            request.name, request.class_name));
+}
+
+DevicePtr device_at(const DeviceCatalog &catalog, const std::string &slurm_node,
+                    const GresIndex &where)
+{
+    auto node = catalog.nodes.find(slurm_node);
+    const DeviceSlot *slot =
+        node == catalog.nodes.end() ? nullptr : node->second.at(where);
+    if (!slot || slot->absent)
+        return nullptr;
+    for (const DevicePool &pool : catalog.pools) {
+        if (pool.driver != slot->id.driver || pool.name != slot->id.pool ||
+            !pool.usable())
+            continue;
+        auto found = std::ranges::find(pool.devices, slot->id.device,
+                                       [](const DevicePtr &one) {
+                                           return one->name;
+                                       });
+        if (found != pool.devices.end())
+            return *found;
+    }
+    return nullptr;
+}
+
+} // namespace bridge

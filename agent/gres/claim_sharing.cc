@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/gres/claim_sharing.h"
+
+#include "agent/gres/claim_cpus.h"
+
+#include <algorithm>
+#include <format>
+
+namespace bridge {
+
+namespace {
+
+bool is_of_others(const Pod &pod, const ResourceClaim &claim)
+{
+    return claim.allocated && !claim.reserved_for.empty() &&
+           !claim.is_reserved_for(pod.uid);
+}
+
+// The Slurm node that counts some of them by indexes; empty: none does.
+std::string node_of_gres(const ResourceClaim &claim,
+                         const DeviceCatalog &catalog,
+                         const std::set<std::string> &with_slurmd)
+{
+    for (const std::string &name : with_slurmd) {
+        auto index = catalog.nodes.find(name);
+        if (index != catalog.nodes.end() &&
+            std::ranges::any_of(claim.devices, [&](const DeviceId &id) {
+                return index->second.find(id).has_value();
+            }))
+            return name;
+    }
+    return {};
+}
+
+std::string why_not_now(const Pod &pod, const ResourceClaim &claim,
+                        const DeviceCatalog &catalog,
+                        const std::set<std::string> &with_slurmd)
+{
+    if (is_of_others(pod, claim) && has_cpus(claim, catalog))
+        return std::format("The ResourceClaim {} has CPUs, which one Pod has at "
+                           "a time, and another has them.",
+                           claim.key.name);
+    // Also one without consumers: whoever allocated it, no job counts it.
+    if (!claim.allocated || claim.is_reserved_for(pod.uid))
+        return {};
+    std::string node = node_of_gres(claim, catalog, with_slurmd);
+    return node.empty()
+               ? std::string()
+               : std::format("The ResourceClaim {} has devices of node {}, which "
+                             "has a slurmd: one Pod has them at a time, and this "
+                             "one did not get them.",
+                             claim.key.name, node);
+}
+
+} // namespace
+
+std::string why_of_others(const Pod &pod, const DeviceNeeds &needs,
+                          const DeviceCatalog &catalog,
+                          const std::set<std::string> &with_slurmd)
+{
+    for (const ResourceClaimPtr &claim : needs.claims)
+        if (std::string why = why_not_now(pod, *claim, catalog, with_slurmd);
+            !why.empty())
+            return why;
+    return {};
+}
+
+} // namespace bridge

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/gres/fit_counts.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+// Where alone it can be used; null: on several Nodes, or nobody knows where.
+const std::string *only_node_of(const Device &device)
+{
+    const DeviceScope *scope = device.scope.get();
+    bool one = scope && scope->kind == DeviceScope::Kind::node;
+    return one ? &scope->node : nullptr;
+}
+
+class FitCounter {
+  public:
+    FitCounter(const DeviceRequest &request, const DeviceClass &device_class,
+               CelBudget &budget)
+        : request_(request), class_(device_class), budget_(budget)
+    {
+    }
+
+    void look_at(const DevicePtr &device)
+    {
+        const std::string *node = only_node_of(*device);
+        if (!node || unclear_.contains(*node))
+            return;
+        auto why = why_unfit(*device, request_, class_, budget_);
+        if (!why) {
+            unclear_.insert(*node);
+            made_.unclear.push_back(device);
+        } else if (why->empty()) {
+            FitCounts::OnNode &there = fit_[*node];
+            there.one = device;
+            there.count++;
+        }
+    }
+
+    FitCounts counts()
+    {
+        for (auto &[node, there] : fit_)
+            made_.nodes.push_back(std::move(there));
+        std::ranges::stable_sort(made_.nodes, std::ranges::greater{},
+                                 &FitCounts::OnNode::count);
+        return std::move(made_);
+    }
+
+  private:
+    const DeviceRequest &request_;
+    const DeviceClass &class_;
+    CelBudget &budget_;
+    std::map<std::string, FitCounts::OnNode> fit_; // by Node
+    std::set<std::string> unclear_;                // Nodes
+    FitCounts made_;
+};
+
+} // namespace
+
+FitCounts fit_counts(const DeviceCatalog &catalog,
+                     const DeviceRequest &request, CelBudget &budget)
+{
+    auto found = catalog.classes.find(request.class_name);
+    if (found == catalog.classes.end())
+        return {};
+    FitCounter counter(request, found->second, budget);
+    for (const DevicePool &pool : catalog.pools)
+        if (pool.usable())
+            for (const DevicePtr &device : pool.devices) {
+                counter.look_at(device);
+                if (budget.spent())
+                    return {.nodes = {}, .unclear = {}, .too_much = true};
+            }
+    return counter.counts();
+}
+
+// What cannot be told is asked once more, for words with the request's name.
+Result<std::int64_t>
+most_fitting(const FitCounts &counts, const DeviceCatalog &catalog,
+             const DeviceRequest &request,
+             const std::function<bool(const std::string &)> &may_be)
+{
+    auto found = catalog.classes.find(request.class_name);
+    if (found == catalog.classes.end())
+        return 0;
+    if (counts.too_much)
+        return fail(Code::rejected, "request " + request.name + ": " +
+                                        CelSelector::too_much_in_sum);
+    for (const DevicePtr &device : counts.unclear) {
+        if (!may_be(device->scope->node))
+            continue;
+        CelBudget budget(CelSelector::max_sum);
+        auto why = why_unfit(*device, request, found->second, budget);
+        if (!why)
+            return std::unexpected(why.error());
+    }
+    for (const FitCounts::OnNode &there : counts.nodes)
+        if (may_be(there.one->scope->node))
+            return there.count;
+    return 0;
+}
+
+} // namespace bridge

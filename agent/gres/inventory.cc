@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/gres/inventory.h"
+
+#include "agent/claims/consumed_capacity.h"
+#include "agent/objects/objects.h"
+#include "agent/gres/plugin_resources.h"
+
+#include <algorithm>
+#include <format>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+struct Sort {
+    const DeviceClass *device_class; // null: there is none of that name
+    const DeviceGres *gres;
+};
+
+class Inventory {
+  public:
+    Inventory(const DeviceClasses &classes,
+              const std::vector<DeviceGres> &wanted,
+              const std::vector<CapacityGres> &counted)
+    {
+        made_.counted = counted;
+        for (const DeviceGres &one : wanted) {
+            if (!one.is_cpus())
+                made_.gres.insert(one.gres);
+            if (one.is_resource()) {
+                made_.resources.push_back(one);
+                continue;
+            }
+            auto found = classes.find(one.name);
+            if (found == classes.end())
+                continue; // it may come
+            if (found->second.objection.empty())
+                sorts_.push_back({&found->second, &one});
+            else
+                complain(std::format("DeviceClass {}: {}", one.name,
+                                     found->second.objection));
+        }
+    }
+
+    void look_at(const DevicePool &pool)
+    {
+        DeviceInventory::Pool key{pool.driver, pool.name};
+        if (!pool.usable()) {
+            made_.doubtful.insert(key);
+            note_doubt(pool);
+            if (!pool.objection.empty())
+                complain(std::format("pool {} of {}: {}", pool.name,
+                                     pool.driver, pool.objection));
+            return;
+        }
+        for (const DevicePtr &device : pool.devices)
+            look_at(device);
+        look_at_counters(pool);
+    }
+
+    DeviceInventory made_;
+
+  private:
+    void complain(std::string what)
+    {
+        made_.complaints.push_back(std::move(what));
+    }
+
+    // The same of hundreds of devices, most likely: said of the first.
+    void complain(const Device &device, const std::string &why)
+    {
+        if (said_.insert(why).second)
+            complain(std::format("devices such as {}: {}", device.id().str(),
+                                 why));
+    }
+
+    void look_at(const DevicePtr &device)
+    {
+        if (!is_countable(*device))
+            return;
+        if (has_counted_shares(*device, made_.counted)) {
+            made_.stocks[device->scope->node].shared.push_back(device);
+            if (gives_cpus(*device)) // none of which is a device by itself
+                made_.cpus.try_emplace(device->scope->node);
+            return;
+        }
+        const DeviceGres *sort = sort_of(*device);
+        if (!sort)
+            return;
+        if (device->allow_multiple_allocations)
+            return complain(*device, why_uncounted(*device, made_.counted));
+        if (sort->is_cpus()) {
+            made_.cpus[device->scope->node].push_back(device);
+            return;
+        }
+        made_.present[device->scope->node].push_back(
+            {sort->gres, sort->type, device->id()});
+        made_.devices[device->id()] = device;
+    }
+
+    // Shares of it are CPUs.
+    bool gives_cpus(const Device &device) const
+    {
+        Capacities all;
+        for (const auto &[name, capacity] : device.capacity)
+            all[name] = capacity.value;
+        return amounts_of_share(device, all, made_.counted).contains(cpu_gres);
+    }
+
+    // Where it may have devices, if only others of it are there.
+    void note_doubt(const DevicePool &pool)
+    {
+        if (!std::ranges::contains(made_.counted, pool.driver,
+                                   &CapacityGres::driver))
+            return;
+        bool placed = false;
+        for (const DevicePtr &device : pool.devices)
+            if (device->scope &&
+                device->scope->kind == DeviceScope::Kind::node) {
+                made_.doubtful_nodes.insert(device->scope->node);
+                placed = true;
+            }
+        made_.doubtful_everywhere |= !placed;
+    }
+
+    // Those of a pool that is not one node's would be counted on each of them.
+    void look_at_counters(const DevicePool &pool)
+    {
+        if (!has_counted_counters(pool, made_.counted))
+            return;
+        NodeStock::Pool made{pool.counters, {}};
+        std::set<std::string> nodes;
+        for (const DevicePtr &device : pool.devices) {
+            if (device->consumes.empty())
+                continue;
+            bool one = device->scope &&
+                       device->scope->kind == DeviceScope::Kind::node;
+            nodes.insert(one ? device->scope->node : "");
+            made.partitions.push_back(device);
+        }
+        if (nodes.size() == 1 && !nodes.contains(""))
+            made_.stocks[*nodes.begin()].pools.push_back(std::move(made));
+        else if (!nodes.empty())
+            complain(std::format("pool {} of {}: its counters are not of one "
+                                 "node, and are not counted",
+                                 pool.name, pool.driver));
+    }
+
+    // Null: none, or nobody can tell.
+    const DeviceGres *sort_of(const Device &device)
+    {
+        for (const Sort &sort : sorts_) {
+            auto fits = fits_class(device, *sort.device_class);
+            if (!fits) {
+                complain(device, fits.error().message);
+                return nullptr;
+            }
+            if (*fits)
+                return sort.gres;
+        }
+        return nullptr;
+    }
+
+    // A class without selectors takes every device.
+    static Result<bool> fits_class(const Device &device,
+                                   const DeviceClass &device_class)
+    {
+        for (const CelSelector &selector : device_class.selectors) {
+            auto matches = selector.matches(device);
+            if (!matches)
+                return fail(matches.error(),
+                            "DeviceClass " + device_class.name);
+            if (!*matches)
+                return false;
+        }
+        return true;
+    }
+
+    std::vector<Sort> sorts_;
+    std::set<std::string> said_;
+};
+
+} // namespace
+
+DeviceInventory take_inventory(std::span<const DevicePool> pools,
+                               const DeviceClasses &classes,
+                               const std::vector<DeviceGres> &wanted,
+                               const std::vector<CapacityGres> &counted)
+{
+    Inventory inventory(classes, wanted, counted);
+    for (const DevicePool &pool : pools)
+        inventory.look_at(pool);
+    for (auto &[node, cpus] : inventory.made_.cpus)
+        put_in_order(cpus);
+    return std::move(inventory.made_);
+}
+
+DevicesNow devices_now(const DeviceInventory &inventory,
+                       const DeviceClaims &claims, const Node &node,
+                       const DeviceIndex &before)
+{
+    DevicesNow now;
+    if (auto found = inventory.present.find(node.name);
+        found != inventory.present.end())
+        for (const GresDevice &device : found->second) {
+            now.known_pools.emplace(device.id.driver, device.id.pool);
+            if (!claims.foreign.contains(device.id))
+                now.present.push_back(device);
+        }
+    for (const auto &[gres, slots] : before.slots())
+        for (const DeviceSlot &slot : slots)
+            if (DeviceInventory::Pool pool{slot.id.driver, slot.id.pool};
+                !inventory.doubtful.contains(pool))
+                now.known_pools.insert(std::move(pool));
+    for (const DeviceGres &resource : inventory.resources)
+        add_plugin_devices(now, resource, node);
+    return now;
+}
+
+std::optional<GresCounts> amounts_now(const DeviceInventory &inventory,
+                                      const DeviceClaims &claims,
+                                      const Node &node)
+{
+    if (inventory.doubtful_everywhere ||
+        inventory.doubtful_nodes.contains(node.name))
+        return std::nullopt;
+    auto stock = inventory.stocks.find(node.name);
+    if (stock == inventory.stocks.end())
+        return GresCounts{};
+    return amounts_of_stock(stock->second, claims, inventory.counted);
+}
+
+std::vector<std::string> overused_devices(const DeviceInventory &inventory,
+                                          const DeviceClaims &claims)
+{
+    std::vector<std::string> found;
+    for (const auto &[node, stock] : inventory.stocks)
+        for (const DevicePtr &device : stock.shared) {
+            auto shares = claims.shares.find(device->id());
+            if (shares == claims.shares.end())
+                continue;
+            std::string capacity = short_capacity(*device, shares->second);
+            if (!capacity.empty())
+                found.push_back(std::format(
+                    "ResourceClaims have more of device {} than its {}",
+                    device->id().str(), capacity));
+        }
+    return found;
+}
+
+} // namespace bridge

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/gres/needs.h"
+
+#include "common/slurm/gres_sums.h"
+
+#include <algorithm>
+#include <format>
+#include <set>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::int64_t max_devices = max_claim_devices;
+
+// What the selectors of all claims of a Pod may cost together: they may have
+// hundreds of requests, and each is asked of all devices.
+constexpr std::size_t max_cost = 50000000;
+static_assert(max_cost >= CelSelector::max_sum);
+
+// One that is yet to be made has no name that anybody knows.
+std::string title_of(const ResourceClaim &claim)
+{
+    return claim.resource_version.empty()
+               ? "The claim for its extended resources"
+               : "The ResourceClaim " + claim.key.name;
+}
+
+class Reader {
+  public:
+    Reader(const Pod &pod, const ClaimFacts &facts) : pod_(pod), facts_(facts)
+    {
+    }
+
+    DeviceNeeds read()
+    {
+        for (const PodClaim &entry : pod_.resource_claims)
+            read_entry(entry);
+        read_extended();
+        return std::move(needs_);
+    }
+
+  private:
+    void object(std::string why)
+    {
+        if (needs_.objection.empty())
+            needs_.objection = std::move(why);
+    }
+
+    void wait(std::string why)
+    {
+        if (needs_.why.empty())
+            needs_.why = std::move(why);
+    }
+
+    void read_entry(const PodClaim &entry)
+    {
+        if (entry.unknown)
+            return object(std::format(
+                "the entry {} of spec.resourceClaims names neither a "
+                "ResourceClaim nor a template, which is not supported",
+                entry.entry));
+        if (entry.not_needed)
+            return;
+        if (entry.claim.empty())
+            return wait(std::format(
+                "The ResourceClaim {}, of template {}, is not made yet.",
+                entry.entry, entry.from_template));
+        if (!seen_.insert(entry.claim).second)
+            return;
+        auto claim = facts_.find_claim({pod_.key.ns, entry.claim});
+        if (!claim)
+            return wait(std::format("The ResourceClaim {} does not exist yet.",
+                                    entry.claim));
+        if (std::string why = why_unusable(entry, *claim); !why.empty())
+            return wait(std::move(why));
+        add(std::move(claim));
+    }
+
+    void read_extended()
+    {
+        const ExtendedNeeds &extended = facts_.extended;
+        if (!extended.objection.empty())
+            object(extended.objection);
+        if (!extended.why.empty())
+            wait(extended.why);
+        needs_.plugins = extended.plugins;
+        for (const PluginWish &one : extended.plugins)
+            needs_.selectors.push_back(where_offered(one.resource));
+        if (!extended.claim && extended.plugins.empty())
+            return;
+        needs_.extended.push_back(extended);
+        if (!extended.claim)
+            return;
+        if (seen_.insert(extended.claim->key.name).second)
+            add(extended.claim);
+    }
+
+    void add(ResourceClaimPtr claim)
+    {
+        needs_.claims.push_back(claim);
+        needs_.consumers.push_back(pod_.uid);
+        if (!claim->allocated)
+            read_requests(*claim);
+        else if (claim->places)
+            needs_.selectors.push_back(*claim->places);
+    }
+
+    std::string why_unusable(const PodClaim &entry,
+                             const ResourceClaim &claim) const
+    {
+        if (claim.deleting)
+            return std::format("The ResourceClaim {} is being deleted.",
+                               claim.key.name);
+        if (!entry.from_template.empty() && claim.owner_uid != pod_.uid)
+            return std::format("The ResourceClaim {} was not made for this Pod.",
+                               claim.key.name);
+        if (claim.reserved_for.size() >= max_consumers &&
+            !claim.is_reserved_for(pod_.uid))
+            return std::format("The ResourceClaim {} has {} consumers already.",
+                               claim.key.name, claim.reserved_for.size());
+        return {};
+    }
+
+    void read_requests(const ResourceClaim &claim)
+    {
+        if (!claim.objection.empty())
+            return object(std::format("the ResourceClaim {}: {}",
+                                      claim.key.name, claim.objection));
+        if (facts_.asked_by_others(claim))
+            return wait(std::format("The ResourceClaim {} is about to get its "
+                                    "devices for another Pod.",
+                                    claim.key.name));
+        std::int64_t sum = 0;
+        for (const ClaimRequest &group : claim.requests) {
+            auto choice = choose(group);
+            if (!choice)
+                return wait(std::format("{} gets no devices: {}.",
+                                        title_of(claim),
+                                        choice.error().message));
+            choice->claim = needs_.claims.size() - 1;
+            sum += choice->count;
+            needs_.wanted.push_back(std::move(*choice));
+        }
+        if (sum > max_devices)
+            object(std::format("the ResourceClaim {} asks for {} devices, more "
+                               "than {}",
+                               claim.key.name, sum, max_devices));
+    }
+
+    // The first one that can be had; else why the last one cannot.
+    Result<DevicesWanted> choose(const ClaimRequest &group)
+    {
+        Result<DevicesWanted> last =
+            fail(Code::not_found, "request " + group.name + " has no choice");
+        for (const DeviceRequest &request : group.choices) {
+            last = want(request, group.choices.size() > 1);
+            // That it cannot be told ends all of it, as with kube-scheduler.
+            if (last || last.error().code != Code::not_found)
+                break;
+        }
+        return last;
+    }
+
+    // has_choice: another one may do where this one never can.
+    Result<DevicesWanted> want(const DeviceRequest &request, bool has_choice)
+    {
+        DevicesWanted made{0, &request, {}, request.count};
+        if (request.admin_access && !facts_.admin_access)
+            object(std::format("request {} has adminAccess, which its namespace "
+                               "does not allow: it lacks the label "
+                               "resource.kubernetes.io/admin-access=true",
+                               request.name));
+        // What is not counted has no GRES, but its class must be known all the
+        // same.
+        auto wish = wish_for(request);
+        if (!wish)
+            return std::unexpected(wish.error());
+        made.wish = std::move(*wish);
+        if (!request.all && request.count > max_devices)
+            return fail(Code::not_found,
+                        std::format("request {} asks for more devices than a "
+                                    "claim can have, {}",
+                                    request.name, max_devices));
+        if (!request.all && !has_choice)
+            return made;
+        auto most = facts_.most_on_a_node(request, budget_);
+        if (!most)
+            return std::unexpected(most.error());
+        if (*most == 0 || (!request.all && *most < request.count))
+            return fail(Code::not_found,
+                        std::format("no node has {} for request {}",
+                                    request.all ? "a device"
+                                                : "so many devices",
+                                    request.name));
+        if (request.all)
+            made.count = *most;
+        return made;
+    }
+
+    Result<GresWish> wish_for(const DeviceRequest &request)
+    {
+        if (!budget_.spent()) {
+            auto wish = facts_.gres_for(request, budget_);
+            if (!wish || !budget_.spent())
+                return wish;
+        }
+        return fail(Code::rejected,
+                    std::format("request {}: the selectors of all claims of "
+                                "the Pod are {}",
+                                request.name, CelSelector::too_much_in_sum));
+    }
+
+    const Pod &pod_;
+    const ClaimFacts &facts_;
+    CelBudget budget_{max_cost};
+    DeviceNeeds needs_;
+    std::set<std::string> seen_;
+};
+
+} // namespace
+
+DeviceNeeds device_needs(const Pod &pod, const ClaimFacts &facts)
+{
+    return Reader(pod, facts).read();
+}
+
+void add_needs(DeviceNeeds &to, const DeviceNeeds &more)
+{
+    std::size_t before = to.claims.size();
+    to.claims.insert(to.claims.end(), more.claims.begin(), more.claims.end());
+    to.consumers.insert(to.consumers.end(), more.consumers.begin(),
+                        more.consumers.end());
+    for (DevicesWanted wanted : more.wanted) {
+        wanted.claim += before;
+        to.wanted.push_back(std::move(wanted));
+    }
+    to.selectors.insert(to.selectors.end(), more.selectors.begin(),
+                        more.selectors.end());
+    to.extended.insert(to.extended.end(), more.extended.begin(),
+                       more.extended.end());
+    to.plugins.insert(to.plugins.end(), more.plugins.begin(),
+                      more.plugins.end());
+}
+
+ResourceClaimPtr shared_claim(const std::vector<DeviceNeeds> &pods)
+{
+    std::set<ResourceClaimPtr> seen;
+    for (const DeviceNeeds &pod : pods)
+        for (const ResourceClaimPtr &claim : pod.claims)
+            if (!claim->allocated && !seen.insert(claim).second)
+                return claim;
+    return nullptr;
+}
+
+namespace {
+
+bool is_gres(const DevicesWanted &wanted)
+{
+    return !wanted.request->admin_access && !asks_cpus(wanted);
+}
+
+GresSums sums_of(const DeviceNeeds &needs, const std::set<std::string> &untyped)
+{
+    GresSums sums;
+    auto add = [&](const std::string &gres, const std::string &type,
+                   std::int64_t count) {
+        sums[{gres, untyped.contains(gres) ? std::string() : type}] += count;
+    };
+    for (const DevicesWanted &one : needs.wanted) {
+        if (one.request->admin_access)
+            continue;
+        if (is_gres(one) && !one.wish.gres.empty())
+            add(one.wish.gres, one.wish.type, one.count);
+        for (const auto &[gres, amount] : one.wish.amounts)
+            if (gres != cpu_gres)
+                add(gres, {}, static_cast<std::int64_t>(amount) * one.count);
+    }
+    for (const PluginWish &one : needs.plugins)
+        add(one.gres, one.type, one.count);
+    return sums;
+}
+
+void note_untyped(const DeviceNeeds &needs, std::set<std::string> &untyped)
+{
+    for (const DevicesWanted &one : needs.wanted)
+        if (is_gres(one) && one.wish.type.empty())
+            untyped.insert(one.wish.gres);
+}
+
+} // namespace
+
+// Slurm refuses a GRES that is asked for with a type and without (see
+// _merge_generic_data() in its gres.c): then it is only without.
+std::string task_gres(const DeviceNeeds &needs)
+{
+    std::set<std::string> untyped;
+    note_untyped(needs, untyped);
+    return text_of(sums_of(needs, untyped));
+}
+
+std::string task_gres(const std::vector<DeviceNeeds> &pods)
+{
+    std::set<std::string> untyped;
+    for (const DeviceNeeds &pod : pods)
+        note_untyped(pod, untyped);
+    GresSums most;
+    for (const DeviceNeeds &pod : pods)
+        for (const auto &[kind, count] : sums_of(pod, untyped))
+            most[kind] = std::max(most[kind], count);
+    return text_of(most);
+}
+
+} // namespace bridge

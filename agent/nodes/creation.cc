@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/nodes/creation.h"
+
+#include "agent/nodes/words.h"
+
+namespace bridge {
+
+namespace {
+
+// Ours, as all that begin so (features.h), and of no partition.
+constexpr char new_node[] = "k8s_new";
+
+} // namespace
+
+void add_creation(std::vector<NodeStep> &steps, const NodeDescription &wish)
+{
+    bool later = !wish.gres.empty();
+    NodeDescription made = wish;
+    if (later)
+        made.features = new_node;
+    steps.push_back(CreateNode{made});
+    if (!wish.extra.empty())
+        steps.push_back(SetExtra{wish.name, wish.extra});
+    if (later)
+        steps.push_back(
+            SetFeatures{wish.name, wish.features, wish.features});
+}
+
+bool is_new(const SlurmNode &known)
+{
+    return known.external && has_word(known.features, new_node);
+}
+
+bool is_new(const NodeDescription &made)
+{
+    return made.features == new_node;
+}
+
+} // namespace bridge

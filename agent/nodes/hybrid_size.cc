@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/nodes/hybrid_size.h"
+
+#include <format>
+
+namespace bridge {
+
+std::string why_too_large(const SlurmNode &node, std::uint32_t room_cpus,
+                          MebiBytes room_memory)
+{
+    bool cpus = node.usable_cpus > room_cpus;
+    bool memory = node.usable_memory > room_memory;
+    bool unknown = room_cpus == 0 && room_memory.value == 0;
+    if (unknown || (!cpus && !memory))
+        return {};
+    return std::format("Slurm gives away {} CPUs and {} MiB, the kubelet has {} "
+                       "and {} for it: raise {}",
+                       node.usable_cpus, node.usable_memory.value, room_cpus,
+                       room_memory.value,
+                       !memory ? "CoreSpecCount"
+                       : !cpus ? "MemSpecLimit"
+                               : "CoreSpecCount and MemSpecLimit");
+}
+
+} // namespace bridge

@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/nodes/plan.h"
+
+#include "agent/nodes/hybrid_size.h"
+#include "agent/nodes/pairing.h"
+#include "agent/nodes/creation.h"
+#include "agent/nodes/devices.h"
+#include "agent/nodes/features.h"
+#include "agent/nodes/gres.h"
+#include "agent/nodes/words.h"
+#include "agent/gres/plugin_resources.h"
+#include "common/contract/batch_names.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+bool has_pin(const SlurmNode &node)
+{
+    return has_word(node.features, pin_of(node.name));
+}
+
+// An external node with our feature is one that we made.
+bool ours(const SlurmNode &node)
+{
+    return node.external &&
+           (has_word(node.features, names::feature) || is_new(node));
+}
+
+bool drained_by_us(const SlurmNode &known)
+{
+    return known.drained && known.reason.starts_with(drain_mark);
+}
+
+// What the gate drained stays so until no Pod of an ended job is left there.
+bool gate_keeps(const SlurmNode &known, const DirtyNodes &dirty)
+{
+    return known.reason.starts_with(names::gate_drain_reason) &&
+           (!dirty || dirty->contains(known.name));
+}
+
+class Planner {
+  public:
+    Planner(const NodePlanInput &input, const std::vector<SlurmNode> &known,
+            const std::vector<Reservation> &reservations)
+        : in_(input), maintenance_(maintenance_words(reservations))
+    {
+        for (const SlurmNode &node : known)
+            known_[node.name] = &node;
+        for (const PredicatePtr &predicate : in_.wishes.predicates) {
+            const Predicate &value = value_of(predicate);
+            predicates_.push_back(
+                {&value, value.feature(), asks_for_plugins(value)});
+        }
+        if (in_.wishes.batch)
+            predicates_.push_back(
+                {&*in_.wishes.batch, names::batch_feature, false});
+    }
+
+    NodePlan plan()
+    {
+        plan_.shortages_known = in_.foreign.has_value();
+        check_gres_types();
+        NodeClaims claims = claims_of(in_.nodes, in_.before);
+        for (const NodePtr &node : in_.nodes)
+            if (!is_opted_in(*node))
+                add_patch(plan_unmark(*node));
+        for (const auto &[node, why] : claims.refused)
+            plan_.complaints.push_back("Node " + node +
+                                       " is left out: " + why);
+        plan_.refused = std::move(claims.refused);
+        for (const auto &[name, node] : claims.nodes)
+            plan_claim(name, *node);
+        for (const auto &[name, node] : known_)
+            if (!claims.nodes.contains(name) &&
+                !claims.left_alone.contains(name))
+                plan_unclaimed(*node);
+        return std::move(plan_);
+    }
+
+  private:
+    struct Wanted {
+        const Predicate *predicate;
+        std::string feature;
+        bool of_plugins; // it asks for their devices
+    };
+
+    // With what others have of them.
+    bool devices_known() const
+    {
+        return in_.devices && (in_.foreign || in_.devices->resources.empty());
+    }
+
+    // Slurm drops GRES of other names without a word.
+    void check_gres_types()
+    {
+        if (!in_.count_devices)
+            return;
+        facts_ = {devices_known() ? in_.devices.get() : nullptr,
+                  in_.device_claims.get(), in_.gres_types, in_.devices_before};
+        if (!in_.devices)
+            return;
+        plan_.complaints = in_.devices->complaints;
+        for (const std::string &gres : in_.devices->gres)
+            check_gres_type(gres, "DeviceGres");
+        for (const CapacityGres &one : in_.devices->counted)
+            if (one.gres != cpu_gres)
+                check_gres_type(one.gres, "DeviceCapacity");
+        if (in_.device_claims)
+            std::ranges::move(
+                overused_devices(*in_.devices, *in_.device_claims),
+                std::back_inserter(plan_.complaints));
+    }
+
+    void check_gres_type(const std::string &gres, const std::string &setting)
+    {
+        if (!in_.gres_types.contains(gres))
+            plan_.complaints.push_back("GresTypes in slurm.conf has no " +
+                                       gres + ", which " + setting +
+                                       " in k8s.conf names: Slurm counts none");
+    }
+
+    Amounts taken_on(const Node &node) const
+    {
+        if (!in_.foreign)
+            return {};
+        auto there = in_.foreign->find(node.name);
+        return there == in_.foreign->end() ? Amounts{} : there->second;
+    }
+
+    NodeDevices devices_of(const Node &node, const SlurmNode *known) const
+    {
+        if (!in_.count_devices)
+            return {};
+        if (known && !known->external)
+            return hybrid_devices(facts_, node, *known);
+        Amounts taken = taken_on(node);
+        if (taken.devices.empty())
+            return plan_devices(facts_, node, known);
+        Node left = node;
+        left.allocatable = without_devices(node.allocatable, taken);
+        return plan_devices(facts_, left, known);
+    }
+
+    // gres: as Slurm has it, or is about to.
+    void note_devices(const std::string &name, const NodeDevices &devices,
+                      const std::string &gres)
+    {
+        if (!in_.count_devices)
+            return;
+        if (in_.devices)
+            if (GresCounts amounts = amounts_in(gres, in_.devices->counted);
+                !amounts.empty())
+                plan_.amounts[name] = std::move(amounts);
+        if (!devices.complaint.empty())
+            plan_.complaints.push_back(devices.complaint);
+        if (!devices.index.slots().empty())
+            plan_.devices[name] = devices.index;
+        if (devices.extra)
+            plan_.steps.push_back(SetExtra{name, *devices.extra});
+    }
+
+    void add_patch(NodePatch patch)
+    {
+        if (!patch.empty())
+            plan_.patches.push_back(std::move(patch));
+    }
+
+    NodeDescription wish_of(const std::string &name, const Node &node,
+                            const SlurmNode *known, const NodeDevices &devices)
+    {
+        Amounts left = less(node.allocatable, taken_on(node));
+        NodeDescription wish{name,
+                             in_.address,
+                             in_.port,
+                             whole_cpus_down(left.cpu),
+                             mebibytes_down(left.memory),
+                             features_of(node, in_.feature_labels,
+                                         plan_.complaints),
+                             topology_of(node, plan_.complaints)};
+        wish.gres = devices.gres;
+        wish.gres_conf = devices.gres_conf;
+        wish.extra = devices.made_extra;
+        // Without a size its kubelet has not said yet what it has.
+        if (known && in_.foreign && node.allocatable.cpu.value != 0)
+            note_shortage(*known, wish, devices);
+        add_predicates(node, known, wish);
+        add_cpu_devices(node, known, wish);
+        bool pin = in_.wishes.pins.contains(name) || needs_shadow(name) ||
+                   (in_.wishes.keep_others && known && has_pin(*known));
+        if (pin) {
+            wish.features += "," + pin_of(name);
+            plan_.pinned.insert(name);
+        }
+        return wish;
+    }
+
+    // Whether Slurm gives away what the predicate asks device plugins for. A job
+    // that asks for GRES which nobody counts yet would keep the node from being
+    // made anew with them.
+    bool gives_plugins(const Wanted &wanted, const SlurmNode *known,
+                       const NodeDescription &wish) const
+    {
+        if (known && !known->external)
+            return false;
+        if (!in_.devices) // not known yet
+            return known && has_word(known->features, wanted.feature);
+        auto counts = gres_counts(known ? known->gres : wish.gres);
+        return std::ranges::all_of(
+            in_.devices->resources, [&](const DeviceGres &one) {
+                bool counted = std::ranges::any_of(
+                    counts, [&](const GresCount &has) {
+                        return has.gres == one.gres && has.type == one.type;
+                    });
+                return counted ||
+                       !std::ranges::contains(wanted.predicate->selectors(),
+                                              where_offered(one.name));
+            });
+    }
+
+    // Those of the predicates that the Node satisfies. Whose the others are that
+    // Slurm's node has may not be known yet: jobs may wait for them.
+    void add_predicates(const Node &node, const SlurmNode *known,
+                        NodeDescription &wish)
+    {
+        for (const Wanted &wanted : predicates_) {
+            if (!matches(*wanted.predicate, node) ||
+                (wanted.of_plugins && !gives_plugins(wanted, known, wish)))
+                continue;
+            const std::string &feature = wanted.feature;
+            wish.features += "," + feature;
+            plan_.placed[wish.name].push_back(feature);
+        }
+        if (!in_.wishes.keep_others || !known)
+            return;
+        std::vector<std::string> have = sorted_words(wish.features);
+        for (const std::string &word : words_of(known->features))
+            if (word.starts_with(names::predicate_prefix) &&
+                !word.starts_with(names::pin_prefix) &&
+                word != names::untainted_feature &&
+                word != names::batch_feature &&
+                word != names::cpu_devices_feature &&
+                !std::ranges::binary_search(have, word))
+                wish.features += "," + word;
+    }
+
+    // Of a node with a slurmd, which binds what it runs to the very CPUs that
+    // Slurm says, none is given by claims. While pools are incomplete nobody
+    // knows what is gone.
+    void add_cpu_devices(const Node &node, const SlurmNode *known,
+                         NodeDescription &wish)
+    {
+        if (!in_.count_devices)
+            return;
+        bool has = in_.devices && in_.devices->cpus.contains(node.name);
+        if (has && known && !known->external) {
+            plan_.complaints.push_back(
+                "Node " + node.name +
+                " has CPU devices and a slurmd: Pods get none of them");
+            return;
+        }
+        bool doubtful = !in_.devices || !in_.devices->doubtful.empty();
+        bool had = known && known->external &&
+                   has_word(known->features, names::cpu_devices_feature);
+        if (!has && !(doubtful && had))
+            return;
+        wish.features += std::string(",") + names::cpu_devices_feature;
+        if (has)
+            plan_.cpu_nodes.insert(wish.name);
+    }
+
+    void note_shortage(const SlurmNode &known, const NodeDescription &wish,
+                       const NodeDevices &devices)
+    {
+        auto more = [](auto has, auto may) { return has - std::min(has, may); };
+        NodeRoom room{more(known.usable_cpus, wish.cpus),
+                      MebiBytes{more(known.usable_memory.value,
+                                     wish.memory.value)}};
+        if (known.external)
+            room.gres = missing_plugin_gres(devices.index,
+                                            gres_counts(known.gres));
+        if (!room.none())
+            plan_.shortages[known.name] = room;
+    }
+
+    // A shadow shall be submitted for it, or waits: it needs the node's own
+    // feature until it is there.
+    bool needs_shadow(const std::string &name)
+    {
+        auto shortage = plan_.shortages.find(name);
+        if (shortage == plan_.shortages.end())
+            return false;
+        NodeRoom held;
+        for (const NodeUse &shadow : in_.shadows)
+            if (shadow.shadow_of == name && !shadow.pending)
+                held += shadow.room;
+        return !held.covers(shortage->second);
+    }
+
+    void plan_claim(const std::string &name, const Node &node)
+    {
+        auto found = known_.find(name);
+        const SlurmNode *known = found == known_.end() ? nullptr : found->second;
+        NodeDevices devices = devices_of(node, known);
+        NodeDescription wish = wish_of(name, node, known, devices);
+        if (known)
+            plan_known(node, *known, wish, devices);
+        else
+            plan_new(node, wish, devices);
+    }
+
+    void plan_new(const Node &node, const NodeDescription &wish,
+                  const NodeDevices &devices)
+    {
+        if (!in_.foreign || wish.cpus == 0 || wish.memory.value == 0)
+            return; // its kubelet has not said yet what it has
+        if (in_.await_devices && !in_.devices)
+            return; // it would have to be made anew
+        plan_.nodes[wish.name] = node.name;
+        note_devices(wish.name, devices, wish.gres);
+        add_creation(plan_.steps, wish);
+        if (std::string why = why_drained(node); !why.empty())
+            plan_.steps.push_back(DrainNode{wish.name, drain_mark + why});
+        else if (cordoned_by_us(node)) // Slurm has forgotten an administrator's
+            plan_.steps.push_back(
+                DrainNode{wish.name, node.annotation(names::cordon_mark)});
+    }
+
+    void plan_known(const Node &node, const SlurmNode &known,
+                    const NodeDescription &wish, const NodeDevices &devices)
+    {
+        plan_.nodes[known.name] = node.name;
+        if (!known.external)
+            plan_.hybrid.insert(known.name);
+        plan_size(node, known, wish, devices);
+        bool untold =
+            is_new(known) && in_.count_devices && !devices_known();
+        if (!untold) // which devices its GRES are
+            plan_features(known, features_for(known, wish.features,
+                                              in_.feature_labels));
+        if (!wish.topology.empty() && wish.topology != known.topology)
+            plan_.steps.push_back(SetTopology{known.name, wish.topology});
+        plan_state(node, known);
+        auto ahead = maintenance_.find(known.name);
+        add_patch(plan_marks(
+            node, known, ahead == maintenance_.end() ? "" : ahead->second,
+            in_.marks));
+    }
+
+    void plan_features(const SlurmNode &known, SetFeatures set)
+    {
+        if (!changes(known, set))
+            return;
+        plan_.partitions_changed |= changes_partitions(known, set);
+        plan_.steps.push_back(std::move(set));
+    }
+
+    void plan_size(const Node &node, const SlurmNode &known,
+                   const NodeDescription &wish, const NodeDevices &devices)
+    {
+        note_devices(known.name, devices, known.gres);
+        if (!in_.foreign)
+            return;
+        if (!known.external) {
+            if (std::string why =
+                    why_too_large(known, wish.cpus, wish.memory);
+                !why.empty()) // which a shadow makes good
+                plan_.complaints.push_back("Node " + node.name + ": " + why);
+            return;
+        }
+        std::string why;
+        if (known.cpus != wish.cpus || known.memory != wish.memory)
+            why = "its size is another one";
+        else if (known.address != wish.address || known.port != wish.port)
+            why = "its NodeAddr is another one";
+        else if (known.not_responding)
+            why = "a signal to it was not answered";
+        bool of_devices = why.empty();
+        if (of_devices)
+            why = devices.misfit;
+        // Making it anew would lose the drain for a moment, or for good.
+        if (!why.empty() && !known.drained && !known.down && wish.cpus != 0 &&
+            wish.memory.value != 0)
+            plan_.misfits.push_back({wish, why, of_devices});
+    }
+
+    void plan_state(const Node &node, const SlurmNode &known)
+    {
+        std::string why = why_drained(node);
+        bool gate = gate_keeps(known, in_.dirty);
+        plan_.look_again |= gate && !in_.dirty;
+        // A node that is DOWN starts nothing, and its reason is somebody's.
+        if (gate || known.down)
+            return;
+        if (!why.empty()) {
+            if (!known.drained || (drained_by_us(known) &&
+                                   known.reason != drain_mark + why))
+                plan_.steps.push_back(DrainNode{known.name, drain_mark + why});
+        } else if (drained_by_us(known)) {
+            plan_.steps.push_back(ResumeNode{known.name});
+        }
+    }
+
+    // Nobody asks for this one any more.
+    void plan_unclaimed(const SlurmNode &known)
+    {
+        bool empty = in_.dirty && !in_.dirty->contains(known.name) &&
+                     !in_.occupied.contains(known.name);
+        if (!known.external) // it goes on without us
+            return plan_left(known, empty);
+        if (!ours(known))
+            return;
+        if (!known.drained && !known.down)
+            plan_.steps.push_back(DrainNode{
+                known.name, std::string(drain_mark) +
+                                "no Node of Kubernetes asks for this one"});
+        else if (drained_by_us(known) && empty)
+            plan_.unclaimed.push_back(known.name);
+        plan_.leaving |= !empty;
+    }
+
+    void plan_left(const SlurmNode &known, bool empty)
+    {
+        if (has_word(known.features, names::feature))
+            plan_features(known, features_left(known));
+        if (!drained_by_us(known) || known.down)
+            return;
+        if (empty)
+            plan_.steps.push_back(ResumeNode{known.name});
+        plan_.leaving |= !empty;
+    }
+
+    const NodePlanInput &in_;
+    std::map<std::string, std::string> maintenance_;
+    std::map<std::string, const SlurmNode *> known_;
+    std::vector<Wanted> predicates_;
+    DeviceFacts facts_;
+    NodePlan plan_;
+};
+
+} // namespace
+
+NodePlan plan_nodes(const NodePlanInput &input,
+                    const std::vector<SlurmNode> &known,
+                    const std::vector<Reservation> &reservations)
+{
+    return Planner(input, known, reservations).plan();
+}
+
+bool same_for_slurm(const Node &a, const Node &b)
+{
+    return a.labels == b.labels && a.annotations == b.annotations &&
+           a.unschedulable == b.unschedulable && a.ready == b.ready &&
+           a.deleting == b.deleting && a.allocatable == b.allocatable &&
+           a.taints == b.taints && a.objection == b.objection &&
+           a.uid == b.uid;
+}
+
+} // namespace bridge

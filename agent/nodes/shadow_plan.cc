@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/nodes/shadow_plan.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <tuple>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+NodeRoom sum_of(const std::vector<NodeUse> &shadows)
+{
+    NodeRoom sum;
+    for (const NodeUse &shadow : shadows)
+        sum += shadow.room;
+    return sum;
+}
+
+// Slurm knows no job without a CPU, and gives one without memory all of it.
+NodeRoom as_job(NodeRoom room)
+{
+    room.cpus = std::max(room.cpus, 1u);
+    room.memory = std::max(room.memory, MebiBytes{1});
+    return room;
+}
+
+// The largest stay: what is cancelled may be taken by others at once.
+std::vector<NodeUse> drop_surplus(std::vector<NodeUse> &shadows,
+                                  const NodeRoom &shortage)
+{
+    std::ranges::sort(shadows, {}, [](const NodeUse &shadow) {
+        return std::tuple(!shadow.pending, shadow.room.cpus,
+                          shadow.room.memory, shadow.job.sluid);
+    });
+    std::vector<NodeUse> dropped;
+    for (std::size_t i = 0; i < shadows.size();) {
+        NodeRoom without = NodeRoom::rest(sum_of(shadows), shadows[i].room);
+        if (shortage.none() || without.covers(shortage)) {
+            dropped.push_back(shadows[i]);
+            shadows.erase(shadows.begin() + static_cast<std::ptrdiff_t>(i));
+        } else {
+            i++;
+        }
+    }
+    return dropped;
+}
+
+// Devices are few: one that is held for nobody is missed. Room is not.
+bool holds_too_many_devices(const NodeRoom &held, const NodeRoom &shortage)
+{
+    return !NodeRoom::rest({0, MebiBytes{0}, held.gres}, shortage).none();
+}
+
+} // namespace
+
+ShadowPlan plan_shadows(const std::map<std::string, NodeRoom> &shortages,
+                        const std::vector<NodeUse> &shadows)
+{
+    std::map<std::string, std::vector<NodeUse>> by_node;
+    for (const auto &[node, shortage] : shortages)
+        by_node[node];
+    for (const NodeUse &shadow : shadows)
+        by_node[shadow.shadow_of].push_back(shadow);
+
+    ShadowPlan plan;
+    for (auto &[node, there] : by_node) {
+        auto known = shortages.find(node);
+        NodeRoom shortage =
+            known == shortages.end() ? NodeRoom{} : known->second;
+        for (NodeUse &dropped : drop_surplus(there, shortage))
+            plan.cancel.push_back(std::move(dropped));
+        if (holds_too_many_devices(sum_of(there), shortage))
+            std::ranges::move(std::exchange(there, {}),
+                              std::back_inserter(plan.cancel));
+        if (NodeRoom missing = NodeRoom::rest(shortage, sum_of(there));
+            !missing.none())
+            plan.submit[node] = as_job(missing);
+    }
+    return plan;
+}
+
+} // namespace bridge

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/nodes/words.h"
+
+#include "agent/nodes/marks.h"
+#include "common/base/ascii.h"
+#include "common/contract/names.h"
+
+#include <algorithm>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::size_t max_topology = 256; // bytes
+
+bool is_word_character(char c)
+{
+    return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.';
+}
+
+} // namespace
+
+bool is_opted_in(const Node &node)
+{
+    std::string value = node.label(names::external_node_label);
+    return value == "true" || value == "True" || value == "1";
+}
+
+std::string slurm_name(const Node &node)
+{
+    std::string name = node.label(names::slurm_nodename_label);
+    return name.empty() ? node.name : name;
+}
+
+bool is_plain_word(std::string_view word)
+{
+    return !word.empty() && word.size() <= 253 &&
+           std::ranges::all_of(word, is_word_character);
+}
+
+std::vector<std::string> words_of(const std::string &list)
+{
+    std::vector<std::string> words;
+    for (std::size_t start = 0; start < list.size();) {
+        std::size_t comma = std::min(list.find(',', start), list.size());
+        words.push_back(list.substr(start, comma - start));
+        start = comma + 1;
+    }
+    return words;
+}
+
+std::vector<std::string> sorted_words(const std::string &list)
+{
+    std::vector<std::string> words = words_of(list);
+    std::ranges::sort(words);
+    return words;
+}
+
+bool has_word(const std::string &list, const std::string &word)
+{
+    return std::ranges::contains(words_of(list), word);
+}
+
+std::string topology_of(const Node &node, std::vector<std::string> &complaints)
+{
+    std::string spec = node.annotation(names::topology_annotation);
+    bool readable = spec.size() <= max_topology &&
+                    std::ranges::all_of(spec, [](char c) {
+                        return is_word_character(c) || c == ':' || c == ',';
+                    });
+    if (readable)
+        return spec;
+    complaints.push_back("Node " + node.name + ": annotation " +
+                         names::topology_annotation + " is no topology");
+    return {};
+}
+
+std::string why_drained(const Node &node)
+{
+    if (node.deleting)
+        return "the Node is being deleted";
+    if (node.unschedulable && !cordoned_by_us(node))
+        return "the Node is cordoned";
+    if (!node.ready)
+        return "the Node is not ready";
+    return {};
+}
+
+std::string pin_of(const std::string &slurm_node)
+{
+    return names::pin_prefix + slurm_node;
+}
+
+} // namespace bridge

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/objects/foreign_pods.h"
+
+#include "agent/objects/extended_resources.h"
+#include "agent/objects/pod_requests.h"
+
+#include <algorithm>
+
+namespace bridge {
+
+// Sums stop far below what an integer holds: nobody has that many devices.
+Amounts &Amounts::operator+=(const Amounts &more)
+{
+    cpu += more.cpu;
+    memory += more.memory;
+    for (const auto &[resource, count] : more.devices)
+        devices[resource] += count;
+    return *this;
+}
+
+Amounts &Amounts::operator-=(const Amounts &part)
+{
+    cpu.value -= part.cpu.value;
+    memory.value -= part.memory.value;
+    for (const auto &[resource, count] : part.devices)
+        if (auto known = devices.find(resource); known != devices.end())
+            known->second -= count;
+    std::erase_if(devices, [](const auto &one) { return one.second <= 0; });
+    return *this;
+}
+
+Amounts amounts_of(const Requests &asks)
+{
+    constexpr std::int64_t most = 1'000'000'000;
+    Amounts amounts{asks.cpu, asks.memory};
+    for (const auto &[resource, count] : asks.others)
+        if (count > 0 && is_extended_resource(resource))
+            amounts.devices[resource] = std::min(count, most);
+    return amounts;
+}
+
+ForeignPod foreign_pod_from(const Json &object)
+{
+    ForeignPod pod;
+    pod.uid = object.text("metadata/uid");
+    std::string phase = object.text("status/phase");
+    if (phase == "Succeeded" || phase == "Failed")
+        return pod;
+    pod.node = object.text("spec/nodeName");
+    pod.asks = amounts_of(pod_requests(object).requests);
+    return pod;
+}
+
+Amounts less(const Requests &has, const Amounts &taken)
+{
+    auto rest = [](std::int64_t all, std::int64_t part) {
+        return std::max<std::int64_t>(0, all - part);
+    };
+    return {MilliCpu{rest(has.cpu.value, taken.cpu.value)},
+            Bytes{rest(has.memory.value, taken.memory.value)}};
+}
+
+Requests without_devices(Requests has, const Amounts &taken)
+{
+    for (const auto &[resource, count] : taken.devices)
+        if (auto known = has.others.find(resource); known != has.others.end())
+            known->second = std::max<std::int64_t>(0, known->second - count);
+    return has;
+}
+
+std::set<std::string> ForeignPods::replace(const std::vector<ForeignPod> &pods)
+{
+    auto before = sums_;
+    for (auto &[node, sum] : sums_)
+        sum = {};
+    pods_.clear();
+    for (const ForeignPod &pod : pods)
+        put(pod);
+    std::set<std::string> changed;
+    for (const auto &[node, sum] : sums_)
+        if (auto old = before.find(node);
+            sum != (old == before.end() ? Amounts{} : old->second))
+            changed.insert(node);
+    return changed;
+}
+
+std::set<std::string> ForeignPods::put(const ForeignPod &pod)
+{
+    std::set<std::string> changed;
+    auto *node = pod.node.empty()
+                     ? nullptr
+                     : &*sums_.try_emplace(pod.node).first;
+    if (auto known = pods_.find(pod.uid); known != pods_.end()) {
+        const auto &[old_node, asks] = known->second;
+        if (node == old_node && asks == pod.asks)
+            return changed;
+        old_node->second -= asks;
+        changed.insert(old_node->first);
+        pods_.erase(known);
+    }
+    if (!node)
+        return changed;
+    node->second += pod.asks;
+    pods_[pod.uid] = {node, pod.asks};
+    changed.insert(pod.node);
+    return changed;
+}
+
+Amounts ForeignPods::on(const std::string &node) const
+{
+    auto known = sums_.find(node);
+    return known == sums_.end() ? Amounts{} : known->second;
+}
+
+} // namespace bridge

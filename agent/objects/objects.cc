@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/objects/objects.h"
+
+#include "agent/objects/pod_start.h"
+#include "agent/objects/gang_key.h"
+#include "common/kube/text.h"
+#include "agent/objects/pod_objections.h"
+#include "agent/objects/pod_placement.h"
+#include "agent/objects/pod_requests.h"
+#include "common/contract/batch_names.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::size_t max_objections = 10; // they end up in one message
+constexpr std::int64_t max_grace = 10L * 365 * 24 * 3600; // seconds
+
+std::string find_text(const TextMap &texts, const std::string &name)
+{
+    auto found = texts.find(name);
+    return found == texts.end() ? std::string() : found->second;
+}
+
+ObjectKey key_from(const Json &object)
+{
+    return {object.text("metadata/namespace"), object.text("metadata/name")};
+}
+
+int small_integer(const Json &object, std::string_view path)
+{
+    std::int64_t n = object.integer(path).value_or(0);
+    return n < 0 || n > std::numeric_limits<int>::max() ? -1
+                                                        : static_cast<int>(n);
+}
+
+Json find_named(const std::vector<Json> &items, std::string_view key,
+                const std::string &value)
+{
+    for (const Json &item : items)
+        if (item.text(key) == value)
+            return item;
+    return {};
+}
+
+ContainerEnd container_end(const std::string &name,
+                           const std::vector<Json> &statuses)
+{
+    ContainerEnd end;
+    end.name = name;
+    Json ended = find_named(statuses, "name", name).at("state/terminated");
+    if (!ended.is_object())
+        return end;
+    end.terminated = true;
+    end.exit_code = small_integer(ended, "exitCode");
+    end.signal = small_integer(ended, "signal");
+    end.reason = ended.text("reason");
+    return end;
+}
+
+// Init containers only where they failed and so ended the Pod. A sidecar's end
+// says nothing: kubelet does not count it in the phase (getPhase).
+std::vector<ContainerEnd> container_ends(const Json &pod)
+{
+    std::vector<ContainerEnd> ends;
+    auto statuses = pod.items("status/initContainerStatuses");
+    for (const Json &container : pod.items("spec/initContainers")) {
+        if (container.text("restartPolicy") == "Always")
+            continue;
+        ContainerEnd end = container_end(container.text("name"), statuses);
+        if (end.terminated && (end.exit_code != 0 || end.signal != 0))
+            ends.push_back(std::move(end));
+    }
+    statuses = pod.items("status/containerStatuses");
+    for (const Json &container : pod.items("spec/containers"))
+        ends.push_back(container_end(container.text("name"), statuses));
+    return ends;
+}
+
+// 100,000 Pods must fit into 200 MB: what belongs to others is not kept.
+TextMap only_ours(TextMap texts)
+{
+    std::erase_if(texts, [](const auto &entry) {
+        std::string_view prefix = entry.first;
+        prefix = prefix.substr(0, prefix.find('/'));
+        return prefix != "slurmk8s" && !prefix.ends_with("slinky.slurm.net");
+    });
+    return texts;
+}
+
+OwnerRef controller_of(const Json &metadata)
+{
+    for (const Json &owner : metadata.items("ownerReferences"))
+        if (owner.flag("controller"))
+            return {owner.text("apiVersion"), owner.text("kind"),
+                    owner.text("name"), owner.text("uid")};
+    return {};
+}
+
+void read_metadata(Pod &pod, const Json &object)
+{
+    Json metadata = object.at("metadata");
+    pod.key = key_from(object);
+    pod.uid = metadata.text("uid");
+    pod.resource_version = metadata.text("resourceVersion");
+    pod.generation = metadata.integer("generation").value_or(0);
+    TextMap labels = metadata.texts("labels");
+    TextMap annotations = metadata.texts("annotations");
+    pod.deleting = !metadata.text("deletionTimestamp").empty();
+    pod.created = parse_time(metadata.text("creationTimestamp"))
+                      .value_or(std::chrono::sys_seconds{});
+    pod.owner = controller_of(metadata);
+    pod.gang = gang_key(pod.key, pod.owner, labels, annotations,
+                        object.text("spec/schedulingGroup/podGroupName"));
+    pod.labels = only_ours(std::move(labels));
+    pod.annotations = only_ours(std::move(annotations));
+}
+
+void read_spec(Pod &pod, const Json &object)
+{
+    Json spec = object.at("spec");
+    pod.scheduler_name = spec.text("schedulerName");
+    pod.priority_class = spec.text("priorityClassName");
+    pod.node_name = spec.text("nodeName");
+    pod.gated = !spec.items("schedulingGates").empty();
+    pod.active_deadline = spec.integer("activeDeadlineSeconds");
+    pod.grace_period = std::chrono::seconds(std::clamp<std::int64_t>(
+        spec.integer("terminationGracePeriodSeconds").value_or(30), 0,
+        max_grace));
+    PodRequests asks = pod_requests(object);
+    pod.requests = std::move(asks.requests);
+    pod.objections = spec_objections(object);
+    PodPlacement placement = pod_placement(object);
+    pod.predicate = std::move(placement.required);
+    pod.preferred = std::move(placement.preferred);
+    pod.claims = claims_of(object);
+    pod.resource_claims = pod_claims_of(object);
+    pod.cpus = pod_cpus_of(object);
+    pod.extended = extended_resources_of(object);
+    pod.objections.insert(pod.objections.end(), placement.objections.begin(),
+                          placement.objections.end());
+    pod.objections.insert(pod.objections.end(), asks.objections.begin(),
+                          asks.objections.end());
+    if (pod.objections.size() > max_objections)
+        pod.objections.resize(max_objections);
+}
+
+bool any_started(const Json &pod)
+{
+    for (const char *list :
+         {"status/initContainerStatuses", "status/containerStatuses"})
+        for (const Json &container : pod.items(list))
+            if (container.at("state/running").is_object() ||
+                container.at("state/terminated").is_object() ||
+                container.at("lastState/terminated").is_object())
+                return true;
+    return false;
+}
+
+void read_status(Pod &pod, const Json &object)
+{
+    Json status = object.at("status");
+    pod.extended_claim =
+        status.text("extendedResourceClaimStatus/resourceClaimName");
+    pod.phase = status.text("phase");
+    pod.reason = status.text("reason");
+    pod.message = status.text("message");
+    Json scheduled =
+        find_named(status.items("conditions"), "type", "PodScheduled");
+    pod.scheduled = {scheduled.text("status"), scheduled.text("reason"),
+                     scheduled.text("message")};
+    Json disruption =
+        find_named(status.items("conditions"), "type", "DisruptionTarget");
+    if (disruption.text("status") == "True")
+        pod.disruption = disruption.text("reason");
+    pod.start_time = parse_time(status.text("startTime"))
+                         .value_or(std::chrono::sys_seconds{});
+    pod.started = any_started(object);
+    pod.containers = container_ends(object);
+    if (!pod.annotation(names::batch_annotation).empty())
+        pod.cannot_start = why_not_started(object);
+}
+
+} // namespace
+
+std::string Pod::label(const std::string &name) const
+{
+    return find_text(labels, name);
+}
+
+std::string Pod::annotation(const std::string &name) const
+{
+    return find_text(annotations, name);
+}
+
+std::string Node::label(const std::string &key) const
+{
+    return find_text(labels, key);
+}
+
+std::string Node::annotation(const std::string &key) const
+{
+    return find_text(annotations, key);
+}
+
+Pod pod_from(const Json &object)
+{
+    Pod pod;
+    read_metadata(pod, object);
+    read_spec(pod, object);
+    read_status(pod, object);
+    return pod;
+}
+
+Node node_from(const Json &object)
+{
+    Json metadata = object.at("metadata");
+    Node node;
+    node.name = metadata.text("name");
+    node.uid = metadata.text("uid");
+    node.resource_version = metadata.text("resourceVersion");
+    node.labels = metadata.texts("labels");
+    node.annotations = metadata.texts("annotations");
+    node.deleting = !metadata.text("deletionTimestamp").empty();
+    node.created = parse_time(metadata.text("creationTimestamp"))
+                       .value_or(std::chrono::sys_seconds{});
+    node.unschedulable = object.flag("spec/unschedulable");
+    Json ready = find_named(object.items("status/conditions"), "type", "Ready");
+    node.ready = ready.text("status") == "True";
+    node.ready_changed = parse_time(ready.text("lastTransitionTime"))
+                             .value_or(std::chrono::sys_seconds{});
+    for (const Json &taint : object.items("spec/taints"))
+        node.taints.push_back(
+            {taint.text("key"), taint.text("value"), taint.text("effect"),
+             taint.text("timeAdded")});
+    PodRequests has =
+        read_resources(object.at("status/allocatable"), "allocatable");
+    node.allocatable = std::move(has.requests);
+    if (!has.objections.empty())
+        node.objection = has.objections.front();
+    return node;
+}
+
+Workload workload_from(const Json &object)
+{
+    Json metadata = object.at("metadata");
+    return {metadata.text("uid"), only_ours(metadata.texts("annotations")),
+            controller_of(metadata)};
+}
+
+Namespace namespace_from(const Json &object)
+{
+    return {object.text("metadata/name"), object.texts("metadata/labels"),
+            object.texts("metadata/annotations")};
+}
+
+} // namespace bridge

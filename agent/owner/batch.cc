@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// sbatch's jobs: they are there before their Pods. Once such a job has its node a
+// worker makes the Pod and writes its uid into the job's tag; from then on it is
+// a gang like any other.
+#include "agent/owner/bridge.h"
+
+#include "agent/batch/make.h"
+#include "agent/decide/batch_gang.h"
+#include "agent/gang/batch_mark.h"
+#include "agent/gang/batch_place.h"
+#include "agent/batch/srun.h"
+#include "common/slurm/het_job.h"
+#include "common/kube/text.h"
+#include "agent/nodes/words.h"
+#include "common/base/log.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+constexpr char batch_problem[] = "batch jobs";
+constexpr char stuck_problem[] = "Pods of batch jobs";
+constexpr std::chrono::seconds tidy_again{30};
+// By then the agent has heard which jobs slurmctld has lost: its plugin says hello
+// before it tells of a job that has a node, and that brings a list of all jobs, and
+// a look for each that is not on it.
+constexpr auto settle_time = 2 * answer_time;
+// So long a job of several nodes may hold some of its Pods where a quota has no room
+// for all.
+constexpr std::chrono::seconds part_time{30};
+// By then slurmctld has saved what was written on a job: a tag that comes back
+// after another crash must not name Pods that are gone, which would end the job.
+constexpr std::chrono::seconds saved_time{10};
+constexpr std::size_t max_words = 900; // bytes; Slurm takes 1024 in a comment
+constexpr int exit_1 = 1 << 8; // as wait(2) gives it
+
+bool has_no_pod(const Job &job)
+{
+    return job.tag.uid.empty() && !job.tag.script.empty();
+}
+
+// A gang's Pods wait for other nodes than those that its job has now.
+bool is_placed_anew(const Gang &known, const Job &job)
+{
+    Gang gang = known;
+    gang.job = job;
+    return is_made_for_others(gang);
+}
+
+} // namespace
+
+BatchContext Bridge::batch_context()
+{
+    return {ports_.slurm, conf_, ScriptDir(ports_.scripts_dir), cluster_,
+            batch_taken_, srun_maps_, srun_context()};
+}
+
+SrunContext Bridge::srun_context() const
+{
+    std::map<std::string, std::string> known;
+    for (const auto &[name, node] : nodes_)
+        known.emplace(slurm_name(*node), node->label(names::arch_label));
+    return {ports_.srun, ports_.access.may(Feature::sbatch_srun),
+            std::make_shared<const std::map<std::string, std::string>>(
+                std::move(known)),
+            now_};
+}
+
+// True: this listed job is no gang's yet. A crash of slurmctld loses what was
+// written on it within the last seconds: then its Pod says whose it is.
+bool Bridge::take_batch_job(Job &job, const std::map<JobRef, GangTag> &bound)
+{
+    if (!has_no_pod(job))
+        return false;
+    // Slurm has refused a heterogeneous job, and has kept a part of it.
+    if (std::vector<Job> one{job}; !is_whole(job)) {
+        batch_jobs_.drop(job.ref);
+        drop_broken(one);
+        return true;
+    }
+    GangEntry *entry = gangs_.find(job.ref);
+    if (!is_allocated(job.state))
+        batch_jobs_.drop(job.ref);
+    else if (!entry || !is_placed_anew(entry->gang, job)) // else Remake does it
+        batch_jobs_.want(job.ref, now_); // or the tag alone is written
+    if (entry)
+        job.tag = entry->gang.job->tag;
+    else if (auto pod = bound.find(job.ref);
+             pod != bound.end() && !is_ended(job.state)) {
+        std::uint32_t components = job.tag.components; // no Pod says it
+        job.tag = pod->second;
+        job.tag.components = components;
+    }
+    return has_no_pod(job);
+}
+
+Clock::time_point Bridge::batch_deadline() const
+{
+    return batch_untidy_.empty()
+               ? batch_jobs_.next_due()
+               : std::min(batch_jobs_.next_due(), batch_tidy_due_);
+}
+
+void Bridge::tend_batch_jobs()
+{
+    if (!batch_jobs_.is_stuck(now_, conf_->bind_timeout))
+        solved(stuck_problem);
+    if (batch_deadline() > now_)
+        return;
+    if (!batch_untidy_.empty() && batch_tidy_due_ <= now_)
+        for (auto &[uid, pod] : std::exchange(batch_untidy_, {}))
+            tidy_batch_pod(std::move(pod));
+    // Rights that are missing are asked for again: the job waits meanwhile.
+    bool may = ports_.access.may(Feature::sbatch);
+    if (may)
+        solved(batch_problem);
+    else if (ports_.access.answered())
+        problem(batch_problem, "slurmk8sd lacks rights to run them as Pods: "
+                               "see the features that are off");
+    auto due = batch_jobs_.take_due(now_);
+    if (due.empty())
+        return;
+    BatchContext context = batch_context();
+    for (JobRef job : due) {
+        // One that has lost its tag: nobody deletes Pods that are being bound.
+        GangEntry *known = gangs_.find(job);
+        bool busy = known && known->gang.grouped && known->in_flight;
+        if (!may || busy) {
+            batch_jobs_.hold(job, now_);
+            continue;
+        }
+        bool late = batch_jobs_.is_late(job, now_, conf_->bind_timeout);
+        context.settled = batch_jobs_.is_late(job, now_, settle_time);
+        context.give_back = batch_jobs_.is_late(
+            job, now_, std::min(part_time, conf_->bind_timeout / 2));
+        ports_.workers.push([this, job, late, context,
+                             began = unsigned{absences_}](Kube &kube) {
+            Result<Job> now = fail(Code::internal, "lost");
+            try {
+                now = late ? make_late_batch_pod(job, kube, context)
+                           : make_batch_pod(job, kube, context);
+            } catch (const std::exception &e) {
+                now = fail(Code::internal, e.what());
+            }
+            mailbox_.push(BatchPodMade{job, std::move(now), began});
+        });
+    }
+}
+
+void Bridge::on(BatchPodMade &made)
+{
+    health_.count_action("make_pod",
+                         made.now ? "ok" : code_name(made.now.error().code));
+    auto said = batch_jobs_.finish(made.job);
+    if (!made.now) {
+        const Error &error = made.now.error();
+        log_warning("a batch job has no Pod yet",
+                    {{"JobId", made.job.id}, {"err", error.message}});
+        if (said != BatchTable::Try::counts)
+            return; // it was made for what the job was
+        if (error.code == Code::not_found)
+            batch_jobs_.drop(made.job);
+        else if (!batch_jobs_.retry(made.job, now_, conf_->bind_timeout,
+                                    error.retry_after) ||
+                 error.code == Code::rejected)
+            fail_batch_job(made.job, error.message);
+        else if (batch_jobs_.is_stuck(now_, conf_->bind_timeout))
+            problem(stuck_problem, "none can be made: " + error.message);
+        return;
+    }
+    if (!made.now->tag.uid.empty())
+        batch_jobs_.note_made(now_);
+    if (said == BatchTable::Try::again)
+        return; // that it has a Pod is read
+    bool lives = batch_jobs_.drop(made.job); // else it has ended since
+    Job &job = *made.now;
+    if (job.tag.uid.empty())
+        return; // it has lost its node, or has ended
+    log_info("made the Pod of a batch job",
+             {{"JobId", job.ref.id}, {"Gang", job.tag.gang}});
+    GangEntry *known = gangs_.find(job.tag.uid);
+    if (known && !known->in_flight && known->gang.job &&
+        known->gang.job->ref == job.ref) { // a list came first
+        known->gang.stale = true;
+        return wake(known->gang.uid);
+    }
+    if (known && (known->in_flight || known->gang.job))
+        return list_jobs_soon();
+    GangEntry &entry = known ? *known : gangs_.adopt(job.tag);
+    entry.heard = made.began;
+    set_job(entry, std::move(job));
+    if (!lives || made.began != absences_)
+        entry.gang.stale = true;
+    wake(entry.gang.uid);
+}
+
+// It has no Pod any more, as far as its tag tells. That its prolog is held the
+// plugin does not say again.
+void Bridge::note_remade(GangEntry &entry, JobRef job)
+{
+    log_warning("Slurm has placed a batch job anew: it gets its Pods anew, too",
+                {{"JobId", job.id}, {"Gang", entry.gang.key.str()}});
+    bool held = entry.gang.prolog_held;
+    set_job(entry, std::nullopt);
+    if (held)
+        early_hooks_[job] = {{.type = HookMessage::Type::allocated,
+                              .job = job,
+                              .ours = true,
+                              .batch = true},
+                             now_};
+    batch_jobs_.want(job, now_ + saved_time);
+}
+
+// As far as Slurm's user is concerned that is a job whose launch has failed.
+void Bridge::fail_batch_job(JobRef job, const std::string &why)
+{
+    ports_.workers.push([&slurm = ports_.slurm, job, why](Kube &) {
+        auto now = slurm.load(job);
+        if (!now || !is_allocated(now->state))
+            return; // else it would count as cancelled
+        (void)slurm.set_comment(job, "no Pod could be made: " +
+                                         clean_text(why, max_words));
+        (void)slurm.complete(job, exit_1);
+    });
+}
+
+// The Pod is over, or there is none, and so is its job.
+void Bridge::tidy_batch(const Gang &gang)
+{
+    if (ports_.scripts_dir.empty() || !gang.batch)
+        return;
+    for (const PodPtr &pod : gang.pods)
+        if (!is_worker(*pod) && batch_tidied_.insert(pod->uid).second)
+            tidy_batch_pod(pod);
+}
+
+void Bridge::tidy_batch_pod(PodPtr pod)
+{
+    auto mark = batch_mark(*pod);
+    bool array = mark && mark->array;
+    if (array)
+        batch_tidying_[pod->uid] = mark->script;
+    ports_.workers.push([this, pod = std::move(pod), array,
+                         scripts = ScriptDir(ports_.scripts_dir)](Kube &kube) {
+        auto done = bridge::tidy_batch_pod(*pod, kube, scripts);
+        if (done) {
+            if (array)
+                mailbox_.push(
+                    Ask{[this, uid = pod->uid] { batch_tidying_.erase(uid); }});
+            return;
+        }
+        log_warning("what a batch job left is still there",
+                    {{"Pod", pod->key.str()}, {"err", done.error().message}});
+        mailbox_.push(Ask{[this, pod] {
+            batch_untidy_[pod->uid] = pod;
+            batch_tidy_due_ = now_ + tidy_again;
+        }});
+    });
+}
+
+// The uid of a Pod, whose Secret goes with it, or of a gang.
+void Bridge::forget_batch_pod(const std::string &uid)
+{
+    batch_waits_.erase(uid);
+    batch_starts_.erase(uid);
+    batch_ends_.erase(uid);
+    batch_hosts_.erase(uid);
+    batch_tidied_.erase(uid);
+}
+
+void Bridge::sweep_scripts(const std::vector<Job> &jobs)
+{
+    batch_living_.clear();
+    batch_listed_ = jobs_asked_;
+    ScriptSweep::Named named{.asked = jobs_asked_};
+    for (const Job &job : jobs) {
+        if (job.tag.script.empty())
+            continue;
+        (is_ended(job.state) ? named.ended : named.living)
+            .insert(job.tag.script);
+        if (!is_ended(job.state))
+            batch_living_.insert(job.ref);
+    }
+    batch_scripts_ = named.living;
+    if (ports_.scripts_dir.empty())
+        return;
+    // Of a Pod that is known still the Secret has to go first.
+    for (const auto &[uid, entry] : gangs_.all())
+        if (auto mark = mark_of(entry.gang))
+            named.living.insert(mark->script);
+    for (const auto &[uid, script] : batch_tidying_)
+        named.living.insert(script);
+    ports_.workers.push([this, scripts = ScriptDir(ports_.scripts_dir),
+                         named = std::move(named), now = now_](Kube &) {
+        if (auto done = script_sweep_.sweep(scripts, named, now); !done)
+            log_warning("scripts of batch jobs are still there",
+                        {{"err", done.error().message}});
+    });
+}
+
+} // namespace bridge

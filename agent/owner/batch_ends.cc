@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// When batch jobs end that want a signal before: kept right on their Pods. Slurm
+// tells nobody of a time limit that was changed, so it is asked.
+#include "agent/owner/bridge.h"
+
+#include "agent/batch/warning.h"
+#include "common/contract/batch_names.h"
+#include "common/base/log.h"
+
+namespace bridge {
+
+namespace {
+
+// On a worker.
+void set_end(Slurm &slurm, JobRef job, const Pod &pod, Kube &kube)
+{
+    auto batch = slurm.load_batch(job);
+    if (!batch || !is_allocated(batch->job.state))
+        return; // else it may say when it has ended
+    std::string ends = ends_text(batch->ends);
+    if (ends == pod.annotation(names::batch_ends_annotation))
+        return;
+    if (auto said =
+            kube.stamp(pod, {}, {{names::batch_ends_annotation, ends}});
+        !said)
+        log_warning("the end of a batch job is not right on its Pod",
+                    {{"JobId", job.id}, {"err", said.error().message}});
+}
+
+} // namespace
+
+void Bridge::note_batch_end(GangEntry &entry)
+{
+    const Gang &gang = entry.gang;
+    const PodPtr &pod = gang.pods.front();
+    bool runs = pod->living() && !told_to_end(*pod) && gang.job &&
+                gang.job->state == JobState::running;
+    if (!runs || pod->annotation(names::batch_ends_annotation).empty()) {
+        batch_ends_.erase(gang.uid);
+        return;
+    }
+    // At once: while it got its node and its Pod time has gone by.
+    Clock::time_point &due = batch_ends_.try_emplace(gang.uid, now_)
+                                 .first->second;
+    if (due <= now_) {
+        due = now_ + conf_->reason_interval;
+        ports_.workers.push([&slurm = ports_.slurm, job = gang.job->ref,
+                             pod](Kube &kube) {
+            set_end(slurm, job, *pod, kube);
+        });
+    }
+    wake_at(entry, due);
+}
+
+} // namespace bridge

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Where the Pods of a batch job of several nodes are: written onto that of the
+// script once all have an address, and shown to srun there as a file. Until then,
+// and until the container of a job of one node has started, the agent looks after
+// what kubelets need for them.
+#include "agent/owner/bridge.h"
+
+#include "agent/decide/batch_gang.h"
+#include "agent/gang/batch_place.h"
+#include "agent/batch/srun.h"
+#include "agent/batch/srun_map.h"
+#include "common/base/log.h"
+#include "common/contract/names.h"
+
+#include <algorithm>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::chrono::seconds longest_pause{60};
+// Most Pods run by then.
+constexpr std::chrono::seconds first_look{20};
+
+// "RANK NODE IP" lines; empty while one of them has no address yet.
+std::string hosts_text(const std::vector<PodPtr> &pods, const TextMap &addresses)
+{
+    std::string text;
+    for (const PodPtr &pod : pods) {
+        auto place = batch_place(*pod);
+        auto address = addresses.find(pod->uid);
+        if (!place || address == addresses.end())
+            return {};
+        text += std::to_string(place->rank) + " " + place->node + " " +
+                address->second + "\n";
+    }
+    return text;
+}
+
+// On a worker.
+Result<> set_hosts(const Pod &script, const std::vector<PodPtr> &pods, Kube &kube)
+{
+    auto addresses = kube.addresses_of(script.key.ns, names::gang_label,
+                                       script.label(names::gang_label));
+    if (!addresses)
+        return std::unexpected(addresses.error());
+    std::string text = hosts_text(pods, *addresses);
+    if (text.empty())
+        return {};
+    return kube.stamp(script, {}, {{names::batch_hosts_annotation, text}});
+}
+
+// The Pod of the script of a job that runs, where srun is there and does not know
+// yet where the others are; of one Pod, that has not started. Asked at each turn of
+// a job, so no look at all of them.
+PodPtr untold_script(const Gang &gang)
+{
+    if (!gang.job || gang.job->state != JobState::running || gang.pods.empty())
+        return nullptr;
+    PodPtr script = gang.grouped ? script_pod_of(gang) : gang.pods.front();
+    if (!script || !script->annotations.contains(names::batch_srun_annotation))
+        return nullptr;
+    bool told = gang.grouped ? script->annotations.contains(
+                                   names::batch_hosts_annotation)
+                             : script->started || !script->living();
+    return told ? nullptr : script;
+}
+
+bool all_run(const Gang &gang)
+{
+    auto runs = [](const PodPtr &pod) { return pod->living() && pod->started; };
+    return std::ranges::all_of(gang.pods, runs) && is_whole(gang);
+}
+
+// On a worker.
+Result<> look_after_map(const Pod &script, const SrunContext &srun, Kube &kube,
+                        SrunMaps &maps)
+{
+    if (!srun.may)
+        return {};
+    auto made = restore_srun_map(script, srun.path, kube, maps, srun.now);
+    if (!made)
+        return std::unexpected(made.error());
+    if (*made)
+        log_warning("the ConfigMap with srun was gone, and Pods wait for it: it "
+                    "is made anew",
+                    {{"Pod", script.key.str()}});
+    return {};
+}
+
+} // namespace
+
+// Each Pod keeps its address, and none is made anew while its job runs. Until the
+// watch shows the annotation it is written again. The record of the time before
+// all run is kept under the uid of the script's Pod.
+void Bridge::note_batch_hosts(GangEntry &entry)
+{
+    const Gang &gang = entry.gang;
+    PodPtr script = untold_script(gang);
+    if (!script) {
+        batch_hosts_.erase(gang.uid);
+        return;
+    }
+    bool run = gang.grouped && all_run(gang);
+    if (gang.grouped) // else both are one
+        batch_hosts_.erase(run ? script->uid : gang.uid);
+    std::string key = run ? gang.uid : script->uid;
+    auto [record, fresh] = batch_hosts_.try_emplace(key);
+    HostsUntold &untold = record->second;
+    if (fresh && !run) {
+        untold.next = now_ + first_look;
+        untold.pause = first_look;
+    }
+    if (untold.in_flight)
+        return;
+    if (now_ < untold.next)
+        return wake_at(entry, untold.next);
+    untold.in_flight = true;
+    SrunContext srun{.path = ports_.srun,
+                     .may = ports_.access.may(Feature::sbatch_srun),
+                     .now = now_};
+    ports_.workers.push([this, key, uid = gang.uid, run, script, srun,
+                         pods = gang.pods](Kube &kube) {
+        Result<> said;
+        try {
+            said = run ? set_hosts(*script, pods, kube)
+                       : look_after_map(*script, srun, kube, srun_maps_);
+        } catch (const std::exception &e) {
+            said = fail(Code::internal, e.what());
+        }
+        if (!said)
+            log_warning(run ? "srun in a batch job does not know yet where the "
+                              "Pods are"
+                            : "the ConfigMap with srun may be missing",
+                        {{"Pod", script->key.str()},
+                         {"err", said.error().message}});
+        mailbox_.push(Ask{[this, key, uid] {
+            asked_batch_hosts(key);
+            wake(uid);
+        }});
+    });
+}
+
+void Bridge::asked_batch_hosts(const std::string &uid)
+{
+    auto untold = batch_hosts_.find(uid);
+    if (untold == batch_hosts_.end())
+        return;
+    HostsUntold &later = untold->second;
+    later.in_flight = false;
+    later.next = now_ + later.pause;
+    later.pause = std::min(2 * later.pause, longest_pause);
+}
+
+} // namespace bridge

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What each message changes in what is known.
+#include "agent/owner/bridge.h"
+
+#include "common/base/log.h"
+
+#include <unordered_set>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::size_t batch = 256; // messages
+
+} // namespace
+
+Bridge::Bridge(std::shared_ptr<const Conf> conf, BridgePorts ports,
+               Mailbox<Message> &mailbox)
+    : conf_(std::move(conf)), ports_(std::move(ports)), mailbox_(mailbox),
+      groups_(ports_.group_apis),
+      devices_(conf_->device_gres, conf_->capacity_gres),
+      scheduler_count_(conf_->scheduler_names.size())
+{
+    quota_.set_limits(
+        {conf_->max_pending_jobs, conf_->max_pending_in_namespace});
+    placements_.set_limit(conf_->max_selections_in_namespace);
+    health_.set_problem(start_problem, "the first lists are not complete yet");
+    health_.set_problem("prep/k8s", "not connected yet");
+}
+
+void Bridge::run()
+{
+    now_ = Clock::now();
+    turn();
+    while (!stopping_) {
+        auto message = mailbox_.pop_until(next_deadline());
+        now_ = Clock::now();
+        // What came meanwhile is decided at once: a turn looks at whole gangs.
+        for (std::size_t n = 1; message; n++) {
+            std::visit([this](auto &m) { on(m); }, *message);
+            message = n < batch && !stopping_
+                          ? mailbox_.pop_until(now_)
+                          : std::nullopt;
+        }
+        turn();
+    }
+}
+
+void Bridge::handle(Message message, Clock::time_point now)
+{
+    now_ = now;
+    std::visit([this](auto &m) { on(m); }, message);
+    turn();
+}
+
+void Bridge::on(Listed<Pod> &pods)
+{
+    if (hold_pods(pods))
+        return;
+    listed_schedulers_.insert(pods.source);
+    std::unordered_set<std::string> keep;
+    for (Pod &pod : pods.objects) {
+        keep.insert(pod.uid);
+        placements_.share(pod);
+        group_reports_.put(pod, now_);
+        pod.gang = groups_.choose_gang(pod);
+        note_stray(pod, false);
+        wake(gangs_.put(std::move(pod)));
+    }
+    for (const Pod &pod : gangs_.missing(pods.source, keep)) {
+        note_stray(pod, true);
+        forget_batch_pod(pod.uid);
+        group_reports_.remove(pod.uid, now_);
+        auto uid = gangs_.remove(pod);
+        if (GangEntry *entry = uid ? gangs_.find(*uid) : nullptr)
+            entry->gang.unseen = true; // the list may be wrong: ask
+        else if (uid)
+            forget_batch_pod(*uid);
+        if (uid)
+            wake(*uid);
+    }
+}
+
+void Bridge::on(Changed<Pod> &pod)
+{
+    if (hold_pods(pod))
+        return;
+    health_.count("pod");
+    placements_.share(pod.object);
+    if (pod.deleted)
+        forget_batch_pod(pod.object.uid);
+    if (pod.deleted)
+        group_reports_.remove(pod.object.uid, now_);
+    else
+        group_reports_.put(pod.object, now_);
+    pod.object.gang = groups_.choose_gang(pod.object);
+    note_stray(pod.object, pod.deleted);
+    check_words(pod.object);
+    if (!pod.deleted) {
+        std::string uid = gangs_.put(std::move(pod.object));
+        note_ends(gangs_.find(uid)->gang); // its deletion may come with it
+        wake(uid);
+    } else if (auto uid = gangs_.remove(pod.object)) {
+        if (!gangs_.find(*uid))
+            forget_batch_pod(*uid);
+        wake(*uid);
+    }
+}
+
+void Bridge::on(Listed<Namespace> &namespaces)
+{
+    listed_namespaces_ = true;
+    namespaces_.clear();
+    for (Namespace &ns : namespaces.objects)
+        namespaces_[ns.name] = std::move(ns);
+    try_all_again();
+}
+
+void Bridge::on(Changed<Namespace> &ns)
+{
+    std::string name = ns.object.name;
+    if (ns.deleted)
+        namespaces_.erase(name);
+    else
+        namespaces_[name] = std::move(ns.object);
+    for (auto &[uid, entry] : gangs_.all())
+        if (entry.gang.key.ns == name)
+            try_again(entry);
+}
+
+void Bridge::on(WatchState &state)
+{
+    if (state.error.empty())
+        solved(state.what);
+    else
+        problem(state.what, state.error);
+}
+
+// Nothing is listed before the Lease is ours, so nothing is done either; and no
+// write passes the gate without it.
+void Bridge::on(LeaseNews &news)
+{
+    standby_ = std::move(news.standby);
+    if (!standby_.empty())
+        log_info("standing by", {{"why", standby_}});
+    if (news.problem.empty())
+        solved(lease_problem);
+    else
+        problem(lease_problem, news.problem);
+}
+
+// What a feature may do is asked of ports_.access; this is for people.
+void Bridge::on(AccessNews &news)
+{
+    if (news.problem.empty())
+        solved(rights_problem);
+    else
+        problem(rights_problem, news.problem);
+    for (const auto &[feature, why] : news.off)
+        if (!features_off_.contains(feature))
+            log_warning("a feature is off", {{"feature", feature},
+                                             {"why", why}});
+    for (const auto &[feature, why] : features_off_)
+        if (!news.off.contains(feature))
+            log_info("a feature is on again", {{"feature", feature}});
+    features_off_ = std::move(news.off);
+    nodes_changed_ = true;
+    try_all_again();
+}
+
+void Bridge::on(Ask &ask)
+{
+    ask.question();
+}
+
+void Bridge::on(Reload &reload)
+{
+    conf_ = std::move(reload.conf);
+    quota_.set_limits(
+        {conf_->max_pending_jobs, conf_->max_pending_in_namespace});
+    placements_.set_limit(conf_->max_selections_in_namespace);
+    list_jobs_soon();
+    nodes_changed_ = true;
+    try_all_again();
+}
+
+void Bridge::on(Stop &)
+{
+    stopping_ = true;
+}
+
+} // namespace bridge

@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The owner thread: it alone holds the agent's state. A message updates what is
+// known and wakes a gang; decide() says what follows; a worker carries it out
+// and its outcome is the next message. Nothing here blocks.
+#pragma once
+
+#include "agent/calls/access.h"
+#include "agent/batch/table.h"
+#include "agent/gres/device_store.h"
+#include "agent/owner/explain_page.h"
+#include "agent/gres/claim_store.h"
+#include "agent/gang/store.h"
+#include "agent/gres/memo.h"
+#include "agent/gang/group_reports.h"
+#include "agent/gang/group_table.h"
+#include "agent/owner/health.h"
+#include "common/base/mailbox.h"
+#include "agent/owner/message.h"
+#include "agent/gang/node_gate.h"
+#include "agent/act/workload_wishes.h"
+#include "agent/decide/pending_quota.h"
+#include "agent/nodes/placement_table.h"
+#include "common/base/sweep_mark.h"
+#include "agent/calls/workers.h"
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+namespace bridge {
+
+struct Widening;
+
+// What the owner thread uses of the rest of the agent.
+struct BridgePorts {
+    Slurm &slurm;
+    TaskQueue &submits;   // for Submit, of which thousands may come at once
+    TaskQueue &workers;   // for everything else
+    TaskQueue &reporters; // for conditions and Events, which may wait
+    // To prep/k8s, if that one is still connected.
+    std::function<void(HookMessage, PluginConnection to)> send_hook;
+    const Access &access = Access::unlimited(); // ask before a component's verb
+    std::set<GroupApi> group_apis = {}; // that are watched
+    std::string scripts_dir = {}; // of batch jobs; empty: there are none
+    std::string srun = {}; // where that program is, if anywhere: agent/batch/srun.h
+};
+
+// By then slurmctld has answered, or carried out, what it was sent.
+inline constexpr std::chrono::seconds answer_time{2};
+
+class Bridge {
+  public:
+    Bridge(std::shared_ptr<const Conf> conf, BridgePorts ports,
+           Mailbox<Message> &mailbox);
+
+    // Serves until Stop.
+    void run();
+
+    // One turn of run(), for tests: what the message changes, then whatever
+    // follows from it and from the time.
+    void handle(Message message, Clock::time_point now);
+
+    // When a turn is due if no message comes before.
+    Clock::time_point next_deadline() const;
+
+    // For slurmk8s and the probes; on the owner thread only (Ask).
+    const Health &health() const { return health_; }
+    std::string metrics() const;
+    std::string status_json() const;
+    // Code::not_found, or conflict when several Pods have that name.
+    Result<Story> story(const StoryKey &key) const;
+    // Why another agent acts and not this one; "" when we do.
+    const std::string &standby() const { return standby_; }
+
+  private:
+    // bridge.cc: messages from Kubernetes and from people. hooks.cc,
+    // jobs.cc, outcome.cc: those about Slurm's jobs
+    void on(Listed<Pod> &pods);
+    void on(Changed<Pod> &pod);
+    void on(Listed<Node> &nodes);
+    void on(Changed<Node> &node);
+    void on(Listed<ForeignPod> &pods);
+    void on(Changed<ForeignPod> &pod);
+    void on(Listed<Namespace> &namespaces);
+    void on(Changed<Namespace> &ns);
+    void on(GroupsListed &groups);
+    void on(Changed<GroupSpec> &group);
+    void on(Listed<ResourceSlice> &slices);
+    void on(Changed<ResourceSlice> &slice);
+    void on(Listed<DeviceClass> &classes);
+    void on(Changed<DeviceClass> &device_class);
+    void on(Listed<ResourceClaim> &claims);
+    void on(Changed<ResourceClaim> &claim);
+    void on(WatchState &state);
+    void on(HookReceived &hook);
+    void on(HookLost &lost);
+    void on(ActionDone &done);
+    void on(JobsLoaded &loaded);
+    void on(StatesLoaded &loaded);
+    void on(BatchPodMade &made);
+    void on(NodesSynced &synced);
+    void on(NodePatched &patched);
+    void on(LeaseNews &news);
+    void on(AccessNews &news);
+    void on(Ask &ask);
+    void on(Reload &reload);
+    void on(Stop &stop);
+
+    void on_hello(const HookMessage &hello, PluginConnection from);
+    void say(HookMessage message);
+    void on_allocated(const HookMessage &hook);
+    void take_allocation(GangEntry &entry, const HookMessage &hook);
+    void on_ended(const HookMessage &hook);
+    void take_jobs(const std::string &uid, std::vector<Job> &jobs);
+    static const Job *choose_job(const Gang &gang,
+                                 const std::vector<Job> &jobs);
+    void take_first_job(GangEntry &entry, std::vector<Job> &jobs);
+    void cancel_duplicate(const Gang &gang, const Job &job, JobRef ref);
+    void keep_first(const Job &job);
+    void widen_adoptions();
+    void widened(const std::string &uid, const Widening &wide,
+                 const Result<> &done);
+    void set_job(GangEntry &entry, std::optional<Job> job);
+    void apply_early_hook(GangEntry &entry, JobRef job);
+    bool is_succeeded(JobRef job) const;
+    void settle_early_hooks();
+    void settle_uncertain(GangEntry &entry);
+    void list_jobs_soon();
+    void note_outcome(GangEntry &entry, ActionDone &done);
+    void note_failure(GangEntry &entry, const ActionDone &done);
+    void note_bind_failure(GangEntry &entry, const Error &error,
+                           const Bind &bind);
+    void note_done(GangEntry &entry, const Action &action);
+    void hold_back(GangEntry &entry, const Action &action,
+                   Clock::duration delay);
+    void note_submitted(GangEntry &entry, const Submitted &submitted,
+                        const Action &action);
+    void note_looked(GangEntry &entry, Looked &looked);
+    void note_volumes(GangEntry &entry, VolumesSeen &seen,
+                      const Action &action);
+    void note_bind_delay(GangEntry &entry);
+    void try_again(GangEntry &entry);
+    void try_all_again();
+
+    // turn.cc: what follows
+    bool pods_listed() const;
+    bool synced() const;
+    void turn();
+    void tick();
+    void reconcile(const std::string &uid);
+    bool may_act(GangEntry &entry, const Action &action);
+    bool may_submit(GangEntry &entry);
+    bool may_adopt(GangEntry &entry);
+    void count_pending(const std::string &uid, bool wants_submit);
+    void carry_out(GangEntry &entry, Action action);
+    void dispatch(GangEntry &entry, Action action);
+    template <class Answer, class Question>
+    void ask_slurm(Question question);
+    void load_jobs();
+    void load_states();
+    void wake(const std::string &uid) { woken_.insert(uid); }
+    void wake_all();
+    void wake_at(GangEntry &entry, Clock::time_point when);
+
+    // batch.cc: sbatch's jobs, which get their Pod when they have a node
+    bool take_batch_job(Job &job, const std::map<JobRef, GangTag> &bound);
+    std::map<JobRef, GangTag> bound_batch_pods() const;
+    std::optional<BatchMark> mark_of(const Gang &gang) const;
+    void tend_batch_jobs();
+    void fail_batch_job(JobRef job, const std::string &why);
+    void note_remade(GangEntry &entry, JobRef job);
+    bool is_scattered(const Gang &gang) const;
+    void note_batch(GangEntry &entry);
+    void note_batch_start(GangEntry &entry);
+    void note_batch_end(GangEntry &entry); // batch_ends.cc
+    void note_batch_hosts(GangEntry &entry); // batch_hosts.cc
+    void asked_batch_hosts(const std::string &uid);
+    SrunContext srun_context() const;
+    void tidy_batch(const Gang &gang);
+    void tidy_batch_pod(PodPtr pod);
+    void forget_batch_pod(const std::string &uid);
+    Clock::time_point batch_deadline() const;
+    void sweep_scripts(const std::vector<Job> &jobs);
+    BatchContext batch_context();
+
+    // nodes.cc: Nodes, and what Slurm has of them
+    Clock::time_point node_deadline() const;
+    void sync_node_list();
+    bool devices_expected();
+    NodePlanInput plan_input();
+    std::set<std::string> occupied_nodes() const;
+    void take_nodes(NodeSyncResult &result);
+    void try_adoptions();
+    void open_shadows(const std::vector<JobRef> &shadows);
+    void patch_nodes(std::vector<NodePatch> &patches);
+    void tell_refused(const std::map<std::string, std::string> &refused);
+    void note_stray(const Pod &pod, bool deleted);
+    void nodes_change_soon();
+    const Node *find_node(const std::string &name) const;
+    std::string slurm_node_of(const std::string &node) const;
+
+    // tell_story.cc
+    Story tell_story(const GangEntry &entry) const;
+    std::vector<Blocker> blockers_of(const Gang &gang, const Bind &bind) const;
+
+    // gate.cc: dirty nodes, and who may start there
+    void gate_hello(PluginConnection from);
+    void gate_lost();
+    void hold_ordinary(const HookMessage &hook);
+    void touch_gate(const Gang &gang);
+    void tend_gate();
+    Clock::time_point gate_deadline() const;
+    void say_lists();
+    void say_list(HookMessage::Type type, const std::set<std::string> &nodes);
+    void load_room();
+    static Result<RoomAnswer> ask_room(Slurm &slurm,
+                                       const std::vector<JobRef> &jobs);
+    void take_room(const Result<RoomAnswer> &answer);
+    bool may_bind(GangEntry &entry, const Bind &bind);
+    std::optional<Clock::time_point> adoption_due(const std::string &node);
+    void wait_for_room(GangEntry &entry, JobRef job, const std::string &node);
+    void drain_for_room(const std::string &uid, JobRef job,
+                        const std::string &node);
+    static Result<> drain_unless_drained(Slurm &slurm, const std::string &node);
+    void drained_for_room(const std::string &uid, JobRef job,
+                          const Result<> &done);
+    void wake_blocked();
+
+    // gang.cc: Pods that belong together
+    void note_group(GangEntry &entry);
+    void note_ends(Gang &gang);
+    void note_first(GangEntry &entry);
+    bool is_growing(GangEntry &entry);
+    void check_words(const Pod &pod);
+    void note_bound(GangEntry &entry, const Bind &bind);
+    void split(const std::string &uid);
+    void split_late(const std::vector<std::string> &pods);
+    bool is_needed(JobRef lost) const; // by Pods that were split from it
+    static const Job *choose_gang_job(const Gang &gang, const std::vector<Job> &jobs);
+
+    // het.cc: gangs whose job is heterogeneous
+    void drop_broken(std::vector<Job> &jobs);
+    bool is_quiet(const Gang &gang);
+
+    // groups.cc: objects that say how large gangs are
+    template <class PodNews> bool hold_pods(PodNews &news);
+    void note_terms(Gang &gang);
+    void note_group_terms(Gang &gang, const GangKey &key);
+    std::chrono::seconds short_time(const Gang &gang) const;
+    const GroupSpec *group_of(const Gang &gang) const;
+    void wake_groups(GroupApi api);
+    void regroup(const std::string &uid);
+    void tell_group(const std::string &uid);
+    void report_groups();
+    Clock::time_point group_deadline() const;
+    void send_group(GangEntry &entry, const GroupSpec &group,
+                    ScheduledCondition condition);
+
+    // illness.cc: Nodes that are ill, Pods that do not end
+    void note_node(const Node &node);
+    void forget_illness(const std::string &node);
+    void forget_gone_nodes();
+    void wake_living_on(const std::string &node);
+    void note_time(GangEntry &entry);
+    std::string why_lost(GangEntry &entry);
+    bool many_fell_ill(const std::string &node) const;
+
+    // placement.cc: which Nodes are such as the Pods ask for
+    void note_placement(GangEntry &entry);
+    void narrow(Gang &gang, const std::vector<NodeSelector> &selectors);
+    PlacementTable::State need_placement(const Gang &gang,
+                                         const PredicatePtr &predicate);
+    std::string why_nowhere(const Gang &gang);
+    void note_claims(GangEntry &entry);
+    std::string why_misplaced(const Gang &gang) const;
+    bool placement_known(const Gang &gang);
+    FeatureWishes feature_wishes();
+    void take_placed(const NodeSyncResult &synced);
+    void note_needed();
+    void drop_placements();
+
+    // claims.cc: which devices the Pods' ResourceClaims need and get
+    void note_devices(GangEntry &entry);
+    bool claims_known() const;
+    void claims_changed();
+    void note_foreign(const ResourceClaim &claim, bool deleted);
+    void wake_for_devices();
+    void forget_gone_gangs(std::set<std::string> &uids);
+    void sweep_claim_users();
+    void note_claim_users(const Gang &gang, const Pod &pod);
+    void read_needs(GangEntry &entry, GangDevices &devices);
+    ClaimFacts claim_facts(const Gang &gang);
+    Result<std::int64_t> most_on_a_node(const Gang &gang,
+                                        const DeviceRequest &request,
+                                        CelBudget &budget);
+    bool asked_by_others(const Gang &gang, const ResourceClaim &claim);
+    std::string why_others(const Pod &pod, const DeviceNeeds &needs);
+    std::vector<ClaimHold> holds_of(const Pod &pod) const;
+
+    // device_plan.cc: which devices of a job they get
+    std::string gres_of_living(const Pod &pod, const DeviceNeeds &needs);
+    void plan_for_job(GangEntry &entry, const DeviceNeeds &needs,
+                      GangDevices &devices);
+    ClaimsPlan plan_for_node(const Job &job, std::size_t node,
+                             const DeviceNeeds &needs, bool may_exceed);
+    CpuOffer cpus_for(const DeviceCatalog &catalog, const Job &job,
+                      std::size_t node, const Node &there,
+                      const DeviceNeeds &needs) const;
+    Result<std::vector<DevicePtr>> given_devices(const Job &job,
+                                                 std::size_t node);
+    void note_claim_delay(GangEntry &entry);
+    void await_devices(GangEntry &entry, GangDevices &devices);
+    std::vector<NodeSelector> but_for_excluded(GangEntry &entry);
+    void exclude_node(GangEntry &entry);
+    void note_claims_refused(GangEntry &entry, const ClaimsRefused &refused);
+    void hold_devices(const std::string &gang, const Bind &bind);
+    void end_writes(const std::string &gang, const Bind &bind);
+
+    // extended.cc: extended resources, which claims of ours stand for
+    bool may_use_extended(GangEntry &entry, GangDevices &devices);
+    ExtendedNeeds extended_needs_of(GangEntry &entry, const Pod &pod);
+    std::string why_by_plugin(const DeviceNeeds &needs,
+                              const std::string &node) const;
+    std::string plugins_elsewhere(const Gang &gang) const;
+    void note_extended_off();
+    std::optional<ClaimHold> extended_hold(const Pod &pod) const;
+
+    // gang_claims.cc: the same of Pods that belong together
+    void read_gang_needs(GangEntry &entry, GangDevices &devices);
+    void plan_for_seats(GangEntry &entry,
+                        const std::map<std::string, DeviceNeeds> &needs,
+                        GangDevices &devices);
+    std::string place_of_claims(const Job &job, const DeviceNeeds &needs) const;
+
+    // tell.cc: words for people
+    void tell(GangEntry &entry, const std::string &sentence,
+              const std::string &more = {});
+    void tell_waiting(GangEntry &entry);
+    void tell_event(const Gang &gang, const std::string &reason,
+                    const std::string &words);
+    void tell_bound(const Gang &gang, const Bind &bind);
+    void problem(const std::string &what, const std::string &why);
+    void solved(const std::string &what);
+
+    std::shared_ptr<const Conf> conf_;
+    BridgePorts ports_;
+    Mailbox<Message> &mailbox_;
+    Health health_;
+    bool stopping_ = false;
+    std::string standby_;
+    std::map<std::string, std::string> features_off_; // why
+    Clock::time_point now_{};
+
+    GangStore gangs_;
+    GroupTable groups_;
+    GroupReports group_reports_;
+    // What was heard of Pods before the groups were known.
+    std::vector<std::variant<Listed<Pod>, Changed<Pod>>> held_pods_;
+    std::map<std::string, NodePtr> nodes_;
+    ForeignPods foreign_; // of other schedulers
+    ForeignPods strays_;  // of ours, bound by somebody else
+    std::map<std::string, Namespace> namespaces_;
+    ClaimStore claims_;
+    std::shared_ptr<const DeviceCatalog> seen_catalog_; // by who waits
+    GresMemo gres_memo_;
+    bool devices_freed_ = false; // since then
+    Clock::time_point extended_off_until_{}; // the API server has not kept it
+    std::optional<Clock::time_point> devices_expected_until_;
+    std::map<ObjectKey, std::set<std::string>> claim_users_; // uids of gangs
+    SweepMark users_sweep_{1000};
+    NodeMap node_map_;
+    std::map<std::string, std::string> slurm_names_; // node_map_, by Node
+    std::set<std::string> hybrid_; // Slurm nodes of it with a slurmd
+
+    DeviceStore devices_;
+    BatchTable batch_jobs_;
+    TakenPod batch_taken_; // the workers', too
+    std::set<JobRef> batch_living_; // by the last list, asked for then
+    std::set<std::string> batch_scripts_; // of those
+    Clock::time_point batch_listed_{};
+    // By the uids of Pods: those that wait for a job, or to be started; when those
+    // that want a signal before their end are looked at next; those that are over
+    // and tidied up, or are to be again.
+    std::map<std::string, Clock::time_point> batch_waits_;
+    std::map<std::string, Clock::time_point> batch_starts_;
+    std::map<std::string, Clock::time_point> batch_ends_;
+    std::set<std::string> batch_tidied_;
+    // Gangs whose script does not know yet where all Pods are, by their uid; by that
+    // of its Pod until all run.
+    struct HostsUntold {
+        bool in_flight = false;
+        Clock::time_point next{};
+        std::chrono::seconds pause{2};
+    };
+    std::map<std::string, HostsUntold> batch_hosts_;
+    SrunMaps srun_maps_; // the workers', too
+    std::map<std::string, PodPtr> batch_untidy_;
+    // Of arrays, whose Secrets are not gone yet: the scripts.
+    std::map<std::string, std::string> batch_tidying_;
+    Clock::time_point batch_tidy_due_{};
+    ScriptSweep script_sweep_;
+
+    PendingQuota quota_;
+    Owners owners_; // the workers'
+
+    // Pods are watched by these names, until the next start.
+    const std::size_t scheduler_count_;
+    // What has been listed completely since the start.
+    std::set<std::string> listed_schedulers_;
+    bool listed_nodes_ = false;
+    bool listed_foreign_ = false;
+    bool listed_namespaces_ = false;
+    bool loaded_jobs_ = false;
+    bool synced_nodes_ = false;
+    bool synced_devices_ = false; // with these in Slurm's nodes
+
+    // Hooks of jobs that are no gang's current one: their submit is still
+    // unanswered, or they were replaced.
+    struct EarlyHook {
+        HookMessage message;
+        Clock::time_point since;
+    };
+    std::map<JobRef, EarlyHook> early_hooks_;
+    std::string cluster_; // of the first plugin that connected
+    // Who waits until what has ended in Slurm has left the Node.
+    std::map<std::string, std::set<std::string>> blocked_;
+    struct RoomWait {
+        JobRef job;
+        Clock::time_point since;
+        bool draining = false; // it was too long
+    };
+    std::map<std::string, RoomWait> room_waits_; // by uid
+    NodeGate gate_{gangs_};
+    // What the connected plugin has heard from us.
+    struct GateTalk {
+        PluginConnection connection = 0; // 0: not connected
+        bool list_asked = false; // of jobs, since it connected
+        bool listed = false;     // and taken in
+        bool bridge_said = false;
+        std::optional<std::set<std::string>> dirty_said;
+    };
+    GateTalk talk_;
+    std::set<std::string> dirty_before_;
+    bool loading_room_ = false;
+    Clock::time_point room_due_{};
+
+    // Nodes that are gone or not ready: since when, by our clock, and since
+    // when by Kubernetes' own, to tell which fell ill together.
+    struct Illness {
+        Clock::time_point since;
+        std::chrono::sys_seconds began;
+    };
+    std::map<std::string, Illness> ill_nodes_;
+    std::set<std::string> pinned_; // Slurm nodes that have their own feature
+    PlacementTable placements_;
+    std::set<std::string> placement_waits_; // uids, until the next sync
+
+    std::set<std::string> backfilled_; // uids: may wait for backfill alone
+    std::set<std::string> woken_;
+    std::multimap<Clock::time_point, std::string> timers_; // uid
+    bool loading_jobs_ = false;
+    bool widening_ = false; // widen_adoptions() is at it
+    bool list_again_ = false; // something came while a list was made
+    bool loading_states_ = false;
+    bool syncing_nodes_ = false;
+    bool syncing_devices_ = false; // they were known when it began
+    std::shared_ptr<NodeSyncState> sync_state_ =
+        std::make_shared<NodeSyncState>(); // of the sync under way
+    Clock::time_point sync_began_{};
+    Clock::time_point poll_due_{}; // Slurm's nodes may have changed by then
+    // The version of each Node that a patch was sent for: a newer one comes by
+    // the watch.
+    std::map<std::string, std::string> patched_;
+    bool list_shadows_ = true; // slurmctld may have lost some
+    std::set<JobRef> shadows_; // shadow placeholders, see common/slurm/node_use.h
+    std::map<std::string, std::string> refused_; // Nodes, as told to them
+    bool nodes_changed_ = true;
+    Clock::time_point jobs_due_{};
+    Clock::time_point states_due_{};
+    Clock::time_point nodes_due_{};
+    Clock::time_point jobs_asked_{};   // when the last list was asked for
+    // How often slurmctld has gone away, as far as its plugin tells. Workers read
+    // it.
+    std::atomic<unsigned> absences_ = 0;
+    unsigned absences_at_list_ = 0; // when the last list was asked for
+    unsigned absences_at_sync_ = 0; // when the last sync of nodes began
+    Clock::time_point states_asked_{};
+};
+
+// The answer comes whatever happens: who asked waits for it.
+template <class Answer, class Question>
+void Bridge::ask_slurm(Question question)
+{
+    ports_.workers.push([this, question = std::move(question)](Kube &) {
+        try {
+            mailbox_.push(Answer{question(ports_.slurm)});
+        } catch (const std::exception &e) { // such as no memory
+            mailbox_.push(Answer{fail(Code::busy, e.what())});
+        }
+    });
+}
+
+} // namespace bridge

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// ResourceClaims: what each Pod's need, and who is woken when that changes.
+#include "agent/owner/bridge.h"
+
+#include "agent/owner/pauses.h"
+#include "agent/gres/claim_cpus.h"
+#include "agent/gres/claim_sharing.h"
+#include "agent/decide/decide_parts.h"
+#include "agent/gres/fit_counts.h"
+#include "agent/gang/facts.h"
+#include "agent/decide/words.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::chrono::seconds claim_patience{3}; // until a template's is made
+constexpr char admin_label[] = "resource.kubernetes.io/admin-access";
+constexpr char twice_problem[] = "devices";
+
+bool awaits_template(const Pod &pod, const ClaimStore &claims)
+{
+    return std::ranges::any_of(pod.resource_claims, [&](const PodClaim &one) {
+        return !one.from_template.empty() && !one.not_needed &&
+               (one.claim.empty() || !claims.find({pod.key.ns, one.claim}));
+    });
+}
+
+// By the API server's clock: one that goes wrong makes none young for ever.
+bool is_young(const Pod &pod)
+{
+    auto age = std::chrono::system_clock::now() - pod.created;
+    return age >= -claim_patience && age < claim_patience;
+}
+
+// As each such Pod does at first: no word is worth it.
+bool awaits_templates(const Gang &gang, const ClaimStore &claims)
+{
+    return std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
+        return waits(gang, *pod) && is_young(*pod) &&
+               awaits_template(*pod, claims);
+    });
+}
+
+std::string no_gres_words(const Gang &gang)
+{
+    for (const PodPtr &pod : gang.pods)
+        if (pod->resource_claims.empty() && !pod->extended.empty())
+            return no_extended_gres_words(*pod);
+    return no_device_gres_words();
+}
+
+bool has_nodes(const Gang &gang)
+{
+    return gang.job && is_allocated(gang.job->state) &&
+           !gang.job->nodes.empty();
+}
+
+// What is free now may be no more than what it had itself.
+bool gives_back(const GangEntry &entry, Clock::time_point now)
+{
+    const std::size_t release = Action(ReleaseClaims{}).index();
+    return entry.in_flight == release ||
+           (entry.held_back == release && now < entry.held_until);
+}
+
+} // namespace
+
+void Bridge::on(Listed<ResourceClaim> &claims)
+{
+    claims_.replace(std::move(claims.objects));
+    claims_changed();
+    nodes_change_soon();
+    try_all_again();
+}
+
+void Bridge::on(Changed<ResourceClaim> &claim)
+{
+    ObjectKey key = claim.object.key;
+    note_foreign(claim.object, claim.deleted);
+    devices_freed_ |= claim.deleted;
+    if (claim.deleted)
+        claims_.remove(key);
+    else
+        claims_.put(std::move(claim.object));
+    claims_changed();
+    auto users = claim_users_.find(key);
+    if (users == claim_users_.end())
+        return;
+    forget_gone_gangs(users->second);
+    for (const std::string &uid : users->second)
+        wake(uid);
+    if (users->second.empty() || claim.deleted)
+        claim_users_.erase(users); // who still names it comes back
+}
+
+// Nodes, drivers or classes say something else, or somebody has given devices
+// back: who waits may go on. A job that is in the queue keeps its place there:
+// what it may not have is looked at again when that is over.
+void Bridge::wake_for_devices()
+{
+    if (!devices_.on() || !devices_.known())
+        return;
+    auto catalog = devices_.catalog();
+    bool others = catalog != seen_catalog_;
+    if (!std::exchange(devices_freed_, false) && !others)
+        return;
+    seen_catalog_ = std::move(catalog);
+    for (auto &[uid, entry] : gangs_.all()) {
+        if (!has_resource_claims(entry.gang) || !any_waits(entry.gang))
+            continue;
+        bool misses = entry.devices_missed_since || !entry.excluded.empty();
+        bool queued = entry.gang.job &&
+                      entry.gang.job->state == JobState::pending;
+        if (!queued && !gives_back(entry, now_))
+            entry.excluded.clear();
+        if (others && entry.failures > 0)
+            try_again(entry); // Slurm would not have its job
+        else if (others || misses)
+            wake(uid);
+    }
+}
+
+// What others have allocated is not Slurm's to give, until they give it back.
+void Bridge::note_foreign(const ResourceClaim &claim, bool deleted)
+{
+    ResourceClaimPtr before = claims_.find(claim.key);
+    bool was = before && before->allocated && !before->allocated_by_us;
+    bool is = !deleted && claim.allocated && !claim.allocated_by_us;
+    devices_freed_ |= before && before->allocated && !claim.allocated;
+    bool same = was && is && before->devices == claim.devices;
+    if ((was || is) && !same)
+        nodes_change_soon();
+}
+
+// Nobody but those who write claims prevents that: kubernetes.io says so of its
+// own scheduler, too.
+void Bridge::claims_changed()
+{
+    const std::set<DeviceId> &twice = claims_.taken_twice();
+    if (twice.empty())
+        solved(twice_problem);
+    else
+        problem(twice_problem, "device " + twice.begin()->str() +
+                                   " is in several ResourceClaims");
+}
+
+// What follows from its claims as they are, before anything is decided.
+void Bridge::note_devices(GangEntry &entry)
+{
+    Gang &gang = entry.gang;
+    const Pod &pod = lead_of(gang);
+    gang.devices.reset();
+    gang.devices_at.clear();
+    if (pod.terminal() || (gang.grouped && !waits(gang, pod)))
+        return;
+    GangDevices devices;
+    bool answered = ports_.access.answered(); // it may come before may() looks
+    if (!devices_.on()) {
+        devices.objection = no_gres_words(gang);
+    } else if (!ports_.access.may(Feature::devices)) {
+        devices.why = no_devices_words();
+        devices.unknown = !answered;
+        wake_at(entry, now_ + access_pause);
+    } else if (!claims_known()) {
+        devices.why = claims_unlisted_words();
+        devices.unknown = true;
+        wake_at(entry, now_ + device_pause);
+    } else if (may_use_extended(entry, devices)) {
+        devices.unknown = !synced_devices_;
+        if (gang.grouped)
+            read_gang_needs(entry, devices);
+        else
+            read_needs(entry, devices);
+        bool only_waits = !gang.job && !pod.bound() && devices.left.empty() &&
+                          devices.objection.empty();
+        if (only_waits && awaits_templates(gang, claims_)) {
+            wake_at(entry, now_ + device_pause);
+            return;
+        }
+        gang.devices = std::make_shared<const GangDevices>(std::move(devices));
+        return;
+    }
+    if (has_nodes(gang) && !pod.bound())
+        note_claim_delay(entry);
+    gang.devices = std::make_shared<const GangDevices>(std::move(devices));
+}
+
+bool Bridge::claims_known() const
+{
+    return claims_.listed() && devices_.known();
+}
+
+void Bridge::forget_gone_gangs(std::set<std::string> &uids)
+{
+    std::erase_if(uids, [&](const std::string &uid) {
+        return !gangs_.find(uid);
+    });
+}
+
+// A claim that is not there may be one that somebody waits for.
+void Bridge::sweep_claim_users()
+{
+    if (!users_sweep_.is_due(claim_users_.size()))
+        return;
+    for (auto &[claim, uids] : claim_users_)
+        forget_gone_gangs(uids);
+    std::erase_if(claim_users_, [](const auto &users) {
+        return users.second.empty();
+    });
+    users_sweep_.swept(claim_users_.size());
+}
+
+// Who is woken when a claim changes.
+void Bridge::note_claim_users(const Gang &gang, const Pod &pod)
+{
+    sweep_claim_users();
+    for (const PodClaim &one : pod.resource_claims)
+        if (!one.claim.empty())
+            claim_users_[{pod.key.ns, one.claim}].insert(gang.uid);
+    if (!pod.extended.empty())
+        claim_users_[extended_claim_key(pod)].insert(gang.uid);
+}
+
+void Bridge::read_needs(GangEntry &entry, GangDevices &devices)
+{
+    Gang &gang = entry.gang;
+    const Pod &pod = lead_of(gang);
+    note_claim_users(gang, pod);
+    ClaimFacts facts = claim_facts(gang);
+    facts.extended = extended_needs_of(entry, pod);
+    DeviceNeeds needs = device_needs(pod, facts);
+    if (needs.why.empty())
+        needs.why = why_others(pod, needs);
+    note_cpus(pod, needs, *devices_.catalog(), devices);
+    if (pod.bound()) {
+        devices.gres = gres_of_living(pod, needs);
+        return;
+    }
+    if (!needs.objection.empty())
+        devices.objection = needs.objection;
+    devices.why = needs.why;
+    devices.gres = task_gres(needs);
+    narrow(gang, needs.selectors);
+    narrow(gang, but_for_excluded(entry));
+    if (!gang.job || !is_allocated(gang.job->state))
+        devices.left = holds_of(pod);
+    else if (has_nodes(gang) && gang.assumed_bound.empty())
+        plan_for_job(entry, needs, devices);
+}
+
+std::string Bridge::why_others(const Pod &pod, const DeviceNeeds &needs)
+{
+    return why_of_others(pod, needs, *devices_.catalog(), hybrid_);
+}
+
+// Those that have the Pod among their consumers, usable or not.
+std::vector<ClaimHold> Bridge::holds_of(const Pod &pod) const
+{
+    std::vector<ClaimHold> made;
+    for (const PodClaim &one : pod.resource_claims)
+        if (auto claim = claims_.find({pod.key.ns, one.claim});
+            claim && claim->is_reserved_for(pod.uid))
+            made.push_back({claim->key, claim->uid, pod.uid});
+    if (auto hold = extended_hold(pod))
+        made.push_back(std::move(*hold));
+    return made;
+}
+
+ClaimFacts Bridge::claim_facts(const Gang &gang)
+{
+    auto ns = namespaces_.find(gang.key.ns);
+    return {
+        .find_claim = [this](const ObjectKey &key) {
+            return claims_.find(key);
+        },
+        .gres_for = [this](const DeviceRequest &request, CelBudget &budget) {
+            return gres_memo_.gres_for(devices_.catalog(), request, budget);
+        },
+        .most_on_a_node = [this, &gang](const DeviceRequest &request,
+                                        CelBudget &budget) {
+            return most_on_a_node(gang, request, budget);
+        },
+        .asked_by_others = [this, &gang](const ResourceClaim &claim) {
+            return asked_by_others(gang, claim);
+        },
+        .admin_access = ns != namespaces_.end() &&
+                        ns->second.labels.contains(admin_label) &&
+                        ns->second.labels.at(admin_label) == "true",
+    };
+}
+
+Result<std::int64_t> Bridge::most_on_a_node(const Gang &gang,
+                                            const DeviceRequest &request,
+                                            CelBudget &budget)
+{
+    auto catalog = devices_.catalog();
+    auto counts = gres_memo_.counts_for(catalog, request, budget);
+    const Predicate &wanted = value_of(gang.predicate);
+    return most_fitting(*counts, *catalog, request,
+                        [&](const std::string &name) {
+                            const Node *node = slurm_names_.contains(name)
+                                                   ? find_node(name)
+                                                   : nullptr;
+                            return node && matches(wanted, *node);
+                        });
+}
+
+// One job gets the devices of a claim that several Pods share; the others follow
+// them, once the watch has told which these are.
+bool Bridge::asked_by_others(const Gang &gang, const ResourceClaim &claim)
+{
+    auto users = claim_users_.find(claim.key);
+    if (users == claim_users_.end())
+        return false;
+    bool asks_too = gang.job && !is_ended(gang.job->state); // the hold is its own
+    bool is_written = !asks_too && claims_.holds_for(claim.uid, now_);
+    return std::ranges::any_of(users->second, [&](const std::string &uid) {
+        const GangEntry *other = uid == gang.uid ? nullptr : gangs_.find(uid);
+        if (!other)
+            return false;
+        if (!any_waits(other->gang))
+            return is_written;
+        const std::optional<Job> &job = other->gang.job;
+        bool cpus = other->gang.devices && other->gang.devices->on_cpu_nodes;
+        bool asks = job && !is_ended(job->state) &&
+                    (!job->gres_per_task.empty() || cpus);
+        bool is_first =
+            asks_too && asks && gang.job->ref.sluid < job->ref.sluid;
+        return (asks && !is_first) || other->gang.submit_uncertain ||
+               other->in_flight == Action(Submit{}).index();
+    });
+}
+
+} // namespace bridge

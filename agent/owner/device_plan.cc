@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// ResourceClaims: which devices of a job they get, and where else a job is asked
+// for when these will not do.
+#include "agent/owner/bridge.h"
+
+#include "agent/owner/pauses.h"
+#include "agent/gres/claim_cpus.h"
+#include "common/slurm/gres_counts.h"
+#include "common/slurm/gres_sums.h"
+#include "agent/decide/words.h"
+#include "common/base/log.h"
+
+#include <algorithm>
+#include <format>
+#include <set>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+// As long as it takes to give back a claim whose Pod has ended.
+constexpr std::chrono::seconds device_patience{10};
+constexpr std::chrono::minutes exclusion{2}; // what a node has may change
+
+// Of several Pods with one claim the job of one has its devices.
+std::vector<DeviceId> share_of(const Pod &pod, const ResourceClaim &claim)
+{
+    bool first = !claim.reserved_for.empty() &&
+                 claim.reserved_for.front().uid == pod.uid;
+    return first ? claim.devices : std::vector<DeviceId>{};
+}
+
+// On the node of that place in job.nodes.
+std::uint64_t count_of(const Job &job, std::size_t node,
+                       const std::string &gres)
+{
+    std::uint64_t count = 0;
+    if (node < job.gres_on.size())
+        for (const JobGres &one : job.gres_on[node])
+            if (one.gres == gres)
+                count += one.count;
+    return count;
+}
+
+// What Slurm counts of a device that the claim has.
+GresCounts amounts_of(const DeviceCatalog &catalog, const ResourceClaim &claim,
+                      const DeviceId &id)
+{
+    auto consumed = claim.consumed.find(id);
+    for (const DevicePool &pool : catalog.pools) {
+        if (pool.driver != id.driver || pool.name != id.pool)
+            continue;
+        for (const DevicePtr &device : pool.devices)
+            if (device->name == id.device)
+                return consumed == claim.consumed.end()
+                           ? amounts_of_partition(*device, catalog.counted)
+                           : amounts_of_share(*device, consumed->second,
+                                              catalog.counted);
+    }
+    return {};
+}
+
+// On the node of that place in job.nodes, of which the indexes are known if the
+// job has GRES there.
+std::string why_few_of_plugins(const DeviceCatalog &catalog, const Job &job,
+                               std::size_t node, const DeviceNeeds &needs)
+{
+    auto index = catalog.nodes.find(job.nodes[node]);
+    static const DeviceIndex none;
+    static const std::vector<JobGres> nothing;
+    return why_too_few(index == catalog.nodes.end() ? none : index->second,
+                       node < job.gres_on.size() ? job.gres_on[node] : nothing,
+                       needs.plugins);
+}
+
+} // namespace
+
+// Of a Pod whose job is lost: the same devices, as many as they are.
+std::string Bridge::gres_of_living(const Pod &pod,
+                                   const DeviceNeeds &needs)
+{
+    auto catalog = devices_.catalog();
+    const auto &indexes = catalog->nodes;
+    auto node = indexes.find(slurm_node_of(pod.node_name));
+    auto has = catalog->amounts.find(slurm_node_of(pod.node_name));
+    GresSums sums;
+    GresCounts amounts;
+    for (const ResourceClaimPtr &claim : needs.claims) {
+        std::set<DeviceId> seen; // a claim may have several shares of one
+        for (const DeviceId &device : share_of(pod, *claim)) {
+            if (auto where = node == indexes.end() ? std::nullopt
+                                                   : node->second.find(device))
+                sums[{where->gres, node->second.at(*where)->type}]++;
+            if (has != catalog->amounts.end() && seen.insert(device).second)
+                add_amounts(amounts, amounts_of(*catalog, *claim, device));
+        }
+    }
+    for (const PluginWish &one : needs.plugins)
+        if (node != indexes.end() && is_counted(node->second, one))
+            sums[{one.gres, one.type}] += one.count;
+    std::string text = text_of(sums);
+    for (const auto &[gres, amount] : amounts)
+        if (has->second.contains(gres)) // Slurm refuses what no node has
+            text += std::format("{}gres/{}:{}", text.empty() ? "" : ",", gres,
+                                amount);
+    return text;
+}
+
+void Bridge::plan_for_job(GangEntry &entry, const DeviceNeeds &needs,
+                          GangDevices &devices)
+{
+    const Job &job = *entry.gang.job;
+    // Of GRES that accounting does not count a list says nothing, nor what sbatch
+    // was asked for by --gpus.
+    bool unlisted = wants_cpus(needs) || !job.tag.script.empty();
+    devices.unread = has_unread_gres(job) || (unlisted && !job.gres_read);
+    if (devices.unread)
+        return;
+    if (auto node = node_map_.find(job.nodes.front()); node != node_map_.end())
+        devices.node = node->second;
+    if (entry.claims_refused_of == job.ref) {
+        devices.plan.misfit = entry.claims_refused;
+        devices.plan.bad_node = true;
+        return;
+    }
+    const Gang &gang = entry.gang;
+    if (!gang.batch && // whose job is not asked for again
+        !why_others(lead_of(gang), needs).empty()) {
+        devices.plan.misfit = devices.why;
+        return;
+    }
+    if (!devices.why.empty() || !devices.objection.empty()) {
+        await_devices(entry, devices);
+        return;
+    }
+    if (std::string why = why_by_plugin(needs, devices.node); !why.empty()) {
+        devices.plan.misfit = why;
+        devices.plan.bad_node = true;
+        return;
+    }
+    devices.plan = plan_for_node(
+        job, 0, needs, !job.gres_per_node.empty() || job.exclusive);
+    if (!devices.plan.wait.empty())
+        await_devices(entry, devices);
+    else if (devices.plan.misfit.empty())
+        entry.devices_missed_since.reset();
+}
+
+// For the Pods of these needs, which all go to the node of that place in
+// job.nodes.
+ClaimsPlan Bridge::plan_for_node(const Job &job, std::size_t node,
+                                 const DeviceNeeds &needs, bool may_exceed)
+{
+    ClaimsPlan plan;
+    auto name = node_map_.find(job.nodes[node]);
+    const Node *there =
+        name == node_map_.end() ? nullptr : find_node(name->second);
+    if (!there) {
+        plan.wait = "its Node is not known";
+        return plan;
+    }
+    auto given = given_devices(job, node);
+    if (!given) {
+        bool later = given.error().code == Code::busy;
+        (later ? plan.wait : plan.misfit) = given.error().message;
+        plan.bad_node = true;
+        return plan;
+    }
+    auto known = devices_.catalog();
+    if (std::string few = why_few_of_plugins(*known, job, node, needs);
+        !few.empty()) {
+        plan.misfit = few;
+        plan.bad_node = true;
+        return plan;
+    }
+    GresCounts amounts;
+    if (auto counted = known->amounts.find(job.nodes[node]);
+        counted != known->amounts.end())
+        for (const auto &[gres, all] : counted->second)
+            amounts[gres] = count_of(job, node, gres);
+    CpuOffer cpus;
+    if (wants_cpus(needs))
+        cpus = cpus_for(*known, job, node, *there, needs);
+    return plan_claims(
+        {.needs = needs,
+         .given = std::move(*given),
+         .cpus = std::move(cpus),
+         .may_exceed = may_exceed,
+         .classes = known->classes,
+         .pools = known->pools,
+         .node = *there,
+         .holder_of = [this](const DeviceId &device, const std::string &uid) {
+             return claims_.holder_of(device, uid, now_);
+         },
+         .taken_in = [this](const DevicePool &pool) {
+             return claims_.taken_in(pool.driver, pool.name, now_);
+         },
+         .counted = known->counted,
+         .amounts = std::move(amounts),
+         .consumed_of = [this](const DeviceId &device,
+                               const std::set<std::string> &but_for) {
+             return claims_.consumed_of(device, but_for, now_);
+         }});
+}
+
+// What the job's claims may take of the CPU devices there. None of a node where
+// Slurm's numbers mean others.
+CpuOffer Bridge::cpus_for(const DeviceCatalog &catalog, const Job &job,
+                          std::size_t node, const Node &there,
+                          const DeviceNeeds &needs) const
+{
+    auto cpus = catalog.cpus.find(there.name);
+    if (cpus == catalog.cpus.end())
+        return {};
+    std::vector<std::uint32_t> ids;
+    if (node < job.cpu_ids_on.size())
+        ids = job.cpu_ids_on[node];
+    return offer_cpus(cpus->second, ids, [&](const DeviceId &device) {
+        return std::ranges::all_of(
+            needs.claims, [&](const ResourceClaimPtr &claim) {
+                return claims_.holder_of(device, claim->uid, now_).has_value();
+            });
+    });
+}
+
+// No allocation waits for claims for ever. But those that run are not given up for
+// the sake of one that comes late.
+void Bridge::note_claim_delay(GangEntry &entry)
+{
+    const Gang &gang = entry.gang;
+    if (!gang.grouped || gang.job->state == JobState::configuring)
+        note_bind_delay(entry);
+}
+
+// A device that was another Pod's is free a moment later; one that stays taken
+// is not Slurm's to give. Where a living Pod's new job waits for its node, all
+// who wait for devices there go at once, as those who wait for room do.
+void Bridge::await_devices(GangEntry &entry, GangDevices &devices)
+{
+    wake_at(entry, now_ + device_pause);
+    note_claim_delay(entry);
+    if (!entry.devices_missed_since)
+        entry.devices_missed_since = now_;
+    auto adoption = adoption_due(devices.node);
+    bool overdue = now_ - *entry.devices_missed_since >= device_patience ||
+                   (adoption && *adoption <= now_);
+    if (overdue && devices.plan.misfit.empty())
+        devices.plan.misfit = devices.plan.wait;
+}
+
+// Code::conflict when an index stands for no device, Code::busy while that is not
+// known.
+Result<std::vector<DevicePtr>> Bridge::given_devices(const Job &job,
+                                                     std::size_t node)
+{
+    auto known = devices_.catalog();
+    const DeviceCatalog &catalog = *known;
+    std::vector<DevicePtr> made;
+    if (node >= job.gres_on.size())
+        return made;
+    const std::string &name = job.nodes[node];
+    auto index = catalog.nodes.find(name);
+    bool any = std::ranges::any_of(job.gres_on[node], [&](const JobGres &one) {
+        return !std::ranges::contains(catalog.counted, one.gres,
+                                      &CapacityGres::gres);
+    });
+    if (index == catalog.nodes.end() && any)
+        return fail(Code::busy, "which devices its GRES are is not known yet");
+    if (index == catalog.nodes.end())
+        return made;
+    for (const JobGres &gres : job.gres_on[node]) {
+        if (!index->second.slots().contains(gres.gres))
+            continue; // none of ours
+        for (std::uint32_t i : gres.indexes) {
+            const DeviceSlot *slot = index->second.at({gres.gres, i});
+            if (slot && is_of_plugin(slot->id))
+                continue; // one is as good as another: see why_too_few()
+            auto device = device_at(catalog, name, {gres.gres, i});
+            if (!device)
+                return fail(Code::conflict,
+                            std::format("index {} of its GRES {} stands for no "
+                                        "device now",
+                                        i, gres.gres));
+            made.push_back(std::move(device));
+        }
+    }
+    return made;
+}
+
+std::vector<NodeSelector> Bridge::but_for_excluded(GangEntry &entry)
+{
+    std::erase_if(entry.excluded, [&](const auto &node) {
+        return node.second <= now_;
+    });
+    if (entry.excluded.empty())
+        return {};
+    NodeRequirement none_of{"metadata.name", true, NodeOperator::not_in, {}};
+    Clock::time_point next = Clock::time_point::max();
+    for (const auto &[name, until] : entry.excluded) {
+        none_of.values.push_back(name);
+        next = std::min(next, until);
+    }
+    wake_at(entry, next);
+    return {NodeSelector{NodeTerm{std::move(none_of)}}};
+}
+
+// Of a job that is given up for its devices.
+void Bridge::exclude_node(GangEntry &entry)
+{
+    const Gang &gang = entry.gang;
+    if (!gang.devices || !gang.devices->plan.bad_node)
+        return;
+    const ClaimsPlan &plan = gang.devices->plan;
+    const std::string &why = plan.misfit.empty() ? plan.wait : plan.misfit;
+    if (why.empty() || gang.devices->node.empty())
+        return;
+    entry.excluded[gang.devices->node] = now_ + exclusion;
+    entry.excluded_for = why;
+}
+
+void Bridge::note_claims_refused(GangEntry &entry,
+                                 const ClaimsRefused &refused)
+{
+    log_warning("a claim was not taken", {{"Gang", entry.gang.key.str()},
+                                          {"err", refused.why}});
+    if (!entry.gang.job)
+        return;
+    entry.claims_refused = refused.why;
+    entry.claims_refused_on = refused.node;
+    entry.claims_refused_of = entry.gang.job->ref;
+    // Of several some may have been written before the one that was refused, and
+    // one that is told on its Pod before that: the watch says so.
+    if (entry.gang.devices && entry.gang.devices->plan.claims.size() == 1)
+        if (const ClaimPlan &one = entry.gang.devices->plan.claims.front();
+            one.mappings.empty())
+            claims_.release_hold(one.uid);
+    tell(entry, not_bound_words(entry.gang.job->ref, refused.why));
+}
+
+// Taken from now on: another Pod's plan may be made before the watch tells.
+void Bridge::hold_devices(const std::string &gang, const Bind &bind)
+{
+    for (const ClaimPlan &plan : bind.claims)
+        if (!plan.allocated)
+            claims_.hold(plan.key, plan.uid, gang, plan.devices(), now_,
+                         plan.shares);
+}
+
+void Bridge::end_writes(const std::string &gang, const Bind &bind)
+{
+    for (const ClaimPlan &plan : bind.claims)
+        claims_.end_write(plan.key, gang, now_);
+}
+
+} // namespace bridge

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Devices: what the watches say of them, for the sync of nodes to count.
+#include "agent/owner/bridge.h"
+
+namespace bridge {
+
+void Bridge::on(Listed<ResourceSlice> &slices)
+{
+    devices_.replace(std::move(slices.objects));
+    nodes_change_soon();
+}
+
+void Bridge::on(Changed<ResourceSlice> &slice)
+{
+    health_.count("resourceslice");
+    devices_.put(std::move(slice.object), slice.deleted);
+    nodes_change_soon();
+}
+
+void Bridge::on(Listed<DeviceClass> &classes)
+{
+    devices_.replace(std::move(classes.objects));
+    nodes_change_soon();
+}
+
+void Bridge::on(Changed<DeviceClass> &device_class)
+{
+    devices_.put(std::move(device_class.object), device_class.deleted);
+    nodes_change_soon();
+}
+
+} // namespace bridge

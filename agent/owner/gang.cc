@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Pods that belong together: what they say of their gang, which job is theirs,
+// and what time changes.
+#include "agent/owner/bridge.h"
+
+#include "agent/gang/facts.h"
+#include "agent/objects/gang_key.h"
+#include "agent/decide/gang_place.h"
+#include "common/slurm/het_job.h"
+#include "agent/decide/translate.h"
+#include "agent/decide/words.h"
+#include "common/base/log.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::chrono::seconds first_alone{5};
+constexpr std::chrono::seconds counting{1};
+
+std::string node_list(const std::vector<Seat> &seats)
+{
+    constexpr std::size_t most = 8; // in a line of the log
+    std::set<std::string> nodes;
+    for (const Seat &seat : seats)
+        nodes.insert(seat.node);
+    std::string list;
+    std::size_t shown = 0;
+    for (const std::string &node : nodes)
+        if (shown++ < most)
+            list += (list.empty() ? "" : ",") + node;
+    return nodes.size() <= most
+               ? list
+               : list + ",…(" + std::to_string(nodes.size()) + ")";
+}
+
+// Of those that ended by themselves: a Pod that fails makes its controller
+// delete the others, and itself.
+void note_failure_of(Gang &gang)
+{
+    auto known = std::ranges::find_if(gang.pods, [&](const PodPtr &pod) {
+        return pod->uid == gang.failed_pod;
+    });
+    if (gang.failure && (known == gang.pods.end() || (*known)->deleting))
+        return;
+    gang.failure.reset();
+    auto has_failed = [](const PodPtr &pod) {
+        return pod->phase == "Failed" && !pod->deleting;
+    };
+    if (std::ranges::none_of(gang.pods, has_failed))
+        return;
+    Gang failed = gang;
+    failed.pods = last_of_job(gang);
+    std::erase_if(failed.pods, std::not_fn(has_failed));
+    if (failed.pods.empty())
+        return;
+    gang.failure = end_of(failed);
+    gang.failed_pod = failed.pods.front()->uid;
+}
+
+// The Pod may be deleted before slurmctld takes its end.
+void note_end(Gang &gang)
+{
+    auto ended = [&](const PodPtr &pod) {
+        return ended_by_job(gang, *pod) && !pod->deleting;
+    };
+    if (std::ranges::any_of(gang.pods, ended))
+        gang.failure = end_of(gang);
+}
+
+} // namespace
+
+// Before anything is decided.
+void Bridge::note_group(GangEntry &entry)
+{
+    Gang &gang = entry.gang;
+    note_ends(gang);
+    if (!gang.grouped)
+        return;
+    note_terms(gang);
+    note_first(entry);
+
+    auto passed = [&](std::optional<Clock::time_point> &since, bool is_so,
+                      std::chrono::seconds time) {
+        if (!is_so) {
+            since.reset();
+            return false;
+        }
+        if (!since)
+            since = now_;
+        if (now_ < *since + time)
+            wake_at(entry, *since + time);
+        return now_ >= *since + time;
+    };
+    bool lives = any_lives_by_job(gang);
+    bool starting = gang.job && gang.job->state == JobState::configuring;
+    gang.short_overdue = passed(entry.short_since,
+                                starting && (lives || count_of_job(gang) != 0),
+                                short_time(gang));
+    bool over = gang.job && gang.job->state == JobState::running && !lives &&
+                !any_waits(gang);
+    gang.rejoin_over = passed(entry.over_since, over, conf_->rejoin_grace);
+}
+
+// The first Pod of a LeaderWorkerSet's group that stays alone for a while is
+// given a job with room for all: the others may be waiting for it to run.
+void Bridge::note_first(GangEntry &entry)
+{
+    Gang &gang = entry.gang;
+    const GangKey *key = gang.pods.empty() ? nullptr : lead_of(gang).gang.get();
+    bool alone = key && key->first_may_be_alone && gang.pods.size() == 1 &&
+                 key->index == 0;
+    if (!alone)
+        entry.first_since.reset();
+    else if (!entry.first_since)
+        entry.first_since = now_;
+    bool has_job = gang.job && !is_ended(gang.job->state);
+    if (key && key->first_may_be_alone && has_job)
+        gang.minimum = 1;
+    if (!alone || has_job)
+        return;
+    auto due = *entry.first_since + first_alone;
+    if (now_ >= due)
+        gang.minimum = 1;
+    else
+        wake_at(entry, due);
+}
+
+// Its Pods are still being made. How many there are is said when that is over:
+// each of them would else be told of each of the others.
+bool Bridge::is_growing(GangEntry &entry)
+{
+    if (!entry.gang.grouped)
+        return false;
+    if (entry.counted != entry.gang.pods.size()) {
+        entry.counted = entry.gang.pods.size();
+        entry.counted_since = now_;
+    }
+    auto due = entry.counted_since + counting;
+    if (now_ < due)
+        wake_at(entry, due);
+    return now_ < due;
+}
+
+// Reporters may overtake each other: what a Pod of a gang says was said before,
+// and is put right.
+void Bridge::check_words(const Pod &pod)
+{
+    if (!pod.gang || pod.bound() || pod.scheduled.message.empty())
+        return;
+    GangEntry *entry = gangs_.find(pod.gang->uid);
+    if (entry && !entry->told.empty() &&
+        !pod.scheduled.message.starts_with(entry->told))
+        entry->told.clear();
+}
+
+void Bridge::note_ends(Gang &gang)
+{
+    if (!gang.job || !is_allocated(gang.job->state))
+        return;
+    if (!gang.grouped)
+        note_end(gang);
+    else if (!gang.batch) // else note_batch() does
+        note_failure_of(gang);
+}
+
+void Bridge::note_bound(GangEntry &entry, const Bind &bind)
+{
+    Gang &gang = entry.gang;
+    auto seats = seats_of(gang, bind);
+    for (const Seat &seat : seats) {
+        gang.maybe_bound.erase(seat.pod);
+        if (!is_seen_bound(gang, seat.pod))
+            gang.assumed_bound.insert_or_assign(seat.pod, seat);
+    }
+    gang.bind_overdue = false;
+    entry.bind_failing_since.reset();
+    entry.renewals = 0;
+    if (!gang.grouped)
+        gang.maybe_bound.clear();
+    log_info("bound", {{"JobId", bind.job.id},
+                       {"Gang", gang.key.str()},
+                       {"NodeList", node_list(seats)}});
+    tell_bound(gang, bind);
+}
+
+// Each Pod that lives is adopted where it is, as one alone. A job that Slurm has
+// set back, or placed elsewhere, is cancelled when all of them have another: its
+// end would else look like somebody's word about them.
+void Bridge::split(const std::string &uid)
+{
+    GangEntry *entry = gangs_.find(uid);
+    std::vector<std::string> pods;
+    for (const PodPtr &pod : entry->gang.pods)
+        if (pod->living() && binder_of(*pod))
+            pods.push_back(pod->uid);
+    log_warning("a gang's job is lost: its Pods go on one by one",
+                {{"Gang", entry->gang.key.str()}, {"Pods", pods.size()}});
+    for (const std::string &pod : pods)
+        wake(gangs_.split(pod));
+    entry = gangs_.find(uid); // others came to the same table
+    if (entry->gang.job && is_ended(entry->gang.job->state) &&
+        left_over(*entry->gang.job).empty())
+        set_job(*entry, std::nullopt);
+    wake(uid);
+}
+
+// They came to a gang that runs, and has no place for them.
+void Bridge::split_late(const std::vector<std::string> &pods)
+{
+    for (const std::string &pod : pods)
+        if (std::string alone = gangs_.split(pod); !alone.empty())
+            wake(alone);
+}
+
+bool Bridge::is_needed(JobRef lost) const
+{
+    auto waits_for_job = [&](const auto &known) {
+        const Gang &gang = known.second.gang;
+        return !gang.grouped && !gang.job &&
+               std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
+                   return pod->living() && binder_of(*pod) == lost;
+               });
+    };
+    return gangs_.living_of(lost) &&
+           std::ranges::any_of(gangs_.all(), waits_for_job);
+}
+
+// Of several jobs of one gang, oldest first, the one that has to do with its
+// present Pods; nothing when there is none.
+const Job *Bridge::choose_gang_job(const Gang &gang,
+                                   const std::vector<Job> &jobs)
+{
+    const Job *chosen = nullptr;
+    auto better = [&](const Job &job) {
+        if (!chosen)
+            return true;
+        bool alive = !is_ended(job.state);
+        bool was_alive = !is_ended(chosen->state);
+        if (alive != was_alive)
+            return alive;
+        if (is_allocated(job.state) != is_allocated(chosen->state))
+            return is_allocated(job.state);
+        return !alive; // the oldest that lives, else the last that ended
+    };
+    for (const Job &job : jobs)
+        if ((gang.pods.empty() || is_job_of_these(gang, job)) && better(job))
+            chosen = &job;
+    return chosen;
+}
+
+} // namespace bridge

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// ResourceClaims of Pods that belong together: one job has GRES for all of them,
+// and those on one node share what it was given there.
+#include "agent/owner/bridge.h"
+
+#include "agent/gres/claim_cpus.h"
+#include "agent/gang/facts.h"
+#include "agent/decide/gang_place.h"
+#include "common/slurm/gres_counts.h"
+
+#include <algorithm>
+#include <format>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+std::string of_pod(const Pod &pod, const std::string &words)
+{
+    return std::format("Pod {}: {}", pod.key.name, words);
+}
+
+// Why the Pod takes more than a task of the job has; empty: it does not. Types
+// are left out: a driver that was away tells them again later.
+std::string why_too_many(const Job &job, const DeviceNeeds &needs)
+{
+    if (!job.gres_per_node.empty() || job.exclusive)
+        return {};
+    GresCounts has = asked_gres(job.gres_per_task);
+    std::string wants = task_gres(needs);
+    for (const auto &[kind, count] : asked_gres(wants))
+        if (!kind.contains(':') && count > has[kind])
+            return std::format("a task of it has {}, not {}",
+                               has.empty() ? "no GRES" : job.gres_per_task,
+                               wants);
+    return {};
+}
+
+bool is_trouble(const ClaimsPlan &plan)
+{
+    return !plan.misfit.empty() || !plan.wait.empty();
+}
+
+// Others are not waited for by a job that nobody of these lives by, and that can
+// be asked for again.
+bool can_give_way(const Gang &gang)
+{
+    return !gang.batch && count_of_job(gang) == 0;
+}
+
+// Why nothing can be planned for the Pod; no trouble: something can.
+// by_plugin: why not on the Node where it is seated; empty: it can be.
+ClaimsPlan trouble_with(const Gang &gang, const DeviceNeeds &needs,
+                        const std::string &by_plugin)
+{
+    if (!needs.objection.empty())
+        return {.wait = needs.objection};
+    if (!needs.why.empty())
+        return {.wait = needs.why};
+    if (!by_plugin.empty())
+        return {.misfit = by_plugin, .bad_node = true};
+    if (gang.batch) // made for what the job has there
+        return {};
+    return {.misfit = why_too_many(*gang.job, needs)};
+}
+
+// The Pods that are seated on one node.
+struct NodeSeats {
+    std::string node; // Kubernetes'
+    std::vector<std::string> pods; // uids
+    DeviceNeeds needs; // of all of them
+};
+
+// They cannot have their devices now. What goes wrong first is told; that the job
+// is none for its Pods says most. True when they may have them soon.
+bool set_aside(GangDevices &devices, const ClaimsPlan &plan,
+               const NodeSeats &seats)
+{
+    devices.not_now.insert(seats.pods.begin(), seats.pods.end());
+    bool says_more = devices.plan.misfit.empty() && !plan.misfit.empty();
+    if (!is_trouble(devices.plan) || says_more) {
+        devices.plan.misfit = plan.misfit;
+        devices.plan.wait = plan.wait;
+        devices.plan.bad_node = plan.bad_node;
+        devices.node = seats.node;
+    }
+    return !plan.wait.empty();
+}
+
+void add_unlike(std::vector<NodeSelector> &to,
+                const std::vector<NodeSelector> &more)
+{
+    for (const NodeSelector &one : more)
+        if (!std::ranges::contains(to, one))
+            to.push_back(one);
+}
+
+// Of Pods that a job is asked for.
+void sum_up(const std::vector<DeviceNeeds> &pods, GangDevices &devices)
+{
+    if (auto claim = shared_claim(pods); claim && devices.objection.empty())
+        devices.objection = std::format(
+            "several Pods of the gang share the ResourceClaim {}, which is not "
+            "supported before it has its devices",
+            claim->key.name);
+    devices.gres = task_gres(pods);
+}
+
+} // namespace
+
+void Bridge::read_gang_needs(GangEntry &entry, GangDevices &devices)
+{
+    Gang &gang = entry.gang;
+    bool asks = !gang.job || !is_allocated(gang.job->state);
+    for (const PodPtr &pod : gang.pods) {
+        if (!waits(gang, *pod))
+            continue;
+        note_claim_users(gang, *pod);
+        if (asks)
+            std::ranges::move(holds_of(*pod), std::back_inserter(devices.left));
+    }
+    narrow(gang, but_for_excluded(entry));
+    if (!devices.left.empty() || (asks && !enough_wait(gang)))
+        return;
+    ClaimFacts facts = claim_facts(gang);
+    std::map<std::string, DeviceNeeds> needs; // by uid
+    std::vector<DeviceNeeds> asked;
+    std::vector<NodeSelector> selectors;
+    std::vector<PodPtr> pods = asks ? asked_for(gang) : gang.pods;
+    std::erase_if(pods, [&](const PodPtr &pod) { return !waits(gang, *pod); });
+    if (asks)
+        devices.objection = why_not_together(pods, facts, *devices_.catalog());
+    for (const PodPtr &pod : pods) {
+        facts.extended = extended_needs_of(entry, *pod);
+        DeviceNeeds own = device_needs(*pod, facts);
+        if (own.why.empty())
+            own.why = why_others(*pod, own);
+        note_cpus(*pod, own, *devices_.catalog(), devices);
+        if (!asks) {
+            needs[pod->uid] = std::move(own);
+            continue;
+        }
+        add_unlike(selectors, own.selectors);
+        if (!own.objection.empty() && devices.objection.empty())
+            devices.objection = of_pod(*pod, own.objection);
+        if (!own.why.empty() && devices.why.empty())
+            devices.why = of_pod(*pod, own.why);
+        bool stops = !devices.objection.empty() || !devices.why.empty();
+        if (stops && !gang.job)
+            return; // the others are looked at when that is over
+        asked.push_back(std::move(own));
+    }
+    if (asks) {
+        sum_up(asked, devices);
+        narrow(gang, selectors);
+    } else if (!gang.job->nodes.empty()) {
+        plan_for_seats(entry, needs, devices);
+    }
+}
+
+// The Slurm node of the job where alone these can be used; empty: there is no
+// one such.
+std::string Bridge::place_of_claims(const Job &job,
+                                    const DeviceNeeds &needs) const
+{
+    for (const ResourceClaimPtr &claim : needs.claims) {
+        if (!claim->allocated || !claim->places)
+            continue;
+        for (const std::string &name : job.nodes) {
+            auto known = node_map_.find(name);
+            const Node *node =
+                known == node_map_.end() ? nullptr : find_node(known->second);
+            if (node && matches(*claim->places, *node))
+                return name;
+        }
+    }
+    return {};
+}
+
+// Node by node, for the Pods that are seated there.
+void Bridge::plan_for_seats(GangEntry &entry,
+                            const std::map<std::string, DeviceNeeds> &needs,
+                            GangDevices &devices)
+{
+    Gang &gang = entry.gang;
+    const Job &job = *gang.job;
+    bool cpus = std::ranges::any_of(needs, [](const auto &pod) {
+        return wants_cpus(pod.second);
+    });
+    bool unlisted = cpus || !job.tag.script.empty(); // as of a lone Pod
+    devices.unread = has_unread_gres(job) || (unlisted && !job.gres_read);
+    if (devices.unread)
+        return;
+    for (const auto &[pod, own] : needs)
+        if (std::string at = place_of_claims(job, own); !at.empty())
+            gang.devices_at[pod] = at;
+    auto seats = seat_pods(gang, node_map_);
+    if (!seats)
+        return; // decide() finds that, too
+    if (entry.claims_refused_of == job.ref && count_of_job(gang) == 0) {
+        devices.plan = {.misfit = entry.claims_refused, .bad_node = true};
+        devices.node = entry.claims_refused_on;
+        return;
+    }
+    bool later = false;
+    std::map<std::string, NodeSeats> by_node; // Slurm's
+    for (const Seat &seat : *seats) {
+        const DeviceNeeds &own = needs.at(seat.pod);
+        std::string by_plugin = why_by_plugin(own, seat.node);
+        ClaimsPlan none = trouble_with(gang, own, by_plugin);
+        if (can_give_way(gang) &&
+            !why_others(*find_pod(gang, seat.pod), own).empty())
+            none = {.misfit = own.why};
+        if (is_trouble(none)) {
+            later |= set_aside(devices, none, {seat.node, {seat.pod}, {}});
+            continue;
+        }
+        NodeSeats &there = by_node[seat.slurm_node];
+        there.node = seat.node;
+        there.pods.push_back(seat.pod);
+        add_needs(there.needs, own);
+    }
+    for (std::size_t i = 0; i < job.nodes.size(); i++) {
+        const NodeSeats &here = by_node[job.nodes[i]];
+        if (here.needs.claims.empty() && here.needs.plugins.empty())
+            continue;
+        ClaimsPlan plan = plan_for_node(job, i, here.needs, true);
+        if (is_trouble(plan))
+            later |= set_aside(devices, plan, here);
+        else
+            std::ranges::move(plan.claims,
+                              std::back_inserter(devices.plan.claims));
+    }
+    if (later)
+        await_devices(entry, devices);
+    else if (devices.not_now.empty())
+        entry.devices_missed_since.reset();
+}
+
+} // namespace bridge

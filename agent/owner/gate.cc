@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The gate's half in the agent: what prep/k8s is told of dirty nodes, and who
+// may start on them. Which nodes these are, and what fits there, NodeGate says.
+#include "agent/owner/bridge.h"
+
+#include "agent/gang/facts.h"
+#include "agent/decide/words.h"
+#include "common/base/log.h"
+
+#include <algorithm>
+
+namespace bridge {
+
+namespace {
+
+// While somebody waits on a dirty node: ordinary jobs end there unheard.
+constexpr std::chrono::seconds room_interval{2};
+constexpr std::chrono::seconds resume_pause{5}; // one look for many nodes
+// A Pod's new job may start beside the one that waits, if both fit.
+constexpr std::chrono::seconds adoption_patience{5};
+constexpr std::size_t part_size = max_packet / 2; // of a list of nodes
+
+} // namespace
+
+// A new connection: maybe to a slurmctld that has forgotten jobs. What we know
+// of them is old until they are listed again.
+void Bridge::gate_hello(PluginConnection from)
+{
+    talk_ = {};
+    talk_.connection = from;
+    gate_.forget_ordinary();
+}
+
+void Bridge::gate_lost()
+{
+    talk_ = {};
+    gate_.forget_ordinary();
+}
+
+// An ordinary job: it is nothing to us but that its node is dirty.
+void Bridge::hold_ordinary(const HookMessage &hook)
+{
+    if (hook.dirty.empty())
+        return;
+    if (shadows_.contains(hook.job)) {
+        say({.type = HookMessage::Type::start, .job = hook.job});
+        return;
+    }
+    gate_.wait(hook.job);
+    room_due_ = now_;
+}
+
+void Bridge::touch_gate(const Gang &gang)
+{
+    for (const PodPtr &pod : gang.pods)
+        if (pod->bound())
+            gate_.touch(pod->node_name);
+    gate_.touch_binding(gang.uid);
+}
+
+// Once a turn, when all that was woken is decided.
+void Bridge::tend_gate()
+{
+    say_lists();
+    std::erase_if(room_waits_, [this](const auto &wait) {
+        GangEntry *entry = gangs_.find(wait.first);
+        return !entry || !entry->gang.job ||
+               entry->gang.job->ref != wait.second.job;
+    });
+    if (gate_.someone_waits() && !loading_room_ && room_due_ <= now_)
+        load_room();
+}
+
+void Bridge::say_lists()
+{
+    const std::set<std::string> &dirty = gate_.dirty();
+    if (talk_.connection && !talk_.bridge_said) {
+        std::set<std::string> nodes;
+        for (const auto &[name, node] : node_map_)
+            nodes.insert(name);
+        say_list(HookMessage::Type::bridge, nodes);
+        talk_.bridge_said = true;
+    }
+    if (talk_.connection && talk_.listed && talk_.dirty_said != dirty) {
+        say_list(HookMessage::Type::synced, dirty);
+        talk_.dirty_said = dirty;
+    }
+    if (!std::ranges::includes(dirty, dirty_before_)) {
+        // a drain of the gate's may be over
+        Clock::time_point due = now_ + resume_pause;
+        nodes_due_ = nodes_changed_ ? std::min(nodes_due_, due) : due;
+        nodes_changed_ = true;
+    }
+    if (dirty_before_ != dirty)
+        dirty_before_ = dirty;
+}
+
+void Bridge::say_list(HookMessage::Type type,
+                      const std::set<std::string> &nodes)
+{
+    HookMessage part{.type = type};
+    std::string &list =
+        type == HookMessage::Type::bridge ? part.nodes : part.dirty;
+    for (const std::string &node : nodes) {
+        if (list.size() + node.size() > part_size) {
+            part.more = true;
+            say(part);
+            part.more = false;
+            list.clear();
+        }
+        list += (list.empty() ? "" : ",") + node;
+    }
+    say(part);
+}
+
+Clock::time_point Bridge::gate_deadline() const
+{
+    return gate_.someone_waits() && !loading_room_
+               ? room_due_
+               : Clock::time_point::max();
+}
+
+// First the nodes, then the jobs: see RoomAnswer.
+void Bridge::load_room()
+{
+    loading_room_ = true;
+    room_due_ = now_ + room_interval;
+    ports_.workers.push([this, jobs = gate_.waiting()](Kube &) {
+        Result<RoomAnswer> answer = fail(Code::internal, "lost");
+        try {
+            answer = ask_room(ports_.slurm, jobs);
+        } catch (const std::exception &e) { // such as no memory
+            answer = fail(Code::busy, e.what());
+        }
+        mailbox_.push(Ask{[this, answer] { take_room(answer); }});
+    });
+}
+
+Result<RoomAnswer> Bridge::ask_room(Slurm &slurm,
+                                    const std::vector<JobRef> &jobs)
+{
+    auto nodes = slurm.load_nodes();
+    if (!nodes)
+        return std::unexpected(nodes.error());
+    auto states = slurm.load_states();
+    if (!states)
+        return std::unexpected(states.error());
+    RoomAnswer answer{jobs, std::move(*nodes), {},
+                      NodeGate::allocated(*states)};
+    for (JobRef ref : jobs) {
+        auto job = slurm.load(ref);
+        if (job)
+            answer.jobs.push_back(std::move(*job));
+        else if (job.error().code != Code::not_found)
+            return std::unexpected(job.error());
+    }
+    return answer;
+}
+
+void Bridge::take_room(const Result<RoomAnswer> &answer)
+{
+    loading_room_ = false;
+    if (!answer) {
+        problem("slurmctld", answer.error().message);
+        return;
+    }
+    solved("slurmctld");
+    NodeGate::Admitted admitted = gate_.admit(*answer);
+    for (JobRef job : admitted.ordinary) {
+        log_info("there is room on a dirty node", {{"JobId", job.id}});
+        say({.type = HookMessage::Type::start, .job = job});
+    }
+    for (const std::string &uid : admitted.gangs)
+        wake(uid);
+}
+
+// Whether each Pod may be bound now; if not, the gang is woken when it may be.
+bool Bridge::may_bind(GangEntry &entry, const Bind &bind)
+{
+    const Gang &gang = entry.gang;
+    auto going = pods_by_node(gang, bind);
+    for (const auto &[node, pods] : going) {
+        auto room = gate_.room_for(gang, amounts_on(gang, node, pods), node,
+                                   find_node(node), foreign_.on(node));
+        if (room == NodeGate::Room::yes)
+            continue;
+        if (room == NodeGate::Room::ask_slurm) {
+            gate_.wait(bind.job, gang.uid);
+            room_due_ = std::min(room_due_, now_ + room_interval);
+        }
+        blocked_[node].insert(gang.uid);
+        wait_for_room(entry, bind.job, node);
+        return false;
+    }
+    room_waits_.erase(gang.uid);
+    for (const auto &[node, pods] : going)
+        for (const PodPtr &pod : pods)
+            gate_.note_binding(gang, pod->uid, node);
+    return true;
+}
+
+// A crashed slurmctld gave away what a living Pod uses: the new job of that Pod
+// waits in the queue, before all others, for those that wait here to go. They go
+// all at once, and who comes later goes too: one by one, backfill would put the
+// next one into the room of each.
+std::optional<Clock::time_point>
+Bridge::adoption_due(const std::string &node)
+{
+    std::optional<Clock::time_point> due;
+    for (const std::string &uid : gangs_.living_on(node)) {
+        const GangEntry *entry = gangs_.find(uid);
+        if (!entry || !entry->gang.job || !adopts(entry->gang) ||
+            entry->gang.job->state != JobState::pending)
+            continue;
+        Clock::time_point patience = entry->job_since + adoption_patience;
+        due = due ? std::min(*due, patience) : patience;
+    }
+    return due;
+}
+
+// A placeholder waits on its node no longer than BindTimeout. Then it is sent
+// elsewhere: the node gets no more jobs before this one is given up, or its
+// successor would come back to it.
+void Bridge::wait_for_room(GangEntry &entry, JobRef job,
+                           const std::string &node)
+{
+    RoomWait &wait = room_waits_[entry.gang.uid];
+    if (wait.job != job)
+        wait = {job, now_, false};
+    Clock::time_point due = wait.since + conf_->bind_timeout;
+    if (now_ - wait.since >= room_interval)
+        tell(entry, no_room_words(job, node));
+    bool runs = entry.gang.grouped && entry.gang.job &&
+                entry.gang.job->state == JobState::running;
+    auto adoption = adoption_due(node);
+    if (runs) { // nothing is given up for one Pod that comes late
+        wake_at(entry, now_ + room_interval);
+    } else if (adoption && *adoption <= now_) {
+        entry.gang.bind_overdue = true;
+        wake(entry.gang.uid);
+    } else if (now_ < due) {
+        wake_at(entry, std::min({due, adoption.value_or(due),
+                                 now_ + room_interval}));
+    } else if (!gate_.is_dirty(node)) {
+        entry.gang.bind_overdue = true;
+        wake(entry.gang.uid);
+    } else if (!std::exchange(wait.draining, true)) {
+        drain_for_room(entry.gang.uid, job, node);
+    }
+}
+
+void Bridge::drain_for_room(const std::string &uid, JobRef job,
+                            const std::string &node)
+{
+    std::string slurm_node = slurm_node_of(node);
+    ports_.workers.push([this, uid, job, slurm_node](Kube &) {
+        Result<> done = fail(Code::internal, "lost");
+        try {
+            done = drain_unless_drained(ports_.slurm, slurm_node);
+        } catch (const std::exception &e) { // such as no memory
+            done = fail(Code::busy, e.what());
+        }
+        mailbox_.push(Ask{[this, uid, job, done] {
+            drained_for_room(uid, job, done);
+        }});
+    });
+}
+
+Result<> Bridge::drain_unless_drained(Slurm &slurm, const std::string &node)
+{
+    auto nodes = slurm.load_nodes();
+    if (!nodes)
+        return std::unexpected(nodes.error());
+    bool drained = std::ranges::any_of(*nodes, [&](const SlurmNode &known) {
+        return known.name == node && known.drained;
+    });
+    return drained ? Result<>{} : slurm.drain(node, names::gate_drain_reason);
+}
+
+void Bridge::drained_for_room(const std::string &uid, JobRef job,
+                              const Result<> &done)
+{
+    auto wait = room_waits_.find(uid);
+    GangEntry *entry = gangs_.find(uid);
+    if (wait == room_waits_.end() || wait->second.job != job || !entry)
+        return;
+    if (done) {
+        entry->gang.bind_overdue = true;
+        wake(uid);
+        return;
+    }
+    log_warning("failed, retrying", {{"action", "drain"},
+                                     {"JobId", job.id},
+                                     {"err", done.error().message}});
+    wait->second.draining = false;
+    wake_at(*entry, now_ + room_interval);
+}
+
+void Bridge::wake_blocked()
+{
+    for (const std::string &node : gangs_.take_freed()) {
+        gate_.touch(node);
+        if (gate_.someone_waits())
+            room_due_ = now_;
+        auto waiting = blocked_.extract(node);
+        if (!waiting.empty())
+            woken_.merge(waiting.mapped());
+    }
+}
+
+} // namespace bridge

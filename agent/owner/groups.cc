@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The objects that say how large gangs are: what they change, and what is said
+// on them.
+#include "agent/owner/bridge.h"
+
+#include "agent/gang/facts.h"
+#include "agent/decide/words.h"
+#include "common/base/log.h"
+
+#include <algorithm>
+#include <exception>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::chrono::seconds stale_repeat{1};
+constexpr std::chrono::seconds failed_repeat{30};
+
+} // namespace
+
+// Which gang a Pod belongs to is not known before.
+template <class PodNews> bool Bridge::hold_pods(PodNews &news)
+{
+    if (groups_.settled())
+        return false;
+    held_pods_.emplace_back(std::move(news));
+    return true;
+}
+template bool Bridge::hold_pods(Listed<Pod> &);
+template bool Bridge::hold_pods(Changed<Pod> &);
+
+void Bridge::on(GroupsListed &groups)
+{
+    static const std::vector<GroupSpec> none;
+    bool was_on = groups_.is_on(groups.api);
+    if (groups.api == GroupApi::plugins)
+        group_reports_.replace(groups.specs ? *groups.specs : none, now_);
+    if (groups.specs)
+        groups_.replace(groups.api, std::move(*groups.specs));
+    else
+        groups_.turn_off(groups.api);
+    if (groups_.is_on(groups.api) != was_on)
+        log_info(was_on ? "an API of groups is gone" : "an API of groups is on",
+                 {{"api", path_of(groups.api).words()}});
+    wake_groups(groups.api);
+    if (!groups_.settled())
+        return;
+    for (auto &held : std::exchange(held_pods_, {}))
+        std::visit([this](auto &news) { on(news); }, held);
+}
+
+void Bridge::on(Changed<GroupSpec> &group)
+{
+    GroupRef ref{group.object.api, group.object.key.name};
+    std::string uid = gang_uid_of(group.object.key.ns, ref);
+    GroupApi api = ref.api;
+    if (group.deleted)
+        group_reports_.erase(group.object);
+    else
+        group_reports_.put(group.object, now_);
+    bool news = group.deleted ? groups_.erase(group.object)
+                              : groups_.put(std::move(group.object));
+    if (news && api == GroupApi::jobset)
+        wake_groups(api); // of each attempt
+    else if (news)
+        regroup(uid);
+}
+
+void Bridge::wake_groups(GroupApi api)
+{
+    std::vector<std::string> uids;
+    for (const auto &[uid, entry] : gangs_.all())
+        if (const Gang &gang = entry.gang; gang.grouped && !gang.pods.empty())
+            if (const GangKey *key = gang.pods.front()->gang.get();
+                key && key->group.api == api)
+                uids.push_back(uid);
+    for (const std::string &uid : uids)
+        regroup(uid);
+}
+
+// One that turns out to be no gang lets its Pods go.
+void Bridge::regroup(const std::string &uid)
+{
+    GangEntry *entry = gangs_.find(uid);
+    if (!entry || !entry->gang.grouped)
+        return;
+    wake(uid);
+    const GroupSpec *group = group_of(entry->gang);
+    if (!group || group->minimum != 0)
+        return;
+    std::vector<std::string> alone;
+    for (const PodPtr &pod : entry->gang.pods)
+        if (waits(entry->gang, *pod))
+            alone.push_back(pod->uid);
+    split_late(alone);
+}
+
+const GroupSpec *Bridge::group_of(const Gang &gang) const
+{
+    const GangKey *key =
+        gang.grouped && !gang.pods.empty() ? lead_of(gang).gang.get() : nullptr;
+    const GroupSpec *group =
+        key ? groups_.find(gang.key.ns, key->group) : nullptr;
+    bool other =
+        group && !key->group_uid.empty() && group->uid != key->group_uid;
+    return other ? nullptr : group;
+}
+
+void Bridge::note_terms(Gang &gang)
+{
+    const GangKey *key =
+        gang.pods.empty() ? nullptr : lead_of(gang).gang.get();
+    if (key && key->group.api != GroupApi::none) {
+        note_group_terms(gang, *key);
+        return;
+    }
+    if (!key && !gang.group_uid.empty())
+        return; // its API is gone since
+    GangTerms terms = terms_of(gang.pods, conf_->max_gang_size);
+    gang.size = terms.size;
+    gang.minimum = terms.minimum;
+    gang.objection = std::move(terms.objection);
+}
+
+// Those that have their nodes need no such object any more.
+void Bridge::note_group_terms(Gang &gang, const GangKey &key)
+{
+    const GroupSpec *group = group_of(gang);
+    gang.elastic = group ? group->elastic : key.group.api != GroupApi::jobset;
+    gang.lacks_group = group ? "" : no_group_words(key.group);
+    gang.group_uid = group ? group->uid : "";
+    if (!group) {
+        gang.size = gang.minimum = gang.job ? gang.job->tasks : 1;
+        return;
+    }
+    gang.size = group->size;
+    gang.minimum = std::max(1u, group->minimum);
+    gang.objection = group->objection;
+    std::size_t largest =
+        gang.elastic ? gang.size : std::max(gang.size, count_waiting(gang));
+    if (gang.objection.empty() && largest > conf_->max_gang_size)
+        gang.objection = too_large_gang_words(largest, conf_->max_gang_size);
+}
+
+// How long some Pods keep their nodes while others have none.
+std::chrono::seconds Bridge::short_time(const Gang &gang) const
+{
+    const GroupSpec *group = group_of(gang);
+    return group && group->timeout.count() > 0
+               ? std::min(group->timeout, conf_->bind_timeout)
+               : conf_->bind_timeout;
+}
+
+// The PodGroupScheduled condition of Kubernetes' own PodGroup: what its Pods say
+// while they wait; and never again that they wait, once they had their nodes.
+void Bridge::tell_group(const std::string &uid)
+{
+    GangEntry *entry = gangs_.find(uid);
+    const GroupSpec *group = entry ? group_of(entry->gang) : nullptr;
+    if (!group || group->api != GroupApi::workload ||
+        group->scheduled.status == "True" ||
+        entry->group_told == group->uid + " True")
+        return;
+    const Gang &gang = entry->gang;
+    if (gang.job && gang.job->state == JobState::running &&
+        !of_former_group(gang))
+        send_group(*entry, *group, {"True", "Scheduled", ""});
+    else if (any_waits(gang) && !entry->told.empty())
+        send_group(*entry, *group, {"False", "Unschedulable", entry->told});
+}
+
+// With the version that we know: of two writes that overtake each other the
+// later one, or none, is made.
+void Bridge::send_group(GangEntry &entry, const GroupSpec &group,
+                        ScheduledCondition condition)
+{
+    std::string words =
+        group.uid + " " +
+        (condition.status == "True" ? condition.status : condition.message);
+    if (entry.group_told == words)
+        return;
+    entry.group_told = words;
+    if (group.scheduled == condition)
+        return; // an earlier life of the agent said it
+    bool flips = group.scheduled.status != condition.status;
+    GroupPatch patch{group.api,        group.key,
+                     group.uid,        group.resource_version,
+                     std::move(condition), flips};
+    ports_.reporters.push([this, patch, uid = entry.gang.uid](Kube &kube) {
+        auto said = kube.patch_group(patch);
+        if (said)
+            return;
+        log_debug("a PodGroup was not told", {{"err", said.error().message}});
+        bool stale = said.error().code == Code::conflict;
+        mailbox_.push(Ask{[this, uid, stale] {
+            GangEntry *known = gangs_.find(uid);
+            if (!known)
+                return;
+            known->group_told.clear();
+            wake_at(*known, now_ + (stale ? stale_repeat : failed_repeat));
+        }});
+    });
+}
+
+// The status of scheduler-plugins' PodGroups, where its controller does not run.
+void Bridge::report_groups()
+{
+    if (!ports_.access.may(Feature::pod_group_status))
+        return;
+    for (GroupPatch &patch : group_reports_.take_due(groups_, now_))
+        ports_.reporters.push([this, patch = std::move(patch)](Kube &kube) {
+            Result<> said;
+            try {
+                said = kube.patch_group(patch);
+            } catch (const std::exception &e) { // such as no memory
+                said = fail(Code::busy, e.what());
+            }
+            if (!said)
+                log_debug("a PodGroup has no new status",
+                          {{"err", said.error().message}});
+            mailbox_.push(Ask{[this, patch, said] {
+                group_reports_.done(patch, said, now_);
+            }});
+        });
+}
+
+Clock::time_point Bridge::group_deadline() const
+{
+    return ports_.access.may(Feature::pod_group_status)
+               ? group_reports_.next_due()
+               : Clock::time_point::max();
+}
+
+} // namespace bridge

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/owner/health.h"
+
+#include <format>
+
+namespace bridge {
+
+bool Health::set_problem(const std::string &what, const std::string &why)
+{
+    std::string &known = problems_[what];
+    bool changed = known != why;
+    known = why;
+    return changed;
+}
+
+bool Health::clear_problem(const std::string &what)
+{
+    return problems_.erase(what) != 0;
+}
+
+std::string Health::metrics() const
+{
+    std::string text = "# HELP slurmk8sd_actions_total What was done for gangs.\n"
+                       "# TYPE slurmk8sd_actions_total counter\n";
+    for (const auto &[key, count] : actions_)
+        text += std::format(
+            "slurmk8sd_actions_total{{action=\"{}\",result=\"{}\"}} {}\n",
+            key.first, key.second, count);
+    text += "# HELP slurmk8sd_events_total What the agent was told.\n"
+            "# TYPE slurmk8sd_events_total counter\n";
+    for (const auto &[what, count] : counts_)
+        text += std::format("slurmk8sd_events_total{{event=\"{}\"}} {}\n", what,
+                            count);
+    text += std::format("# HELP slurmk8sd_problems Things that are wrong now.\n"
+                        "# TYPE slurmk8sd_problems gauge\n"
+                        "slurmk8sd_problems {}\n",
+                        problems_.size());
+    return text;
+}
+
+} // namespace bridge

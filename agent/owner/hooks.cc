@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What slurmctld's plugin says, and what it still has to be told.
+#include "agent/owner/bridge.h"
+
+#include "common/slurm/het_job.h"
+#include "common/base/log.h"
+
+#include <algorithm>
+
+namespace bridge {
+
+void Bridge::on(HookReceived &hook)
+{
+    const HookMessage &message = hook.message;
+    switch (message.type) {
+    case HookMessage::Type::hello:
+        on_hello(message, hook.from);
+        break;
+    case HookMessage::Type::allocated:
+        on_allocated(message);
+        break;
+    case HookMessage::Type::ended:
+        on_ended(message);
+        break;
+    case HookMessage::Type::resync:
+        health_.count("hook_resync");
+        list_jobs_soon();
+        break;
+    default:
+        break;
+    }
+}
+
+void Bridge::on_hello(const HookMessage &hello, PluginConnection from)
+{
+    log_info("slurmctld's plugin connected",
+             {{"ClusterName", hello.cluster}, {"host", hello.host}});
+    if (cluster_.empty())
+        cluster_ = hello.cluster;
+    if (hello.cluster != cluster_)
+        problem("prep/k8s", "the slurmctld of another cluster, " +
+                                hello.cluster + ", uses our socket");
+    else if (hello.version != hook_protocol_version)
+        problem("prep/k8s", "prep_k8s.so speaks version " +
+                                std::to_string(hello.version) +
+                                " of the protocol: install both of one build");
+    else
+        solved("prep/k8s");
+    // slurmctld may have started anew, from an older state perhaps.
+    gate_hello(from);
+    list_jobs_soon();
+    nodes_change_soon();
+    list_shadows_ = true;
+}
+
+// To the plugin that we know of: not to one that has connected meanwhile.
+void Bridge::say(HookMessage message)
+{
+    ports_.send_hook(std::move(message), talk_.connection);
+}
+
+// Whatever is held is said again by the plugin when it is back.
+void Bridge::on(HookLost &)
+{
+    problem("prep/k8s", "not connected");
+    absences_++;
+    // It may come back from an older state, without the features.
+    pinned_.clear();
+    placements_.doubt();
+    gate_lost();
+    early_hooks_.clear();
+    for (auto &[uid, entry] : gangs_.all())
+        entry.gang.prolog_held = entry.gang.epilog_held = false;
+}
+
+void Bridge::on_allocated(const HookMessage &hook)
+{
+    health_.count("allocated");
+    if (!hook.ours)
+        return hold_ordinary(hook);
+    GangEntry *entry = gangs_.find(hook.job);
+    if (!entry) { // the answer to our submit is still under way
+        early_hooks_[hook.job] = {hook, now_};
+        if (hook.batch)
+            batch_jobs_.want(hook.job, now_);
+        return;
+    }
+    take_allocation(*entry, hook);
+    wake(entry->gang.uid);
+}
+
+// slurmctld says it as it allocates, so for a job of one node that is all there
+// is to know, memory being what we asked for. Anything else is read.
+void Bridge::take_allocation(GangEntry &entry, const HookMessage &hook)
+{
+    Gang &gang = entry.gang;
+    Job &job = *gang.job;
+    entry.heard = absences_;
+    job.gres_read = false; // which indexes it has only a look tells
+    job.gres_on.clear();
+    job.cpu_ids_on.clear();
+    gang.prolog_held = true;
+    bool one_node = hook.nodes.find_first_of("[,") == hook.nodes.npos;
+    bool said = hook.cpus != 0 && one_node && job.tag.components == 0;
+    const Job &told = component_of(job, hook.job);
+    if (job.state == JobState::pending && said && !gang.stale) {
+        job.state = JobState::configuring;
+        job.nodes = {hook.nodes};
+        job.cpus = hook.cpus;
+    } else if (!is_allocated(told.state) || told.nodes.empty() ||
+               !one_node || told.nodes != std::vector{hook.nodes}) {
+        gang.stale = true; // or slurmctld crashed, and allocated it again
+    }
+}
+
+void Bridge::on_ended(const HookMessage &hook)
+{
+    health_.count("ended");
+    early_hooks_.erase(hook.job);
+    batch_jobs_.drop(hook.job);
+    if (GangEntry *entry = gangs_.find(hook.job)) {
+        Gang &gang = entry->gang;
+        gang.prolog_held = false;
+        gang.epilog_held = true;
+        if (!is_ended(gang.job->state) && !entry->ending_job)
+            gang.stale = true; // how did it end?
+        wake(gang.uid);
+    } else if (!synced() || gangs_.living_of(hook.job)) {
+        early_hooks_[hook.job] = {hook, now_};
+    } else {
+        say({.type = HookMessage::Type::clean, .job = hook.job});
+    }
+}
+
+// An epilog that is held for the job before is still owed its answer.
+void Bridge::set_job(GangEntry &entry, std::optional<Job> job)
+{
+    const Gang &gang = entry.gang;
+    bool other = gang.job && (!job || job->ref != gang.job->ref);
+    if (other && gang.epilog_held)
+        for (JobRef ref : refs_of(*gang.job))
+            early_hooks_[ref] = {
+                {.type = HookMessage::Type::ended, .job = ref}, now_};
+    gangs_.set_job(entry, std::move(job));
+    if (gang.job)
+        for (JobRef ref : refs_of(*gang.job))
+            apply_early_hook(entry, ref);
+}
+
+void Bridge::apply_early_hook(GangEntry &entry, JobRef job)
+{
+    Gang &gang = entry.gang;
+    auto early = early_hooks_.find(job);
+    if (early == early_hooks_.end())
+        return;
+    HookMessage hook = std::move(early->second.message);
+    early_hooks_.erase(early);
+    if (hook.type == HookMessage::Type::allocated)
+        return take_allocation(entry, hook);
+    gang.prolog_held = false;
+    gang.epilog_held = true;
+    if (!is_ended(gang.job->state))
+        gang.stale = true;
+}
+
+// The Pods that live by that job get another, and the plugin has heard that their
+// nodes are dirty.
+bool Bridge::is_succeeded(JobRef job) const
+{
+    bool any = false, all = true;
+    for (const auto &[node, uids] : gangs_.living()) {
+        for (const std::string &uid : uids) {
+            const Gang &gang = gangs_.all().at(uid).gang;
+            if (std::ranges::none_of(gang.pods, [&](const PodPtr &pod) {
+                    return pod->node_name == node && binder_of(*pod) == job;
+                }))
+                continue;
+            any = true;
+            all &= gang.job && adopts(gang) && talk_.dirty_said &&
+                   talk_.dirty_said->contains(slurm_node_of(node));
+        }
+    }
+    return any && all;
+}
+
+// Epilogs of jobs that nobody needs any more are let go as soon as no container
+// of theirs can be alive; or once our own list says as much, and another job is
+// to adopt the Pods: slurmctld, after a restart, gives a node on which an epilog
+// is held to no job at all. A prolog that nobody asked for means a job that we
+// do not know.
+void Bridge::settle_early_hooks()
+{
+    for (auto early = early_hooks_.begin(); early != early_hooks_.end();) {
+        const auto &[job, hook] = *early;
+        bool ended = hook.message.type == HookMessage::Type::ended;
+        if (ended && (!gangs_.living_of(job) || is_succeeded(job))) {
+            say({.type = HookMessage::Type::clean, .job = job});
+            early = early_hooks_.erase(early);
+            continue;
+        }
+        if (!ended && now_ - hook.since >= answer_time &&
+            jobs_asked_ < hook.since + answer_time)
+            list_jobs_soon(); // once: then it has no gang at all
+        early++;
+    }
+}
+
+} // namespace bridge

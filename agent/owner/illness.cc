@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What time and ill Nodes change: which Pods count as lost, which do not end.
+#include "agent/owner/bridge.h"
+
+#include "common/base/log.h"
+
+#include <algorithm>
+
+namespace bridge {
+
+namespace {
+
+constexpr char out_of_service_taint[] = "node.kubernetes.io/out-of-service";
+constexpr char lost_problem[] = "lost nodes";
+constexpr std::size_t many_nodes = 5; // more of them fell ill together: the
+constexpr std::chrono::seconds together{60}; // fault is likely elsewhere
+constexpr std::chrono::seconds end_margin{30}; // beyond a Pod's own grace period
+
+bool out_of_service(const Node &node)
+{
+    return std::ranges::contains(node.taints, out_of_service_taint,
+                                 &Taint::key);
+}
+
+} // namespace
+
+void Bridge::note_node(const Node &node)
+{
+    bool was_ill = ill_nodes_.contains(node.name);
+    if (node.ready == was_ill || out_of_service(node))
+        wake_living_on(node.name);
+    if (node.ready)
+        forget_illness(node.name);
+    else
+        ill_nodes_.try_emplace(node.name, Illness{now_, node.ready_changed});
+}
+
+void Bridge::forget_illness(const std::string &node)
+{
+    ill_nodes_.erase(node);
+    if (ill_nodes_.size() <= many_nodes)
+        solved(lost_problem);
+}
+
+// Nodes that are gone, and of which no Pod is left.
+void Bridge::forget_gone_nodes()
+{
+    std::vector<std::string> gone;
+    for (const auto &[name, ill] : ill_nodes_)
+        if (!nodes_.contains(name) && gangs_.living_on(name).empty())
+            gone.push_back(name);
+    for (const std::string &name : gone)
+        forget_illness(name);
+}
+
+void Bridge::wake_living_on(const std::string &node)
+{
+    for (const std::string &uid : gangs_.living_on(node))
+        wake(uid);
+}
+
+// What follows from the time that has passed, before anything is decided.
+void Bridge::note_time(GangEntry &entry)
+{
+    Gang &gang = entry.gang;
+    gang.node_lost = why_lost(entry);
+
+    std::chrono::seconds grace{0};
+    bool told = false;
+    for (const PodPtr &pod : gang.pods) {
+        if (!lives_by_job(gang, *pod) || !told_to_end(*pod))
+            continue;
+        told = true;
+        grace = std::max(grace, pod->grace_period);
+    }
+    gang.end_overdue = false;
+    if (!told || !is_ended(gang.job->state)) {
+        entry.ending_since.reset();
+        return;
+    }
+    if (!entry.ending_since)
+        entry.ending_since = now_;
+    auto due = *entry.ending_since + grace + end_margin;
+    gang.end_overdue = now_ >= due;
+    if (!gang.end_overdue)
+        wake_at(entry, due);
+}
+
+// A Node that is lost for one of its Pods; empty while there is any doubt.
+std::string Bridge::why_lost(GangEntry &entry)
+{
+    for (const PodPtr &pod : entry.gang.pods) {
+        if (!pod->living())
+            continue;
+        auto known = nodes_.find(pod->node_name);
+        if (known != nodes_.end() && out_of_service(*known->second))
+            return "the Node " + pod->node_name + " is out of service";
+        if (known != nodes_.end() && known->second->ready)
+            continue;
+        auto now = std::chrono::floor<std::chrono::seconds>(
+            std::chrono::system_clock::now());
+        auto ill =
+            ill_nodes_.try_emplace(pod->node_name, Illness{now_, now}).first;
+        auto due = ill->second.since + conf_->node_lost_timeout;
+        if (now_ < due)
+            wake_at(entry, due);
+        else if (many_fell_ill(pod->node_name))
+            problem(lost_problem,
+                    "many Nodes fell ill together: nothing is concluded from "
+                    "it. Taint those that are really lost with " +
+                        std::string(out_of_service_taint));
+        else
+            return "the Node " + pod->node_name +
+                   (known == nodes_.end() ? " is gone" : " is not ready");
+    }
+    return {};
+}
+
+bool Bridge::many_fell_ill(const std::string &node) const
+{
+    auto began = ill_nodes_.at(node).began;
+    auto count = std::ranges::count_if(ill_nodes_, [&](const auto &ill) {
+        auto apart = ill.second.began - began;
+        return apart <= together && apart >= -together;
+    });
+    return static_cast<std::size_t>(count) > many_nodes;
+}
+
+} // namespace bridge

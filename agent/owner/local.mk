@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+agent_owner_sources = \
+	agent/owner/adoption.cc \
+	agent/owner/batch.cc \
+	agent/owner/batch_ends.cc \
+	agent/owner/batch_hosts.cc \
+	agent/owner/batch_pods.cc \
+	agent/owner/bridge.cc agent/owner/bridge.h \
+	agent/owner/claims.cc \
+	agent/owner/device_plan.cc \
+	agent/owner/devices.cc \
+	agent/owner/dispatch.cc \
+	agent/owner/explain.cc agent/owner/explain.h \
+	agent/owner/explain_page.cc agent/owner/explain_page.h \
+	agent/owner/extended.cc \
+	agent/owner/gang.cc \
+	agent/owner/gang_claims.cc \
+	agent/owner/gate.cc \
+	agent/owner/groups.cc \
+	agent/owner/health.cc agent/owner/health.h \
+	agent/owner/het.cc \
+	agent/owner/hooks.cc \
+	agent/owner/illness.cc \
+	agent/owner/jobs.cc \
+	agent/owner/message.h \
+	agent/owner/nodes.cc \
+	agent/owner/outcome.cc \
+	agent/owner/pauses.h \
+	agent/owner/placement.cc \
+	agent/owner/plugin_connection.h \
+	agent/owner/tell.cc \
+	agent/owner/tell_story.cc \
+	agent/owner/turn.cc

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Everything that can happen to the agent, as it reaches the owner thread.
+#pragma once
+
+#include "agent/daemon/access_watch.h"
+#include "agent/act/act.h"
+#include "agent/batch/make.h"
+#include "agent/objects/group_spec.h"
+#include "agent/daemon/lease.h"
+#include "agent/nodes/sync.h"
+#include "agent/objects/objects.h"
+#include "agent/owner/plugin_connection.h"
+#include "agent/claims/resource_claim.h"
+#include "agent/claims/resource_slice.h"
+#include "common/contract/conf.h"
+#include "common/contract/hook_message.h"
+#include "common/base/result.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace bridge {
+
+// A complete list, which replaces what was known from the same source: the
+// scheduler name for Pods, "" for the others.
+template <class Object> struct Listed {
+    std::string source;
+    std::vector<Object> objects;
+};
+
+template <class Object> struct Changed {
+    Object object;
+    bool deleted = false;
+};
+
+// The objects of an API that say how large gangs are, or that there is no such
+// API.
+struct GroupsListed {
+    GroupApi api = GroupApi::none;
+    std::optional<std::vector<GroupSpec>> specs;
+};
+
+// A list or watch fails, or works again (an empty error message).
+struct WatchState {
+    std::string what;
+    std::string error;
+};
+
+struct HookReceived {
+    HookMessage message;
+    PluginConnection from = 0;
+};
+struct HookLost {};
+
+struct ActionDone {
+    std::string gang; // uid
+    Action action;
+    Result<Outcome> outcome;
+};
+struct JobsLoaded {
+    Result<std::vector<Job>> jobs;
+};
+struct StatesLoaded {
+    Result<std::vector<JobStateHint>> states;
+};
+// What came of making the Pod of a batch job.
+struct BatchPodMade {
+    JobRef job;
+    Result<Job> now;
+    unsigned began = 0; // how often slurmctld had gone away until then
+};
+struct NodesSynced {
+    Result<NodeSyncResult> result;
+};
+struct NodePatched {
+    NodePatch patch;
+    Result<> result;
+};
+
+// Calls the function on the owner thread, which alone may look at its state.
+struct Ask {
+    std::function<void()> question;
+};
+struct Reload {
+    std::shared_ptr<const Conf> conf;
+};
+struct Stop {};
+
+using Message =
+    std::variant<Listed<Pod>, Changed<Pod>, Listed<Node>, Changed<Node>,
+                 Listed<Namespace>, Changed<Namespace>, Listed<ForeignPod>,
+                 Changed<ForeignPod>, GroupsListed, Changed<GroupSpec>,
+                 Listed<ResourceSlice>, Changed<ResourceSlice>,
+                 Listed<DeviceClass>, Changed<DeviceClass>,
+                 Listed<ResourceClaim>, Changed<ResourceClaim>, WatchState,
+                 HookReceived, HookLost, ActionDone, JobsLoaded, StatesLoaded,
+                 BatchPodMade, NodesSynced, NodePatched, LeaseNews, AccessNews,
+                 Ask, Reload, Stop>;
+
+} // namespace bridge

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Nodes, Pods of other schedulers on them, and the sync that brings Slurm's
+// nodes into step with them and says on Nodes what Slurm has to say.
+#include "agent/owner/bridge.h"
+
+#include "agent/calls/access.h"
+#include "agent/owner/pauses.h"
+#include "agent/nodes/words.h"
+#include "common/base/log.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::chrono::seconds retry_pause{30}; // of a step that failed
+constexpr std::chrono::seconds slurm_pause{2};  // slurmctld does not answer, or
+                                                // has left nodes in doubt
+
+bool bound_by_others(const Pod &pod)
+{
+    return pod.living() && !binder_of(pod);
+}
+
+} // namespace
+
+void Bridge::on(Listed<Node> &nodes)
+{
+    listed_nodes_ = true;
+    if (nodes.objects.empty() && !nodes_.empty()) {
+        problem(nodes_problem, "Kubernetes lists no Node at all any more: "
+                               "nothing is changed in Slurm");
+        return;
+    }
+    nodes_changed_ = true;
+    auto before = std::exchange(nodes_, {});
+    for (Node &node : nodes.objects) {
+        note_node(node);
+        before.erase(node.name);
+        auto kept = std::make_shared<const Node>(std::move(node));
+        nodes_[kept->name] = kept;
+    }
+    for (const auto &[name, gone] : before)
+        wake_living_on(name);
+}
+
+void Bridge::on(Changed<Node> &node)
+{
+    health_.count("node");
+    auto known = nodes_.find(node.object.name);
+    if (node.deleted) {
+        wake_living_on(node.object.name); // which see that it is gone
+        nodes_changed_ = nodes_.erase(node.object.name) != 0 || nodes_changed_;
+        return;
+    }
+    note_node(node.object);
+    if (known == nodes_.end() || !same_for_slurm(*known->second, node.object))
+        nodes_change_soon();
+    auto kept = std::make_shared<const Node>(std::move(node.object));
+    nodes_[kept->name] = kept;
+}
+
+void Bridge::on(Listed<ForeignPod> &pods)
+{
+    // No sync before that has judged a node's size, even where there is no such Pod.
+    bool first = !std::exchange(listed_foreign_, true);
+    if (!foreign_.replace(pods.objects).empty() || first)
+        nodes_change_soon();
+}
+
+void Bridge::on(Changed<ForeignPod> &pod)
+{
+    if (pod.deleted)
+        pod.object.node.clear();
+    for (const std::string &node : foreign_.put(pod.object))
+        if (slurm_names_.contains(node))
+            nodes_change_soon();
+}
+
+void Bridge::note_stray(const Pod &pod, bool deleted)
+{
+    bool stray = !deleted && bound_by_others(pod);
+    ForeignPod taken{pod.uid, stray ? pod.node_name : "",
+                     amounts_of(pod.requests)};
+    if (!strays_.put(taken).empty())
+        nodes_change_soon();
+}
+
+// Whatever the others wait for; but a sync takes as long as it takes, and what
+// changes while it is under way waits for the next.
+void Bridge::nodes_change_soon()
+{
+    nodes_changed_ = true;
+    nodes_due_ = now_;
+}
+
+const Node *Bridge::find_node(const std::string &name) const
+{
+    auto known = nodes_.find(name);
+    return known == nodes_.end() ? nullptr : known->second.get();
+}
+
+std::string Bridge::slurm_node_of(const std::string &node) const
+{
+    auto known = slurm_names_.find(node);
+    return known == slurm_names_.end() ? node : known->second;
+}
+
+Clock::time_point Bridge::node_deadline() const
+{
+    if (!listed_nodes_ || syncing_nodes_)
+        return Clock::time_point::max();
+    return nodes_changed_ ? std::min(nodes_due_, poll_due_) : poll_due_;
+}
+
+// Slurm's nodes on which Pods of ours live, whatever Node that is.
+std::set<std::string> Bridge::occupied_nodes() const
+{
+    std::set<std::string> nodes;
+    for (const auto &[node, uids] : gangs_.living()) {
+        if (uids.empty())
+            continue;
+        nodes.insert(slurm_node_of(node));
+        for (const std::string &uid : uids) // where the Node is gone
+            for (const PodPtr &pod : gangs_.all().at(uid).gang.pods)
+                nodes.insert(pod->annotation(names::node_annotation));
+    }
+    return nodes;
+}
+
+// Soon after the start: later they may never be listed.
+bool Bridge::devices_expected()
+{
+    if (!devices_.on() || devices_.known())
+        return false;
+    if (!devices_expected_until_)
+        devices_expected_until_ = now_ + devices_patience;
+    bool denied =
+        ports_.access.answered() && !ports_.access.may(Feature::devices);
+    return !denied && now_ < *devices_expected_until_;
+}
+
+NodePlanInput Bridge::plan_input()
+{
+    NodePlanInput input;
+    input.nodes.reserve(nodes_.size());
+    for (const auto &[name, node] : nodes_)
+        input.nodes.push_back(node);
+    if (listed_foreign_) {
+        input.foreign.emplace();
+        for (const auto &[name, node] : nodes_) {
+            if (!is_opted_in(*node))
+                continue;
+            Amounts taken = foreign_.on(name);
+            taken += strays_.on(name);
+            if (taken != Amounts{})
+                input.foreign->emplace(name, taken);
+        }
+    }
+    input.wishes = feature_wishes();
+    input.feature_labels = conf_->feature_labels;
+    if (synced())
+        input.dirty = gate_.dirty();
+    input.occupied = occupied_nodes();
+    input.before = node_map_;
+    input.marks = {conf_->taint_nodes, conf_->cordon_nodes};
+    input.count_devices = devices_.on();
+    if (claims_.listed())
+        devices_.set_claims(claims_.owners());
+    input.devices = devices_.inventory();
+    input.device_claims = devices_.claims();
+    input.await_devices = devices_expected();
+    return input;
+}
+
+void Bridge::sync_node_list()
+{
+    constexpr Clock::time_point over = Clock::time_point::min();
+    syncing_nodes_ = true;
+    syncing_devices_ = devices_.known();
+    sync_began_ = now_;
+    absences_at_sync_ = absences_;
+    if (!devices_expected() && devices_expected_until_.value_or(over) != over) {
+        devices_expected_until_ = over;
+        nodes_change_soon(); // those that were not made
+    }
+    bool changed = nodes_changed_ && nodes_due_ <= now_;
+    if (changed)
+        nodes_changed_ = false;
+    ask_slurm<NodesSynced>(
+        [request = NodeSyncRequest{plan_input(), changed,
+                                   std::exchange(list_shadows_, false), now_},
+         conf = conf_, state = sync_state_](Slurm &slurm) {
+            return sync_nodes(request, slurm, *conf, *state);
+        });
+}
+
+void Bridge::on(NodesSynced &synced)
+{
+    syncing_nodes_ = false;
+    poll_due_ = now_ + conf_->node_interval;
+    forget_gone_nodes();
+    if (!synced.result) {
+        nodes_changed_ = true;
+        nodes_due_ = now_ + slurm_pause;
+        poll_due_ = std::max(poll_due_, nodes_due_);
+        problem(nodes_problem, synced.result.error().message);
+        return;
+    }
+    // Of a busy cluster's many changes one sync takes all that came meanwhile;
+    // it must not keep slurmctld and a worker busy all the time.
+    if (nodes_changed_)
+        nodes_due_ = std::max(nodes_due_, now_ + (now_ - sync_began_));
+    if (!synced.result->unchanged)
+        take_nodes(*synced.result);
+}
+
+void Bridge::take_nodes(NodeSyncResult &result)
+{
+    bool changed = node_map_ != result.nodes;
+    if (absences_at_sync_ != absences_)
+        result.pinned.clear(); // as in on(HookLost)
+    bool pinned = pinned_ != result.pinned;
+    synced_nodes_ = true;
+    synced_devices_ |= syncing_devices_;
+    take_placed(result);
+    devices_.set_indexes(std::move(result.devices));
+    devices_.set_amounts(std::move(result.amounts));
+    std::set<std::string> cpu_nodes;
+    for (const std::string &name : result.cpu_nodes)
+        if (auto node = result.nodes.find(name); node != result.nodes.end())
+            cpu_nodes.insert(node->second);
+    devices_.set_cpu_nodes(std::move(cpu_nodes));
+    if (pinned)
+        pinned_ = std::move(result.pinned);
+    if (changed || hybrid_ != result.hybrid) {
+        node_map_ = std::move(result.nodes);
+        hybrid_ = std::move(result.hybrid);
+        slurm_names_.clear();
+        for (const auto &[name, node] : node_map_)
+            slurm_names_[node] = name;
+        gate_.set_nodes(node_map_, hybrid_);
+        talk_.bridge_said = false;
+    }
+    open_shadows(result.shadows);
+    patch_nodes(result.patches);
+    tell_refused(result.refused);
+    std::string words;
+    for (const std::string &complaint : result.complaints)
+        words += (words.empty() ? "" : "; ") + complaint;
+    if (words.empty())
+        solved(nodes_problem);
+    else
+        problem(nodes_problem, words);
+    if (result.retry && !nodes_changed_) {
+        nodes_due_ = now_ + (result.retry_soon ? slurm_pause : retry_pause);
+        nodes_changed_ = true;
+    }
+    if (changed) // a job may be possible now
+        try_all_again();
+    else if (pinned)
+        try_adoptions();
+}
+
+// A node has the feature now by which a job is asked for there that adopts. What
+// was refused to others has nothing to do with that: it keeps its pause, also
+// while one gang after another is adopted.
+void Bridge::try_adoptions()
+{
+    for (auto &[uid, entry] : gangs_.all())
+        if (entry.held_back == Action(Adopt{}).index())
+            try_again(entry);
+        else
+            wake(uid);
+}
+
+// Nothing of theirs has to start: their prologs wait for nobody.
+void Bridge::open_shadows(const std::vector<JobRef> &shadows)
+{
+    std::set<JobRef> known(shadows.begin(), shadows.end());
+    for (JobRef job : known)
+        if (!shadows_.contains(job))
+            say({.type = HookMessage::Type::start, .job = job});
+    shadows_ = std::move(known);
+}
+
+void Bridge::patch_nodes(std::vector<NodePatch> &patches)
+{
+    if (!ports_.access.may(Feature::nodes_patch))
+        return;
+    for (NodePatch &patch : patches) {
+        std::string &sent = patched_[patch.node];
+        if (sent == patch.resource_version)
+            continue; // what came of it is not known yet
+        sent = patch.resource_version;
+        ports_.reporters.push([this, patch = std::move(patch)](Kube &kube) {
+            auto done = kube.patch_node(patch);
+            mailbox_.push(NodePatched{patch, std::move(done)});
+        });
+    }
+}
+
+// What came of it is seen by the watch.
+void Bridge::on(NodePatched &patched)
+{
+    if (patched.result)
+        return;
+    const Error &error = patched.result.error();
+    health_.count("node_patch_failed");
+    log_debug("a Node was not patched", {{"err", error.message}});
+    patched_.erase(patched.patch.node);
+    if (nodes_changed_)
+        return;
+    nodes_changed_ = true;
+    nodes_due_ =
+        now_ + (error.code == Code::conflict ? slurm_pause : retry_pause);
+}
+
+// On the Node, once each time that the reason is another one.
+void Bridge::tell_refused(const std::map<std::string, std::string> &refused)
+{
+    for (const auto &[name, why] : refused) {
+        auto node = nodes_.find(name);
+        auto told = refused_.find(name);
+        if (node == nodes_.end() ||
+            (told != refused_.end() && told->second == why))
+            continue;
+        ports_.reporters.push([node = node->second, why](Kube &kube) {
+            (void)kube.post_node_event(
+                *node, {PodEvent::Type::warning, "SlurmNodeRefused",
+                        "Registering", "Slurm does not serve it: " + why});
+        });
+    }
+    refused_ = refused;
+}
+
+} // namespace bridge

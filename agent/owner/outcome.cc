@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the end of an action changes, and when it is tried again.
+#include "agent/owner/bridge.h"
+
+#include "agent/gang/facts.h"
+#include "common/slurm/het_job.h"
+#include "agent/decide/words.h"
+#include "common/base/log.h"
+
+#include <algorithm>
+
+namespace bridge {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr milliseconds first_retry{500};
+constexpr seconds last_retry{30};
+constexpr seconds first_refusal{5}; // a job that Slurm would not take
+constexpr seconds last_refusal{300};
+constexpr seconds renew_pause{1};  // a misfit may be met again
+constexpr seconds watch_lag{1};    // until a conflict should have been watched
+constexpr seconds end_repeat{30};  // until Pods that live on are ended again
+constexpr seconds fail_repeat{10};
+constexpr milliseconds first_volume_look{250}; // until claims are bound
+constexpr seconds last_bind_look{5};
+constexpr seconds first_claim_look{1}; // until claims are there
+constexpr seconds last_claim_look{30};
+constexpr seconds volumes_believed{60};
+constexpr seconds unseen_repeat{60}; // until an unlisted Pod is asked for again
+
+template <class Kind> bool is(const Action &action)
+{
+    return std::holds_alternative<Kind>(action);
+}
+
+Clock::duration back_off(unsigned failures, Clock::duration first,
+                         Clock::duration last)
+{
+    unsigned doublings = std::min(failures, 10u);
+    return std::min<Clock::duration>(first * (1 << doublings), last);
+}
+
+} // namespace
+
+void Bridge::on(ActionDone &done)
+{
+    if (const auto *bind = std::get_if<Bind>(&done.action))
+        end_writes(done.gang, *bind);
+    GangEntry *entry = gangs_.find(done.gang);
+    if (!entry)
+        return;
+    entry->in_flight.reset();
+    entry->ending_job = false;
+    wake(done.gang);
+    health_.count_action(action_name(done.action),
+                         done.outcome ? "ok"
+                                      : code_name(done.outcome.error().code));
+    if (!done.outcome) {
+        note_failure(*entry, done);
+        return;
+    }
+    // A look that worked says nothing about the action that failed before it.
+    bool reads = is<Look>(done.action) || is<LookVolumes>(done.action);
+    if (!reads || entry->held_back == done.action.index()) {
+        entry->failures = 0;
+        entry->last_failure.clear();
+        entry->held_back.reset();
+    }
+    note_outcome(*entry, done);
+}
+
+void Bridge::note_outcome(GangEntry &entry, ActionDone &done)
+{
+    Gang &gang = entry.gang;
+    if (auto *submitted = std::get_if<Submitted>(&*done.outcome)) {
+        note_submitted(entry, *submitted, done.action);
+    } else if (auto *looked = std::get_if<Looked>(&*done.outcome)) {
+        note_looked(entry, *looked);
+        if (is<Remake>(done.action))
+            hold_back(entry, done.action, watch_lag);
+    } else if (auto *seen = std::get_if<VolumesSeen>(&*done.outcome)) {
+        note_volumes(entry, *seen, done.action);
+    } else if (auto *ended = std::get_if<PodsEnded>(&*done.outcome)) {
+        for (const std::string &pod : ended->never_bound)
+            gang.maybe_bound.erase(pod);
+        hold_back(entry, done.action, end_repeat);
+    } else if (auto *refused = std::get_if<ClaimsRefused>(&*done.outcome)) {
+        note_claims_refused(entry, *refused);
+        if (refused->no_extended)
+            note_extended_off();
+    } else if (auto *there = std::get_if<StillThere>(&*done.outcome)) {
+        log_warning("a job's Pod is in no list, but it is there",
+                    {{"Gang", gang.key.str()}});
+        group_reports_.put(there->pod, now_);
+        there->pod.gang = groups_.choose_gang(there->pod);
+        bool over = there->pod.terminal(); // the job gets its exit code
+        bool taken = over && gangs_.put(std::move(there->pod)) == gang.uid;
+        if (!taken) // or it has left this gang
+            hold_back(entry, done.action, unseen_repeat);
+    } else {
+        note_done(entry, done.action);
+    }
+}
+
+void Bridge::note_submitted(GangEntry &entry, const Submitted &submitted,
+                            const Action &action)
+{
+    Gang &gang = entry.gang;
+    Job job;
+    job.ref = submitted.job;
+    job.tag = submitted.tag;
+    job.state = JobState::pending;
+    job.memory_per_node = submitted.memory_per_node;
+    job.memory_per_cpu = submitted.memory_per_cpu;
+    job.features = submitted.features;
+    job.tasks = submitted.tasks;
+    job.cpus_per_task = submitted.cpus_per_task;
+    job.gres_per_task = submitted.gres_per_task;
+    log_info(is<Adopt>(action) ? "adopting running Pods" : "submitted",
+             {{"JobId", job.ref.id}, {"Gang", job.tag.gang}});
+    if (is<Adopt>(action))
+        tell_event(gang, "SlurmJobAdopted", adopting_words(job.ref));
+    gang.submit_uncertain = false;
+    entry.heard = entry.began;
+    bool het = job.tag.components != 0;
+    set_job(entry, std::move(job));
+    gang.stale |= het; // which its components are is read
+    // Should somebody end that job, too, the next one is not asked for at once.
+    if (is<Adopt>(action))
+        hold_back(entry, action,
+                  back_off(entry.renewals++, renew_pause, last_refusal));
+}
+
+void Bridge::note_volumes(GangEntry &entry, VolumesSeen &seen,
+                          const Action &action)
+{
+    Gang &gang = entry.gang;
+    gang.volumes = std::move(seen.needs);
+    entry.claims_read = std::move(seen.claims);
+    bool enough = gang.volumes->why.empty() &&
+                  (is<LookVolumes>(action) || !gang.volumes->unbound);
+    Clock::duration delay =
+        is<BindVolumes>(action)
+            ? back_off(entry.volume_looks, first_volume_look, last_bind_look)
+            : back_off(entry.volume_looks, first_claim_look, last_claim_look);
+    entry.volumes_due = now_ + (enough ? volumes_believed : delay);
+    if (enough) {
+        entry.volume_looks = 0;
+        entry.bind_failing_since.reset();
+    } else if (is<BindVolumes>(action)) {
+        note_bind_delay(entry);
+        hold_back(entry, action, delay);
+        if (entry.volume_looks > 2 && gang.job)
+            tell(entry, volumes_wait_words(gang.job->ref, gang.volumes->why));
+    }
+    if (!enough)
+        entry.volume_looks++;
+}
+
+void Bridge::note_looked(GangEntry &entry, Looked &looked)
+{
+    Gang &gang = entry.gang;
+    if (looked.job.tag.uid.empty()) // somebody wrote over admin_comment
+        looked.job.tag = gang.job ? gang.job->tag : GangTag{};
+    bool was_suspended = gang.job && gang.job->state == JobState::suspended;
+    entry.heard = entry.began;
+    set_job(entry, std::move(looked.job));
+    gang.node_down = looked.node_down;
+    if (gang.job->state == JobState::suspended && !was_suspended) {
+        log_warning("a job was suspended: Slurm gives away what its Pods use",
+                    {{"JobId", gang.job->ref.id}, {"Gang", gang.key.str()}});
+        tell_event(gang, "SlurmJobSuspended", suspended_words(gang.job->ref));
+    }
+}
+
+void Bridge::note_done(GangEntry &entry, const Action &action)
+{
+    Gang &gang = entry.gang;
+    if (auto *bind = std::get_if<Bind>(&action)) {
+        note_bound(entry, *bind);
+    } else if (is<Complete>(action) || is<Cancel>(action) ||
+               is<Renew>(action)) {
+        gang.stale |= gang.job && !left_over(*gang.job).empty();
+        if (gang.job && !is_ended(gang.job->state))
+            gang.job->state =
+                is<Complete>(action) ? JobState::completed : JobState::cancelled;
+        if (auto *renew = std::get_if<Renew>(&action)) {
+            gang.least_generation = renew->generation;
+            gang.bind_overdue = false;
+            gang.maybe_bound.clear(); // it was no Pod that had been bound
+            exclude_node(entry);
+            entry.devices_missed_since.reset();
+            gang.volumes.reset();
+            entry.bind_failing_since.reset();
+            log_warning("a new job is needed", {{"Gang", gang.key.str()},
+                                                {"err", renew->why}});
+            Clock::duration pause =
+                back_off(entry.renewals++, renew_pause, last_refusal);
+            hold_back(entry, Submit{}, pause);
+            entry.submit_after = now_ + pause;
+        }
+        log_info("ended the job", {{"JobId", gang.job ? gang.job->ref.id : 0},
+                                   {"Gang", gang.key.str()},
+                                   {"action", action_name(action)}});
+    } else if (is<Restamp>(action)) {
+        list_jobs_soon(); // the job before it may live: it ends as the second
+        entry.renewals = 0;
+        hold_back(entry, action, watch_lag);
+    } else if (is<ReleaseClaims>(action)) {
+        hold_back(entry, action, watch_lag);
+    } else if (auto *look = std::get_if<Look>(&action)) { // see agent/act/remake.h
+        note_remade(entry, look->job);
+    } else if (auto *remake = std::get_if<Remake>(&action)) {
+        note_remade(entry, remake->job);
+        hold_back(entry, action, watch_lag);
+    } else if (is<FailPods>(action)) {
+        hold_back(entry, action, fail_repeat);
+    }
+}
+
+void Bridge::note_failure(GangEntry &entry, const ActionDone &done)
+{
+    Gang &gang = entry.gang;
+    const Error &error = done.outcome.error();
+    if (is<Look>(done.action) && error.code == Code::not_found) {
+        log_warning("Slurm does not know the job any more",
+                    {{"JobId", gang.job ? gang.job->ref.id : 0},
+                     {"Gang", gang.key.str()}});
+        set_job(entry, std::nullopt);
+        return;
+    }
+    bool for_the_user =
+        error.code == Code::rejected || error.code == Code::denied;
+    log_warning(for_the_user ? "refused" : "failed, retrying",
+                {{"action", action_name(done.action)},
+                 {"Gang", gang.key.str()},
+                 {"JobId", gang.job ? gang.job->ref.id : 0},
+                 {"err", error.message}});
+    Clock::duration delay = back_off(entry.failures, first_retry, last_retry);
+    if (is<Bind>(done.action)) {
+        note_bind_failure(entry, error, std::get<Bind>(done.action));
+        if (for_the_user)
+            delay = back_off(entry.failures, first_refusal, last_retry);
+        else if (error.code == Code::conflict || error.code == Code::not_found)
+            delay = watch_lag;
+    } else if (is<BindVolumes>(done.action) || is<LookVolumes>(done.action)) {
+        if (is<BindVolumes>(done.action))
+            note_bind_delay(entry);
+        if (for_the_user)
+            tell(entry, claims_unreadable_words(error.message));
+        else if (error.code == Code::conflict)
+            delay = watch_lag;
+    } else if (is<Submit>(done.action) && for_the_user) {
+        delay = back_off(entry.failures, first_refusal, last_refusal);
+        tell(entry, refused_words(error.message) +
+                        (entry.excluded.empty()
+                             ? std::string()
+                             : devices_unfit_words(entry.excluded_for)));
+    } else if (is<Adopt>(done.action) && for_the_user) {
+        delay = back_off(entry.failures, first_refusal, last_refusal);
+        if (entry.told != error.message)
+            tell_event(gang, "SlurmJobNotAdopted",
+                       not_adopted_words(error.message));
+        entry.told = error.message;
+    } else if ((is<Submit>(done.action) || is<Adopt>(done.action)) &&
+               error.code == Code::uncertain) {
+        gang.submit_uncertain = true;
+        entry.uncertain_since = now_;
+    } else if (is<Look>(done.action) || is<Complete>(done.action) ||
+               is<Cancel>(done.action) || is<Renew>(done.action) ||
+               is<Remake>(done.action)) {
+        gang.stale = gang.job.has_value();
+    }
+    entry.failures++;
+    entry.last_failure = error.message;
+    hold_back(entry, done.action,
+              std::max<Clock::duration>(delay, error.retry_after));
+}
+
+void Bridge::note_bind_failure(GangEntry &entry, const Error &error,
+                               const Bind &bind)
+{
+    Gang &gang = entry.gang;
+    if (error.code == Code::uncertain) // a claim's write is never said to be
+        for (const Seat &seat : seats_of(gang, bind))
+            if (!is_seen_bound(gang, seat.pod))
+                gang.maybe_bound.insert_or_assign(seat.pod, seat);
+    if (gang.job &&
+        (error.code == Code::rejected || error.code == Code::denied))
+        tell(entry, not_bound_words(gang.job->ref, error.message));
+    note_bind_delay(entry);
+}
+
+void Bridge::note_bind_delay(GangEntry &entry)
+{
+    if (!entry.bind_failing_since)
+        entry.bind_failing_since = now_;
+    if (now_ - *entry.bind_failing_since >= conf_->bind_timeout)
+        entry.gang.bind_overdue = true;
+}
+
+void Bridge::hold_back(GangEntry &entry, const Action &action,
+                       Clock::duration delay)
+{
+    entry.held_back = action.index();
+    entry.held_until = now_ + delay;
+}
+
+// What was refused may be possible now.
+void Bridge::try_again(GangEntry &entry)
+{
+    bool refused = entry.held_back == Action(Submit{}).index() ||
+                   entry.held_back == Action(Adopt{}).index();
+    if (refused && !entry.in_flight) {
+        entry.held_back.reset();
+        entry.failures = 0;
+    }
+    wake(entry.gang.uid);
+}
+
+void Bridge::try_all_again()
+{
+    for (auto &[uid, entry] : gangs_.all())
+        try_again(entry);
+}
+
+} // namespace bridge

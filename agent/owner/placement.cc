@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which features Slurm's nodes need: those of the predicates that waiting Pods
+// have, and those of nodes where Pods live whose job is lost.
+#include "agent/batch/pod.h"
+#include "agent/owner/bridge.h"
+
+#include "agent/owner/pauses.h"
+#include "agent/decide/decide_parts.h"
+#include "agent/gang/volumes.h"
+#include "agent/decide/words.h"
+
+#include <algorithm>
+
+namespace bridge {
+
+namespace {
+
+// Accounted for where it is by a job that Slurm knows and has placed.
+bool covered(const Gang &gang, const Pod &pod)
+{
+    return gang.job && is_allocated(gang.job->state) &&
+           lives_by_job(gang, pod) && !placed_elsewhere(gang, pod);
+}
+
+// What they ask of a node matters until they have one.
+bool wants_node(const Gang &gang)
+{
+    bool has_node = !gang.assumed_bound.empty() ||
+                    (gang.job && is_allocated(gang.job->state));
+    return !has_node && std::ranges::any_of(gang.pods, [](const PodPtr &pod) {
+        return !pod->bound() && !pod->terminal();
+    });
+}
+
+bool any_claims(const Gang &gang)
+{
+    return std::ranges::any_of(
+        gang.pods, [](const PodPtr &pod) { return !pod->claims.empty(); });
+}
+
+PlacementTable::Asker asker_for(const Gang &gang)
+{
+    return {gang.key.ns, gang.job && !is_ended(gang.job->state)};
+}
+
+// Its job waits, and where its volumes or devices are has not been read since
+// the start.
+bool asks_unknown(const Gang &gang)
+{
+    if (!gang.job || gang.job->state != JobState::pending || !wants_node(gang))
+        return false;
+    return (!gang.volumes && any_claims(gang)) ||
+           (!gang.devices && has_resource_claims(gang));
+}
+
+} // namespace
+
+// What follows from the Nodes as they are, before anything is decided.
+void Bridge::note_placement(GangEntry &entry)
+{
+    Gang &gang = entry.gang;
+    gang.nowhere.clear();
+    gang.misplaced.clear();
+    gang.preferred.reset();
+    if (gang.pods.empty())
+        return;
+    const Pod &first = lead_of(gang); // they all ask for the same Nodes
+    gang.predicate = first.predicate;
+    if (any_claims(gang))
+        note_claims(entry);
+    if (has_resource_claims(gang))
+        note_devices(entry);
+    if (!gang.nowhere.empty())
+        return;
+    if (wants_node(gang)) {
+        gang.nowhere = why_nowhere(gang);
+        if (!gang.nowhere.empty())
+            gang.nowhere += plugins_elsewhere(gang);
+        if (!gang.nowhere.empty() && !entry.excluded.empty())
+            gang.nowhere += devices_unfit_words(entry.excluded_for);
+        if (first.preferred && need_placement(gang, first.preferred) ==
+                                   PlacementTable::State::ready)
+            gang.preferred = first.preferred;
+    } else if (gang.job && is_allocated(gang.job->state) &&
+               !first.bound()) {
+        gang.misplaced = why_misplaced(gang);
+    }
+}
+
+// Its volumes say where it can be, too. What was read is believed until the job
+// is asked for; as long as it is not enough it is read again now and then.
+void Bridge::note_claims(GangEntry &entry)
+{
+    Gang &gang = entry.gang;
+    const Pod &first = lead_of(gang);
+    bool asked = gang.job && !is_ended(gang.job->state);
+    bool enough = gang.volumes && gang.volumes->why.empty();
+    bool again = wants_node(gang) && !(asked && enough);
+    bool others = !std::ranges::includes(entry.claims_read, claim_names(gang));
+    if (gang.volumes && ((again && entry.volumes_due <= now_) || others))
+        gang.volumes.reset();
+    if (gang.volumes && again && !enough)
+        wake_at(entry, entry.volumes_due);
+    if (!first.bound() && !ports_.access.may(Feature::volumes)) {
+        gang.nowhere = no_volumes_words();
+        wake_at(entry, now_ + access_pause);
+    }
+    if (gang.volumes)
+        narrow(gang, gang.volumes->selectors);
+}
+
+// To where all of these hold, too.
+void Bridge::narrow(Gang &gang, const std::vector<NodeSelector> &selectors)
+{
+    if (selectors.empty())
+        return;
+    const Predicate &own = value_of(gang.predicate);
+    std::vector<NodeSelector> all_of = own.selectors();
+    std::ranges::copy(selectors, std::back_inserter(all_of));
+    auto both = Predicate::make(std::move(all_of), own.tolerations());
+    if (both)
+        gang.predicate = std::move(*both);
+    else
+        gang.nowhere = refused_words(both.error().message);
+}
+
+PlacementTable::State Bridge::need_placement(const Gang &gang,
+                                             const PredicatePtr &predicate)
+{
+    auto state = placements_.need(predicate, asker_for(gang), now_);
+    if (placements_.take_new()) {
+        nodes_changed_ = true;
+        nodes_due_ = std::min(nodes_due_, now_);
+    }
+    return state;
+}
+
+std::string Bridge::why_nowhere(const Gang &gang)
+{
+    auto state = need_placement(gang, gang.predicate);
+    if (state == PlacementTable::State::ready)
+        return {};
+    placement_waits_.insert(gang.uid);
+    switch (state) {
+    case PlacementTable::State::nowhere:
+        return nowhere_words(value_of(gang.predicate));
+    case PlacementTable::State::full:
+        return too_many_predicates_words(PlacementTable::max_predicates);
+    case PlacementTable::State::full_in_namespace:
+        return too_many_in_namespace_words(conf_->max_selections_in_namespace);
+    default:
+        return {}; // placement_known() waits for the sync
+    }
+}
+
+// Whether the nodes have the features that a job of the gang would ask for; if
+// not, the gang is woken when they have.
+bool Bridge::placement_known(const Gang &gang)
+{
+    const PredicatePtr &preferred = lead_of(gang).preferred;
+    nodes_changed_ |= placements_.doubted(); // its plugin may stay away
+    bool known =
+        !placements_.doubted() &&
+        need_placement(gang, gang.predicate) !=
+            PlacementTable::State::unknown &&
+        (!preferred || need_placement(gang, preferred) !=
+                           PlacementTable::State::unknown);
+    if (!known)
+        placement_waits_.insert(gang.uid);
+    return known;
+}
+
+// The job may have waited for long since its feature was set.
+std::string Bridge::why_misplaced(const Gang &gang) const
+{
+    for (const std::string &name : gang.job->nodes) {
+        auto node = node_map_.find(name);
+        if (node == node_map_.end())
+            continue; // place() has words for it
+        auto known = nodes_.find(node->second);
+        if (known == nodes_.end()) // and Slurm has not heard of it yet
+            return "the Node " + node->second + " is gone";
+        std::string why = mismatch(value_of(gang.predicate), *known->second);
+        if (!why.empty())
+            return "the Node " + known->first + " does not suit: " + why;
+    }
+    return {};
+}
+
+void Bridge::note_needed()
+{
+    for (const auto &[uid, entry] : gangs_.all()) {
+        const Gang &gang = entry.gang;
+        if (!wants_node(gang))
+            continue;
+        const Pod &first = lead_of(gang);
+        PlacementTable::Asker asker = asker_for(gang);
+        placements_.need(gang.volumes || gang.devices ? gang.predicate
+                                                      : first.predicate,
+                         asker, now_);
+        if (first.preferred)
+            placements_.need(first.preferred, asker, now_);
+    }
+}
+
+// A job for Pods that live already can be asked for once their node has a
+// feature of its own, and keeps it while that job waits.
+FeatureWishes Bridge::feature_wishes()
+{
+    FeatureWishes wishes;
+    wishes.keep_others = !synced(); // whose they are is not known yet
+    for (const auto &[uid, entry] : gangs_.all()) {
+        wishes.keep_others |= asks_unknown(entry.gang);
+        for (const PodPtr &pod : entry.gang.pods) {
+            if (!pod->living() || covered(entry.gang, *pod))
+                continue;
+            auto name = slurm_names_.find(pod->node_name);
+            if (name != slurm_names_.end())
+                wishes.pins.insert(name->second);
+        }
+    }
+    note_needed();
+    (void)placements_.take_new(); // they are among the wishes
+    wishes.predicates = placements_.wishes();
+    wishes.batch = batch_predicate(*conf_);
+    return wishes;
+}
+
+void Bridge::take_placed(const NodeSyncResult &synced)
+{
+    if (placements_.take(synced.asked, synced.placed, !synced.retry))
+        for (const auto &[uid, entry] : gangs_.all())
+            if (wants_node(entry.gang)) // its Pods may have to be told
+                wake(uid);
+    if (absences_at_sync_ != absences_)
+        placements_.doubt(); // as in on(HookLost)
+    woken_.merge(std::exchange(placement_waits_, {}));
+}
+
+// What nobody asks for any more is taken off the nodes after a while: the next
+// Pod of its kind would have to wait for it again.
+void Bridge::drop_placements()
+{
+    if (placements_.next_drop(conf_->feature_linger) > now_)
+        return;
+    note_needed();
+    if (placements_.drop_unused(now_, conf_->feature_linger))
+        nodes_changed_ = true;
+}
+
+} // namespace bridge

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Words for people: conditions and Events on Pods, metrics and status.
+#include "agent/owner/bridge.h"
+
+#include "agent/gang/facts.h"
+#include "common/slurm/het_job.h"
+#include "agent/decide/words.h"
+#include "common/base/json.h"
+#include "common/base/log.h"
+
+#include <algorithm>
+#include <format>
+
+namespace bridge {
+
+// Says the sentence on each waiting Pod, as its condition and as an Event, but
+// not again what it says already: more may change without being worth a write.
+void Bridge::tell(GangEntry &entry, const std::string &sentence,
+                  const std::string &more)
+{
+    if (entry.told == sentence)
+        return;
+    entry.told = sentence;
+    std::string words = more.empty() ? sentence : sentence + " " + more;
+    for (const PodPtr &pod : entry.gang.pods) {
+        if (pod->bound() || pod->terminal() || pod->deleting ||
+            pod->scheduled.message.starts_with(sentence))
+            continue;
+        ports_.reporters.push([this, pod, words,
+                               dropped = entry.telling.get_token()](Kube &kube) {
+            if (dropped.stop_requested())
+                return;
+            if (kube.set_unscheduled(*pod, "Unschedulable", words)) {
+                (void)kube.post_event(*pod, {PodEvent::Type::warning,
+                                             "FailedScheduling", "Scheduling",
+                                             words});
+                return;
+            }
+            mailbox_.push(Ask{[this, uid = pod->uid] {
+                if (GangEntry *known = gangs_.find(uid))
+                    known->told.clear(); // say it again when it is due
+            }});
+        });
+    }
+}
+
+// On the Pods that live.
+void Bridge::tell_event(const Gang &gang, const std::string &reason,
+                        const std::string &words)
+{
+    for (const PodPtr &pod : gang.pods)
+        if (pod->living())
+            ports_.reporters.push([pod, reason, words](Kube &kube) {
+                (void)kube.post_event(*pod, {PodEvent::Type::warning, reason,
+                                             "Scheduling", words});
+            });
+}
+
+// What the Pods say already is said again only when the reason's class has
+// changed: a moving queue must not become a storm of writes.
+void Bridge::tell_waiting(GangEntry &entry)
+{
+    const Gang &gang = entry.gang;
+    if (!gang.job || gang.job->state != JobState::pending || gang.stale ||
+        !gang.nowhere.empty() || gang.job->reason.empty() || says_class_of(entry.told, *gang.job))
+        return;
+    bool on_pods = std::ranges::all_of(gang.pods, [&](const PodPtr &pod) {
+        return says_class_of(pod->scheduled.message, *gang.job);
+    });
+    if (on_pods) // an earlier life of the agent said it
+        entry.told = waiting_words(*gang.job);
+    else
+        tell(entry, waiting_words(*gang.job), expected_words(*gang.job));
+}
+
+void Bridge::tell_bound(const Gang &gang, const Bind &bind)
+{
+    for (const auto &[node, pods] : pods_by_node(gang, bind))
+        for (const PodPtr &pod : pods) {
+            std::string words = bound_words(*pod, node, bind.job);
+            if (gang.grouped && gang.job)
+                words += waste_words(
+                    *pod, cpus_of(gang, *pod),
+                    component_on(*gang.job, slurm_node_of(node)));
+            ports_.reporters.push([pod, words](Kube &kube) {
+                (void)kube.post_event(*pod, {PodEvent::Type::normal,
+                                             "Scheduled", "Binding", words});
+            });
+        }
+}
+
+void Bridge::problem(const std::string &what, const std::string &why)
+{
+    if (health_.set_problem(what, why))
+        log_warning("problem", {{"what", what}, {"err", why}});
+}
+
+void Bridge::solved(const std::string &what)
+{
+    if (health_.clear_problem(what))
+        log_info("problem solved", {{"what", what}});
+}
+
+std::string Bridge::metrics() const
+{
+    std::map<std::string, std::size_t> gangs;
+    for (const auto &[uid, entry] : gangs_.all())
+        gangs[entry.gang.job ? state_name(entry.gang.job->state) : "NONE"]++;
+    std::string text = health_.metrics();
+    text += "# HELP slurmk8sd_gangs Gangs by the state of their Slurm job.\n"
+            "# TYPE slurmk8sd_gangs gauge\n";
+    for (const auto &[state, count] : gangs)
+        text += std::format("slurmk8sd_gangs{{job_state=\"{}\"}} {}\n", state,
+                            count);
+    text += std::format("# HELP slurmk8sd_pending_jobs Gangs that wait in "
+                        "Slurm, or stand in line for it.\n"
+                        "# TYPE slurmk8sd_pending_jobs gauge\n"
+                        "slurmk8sd_pending_jobs{{where=\"slurm\"}} {}\n"
+                        "slurmk8sd_pending_jobs{{where=\"line\"}} {}\n",
+                        quota_.counted(), quota_.in_line());
+    text += std::format("# HELP slurmk8sd_tasks Tasks that wait for a worker.\n"
+                        "# TYPE slurmk8sd_tasks gauge\n"
+                        "slurmk8sd_tasks{{queue=\"submits\"}} {}\n"
+                        "slurmk8sd_tasks{{queue=\"actions\"}} {}\n"
+                        "slurmk8sd_tasks{{queue=\"reports\"}} {}\n",
+                        ports_.submits.size(), ports_.workers.size(),
+                        ports_.reporters.size());
+    return text;
+}
+
+std::string Bridge::status_json() const
+{
+    JsonValue::Array gangs;
+    for (const auto &[uid, entry] : gangs_.all()) {
+        const Gang &gang = entry.gang;
+        JsonValue line = JsonValue::object({{"gang", gang.key.str()}});
+        if (gang.job)
+            line.add("jobId", gang.job->ref.id)
+                .add("state", state_name(gang.job->state))
+                .add("reason", gang.job->reason);
+        line.add("node", gang.pods.empty() ? "" : gang.pods.front()->node_name)
+            .add("said", entry.told);
+        gangs.push_back(std::move(line));
+    }
+    JsonValue::Object problems;
+    for (const auto &[what, why] : health_.problems())
+        if (standby_.empty() || what != start_problem)
+            problems.emplace_back(what, why);
+    JsonValue::Object off;
+    for (const auto &[feature, why] : features_off_)
+        off.emplace_back(feature, why);
+    return JsonValue::object({{"serving", synced()},
+                              {"standby", standby_},
+                              {"problems", JsonValue::object(problems)},
+                              {"featuresOff", JsonValue::object(off)},
+                              {"gangs", JsonValue::array(std::move(gangs))}})
+        .dump();
+}
+
+} // namespace bridge

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the owner thread tells of one gang, for slurmk8s explain. It looks
+// through all gangs: people ask seldom, and an index would cost every Pod.
+#include "agent/owner/bridge.h"
+
+#include "agent/gang/facts.h"
+#include "common/slurm/het_job.h"
+
+#include <algorithm>
+#include <format>
+
+namespace bridge {
+
+namespace {
+
+// NAME or NAMESPACE/NAME, of a Pod or of its gang.
+bool named(const GangEntry &entry, const std::string &pod)
+{
+    auto is_it = [&](const ObjectKey &key) {
+        return pod.contains('/') ? key.str() == pod : key.name == pod;
+    };
+    return is_it(entry.gang.key) ||
+           std::ranges::any_of(entry.gang.pods, [&](const PodPtr &known) {
+               return is_it(known->key);
+           });
+}
+
+// A Pod that was made again under its name hides the one that is going.
+bool going(const GangEntry &entry)
+{
+    return entry.gang.pods.empty() || entry.gang.pods.front()->deleting ||
+           entry.gang.pods.front()->terminal();
+}
+
+std::unexpected<Error> unknown_pod(const std::string &pod, const Conf &conf)
+{
+    std::string schedulers;
+    for (const std::string &name : conf.scheduler_names)
+        schedulers += (schedulers.empty() ? "" : " or ") + name;
+    return fail(Code::not_found,
+                std::format("the agent knows no Pod {}: there is none, it has "
+                            "ended and its job too, or its schedulerName is "
+                            "not {}",
+                            pod, schedulers));
+}
+
+} // namespace
+
+Result<Story> Bridge::story(const StoryKey &key) const
+{
+    if (key.job != 0) {
+        for (const auto &[uid, entry] : gangs_.all())
+            if (entry.gang.job &&
+                std::ranges::contains(refs_of(*entry.gang.job), key.job,
+                                      &JobRef::id))
+                return tell_story(entry);
+        return fail(Code::not_found, std::format("the agent has no gang with "
+                                                 "job {}",
+                                                 key.job));
+    }
+    const GangEntry *found = nullptr;
+    for (const auto &[uid, entry] : gangs_.all()) {
+        if (!named(entry, key.pod))
+            continue;
+        if (found && found->gang.key != entry.gang.key)
+            return fail(Code::conflict,
+                        std::format("both {} and {} are meant by {}: name the "
+                                    "namespace",
+                                    found->gang.key.str(),
+                                    entry.gang.key.str(), key.pod));
+        if (!found || going(*found))
+            found = &entry;
+    }
+    if (!found)
+        return unknown_pod(key.pod, *conf_);
+    return tell_story(*found);
+}
+
+Story Bridge::tell_story(const GangEntry &entry) const
+{
+    Action next = decide(entry.gang, node_map_);
+    Story story;
+    story.gang = entry.gang;
+    story.serving = synced();
+    if (entry.in_flight)
+        story.doing = action_name(*entry.in_flight);
+    story.next = action_name(next);
+    if (const auto *wait = std::get_if<Wait>(&next))
+        story.why = wait->why;
+    else if (const auto *refuse = std::get_if<Refuse>(&next))
+        story.why = refuse->why;
+    if (entry.held_back == next.index() && entry.held_until > now_)
+        story.held_for = std::chrono::ceil<std::chrono::seconds>(
+            entry.held_until - now_);
+    story.failures = entry.failures;
+    story.last_failure = entry.last_failure;
+    story.said = entry.told;
+    if (const auto *bind = std::get_if<Bind>(&next))
+        story.blockers = blockers_of(entry.gang, *bind);
+    return story;
+}
+
+// Whose containers keep the gang from being bound: see may_bind().
+std::vector<Blocker> Bridge::blockers_of(const Gang &gang,
+                                         const Bind &bind) const
+{
+    std::vector<Blocker> blockers;
+    for (const auto &[node, pods] : pods_by_node(gang, bind)) {
+        if (gate_.room_for(gang, amounts_on(gang, node, pods), node,
+                           find_node(node),
+                           foreign_.on(node)) == NodeGate::Room::yes)
+            continue;
+        for (const std::string &uid : gangs_.living_on(node)) {
+            const Gang &other = gangs_.all().at(uid).gang;
+            bool in_the_way = uid != gang.uid &&
+                              (!other.job || is_ended(other.job->state));
+            if (in_the_way)
+                blockers.push_back({node, other.key.str(),
+                                    other.job ? other.job->ref.id : 0});
+        }
+    }
+    return blockers;
+}
+
+} // namespace bridge

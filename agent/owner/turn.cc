@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What follows from what is known: gangs are decided, lists are asked for again
+// when they are due.
+#include "agent/owner/bridge.h"
+
+#include "agent/owner/pauses.h"
+#include "common/slurm/het_job.h"
+#include "agent/decide/words.h"
+#include "common/base/log.h"
+
+#include <algorithm>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::chrono::seconds states_interval{2}; // while something waits
+
+bool waits_in_slurm(const GangEntry &entry)
+{
+    return entry.gang.job && entry.gang.job->state == JobState::pending;
+}
+
+PendingQuota::Asker asker_of(const Gang &gang)
+{
+    return {gang.uid, gang.key.ns,
+            gang.pods.empty() ? std::chrono::sys_seconds{}
+                              : lead_of(gang).created};
+}
+
+} // namespace
+
+bool Bridge::pods_listed() const
+{
+    return listed_schedulers_.size() >= scheduler_count_;
+}
+
+bool Bridge::synced() const
+{
+    return pods_listed() && listed_nodes_ && listed_namespaces_ &&
+           loaded_jobs_ && synced_nodes_;
+}
+
+void Bridge::turn()
+{
+    tick();
+    if (!synced())
+        return;
+    if (health_.clear_problem(start_problem)) {
+        log_info("in step with Slurm and Kubernetes, serving");
+        settle_early_hooks();
+        gate_.touch_all();
+        nodes_changed_ = true; // features that no Pod needs may be on them
+    }
+    wake_blocked();
+    wake_for_devices();
+    // What is woken while this runs waits for the next turn of the loop.
+    std::set<std::string> woken;
+    woken.swap(woken_);
+    // What waits in Slurm already counts before anything is added to it.
+    for (const std::string &uid : woken)
+        if (GangEntry *entry = gangs_.find(uid); entry && waits_in_slurm(*entry))
+            quota_.count(asker_of(entry->gang));
+    for (const std::string &uid : woken)
+        reconcile(uid);
+    for (const std::string &uid : quota_.admit())
+        wake(uid);
+    tend_batch_jobs();
+    tend_gate();
+    report_groups();
+}
+
+void Bridge::tick()
+{
+    while (!timers_.empty() && timers_.begin()->first <= now_) {
+        wake(timers_.begin()->second);
+        timers_.erase(timers_.begin());
+    }
+    if (synced())
+        drop_placements();
+    if (node_deadline() <= now_)
+        sync_node_list();
+    // Only once the Pods are known: a job that has ended and has no Pod is
+    // passed over, and its Pod must not be taken for one that never had a job.
+    if (pods_listed() && jobs_due_ <= now_ && !loading_jobs_)
+        load_jobs();
+    if (states_due_ <= now_ && !loading_states_) {
+        states_due_ = now_ + states_interval;
+        if (std::ranges::any_of(gangs_.all(), [](const auto &known) {
+                return waits_in_slurm(known.second);
+            }))
+            load_states();
+        if (synced())
+            settle_early_hooks();
+    }
+}
+
+Clock::time_point Bridge::next_deadline() const
+{
+    if (synced() && !woken_.empty())
+        return now_;
+    Clock::time_point next = Clock::time_point::max();
+    if (!loading_states_)
+        next = states_due_;
+    if (!timers_.empty())
+        next = std::min(next, timers_.begin()->first);
+    if (pods_listed() && !loading_jobs_)
+        next = std::min(next, jobs_due_);
+    next = std::min(next, node_deadline());
+    if (synced())
+        next = std::min({next, gate_deadline(), group_deadline(),
+                         batch_deadline(),
+                         placements_.next_drop(conf_->feature_linger)});
+    return next;
+}
+
+void Bridge::wake_all()
+{
+    for (const auto &[uid, entry] : gangs_.all())
+        wake(uid);
+}
+
+void Bridge::wake_at(GangEntry &entry, Clock::time_point when)
+{
+    // Whoever is woken earlier sees for himself when he is next due.
+    if (entry.armed_until > now_ && entry.armed_until <= when)
+        return;
+    entry.armed_until = when;
+    timers_.emplace(when, entry.gang.uid);
+}
+
+void Bridge::reconcile(const std::string &uid)
+{
+    GangEntry *entry = gangs_.find(uid);
+    if (entry)
+        touch_gate(entry->gang);
+    if (!entry || entry->in_flight)
+        return; // the outcome wakes it again
+    note_group(*entry);
+    note_time(*entry);
+    note_placement(*entry);
+    note_batch(*entry);
+    entry->gang.unheard = entry->heard != absences_;
+    if (entry->gang.job && entry->gang.job->tag.components != 0)
+        backfilled_.insert(uid);
+    Action action = decide(entry->gang, node_map_);
+    bool wants_submit = std::holds_alternative<Submit>(action);
+    std::string name = uid; // carry_out() may forget the gang
+    if (may_act(*entry, action))
+        carry_out(*entry, std::move(action));
+    count_pending(name, wants_submit);
+    tell_group(name);
+}
+
+// Whether the gang takes one of the places that Pods may have in Slurm's queue.
+void Bridge::count_pending(const std::string &uid, bool wants_submit)
+{
+    GangEntry *entry = gangs_.find(uid);
+    bool asks = entry && (waits_in_slurm(*entry) ||
+                          entry->gang.submit_uncertain ||
+                          entry->in_flight == Action(Submit{}).index() ||
+                          entry->in_flight == Action(Adopt{}).index());
+    bool held = entry && entry->held_back == Action(Submit{}).index() &&
+                now_ < entry->held_until;
+    bool in_line = wants_submit && entry && !held;
+    if (asks)
+        quota_.count(asker_of(entry->gang));
+    else if (!in_line)
+        quota_.leave(uid);
+}
+
+// The Namespace says whom the Pods run as, and is watched apart from them.
+// Whether we may read what their owners ask for is known a moment after the
+// start.
+bool Bridge::may_submit(GangEntry &entry)
+{
+    const std::string &ns = entry.gang.key.ns;
+    if (!namespaces_.contains(ns))
+        return false;
+    if (!ports_.access.answered()) {
+        wake_at(entry, now_ + std::chrono::seconds(1));
+        return false;
+    }
+    auto full = quota_.full(ns); // as it is before this one
+    if (quota_.may_ask(asker_of(entry.gang)))
+        return true;
+    bool own = full == PendingQuota::Full::in_namespace;
+    tell(entry, own ? in_line_words("MaxPendingJobsPerNamespace",
+                                    conf_->max_pending_in_namespace)
+                    : in_line_words("MaxPendingJobs", conf_->max_pending_jobs));
+    return false;
+}
+
+// What a job that adopts does not ask for Slurm gives away for as long as the
+// Pod lives: so its devices have to be known, but not at any price.
+bool Bridge::may_adopt(GangEntry &entry)
+{
+    const Gang &gang = entry.gang;
+    if (!namespaces_.contains(gang.key.ns))
+        return false;
+    if (!gang.devices || !gang.devices->unknown)
+        return true;
+    if (!entry.adoption_held_since)
+        entry.adoption_held_since = now_;
+    if (now_ - *entry.adoption_held_since >= devices_patience)
+        return true;
+    wake_at(entry, now_ + device_pause);
+    return false;
+}
+
+// Whether now is the time; if not, the gang is woken when it is.
+bool Bridge::may_act(GangEntry &entry, const Action &action)
+{
+    const Gang &gang = entry.gang;
+    if (entry.held_back == action.index() && now_ < entry.held_until) {
+        wake_at(entry, entry.held_until);
+        return false;
+    }
+    if (std::holds_alternative<Submit>(action)) {
+        if (now_ < entry.submit_after) {
+            wake_at(entry, entry.submit_after);
+            return false;
+        }
+        return placement_known(gang) && may_submit(entry);
+    }
+    if (const auto *adopt = std::get_if<Adopt>(&action)) {
+        if (!pinned_.contains(adopt->node)) {
+            nodes_changed_ = true; // the list of wishes is made from the gangs
+            return false;
+        }
+        return may_adopt(entry);
+    }
+    if (std::holds_alternative<Cancel>(action) && entry.orphan_since) {
+        auto due = *entry.orphan_since + conf_->orphan_grace;
+        if (now_ < due) // its Pod may be about to be listed
+            wake_at(entry, due);
+        return now_ >= due;
+    }
+    bool ends = std::holds_alternative<Cancel>(action) ||
+                std::holds_alternative<Complete>(action) ||
+                std::holds_alternative<Renew>(action);
+    auto needed = [this](JobRef job) { return is_needed(job); };
+    if (ends && gang.grouped &&
+        std::ranges::any_of(refs_of(*gang.job), needed)) {
+        wake_at(entry, now_ + std::chrono::seconds(1));
+        return false;
+    }
+    if (const auto *bind = std::get_if<Bind>(&action))
+        return may_bind(entry, *bind);
+    return true;
+}
+
+// What needs no call is done here; the rest goes to a worker.
+void Bridge::carry_out(GangEntry &entry, Action action)
+{
+    Gang &gang = entry.gang;
+    if (auto *wait = std::get_if<Wait>(&action)) {
+        if (!wait->why.empty() && !is_growing(entry))
+            tell(entry, wait->why);
+    } else if (auto *refuse = std::get_if<Refuse>(&action)) {
+        tell(entry, refused_words(refuse->why));
+    } else if (std::holds_alternative<Start>(action)) {
+        for (JobRef job : refs_of(*gang.job)) // each has a hook of its own
+            say({.type = HookMessage::Type::start, .job = job});
+        gang.prolog_held = false;
+        gang.job->state = JobState::running;
+        // More Pods than it has tasks may wait, or one for its kubelet.
+        if (gang.grouped || gang.batch)
+            wake(gang.uid);
+    } else if (std::holds_alternative<Clean>(action)) {
+        for (JobRef job : refs_of(*gang.job))
+            say({.type = HookMessage::Type::clean, .job = job});
+        gang.epilog_held = false;
+        gang.bind_overdue |= gang.job->state == JobState::pending;
+        wake(gang.uid);
+    } else if (std::holds_alternative<Find>(action)) {
+        jobs_due_ = std::min(jobs_due_, now_ + answer_time); // one list for all
+        wake_at(entry, now_ + answer_time);
+    } else if (std::holds_alternative<Forget>(action)) {
+        tidy_batch(gang);
+        gangs_.erase(std::string(gang.uid));
+    } else if (auto *parts = std::get_if<Split>(&action)) {
+        if (parts->late.empty())
+            split(gang.uid);
+        else
+            split_late(parts->late);
+    } else {
+        dispatch(entry, std::move(action));
+    }
+}
+
+void Bridge::load_jobs()
+{
+    loading_jobs_ = true;
+    talk_.list_asked = true;
+    jobs_asked_ = now_;
+    absences_at_list_ = absences_;
+    ask_slurm<JobsLoaded>([](Slurm &slurm) { return slurm.load_all(); });
+}
+
+void Bridge::load_states()
+{
+    loading_states_ = true;
+    states_asked_ = now_;
+    // Reasons and expected starts are in the full records only.
+    if (now_ - jobs_asked_ >= conf_->reason_interval)
+        jobs_due_ = now_;
+    ask_slurm<StatesLoaded>([](Slurm &slurm) { return slurm.load_states(); });
+}
+
+} // namespace bridge

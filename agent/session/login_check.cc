@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/session/login_check.h"
+
+#include "common/base/hexadecimal.h"
+#include "common/base/log.h"
+
+#include <array>
+#include <openssl/evp.h>
+#include <span>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::size_t secret_size = 32; // bytes
+
+} // namespace
+
+std::string make_login_secret()
+{
+    return random_hexadecimal(secret_size);
+}
+
+std::string login_name_of(std::string_view secret)
+{
+    std::array<unsigned char, EVP_MAX_MD_SIZE> hash;
+    std::size_t size = 0;
+    if (EVP_Q_digest(nullptr, "SHA256", nullptr, secret.data(), secret.size(),
+                     hash.data(), &size) != 1)
+        return {};
+    return hexadecimal(std::span(hash).first(size));
+}
+
+Result<uid_t> LoginCheck::user_of(const std::string &secret,
+                                  LoginDir::Time now)
+{
+    std::string name = login_name_of(secret);
+    std::lock_guard lock(mutex_);
+    std::erase_if(used_, [&](const auto &one) {
+        return now - one.second > LoginDir::life + 2 * LoginDir::clock_skew;
+    });
+    if (used_.contains(name))
+        return fail(Code::denied, "that login was used before");
+    auto user = logins_.user_of(name, now);
+    if (!user && user.error().code == Code::busy)
+        return fail(user.error(), "slurmk8sd does not know who you are");
+    if (!user)
+        return fail(Code::denied, "slurmctld has not said who you are");
+    used_[name] = now;
+    if (auto removed = logins_.remove(name); !removed && !has_complained_) {
+        has_complained_ = true; // once is enough
+        log_warning("used logins cannot be removed, slurmctld removes them when "
+                    "they are old",
+                    {{"err", removed.error().message}});
+    }
+    return *user;
+}
+
+} // namespace bridge

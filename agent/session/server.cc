@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/session/server.h"
+
+#include "common/base/log.h"
+#include "common/base/peer_user.h"
+#include "common/base/system_error.h"
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <iterator>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = PeerStream::Clock;
+
+constexpr auto hello_patience = 10s;   // request
+constexpr auto stranger_patience = 5s; // handshake and request
+constexpr auto goodbye_patience = 10s; // until the outcome is taken
+constexpr auto linger = 5s;            // until the caller has gone
+constexpr auto refusal_log = 1min;
+constexpr int reap_look = 5000;        // ms between looks for ended sessions
+
+SessionEnd refuse(const Error &error)
+{
+    return {0, error.message, error.code == Code::not_found};
+}
+
+} // namespace
+
+Result<std::unique_ptr<SessionServer>>
+SessionServer::start(const SessionConf &conf, WhoseLogin whose_login,
+                     Serve serve)
+{
+    std::vector<Listener> listeners;
+    TlsContext tls;
+    if (!conf.socket.empty()) {
+        auto fd = listen_unix(conf.socket);
+        if (!fd)
+            return fail(fd.error(), "UserSocket");
+        listeners.push_back({std::move(*fd), false});
+    }
+    if (!conf.address.empty()) {
+        auto context = server_tls(conf.certificate, conf.key);
+        auto address = parse_host_port(conf.address);
+        if (!context)
+            return fail(context.error(), "UserAddress");
+        auto fd = address ? listen_tcp(*address)
+                          : Result<OwnedFd>(
+                                std::unexpected(address.error()));
+        if (!fd)
+            return fail(fd.error(), "UserAddress");
+        listeners.push_back({std::move(*fd), true});
+        tls = std::move(*context);
+    }
+    if (listeners.empty())
+        return nullptr;
+    OwnedFd wake(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!wake)
+        return fail_errno(Code::internal, "eventfd");
+    return std::unique_ptr<SessionServer>(
+        new SessionServer(std::move(listeners), std::move(tls),
+                          std::move(wake), std::move(whose_login),
+                          std::move(serve)));
+}
+
+SessionServer::SessionServer(std::vector<Listener> listeners, TlsContext tls,
+                             OwnedFd wake, WhoseLogin whose_login, Serve serve)
+    : listeners_(std::move(listeners)), tls_(std::move(tls)),
+      wake_(std::move(wake)), whose_login_(std::move(whose_login)),
+      serve_(std::move(serve)),
+      thread_([this](std::stop_token stop) { run(stop); })
+{
+}
+
+SessionServer::~SessionServer()
+{
+    thread_.request_stop();
+    std::uint64_t one = 1;
+    [[maybe_unused]] ssize_t n = write(wake_.get(), &one, sizeof(one));
+    thread_.join();
+    for (Session &session : sessions_)
+        session.thread.request_stop();
+    sessions_.clear(); // joins
+}
+
+void SessionServer::run(const std::stop_token &stop)
+{
+    while (!stop.stop_requested()) {
+        std::vector<pollfd> fds = {{wake_.get(), POLLIN, 0}};
+        for (const Listener &listener : listeners_)
+            fds.push_back({listener.fd.get(), POLLIN, 0});
+        if (poll(fds.data(), fds.size(), reap_look) < 0 && errno != EINTR) {
+            log_error("users' sessions cannot be served any more",
+                      {{"err", std::strerror(errno)}});
+            return;
+        }
+        join_ended();
+        for (std::size_t i = 0; i < listeners_.size(); i++)
+            if (fds[i + 1].revents)
+                take(listeners_[i]);
+    }
+}
+
+void SessionServer::join_ended()
+{
+    std::list<Session> ended;
+    {
+        std::lock_guard lock(mutex_);
+        for (auto one = sessions_.begin(); one != sessions_.end();) {
+            auto next = std::next(one);
+            if (one->over)
+                ended.splice(ended.end(), sessions_, one);
+            one = next;
+        }
+    }
+    ended.clear(); // joins, without the lock
+}
+
+// Whom the kernel vouches for at the UNIX socket; by TLS a stranger of that
+// address. False: there are too many of them.
+bool SessionServer::admit(Caller &caller)
+{
+    std::string who = caller.user ? "uid " + std::to_string(*caller.user)
+                                  : address_of_caller(caller.fd);
+    auto limit = caller.user == 0 ? Places::Limit::of_all_alone
+                                  : Places::Limit::of_both;
+    auto place = (caller.user ? calls_ : strangers_).take(who, limit);
+    if (place)
+        caller.call = std::move(*place);
+    else
+        note_refusal(who);
+    return place.has_value();
+}
+
+// At most once a minute: callers must not fill the log.
+void SessionServer::note_refusal(const std::string &who)
+{
+    refused_++;
+    auto now = Clock::now();
+    if (now < next_log_)
+        return;
+    log_warning("too many sessions of users, some were turned away",
+                {{"Count", refused_}, {"Caller", who}});
+    refused_ = 0;
+    next_log_ = now + refusal_log;
+}
+
+// Beyond the limit the caller hears nothing but the end of its connection: to
+// tell it why would take a thread.
+void SessionServer::take(const Listener &from)
+try {
+    Caller caller{accept_caller(from.fd)};
+    if (!caller.fd)
+        return;
+    if (!from.by_tls) {
+        auto user = peer_user(caller.fd.get());
+        if (!user)
+            return note_refusal("the UNIX socket: " + user.error().message);
+        caller.user = *user;
+    }
+    if (!admit(caller))
+        return;
+    Session &session = sessions_.emplace_back();
+    session.thread = std::jthread(
+        [this, &session,
+         caller = std::move(caller)](std::stop_token stop) mutable {
+            hold(std::move(caller), stop);
+            std::lock_guard lock(mutex_);
+            session.over = true;
+        });
+} catch (const std::exception &e) { // no thread, no memory
+    std::lock_guard lock(mutex_);
+    if (!sessions_.empty() && !sessions_.back().thread.joinable())
+        sessions_.pop_back();
+    log_warning("a session of a user was turned away", {{"err", e.what()}});
+}
+
+void SessionServer::hold(Caller caller, const std::stop_token &stop)
+try {
+    TlsConnection tls;
+    if (!caller.user) {
+        auto made = accept_tls(*tls_, caller.fd.get());
+        if (!made)
+            return;
+        tls = std::move(*made);
+    }
+    PeerStream peer(caller.fd.release(), std::move(tls));
+    talk(peer, caller, stop);
+} catch (const std::exception &e) { // no memory
+    log_warning("a session of a user failed", {{"err", e.what()}});
+}
+
+void SessionServer::talk(PeerStream &peer, Caller &caller,
+                         const std::stop_token &stop)
+{
+    auto until = Clock::now() + (caller.user ? hello_patience
+                                             : stranger_patience);
+    if (auto done = peer.shake_hands(until, stop); !done) {
+        log_debug("a session did not begin", {{"err", done.error().message}});
+        return;
+    }
+    SessionEnd end = answer(peer, caller, until, stop);
+    if (peer.send(FrameType::ended, encode(end),
+                  Clock::now() + goodbye_patience, stop))
+        peer.finish(Clock::now() + linger, stop);
+}
+
+SessionEnd SessionServer::answer(PeerStream &peer, Caller &caller,
+                                 Clock::time_point until,
+                                 const std::stop_token &stop)
+{
+    auto hello = peer.wait_frame(until, stop);
+    if (!hello)
+        return refuse(hello.error());
+    if (hello->type != FrameType::hello)
+        return {0, "a session begins with a request", false};
+    auto request = decode_session_request(hello->text);
+    if (!request)
+        return refuse(request.error());
+    auto user = caller.user ? Result<uid_t>(*caller.user)
+                            : whose_login_(request->login);
+    if (!user)
+        return refuse(user.error());
+    auto place = served_.take("uid " + std::to_string(*user),
+                              *user == 0 ? Places::Limit::of_all_alone
+                                         : Places::Limit::of_both);
+    if (!place)
+        return {0,
+                place.error() == Places::Full::of_one
+                    ? "you have too many sessions: end another first"
+                    : "slurmk8sd has too many sessions: try again later",
+                false};
+    caller.session = std::move(*place);
+    if (!caller.user)
+        caller.call = {}; // no stranger any more
+    try {
+        return serve_(peer, *request, *user, stop);
+    } catch (const std::exception &e) { // no memory
+        return {0, std::string("slurmk8sd could not: ") + e.what(), false};
+    }
+}
+
+} // namespace bridge

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/check/check.h"
+
+#include "cli/check/check_host.h"
+#include "cli/check/check_kube.h"
+#include "cli/check/check_names.h"
+#include "cli/check/check_slurm.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace bridge {
+
+namespace {
+
+class Sum {
+  public:
+    void add(Findings more)
+    {
+        std::ranges::move(more, std::back_inserter(all_));
+    }
+
+    Findings take()
+    {
+        sort_by_weight(all_);
+        return std::move(all_);
+    }
+
+  private:
+    Findings all_;
+};
+
+void add_slurm(const Facts &facts, Sum &sum)
+{
+    const SlurmFacts &slurm = *facts.slurm;
+    sum.add(check_version(slurm));
+    sum.add(check_plugins(slurm));
+    sum.add(check_node_table(slurm, count_new_nodes(facts.kube, slurm)));
+    sum.add(check_job_age(slurm));
+    sum.add(check_select(slurm));
+    sum.add(check_scheduler(slurm));
+    sum.add(check_limits(slurm));
+    sum.add(check_gres_types(slurm, facts.conf));
+    sum.add(check_pod_arrays(slurm, facts.conf));
+    sum.add(check_power_saving(slurm));
+    sum.add(check_accounting(slurm));
+    sum.add(check_partitions(slurm, facts.conf,
+                             partitions_of_nodes(facts.kube)));
+    sum.add(check_nodes(facts.kube, slurm));
+    sum.add(check_pending_jobs(slurm, facts.conf));
+    sum.add(check_qos(slurm, facts.conf, facts.kube.namespaces));
+    sum.add(check_state_save(facts.host, slurm.slurm_user_id));
+}
+
+} // namespace
+
+Findings check_all(const Facts &facts)
+{
+    Sum sum;
+    std::optional<std::uint32_t> slurm_user;
+    if (facts.slurm) {
+        slurm_user = facts.slurm->slurm_user_id;
+        add_slurm(facts, sum);
+    }
+    sum.add(check_conf_file(facts.host, slurm_user));
+    sum.add(check_choices(facts.conf));
+    sum.add(check_token(facts.host, slurm_user));
+    sum.add(check_socket(facts.host, slurm_user));
+    sum.add(check_agent(facts.host));
+    sum.add(check_kube_version(facts.kube));
+    sum.add(check_identity(facts.kube));
+    sum.add(check_clock(facts.kube));
+    sum.add(check_rights(facts.kube));
+    sum.add(check_policies(facts.kube, facts.conf));
+    sum.add(check_namespaces(facts.kube, facts.conf));
+    return sum.take();
+}
+
+} // namespace bridge

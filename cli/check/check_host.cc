@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/check/check_host.h"
+
+#include <algorithm>
+#include <format>
+
+namespace bridge {
+
+namespace {
+
+constexpr unsigned others_write = 022; // group and others
+constexpr unsigned others_read = 044;
+constexpr std::chrono::hours soon{1};
+
+// Whoever may write it can make the agent do what he wants.
+bool writable_by_others(const FileFacts &file)
+{
+    return file.mode & others_write;
+}
+
+bool owned_by(const FileFacts &file, std::optional<std::uint32_t> user)
+{
+    return file.owner == 0 || !user || file.owner == *user;
+}
+
+Finding not_there(Severity severity, const FileFacts &file,
+                  const std::string &says, const std::string &change)
+{
+    return {severity, file.path, says + ": " + file.why, change};
+}
+
+std::string words(std::chrono::seconds time)
+{
+    auto minutes = std::chrono::duration_cast<std::chrono::minutes>(time);
+    return std::format("{} min", minutes.count());
+}
+
+} // namespace
+
+Findings check_conf_file(const HostFacts &host,
+                         std::optional<std::uint32_t> slurm_user)
+{
+    if (!host.conf.there)
+        return {};
+    if (writable_by_others(host.conf) || !owned_by(host.conf, slurm_user))
+        return {{Severity::error, host.conf.path,
+                 "others than root and SlurmUser may write it",
+                 "chown root " + host.conf.path + "; chmod 644 " +
+                     host.conf.path}};
+    return {};
+}
+
+Findings check_choices(const Conf &conf)
+{
+    Findings found;
+    auto say = [&](const std::string &says, const std::string &change) {
+        found.push_back({Severity::warning, "k8s.conf", says, change});
+    };
+    if (std::ranges::contains(conf.choose_user, "*"))
+        say("whoever may create a Pod anywhere may run as any user of Slurm",
+            "ChooseUser=the namespaces that need it");
+    if (std::ranges::contains(conf.choose_priority, "*"))
+        say("whoever may create a Pod anywhere may pass every other job",
+            "ChoosePriority=the namespaces that need it");
+    if (conf.allow_root)
+        say("Pods may be root's or SlurmUser's in Slurm, which checks next to "
+            "nothing of such jobs",
+            "AllowRoot=no");
+    return found;
+}
+
+Findings check_token(const HostFacts &host,
+                     std::optional<std::uint32_t> slurm_user)
+{
+    Findings found;
+    const FileFacts &token = host.token;
+    std::string issue =
+        "kubectl -n slurm-k8s-bridge create token slurmk8sd --duration=24h";
+    if (!token.there)
+        return {not_there(Severity::error, token, "there is no token",
+                          issue + " > " + token.path)};
+    if (token.mode & (others_read | others_write))
+        found.push_back({Severity::error, token.path,
+                         "others may read the agent's token, and act as it",
+                         "chmod 400 " + token.path});
+    if (!owned_by(token, slurm_user))
+        found.push_back({Severity::error, token.path,
+                         "it does not belong to SlurmUser, whom slurmk8sd runs "
+                         "as",
+                         "chown SlurmUser " + token.path});
+    if (!host.token_expires)
+        return found;
+    auto left = *host.token_expires - host.now;
+    if (left <= std::chrono::seconds(0))
+        found.push_back(
+            {Severity::error, token.path, "the token has expired", issue});
+    else if (left < soon)
+        found.push_back({Severity::warning, token.path,
+                         "the token expires in " + words(left) +
+                             ": something must renew it",
+                         issue});
+    return found;
+}
+
+Findings check_socket(const HostFacts &host,
+                      std::optional<std::uint32_t> slurm_user)
+{
+    const FileFacts &directory = host.socket_directory;
+    if (!directory.there)
+        return {not_there(host.agent.answers ? Severity::error
+                                             : Severity::note,
+                          directory, "the socket's directory is not there",
+                          "RuntimeDirectory=slurmk8s in slurmk8sd.service")};
+    Findings found;
+    if (writable_by_others(directory) || !owned_by(directory, slurm_user))
+        found.push_back({Severity::error, directory.path,
+                         "others may put a socket of theirs there, and "
+                         "slurmctld's plugin would find it",
+                         "chown SlurmUser " + directory.path + "; chmod 755 " +
+                             directory.path});
+    if (!host.socket.there) {
+        if (host.agent.answers)
+            found.push_back(not_there(Severity::error, host.socket,
+                                      "slurmk8sd runs, but its socket is gone",
+                                      "systemctl restart slurmk8sd"));
+        return found;
+    }
+    if (!host.socket.socket)
+        found.push_back({Severity::error, host.socket.path, "it is no socket",
+                         "rm " + host.socket.path});
+    else if (slurm_user && host.socket.owner != *slurm_user &&
+             host.socket.owner != 0)
+        found.push_back(
+            {Severity::error, host.socket.path,
+             std::format("slurmk8sd runs as user {}, not as SlurmUser: the "
+                         "plugin does not speak to it",
+                         host.socket.owner),
+             "User= in slurmk8sd.service"});
+    return found;
+}
+
+Findings check_state_save(const HostFacts &host, std::uint32_t slurm_user)
+{
+    if (!host.state_save)
+        return {};
+    const FileFacts &directory = *host.state_save;
+    if (!directory.there || !directory.directory)
+        return {{Severity::error, directory.path,
+                 "this StateSaveLocation is not there: the check must run "
+                 "where slurmctld does" +
+                     (directory.why.empty() ? "" : ": " + directory.why),
+                 ""}};
+    if (directory.owner != slurm_user && directory.owner != 0)
+        return {{Severity::error, directory.path,
+                 "StateSaveLocation does not belong to SlurmUser",
+                 "chown SlurmUser " + directory.path}};
+    if (writable_by_others(directory))
+        return {{Severity::error, directory.path,
+                 "others may write StateSaveLocation, and open closed gates",
+                 "chmod 700 " + directory.path}};
+    if (directory.mode & others_read)
+        return {{Severity::note, directory.path,
+                 "others may read StateSaveLocation",
+                 "chmod 700 " + directory.path}};
+    return {};
+}
+
+Findings check_agent(const HostFacts &host)
+{
+    const AgentFacts &agent = host.agent;
+    if (!agent.answers)
+        return {{Severity::warning, "slurmk8sd",
+                 "it does not answer on this host: it is not running, or "
+                 "WebAddress is wrong",
+                 "systemctl start slurmk8sd"}};
+    Findings found;
+    if (!agent.standby.empty())
+        found.push_back({Severity::note, "slurmk8sd",
+                         "it stands by: " + agent.standby, ""});
+    for (const auto &[what, why] : agent.problems)
+        found.push_back(
+            {Severity::warning, "slurmk8sd", what + ": " + why, ""});
+    return found;
+}
+
+} // namespace bridge

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/check/check_kube.h"
+
+#include "agent/batch/srun.h"
+#include "agent/decide/identity.h"
+#include "common/contract/names.h"
+
+#include <algorithm>
+#include <format>
+
+namespace bridge {
+
+namespace {
+
+constexpr char kubernetes[] = "Kubernetes";
+constexpr char our_name[] =
+    "system:serviceaccount:slurm-k8s-bridge:slurmk8sd";
+constexpr char agent_policy[] = "slurm-k8s-bridge-agent";
+constexpr int first_minor = 35;
+constexpr std::chrono::seconds some_skew{5};
+constexpr std::chrono::seconds much_skew{60};
+
+std::string apply(Feature feature)
+{
+    if (feature == Feature::base)
+        return "kubectl apply -k contribs/kubernetes";
+    return "add " + feature_manifest(feature) + ", or kubectl apply -k "
+           "contribs/kubernetes/all";
+}
+
+bool is_quoted_in(const std::string &text, const std::string &name)
+{
+    return text.contains("'" + name + "'");
+}
+
+Findings check_policy(const PolicyName &name, const PolicyFacts &policy,
+                      const Conf &conf)
+{
+    std::string about = "policy " + policy.name;
+    Severity severity = name.guards_users ? Severity::error : Severity::warning;
+    if (!policy.there)
+        return {{severity, about,
+                 name.guards_users
+                     ? "it is not installed: users can forge what the agent "
+                       "goes by"
+                     : "it is not installed",
+                 apply(name.feature)}};
+    if (!policy.denies)
+        return {{severity, about, "no binding makes it deny anything",
+                 apply(name.feature)}};
+    Findings found;
+    for (const std::string &scheduler : conf.scheduler_names)
+        if (name.names_schedulers && !is_quoted_in(policy.text, scheduler))
+            found.push_back({severity, about,
+                             "it does not know the scheduler name " +
+                                 scheduler + " of k8s.conf",
+                             "add '" + scheduler + "' to its expression"});
+    // Of the base, which may be older than the component that needs it.
+    if (policy.name == agent_policy && !conf.batch_namespace.empty() &&
+        !is_quoted_in(policy.text, names::batch_hosts_annotation))
+        found.push_back({severity, about,
+                         std::string("it does not know the annotation ") +
+                             names::batch_hosts_annotation +
+                             ": srun in batch jobs never hears where the Pods "
+                             "are",
+                         apply(Feature::base)});
+    return found;
+}
+
+} // namespace
+
+Findings check_kube_version(const KubeFacts &kube)
+{
+    if (kube.minor_version == 0 || kube.minor_version >= first_minor)
+        return {};
+    return {{Severity::error, kubernetes,
+             std::format("Kubernetes 1.{} is too old", kube.minor_version),
+             std::format("upgrade to 1.{} or later", first_minor)}};
+}
+
+Findings check_identity(const KubeFacts &kube)
+{
+    if (kube.username.empty())
+        return {};
+    if (std::ranges::contains(kube.groups, "system:masters"))
+        return {{Severity::error, "token",
+                 "it is an administrator's: nothing limits what a mistake does",
+                 "kubectl -n slurm-k8s-bridge create token slurmk8sd"}};
+    if (kube.username != our_name)
+        return {{Severity::error, "token",
+                 "it is that of " + kube.username +
+                     "; the policies know the agent as " + our_name +
+                     " and refuse what anybody else writes",
+                 "kubectl -n slurm-k8s-bridge create token slurmk8sd"}};
+    return {};
+}
+
+Findings check_clock(const KubeFacts &kube)
+{
+    if (!kube.server_time)
+        return {};
+    auto skew = std::chrono::abs(kube.our_time - *kube.server_time);
+    if (skew <= some_skew)
+        return {};
+    return {{skew > much_skew ? Severity::error : Severity::warning, "clock",
+             std::format("this host and the API server are {} s apart: tokens, "
+                         "times of Events and expected starts are wrong",
+                         skew.count()),
+             "run a time service on both"}};
+}
+
+Findings check_rights(const KubeFacts &kube)
+{
+    Findings found;
+    if (!kube.access)
+        return found;
+    for (Feature feature : all_features) {
+        std::string lacks = kube.access->lacks(feature);
+        if (lacks.empty())
+            continue;
+        bool base = feature == Feature::base;
+        found.push_back({base ? Severity::error : Severity::note, "rights",
+                         "slurmk8sd may not " + lacks +
+                             (base ? std::string()
+                                   : std::string(": ") + feature_name(feature) +
+                                         " is off"),
+                         apply(feature)});
+    }
+    return found;
+}
+
+Findings check_policies(const KubeFacts &kube, const Conf &conf)
+{
+    Findings found;
+    for (const PolicyName &name : known_policies()) {
+        auto policy = std::ranges::find(kube.policies, name.name,
+                                        &PolicyFacts::name);
+        bool off = (kube.access && !kube.access->may(name.feature)) ||
+                   ((name.feature == Feature::sbatch ||
+                     name.feature == Feature::sbatch_srun) &&
+                    conf.batch_namespace.empty());
+        if (policy == kube.policies.end() || off) // not asked; not needed
+            continue;
+        std::ranges::move(check_policy(name, *policy, conf),
+                          std::back_inserter(found));
+    }
+    return found;
+}
+
+Findings check_namespaces(const KubeFacts &kube, const Conf &conf)
+{
+    Findings found;
+    if (!conf.default_user.empty())
+        if (auto said = identify(Namespace{}, Pod{}, conf); !said)
+            found.push_back({Severity::error, "k8s.conf",
+                             "DefaultUser: " + said.error().message,
+                             "DefaultUser=a user that this host knows"});
+    for (const Namespace &ns : kube.namespaces) {
+        if (!ns.annotations.contains(names::namespace_user) &&
+            !ns.annotations.contains(names::namespace_group))
+            continue;
+        if (auto said = identify(ns, Pod{}, conf); !said)
+            found.push_back({Severity::error, "namespace " + ns.name,
+                             said.error().message,
+                             "kubectl annotate --overwrite namespace " +
+                                 ns.name + " " + names::namespace_user +
+                                 "=NAME"});
+    }
+    return found;
+}
+
+} // namespace bridge

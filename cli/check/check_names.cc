@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/check/check_names.h"
+
+#include "common/base/ascii.h"
+#include "common/contract/names.h"
+
+#include <format>
+
+namespace bridge {
+
+namespace {
+
+Finding unknown_qos(const std::string &about, const std::string &qos)
+{
+    return {Severity::error, about,
+            "slurmdbd knows no QoS " + qos + ": Slurm refuses such Pods",
+            "sacctmgr add qos " + qos};
+}
+
+// slurmdbd keeps names in lower case, and so does slurmctld look for them.
+} // namespace
+
+Findings check_pending_jobs(const SlurmFacts &slurm, const Conf &conf)
+{
+    std::uint32_t room = slurm.max_jobs / 4 * 3; // the rest runs, or has ended
+    if (slurm.max_jobs == 0 ||
+        (conf.max_pending_jobs != 0 && conf.max_pending_jobs <= room))
+        return {};
+    std::string limit = conf.max_pending_jobs == 0
+                            ? "MaxPendingJobs is no limit"
+                            : std::format("MaxPendingJobs is {}",
+                                          conf.max_pending_jobs);
+    return {{Severity::warning, "k8s.conf",
+             std::format("{}, and MaxJobCount of slurm.conf {}: waiting Pods "
+                         "can fill slurmctld's table, and nobody can submit "
+                         "any more",
+                         limit, slurm.max_jobs),
+             std::format("MaxPendingJobs={}", slurm.max_jobs / 2)}};
+}
+
+Findings check_qos(const SlurmFacts &slurm, const Conf &conf,
+                   const std::vector<Namespace> &namespaces)
+{
+    Findings found;
+    auto unknown = [&](const std::string &qos) {
+        return slurm.qos && !qos.empty() &&
+               !slurm.qos->contains(lower_case(qos));
+    };
+    for (const auto &[name, meaning] : conf.priority_classes)
+        if (unknown(meaning.qos))
+            found.push_back(
+                unknown_qos("k8s.conf, PriorityClass=" + name, meaning.qos));
+    for (const Namespace &ns : namespaces)
+        if (auto qos = ns.annotations.find(names::namespace_qos);
+            qos != ns.annotations.end() && unknown(qos->second))
+            found.push_back(unknown_qos("namespace " + ns.name, qos->second));
+    return found;
+}
+
+} // namespace bridge

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/check/host_facts.h"
+
+#include "cli/agent_client.h"
+#include "cli/check/token_expiry.h"
+#include "common/base/json.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace bridge {
+
+namespace {
+
+std::string directory_of(const std::string &path)
+{
+    auto slash = path.rfind('/');
+    return slash == path.npos ? "." : path.substr(0, std::max<std::size_t>(
+                                                         slash, 1));
+}
+
+std::string contents(const std::string &path)
+{
+    std::ifstream in(path);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+AgentFacts ask(const Conf &conf)
+{
+    AgentFacts facts;
+    auto reply = ask_agent(conf.web_address, "/status");
+    if (!reply)
+        return facts;
+    auto answer = Json::parse(reply->body);
+    if (!answer)
+        return facts;
+    facts.answers = true;
+    facts.serving = answer->flag("serving");
+    facts.standby = answer->text("standby");
+    facts.problems = answer->texts("problems");
+    return facts;
+}
+
+} // namespace
+
+FileFacts look_at(const std::string &path)
+{
+    FileFacts facts;
+    facts.path = path;
+    struct stat found {};
+    if (stat(path.c_str(), &found) != 0) {
+        facts.why = std::strerror(errno);
+        return facts;
+    }
+    facts.there = true;
+    facts.owner = found.st_uid;
+    facts.mode = found.st_mode & 07777U;
+    facts.directory = S_ISDIR(found.st_mode);
+    facts.socket = S_ISSOCK(found.st_mode);
+    return facts;
+}
+
+HostFacts load_host_facts(const Conf &conf, const std::string &conf_path,
+                          const std::string &token_path)
+{
+    HostFacts facts;
+    facts.user_id = geteuid();
+    facts.conf = look_at(conf_path);
+    facts.token = look_at(token_path);
+    facts.socket_directory = look_at(directory_of(conf.socket_path));
+    facts.socket = look_at(conf.socket_path);
+    facts.token_expires = token_expiry(contents(token_path));
+    facts.now = std::chrono::floor<std::chrono::seconds>(
+        std::chrono::system_clock::now());
+    facts.agent = ask(conf);
+    return facts;
+}
+
+} // namespace bridge

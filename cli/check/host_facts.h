@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What slurmk8s check looks at on the host: files, and the agent.
+#pragma once
+
+#include "common/contract/conf.h"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bridge {
+
+struct FileFacts {
+    std::string path;
+    bool there = false;
+    std::string why; // errno's words when it is not
+    std::uint32_t owner = 0;
+    unsigned mode = 0; // permission bits
+    bool directory = false;
+    bool socket = false;
+};
+
+struct AgentFacts {
+    bool answers = false;
+    bool serving = false;
+    std::string standby;
+    std::map<std::string, std::string> problems;
+};
+
+struct HostFacts {
+    std::uint32_t user_id = 0; // who runs the check
+    FileFacts conf;
+    FileFacts token;
+    FileFacts socket_directory;
+    FileFacts socket;
+    std::optional<FileFacts> state_save; // once slurmctld has said where
+    std::optional<std::chrono::sys_seconds> token_expires;
+    std::chrono::sys_seconds now{};
+    AgentFacts agent;
+};
+
+FileFacts look_at(const std::string &path);
+
+HostFacts load_host_facts(const Conf &conf, const std::string &conf_path,
+                          const std::string &token_path);
+
+} // namespace bridge

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/check/kube_facts.h"
+
+#include "common/kube/text.h"
+#include "common/base/json.h"
+
+#include <charconv>
+#include <chrono>
+
+namespace bridge {
+
+namespace {
+
+constexpr char admission[] = "/apis/admissionregistration.k8s.io/v1/";
+constexpr char who_are_we[] =
+    "{\"apiVersion\":\"authentication.k8s.io/v1\","
+    "\"kind\":\"SelfSubjectReview\"}";
+
+constexpr PolicyName policies[] = {
+    {"slurm-k8s-bridge-owned-metadata", Feature::base, false, true},
+    {"slurm-k8s-bridge-node-name", Feature::base, true, true},
+    {"slurm-k8s-bridge-supported-specs", Feature::base, true, false},
+    {"slurm-k8s-bridge-agent", Feature::base, true, false},
+    {"slurm-k8s-bridge-agent-binding", Feature::base, false, false},
+    {"slurm-k8s-bridge-agent-eviction", Feature::base, false, false},
+    {"slurm-k8s-bridge-agent-nodes", Feature::nodes_patch, false, false},
+    {"slurm-k8s-bridge-node-marks", Feature::nodes_patch, false, true},
+    {"slurm-k8s-bridge-agent-claims", Feature::volumes, false, false},
+    {"slurm-k8s-bridge-agent-volumes", Feature::volumes, false, false},
+    {"slurm-k8s-bridge-agent-resourceclaims", Feature::devices, false, false},
+    {"slurm-k8s-bridge-agent-batch-pods", Feature::sbatch, true, false},
+    {"slurm-k8s-bridge-agent-batch-services", Feature::sbatch_srun, false,
+     false},
+    {"slurm-k8s-bridge-agent-batch-configmaps", Feature::sbatch_srun, false,
+     false},
+    {"slurm-k8s-bridge-batch-pods", Feature::sbatch, false, true},
+    {"slurm-k8s-bridge-batch-srun", Feature::sbatch_srun, false, true},
+};
+
+Result<Json> answer_of(const Result<HttpReply> &reply)
+{
+    if (!reply)
+        return std::unexpected(reply.error());
+    if (auto said = check_status(*reply); !said)
+        return std::unexpected(said.error());
+    return Json::parse(reply->body);
+}
+
+class Collector {
+  public:
+    Collector(Http &http, Unchecked &unchecked)
+        : http_(http), unchecked_(unchecked)
+    {
+    }
+
+    // False when nobody answers: then nothing else need be asked.
+    bool ask_version(KubeFacts &facts)
+    {
+        auto said = answer_of(http_.get("/version"));
+        if (!said)
+            return note("Kubernetes", said.error()), false;
+        std::string minor = said->text("minor");
+        std::from_chars(minor.data(), minor.data() + minor.size(),
+                        facts.minor_version);
+        return true;
+    }
+
+    bool ask_identity(KubeFacts &facts)
+    {
+        auto said = answer_of(http_.post(
+            "/apis/authentication.k8s.io/v1/selfsubjectreviews", who_are_we));
+        facts.our_time = std::chrono::floor<std::chrono::seconds>(
+            std::chrono::system_clock::now());
+        if (!said)
+            return note("who we are in Kubernetes", said.error()), false;
+        facts.username = said->text("status/userInfo/username");
+        for (const Json &group : said->items("status/userInfo/groups"))
+            facts.groups.push_back(group.text());
+        facts.server_time = parse_time(said->text("metadata/creationTimestamp"));
+        return true;
+    }
+
+    void ask_rights(KubeFacts &facts, const Conf &conf)
+    {
+        auto review = review_access(http_, conf);
+        if (review)
+            facts.access = std::move(*review);
+        else
+            note("the agent's rights", review.error());
+    }
+
+    void ask_policies(KubeFacts &facts)
+    {
+        for (const PolicyName &policy : policies)
+            if (!ask_policy(policy.name, facts))
+                return;
+    }
+
+    template <class Add> bool list(const std::string &kind, Add add)
+    {
+        std::string next;
+        do {
+            auto said = answer_of(
+                http_.get("/api/v1/" + kind + "?limit=500" +
+                          (next.empty() ? "" : "&continue=" + url_encode(next))));
+            if (!said)
+                return note(kind, said.error()), false;
+            for (const Json &object : said->items("items"))
+                add(object);
+            next = said->text("metadata/continue");
+        } while (!next.empty());
+        return true;
+    }
+
+  private:
+    bool ask_policy(const std::string &name, KubeFacts &facts)
+    {
+        PolicyFacts policy{name, false, false, {}};
+        auto said = answer_of(http_.get(
+            admission + ("validatingadmissionpolicies/" + name)));
+        if (said) {
+            policy.there = true;
+            policy.text = said->at("spec").dump();
+        } else if (said.error().code != Code::not_found) {
+            return note("the policies", said.error()), false;
+        }
+        auto binding = answer_of(http_.get(
+            admission + ("validatingadmissionpolicybindings/" + name)));
+        if (!binding && binding.error().code != Code::not_found)
+            return note("the policies", binding.error()), false;
+        if (binding)
+            for (const Json &action : binding->items("spec/validationActions"))
+                policy.denies = policy.denies || action.text() == "Deny";
+        facts.policies.push_back(std::move(policy));
+        return true;
+    }
+
+    void note(const std::string &what, const Error &error)
+    {
+        unchecked_.push_back(what + ": " + error.message);
+    }
+
+    Http &http_;
+    Unchecked &unchecked_;
+};
+
+} // namespace
+
+std::span<const PolicyName> known_policies()
+{
+    return policies;
+}
+
+KubeFacts load_kube_facts(Http &http, const Conf &conf,
+                          Unchecked &unchecked)
+{
+    KubeFacts facts;
+    Collector collector(http, unchecked);
+    if (!collector.ask_version(facts) || !collector.ask_identity(facts))
+        return facts;
+    collector.ask_rights(facts, conf);
+    collector.ask_policies(facts);
+    facts.nodes_listed = collector.list("nodes", [&](const Json &object) {
+        facts.nodes.push_back(node_from(object));
+    });
+    collector.list("namespaces", [&](const Json &object) {
+        facts.namespaces.push_back(namespace_from(object));
+    });
+    return facts;
+}
+
+} // namespace bridge

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/commands.h"
+#include "cli/user/session.h"
+
+#include <chrono>
+#include <csignal>
+#include <unistd.h>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::chrono::hours longest_silence{25}; // slurmk8sd ends it before
+
+// What the container has printed goes to stdout as it is: it is the user's own.
+int pass_on(PeerStream &stream)
+{
+    for (;;) {
+        auto frame = stream.wait_frame(
+            PeerStream::Clock::now() + longest_silence, {});
+        if (!frame)
+            return complain("slurmk8sd: " + frame.error().message);
+        if (frame->type == FrameType::ended) {
+            auto end = decode_session_end(frame->text);
+            return end ? report_end(*end) : complain(end.error().message);
+        }
+        if (frame->type == FrameType::output &&
+            !write_to(STDOUT_FILENO, frame->text))
+            return exit_failed;
+    }
+}
+
+} // namespace
+
+int show_logs(const std::string &conf_path, const std::string &job, bool follow)
+{
+    auto id = job_meant(job);
+    if (!id)
+        return id.error();
+    auto conf = load_user_conf(conf_path);
+    if (!conf)
+        return complain(conf.error().message);
+    std::signal(SIGPIPE, SIG_IGN); // an error of write() says it, too
+    SessionRequest request;
+    request.job = *id;
+    request.follow = follow;
+    auto stream = open_session(*conf, std::move(request));
+    return stream ? pass_on(*stream) : complain(stream.error().message);
+}
+
+} // namespace bridge

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "common/contract/batch_template.h"
+
+#include "common/contract/batch_names.h"
+#include "common/base/json.h"
+#include "common/base/json_text.h"
+#include "common/contract/template_check.h"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+constexpr char default_pod[] = R"({
+  "apiVersion": "v1", "kind": "Pod",
+  "spec": {
+    "enableServiceLinks": false,
+    "terminationGracePeriodSeconds": 30,
+    "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
+    "containers": [{"name": "job"}]
+  }
+})";
+
+constexpr std::size_t max_size = 65536; // bytes
+
+// The object without that member.
+std::string without(const Json &object, std::string_view name)
+{
+    std::string text = "{";
+    for (const auto &[key, value] : object.members()) {
+        if (key == name)
+            continue;
+        text += text.size() > 1 ? "," : "";
+        text += JsonValue(key).dump() + ":" + value.dump();
+    }
+    return text + "}";
+}
+
+std::string without_choosable(const Json &pod)
+{
+    std::string text = pod.dump();
+    Json annotations = pod.at("metadata/annotations");
+    if (!annotations.member(names::choosable_volumes).present())
+        return text;
+    std::string metadata =
+        json_with(pod.at("metadata").dump(), "annotations",
+                  without(annotations, names::choosable_volumes));
+    return json_with(text, "metadata", metadata);
+}
+
+// The array with those of its objects alone whose name is not in the list.
+std::string filtered(const Json &list, const std::vector<std::string> &left_out)
+{
+    std::string text = "[";
+    for (const Json &item : list.items()) {
+        if (std::ranges::contains(left_out, item.text("name")))
+            continue;
+        text += (text.size() > 1 ? "," : "") + item.dump();
+    }
+    return text + "]";
+}
+
+} // namespace
+
+const BatchTemplate &default_batch_template()
+{
+    static const BatchTemplate base{default_pod};
+    return base;
+}
+
+Result<BatchTemplate> parse_batch_template(std::string_view text)
+{
+    if (text.size() > max_size)
+        return fail(Code::rejected, "has more than " +
+                                        std::to_string(max_size) + " bytes");
+    auto json = Json::parse(text);
+    if (!json)
+        return fail(Code::rejected,
+                    "must be a Pod in JSON (kubectl create --dry-run=client -o "
+                    "json -f FILE makes that of YAML): " +
+                        json.error().message);
+    TemplateFindings found = check_template(*json);
+    if (!found.why.empty())
+        return fail(Code::rejected, found.why);
+    BatchTemplate base{without_choosable(*json), std::move(found.choosable)};
+    auto whole = pod_with_volumes(base, {});
+    if (!whole || !Json::parse(*whole)) // such as names with escapes
+        return fail(Code::rejected, "has names that cannot be used");
+    return base;
+}
+
+Result<BatchTemplate> load_batch_template(const std::string &path)
+{
+    std::ifstream file(path);
+    std::ostringstream text;
+    if (!(text << file.rdbuf()))
+        return fail(Code::not_found, "cannot read " + path);
+    auto base = parse_batch_template(text.str());
+    if (!base)
+        return fail(base.error(), path);
+    return base;
+}
+
+Result<std::string> pod_with_volumes(const BatchTemplate &base,
+                                     const std::vector<std::string> &chosen)
+{
+    for (const std::string &name : chosen)
+        if (!std::ranges::contains(base.choosable, name))
+            return fail(Code::rejected,
+                        "there is no volume \"" + name.substr(0, 63) +
+                            "\" to choose: k8s.conf's SbatchTemplate says "
+                            "which there are");
+    std::vector<std::string> left_out;
+    for (const std::string &name : base.choosable)
+        if (!std::ranges::contains(chosen, name))
+            left_out.push_back(name);
+    if (left_out.empty())
+        return base.pod;
+    auto json = Json::parse(base.pod);
+    if (!json)
+        return std::unexpected(json.error());
+    Json container = json->at("spec/containers/0");
+    std::string spec = json_with(json->at("spec").dump(), "volumes",
+                                 filtered(json->at("spec/volumes"), left_out));
+    spec = json_with(
+        spec, "containers",
+        "[" + json_with(container.dump(), "volumeMounts",
+                        filtered(container.at("volumeMounts"), left_out)) +
+            "]");
+    return json_with(base.pod, "spec", spec);
+}
+
+} // namespace bridge

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The words of which DeviceGres and DeviceCapacity of k8s.conf are made, and
+// what Slurm keeps of devices; and the lists of them.
+#pragma once
+
+#include "common/base/ascii.h"
+#include "common/base/result.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace bridge {
+
+// Of a GRES, a type, a capacity.
+inline constexpr std::size_t max_gres_word = 63;
+
+// Letters, digits and these others; not empty.
+inline bool is_gres_word(std::string_view text, std::string_view others,
+                         std::size_t most = max_gres_word)
+{
+    return !text.empty() && text.size() <= most &&
+           std::ranges::all_of(text, [&](char c) {
+               return is_letter_or_digit(c) || others.contains(c);
+           });
+}
+
+// Slurm takes a type of digits for a count.
+inline bool is_gres_type(std::string_view text)
+{
+    return is_gres_word(text, "-_.") && !std::ranges::all_of(text, is_digit);
+}
+
+// Without the spaces around it.
+inline std::string_view trim_spaces(std::string_view text)
+{
+    while (text.starts_with(' '))
+        text.remove_prefix(1);
+    while (text.ends_with(' '))
+        text.remove_suffix(1);
+    return text;
+}
+
+// Each of the entries, which are separated by commas, as parse_one() reads it.
+// Code::rejected where one cannot be read, or two have one name_of().
+template <class One>
+Result<std::vector<One>> parse_gres_list(std::string_view text,
+                                         Result<One> (*parse_one)(
+                                             std::string_view text),
+                                         std::string (*name_of)(const One &one))
+{
+    std::vector<One> found;
+    for (;;) {
+        std::size_t comma = text.find(',');
+        auto one = parse_one(trim_spaces(text.substr(0, comma)));
+        if (!one)
+            return std::unexpected(one.error());
+        std::string name = name_of(*one);
+        if (std::ranges::contains(found, name, name_of))
+            return fail(Code::rejected, "names " + name + " twice");
+        found.push_back(std::move(*one));
+        if (comma == text.npos)
+            return found;
+        text.remove_prefix(comma + 1);
+    }
+}
+
+} // namespace bridge

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "common/contract/script_dir.h"
+
+#include "common/contract/batch_script.h"
+#include "common/base/hexadecimal.h"
+#include "common/base/own_directory.h"
+#include "common/base/private_dir.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <vector>
+
+namespace bridge {
+
+namespace {
+
+// What is kept free of the file system: a tenth, or as many bytes.
+constexpr unsigned free_share = 10;
+constexpr std::uint64_t most_kept_free = 1ull << 30;
+constexpr std::size_t name_bytes = 16;
+constexpr std::size_t max_file = 8 * 1024 * 1024; // bytes; put() writes less
+
+// What slurmctld's own state needs stays free.
+bool has_room(const std::string &path)
+{
+    struct statvfs facts{};
+    if (statvfs(path.c_str(), &facts) != 0)
+        return true; // the write says more
+    std::uint64_t all = std::uint64_t{facts.f_blocks} * facts.f_frsize;
+    std::uint64_t free = std::uint64_t{facts.f_bavail} * facts.f_frsize;
+    return free >= std::min(all / free_share, most_kept_free);
+}
+
+} // namespace
+
+Result<std::string> ScriptDir::put(std::string_view text) const
+{
+    PrivateDir directory(path_);
+    if (auto made = directory.make(); !made)
+        return std::unexpected(made.error());
+    if (!has_room(path_))
+        return fail(Code::busy, "the file system of " + path_ +
+                                    " is almost full");
+    std::string name = random_hexadecimal(name_bytes);
+    if (name.empty())
+        return fail(Code::busy, "no random numbers");
+    if (auto put = directory.put(name, text); !put)
+        return std::unexpected(put.error());
+    return name;
+}
+
+Result<std::string> ScriptDir::read(const std::string &name) const
+{
+    if (!is_script_name(name))
+        return fail(Code::rejected, "this is no name of a script's file");
+    return PrivateDir(path_).read(name, max_file);
+}
+
+bool ScriptDir::may_exist(const std::string &name) const
+{
+    OwnedFd directory = open_own_directory(path_);
+    struct stat facts{};
+    return !directory ||
+           fstatat(directory.get(), name.c_str(), &facts,
+                   AT_SYMLINK_NOFOLLOW) == 0 ||
+           errno != ENOENT;
+}
+
+Result<> ScriptDir::remove(const std::string &name) const
+{
+    if (!is_script_name(name))
+        return fail(Code::rejected, "this is no name of a script's file");
+    return PrivateDir(path_).remove(name);
+}
+
+Result<std::vector<std::string>> ScriptDir::list() const
+{
+    auto files = PrivateDir(path_).list();
+    if (files)
+        std::erase_if(*files, [](const std::string &name) {
+            return !is_script_name(name);
+        });
+    return files;
+}
+
+} // namespace bridge

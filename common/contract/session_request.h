@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a user asks slurmk8sd for, and what came of it: the texts of the frames
+// hello, window and ended, as JSON. What is read here a user has written. Pure.
+//
+//  hello   {"do":"logs","job":4711,"follow":true}
+//          {"do":"attach","job":4711,"command":["ls","-l"],"input":true,
+//           "terminal":true,"rows":50,"columns":132}
+//          over TLS also "login":SECRET, see login_dir.h
+//  ended   {"exit":3}, or {"refused":SENTENCE}, with "unknown":true where there
+//          is no such job or Pod, "later":true where it has not started yet
+#pragma once
+
+#include "common/base/result.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bridge {
+
+// Of a terminal, in characters; 0: not known.
+struct WindowSize {
+    std::uint16_t rows = 0;
+    std::uint16_t columns = 0;
+
+    bool operator==(const WindowSize &) const = default;
+};
+
+struct SessionRequest {
+    enum class What { logs, attach };
+
+    What what = What::logs;
+    std::uint32_t job = 0; // JobId
+    std::string login{};   // empty: the kernel says who we are
+    bool follow = false;   // logs: until the container ends
+    // attach: what is run, whether it gets an input, and a terminal.
+    std::vector<std::string> command{};
+    bool input = false;
+    bool terminal = false;
+    WindowSize window{};
+
+    bool operator==(const SessionRequest &) const = default;
+};
+
+struct SessionEnd {
+    int exit = 0; // of the command; of logs 0
+    std::string refused{}; // in words; empty: it was done
+    bool unknown = false;
+    bool later = false;
+
+    bool operator==(const SessionEnd &) const = default;
+};
+
+// Code::rejected for what does not fit into a frame, or has no text in UTF-8.
+Result<std::string> encode(const SessionRequest &request);
+std::string encode(const SessionEnd &end);
+std::string encode(const WindowSize &window);
+
+// Code::rejected for anything else than what is drawn above.
+Result<SessionRequest> decode_session_request(std::string_view text);
+Result<SessionEnd> decode_session_end(std::string_view text);
+Result<WindowSize> decode_window_size(std::string_view text);
+
+} // namespace bridge

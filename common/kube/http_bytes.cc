@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "common/kube/http_bytes.h"
+
+#include "common/kube/http_impl.h"
+
+#include <algorithm>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::size_t max_refusal = std::size_t{64} << 10; // bytes
+
+class Bytes : public HttpSink {
+  public:
+    explicit Bytes(const OnBytes &on_bytes) : on_bytes_(on_bytes) {}
+
+    void begins() override { refusal.clear(); }
+
+    Result<> take(long status, std::string_view bytes) override
+    {
+        if (status == 200)
+            return on_bytes_(bytes);
+        refusal += bytes.substr(
+            0, std::min(bytes.size(), max_refusal - refusal.size()));
+        return {};
+    }
+
+    std::string refusal;
+
+  private:
+    const OnBytes &on_bytes_;
+};
+
+} // namespace
+
+Result<> get_bytes(const HttpEndpoint &endpoint, const std::string &path,
+                   const OnBytes &on_bytes, std::chrono::milliseconds silence,
+                   const std::stop_token &stop)
+{
+    Http::Impl http(endpoint);
+    Bytes body(on_bytes);
+    auto status = http.exchange({.path = path, .accept = "*/*"}, body, silence,
+                                stop);
+    if (!status)
+        return std::unexpected(status.error());
+    if (*status == 0 || *status == 200)
+        return {};
+    if (auto said = check_status({*status, body.refusal, http.retry_after()});
+        !said)
+        return said;
+    return fail(Code::internal, "HTTP " + std::to_string(*status) +
+                                    " is no answer to a GET");
+}
+
+} // namespace bridge

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "common/slurm/controllers.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <sstream>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::size_t word = sizeof(std::uint64_t);
+
+std::string short_name(const std::string &host)
+{
+    return host.substr(0, host.find('.'));
+}
+
+} // namespace
+
+Result<std::size_t> find_controller(const Controllers &controllers,
+                                    const std::string &host_name)
+{
+    auto ours = [&](const std::string &host) {
+        return host == host_name || host == short_name(host_name);
+    };
+    auto found = std::ranges::find_if(controllers.hosts, ours);
+    if (found == controllers.hosts.end())
+        return fail(Code::rejected, "this host, " + host_name +
+                                        ", is no SlurmctldHost of slurm.conf");
+    return static_cast<std::size_t>(found - controllers.hosts.begin());
+}
+
+Result<std::size_t> parse_heartbeat(std::string_view contents)
+{
+    if (contents.size() != 2 * word)
+        return fail(Code::rejected, "is no heartbeat of slurmctld");
+    std::uint64_t number = 0;
+    for (char c : contents.substr(word))
+        number = number << 8 | static_cast<unsigned char>(c);
+    return number;
+}
+
+Control last_in_control(const Controllers &controllers, std::size_t us)
+{
+    if (controllers.hosts.size() < 2)
+        return Control::ours;
+    std::ifstream file(controllers.state_save_location + "/heartbeat");
+    std::ostringstream contents;
+    contents << file.rdbuf();
+    auto number = parse_heartbeat(contents.str());
+    if (!number)
+        return Control::unknown;
+    return *number == us ? Control::ours : Control::others;
+}
+
+} // namespace bridge

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "common/slurm/job_record.h"
+
+#include "common/slurm/job_gres.h"
+#include "common/slurm/error.h"
+#include "common/slurm/states.h"
+#include "common/slurm/tres_memory.h"
+#include "common/base/log.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <pwd.h>
+
+extern "C" {
+#include <slurm/slurm_errno.h>
+
+// Exported by libslurm under this name, and missing in slurm.h.
+const char *slurm_job_state_reason_string(int reason);
+}
+
+namespace bridge {
+
+namespace {
+
+using AllocationInfo = SlurmPtr<resource_allocation_response_msg_t,
+                                slurm_free_resource_allocation_response_msg>;
+
+JobRef ref_of(const slurm_job_info_t &info)
+{
+    return {info.step_id.job_id, Sluid{info.step_id.sluid}};
+}
+
+// Only with SHOW_DETAIL, and while the job has them.
+std::vector<std::vector<JobGres>> gres_of(const slurm_job_info_t &info)
+{
+    std::vector<std::vector<JobGres>> on;
+    for (std::uint32_t i = 0; i < info.gres_detail_cnt; i++) {
+        auto gres = parse_job_gres(text(info.gres_detail_str[i]));
+        if (!gres) {
+            log_warning("a job's GRES are not understood",
+                        {{"JobId", info.step_id.job_id},
+                         {"err", gres.error().message}});
+            return {};
+        }
+        on.push_back(std::move(*gres));
+    }
+    return on;
+}
+
+// slurmctld leaves the name out.
+std::string user_of(const slurm_job_info_t &info)
+{
+    if (info.user_name)
+        return info.user_name;
+    char buffer[16384];
+    passwd record{};
+    passwd *found = nullptr;
+    getpwuid_r(info.user_id, &record, buffer, sizeof(buffer), &found);
+    return found ? found->pw_name : std::to_string(info.user_id);
+}
+
+} // namespace
+
+slurm_step_id_t step_of(JobRef job)
+{
+    slurm_step_id_t step{};
+    step.sluid = job.sluid.value;
+    step.job_id = job.id;
+    step.step_het_comp = NO_VAL;
+    step.step_id = NO_VAL;
+    return step;
+}
+
+bool is_array_rest(const slurm_job_info_t &info)
+{
+    return info.array_job_id != 0 && info.array_task_id == NO_VAL;
+}
+
+Job job_of(const slurm_job_info_t &info)
+{
+    Job job;
+    job.ref = ref_of(info);
+    if (auto tag = decode_gang_tag(text(info.admin_comment)))
+        job.tag = *tag;
+    job.state = job_state_of(info.job_state);
+    if (job.state == JobState::pending) {
+        job.reason = text(
+            slurm_job_state_reason_string(static_cast<int>(info.state_reason)));
+        job.features = text(info.features);
+        job.priority = info.priority;
+        job.expected_start =
+            std::chrono::sys_seconds(std::chrono::seconds(info.start_time));
+    }
+    job.prefers = !text(info.prefer).empty();
+    job.gres_per_node = text(info.tres_per_node);
+    job.gres_per_task = text(info.tres_per_task);
+    job.exclusive = info.shared == JOB_SHARED_NONE;
+    job.tasks = std::max<std::uint32_t>(info.num_tasks, 1);
+    job.cpus_per_task = std::max<std::uint16_t>(info.cpus_per_task, 1);
+    if (is_allocated(job.state)) {
+        job.nodes = expand(info.nodes);
+        job.cpus = info.num_cpus;
+        // Not all are counted in accounting (AccountingStorageTRES).
+        job.devices = text(info.tres_alloc_str).contains("gres/") ||
+                      info.gres_detail_cnt != 0;
+        job.gres_on = gres_of(info);
+    }
+    if (info.pn_min_memory & MEM_PER_CPU)
+        job.memory_per_cpu.value = info.pn_min_memory & ~MEM_PER_CPU;
+    else
+        job.memory_per_node.value = info.pn_min_memory;
+    // Who asks for none is given all that the node has.
+    if (info.pn_min_memory == 0 && job.nodes.size() == 1)
+        job.memory_per_node =
+            tres_memory(text(info.tres_alloc_str)).value_or(MebiBytes{});
+    return job;
+}
+
+Result<> add_cpus_on_nodes(Job &job)
+{
+    resource_allocation_response_msg_t *raw = nullptr;
+    std::string doing = "look up JobId=" + std::to_string(job.ref.id);
+    if ((slurm_allocation_lookup)(step_of(job.ref), &raw) != SLURM_SUCCESS)
+        return errno == ESLURM_ALREADY_DONE // since its record was read
+                   ? fail(Code::busy, doing + ": it has just ended")
+                   : fail_slurm(errno, doing);
+    AllocationInfo info(raw);
+    std::vector<std::uint32_t> cpus;
+    for (std::uint32_t i = 0; i < info->num_cpu_groups; i++)
+        cpus.insert(cpus.end(), info->cpu_count_reps[i],
+                    info->cpus_per_node[i]);
+    if (expand(info->node_list) != job.nodes || cpus.size() != job.nodes.size())
+        return fail(Code::busy, doing + ": its nodes are changing");
+    job.cpus_on = std::move(cpus);
+    return {};
+}
+
+JobRecord record_of(const slurm_job_info_t &info)
+{
+    return {job_of(info), info.het_job_id, info.het_job_offset};
+}
+
+JobDetails details_of(const slurm_job_info_t &info)
+{
+    JobDetails details;
+    details.job = job_of(info);
+    details.reason_details = text(info.state_desc);
+    details.user = user_of(info);
+    details.account = text(info.account);
+    details.partition = text(info.partition);
+    details.qos = text(info.qos);
+    details.reservation = text(info.resv_name);
+    details.requested = text(info.tres_req_str);
+    details.allocated = text(info.tres_alloc_str);
+    details.features = text(info.features);
+    if (info.time_limit != INFINITE && info.time_limit != NO_VAL)
+        details.time_limit = info.time_limit;
+    details.submitted = time_of(info.submit_time);
+    if (details.job.state != JobState::pending) // else it is expected only
+        details.started = time_of(info.start_time);
+    if (is_ended(details.job.state)) // else it is the time limit's
+        details.ended = time_of(info.end_time);
+    return details;
+}
+
+JobState job_state_of(std::uint32_t state)
+{
+    switch (state & 0xff) { // JOB_STATE_BASE; the flags are above
+    case JOB_PENDING:
+        return JobState::pending;
+    case JOB_RUNNING:
+        return state & JOB_CONFIGURING ? JobState::configuring
+                                       : JobState::running;
+    case JOB_SUSPENDED:
+        return JobState::suspended;
+    case JOB_COMPLETE:
+        return JobState::completed;
+    case JOB_CANCELLED:
+        return JobState::cancelled;
+    case JOB_FAILED:
+        return JobState::failed;
+    case JOB_TIMEOUT:
+        return JobState::timeout;
+    case JOB_NODE_FAIL:
+        return JobState::node_fail;
+    case JOB_PREEMPTED:
+        return JobState::preempted;
+    case JOB_BOOT_FAIL:
+        return JobState::boot_fail;
+    case JOB_DEADLINE:
+        return JobState::deadline;
+    case JOB_OOM:
+        return JobState::out_of_memory;
+    default:
+        return JobState::unknown;
+    }
+}
+
+} // namespace bridge

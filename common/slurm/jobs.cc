@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The job half of SlurmApi.
+#include "common/slurm/het_job.h"
+#include "common/slurm/api.h"
+#include "common/slurm/cores.h"
+#include "common/slurm/error.h"
+#include "common/slurm/job_record.h"
+#include "common/slurm/request.h"
+#include "common/slurm/states.h"
+#include "common/slurm/strings.h"
+#include "common/slurm/submitted.h"
+
+#include <algorithm>
+#include <cerrno>
+
+extern "C" {
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+}
+
+namespace bridge {
+
+namespace {
+
+using StateInfo =
+    SlurmPtr<job_state_response_msg_t, slurm_free_job_state_response_msg>;
+
+} // namespace
+
+Result<JobRef> SlurmApi::submit(const JobDescription &job)
+{
+    SubmitRequest request(job);
+    return submitted_job("submit", [&](submit_response_msg_t **answer) {
+        return slurm_submit_batch_job(&request.message, answer);
+    });
+}
+
+Result<JobInfo> load_records(JobRef ref)
+{
+    job_info_msg_t *raw = nullptr;
+    // In parentheses: slurm.h has a C macro of the same name over it.
+    // SHOW_LOCAL saves the RPC that asks for a federation.
+    if ((slurm_load_job)(&raw, step_of(ref), SHOW_LOCAL | SHOW_DETAIL) !=
+        SLURM_SUCCESS)
+        return fail_slurm(errno, "load JobId=" + std::to_string(ref.id));
+    return JobInfo(raw);
+}
+
+Result<Job> SlurmApi::load(JobRef ref)
+{
+    std::string doing = "load JobId=" + std::to_string(ref.id);
+    auto loaded = load_records(ref);
+    if (!loaded)
+        return std::unexpected(loaded.error());
+    const job_info_msg_t &info = **loaded;
+    std::vector<JobRecord> records; // of a heterogeneous job's leader: of all
+    for (std::uint32_t i = 0; i < info.record_count; i++) {
+        if (is_array_rest(info.job_array[i]))
+            continue;
+        records.push_back(record_of(info.job_array[i]));
+        Job &job = records.back().job;
+        job.cpu_ids_on = cores_on_nodes(info.job_array[i], job.nodes);
+    }
+    if (std::ranges::none_of(records, [&](const JobRecord &record) {
+            return record.job.ref == ref;
+        }))
+        return fail(Code::not_found,
+                    doing + ": this id belongs to another job");
+    for (JobRecord &record : records) {
+        record.job.gres_read = true;
+        if (record.job.nodes.size() > 1)
+            if (auto added = add_cpus_on_nodes(record.job); !added)
+                return std::unexpected(added.error());
+    }
+    return join_components(ref, std::move(records));
+}
+
+Result<JobDetails> SlurmApi::load_details(JobId id)
+{
+    job_info_msg_t *raw = nullptr;
+    if ((slurm_load_job)(&raw, step_of({id, {}}), SHOW_LOCAL) != SLURM_SUCCESS)
+        return fail_slurm(errno, "load JobId=" + std::to_string(id));
+    JobInfo info(raw);
+    if (info->record_count == 0)
+        return fail(Code::not_found, "load JobId=" + std::to_string(id) +
+                                         ": no such job");
+    return details_of(info->job_array[0]);
+}
+
+Result<std::vector<Job>> SlurmApi::load_all()
+{
+    job_info_msg_t *raw = nullptr;
+    if (slurm_load_jobs(0, &raw, SHOW_ALL | SHOW_LOCAL) !=
+        SLURM_SUCCESS)
+        return fail_slurm(errno, "load all jobs");
+    JobInfo info(raw);
+    std::vector<JobRecord> records;
+    for (std::uint32_t i = 0; i < info->record_count; i++)
+        if (info->job_array[i].het_job_id != 0 ||
+            decode_gang_tag(text(info->job_array[i].admin_comment))) {
+            records.push_back(record_of(info->job_array[i]));
+            // Nobody may take it for the task that its SLUID was.
+            if (is_array_rest(info->job_array[i]))
+                records.back().job.ref.sluid = {};
+        }
+    return join_components(std::move(records));
+}
+
+Result<std::vector<JobStateHint>> SlurmApi::load_states()
+{
+    job_state_response_msg_t *raw = nullptr;
+    if (slurm_load_job_state(0, nullptr, &raw) != SLURM_SUCCESS)
+        return fail_slurm(errno, "load job states");
+    StateInfo info(raw);
+    std::vector<JobStateHint> hints(info->jobs_count);
+    for (std::uint32_t i = 0; i < info->jobs_count; i++)
+        hints[i] = {info->jobs[i].job_id, job_state_of(info->jobs[i].state)};
+    return hints;
+}
+
+Result<> SlurmApi::complete(JobRef job, int status)
+{
+    slurm_step_id_t step = step_of(job);
+    if (slurm_complete_job(&step, static_cast<std::uint32_t>(status)) ==
+            SLURM_SUCCESS ||
+        errno == ESLURM_ALREADY_DONE)
+        return {};
+    return fail_slurm(errno, "complete JobId=" + std::to_string(job.id));
+}
+
+Result<> SlurmApi::cancel(JobRef job)
+{
+    // slurm_kill_job would kill by id whatever the SLUID says; completion with
+    // NO_VAL is the cancel that checks it (slurm.md 5).
+    return complete(job, static_cast<int>(NO_VAL));
+}
+
+Result<> SlurmApi::set_priority(JobRef job, std::uint32_t priority)
+{
+    job_desc_msg_t message;
+    slurm_init_job_desc_msg(&message);
+    message.step_id = step_of(job);
+    message.priority = priority;
+    if (slurm_update_job(&message) != SLURM_SUCCESS)
+        return fail_slurm(errno,
+                          "set the priority of JobId=" + std::to_string(job.id));
+    return {};
+}
+
+Result<> SlurmApi::set_partitions(JobRef job, const std::string &names,
+                                  std::uint32_t time_limit)
+{
+    job_desc_msg_t message;
+    slurm_init_job_desc_msg(&message);
+    message.step_id = step_of(job);
+    message.partition = borrow(names);
+    // One that was left to its partition would be that of the one it starts in.
+    message.time_limit = time_limit;
+    if (slurm_update_job(&message) != SLURM_SUCCESS)
+        return fail_slurm(errno, "set the partitions of JobId=" +
+                                     std::to_string(job.id));
+    return {};
+}
+
+Result<> SlurmApi::set_comment(JobRef job, const std::string &words)
+{
+    job_desc_msg_t message;
+    slurm_init_job_desc_msg(&message);
+    message.step_id = step_of(job);
+    message.comment = borrow_if_any(words);
+    if (slurm_update_job(&message) != SLURM_SUCCESS)
+        return fail_slurm(errno, "comment on JobId=" + std::to_string(job.id));
+    return {};
+}
+
+} // namespace bridge

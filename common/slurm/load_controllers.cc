@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "common/slurm/controllers.h"
+
+#include <slurm/slurm.h>
+
+// What libslurm read from slurm.conf; its type is public, its declaration is
+// not.
+extern "C" [[gnu::weak]] slurm_conf_t slurm_conf;
+
+namespace bridge {
+
+Result<Controllers> load_controllers()
+{
+    if (!&slurm_conf || slurm_conf.control_cnt == 0)
+        return fail(Code::internal,
+                    "this libslurm does not say which hosts slurmctld has");
+    Controllers controllers;
+    for (std::uint32_t i = 0; i < slurm_conf.control_cnt; i++)
+        if (slurm_conf.control_machine[i])
+            controllers.hosts.emplace_back(slurm_conf.control_machine[i]);
+    if (slurm_conf.state_save_location)
+        controllers.state_save_location = slurm_conf.state_save_location;
+    return controllers;
+}
+
+} // namespace bridge

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+common_slurm_sources = \
+	common/slurm/accounting.cc \
+	common/slurm/adoption_tier.cc common/slurm/adoption_tier.h \
+	common/slurm/api.h \
+	common/slurm/batch.cc \
+	common/slurm/controllers.cc common/slurm/controllers.h \
+	common/slurm/cores.cc common/slurm/cores.h \
+	common/slurm/database.h \
+	common/slurm/error.cc common/slurm/error.h \
+	common/slurm/gres_counts.cc common/slurm/gres_counts.h \
+	common/slurm/gres_sums.h \
+	common/slurm/het.cc \
+	common/slurm/het_job.cc common/slurm/het_job.h \
+	common/slurm/job.cc common/slurm/job.h \
+	common/slurm/job_gres.cc common/slurm/job_gres.h \
+	common/slurm/job_record.cc common/slurm/job_record.h \
+	common/slurm/jobs.cc \
+	common/slurm/load_controllers.cc \
+	common/slurm/node_use.cc common/slurm/node_use.h \
+	common/slurm/nodes.cc \
+	common/slurm/partition.h \
+	common/slurm/partition_record.cc common/slurm/partition_record.h \
+	common/slurm/partitions.cc \
+	common/slurm/reasons.cc common/slurm/reasons.h \
+	common/slurm/request.cc common/slurm/request.h \
+	common/slurm/states.h \
+	common/slurm/strings.cc common/slurm/strings.h \
+	common/slurm/submitted.h \
+	common/slurm/tres_memory.cc common/slurm/tres_memory.h \
+	common/slurm/uses.cc

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What SlurmApi says of the jobs that need nodes, and its shadow placeholders.
+#include "common/slurm/gres_counts.h"
+#include "common/slurm/api.h"
+#include "common/slurm/error.h"
+#include "common/slurm/states.h"
+#include "common/slurm/strings.h"
+#include "common/slurm/submitted.h"
+
+#include "common/contract/names.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <format>
+#include <map>
+#include <unistd.h>
+
+extern "C" {
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+}
+
+namespace bridge {
+
+namespace {
+
+using JobInfo = SlurmPtr<job_info_msg_t, slurm_free_job_info_msg>;
+
+// Those that were asked for with a type, as ours are.
+std::map<std::string, std::uint32_t> typed_gres(const std::string &asked)
+{
+    std::map<std::string, std::uint32_t> counts;
+    for (const auto &[kind, count] : asked_gres(asked))
+        if (kind.contains(':'))
+            counts[kind] = static_cast<std::uint32_t>(
+                std::min<std::uint64_t>(count, UINT32_MAX));
+    return counts;
+}
+
+std::string gres_text(const std::map<std::string, std::uint32_t> &counts)
+{
+    std::string text;
+    for (const auto &[kind, count] : counts)
+        text += std::format("{}gres/{}:{}", text.empty() ? "" : ",", kind, count);
+    return text;
+}
+
+NodeUse use_of(const slurm_job_info_t &info)
+{
+    NodeUse use;
+    use.job = {info.step_id.job_id, Sluid{info.step_id.sluid}};
+    use.pending = job_state_of(info.job_state) == JobState::pending;
+    use.named = expand(info.req_nodes);
+    for (std::string &node : expand(info.exc_nodes))
+        use.named.push_back(std::move(node));
+    use.features = text(info.features);
+    use.partitions = text(info.partition);
+    use.in_line = use.pending && info.priority != 0 &&
+                  (info.state_reason == WAIT_RESOURCES ||
+                   info.state_reason == WAIT_PRIORITY);
+    use.time_limit = info.time_limit;
+    if (auto node = decode_shadow(text(info.admin_comment))) {
+        use.shadow_of = *node;
+        use.room = {info.num_cpus, MebiBytes{info.pn_min_memory},
+                    typed_gres(text(info.tres_per_node))};
+    }
+    return use;
+}
+
+// Those in which the node is, as a job asks for one of several: of the highest
+// PriorityTier alone, where nobody preempts it.
+Result<std::string> partitions_of(const std::string &node,
+                                  const std::vector<Partition> &all)
+{
+    std::string list;
+    std::uint16_t tier = 0;
+    for (const Partition &one : all) {
+        if (!one.up || one.tier < tier ||
+            !std::ranges::contains(one.nodes, node))
+            continue;
+        if (one.tier > tier)
+            list.clear();
+        tier = one.tier;
+        list += (list.empty() ? "" : ",") + one.name;
+    }
+    if (list.empty())
+        return fail(Code::rejected, "no partition has node " + node);
+    return list;
+}
+
+} // namespace
+
+Result<std::vector<NodeUse>> SlurmApi::load_uses()
+{
+    job_info_msg_t *raw = nullptr;
+    if (slurm_load_jobs(0, &raw, SHOW_ALL | SHOW_LOCAL) != SLURM_SUCCESS)
+        return fail_slurm(errno, "load all jobs");
+    JobInfo info(raw);
+    std::vector<NodeUse> uses;
+    for (std::uint32_t i = 0; i < info->record_count; i++) {
+        NodeUse use = use_of(info->job_array[i]);
+        bool over = is_ended(job_state_of(info->job_array[i].job_state));
+        if (!over && (use.pending || !use.named.empty() ||
+                      !use.shadow_of.empty()))
+            uses.push_back(std::move(use));
+    }
+    return uses;
+}
+
+Result<JobRef> SlurmApi::submit_shadow(const std::string &node,
+                                       const NodeRoom &room)
+{
+    auto all = load_partitions();
+    if (!all)
+        return std::unexpected(all.error());
+    auto partitions = partitions_of(node, *all);
+    if (!partitions)
+        return std::unexpected(partitions.error());
+    static char work_dir[] = "/";
+    static char name[] = "slurmk8sd-shadow";
+    std::string comment = encode_shadow(node);
+    std::string features = names::pin_prefix + node;
+    std::string words = "held for Pods of other schedulers";
+    std::string gres = gres_text(room.gres);
+    job_desc_msg_t message;
+    slurm_init_job_desc_msg(&message);
+    message.bitflags |= EXTERNAL_JOB;
+    message.name = name;
+    message.work_dir = work_dir;
+    message.user_id = getuid();
+    message.group_id = getgid();
+    message.partition = borrow(*partitions);
+    message.features = borrow(features);
+    message.num_tasks = 1;
+    message.cpus_per_task = static_cast<std::uint16_t>(room.cpus);
+    message.min_cpus = room.cpus;
+    message.min_nodes = message.max_nodes = 1;
+    message.pn_min_memory = room.memory.value;
+    if (!gres.empty())
+        message.tres_per_node = borrow(gres);
+    message.priority = highest_priority;
+    message.requeue = 0;
+    message.admin_comment = borrow(comment);
+    message.comment = borrow(words);
+    return submitted_job("submit a shadow placeholder for " + node,
+                         [&](submit_response_msg_t **answer) {
+                             return slurm_submit_batch_job(&message, answer);
+                         });
+}
+
+} // namespace bridge

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/cel/regex.h"
+
+#include <doctest/doctest.h>
+#include <string>
+
+using namespace bridge;
+
+namespace {
+
+bool matches(std::string_view pattern, std::string_view text)
+{
+    auto regex = Regex::compile(pattern);
+    REQUIRE_MESSAGE(regex.has_value(), pattern);
+    return regex->matches(text);
+}
+
+std::string refusal(std::string_view pattern)
+{
+    auto regex = Regex::compile(pattern);
+    return regex ? "accepted" : regex.error().message;
+}
+
+struct Row {
+    const char *pattern;
+    const char *text;
+    bool matches;
+};
+
+} // namespace
+
+// Each of these was tried on Go's regexp, which CEL's matches() is there.
+TEST_CASE("patterns match as they do in Go")
+{
+    constexpr Row rows[] = {
+        {"", "", true},
+        {"", "abc", true},
+        {"b", "abc", true},
+        {"^b", "abc", false},
+        {"c$", "abc", true},
+        {"^abc$", "abc", true},
+        {"^abc$", "abc\n", false},
+        {"^.*a100.*$", "nvidia a100-sxm4", true},
+        {"^(A|H)100$", "H100", true},
+        {"^(A|H)100$", "B100", false},
+        {"a|b|", "x", true},
+        {"^(?:ab)+$", "ababab", true},
+        {"^(?:ab)+$", "ababa", false},
+        {"^(?P<x>ab)(?<y>c)$", "abc", true},
+        {"^a{2}$", "aa", true},
+        {"^a{2}$", "aaa", false},
+        {"^a{2,}$", "aaaa", true},
+        {"^a{0,1}b", "b", true},
+        {"^a{2,3}$", "aaaa", false},
+        {"^a{,3}$", "a{,3}", true},
+        {"a{", "a{", true},
+        {"^x*?y+?z??$", "xxyy", true},
+        {"^[a-c]+$", "abcabc", true},
+        {"^[^a-c]+$", "xyz\n", true},
+        {"^[]a]+$", "]a", true},
+        {"^[a-]+$", "a-", true},
+        {"^[\\d.-]+$", "1.2-3", true},
+        {"^[[:alpha:]_]+$", "ab_C", true},
+        {"^[[:^digit:]]+$", "12", false},
+        {"^\\w+\\s\\d+$", "gpu_1 42", true},
+        {"^\\W\\S\\D$", "-xx", true},
+        {"\\bgpu\\b", "a gpu here", true},
+        {"\\bgpu\\b", "agpus", false},
+        {"\\Bpu", "gpu", true},
+        {"\\Aab\\z", "ab", true},
+        {"^a.c$", "a\nc", false},
+        {"(?s)^a.c$", "a\nc", true},
+        {"(?i)^a100$", "A100", true},
+        {"(?i:A)b", "aB", false},
+        {"(?i)[k]", "\u212a", true},
+        {"(?i)[^k]", "\u212a", false},
+        {"(?i)a(?-i)b", "Ab", true},
+        {"(?i)a(?-i)b", "AB", false},
+        {"^é$", "é", true},
+        {"^.$", "é", true},
+        {"^[à-é]$", "é", true},
+        {"\\x41\\x{42}", "AB", true},
+        {"\\.\\*\\_\\-", ".*_-", true},
+        {"\\t\\n", "\t\n", true},
+        {"(a*)*b", "aaaac", false},
+        {"(|a)+$", "aa", true},
+        {"^(a?){3}$", "aa", true},
+        {"()", "x", true},
+    };
+    for (const auto &[pattern, text, expected] : rows) {
+        CAPTURE(pattern);
+        CAPTURE(text);
+        CHECK(matches(pattern, text) == expected);
+    }
+}
+
+TEST_CASE("what is not supported is refused with its place")
+{
+    CHECK(refusal("a(?=b)") == "regular expression: a group that is not "
+                               "supported at byte 4");
+    CHECK(refusal("a(?<=b)").contains("a group with a bad name"));
+    CHECK(refusal("(a)\\1").contains("an escape that is not supported"));
+    CHECK(refusal("\\pL").contains("an escape that is not supported"));
+    CHECK(refusal("a**").contains("one repetition behind another"));
+    CHECK(refusal("a{2}{3}").contains("one repetition behind another"));
+    CHECK(refusal("*").contains("a repetition of nothing"));
+    CHECK(refusal("a{1001}").contains("a bad number"));
+    CHECK(refusal("a{3,2}").contains("a bad number"));
+    CHECK(refusal("(a").contains("a '(' without its ')'"));
+    CHECK(refusal("a)").contains("a ')' without its '('"));
+    CHECK(refusal("[a").contains("a '[' without its ']'"));
+    CHECK(refusal("[b-a]").contains("a range that ends before it starts"));
+    CHECK(refusal("[[:what:]]").contains("an unknown class"));
+    CHECK(refusal("\\").contains("a backslash"));
+    CHECK(refusal("(?i)é").contains("outside of ASCII"));
+    CHECK(refusal("(?m)^a").contains("a group that is not supported"));
+}
+
+TEST_CASE("a hostile pattern is refused, or ends soon")
+{
+    CHECK(refusal(std::string(5000, '(')).contains("too many brackets"));
+    CHECK(refusal("((a{100}){100}){100}").contains("too large"));
+    CHECK(refusal("(((){1000}){1000}){1000}").contains("too large"));
+
+    std::string text(64, 'a');
+    CHECK(!matches("^(a|a)*$", text + "b"));
+    CHECK(!matches("^(a*)*(a*)*(a*)*$", text + "b"));
+    CHECK(matches("^(a?){64}a{64}$", text));
+}
+
+TEST_CASE("bytes that are no characters match as U+FFFD")
+{
+    CHECK(matches("^.$", "\xff"));
+    CHECK(matches("^\\x{fffd}\\(\\x{fffd}$", "\xc3(\xff"));
+}

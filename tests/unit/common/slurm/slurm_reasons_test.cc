@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "common/slurm/reasons.h"
+
+#include <doctest/doctest.h>
+
+using namespace bridge;
+
+TEST_CASE("each frequent reason has a meaning and a remedy")
+{
+    for (const char *reason :
+         {"Priority", "Resources", "ReqNodeNotAvail", "JobHeldUser",
+          "JobHeldAdmin", "BeginTime", "Dependency", "Licenses",
+          "PartitionTimeLimit", "PartitionDown", "PartitionConfig",
+          "QOSMaxCpuPerUserLimit", "QOSGrpCpuLimit", "AssocGrpJobsLimit",
+          "AssocMaxWallDurationPerJobLimit", "QOSMinGRES", "MaxCpuPerAccount",
+          "MaxMemoryRunMinsPerUser"}) {
+        CAPTURE(reason);
+        ReasonWords words = reason_words(reason);
+        CHECK_FALSE(words.meaning.empty());
+        CHECK_FALSE(words.remedy.empty());
+    }
+}
+
+TEST_CASE("a reason means the same with its details behind it")
+{
+    CHECK(reason_words("ReqNodeNotAvail, UnavailableNodes:kn1").meaning ==
+          reason_words("ReqNodeNotAvail").meaning);
+}
+
+TEST_CASE("a limit says what it counts, whose it is, and whether waiting helps")
+{
+    ReasonWords user = reason_words("QOSMaxCpuPerUserLimit");
+    CHECK(user.meaning ==
+          "a limit on CPUs is reached, of its QOS, for each user");
+    CHECK(user.remedy.starts_with("Wait"));
+
+    ReasonWords job = reason_words("AssocMaxMemPerJob");
+    CHECK(job.meaning.contains("memory"));
+    CHECK(job.remedy.starts_with("Delete the Pod"));
+
+    CHECK(reason_words("AssocGrpCPUMinutesLimit").meaning.contains(
+        "CPU minutes"));
+    CHECK(reason_words("QOSMinCpuNotSatisfied").remedy.starts_with("Delete"));
+}
+
+TEST_CASE("a reason of a Slurm to come has a remedy and no made-up meaning")
+{
+    for (const char *reason : {"", "Whatever", "MoonPhase, waxing", "QO"}) {
+        CAPTURE(reason);
+        CHECK(reason_words(reason).meaning.empty());
+        CHECK(reason_words(reason).remedy.contains("squeue(1)"));
+    }
+}
+
+TEST_CASE("reasons that a moving queue changes are of one class")
+{
+    for (const char *reason : {"None", "Priority", "Resources",
+                               "Resources, details"})
+        CHECK(reason_class(reason) == "Priority");
+
+    CHECK(reason_class("JobHeldUser") != reason_class("Priority"));
+    CHECK(reason_class("JobHeldUser") != reason_class("JobHeldAdmin"));
+    CHECK(reason_class("ReqNodeNotAvail, UnavailableNodes:kn1") ==
+          reason_class("ReqNodeNotAvail, UnavailableNodes:kn2"));
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// From what a Pod, its owner and its namespace ask for to the job or to the
+// sentence on the Pod.
+#include "tests/unit/fakes/world.h"
+
+#include <doctest/doctest.h>
+
+using namespace bridge;
+
+namespace {
+
+Pod wishing(const std::string &name, const TextMap &annotations)
+{
+    Pod pod = make_pod(name);
+    pod.annotations = annotations;
+    return pod;
+}
+
+// A world where nothing starts: each job waits.
+struct Queue : World {
+    explicit Queue(unsigned all, unsigned in_namespace = 0)
+    {
+        kill_agent();
+        conf.max_pending_jobs = all;
+        conf.max_pending_in_namespace = in_namespace;
+        nodes = {make_node("kn1", 1)};
+        start_agent();
+        create("running"); // has the only CPU
+        run_containers("running");
+    }
+
+    std::size_t submits() const { return slurm.count("submit"); }
+};
+
+} // namespace
+
+TEST_CASE("what a Pod asks for is in the job")
+{
+    World world;
+    world.start_agent();
+    world.create(wishing("web", {{"slurmk8s/qos", "high"},
+                                 {"slurmk8s/licenses", "foo:2"}}));
+    const JobDescription &asked = world.only_job().asked;
+    CHECK(asked.qos == "high");
+    CHECK(asked.licenses == "foo:2");
+}
+
+TEST_CASE("what its owner asks for is, too, and a bad wish there is named")
+{
+    World world;
+    world.start_agent();
+    world.kube.workloads["uid-job"] = {
+        "uid-job", {{"slurmk8s/wckey", "key"}}, {}};
+    Pod pod = make_pod("web");
+    pod.owner = {"batch/v1", "Job", "job", "uid-job"};
+    world.create(pod);
+    CHECK(world.only_job().asked.wckey == "key");
+
+    world.kube.workloads["uid-bad"] = {
+        "uid-bad", {{"slurmk8s/nice", "very"}}, {}};
+    Pod other = make_pod("other");
+    other.owner = {"batch/v1", "Job", "bad", "uid-bad"};
+    world.create(other);
+    CHECK(world.said_on("other").contains("slurmk8s/nice"));
+    CHECK(world.slurm.count("submit") == 1);
+}
+
+TEST_CASE("a partition for root alone is refused where a Pod names it")
+{
+    World world;
+    world.start_agent();
+    world.slurm.root_only = "admins";
+    world.create(wishing("web", {{"slurmk8s/partition", "admins"}}));
+    CHECK(world.said_on("web").contains("RootOnly"));
+    CHECK(world.slurm.count("submit") == 0);
+}
+
+TEST_CASE("what Slurm refuses is said with all that was asked for")
+{
+    World world;
+    world.start_agent();
+    world.slurm.fail_next("submit", Code::rejected);
+    world.create(wishing("web", {{"slurmk8s/licenses", "none:1"}}));
+    CHECK(world.said_on("web").contains("asked for with licenses=none:1"));
+}
+
+TEST_CASE("no more Pods than MaxPendingJobs wait in Slurm")
+{
+    Queue queue(2);
+    for (const char *name : {"a", "b", "c", "d"})
+        queue.create(name);
+    CHECK(queue.submits() == 3); // with the one that runs
+    CHECK(queue.said_on("c").contains("MaxPendingJobs=2"));
+    CHECK(queue.said_on("d").contains("MaxPendingJobs=2"));
+    CHECK(queue.metrics().contains("{where=\"line\"} 2"));
+
+    SUBCASE("one that is deleted makes room")
+    {
+        queue.delete_as_user("a");
+        queue.finish_deletion("a");
+        CHECK(queue.submits() == 4);
+    }
+    SUBCASE("one that starts makes room")
+    {
+        queue.end_containers("running", 0);
+        CHECK(queue.submits() == 4);
+        CHECK(queue.node_of("a") == "kn1");
+        CHECK(queue.metrics().contains("{where=\"line\"} 1"));
+    }
+    SUBCASE("one that leaves the line makes none")
+    {
+        queue.delete_as_user("c");
+        queue.finish_deletion("c");
+        CHECK(queue.submits() == 3);
+        queue.end_containers("running", 0);
+        CHECK(queue.submits() == 4);
+        CHECK(queue.metrics().contains("{where=\"line\"} 0"));
+    }
+    SUBCASE("another agent counts what waits in Slurm already")
+    {
+        queue.start_agent();
+        queue.pass(std::chrono::seconds(10));
+        CHECK(queue.submits() == 3);
+        queue.end_containers("running", 0);
+        CHECK(queue.submits() == 4);
+    }
+    SUBCASE("a wider limit lets all in")
+    {
+        Conf wider = queue.conf;
+        wider.max_pending_jobs = 0;
+        queue.deliver(Reload{std::make_shared<const Conf>(wider)});
+        queue.settle();
+        CHECK(queue.submits() == 5);
+    }
+}
+
+TEST_CASE("a Pod whose job could not be asked for once stands in line")
+{
+    Queue queue(1);
+    queue.slurm.fail_next("submit", Code::busy);
+    queue.create("early");
+    queue.create("first");
+    queue.pass(std::chrono::seconds(5));
+    queue.create("late");
+
+    queue.end_containers("running", 0); // and "first" runs
+
+    CHECK(queue.slurm.job(2).asked.tag.gang == "default/first");
+    CHECK(queue.slurm.job(3).asked.tag.gang == "default/early");
+    CHECK(queue.said_on("late").contains("MaxPendingJobs=1"));
+}
+
+TEST_CASE("a namespace that is full holds nobody of another back")
+{
+    Queue queue(0, 1);
+    queue.namespaces.push_back({"other", {}, {}});
+    queue.send_lists();
+    queue.create("a");
+    queue.create("b");
+    CHECK(queue.said_on("b").contains("MaxPendingJobsPerNamespace=1"));
+    Pod there = make_pod("c");
+    there.key.ns = "other";
+    there.uid = "uid-other";
+    queue.create(there);
+    CHECK(queue.submits() == 3);
+}
+
+TEST_CASE("a Pod whose job was refused holds no place in the queue")
+{
+    Queue queue(1);
+    queue.slurm.fail_next("submit", Code::rejected);
+    queue.create("a");
+    queue.create("b");
+    CHECK(queue.submits() == 3);
+    CHECK(queue.said_on("b") == "");
+}

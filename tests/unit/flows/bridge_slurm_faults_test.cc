@@ -1,0 +1,546 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// slurmctld away, refusing, losing answers, jobs, or bringing old ones back.
+#include "tests/unit/fakes/world.h"
+
+#include <doctest/doctest.h>
+
+using namespace bridge;
+using std::chrono::seconds;
+
+TEST_CASE("a submit whose answer was lost left a job, which is found")
+{
+    World world;
+    world.start_agent();
+    world.slurm.lose_reply("submit");
+
+    world.create("web");
+    world.pass(seconds(5));
+
+    CHECK(world.slurm.jobs().size() == 1);
+    world.check_runs_once();
+}
+
+TEST_CASE("a submit that got lost itself is made again")
+{
+    World world;
+    world.start_agent();
+    world.slurm.fail_next("submit", Code::uncertain);
+
+    world.create("web");
+    world.pass(seconds(5));
+
+    CHECK(world.slurm.jobs().size() == 1);
+    world.check_runs_once();
+}
+
+TEST_CASE("after a lost answer nothing is submitted until the list has come")
+{
+    World world;
+    world.start_agent();
+    world.slurm.lose_reply("submit");
+    for (int i = 0; i < 4; i++)
+        world.slurm.fail_next("load_all", Code::busy);
+
+    world.create("web");
+    CHECK(world.slurm.count("submit") == 1);
+    world.pass(seconds(30));
+
+    CHECK(world.slurm.jobs().size() == 1);
+    world.check_runs_once();
+}
+
+TEST_CASE("a Pod that goes while its submit is uncertain leaves no job")
+{
+    World world;
+    world.start_agent();
+    world.slurm.lose_reply("submit");
+    world.slurm.fail_next("load_all", Code::busy);
+    world.create("web");
+
+    world.delete_as_user("web");
+    world.pass(seconds(120));
+
+    CHECK(world.slurm.living().empty());
+}
+
+TEST_CASE("of two jobs of one gang the older stays, the other is ended")
+{
+    World world;
+    Pod pod = world.kube.put(make_pod("web"));
+    world.slurm.plant(describe(pod));
+    world.slurm.plant(describe(pod));
+
+    world.start_agent();
+    world.pass(seconds(5));
+
+    world.check_runs_once();
+    CHECK(world.slurm.living()[0].job.ref.id == 1);
+    CHECK(world.slurm.job(2).job.state == JobState::cancelled);
+}
+
+TEST_CASE("of two jobs of one gang the one that bound the Pod stays")
+{
+    World world;
+    Pod pod = make_pod("web");
+    world.slurm.add_node("kn1");
+    JobRef older = world.slurm.plant(describe(pod));
+    world.slurm.schedule();
+    JobRef younger = world.slurm.plant(describe(pod));
+    world.slurm.schedule();
+    pod.phase = "Running";
+    world.kube.put(with_binding(pod, world.slurm.job(younger.id).job, "kn1"));
+
+    world.start_agent();
+    world.pass(seconds(5));
+
+    CHECK(is_allocated(world.slurm.job(younger.id).job.state));
+    CHECK(world.slurm.job(older.id).job.state == JobState::cancelled);
+    CHECK_FALSE(world.pod("web")->deleting);
+}
+
+TEST_CASE("which of two jobs bound the Pod is known before either is ended, "
+          "however late the Pods are listed")
+{
+    World world;
+    Pod pod = make_pod("web");
+    world.slurm.add_node("kn1");
+    world.slurm.plant(describe(pod));
+    JobRef younger = world.slurm.plant(describe(pod));
+    world.slurm.schedule();
+    pod.phase = "Running";
+    world.kube.put(with_binding(pod, world.slurm.job(younger.id).job, "kn1"));
+
+    world.start_agent_unlisted();
+    world.pass(seconds(10));
+    CHECK(world.slurm.count("cancel") == 0);
+    world.send_lists();
+    world.pass(seconds(5));
+
+    CHECK(is_allocated(world.slurm.job(younger.id).job.state));
+    CHECK(world.slurm.living().size() == 1);
+}
+
+TEST_CASE("a job that Slurm refuses is said on the Pod, and tried again later")
+{
+    World world;
+    world.start_agent();
+    world.slurm.fail_always("submit", Code::rejected);
+
+    world.create("web");
+    CHECK(world.slurm.count("submit") == 1);
+    CHECK(world.said_on("web").find("as the test wants") != std::string::npos);
+
+    world.pass(seconds(600));
+    CHECK(world.slurm.count("submit") < 12); // with growing pauses
+    CHECK(world.kube.count("set_unscheduled") == 1);
+
+    world.slurm.heal("submit");
+    world.pass(seconds(301));
+    world.check_runs_once();
+}
+
+TEST_CASE("a Pod of nobody's is told whom to ask")
+{
+    World world;
+    world.conf.default_user = "";
+    world.start_agent();
+
+    world.create("web");
+
+    CHECK(world.slurm.jobs().empty());
+    CHECK(world.said_on("web").find("slurmk8s/user") != std::string::npos);
+}
+
+TEST_CASE("while slurmctld is away Pods wait, with pauses that grow")
+{
+    World world;
+    world.start_agent();
+    world.slurm.answers = false;
+    world.slurm.forget_calls();
+
+    world.create("web");
+    world.pass(seconds(120));
+    CHECK(world.slurm.count("submit") < 15);
+    CHECK(world.pod("web")->phase == "Pending");
+
+    world.slurm.answers = true;
+    world.pass(seconds(31));
+    world.check_runs_once();
+    CHECK(world.slurm.jobs().size() == 1);
+}
+
+TEST_CASE("slurmctld away when the agent starts, and when a Pod ends")
+{
+    World world;
+    world.slurm.answers = false;
+    world.start_agent();
+    world.create("web");
+    world.pass(seconds(20));
+    CHECK(world.status().find("\"serving\":false") != std::string::npos);
+
+    world.slurm.answers = true;
+    world.pass(seconds(31));
+    world.check_runs_once();
+
+    world.slurm.answers = false;
+    world.end_containers("web", 7);
+    world.pass(seconds(100));
+    world.slurm.answers = true;
+    world.pass(seconds(31));
+    CHECK(world.only_job().status == 7 << 8);
+    CHECK(world.only_job().completions == 1);
+}
+
+TEST_CASE("a completion whose answer was lost is not repeated")
+{
+    World world;
+    world.start_agent();
+    world.create("web");
+    world.slurm.lose_reply("complete");
+
+    world.end_containers("web", 7);
+    world.pass(seconds(10));
+
+    CHECK(world.only_job().status == 7 << 8);
+    CHECK(world.only_job().completions == 1); // a second one would overwrite
+    CHECK_FALSE(world.only_job().epilog_held);
+}
+
+TEST_CASE("what slurmctld keeps refusing is asked with growing pauses")
+{
+    for (const char *call : {"complete", "cancel"}) {
+        CAPTURE(call);
+        World world;
+        world.start_agent();
+        world.create("web");
+        world.slurm.fail_always(call, Code::denied);
+        world.slurm.forget_calls();
+
+        if (std::string(call) == "complete") {
+            world.end_containers("web", 0);
+        } else {
+            world.delete_as_user("web");
+            world.finish_deletion("web");
+        }
+        world.pass(seconds(120));
+
+        CHECK(world.slurm.count(call) >= 2);
+        CHECK(world.slurm.count(call) < 15);
+        CHECK(world.slurm.calls() < 40);
+        world.slurm.heal(call);
+        world.pass(seconds(31));
+        CHECK(world.slurm.living().empty());
+    }
+}
+
+TEST_CASE("a job without a Pod is ended after OrphanGrace, not before")
+{
+    World world;
+    world.slurm.plant(describe(make_pod("web")));
+    world.start_agent();
+
+    world.pass(seconds(55));
+    CHECK(world.slurm.living().size() == 1);
+    CHECK(world.slurm.count("cancel") == 0);
+
+    world.pass(seconds(10));
+    CHECK(world.slurm.living().empty());
+}
+
+TEST_CASE("a job whose Pod is listed late is its Pod's job")
+{
+    World world;
+    Pod pod = make_pod("web");
+    world.slurm.plant(describe(pod));
+    world.start_agent();
+    world.pass(seconds(30));
+
+    world.create(pod);
+    world.pass(seconds(90));
+
+    world.check_runs_once();
+    CHECK(world.slurm.jobs().size() == 1);
+}
+
+// A second completion overwrites the exit code of the first.
+TEST_CASE("a list that is older than a completion does not end the job again")
+{
+    World world;
+    world.start_agent();
+    world.create("web");
+    auto old_list = world.slurm.load_all();
+    world.end_containers("web", 7);
+    CHECK(world.only_job().completions == 1);
+
+    world.deliver(JobsLoaded{old_list});
+    world.pass(seconds(120));
+
+    CHECK(world.only_job().status == 7 << 8);
+    CHECK(world.only_job().completions == 1);
+}
+
+TEST_CASE("a waiting Pod whose job is lost gets a new one")
+{
+    World world;
+    world.nodes = {make_node("kn1", 1)};
+    world.start_agent();
+    world.create("first");
+    world.create("web");
+    CHECK(world.node_of("web") == "");
+
+    world.slurm.purge(2); // a crash lost it
+    world.pass(seconds(5));
+
+    CHECK(world.slurm.jobs().size() == 2);
+    world.end_containers("first", 0);
+    CHECK(world.node_of("web") == "kn1");
+}
+
+TEST_CASE("a job that is suspended keeps its Pod, and ends with it")
+{
+    World world;
+    world.conf.resync_interval = seconds(10);
+    world.start_agent();
+    world.create("web");
+    world.slurm.suspend(1);
+    world.pass(seconds(25));
+    CHECK_FALSE(world.pod("web")->deleting);
+
+    world.end_containers("web", 0);
+    world.pass(seconds(25));
+
+    CHECK(world.slurm.living().empty());
+}
+
+TEST_CASE("while every call hangs the agent rests, and goes on when they are "
+          "back")
+{
+    World world;
+    world.nodes = {make_node("kn1", 1)};
+    world.start_agent();
+    world.create("first");
+    world.create("web"); // waits, so that states are asked for
+    world.calls_hang = true;
+
+    world.pass(seconds(400)); // settle() checks the next deadline each time
+
+    world.calls_hang = false;
+    world.end_containers("first", 0);
+    world.pass(seconds(5));
+    CHECK(world.node_of("web") == "kn1");
+}
+
+TEST_CASE("a job that a crash of slurmctld brought back is ended again")
+{
+    World world;
+    world.conf.resync_interval = seconds(10);
+    world.start_agent();
+    world.create("web");
+    world.end_containers("web", 0);
+    REQUIRE(world.only_job().job.state == JobState::completed);
+
+    world.slurm.resurrect(1);
+    world.pass(seconds(90));
+
+    CHECK(world.slurm.living().empty());
+}
+
+// slurmctld was killed after it had allocated, before it saved that.
+TEST_CASE("a Pod whose job is pending again lives on, and gets a new job there")
+{
+    World world;
+    world.start_agent();
+    world.create("web");
+    world.run_containers("web");
+    std::string node = world.node_of("web");
+    std::string comment = "JobId=2 is the job of its Pods";
+    world.slurm.hold(1);
+    SUBCASE("at once") {}
+    SUBCASE("that has to wait")
+    {
+        world.slurm.hold(2);
+        comment = "slurmctld lost the allocation in a crash; now " + comment;
+    }
+
+    world.slurm.unallocate(1);
+    world.cut_socket();
+    world.connect_socket();
+    world.pass(seconds(60));
+
+    CHECK(world.slurm.job(1).job.state == JobState::cancelled);
+    CHECK(world.slurm.job(1).comment == comment);
+    world.slurm.release(2);
+    world.pass(seconds(10));
+    CHECK(world.slurm.job(2).job.state == JobState::running);
+    CHECK(world.slurm.job(2).job.nodes == std::vector{node});
+    Pod pod = *world.pod("web");
+    CHECK(pod.living());
+    CHECK_FALSE(told_to_end(pod));
+    CHECK(pod.label(names::job_id_label) == "2");
+}
+
+TEST_CASE("a job that adopts is before all others again after hold and release")
+{
+    World world;
+    world.conf.resync_interval = seconds(10);
+    world.start_agent();
+    world.create("web");
+    world.run_containers("web");
+    world.slurm.set_drained(world.node_of("web"), "somebody's");
+    world.slurm.set_drained(world.node_of("web"), "somebody's");
+    world.slurm.unallocate(1);
+    world.cut_socket();
+    world.connect_socket();
+    world.pass(seconds(15));
+    const Job &adopts = world.slurm.job(2).job;
+    REQUIRE(adopts.state == JobState::pending);
+    CHECK(adopts.priority == highest_priority);
+
+    world.slurm.hold(2);
+    world.pass(seconds(30));
+    CHECK(adopts.priority == 0); // somebody's will
+    CHECK(world.slurm.count("set_priority") == 0);
+
+    world.slurm.release(2);
+    world.pass(seconds(30));
+    CHECK(adopts.priority == highest_priority);
+    CHECK(world.slurm.count("set_priority") == 1);
+}
+
+// The second crash takes slurmctld back to before the new job of the Pod.
+TEST_CASE("a second crash, whenever it comes, does not make our own cancel of the "
+          "first job a user's")
+{
+    for (int steps = 0; steps < 60; steps++) {
+        CAPTURE(steps);
+        World world;
+        world.start_agent();
+        world.create("web");
+        world.run_containers("web");
+        world.slurm.hold(1);
+        world.slurm.hold(2);
+        world.slurm.unallocate(1);
+        world.cut_socket();
+        world.connect_socket();
+        world.step(steps);
+        for (JobId lost : {2u, 3u})
+            world.slurm.purge(lost);
+        world.slurm.unallocate(1);
+        world.cut_socket();
+        world.connect_socket();
+        world.pass(seconds(60));
+
+        Pod pod = *world.pod("web");
+        CHECK(pod.living());
+        CHECK_FALSE(told_to_end(pod));
+    }
+}
+
+// Slurm gives a pending job no exit code: its comment says what became of it.
+TEST_CASE("a Pod that ends while slurmctld is away, and comes back before its "
+          "allocation")
+{
+    World world;
+    world.start_agent();
+    world.create("web");
+    world.run_containers("web");
+    world.slurm.hold(1);
+
+    SUBCASE("after its plugin went away")
+    {
+        world.slurm.unallocate(1);
+        world.cut_socket();
+        world.end_containers("web", 7);
+    }
+    SUBCASE("before, and the job's end is under way")
+    {
+        world.calls_hang = true;
+        world.end_containers("web", 7);
+        world.slurm.unallocate(1);
+        world.cut_socket();
+        world.settle();
+        world.calls_hang = false;
+        world.pass(seconds(5));
+    }
+
+    const FakeSlurm::Record &record = world.only_job();
+    CHECK(record.job.state == JobState::cancelled);
+    CHECK(record.comment == "slurmctld lost the allocation in a crash; the Pod "
+                            "ended with exit code 7");
+}
+
+// Such as by the TTL of its Job.
+TEST_CASE("a Pod that ended, and is gone before slurmctld takes that")
+{
+    World world;
+    world.start_agent();
+    world.create("web");
+    world.run_containers("web");
+    int exit_code = 0;
+    SUBCASE("well") {}
+    SUBCASE("badly") { exit_code = 3; }
+
+    world.slurm.fail_always("complete", Code::busy);
+    world.end_containers("web", exit_code);
+    world.delete_as_user("web");
+    world.pass(seconds(5));
+    world.finish_deletion("web");
+    world.pass(seconds(5));
+    world.slurm.heal("complete");
+    world.pass(seconds(60));
+
+    const FakeSlurm::Record &record = world.only_job();
+    CHECK(record.status == exit_code << 8);
+    CHECK(record.job.state ==
+          (exit_code ? JobState::failed : JobState::completed));
+}
+
+TEST_CASE("a Pod whose job was allocated again elsewhere lives on")
+{
+    World world;
+    world.nodes = {make_node("kn1"), make_node("kn2")};
+    world.start_agent();
+    world.create("web");
+    world.run_containers("web");
+    REQUIRE(world.node_of("web") == "kn1");
+
+    world.slurm.reallocate(1, "kn2");
+    world.slurm.fail_always("submit", Code::rejected);
+    world.pass(seconds(20));
+    CHECK(world.slurm.dirty() == "kn1"); // where nothing covers it yet
+    world.slurm.heal("submit");
+    world.pass(seconds(60));
+
+    CHECK(world.slurm.job(1).job.state == JobState::cancelled);
+    Pod pod = *world.pod("web");
+    CHECK(pod.living());
+    CHECK_FALSE(told_to_end(pod));
+    CHECK(world.slurm.job(2).job.nodes == std::vector<std::string>{"kn1"});
+}
+
+// The Pod names its first job for good: that one has to say why it is CANCELLED.
+TEST_CASE("a job that was allocated again elsewhere says that a crash took what "
+          "its Pod has, also when the Pod ends before its new job starts")
+{
+    World world;
+    world.conf.resync_interval = seconds(10);
+    world.nodes = {make_node("kn1"), make_node("kn2")};
+    world.start_agent();
+    world.create("web");
+    world.run_containers("web");
+    REQUIRE(world.node_of("web") == "kn1");
+    world.slurm.hold(2);
+    world.slurm.reallocate(1, "kn2");
+    world.pass(seconds(20));
+    REQUIRE(world.slurm.job(2).job.state == JobState::pending);
+
+    world.end_containers("web", 137);
+    world.pass(seconds(20));
+
+    CHECK(world.slurm.living().empty());
+    CHECK(world.pod("web")->label(names::job_id_label) == "1");
+    CHECK(world.slurm.job(1).job.state == JobState::cancelled);
+    CHECK(world.slurm.job(1).comment ==
+          "slurmctld lost the allocation in a crash; now JobId=2 is the job of "
+          "its Pods");
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/gang/store.h"
+#include "tests/unit/fakes/make.h"
+
+#include <algorithm>
+#include <doctest/doctest.h>
+
+using namespace bridge;
+
+namespace {
+
+std::vector<std::string> names_of(const std::vector<Pod> &pods)
+{
+    std::vector<std::string> found;
+    for (const Pod &pod : pods)
+        found.push_back(pod.key.name);
+    std::ranges::sort(found);
+    return found;
+}
+
+} // namespace
+
+TEST_CASE("a Pod alone is a gang under its own uid")
+{
+    GangStore store;
+
+    std::string uid = store.put(make_pod("web"));
+
+    CHECK(uid == "uid-web");
+    GangEntry *entry = store.find(uid);
+    REQUIRE(entry);
+    CHECK(entry->gang.key == ObjectKey{"default", "web"});
+    CHECK(entry->gang.pods.size() == 1);
+    CHECK_FALSE(store.find("uid-other"));
+}
+
+TEST_CASE("a Pod that is put again replaces what was known of it")
+{
+    GangStore store;
+    store.put(make_pod("web"));
+    Pod later = make_pod("web");
+    later.phase = "Running";
+
+    store.put(later);
+
+    CHECK(store.all().size() == 1);
+    const Gang &gang = store.find("uid-web")->gang;
+    REQUIRE(gang.pods.size() == 1);
+    CHECK(gang.pods[0]->phase == "Running");
+}
+
+TEST_CASE("a Pod made again under its name is another gang")
+{
+    GangStore store;
+    store.put(make_pod("web"));
+    Pod again = make_pod("web");
+    again.uid = "uid-again";
+
+    store.put(again);
+
+    CHECK(store.all().size() == 2);
+}
+
+TEST_CASE("a Pod that is removed leaves its gang without it")
+{
+    GangStore store;
+    store.put(make_pod("web"));
+
+    CHECK(store.remove(make_pod("web")) == "uid-web");
+    CHECK(store.find("uid-web")->gang.pods.empty());
+    CHECK_FALSE(store.remove(make_pod("other")));
+}
+
+TEST_CASE("an assumed binding lasts until the watch shows it or the Pod goes")
+{
+    GangStore store;
+    store.put(make_pod("web"));
+    Gang &gang = store.find("uid-web")->gang;
+    gang.assumed_bound["uid-web"] = {};
+
+    store.put(make_pod("web")); // an older state, still under way
+    CHECK_FALSE(gang.assumed_bound.empty());
+
+    store.put(with_binding(make_pod("web"), make_job(7, JobState::running),
+                           "node-1"));
+    CHECK(gang.assumed_bound.empty());
+
+    gang.assumed_bound["uid-web"] = {};
+    store.remove(make_pod("web"));
+    CHECK(gang.assumed_bound.empty());
+}
+
+TEST_CASE("missing are the Pods of that scheduler which a list did not have")
+{
+    GangStore store;
+    store.put(make_pod("a"));
+    store.put(make_pod("b"));
+    Pod other = make_pod("c");
+    other.scheduler_name = "slurm-bridge-scheduler";
+    store.put(other);
+
+    CHECK(names_of(store.missing("slurm", {"uid-a"})) ==
+          std::vector<std::string>{"b"});
+    CHECK(names_of(store.missing("slurm", {})) ==
+          std::vector<std::string>{"a", "b"});
+    CHECK(names_of(store.missing("slurm-bridge-scheduler", {"uid-c"})).empty());
+}
+
+TEST_CASE("a gang is found by its job, id and SLUID")
+{
+    GangStore store;
+    store.put(make_pod("web"));
+    GangEntry &entry = *store.find("uid-web");
+    Job job = make_job(7, JobState::pending);
+
+    store.set_job(entry, job);
+
+    CHECK(store.find(job.ref) == &entry);
+    CHECK_FALSE(store.find(JobRef{7, Sluid{1}}));
+    CHECK_FALSE(store.find(JobRef{8, job.ref.sluid}));
+
+    store.set_job(entry, std::nullopt);
+    CHECK_FALSE(store.find(job.ref));
+}
+
+TEST_CASE("what is held of one job is not held of the next")
+{
+    GangStore store;
+    store.put(make_pod("web"));
+    GangEntry &entry = *store.find("uid-web");
+    store.set_job(entry, make_job(7, JobState::pending));
+    entry.gang.prolog_held = entry.gang.epilog_held = entry.gang.stale = true;
+
+    store.set_job(entry, make_job(7, JobState::running));
+    CHECK(entry.gang.prolog_held);
+    CHECK(entry.gang.epilog_held);
+    CHECK(entry.gang.stale);
+
+    store.set_job(entry, make_job(8, JobState::pending));
+    CHECK_FALSE(entry.gang.prolog_held);
+    CHECK_FALSE(entry.gang.epilog_held);
+    CHECK_FALSE(entry.gang.stale);
+}
+
+TEST_CASE("a JobId that slurmctld gives a second time belongs to its new job")
+{
+    GangStore store;
+    store.put(make_pod("old"));
+    store.put(make_pod("new"));
+    GangEntry &old_entry = *store.find("uid-old");
+    GangEntry &new_entry = *store.find("uid-new");
+    Job old_job = make_job(7, JobState::running);
+    Job new_job = make_job(7, JobState::pending);
+    new_job.ref.sluid = Sluid{9999};
+
+    store.set_job(old_entry, old_job);
+    store.set_job(new_entry, new_job);
+    CHECK(store.find(new_job.ref) == &new_entry);
+    CHECK_FALSE(store.find(old_job.ref));
+
+    store.set_job(old_entry, std::nullopt);
+    CHECK(store.find(new_job.ref) == &new_entry);
+    store.erase("uid-old");
+    CHECK(store.find(new_job.ref) == &new_entry);
+}
+
+TEST_CASE("a gang that is erased is found no more, by uid or by job")
+{
+    GangStore store;
+    store.put(make_pod("web"));
+    Job job = make_job(7, JobState::pending);
+    store.set_job(*store.find("uid-web"), job);
+
+    store.erase("uid-web");
+    store.erase("uid-web"); // a second time does nothing
+
+    CHECK_FALSE(store.find("uid-web"));
+    CHECK_FALSE(store.find(job.ref));
+}
+
+TEST_CASE("a gang that is only known by its job is an orphan until a Pod comes")
+{
+    GangStore store;
+
+    GangEntry &entry = store.adopt({"default/web", "uid-web", 2});
+    CHECK(entry.gang.key == ObjectKey{"default", "web"});
+    CHECK(entry.gang.uid == "uid-web");
+    CHECK(entry.orphan_since);
+
+    store.put(make_pod("web"));
+    CHECK_FALSE(entry.orphan_since);
+
+    CHECK(store.adopt({"no slash", "uid-x", 0}).gang.key == ObjectKey{});
+}
+
+TEST_CASE("a job's containers may live while a Pod that it bound is not over")
+{
+    GangStore store;
+    Job job = make_job(7, JobState::running);
+    Pod pod = with_binding(make_pod("web"), job, "node-1");
+    CHECK_FALSE(store.living_of(job.ref));
+
+    store.put(pod);
+    CHECK(store.living_of(job.ref));
+    CHECK_FALSE(store.living_of({1, Sluid{1}}));
+
+    store.put(with_deletion(pod));
+    CHECK(store.living_of(job.ref));
+
+    store.put(with_end(pod, "Failed"));
+    CHECK_FALSE(store.living_of(job.ref));
+}
+
+TEST_CASE("a binding that is only assumed counts as living")
+{
+    GangStore store;
+    Job job = make_job(7, JobState::running);
+    store.put(make_pod("web"));
+    GangEntry &entry = *store.find("uid-web");
+    store.set_job(entry, job);
+    CHECK_FALSE(store.living_of(job.ref));
+
+    entry.gang.assumed_bound["uid-web"] = {};
+    CHECK(store.living_of(job.ref));
+}

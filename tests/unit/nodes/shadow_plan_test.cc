@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "common/slurm/job.h"
+#include "agent/nodes/shadow_plan.h"
+
+#include <doctest/doctest.h>
+
+using namespace bridge;
+
+namespace {
+
+NodeUse shadow(JobId id, std::uint32_t cpus, std::uint64_t mib,
+               bool pending = false)
+{
+    NodeUse use;
+    use.job = {id, Sluid{id}};
+    use.pending = pending;
+    use.shadow_of = "n1";
+    use.room = {cpus, MebiBytes{mib}};
+    return use;
+}
+
+NodeRoom room(std::uint32_t cpus, std::uint64_t mib)
+{
+    return {cpus, MebiBytes{mib}};
+}
+
+std::vector<JobId> cancelled(const ShadowPlan &plan)
+{
+    std::vector<JobId> ids;
+    for (const NodeUse &use : plan.cancel)
+        ids.push_back(use.job.id);
+    return ids;
+}
+
+} // namespace
+
+TEST_CASE("a shortage gets one shadow of its size, and more when it grows")
+{
+    ShadowPlan plan = plan_shadows({{"n1", room(2, 100)}}, {});
+    CHECK(plan.submit.at("n1") == room(2, 100));
+    plan = plan_shadows({{"n1", room(2, 100)}}, {shadow(1, 2, 100)});
+    CHECK(plan.submit.empty());
+    CHECK(plan.cancel.empty());
+    plan = plan_shadows({{"n1", room(3, 150)}}, {shadow(1, 2, 100, true)});
+    CHECK(plan.submit.at("n1") == room(1, 50));
+}
+
+TEST_CASE("no shadow is without a CPU, or without memory")
+{
+    CHECK(plan_shadows({{"n1", room(0, 100)}}, {}).submit.at("n1") ==
+          room(1, 100));
+    CHECK(plan_shadows({{"n1", room(2, 0)}}, {}).submit.at("n1") == room(2, 1));
+    // and what that gives too much is not taken back
+    CHECK(plan_shadows({{"n1", room(0, 100)}}, {shadow(1, 1, 100)})
+              .cancel.empty());
+}
+
+TEST_CASE("what is not needed any more is cancelled, first what still waits")
+{
+    CHECK(cancelled(plan_shadows({}, {shadow(1, 2, 100)})) ==
+          std::vector<JobId>{1});
+    CHECK(cancelled(plan_shadows({{"n1", room(2, 1)}},
+                                 {shadow(1, 2, 1), shadow(2, 2, 1, true)})) ==
+          std::vector<JobId>{2});
+    CHECK(cancelled(plan_shadows({{"n1", room(2, 1)}},
+                                 {shadow(1, 1, 1), shadow(2, 2, 1)})) ==
+          std::vector<JobId>{1});
+}
+
+TEST_CASE("GRES are held as CPUs are")
+{
+    NodeRoom shortage;
+    shortage.gres = {{"gpu:a100", 2}, {"nic:x", 1}};
+    NodeUse held = shadow(1, 1, 1);
+    held.room.gres = {{"gpu:a100", 1}, {"nic:x", 1}};
+
+    NodeRoom whole = plan_shadows({{"n1", shortage}}, {}).submit.at("n1");
+    CHECK(whole.gres == shortage.gres);
+    CHECK(whole.cpus == 1);
+    ShadowPlan more = plan_shadows({{"n1", shortage}}, {held});
+    CHECK(more.cancel.empty());
+    CHECK(more.submit.at("n1").gres ==
+          std::map<std::string, std::uint32_t>{{"gpu:a100", 1}});
+    held.room = whole;
+    CHECK(plan_shadows({{"n1", shortage}}, {held}).submit.empty());
+    shortage.gres = {{"gpu:a100", 1}}; // others have given some back
+    ShadowPlan less = plan_shadows({{"n1", shortage}}, {held});
+    CHECK(cancelled(less) == std::vector<JobId>{1});
+    CHECK(less.submit.at("n1").gres == shortage.gres);
+    CHECK(cancelled(plan_shadows({{"n1", room(1, 1)}}, {held, shadow(2, 2, 1)})) ==
+          std::vector<JobId>{1});
+}
+
+TEST_CASE("a shadow is known by its admin_comment, and is no gang's job")
+{
+    std::string comment = encode_shadow("n1");
+    CHECK(decode_shadow(comment) == "n1");
+    CHECK_FALSE(decode_gang_tag(comment));
+    CHECK_FALSE(decode_shadow(encode(GangTag{"a/b", "uid", 1})));
+    for (const char *other : {"", "x", "{}", R"({"shadow":"n1"})",
+                              R"({"slurmk8s":1,"shadow":""})"})
+        CHECK_FALSE(decode_shadow(other));
+}

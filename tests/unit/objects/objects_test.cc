@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/objects/objects.h"
+#include "tests/unit/fakes/test_data.h"
+
+using namespace bridge;
+
+TEST_CASE("a Pod of a real API server is read")
+{
+    Pod pod = pod_from(json_file("pod-running.json"));
+
+    CHECK(pod.key.str() == "g/plain");
+    CHECK(pod.uid == "9ac938f3-f653-4545-a7bb-a02835283ec1");
+    CHECK(pod.resource_version == "3492");
+    CHECK(pod.generation == 1);
+    CHECK(pod.label("topology.kubernetes.io/zone").empty()); // not ours
+    CHECK(pod.label("none").empty());
+    CHECK(pod.scheduler_name == "default-scheduler");
+    CHECK(pod.node_name == "n2");
+    CHECK(pod.bound());
+    CHECK(!pod.gated);
+    CHECK(!pod.deleting);
+    CHECK(!pod.terminal());
+    CHECK(!pod.active_deadline.has_value());
+    CHECK(pod.requests == Requests{MilliCpu{1000}, Bytes{1 << 30}, {}});
+    CHECK(pod.objections.empty());
+    CHECK(pod.phase == "Running");
+    CHECK(pod.scheduled == ScheduledCondition{"True", "", ""});
+    REQUIRE(pod.containers.size() == 1);
+    CHECK(pod.containers[0].name == "main");
+    CHECK(!pod.containers[0].terminated);
+}
+
+TEST_CASE("a gated and an unschedulable Pod are told apart")
+{
+    Pod gated = pod_from(json_file("pod-gated.json"));
+    Pod waiting = pod_from(json_file("pod-unschedulable.json"));
+
+    CHECK(gated.gated);
+    CHECK(gated.scheduled.reason == "SchedulingGated");
+    CHECK(!waiting.gated);
+    CHECK(!waiting.bound());
+    CHECK(waiting.scheduled.status == "False");
+    CHECK(waiting.scheduled.reason == "Unschedulable");
+}
+
+TEST_CASE("the owner is the one that controls")
+{
+    Pod pod = pod_from(json_of(R"({"metadata": {
+        "deletionTimestamp": "2026-11-21T07:07:41Z",
+        "ownerReferences": [
+            {"kind": "Other", "name": "o", "uid": "1"},
+            {"kind": "Job", "name": "j", "uid": "2", "controller": true}]},
+        "spec": {"activeDeadlineSeconds": 90}})"));
+
+    CHECK(pod.owner.kind == "Job");
+    CHECK(pod.owner.name == "j");
+    CHECK(pod.deleting);
+    CHECK(pod.active_deadline == 90);
+}
+
+TEST_CASE("containers come in the order of the spec, with their ends")
+{
+    Pod pod = pod_from(json_of(R"({
+        "spec": {"containers": [{"name": "a"}, {"name": "b"}, {"name": "c"}]},
+        "status": {"phase": "Failed", "reason": "Evicted", "message": "why",
+          "containerStatuses": [
+            {"name": "c", "state": {"terminated": {"exitCode": 137,
+                "signal": 9, "reason": "OOMKilled"}}},
+            {"name": "a", "state": {"terminated": {"exitCode": 0,
+                "reason": "Completed"}}}]}})"));
+
+    CHECK(pod.terminal());
+    CHECK(pod.reason == "Evicted");
+    CHECK(pod.message == "why");
+    REQUIRE(pod.containers.size() == 3);
+    CHECK(pod.containers[0].name == "a");
+    CHECK(pod.containers[0].terminated);
+    CHECK(pod.containers[0].exit_code == 0);
+    CHECK(pod.containers[1].name == "b");
+    CHECK(!pod.containers[1].terminated);
+    CHECK(pod.containers[2].exit_code == 137);
+    CHECK(pod.containers[2].signal == 9);
+    CHECK(pod.containers[2].reason == "OOMKilled");
+}
+
+TEST_CASE("an init container counts where it failed, a sidecar never")
+{
+    Pod pod = pod_from(json_of(R"({
+        "spec": {"initContainers": [{"name": "good"}, {"name": "bad"},
+                    {"name": "side", "restartPolicy": "Always"}],
+                 "containers": [{"name": "main"}]},
+        "status": {"phase": "Failed", "initContainerStatuses": [
+            {"name": "good", "state": {"terminated": {"exitCode": 0}}},
+            {"name": "bad", "state": {"terminated": {"exitCode": 3}}},
+            {"name": "side", "state": {"terminated": {"exitCode": 143}}}]}})"));
+
+    REQUIRE(pod.containers.size() == 2);
+    CHECK(pod.containers[0].name == "bad");
+    CHECK(pod.containers[0].exit_code == 3);
+    CHECK(pod.containers[1].name == "main");
+}
+
+TEST_CASE("an object of odd shape reads as an empty one")
+{
+    for (const char *text :
+         {"null", "[]", "7", R"({"metadata": 1, "spec": [], "status": "x"})",
+          R"({"metadata": {"labels": [1], "name": 2, "ownerReferences": {}},
+              "spec": {"containers": {"a": 1}, "nodeName": null},
+              "status": {"conditions": [1, null, {}]}})"}) {
+        CAPTURE(text);
+        Pod pod = pod_from(json_of(text));
+        CHECK(pod.key == ObjectKey{});
+        CHECK(pod.containers.empty());
+        CHECK(pod.objections.empty());
+        CHECK(!pod.bound());
+        Node node = node_from(json_of(text));
+        CHECK(node.objection.empty());
+        CHECK(namespace_from(json_of(text)).name.empty());
+    }
+}
+
+TEST_CASE("exit codes beyond an int are not taken for success")
+{
+    Pod pod = pod_from(json_of(R"({
+        "spec": {"containers": [{"name": "a"}]},
+        "status": {"containerStatuses": [{"name": "a", "state":
+            {"terminated": {"exitCode": 4294967296}}}]}})"));
+
+    CHECK(pod.containers.at(0).exit_code == -1);
+}
+
+TEST_CASE("a Pod's objections fit into a message")
+{
+    std::string requests;
+    for (int i = 0; i < 1000; i++)
+        requests += R"("example.com/)" + std::to_string(i) + R"(": "x",)";
+    requests += R"("cpu": "1")";
+    Pod pod = pod_from(json_of(R"({"spec": {"containers": [{"name": "a",
+        "resources": {"requests": {)" +
+                               requests + "}}}]}}"));
+
+    CHECK(pod.objections.size() == 10);
+}
+
+TEST_CASE("a Node of a real API server is read")
+{
+    Node node = node_from(json_file("node.json"));
+
+    CHECK(!node.name.empty());
+    CHECK(!node.uid.empty());
+    CHECK(node.ready);
+    CHECK(!node.unschedulable);
+    CHECK(node.allocatable.cpu.value > 0);
+    CHECK(node.allocatable.memory.value > 0);
+    CHECK(node.objection.empty());
+}
+
+TEST_CASE("a Node that is cordoned, tainted, leaving or odd")
+{
+    Node node = node_from(json_of(R"({
+        "metadata": {"name": "n", "deletionTimestamp": "x",
+                     "labels": {"l": "1"}, "annotations": {"a": "2"}},
+        "spec": {"unschedulable": true, "taints": [
+            {"key": "k", "value": "v", "effect": "NoSchedule"}]},
+        "status": {"conditions": [{"type": "Ready", "status": "Unknown"}],
+            "allocatable": {"cpu": "3500m", "memory": "1Gi", "pods": "110",
+                            "example.com/gpu": "-1"}}})"));
+
+    CHECK(node.unschedulable);
+    CHECK(node.deleting);
+    CHECK(!node.ready);
+    CHECK(node.label("l") == "1");
+    CHECK(node.annotation("a") == "2");
+    REQUIRE(node.taints.size() == 1);
+    CHECK(node.taints[0].effect == "NoSchedule");
+    CHECK(node.allocatable.cpu == MilliCpu{3500});
+    CHECK(node.allocatable.others.at("pods") == 110);
+    CHECK(node.objection.contains("allocatable example.com/gpu"));
+}
+
+TEST_CASE("a Namespace's annotations are read")
+{
+    Namespace space = namespace_from(json_of(
+        R"({"metadata": {"name": "n", "annotations": {"slurmk8s/user": "u"},
+            "labels": {"l": "1"}}})"));
+
+    CHECK(space.name == "n");
+    CHECK(space.annotations.at("slurmk8s/user") == "u");
+    CHECK(space.labels.at("l") == "1");
+}

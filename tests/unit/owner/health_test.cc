@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/owner/health.h"
+
+#include <doctest/doctest.h>
+#include <string>
+
+using namespace bridge;
+
+TEST_CASE("a problem lasts until it is cleared and is news only once")
+{
+    Health health;
+
+    CHECK(health.set_problem("slurmctld", "away"));
+    CHECK_FALSE(health.set_problem("slurmctld", "away"));
+    CHECK(health.set_problem("slurmctld", "denied"));
+    CHECK(health.problems().at("slurmctld") == "denied");
+
+    CHECK(health.clear_problem("slurmctld"));
+    CHECK_FALSE(health.clear_problem("slurmctld"));
+    CHECK(health.problems().empty());
+}
+
+TEST_CASE("metrics are counted by action and result, with their types")
+{
+    Health health;
+    health.count_action("bind", "ok");
+    health.count_action("bind", "ok");
+    health.count_action("bind", "conflict");
+    health.count("pod");
+    health.set_problem("nodes", "x");
+
+    std::string text = health.metrics();
+
+    for (const char *line :
+         {"slurmk8sd_actions_total{action=\"bind\",result=\"ok\"} 2\n",
+          "slurmk8sd_actions_total{action=\"bind\",result=\"conflict\"} 1\n",
+          "slurmk8sd_events_total{event=\"pod\"} 1\n",
+          "slurmk8sd_problems 1\n", "# TYPE slurmk8sd_problems gauge\n"}) {
+        CAPTURE(line);
+        CHECK(text.find(line) != text.npos);
+    }
+    CHECK(text.ends_with("\n"));
+}

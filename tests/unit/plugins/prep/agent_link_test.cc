@@ -1,0 +1,534 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugins/prep/agent_link.h"
+
+#include "common/contract/names.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <functional>
+#include <poll.h>
+#include <thread>
+
+using namespace bridge;
+using namespace std::chrono_literals;
+using Type = HookMessage::Type;
+
+namespace {
+
+constexpr auto patience = 60s; // only a failing test ever waits so long
+
+class FakeSlurmctld final : public Slurmctld {
+  public:
+    std::vector<std::string> nodes_of(const std::string &hostlist) override
+    {
+        return {hostlist};
+    }
+    void finish(const Release &release) override
+    {
+        note([&] { finished_.push_back(release); });
+    }
+    void kick() override
+    {
+        note([&] { kicks_++; });
+    }
+    Result<> drain(const std::string &node, const std::string &reason) override
+    {
+        note([&] { drains_.push_back(node + ": " + reason); });
+        if (!drains_work)
+            return bridge::fail(Code::busy, "no drain");
+        return {};
+    }
+    void log(LogLevel, const std::string &line) override
+    {
+        note([&] { recalls_ += line.starts_with("recalled"); });
+    }
+
+    std::atomic<bool> drains_work = true;
+
+    std::vector<std::string> wait_drains(std::size_t count)
+    {
+        std::unique_lock lock(mutex_);
+        changed_.wait_for(lock, patience,
+                          [&] { return drains_.size() >= count; });
+        return drains_;
+    }
+
+    std::vector<Release> wait_finished(std::size_t count)
+    {
+        std::unique_lock lock(mutex_);
+        changed_.wait_for(lock, patience,
+                          [&] { return finished_.size() >= count; });
+        return finished_;
+    }
+    int wait_recalls(int count)
+    {
+        std::unique_lock lock(mutex_);
+        changed_.wait_for(lock, patience, [&] { return recalls_ >= count; });
+        return recalls_;
+    }
+    int wait_kicks(int count)
+    {
+        std::unique_lock lock(mutex_);
+        changed_.wait_for(lock, patience, [&] { return kicks_ >= count; });
+        return kicks_;
+    }
+
+  private:
+    void note(const std::function<void()> &change)
+    {
+        std::lock_guard lock(mutex_);
+        change();
+        changed_.notify_all();
+    }
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<Release> finished_;
+    std::vector<std::string> drains_;
+    int kicks_ = 0;
+    int recalls_ = 0;
+};
+
+class TempDir {
+  public:
+    TempDir()
+    {
+        std::string name =
+            (std::filesystem::temp_directory_path() / "agent_link.XXXXXX");
+        path_ = mkdtemp(name.data());
+    }
+    ~TempDir() { std::filesystem::remove_all(path_); }
+    std::string socket() const { return path_ / "hook.sock"; }
+    std::string gate() const { return path_ / "gate"; }
+
+  private:
+    std::filesystem::path path_;
+};
+
+bool readable(const PacketSocket &socket, std::chrono::milliseconds timeout)
+{
+    pollfd fd{.fd = socket.fd(), .events = POLLIN, .revents = 0};
+    return poll(&fd, 1, static_cast<int>(timeout.count())) > 0;
+}
+
+// The agent's side of one connection.
+class FakeAgent {
+  public:
+    explicit FakeAgent(PacketSocket &listener)
+    {
+        REQUIRE(readable(listener, patience));
+        auto accepted = listener.accept();
+        REQUIRE(accepted);
+        socket_ = std::move(*accepted);
+    }
+
+    // The next message that is neither ping nor pong; unknown: disconnected.
+    HookMessage next()
+    {
+        while (readable(socket_, patience)) {
+            auto packet = socket_.receive();
+            if (!packet)
+                return {};
+            auto message = decode_hook_message(*packet);
+            REQUIRE(message);
+            if (message->type != Type::ping && message->type != Type::pong)
+                return *message;
+        }
+        FAIL("the link says nothing");
+        return {};
+    }
+    void say(Type type, JobRef job = {})
+    {
+        HookMessage message;
+        message.type = type;
+        message.job = job;
+        REQUIRE(socket_.send(encode(message)));
+    }
+    void say(std::string_view packet) { REQUIRE(socket_.send(packet)); }
+
+  private:
+    PacketSocket socket_;
+};
+
+// A link with its thread, against a socket of our own.
+struct Fixture {
+    TempDir dir;
+    FakeSlurmctld slurmctld;
+    LinkSettings settings{.socket_path = dir.socket(),
+                          .cluster = "test",
+                          .host = "here",
+                          .first_retry = 5ms,
+                          .last_retry = 20ms};
+    std::optional<AgentLink> link;
+    std::jthread thread;
+
+    PacketSocket listen()
+    {
+        auto listener = PacketSocket::listen(dir.socket(), 0600);
+        REQUIRE(listener);
+        return std::move(*listener);
+    }
+    void make() { link.emplace(slurmctld, settings); }
+    void run()
+    {
+        if (!link)
+            make();
+        thread = std::jthread([this] { link->run(); });
+    }
+    ~Fixture()
+    {
+        if (link)
+            link->stop();
+    }
+};
+
+JobFacts ordinary(JobId id, const std::string &node)
+{
+    return {{id, Sluid{100 + id}}, node, false};
+}
+
+void say_lists(FakeAgent &agent, const std::string &bridge_nodes,
+               const std::string &dirty)
+{
+    agent.say(encode({.type = Type::bridge, .nodes = bridge_nodes}));
+    agent.say(encode({.type = Type::synced, .dirty = dirty}));
+}
+
+JobFacts ours(JobId id)
+{
+    return {{id, Sluid{100 + id}}, "n" + std::to_string(id), true};
+}
+
+} // namespace
+
+TEST_CASE("the link says hello first")
+{
+    Fixture f;
+    auto listener = f.listen();
+    f.run();
+    f.link->prolog(ours(1));
+
+    FakeAgent agent(listener);
+    HookMessage hello = agent.next();
+
+    CHECK(hello.type == Type::hello);
+    CHECK(hello.version == hook_protocol_version);
+    CHECK(hello.cluster == "test");
+    CHECK(hello.host == "here");
+}
+
+TEST_CASE("a held prolog is told and ends when the agent says start")
+{
+    Fixture f;
+    auto listener = f.listen();
+    f.run();
+    FakeAgent agent(listener);
+    CHECK(agent.next().type == Type::hello);
+
+    CHECK(f.link->prolog(ours(1)));
+    HookMessage allocated = agent.next();
+    agent.say(Type::start, allocated.job);
+
+    CHECK(allocated.type == Type::allocated);
+    CHECK(allocated.job == ours(1).job);
+    CHECK(allocated.nodes == "n1");
+    CHECK(f.slurmctld.wait_finished(1) ==
+          std::vector<Release>{{Hook::prolog, 1, 0}});
+}
+
+TEST_CASE("a held epilog is told and ends when the agent says clean")
+{
+    Fixture f;
+    auto listener = f.listen();
+    f.run();
+    FakeAgent agent(listener);
+    agent.next();
+
+    CHECK(f.link->epilog(ours(1)));
+    HookMessage ended = agent.next();
+    agent.say(Type::clean, ended.job);
+
+    CHECK(ended.type == Type::ended);
+    CHECK(f.slurmctld.wait_finished(1) ==
+          std::vector<Release>{{Hook::epilog, 1, 0}});
+}
+
+TEST_CASE("the callback for a job that ended while held needs no agent")
+{
+    Fixture f;
+    f.run();
+
+    CHECK(f.link->prolog(ours(1)));
+    CHECK(f.link->epilog(ours(1)));
+
+    CHECK(f.slurmctld.wait_finished(1) ==
+          std::vector<Release>{{Hook::prolog, 1, 0}});
+}
+
+TEST_CASE("what is unfinished is told again after each connect")
+{
+    Fixture f;
+    f.make();
+    f.link->prolog(ours(1)); // before there is any agent
+    f.link->epilog(ours(2));
+    f.run();
+    auto listener = f.listen();
+
+    for (int life = 0; life < 3; life++) {
+        CAPTURE(life);
+        FakeAgent agent(listener);
+
+        CHECK(agent.next().type == Type::hello);
+        CHECK(agent.next().type == Type::ended);
+        CHECK(agent.next().type == Type::allocated);
+    }
+}
+
+TEST_CASE("what is finished is not told again")
+{
+    Fixture f;
+    auto listener = f.listen();
+    f.run();
+    {
+        FakeAgent agent(listener);
+        agent.next();
+        f.link->prolog(ours(1));
+        agent.say(Type::start, agent.next().job);
+        f.slurmctld.wait_finished(1);
+    }
+    f.link->prolog(ours(2));
+    FakeAgent agent(listener);
+
+    CHECK(agent.next().type == Type::hello);
+    CHECK(agent.next().job == ours(2).job);
+}
+
+TEST_CASE("hints beyond the queue's limit are dropped, and told later")
+{
+    Fixture f;
+    f.settings.queue_limit = 2;
+    f.make();
+    for (JobId id = 1; id <= 5; id++)
+        CHECK(f.link->prolog(ours(id)));
+    auto listener = f.listen();
+    f.run();
+    FakeAgent agent(listener);
+
+    CHECK(agent.next().type == Type::hello);
+    CHECK(agent.next().job == ours(1).job);
+    CHECK(agent.next().job == ours(2).job);
+    CHECK(agent.next().type == Type::resync);
+    CHECK(agent.next().job == ours(3).job);
+    CHECK(agent.next().job == ours(4).job);
+    CHECK(agent.next().type == Type::resync);
+    CHECK(agent.next().job == ours(5).job);
+    f.link->prolog(ours(6));
+    CHECK(agent.next().job == ours(6).job);
+}
+
+TEST_CASE("kicks that come together run the scheduler at least once")
+{
+    Fixture f;
+    auto listener = f.listen();
+    f.run();
+    FakeAgent agent(listener);
+    agent.next();
+
+    for (int i = 0; i < 10; i++)
+        agent.say(Type::kick);
+    int kicks = f.slurmctld.wait_kicks(1);
+
+    CHECK(kicks >= 1);
+    CHECK(kicks <= 10);
+}
+
+TEST_CASE("a silent agent is left for a new connection")
+{
+    Fixture f;
+    f.settings.ping = 5ms;
+    f.settings.silence = 20ms;
+    auto listener = f.listen();
+    f.run();
+
+    FakeAgent silent(listener);
+    CHECK(silent.next().type == Type::hello);
+    CHECK(silent.next().type == Type::unknown); // disconnected
+
+    FakeAgent again(listener);
+    CHECK(again.next().type == Type::hello);
+}
+
+TEST_CASE("an agent that answers pings is kept, and pings are answered")
+{
+    Fixture f;
+    f.settings.ping = 5ms;
+    auto listener = f.listen();
+    f.run();
+    REQUIRE(readable(listener, patience));
+    auto agent = listener.accept();
+    REQUIRE(agent);
+
+    int pings = 0, pongs = 0;
+    HookMessage ping;
+    ping.type = Type::ping;
+    while ((pings < 3 || pongs < 3) && readable(*agent, patience)) {
+        auto packet = agent->receive();
+        REQUIRE(packet);
+        Type type = decode_hook_message(*packet)->type;
+        pings += type == Type::ping;
+        pongs += type == Type::pong;
+        if (type == Type::ping)
+            REQUIRE(agent->send(encode(ping)));
+    }
+
+    CHECK(pings >= 3);
+    CHECK(pongs >= 3);
+    CHECK_FALSE(readable(listener, 0ms));
+}
+
+TEST_CASE("a new socket at the path is a new agent")
+{
+    Fixture f;
+    f.settings.look = 5ms;
+    auto listener = f.listen();
+    f.run();
+    FakeAgent old(listener);
+    CHECK(old.next().type == Type::hello);
+
+    std::filesystem::rename(f.dir.socket(), f.dir.socket() + ".old");
+    auto successor = f.listen();
+
+    FakeAgent agent(successor);
+    CHECK(agent.next().type == Type::hello);
+    CHECK(old.next().type == Type::unknown); // disconnected
+}
+
+TEST_CASE("rubbish and unknown messages are ignored")
+{
+    Fixture f;
+    auto listener = f.listen();
+    f.run();
+    FakeAgent agent(listener);
+    agent.next();
+
+    agent.say("{");
+    agent.say(R"({"type":"start"})");
+    agent.say(R"({"type":"sing","job":1})");
+    agent.say(Type::start, {77, Sluid{77}});
+    agent.say(Type::kick);
+
+    CHECK(f.slurmctld.wait_kicks(1) == 1);
+    f.link->prolog(ours(1));
+    CHECK(agent.next().type == Type::allocated);
+}
+
+TEST_CASE("hooks do not wait for an agent that reads nothing")
+{
+    Fixture f;
+    f.settings.queue_limit = 100;
+    auto listener = f.listen();
+    f.run();
+    FakeAgent agent(listener);
+    CHECK(agent.next().type == Type::hello);
+
+    for (JobId id = 1; id <= 5000; id++) // far more than a socket holds
+        f.link->prolog(ours(id));
+
+    int allocated = 0;
+    HookMessage message = agent.next();
+    for (; message.type == Type::allocated; message = agent.next())
+        allocated++;
+    CHECK(allocated >= 100);
+    CHECK(allocated < 5000);
+    CHECK(message.type == Type::resync);
+}
+
+TEST_CASE("a job that a dirty node kept too long fails when that is drained")
+{
+    Fixture f;
+    f.settings.look = 5ms;
+    f.settings.gate_timeout = 20ms;
+    f.slurmctld.drains_work = false;
+    f.make();
+    f.link->epilog(ours(1));
+    CHECK(f.link->prolog(ordinary(2, "n1")));
+    f.run();
+
+    auto drains = f.slurmctld.wait_drains(2); // it is tried again
+    REQUIRE(drains.size() >= 2);
+    CHECK(drains[0] == std::string("n1: ") + names::gate_drain_reason);
+    CHECK(f.slurmctld.wait_finished(0).empty());
+    f.slurmctld.drains_work = true;
+
+    CHECK(f.slurmctld.wait_finished(1) ==
+          std::vector<Release>{{Hook::prolog, 2, 256}});
+}
+
+TEST_CASE("a slurmctld that starts anew holds back the bridge nodes of before")
+{
+    Fixture f;
+    f.settings.look = 5ms;
+    f.settings.gate_file = f.dir.gate();
+    auto listener = f.listen();
+    f.run();
+    {
+        FakeAgent agent(listener);
+        agent.next();
+        say_lists(agent, "n1", "n1");
+        GateMemory wanted{{"n1"}, {"n1"}};
+        for (auto end = std::chrono::steady_clock::now() + patience;
+             GateFile(f.dir.gate()).load() != wanted;)
+            REQUIRE(std::chrono::steady_clock::now() < end);
+    }
+    f.link->stop();
+    f.thread.join();
+
+    AgentLink next(f.slurmctld, f.settings);
+    CHECK(next.prolog(ordinary(2, "n1")));
+    CHECK_FALSE(next.prolog(ordinary(3, "n2")));
+    std::jthread thread([&] { next.run(); });
+    FakeAgent agent(listener);
+    CHECK(agent.next().type == Type::hello);
+    HookMessage allocated = agent.next();
+    CHECK(allocated.dirty == "n1");
+    CHECK_FALSE(allocated.ours);
+    say_lists(agent, "n1", "");
+
+    CHECK(f.slurmctld.wait_finished(1) ==
+          std::vector<Release>{{Hook::prolog, 2, 0}});
+    next.stop();
+}
+
+TEST_CASE("bridge nodes are held back no longer than the timeout")
+{
+    Fixture f;
+    f.settings.look = 5ms;
+    f.settings.gate_timeout = 20ms;
+    f.settings.gate_file = f.dir.gate();
+    REQUIRE(GateFile(f.dir.gate()).save({{"n1"}, {}}));
+    f.make();
+    CHECK(f.link->prolog(ordinary(1, "n1")));
+    f.run();
+
+    CHECK(f.slurmctld.wait_finished(1) ==
+          std::vector<Release>{{Hook::prolog, 1, 0}});
+    CHECK(f.slurmctld.wait_drains(0).empty());
+}
+
+TEST_CASE("a standby takes over with what the other slurmctld wrote last")
+{
+    Fixture f;
+    f.settings.look = 5ms;
+    f.settings.gate_file = f.dir.gate();
+    f.make();
+    f.run();
+    REQUIRE(GateFile(f.dir.gate()).save({{"n1"}, {}}));
+
+    CHECK(f.slurmctld.wait_recalls(1) == 1);
+
+    CHECK(f.link->prolog(ordinary(1, "n1")));
+    CHECK(GateFile(f.dir.gate()).load() == GateMemory{{"n1"}, {}});
+}
