@@ -46,3 +46,18 @@ slurmk8sd_CPPFLAGS = $(AM_CPPFLAGS) -DPKGLIBEXECDIR=\"$(pkglibexecdir)\"
 slurmk8sd_CXXFLAGS = $(SANITIZED_CXXFLAGS)
 slurmk8sd_LDFLAGS = $(SANITIZE)
 slurmk8sd_LDADD = $(agent_libraries) $(agent_system_libraries)
+
+EXTRA_DIST += \
+	agent/objects/README.md \
+	agent/cel/README.md \
+	agent/claims/README.md \
+	agent/gres/README.md \
+	agent/nodes/README.md \
+	agent/gang/README.md \
+	agent/decide/README.md \
+	agent/calls/README.md \
+	agent/act/README.md \
+	agent/batch/README.md \
+	agent/session/README.md \
+	agent/owner/README.md \
+	agent/daemon/README.md

@@ -18,7 +18,7 @@ cli_libcheck_la_SOURCES = \
 	cli/check/kube_facts.cc cli/check/kube_facts.h \
 	cli/user/salloc_script.cc cli/user/salloc_script.h \
 	cli/check/slurm_facts.cc cli/check/slurm_facts.h \
-	cli/check/slurm_here.cc cli/check/slurm_here.h \
+	cli/slurm_here.cc cli/slurm_here.h \
 	cli/check/token_expiry.cc cli/check/token_expiry.h
 cli_libcheck_la_CXXFLAGS = $(SANITIZED_CXXFLAGS)
 

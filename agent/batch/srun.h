@@ -5,6 +5,7 @@
 #pragma once
 
 #include "agent/objects/objects.h"
+#include "common/contract/batch_names.h"
 #include "common/base/json.h"
 #include "common/base/result.h"
 
@@ -21,10 +22,6 @@ inline constexpr char step_key_file[] = "step.key"; // in batch_mount
 // In the Secret: a script that stands in place of srun, where there is none.
 inline constexpr char no_srun_file[] = "no-srun";
 inline constexpr char arch_label[] = "kubernetes.io/arch"; // of a Node
-// Which ConfigMap with srun the Pod was made with: those of one job have the same.
-inline constexpr char batch_srun_annotation[] = "slurmk8s/sbatch-srun";
-// "RANK NODE IP", a line for each Pod of the job, once all have an address.
-inline constexpr char batch_hosts_annotation[] = "slurmk8s/sbatch-hosts";
 
 } // namespace names
 

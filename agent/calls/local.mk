@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 agent_calls_sources = \
 	agent/calls/access.cc agent/calls/access.h \
+	agent/calls/endpoint.cc agent/calls/endpoint.h \
 	agent/calls/fault_points.h \
 	agent/calls/guarded_kube.h \
+	agent/calls/guarded_lease.h \
 	agent/calls/guarded_slurm.h \
 	agent/calls/kube_api.cc agent/calls/kube_api.h \
 	agent/calls/kube_batch.cc \

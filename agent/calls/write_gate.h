@@ -62,7 +62,7 @@ enum class Write {
     send_start,
     send_fail,
     send_clean,
-    // LeaseApi
+    // GuardedLease
     lease,
 };
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "agent/calls/access.h"
+#include "agent/owner/news.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -15,16 +16,6 @@
 #include <thread>
 
 namespace bridge {
-
-// What people should know of it.
-struct AccessNews {
-    // What we lack and cannot do without, or why we do not know; "": nothing.
-    std::string problem;
-    // Features that are off, by name: what they lack and how to give it.
-    std::map<std::string, std::string> off;
-
-    bool operator==(const AccessNews &) const = default;
-};
 
 AccessNews access_news(const Result<AccessReview> &review);
 

@@ -16,6 +16,8 @@
 #pragma once
 
 #include "agent/daemon/permit.h"
+#include "common/kube/lease.h"
+#include "common/slurm/controllers.h"
 #include "common/base/result.h"
 
 #include <chrono>
@@ -23,8 +25,6 @@
 
 namespace bridge {
 
-// How long a Lease lasts that is not renewed, by the watcher's own clock.
-inline constexpr std::chrono::seconds lease_duration{15};
 // How long after the last renewal its holder still writes. The difference is
 // for requests that are under way, and for clocks of other speed.
 inline constexpr std::chrono::seconds lease_trust{12};
@@ -50,39 +50,6 @@ std::string holder_host(const std::string &holder);
 // This process, which serves that socket.
 LeaseHolder this_holder(const std::string &host,
                         const std::string &socket_path);
-
-struct LeaseRecord {
-    std::string holder;                        // "": nobody
-    std::chrono::seconds duration{lease_duration};
-    std::string renewed;  // the holder's clock: only compared, never believed
-    std::string acquired;
-    std::int64_t transitions = 0;
-    std::string version; // resourceVersion; "": there is no Lease
-
-    bool operator==(const LeaseRecord &) const = default;
-};
-
-class LeaseStore {
-  public:
-    virtual ~LeaseStore() = default;
-
-    // An empty record when there is no Lease.
-    virtual Result<LeaseRecord> read() = 0;
-    // Makes it, or replaces exactly the version in the record; what was
-    // written. Code::conflict: somebody else was faster.
-    virtual Result<LeaseRecord> write(const LeaseRecord &record) = 0;
-};
-
-// What there is to say of the Lease at the moment.
-struct LeaseNews {
-    std::string standby; // why we do not act, "" when we do
-    std::string problem; // what is wrong with the Lease, or ""
-
-    bool operator==(const LeaseNews &) const = default;
-};
-
-// Which slurmctld was the last to be in control.
-enum class Control { ours, others, unknown };
 
 enum class LeaseMove { wait, take, renew, give_back, lost };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // slurmk8sd(8): options and configuration.
-#include "common/kube/endpoint.h"
+#include "agent/calls/endpoint.h"
 #include "agent/daemon/serve.h"
 #include "common/base/log.h"
 #include "common/contract/names.h"

@@ -6,6 +6,7 @@
 #include "common/slurm/controllers.h"
 #include "agent/calls/fault_points.h"
 #include "agent/calls/guarded_kube.h"
+#include "agent/calls/guarded_lease.h"
 #include "agent/calls/guarded_slurm.h"
 #include "agent/daemon/hook_server.h"
 #include "agent/session/job_session.h"
@@ -236,8 +237,9 @@ Result<int> serve(std::shared_ptr<const Conf> conf,
     AccessWatch access_watch(lease_endpoint(endpoint), *conf, access,
                              [&](AccessNews n) { mailbox.push(std::move(n)); });
     std::optional<Watches> watches; // once the Lease is ours
-    LeaseApi lease(lease_endpoint(endpoint), conf->lease_namespace,
-                   conf->lease_name, gate);
+    LeaseApi lease_api(lease_endpoint(endpoint), conf->lease_namespace,
+                       conf->lease_name);
+    GuardedLease lease(lease_api, gate);
     LeaseKeeper keeper(
         {lease, permit, *control}, this_holder(host_name(), conf->socket_path),
         {[&] { watches.emplace(endpoint, *conf, access, mailbox); },

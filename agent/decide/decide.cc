@@ -187,20 +187,4 @@ Action decide(const Gang &gang, const NodeMap &nodes)
     return gang.grouped ? decide_gang(gang, nodes) : decide_alone(gang, nodes);
 }
 
-const char *action_name(const Action &action)
-{
-    return action_name(action.index());
-}
-
-const char *action_name(std::size_t index)
-{
-    static constexpr const char *names[] = {
-        "wait",  "forget",   "submit",  "find",  "refuse", "look",
-        "bind",  "start",    "complete", "cancel", "renew", "adopt",
-        "restamp", "end_pods", "fail_pods", "clean", "look_volumes",
-        "bind_volumes", "split", "release_claims", "remake"};
-    static_assert(std::size(names) == std::variant_size_v<Action>);
-    return names[index];
-}
-
 } // namespace bridge

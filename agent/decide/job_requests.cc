@@ -2,7 +2,7 @@
 #include "agent/decide/job_requests.h"
 
 #include "agent/gang/batch_place.h"
-#include "agent/batch/srun.h"
+#include "common/contract/batch_names.h"
 #include "common/kube/text.h"
 #include "agent/decide/wish_table.h"
 #include "common/contract/batch_names.h"

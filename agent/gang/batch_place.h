@@ -5,6 +5,7 @@
 #pragma once
 
 #include "agent/gang/batch_mark.h"
+#include "common/contract/batch_names.h"
 
 #include <cstdint>
 #include <optional>
@@ -12,14 +13,6 @@
 #include <vector>
 
 namespace bridge {
-
-namespace names {
-
-// On each of these Pods, written when it is made: "RANK COUNT NODE" and, on a
-// worker, the uid of the first Pod.
-inline constexpr char batch_place_annotation[] = "slurmk8s/sbatch-node";
-
-} // namespace names
 
 struct BatchPlace {
     std::uint32_t rank = 0;  // among the job's nodes, in Slurm's order

@@ -2,7 +2,7 @@
 // What decide() asks about the Pods of a gang, each question once. Pure.
 #pragma once
 
-#include "agent/decide/decide.h"
+#include "agent/gang/action.h"
 #include "agent/objects/foreign_pods.h"
 
 #include <cstdint>

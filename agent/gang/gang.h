@@ -17,8 +17,6 @@
 
 namespace bridge {
 
-using PodPtr = std::shared_ptr<const Pod>;
-
 // How a job ended, or would, as wait(2) says it.
 struct End {
     int status = 0;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 agent_gang_sources = \
+	agent/gang/action.cc agent/gang/action.h \
 	agent/gang/batch_mark.cc agent/gang/batch_mark.h \
 	agent/gang/batch_place.cc agent/gang/batch_place.h \
 	agent/gang/facts.cc agent/gang/facts.h \

@@ -14,7 +14,7 @@
 // Knows the owner thread's facts, and is used by it alone. No I/O.
 #pragma once
 
-#include "agent/decide/decide.h"
+#include "agent/objects/node_map.h"
 #include "agent/objects/foreign_pods.h"
 #include "agent/gang/store.h"
 #include "common/slurm/api.h"

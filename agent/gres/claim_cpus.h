@@ -4,7 +4,7 @@
 #pragma once
 
 #include "agent/gres/needs.h"
-#include "agent/gang/gang.h"
+#include "agent/objects/objects.h"
 
 #include <span>
 #include <string>

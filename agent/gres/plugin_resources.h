@@ -13,7 +13,7 @@
 
 #include "agent/gres/index.h"
 #include "common/slurm/job_gres.h"
-#include "agent/objects/predicate.h"
+#include "agent/objects/plugin_offer.h"
 #include "common/contract/device_gres.h"
 
 #include <cstdint>
@@ -23,9 +23,6 @@
 #include <vector>
 
 namespace bridge {
-
-// So begins what is asked of a Node's status in a predicate: see where_offered().
-inline constexpr std::string_view allocatable_field = "status.allocatable/";
 
 // What DeviceGres says of resources, by resource.
 using PluginGres = std::map<std::string, DeviceGres>;
@@ -39,15 +36,6 @@ struct PluginWish {
 
     bool operator==(const PluginWish &) const = default;
 };
-
-// So many of the resource the Node's kubelet can give away, ever; 0: it has none,
-// or its device plugin is away.
-std::int64_t offered(const Node &node, const std::string &resource);
-
-// The Nodes whose device plugins offer it.
-NodeSelector where_offered(const std::string &resource);
-// Whether a predicate asks that of a Node.
-bool asks_for_plugins(const Predicate &predicate);
 
 // Adds the devices that the Node's kubelet counts of that resource, and that
 // their pool is known.

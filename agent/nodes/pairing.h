@@ -2,7 +2,7 @@
 // Which Node of Kubernetes stands behind which of Slurm's. Pure.
 #pragma once
 
-#include "agent/decide/decide.h"
+#include "agent/objects/node_map.h"
 #include "agent/objects/objects.h"
 
 #include <map>

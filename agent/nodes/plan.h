@@ -7,7 +7,7 @@
 // Pure.
 #pragma once
 
-#include "agent/decide/decide.h"
+#include "agent/objects/node_map.h"
 #include "agent/gres/index.h"
 #include "agent/objects/foreign_pods.h"
 #include "common/slurm/gres_counts.h"

@@ -5,9 +5,11 @@ agent_objects_sources = \
 	agent/objects/foreign_pods.cc agent/objects/foreign_pods.h \
 	agent/objects/gang_key.cc agent/objects/gang_key.h \
 	agent/objects/group_spec.cc agent/objects/group_spec.h \
+	agent/objects/node_map.h \
 	agent/objects/node_patch.h \
 	agent/objects/objects.cc agent/objects/objects.h \
 	agent/objects/owner_reference.cc agent/objects/owner_reference.h \
+	agent/objects/plugin_offer.cc agent/objects/plugin_offer.h \
 	agent/objects/pod_claims.cc agent/objects/pod_claims.h \
 	agent/objects/pod_cpus.cc agent/objects/pod_cpus.h \
 	agent/objects/pod_group_status.cc agent/objects/pod_group_status.h \

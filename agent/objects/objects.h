@@ -133,6 +133,8 @@ struct Pod {
     std::string annotation(const std::string &name) const;
 };
 
+using PodPtr = std::shared_ptr<const Pod>;
+
 // A workload that owns Pods, or owns what does.
 struct Workload {
     std::string uid;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/objects/pod_start.h"
 
-#include "agent/batch/srun.h"
+#include "common/contract/batch_names.h"
 
 #include <algorithm>
 #include <string_view>

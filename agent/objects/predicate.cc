@@ -2,7 +2,7 @@
 #include "agent/objects/predicate.h"
 
 #include "agent/objects/objects.h"
-#include "agent/gres/plugin_resources.h"
+#include "agent/objects/plugin_offer.h"
 #include "agent/objects/predicate_text.h"
 #include "common/contract/names.h"
 #include "common/base/text.h"

@@ -23,6 +23,7 @@ agent_owner_sources = \
 	agent/owner/illness.cc \
 	agent/owner/jobs.cc \
 	agent/owner/message.h \
+	agent/owner/news.h \
 	agent/owner/nodes.cc \
 	agent/owner/outcome.cc \
 	agent/owner/pauses.h \

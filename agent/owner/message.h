@@ -2,13 +2,12 @@
 // Everything that can happen to the agent, as it reaches the owner thread.
 #pragma once
 
-#include "agent/daemon/access_watch.h"
 #include "agent/act/act.h"
 #include "agent/batch/make.h"
 #include "agent/objects/group_spec.h"
-#include "agent/daemon/lease.h"
 #include "agent/nodes/sync.h"
 #include "agent/objects/objects.h"
+#include "agent/owner/news.h"
 #include "agent/owner/plugin_connection.h"
 #include "agent/claims/resource_claim.h"
 #include "agent/claims/resource_slice.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/check/check.h"
 
-#include "common/kube/endpoint.h"
+#include "agent/calls/endpoint.h"
 #include "cli/commands.h"
-#include "cli/check/slurm_here.h"
+#include "cli/slurm_here.h"
 #include "common/base/printable.h"
 
 #include <cstdio>

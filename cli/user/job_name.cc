@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/user/job_name.h"
 
-#include "cli/check/slurm_here.h"
+#include "cli/slurm_here.h"
 #include "common/base/text.h"
 
 #include <cerrno>

@@ -6,7 +6,7 @@
 #include "cli/user/job_name.h"
 #include "cli/user/salloc_script.h"
 #include "cli/user/session.h"
-#include "cli/check/slurm_here.h"
+#include "cli/slurm_here.h"
 #include "common/base/owned_fd.h"
 
 #include <array>

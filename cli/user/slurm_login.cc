@@ -2,7 +2,7 @@
 #include "cli/user/slurm_login.h"
 
 #include "agent/session/login_check.h"
-#include "cli/check/slurm_here.h"
+#include "cli/slurm_here.h"
 
 #include <array>
 #include <cerrno>

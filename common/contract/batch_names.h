@@ -23,6 +23,15 @@ inline constexpr char batch_annotation[] = "slurmk8s/sbatch";
 // the job, in seconds since the epoch. The agent keeps it right.
 inline constexpr char batch_ends_annotation[] = "slurmk8s/sbatch-ends";
 
+// On each Pod of a job of several nodes, written when it is made: "RANK COUNT NODE"
+// and, on a worker, the uid of the first Pod.
+inline constexpr char batch_place_annotation[] = "slurmk8s/sbatch-node";
+
+// Which ConfigMap with srun the Pod was made with: those of one job have the same.
+inline constexpr char batch_srun_annotation[] = "slurmk8s/sbatch-srun";
+// "RANK NODE IP", a line for each Pod of the job, once all have an address.
+inline constexpr char batch_hosts_annotation[] = "slurmk8s/sbatch-hosts";
+
 inline constexpr char scripts_dir[] = "k8s_sbatch"; // in StateSaveLocation
 
 // What sbatch's jobs write to when they do not say (read_config.h in

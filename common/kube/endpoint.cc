@@ -28,20 +28,20 @@ std::string server_of_pod()
 
 } // namespace
 
-Result<HttpEndpoint> endpoint_of(const Conf &conf)
+Result<HttpEndpoint> find_endpoint(const std::string &server,
+                                   const std::string &ca_file,
+                                   const std::string &token_file)
 {
+    auto or_of_pod = [](const std::string &file, const char *name) {
+        return file.empty() ? std::string(account_dir) + name : file;
+    };
     HttpEndpoint endpoint;
-    endpoint.server = conf.kube_api_server.empty() ? server_of_pod()
-                                                   : conf.kube_api_server;
+    endpoint.server = server.empty() ? server_of_pod() : server;
     if (endpoint.server.empty())
-        return fail(Code::rejected,
-                    "k8s.conf has no KubeApiServer, and this is no Pod");
-    endpoint.ca_file = conf.kube_ca_file.empty()
-                           ? std::string(account_dir) + "ca.crt"
-                           : conf.kube_ca_file;
-    endpoint.token_file = conf.kube_token_file.empty()
-                              ? std::string(account_dir) + "token"
-                              : conf.kube_token_file;
+        return fail(Code::not_found,
+                    "no API server is configured, and this is no Pod");
+    endpoint.ca_file = or_of_pod(ca_file, "ca.crt");
+    endpoint.token_file = or_of_pod(token_file, "token");
     return endpoint;
 }
 

@@ -21,6 +21,7 @@ struct HttpEndpoint {
     std::string ca_file;              // PEM
     std::string token_file;           // a ServiceAccount's token
     std::chrono::seconds timeout{30}; // of a whole request, not of a stream
+    std::string user_agent = {};      // "" sends none
     // Cuts every request short that has no stop_token of its own.
     std::stop_token give_up = {};
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/kube/http_impl.h"
 
-#include "common/contract/names.h"
 
 #include <algorithm>
 
@@ -133,7 +132,8 @@ void Http::Impl::begin(const HttpRequest &request, HttpSink &to)
     set(CURLOPT_PROTOCOLS_STR, "https");
     set(CURLOPT_PROXY, ""); // whatever https_proxy says to other programs
     set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
-    set(CURLOPT_USERAGENT, names::manager);
+    if (!endpoint_.user_agent.empty())
+        set(CURLOPT_USERAGENT, endpoint_.user_agent.c_str());
     set(CURLOPT_NOSIGNAL, 1L);
     set(CURLOPT_ERRORBUFFER, error_text_);
     set(CURLOPT_WRITEFUNCTION, on_body);

@@ -55,10 +55,8 @@ Result<LeaseRecord> record_of(const HttpReply &reply)
 
 } // namespace
 
-LeaseApi::LeaseApi(HttpEndpoint endpoint, std::string ns, std::string name,
-                   const WriteGate &gate)
-    : ns_(std::move(ns)), name_(std::move(name)), gate_(gate),
-      http_(std::move(endpoint))
+LeaseApi::LeaseApi(HttpEndpoint endpoint, std::string ns, std::string name)
+    : ns_(std::move(ns)), name_(std::move(name)), http_(std::move(endpoint))
 {
 }
 
@@ -77,12 +75,10 @@ Result<LeaseRecord> LeaseApi::read()
 Result<LeaseRecord> LeaseApi::write(const LeaseRecord &record)
 {
     std::string body = lease_body(ns_, name_, record);
-    auto reply = gate_.pass_unasked(Write::lease, [&] {
-        std::string path = leases_path(ns_);
-        return record.version.empty()
-                   ? http_.post(path, body)
-                   : http_.put(path + "/" + url_encode(name_), body);
-    });
+    std::string path = leases_path(ns_);
+    auto reply = record.version.empty()
+                     ? http_.post(path, body)
+                     : http_.put(path + "/" + url_encode(name_), body);
     if (!reply)
         return std::unexpected(reply.error());
     if (auto said = check_status(*reply); !said)

@@ -3,8 +3,7 @@
 #pragma once
 
 #include "common/kube/http.h"
-#include "agent/daemon/lease.h"
-#include "agent/calls/write_gate.h"
+#include "common/kube/lease.h"
 
 #include <string>
 
@@ -12,8 +11,7 @@ namespace bridge {
 
 class LeaseApi : public LeaseStore {
   public:
-    LeaseApi(HttpEndpoint endpoint, std::string ns, std::string name,
-             const WriteGate &gate);
+    LeaseApi(HttpEndpoint endpoint, std::string ns, std::string name);
 
     Result<LeaseRecord> read() override;
     Result<LeaseRecord> write(const LeaseRecord &record) override;
@@ -21,7 +19,6 @@ class LeaseApi : public LeaseStore {
   private:
     std::string ns_;
     std::string name_;
-    const WriteGate &gate_;
     Http http_;
 };
 

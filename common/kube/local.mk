@@ -8,6 +8,7 @@ common_kube_sources = \
 	common/kube/http_impl.h \
 	common/kube/http_stream.cc \
 	common/kube/http_transfer.cc \
+	common/kube/lease.h \
 	common/kube/lease_api.cc common/kube/lease_api.h \
 	common/kube/line_framer.cc common/kube/line_framer.h \
 	common/kube/reflector.cc common/kube/reflector.h \

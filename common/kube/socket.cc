@@ -7,7 +7,6 @@
 #include "common/kube/status.h"
 #include "common/kube/token_file.h"
 #include "common/base/conf_lines.h"
-#include "common/contract/names.h"
 #include "common/base/text.h"
 
 #include <algorithm>
@@ -271,8 +270,10 @@ Result<KubeSocket> KubeSocket::open(const HttpEndpoint &endpoint,
 
     std::string key = base64(nonce);
     std::string host = endpoint.server.substr(endpoint.server.find("//") + 2);
-    impl->unsent = "GET " + path + " HTTP/1.1\r\nHost: " + host +
-                   "\r\nUser-Agent: " + names::manager +
+    std::string user_agent = endpoint.user_agent.empty()
+                                 ? ""
+                                 : "\r\nUser-Agent: " + endpoint.user_agent;
+    impl->unsent = "GET " + path + " HTTP/1.1\r\nHost: " + host + user_agent +
                    "\r\nAuthorization: Bearer " + *token +
                    "\r\nUpgrade: websocket\r\nConnection: Upgrade"
                    "\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: " +

@@ -10,7 +10,7 @@
 // words: it will not do this).
 #pragma once
 
-#include "agent/gang/batch_mark.h"
+#include "common/slurm/batch_job.h"
 #include "common/slurm/job.h"
 #include "common/slurm/node_use.h"
 #include "common/slurm/partition.h"

@@ -6,7 +6,6 @@
 // (heartbeat.c). Nothing here asks slurmctld, so nothing waits for it.
 #pragma once
 
-#include "agent/daemon/lease.h"
 #include "common/base/result.h"
 
 #include <string>
@@ -31,6 +30,9 @@ Result<std::size_t> find_controller(const Controllers &controllers,
 // The number in the contents of a heartbeat file: two 64-bit words, the most
 // significant byte first, the time and the number.
 Result<std::size_t> parse_heartbeat(std::string_view contents);
+
+// Which slurmctld was the last to be in control.
+enum class Control { ours, others, unknown };
 
 // With one slurmctld it is ours. unknown: there is no heartbeat yet, or it
 // cannot be read.

@@ -4,6 +4,7 @@ common_slurm_sources = \
 	common/slurm/adoption_tier.cc common/slurm/adoption_tier.h \
 	common/slurm/api.h \
 	common/slurm/batch.cc \
+	common/slurm/batch_job.h \
 	common/slurm/controllers.cc common/slurm/controllers.h \
 	common/slurm/cores.cc common/slurm/cores.h \
 	common/slurm/database.h \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cli/check/slurm_here.h"
+#include "cli/slurm_here.h"
 
 #include <cstdlib>
 #include <unistd.h>
