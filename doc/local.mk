@@ -12,3 +12,5 @@ dist_doc_DATA = \
 	doc/requests.md \
 	doc/sbatch.md \
 	doc/srun.md
+
+EXTRA_DIST += doc/layers

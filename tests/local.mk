@@ -5,6 +5,10 @@ if HAVE_DOCTEST
 check_PROGRAMS += tests/unit/unit_tests
 TESTS += tests/unit/unit_tests
 endif
+
+# Each folder includes only what doc/layers allows.
+TESTS += tests/layers
+
 tests_unit_unit_tests_SOURCES = \
 	tests/unit/fuzz_corpus_test.cc \
 	tests/unit/main.cc \
@@ -276,6 +280,7 @@ EXTRA_DIST += \
 	tests/data \
 	tests/integration \
 	tests/invariants \
+	tests/layers \
 	tests/lib \
 	tests/long \
 	tests/run

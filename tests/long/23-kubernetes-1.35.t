@@ -4,7 +4,7 @@
 sandbox of its own beside $SANDBOX, with contribs/kubernetes/all-1.35 applied
 and the same agent. What asks the API server what each rule allows and refuses,
 and whether it understands the agent, runs there as it is: integration scripts,
-of which each is a case. KUBERNETES_SCRIPTS ("23-adopt 24-rights") chooses."""
+of which each is a case. KUBERNETES_SCRIPTS ("pods/adopt security/rights") chooses."""
 import os
 import pathlib
 import subprocess
@@ -16,8 +16,8 @@ import beside
 
 RELEASE = "1.35"
 SCRIPTS = os.environ.get("KUBERNETES_SCRIPTS", """
-    20-admission 22-agent-limits 23-adopt 24-rights 25-check 26-volumes
-    28-forging 29-api-versions 96-contracts""").split()
+    security/admission security/agent-limits pods/adopt security/rights commands/check pods/volumes
+    security/forging product/api-versions product/contracts""").split()
 
 if why := beside.why_not_built(RELEASE):
     print(f"1..0 # SKIP Kubernetes {RELEASE} cannot be built here: {why}")
