@@ -21,8 +21,8 @@ int show_status(const Conf &conf, bool json);
 int explain(const Conf &conf, const std::string &what, bool json);
 
 // What is wrong, or will bite, in Slurm's settings, in Kubernetes and on this
-// host. The exit status is verdict()'s (cli/check/finding.h), whether the agent runs or
-// not.
+// host. The exit status is verdict()'s (cli/check/finding.h), whether the agent
+// runs or not.
 int check(const std::string &conf_path, bool json);
 
 // What the container of a job has printed; follow: until it ends.

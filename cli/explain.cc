@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "common/kube/http.h"
 #include "cli/agent_client.h"
 #include "cli/commands.h"
 #include "common/base/json.h"
 #include "common/base/printable.h"
+#include "common/kube/http.h"
 
 #include <cstdio>
 #include <format>
@@ -21,8 +21,8 @@ void print_line(const char *what, const std::string &text)
 }
 
 // "a, b and c" would be for people; this is "a, b, c", without empty ones.
-std::string list(std::initializer_list<std::pair<const char *, std::string>>
-                     parts)
+std::string
+list(std::initializer_list<std::pair<const char *, std::string>> parts)
 {
     std::string text;
     for (const auto &[name, value] : parts)
@@ -42,10 +42,9 @@ std::string binary(std::int64_t bytes)
 std::string asks_of(const Json &pod)
 {
     Json asks = pod.at("asks");
-    std::string text = std::format("cpu={}m,memory={}",
-                                   asks.integer("cpuMilli").value_or(0),
-                                   binary(asks.integer("memoryBytes")
-                                              .value_or(0)));
+    std::string text =
+        std::format("cpu={}m,memory={}", asks.integer("cpuMilli").value_or(0),
+                    binary(asks.integer("memoryBytes").value_or(0)));
     for (const auto &[name, amount] : asks.members())
         if (name != "cpuMilli" && name != "memoryBytes")
             text += std::format(",{}={}", name, amount.integer().value_or(0));
@@ -77,8 +76,8 @@ void print_job(const Json &job)
                std::format("{}, {}", job.integer("jobId").value_or(0),
                            job.text("state")));
     std::string meaning = job.text("reasonMeaning");
-    print_line("Reason", job.text("reason") +
-                             (meaning.empty() ? "" : ": " + meaning));
+    print_line("Reason",
+               job.text("reason") + (meaning.empty() ? "" : ": " + meaning));
     if (job.text("reasonDetails") != job.text("reason"))
         print_line("Slurm says", job.text("reasonDetails"));
     print_line("Expected start", job.text("expectedStart"));
@@ -90,8 +89,8 @@ void print_job(const Json &job)
     print_line("Asked of Slurm", list({{"", job.text("asked")},
                                        {"features ", job.text("features")},
                                        {"", time_limit(job)}}));
-    print_line("Allocated", list({{"", job.text("allocated")},
-                                  {"on ", job.text("nodes")}}));
+    print_line("Allocated",
+               list({{"", job.text("allocated")}, {"on ", job.text("nodes")}}));
     print_line("Submitted", job.text("submitted"));
     print_line("Started", job.text("started"));
     print_line("Ended", job.text("ended"));
@@ -101,9 +100,9 @@ void print_agent(const Json &agent)
 {
     print_line("Agent", agent.text("now"));
     if (auto failures = agent.integer("failures").value_or(0); failures > 0)
-        print_line("Last failure", std::format("{} ({} in a row)",
-                                               agent.text("lastFailure"),
-                                               failures));
+        print_line("Last failure",
+                   std::format("{} ({} in a row)", agent.text("lastFailure"),
+                               failures));
     print_line("Said on the Pod", agent.text("said"));
 }
 
@@ -129,10 +128,10 @@ bool is_job_id(const std::string &what)
 
 int explain(const Conf &conf, const std::string &what, bool json)
 {
-    auto reply = ask_agent(conf.web_address,
-                           std::string("/explain?") +
-                               (is_job_id(what) ? "job=" : "pod=") +
-                               url_encode(what));
+    auto reply =
+        ask_agent(conf.web_address, std::string("/explain?") +
+                                        (is_job_id(what) ? "job=" : "pod=") +
+                                        url_encode(what));
     if (!reply)
         return complain(reply.error().message);
     auto answer = Json::parse(reply->body);

@@ -19,13 +19,12 @@ std::string cell(const std::string &text)
 void print_gang(const Json &gang)
 {
     auto job = gang.integer("jobId");
-    std::fputs(std::format("{:<40} {:>10} {:<12} {:<20} {}\n",
-                           cell(gang.text("gang")),
-                           job ? std::to_string(*job) : "-",
-                           cell(gang.text("state")), cell(gang.text("node")),
-                           cell(gang.text("said")))
-                   .c_str(),
-               stdout);
+    std::fputs(
+        std::format("{:<40} {:>10} {:<12} {:<20} {}\n", cell(gang.text("gang")),
+                    job ? std::to_string(*job) : "-", cell(gang.text("state")),
+                    cell(gang.text("node")), cell(gang.text("said")))
+            .c_str(),
+        stdout);
 }
 
 void print_status(const Json &answer)

@@ -6,13 +6,13 @@
 #include "agent/act/extended.h"
 #include "agent/act/gang.h"
 #include "agent/act/remake.h"
-#include "agent/gang/batch_place.h"
-#include "agent/objects/gang_key.h"
 #include "agent/decide/gang_shapes.h"
-#include "common/slurm/het_job.h"
 #include "agent/decide/job_requests.h"
 #include "agent/decide/translate.h"
+#include "agent/gang/batch_place.h"
+#include "agent/objects/gang_key.h"
 #include "common/contract/names.h"
+#include "common/slurm/het_job.h"
 
 #include <algorithm>
 #include <chrono>
@@ -113,8 +113,8 @@ struct Actor {
             return std::unexpected(identity.error());
         auto now = std::chrono::floor<std::chrono::seconds>(
             std::chrono::system_clock::now());
-        return submit({describe_adoption(*asking, *identity, *context.conf,
-                                         adopt, now)});
+        return submit(
+            {describe_adoption(*asking, *identity, *context.conf, adopt, now)});
     }
 
     Result<Outcome> operator()(const Restamp &restamp) const
@@ -173,9 +173,9 @@ struct Actor {
             const Pod &pod = *gang.pods[i];
             if (pod.bound())
                 continue;
-            Binding binding{bind.nodes[i], binding_labels(*gang.job),
-                            binding_annotations(*gang.job,
-                                                gang.job->nodes.front())};
+            Binding binding{
+                bind.nodes[i], binding_labels(*gang.job),
+                binding_annotations(*gang.job, gang.job->nodes.front())};
             if (auto bound = kube().bind(pod, binding); !bound)
                 return std::unexpected(bound.error());
         }
@@ -206,10 +206,11 @@ struct Actor {
 
     Result<Outcome> operator()(const Complete &complete) const
     {
-        // libslurm waits for a slurmctld that starts: the job may be one that it
-        // has yet to allocate, which gets no exit code.
+        // libslurm waits for a slurmctld that starts: the job may be one that
+        // it has yet to allocate, which gets no exit code.
         if (context.slurmctld_left())
-            return fail(Code::busy, "slurmctld went away: the job is read again");
+            return fail(Code::busy,
+                        "slurmctld went away: the job is read again");
         return unless_there([&] {
             // For people only: the state and the exit code say enough to go on.
             if (!complete.why.empty())
@@ -290,8 +291,7 @@ struct Actor {
         if (!context.owners)
             return asking;
         for (PodPtr &pod : asking.pods) {
-            auto with =
-                context.owners->with_wishes(*pod, kube(), Clock::now());
+            auto with = context.owners->with_wishes(*pod, kube(), Clock::now());
             if (!with)
                 return std::unexpected(with.error());
             pod = std::make_shared<const Pod>(std::move(*with));
@@ -309,7 +309,8 @@ struct Actor {
         };
         const JobDescription &wish = wishes.front();
         auto job = ask();
-        if (!job && job.error().code == Code::rejected && !wish.prefer.empty()) {
+        if (!job && job.error().code == Code::rejected &&
+            !wish.prefer.empty()) {
             for (JobDescription &one : wishes)
                 one.prefer.clear(); // it may be that alone
             job = ask();
@@ -321,18 +322,13 @@ struct Actor {
         std::uint32_t tasks = 0;
         for (const JobDescription &one : wishes)
             tasks += one.tasks;
-        return Submitted{*job,
-                         wish.tag,
-                         wish.memory_per_node,
-                         wish.memory_per_cpu,
-                         wish.features,
-                         tasks,
-                         wish.cpus_per_task,
-                         wish.gres_per_task};
+        return Submitted{
+            *job,          wish.tag, wish.memory_per_node, wish.memory_per_cpu,
+            wish.features, tasks,    wish.cpus_per_task,   wish.gres_per_task};
     }
 
-    // The leader stands for all. Of those that have ended slurmctld would change
-    // the exit codes, so it is asked only if it lives.
+    // The leader stands for all. Of those that have ended slurmctld would
+    // change the exit codes, so it is asked only if it lives.
     Result<> cancel_all(JobRef job) const
     {
         auto left = gang.job ? left_over(*gang.job) : std::vector<JobRef>{};

@@ -3,13 +3,13 @@
 // repeat. What it learned goes back to the owner thread as an Outcome.
 #pragma once
 
+#include "agent/act/workload_wishes.h"
+#include "agent/calls/kube_api.h"
 #include "agent/decide/decide.h"
 #include "agent/gang/gang.h"
 #include "agent/gang/volumes.h"
-#include "agent/calls/kube_api.h"
-#include "agent/act/workload_wishes.h"
-#include "common/slurm/api.h"
 #include "common/contract/conf.h"
+#include "common/slurm/api.h"
 
 #include <functional>
 #include <map>
@@ -51,7 +51,7 @@ struct PodsEnded {
 };
 struct ClaimsRefused { // by the API server, for good
     std::string why;
-    std::string node; // Kubernetes' name: where they were to be used
+    std::string node;         // Kubernetes' name: where they were to be used
     bool no_extended = false; // whatever the claim: its feature gate is off
 };
 using Outcome = std::variant<Done, Submitted, Looked, StillThere, VolumesSeen,
@@ -62,10 +62,10 @@ struct ActContext {
     Slurm &slurm;
     Kube &kube;
     std::shared_ptr<const Conf> conf;
-    Namespace ns;               // of the gang
-    std::function<void()> kick; // asks slurmctld to schedule now
+    Namespace ns;                         // of the gang
+    std::function<void()> kick;           // asks slurmctld to schedule now
     std::map<std::string, NodePtr> nodes; // for BindVolumes: as last seen
-    Owners *owners = nullptr;   // null: what owns Pods may not be read
+    Owners *owners = nullptr; // null: what owns Pods may not be read
     // Whether slurmctld has gone away since the Action was decided.
     std::function<bool()> slurmctld_left;
 };

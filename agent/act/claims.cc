@@ -48,8 +48,8 @@ bool read_again(const Result<> &said)
 // was read, which says what is wrong, or writes.
 class Writer {
   public:
-    // text is what the claim was like, if that is known: a write to one that has
-    // changed since is refused by its resourceVersion, and it is read then.
+    // text is what the claim was like, if that is known: a write to one that
+    // has changed since is refused by its resourceVersion, and it is read then.
     Writer(ObjectKey key, Kube &kube, std::string text = {})
         : key_(std::move(key)), kube_(kube), text_(std::move(text))
     {
@@ -63,8 +63,8 @@ class Writer {
                 pause(attempt);
             auto read = begin();
             if (!read)
-                return fail(certain(read.error()), "read ResourceClaim=" +
-                                                       key_.str());
+                return fail(certain(read.error()),
+                            "read ResourceClaim=" + key_.str());
             now_ = std::move(*read);
             wrote_ = {};
             auto said = step(*this);
@@ -157,8 +157,9 @@ std::string why_changed(const ResourceClaim &claim, const ClaimPlan &plan,
         return "is being deleted";
     if (plan.allocated)
         return !claim.allocated ? "has no devices any more"
-               : same_devices(claim.devices, plan.has) ? ""
-                                                       : "has other devices now";
+               : same_devices(claim.devices, plan.has)
+                   ? ""
+                   : "has other devices now";
     if (!claim.allocated)
         return {};
     if (reserved && same_devices(claim.devices, counted_devices(claim, plan)))
@@ -183,9 +184,8 @@ Result<> reserve_one(Writer &writer, const Pod &pod, const ClaimPlan &plan,
         // The answer may say more than was read.
         if (writer.claim().allocated)
             return odd(plan.key, "got its devices from somebody else");
-        allocation =
-            allocation_text(writer.claim(), plan.classes, plan.chosen, node,
-                            std::chrono::system_clock::now());
+        allocation = allocation_text(writer.claim(), plan.classes, plan.chosen,
+                                     node, std::chrono::system_clock::now());
     }
     std::string body = reserved_claim(writer.text(), allocation, pod);
     if (body.empty())
@@ -227,9 +227,10 @@ Result<> reserve_claims(const Pod &pod, const std::vector<ClaimPlan> &claims,
         auto plan = with_claim_made(planned, pod, kube);
         if (!plan)
             return std::unexpected(plan.error());
-        auto said = Writer(plan->key, kube, plan->text).run([&](Writer &writer) {
-            return reserve_one(writer, pod, *plan, node);
-        });
+        auto said =
+            Writer(plan->key, kube, plan->text).run([&](Writer &writer) {
+                return reserve_one(writer, pod, *plan, node);
+            });
         if (!said)
             return said;
     }

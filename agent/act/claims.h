@@ -4,9 +4,9 @@
 #pragma once
 
 #include "agent/act/act.h"
+#include "agent/calls/kube_api.h"
 #include "agent/gres/claim_plan.h"
 #include "agent/gres/gang_devices.h"
-#include "agent/calls/kube_api.h"
 
 #include <string>
 #include <vector>
@@ -15,15 +15,16 @@ namespace bridge {
 
 // Claim by claim: it is made, where that is planned; the finalizer, then the
 // allocation with the reservation in one write; for one that is allocated only
-// that. Before the Pod is bound to that Node. Code::conflict when a claim is not
-// as it was planned for, such as allocated by somebody else; Code::rejected when
-// the API server refuses it.
+// that. Before the Pod is bound to that Node. Code::conflict when a claim is
+// not as it was planned for, such as allocated by somebody else; Code::rejected
+// when the API server refuses it.
 Result<> reserve_claims(const Pod &pod, const std::vector<ClaimPlan> &claims,
                         const std::string &node, Kube &kube);
 
-// All that the claims need before the Pod is bound to that Node: reserve_claims(),
-// then the Pod's status names the one for its extended resources. Done or
-// ClaimsRefused: what is reserved stays so until it is released.
+// All that the claims need before the Pod is bound to that Node:
+// reserve_claims(), then the Pod's status names the one for its extended
+// resources. Done or ClaimsRefused: what is reserved stays so until it is
+// released.
 Result<Outcome> prepare_claims(const Pod &pod,
                                const std::vector<ClaimPlan> &claims,
                                const std::string &node, Kube &kube);

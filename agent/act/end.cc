@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/act/end.h"
 
-#include "agent/gang/batch_place.h"
 #include "agent/decide/words.h"
+#include "agent/gang/batch_place.h"
 
 #include <ranges>
 

@@ -11,7 +11,8 @@ namespace bridge {
 Result<Outcome> end_pods(const Gang &gang, const EndPods &ending, Kube &kube);
 
 // Pods that wait, and whose job was ended on purpose, become Failed.
-Result<Outcome> fail_pods(const Gang &gang, const FailPods &failing, Kube &kube);
+Result<Outcome> fail_pods(const Gang &gang, const FailPods &failing,
+                          Kube &kube);
 
 // A worker that has a job of its own ends once the Pod of its script is over. A
 // list may lack that one though it is there, so the API server is asked: then

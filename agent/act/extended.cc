@@ -43,9 +43,8 @@ Result<ClaimPlan> with_claim_made(const ClaimPlan &plan, const Pod &pod,
 Result<bool> tell_extended(const Pod &pod, const std::vector<ClaimPlan> &claims,
                            Kube &kube)
 {
-    auto plan = std::ranges::find_if(claims, [](const ClaimPlan &one) {
-        return !one.mappings.empty();
-    });
+    auto plan = std::ranges::find_if(
+        claims, [](const ClaimPlan &one) { return !one.mappings.empty(); });
     if (plan == claims.end())
         return true;
     auto kept = kube.set_extended_claim(pod, {plan->key.name, plan->mappings});
@@ -68,8 +67,8 @@ Result<> remove_extended(const Pod &pod, Kube &kube)
         return {};
     if (!there)
         return std::unexpected(there.error());
-    bool others_have_it = there->claim.deleting &&
-                          !there->claim.is_reserved_for(pod.uid);
+    bool others_have_it =
+        there->claim.deleting && !there->claim.is_reserved_for(pod.uid);
     if (!is_extended_claim(there->claim, pod) || others_have_it)
         return {};
     return release_claims(pod, {{key, there->claim.uid, pod.uid, true}}, kube);

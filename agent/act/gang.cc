@@ -2,10 +2,10 @@
 #include "agent/act/gang.h"
 
 #include "agent/act/claims.h"
+#include "agent/decide/translate.h"
 #include "agent/gang/facts.h"
 #include "agent/objects/gang_key.h"
 #include "common/slurm/het_job.h"
-#include "agent/decide/translate.h"
 
 #include <algorithm>
 #include <optional>
@@ -40,9 +40,8 @@ Result<> for_each_seat(const Gang &gang, const Bind &bind, const Step &step)
 std::vector<ClaimPlan> claims_of(const Pod &pod, const Bind &bind)
 {
     std::vector<ClaimPlan> claims = bind.claims;
-    std::erase_if(claims, [&](const ClaimPlan &claim) {
-        return claim.pod != pod.uid;
-    });
+    std::erase_if(claims,
+                  [&](const ClaimPlan &claim) { return claim.pod != pod.uid; });
     return claims;
 }
 
@@ -110,8 +109,8 @@ Result<std::optional<Pod>> find_member(const Gang &gang, Kube &kube)
     // while it lives by that.
     bool batch = !gang.job->tag.script.empty();
     auto is_first = [&](const Pod &pod) {
-        bool counts = batch ? pod.terminal() || !binder_of(pod)
-                            : !pod.terminal();
+        bool counts =
+            batch ? pod.terminal() || !binder_of(pod) : !pod.terminal();
         return counts && pod.uid == gang.job->tag.first;
     };
     auto member = std::ranges::find_if(*pods, [&](const Pod &pod) {

@@ -13,8 +13,8 @@ namespace bridge {
 bool is_told_of_others(const Gang &gang, const Job &now)
 {
     const std::optional<Job> &known = gang.job;
-    bool alone = gang.batch && !gang.grouped && known &&
-                 !known->tag.script.empty();
+    bool alone =
+        gang.batch && !gang.grouped && known && !known->tag.script.empty();
     bool has_place = is_allocated(now.state) || now.state == JobState::pending;
     return alone && has_place && is_allocated(known->state) &&
            known->nodes != now.nodes && any_waits(gang) &&
@@ -33,8 +33,8 @@ Result<Outcome> take_name_off(const Gang &gang, const Job &now, Slurm &slurm)
     return Done{};
 }
 
-// Pods that were made for other nodes are found by their names, and deleted, when
-// they are made again.
+// Pods that were made for other nodes are found by their names, and deleted,
+// when they are made again.
 Result<Outcome> take_pods_away(const Gang &gang, Slurm &slurm, Kube &kube)
 {
     auto job = slurm.load(gang.job->ref);
@@ -51,8 +51,7 @@ Result<Outcome> take_pods_away(const Gang &gang, Slurm &slurm, Kube &kube)
         auto now = kube.get_pod(script->key);
         if (!now && now.error().code != Code::not_found)
             return std::unexpected(now.error());
-        if (now &&
-            (now->bound() || now->terminal() || now->uid != script->uid))
+        if (now && (now->bound() || now->terminal() || now->uid != script->uid))
             return StillThere{std::move(*now)};
     }
     for (const PodPtr &pod : workers)

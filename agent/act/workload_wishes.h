@@ -4,8 +4,8 @@
 #pragma once
 
 #include "agent/calls/kube_api.h"
-#include "common/base/mailbox.h"
 #include "agent/objects/objects.h"
+#include "common/base/mailbox.h"
 #include "common/base/result.h"
 
 #include <cstddef>

@@ -33,8 +33,7 @@ std::optional<Range> range_of(std::string_view text)
     auto from = number(first);
     auto to = last.empty() ? from : number(last);
     auto step = text.empty() ? std::optional<std::uint32_t>(1) : number(text);
-    if (!from || !to || !step || *step == 0 || *to < *from ||
-        *to >= most_tasks)
+    if (!from || !to || !step || *step == 0 || *to < *from || *to >= most_tasks)
         return std::nullopt;
     return Range{*from, *to, *step};
 }
@@ -55,10 +54,10 @@ class TaskSet {
         if (words_.size() < size)
             words_.resize(size);
         while (i <= range.last) {
-            bool whole = range.step == 1 && i % bits == 0 &&
-                         i + bits - 1 <= range.last;
-            words_[i / bits] |= whole ? ~std::uint64_t{0}
-                                      : std::uint64_t{1} << i % bits;
+            bool whole =
+                range.step == 1 && i % bits == 0 && i + bits - 1 <= range.last;
+            words_[i / bits] |=
+                whole ? ~std::uint64_t{0} : std::uint64_t{1} << i % bits;
             i += whole ? bits : range.step;
         }
     }

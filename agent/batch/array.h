@@ -10,8 +10,9 @@
 
 namespace bridge {
 
-// SLURM_ARRAY_… as sbatch(1) has them. array: what --array said, which slurmctld
-// has taken; of what is not understood the numbers of tasks are left out.
+// SLURM_ARRAY_… as sbatch(1) has them. array: what --array said, which
+// slurmctld has taken; of what is not understood the numbers of tasks are left
+// out.
 std::vector<std::string> array_variables(const ArrayTask &task,
                                          std::string_view array);
 

@@ -14,8 +14,7 @@ namespace {
 std::vector<JobGres> gres_of(const BatchJob &batch)
 {
     const auto &on = batch.job.gres_on;
-    return batch.asks_gres && !on.empty() ? on.front()
-                                          : std::vector<JobGres>{};
+    return batch.asks_gres && !on.empty() ? on.front() : std::vector<JobGres>{};
 }
 
 bool answers(const DeviceGres &one, const JobGres &gres)
@@ -38,9 +37,8 @@ batch_devices(const BatchJob &batch, const std::vector<DeviceGres> &known)
         bool ours = std::ranges::contains(known, gres.gres, &DeviceGres::gres);
         if (gres.count == 0 || !ours)
             continue;
-        auto one = std::ranges::find_if(known, [&](const DeviceGres &each) {
-            return answers(each, gres);
-        });
+        auto one = std::ranges::find_if(
+            known, [&](const DeviceGres &each) { return answers(each, gres); });
         if (one == known.end())
             return fail(Code::rejected,
                         std::format("Pods get no devices for its GRES {}{}{}: "

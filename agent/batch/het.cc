@@ -58,8 +58,7 @@ Result<std::vector<BatchJob>> load_components(const BatchJob &batch,
     return components;
 }
 
-BatchJob on_node_of(const std::vector<BatchJob> &components,
-                    std::uint32_t rank)
+BatchJob on_node_of(const std::vector<BatchJob> &components, std::uint32_t rank)
 {
     for (const BatchJob &component : components) {
         auto count = static_cast<std::uint32_t>(component.job.nodes.size());
@@ -70,8 +69,7 @@ BatchJob on_node_of(const std::vector<BatchJob> &components,
     return {};
 }
 
-std::vector<std::string>
-het_variables(const std::vector<BatchJob> &components)
+std::vector<std::string> het_variables(const std::vector<BatchJob> &components)
 {
     if (components.size() < 2)
         return {};

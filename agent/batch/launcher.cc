@@ -4,8 +4,8 @@
 #include "agent/batch/limits.h"
 #include "agent/batch/pod.h"
 #include "agent/batch/warning.h"
-#include "common/contract/batch_names.h"
 #include "common/base/variable_name.h"
+#include "common/contract/batch_names.h"
 
 #include <algorithm>
 
@@ -16,14 +16,26 @@ namespace {
 // Of the host where sbatch ran, or of slurmd: not for a container.
 bool stays_behind(std::string_view name)
 {
-    constexpr std::string_view of_host[] = {
-        "PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "HOSTNAME", "PWD", "OLDPWD",
-        "SHLVL", "_", "TMPDIR", "SLURM_UMASK",
-        "SLURM_TASK_PID", "SLURM_CONF",
-        "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
-        "ZE_AFFINITY_MASK", "SLURM_JOB_GPUS", "SLURM_GPUS_ON_NODE"};
-    constexpr std::string_view prefixes[] = {
-        "SLURM_RLIMIT_", "SLURM_SPANK_", "_SLURM_SPANK_OPTION_"};
+    constexpr std::string_view of_host[] = {"PATH",
+                                            "LD_LIBRARY_PATH",
+                                            "LD_PRELOAD",
+                                            "HOSTNAME",
+                                            "PWD",
+                                            "OLDPWD",
+                                            "SHLVL",
+                                            "_",
+                                            "TMPDIR",
+                                            "SLURM_UMASK",
+                                            "SLURM_TASK_PID",
+                                            "SLURM_CONF",
+                                            "CUDA_VISIBLE_DEVICES",
+                                            "ROCR_VISIBLE_DEVICES",
+                                            "GPU_DEVICE_ORDINAL",
+                                            "ZE_AFFINITY_MASK",
+                                            "SLURM_JOB_GPUS",
+                                            "SLURM_GPUS_ON_NODE"};
+    constexpr std::string_view prefixes[] = {"SLURM_RLIMIT_", "SLURM_SPANK_",
+                                             "_SLURM_SPANK_OPTION_"};
     // env(1) would take it for an option.
     return name.empty() || name.starts_with('-') ||
            std::ranges::contains(of_host, name) ||
@@ -188,9 +200,9 @@ fi
 // Pipes are opened by the script and that shell alone, so they end with them. A
 // script may send a signal to all of its processes: that ends none of these.
 // wait ends at a signal, too: then it is called again; and busybox's read would
-// never end after one. What the script leaves behind, and may hold the pipes, gets
-// SIGTERM, where this shell leads the process group as in a container; for who
-// does not care ten seconds must do.
+// never end after one. What the script leaves behind, and may hold the pipes,
+// gets SIGTERM, where this shell leads the process group as in a container; for
+// who does not care ten seconds must do.
 constexpr char start_with_log[] = R"(k8s_job= k8s_caught= k8s_early=
 pass() {
   k8s_caught=yes

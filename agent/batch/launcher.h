@@ -19,20 +19,20 @@ struct BatchUser;
 // One word of a shell, whatever is in it.
 std::string shell_word(std::string_view text);
 
-// What sbatch hands over with --export=NONE, or a list, lacks: slurmd would load
-// the user's login environment then, as sbatch asks it to.
+// What sbatch hands over with --export=NONE, or a list, lacks: slurmd would
+// load the user's login environment then, as sbatch asks it to.
 void add_login(BatchScript &script, const BatchUser &user);
 
 // What follows the script's name has been looked up and expanded.
 struct BatchOutput {
-    std::string path;      // empty: the log alone
-    bool asked = false;    // by the user: without it the job fails
+    std::string path;   // empty: the log alone
+    bool asked = false; // by the user: without it the job fails
 };
 
 // The script stays the process whose exit code is the container's; and that
 // gets the signals which the container gets. input: the file that the script
-// reads, looked up and expanded; empty: none. path: a directory that PATH begins
-// with; empty: none.
+// reads, looked up and expanded; empty: none. path: a directory that PATH
+// begins with; empty: none.
 std::string batch_launcher(const BatchScript &script,
                            const std::vector<std::string> &variables,
                            const BatchOutput &output, const BatchOutput &error,

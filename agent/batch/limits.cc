@@ -20,12 +20,12 @@ struct Limit {
     std::uint64_t unit;    // bytes, or what is counted
 };
 
-// bash, which is some images' sh, has 512 bytes where it is called that. NPROC is
-// a letter of its own in each shell.
+// bash, which is some images' sh, has 512 bytes where it is called that. NPROC
+// is a letter of its own in each shell.
 constexpr Limit limits[] = {
-    {"CPU", "-t", 1},      {"FSIZE", "-f", 512},     {"DATA", "-d", 1024},
-    {"STACK", "-s", 1024}, {"CORE", "-c", 512},      {"RSS", "-m", 1024},
-    {"NOFILE", "-n", 1},   {"MEMLOCK", "-l", 1024},  {"AS", "-v", 1024},
+    {"CPU", "-t", 1},      {"FSIZE", "-f", 512},    {"DATA", "-d", 1024},
+    {"STACK", "-s", 1024}, {"CORE", "-c", 512},     {"RSS", "-m", 1024},
+    {"NOFILE", "-n", 1},   {"MEMLOCK", "-l", 1024}, {"AS", "-v", 1024},
 };
 
 std::string line_of(const Limit &limit, std::string_view value)
@@ -44,8 +44,9 @@ std::string line_of(const Limit &limit, std::string_view value)
     if (!asked) // what is too high is as high as it may be
         return text + set + "\"$(ulimit -H " + limit.option +
                ")\" 2> /dev/null\n";
-    return text + "\n    printf '%s\\n' 'slurmk8s: error: cannot propagate "
-                  "RLIMIT_" +
+    return text +
+           "\n    printf '%s\\n' 'slurmk8s: error: cannot propagate "
+           "RLIMIT_" +
            std::string(limit.name) + " from submit host' >&2\n";
 }
 

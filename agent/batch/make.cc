@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/batch/make.h"
 
-#include "agent/batch/make_pods.h"
 #include "agent/batch/array.h"
 #include "agent/batch/het.h"
 #include "agent/batch/launcher.h"
-#include "agent/batch/srun.h"
-#include "agent/objects/gang_key.h"
-#include "common/slurm/het_job.h"
+#include "agent/batch/make_pods.h"
 #include "agent/batch/output_name.h"
+#include "agent/batch/srun.h"
 #include "agent/batch/srun_map.h"
 #include "agent/batch/user_groups.h"
+#include "agent/objects/gang_key.h"
+#include "common/base/log.h"
 #include "common/contract/batch_names.h"
 #include "common/contract/batch_options.h"
-#include "common/base/log.h"
+#include "common/slurm/het_job.h"
 
 #include <algorithm>
 #include <utility>
@@ -53,7 +53,8 @@ Result<BatchScript> read_script(const BatchJob &batch, const ScriptDir &scripts,
     if (!script)
         return std::unexpected(script.error());
     if (script->user_id != batch.user_id || script->group_id != batch.group_id)
-        return fail(Code::rejected, "its script was submitted by somebody else");
+        return fail(Code::rejected,
+                    "its script was submitted by somebody else");
     if (batch.user_id == 0 || batch.group_id == 0)
         return fail(Code::rejected, "it is root's");
     if (std::string why = objection_to_image(script->image); !why.empty())
@@ -76,9 +77,10 @@ std::string launcher_of(const BatchJob &batch,
                         const std::string &cluster)
 {
     const Job &job = batch.job;
-    OutputFacts facts{job.ref, batch.name, user.name,
-                      job.nodes.empty() ? std::string() : job.nodes.front(),
-                      script.work_dir, batch.array};
+    OutputFacts facts{
+        job.ref,         batch.name,
+        user.name,       job.nodes.empty() ? std::string() : job.nodes.front(),
+        script.work_dir, batch.array};
     auto file = [&](const std::string &pattern) {
         return BatchOutput{expand_output(pattern, facts), true};
     };
@@ -100,12 +102,13 @@ std::string launcher_of(const BatchJob &batch,
         for (std::string &one : array_variables(*batch.array, script.array))
             variables.push_back(std::move(one));
     return batch_launcher(script, variables, output, error,
-                          expand_output(script.input, facts), names::srun_mount);
+                          expand_output(script.input, facts),
+                          names::srun_mount);
 }
 
-// A refusal that stays is for the job's user: srun says it. One that passes must
-// not cost a job its srun. Jobs of one node may be very many: these do not wait
-// each for itself to see whether it stays.
+// A refusal that stays is for the job's user: srun says it. One that passes
+// must not cost a job its srun. Jobs of one node may be very many: these do not
+// wait each for itself to see whether it stays.
 Result<SrunOffer> srun_for(const std::string &ns, bool several, Kube &kube,
                            const BatchContext &context)
 {
@@ -149,9 +152,9 @@ Result<StepSecret> step_secret(const BatchParts &parts,
     return step;
 }
 
-// That of the script, with its Secret, and the workers before that. One that was
-// bound had them, and may have no file any more: nor may the key of its Pods
-// change.
+// That of the script, with its Secret, and the workers before that. One that
+// was bound had them, and may have no file any more: nor may the key of its
+// Pods change.
 Result<Pod> pod_with_secret(const BatchJob &batch, const BatchMark &mark,
                             Kube &kube, const BatchContext &context)
 {
@@ -239,8 +242,8 @@ Result<Job> make_batch_pod(JobRef ref, Kube &kube, const BatchContext &context)
         return fail(Code::busy, "k8s.conf has no SbatchNamespace");
     if (context.scripts.path().empty())
         return fail(Code::busy, "slurm.conf's StateSaveLocation is not known");
-    auto pod = pod_with_secret(*batch, {ref, job.tag.script, batch->array}, kube,
-                               context);
+    auto pod = pod_with_secret(*batch, {ref, job.tag.script, batch->array},
+                               kube, context);
     if (!pod)
         return std::unexpected(pod.error());
     bool several = job.nodes.size() > 1 && pod->gang;

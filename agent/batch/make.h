@@ -14,12 +14,12 @@
 #pragma once
 
 #include "agent/batch/make_srun.h"
-#include "agent/gang/batch_mark.h"
 #include "agent/calls/kube_api.h"
+#include "agent/gang/batch_mark.h"
 #include "common/base/mailbox.h"
-#include "common/slurm/api.h"
 #include "common/contract/conf.h"
 #include "common/contract/script_dir.h"
+#include "common/slurm/api.h"
 
 #include <chrono>
 #include <map>
@@ -58,28 +58,27 @@ struct BatchContext {
     SrunContext srun{};
     // The agent has heard by now which jobs slurmctld has lost.
     bool settled = false;
-    // The job has waited long enough with a part of its Pods: where not all can be
-    // made it gives back those that are there.
+    // The job has waited long enough with a part of its Pods: where not all can
+    // be made it gives back those that are there.
     bool give_back = false;
 };
 
-// The job with the tag that it has now: without a uid when it has no node, or has
-// ended, and so gets no Pod. Code::not_found: there is no such job; rejected: in
-// words for its owner, why it never gets a Pod; denied: the API server refuses
-// this Pod, and maybe all; with retry_after when Pods were given back. Whatever
-// else goes wrong may have to do with all jobs.
-Result<Job> make_batch_pod(JobRef ref, Kube &kube,
-                           const BatchContext &context);
+// The job with the tag that it has now: without a uid when it has no node, or
+// has ended, and so gets no Pod. Code::not_found: there is no such job;
+// rejected: in words for its owner, why it never gets a Pod; denied: the API
+// server refuses this Pod, and maybe all; with retry_after when Pods were given
+// back. Whatever else goes wrong may have to do with all jobs.
+Result<Job> make_batch_pod(JobRef ref, Kube &kube, const BatchContext &context);
 
 // The same, for a job whose Pod was denied for long: rejected where the API
-// server would take the last Pod that was made by this k8s.conf, between two times that it
-// refuses this one.
+// server would take the last Pod that was made by this k8s.conf, between two
+// times that it refuses this one.
 Result<Job> make_late_batch_pod(JobRef ref, Kube &kube,
                                 const BatchContext &context);
 
-// What is left of a job whose Pod is over: the Secret and then the script's file,
-// which an array has until the last of its jobs has ended. Where that is not
-// there any more, it has been done.
+// What is left of a job whose Pod is over: the Secret and then the script's
+// file, which an array has until the last of its jobs has ended. Where that is
+// not there any more, it has been done.
 Result<> tidy_batch_pod(const Pod &pod, Kube &kube, const ScriptDir &scripts);
 
 // A file that no job has named for so long is nobody's: its job was refused

@@ -22,7 +22,8 @@ constexpr char lost_jobs_pod[] =
 
 bool is_quota(const Error &error)
 {
-    return error.code == Code::denied && error.message.contains("exceeded quota");
+    return error.code == Code::denied &&
+           error.message.contains("exceeded quota");
 }
 
 // Which Pod is looked for.
@@ -33,7 +34,8 @@ struct Wanted {
     std::string srun{};    // with this ConfigMap
     bool wherever = false; // whatever node it was made for
 
-    // Of several nodes all are made for one job: its id is in what they are told.
+    // Of several nodes all are made for one job: its id is in what they are
+    // told.
     bool is_as(const Pod &pod) const
     {
         return wherever ||
@@ -41,15 +43,17 @@ struct Wanted {
                 (place.count == 1 || batch_mark(pod) == mark) &&
                 pod.annotation(names::batch_srun_annotation) == srun);
     }
-    // It runs, but for a Pod of the script that is gone, or where the job is not.
+    // It runs, but for a Pod of the script that is gone, or where the job is
+    // not.
     bool is_stray(const Pod &pod) const
     {
         return has_run(pod) && place.rank != 0 && !is_made_for(pod, place);
     }
 };
 
-// Those that were made for that Pod of the script, which says how many there are:
-// the job may have fewer nodes now. Code::conflict where one has run that may stay.
+// Those that were made for that Pod of the script, which says how many there
+// are: the job may have fewer nodes now. Code::conflict where one has run that
+// may stay.
 Result<> delete_workers_of(const Pod &first, const BatchMark &mark, Kube &kube,
                            bool those_that_ran)
 {
@@ -73,9 +77,9 @@ Result<> delete_workers_of(const Pod &first, const BatchMark &mark, Kube &kube,
     return {};
 }
 
-// What was made for other nodes of the job, or with another srun. Somebody may be
-// binding it by what he knew before: then it stays, and so do its workers. Where
-// it alone went those are strays, which it owned.
+// What was made for other nodes of the job, or with another srun. Somebody may
+// be binding it by what he knew before: then it stays, and so do its workers.
+// Where it alone went those are strays, which it owned.
 Result<> give_way(const Pod &pod, const Wanted &wanted, Kube &kube)
 {
     if (wanted.is_stray(pod))
@@ -90,14 +94,14 @@ Result<> give_way(const Pod &pod, const Wanted &wanted, Kube &kube)
 std::chrono::seconds pause_without_pods()
 {
     static thread_local std::mt19937 numbers{std::random_device{}()};
-    return std::chrono::seconds(
-        std::uniform_int_distribution<>(shortest_pause, 2 * shortest_pause)(
-            numbers));
+    return std::chrono::seconds(std::uniform_int_distribution<>(
+        shortest_pause, 2 * shortest_pause)(numbers));
 }
 
-// Jobs of several nodes that have some of their Pods each, and of which none gets
-// the rest before another gives up its own.
-Error give_back(const BatchParts &parts, const Pod &first, Error full, Kube &kube)
+// Jobs of several nodes that have some of their Pods each, and of which none
+// gets the rest before another gives up its own.
+Error give_back(const BatchParts &parts, const Pod &first, Error full,
+                Kube &kube)
 {
     auto there = kube.get_pod(first.key);
     if (!there || there->uid != first.uid)
@@ -111,9 +115,9 @@ Error give_back(const BatchParts &parts, const Pod &first, Error full, Kube &kub
     return full;
 }
 
-// Made for an earlier job of the same task, which a crash of slurmctld has lost.
-// It is bound at most once: what has run does not run again, and what waits is
-// this job's once nobody can be binding it for that one.
+// Made for an earlier job of the same task, which a crash of slurmctld has
+// lost. It is bound at most once: what has run does not run again, and what
+// waits is this job's once nobody can be binding it for that one.
 Result<Pod> of_earlier_job(Pod pod, const BatchContext &context)
 {
     if (!has_run(pod) && !context.settled)
@@ -121,8 +125,9 @@ Result<Pod> of_earlier_job(Pod pod, const BatchContext &context)
     return pod;
 }
 
-// Once it is gone: it runs no script, and it may have been we who deleted it, as
-// Slurm has placed the job anew, or to give it back, and a finalizer holds it.
+// Once it is gone: it runs no script, and it may have been we who deleted it,
+// as Slurm has placed the job anew, or to give it back, and a finalizer holds
+// it.
 bool is_made_again(const Pod &pod)
 {
     return !has_run(pod) || is_worker(pod);
@@ -144,8 +149,8 @@ Result<Pod> find_pod(const Wanted &wanted, Kube &kube,
     if (!earlier && known != wanted.mark)
         return fail(Code::rejected,
                     "another Pod has the name " + there->key.str());
-    bool unfit = has_run(*there) ? wanted.is_stray(*there)
-                                 : !wanted.is_as(*there);
+    bool unfit =
+        has_run(*there) ? wanted.is_stray(*there) : !wanted.is_as(*there);
     if (earlier && unfit && !context.settled)
         return fail(Code::busy, lost_jobs_pod);
     if (unfit) {
@@ -197,9 +202,9 @@ Result<> make_service(const BatchParts &parts, const Pod &first,
         made.error().code = context.give_back ? Code::rejected : Code::busy;
     if (made || !is_refusal(made.error()) || !context.settled)
         return not_jobs_fault(made); // a refusal may pass
-    log_warning("the nodes of a batch job do not resolve in its Pods",
-                {{"JobId", parts.batch.job.ref.id},
-                 {"err", made.error().message}});
+    log_warning(
+        "the nodes of a batch job do not resolve in its Pods",
+        {{"JobId", parts.batch.job.ref.id}, {"err", made.error().message}});
     return {};
 }
 
@@ -236,10 +241,9 @@ Result<Pod> make_pod_on(const BatchParts &parts, std::uint32_t rank,
         return std::unexpected(body.error());
     ObjectKey key{batch_namespace_of(parts.script, conf),
                   batch_pod_name(parts.mark, place)};
-    return make_pod(*body,
-                    {parts.mark, std::move(key), std::move(place),
-                     srun->config_map},
-                    kube, context);
+    return make_pod(
+        *body, {parts.mark, std::move(key), std::move(place), srun->config_map},
+        kube, context);
 }
 
 Result<bool> make_others(const BatchParts &parts, const Pod &first, Kube &kube,
@@ -272,10 +276,9 @@ Result<Pod> find_run_pod(const BatchMark &mark, Kube &kube,
     std::vector<std::string> all = context.conf->batch_namespaces;
     all.insert(all.begin(), context.conf->batch_namespace);
     for (const std::string &ns : all) {
-        auto there = find_pod({.mark = mark,
-                               .key = {ns, batch_pod_name(mark)},
-                               .wherever = true},
-                              kube, context);
+        auto there = find_pod(
+            {.mark = mark, .key = {ns, batch_pod_name(mark)}, .wherever = true},
+            kube, context);
         if (there ? has_run(*there) : there.error().code != Code::not_found)
             return there;
     }

@@ -18,9 +18,9 @@ constexpr char no_rights[] =
 } // namespace
 
 // Somebody may have deleted it, which stops all Pods that come, or made it anew
-// with something else: so it is looked at for each job of several nodes, and for the
-// others, of which there may be very many, now and then. A Pod that waits for it
-// all the same gets it back: restore_srun_map().
+// with something else: so it is looked at for each job of several nodes, and
+// for the others, of which there may be very many, now and then. A Pod that
+// waits for it all the same gets it back: restore_srun_map().
 Result<SrunOffer> offer_srun(const std::string &ns, bool several, Kube &kube,
                              const SrunContext &context, SrunMaps &maps)
 {
@@ -33,8 +33,8 @@ Result<SrunOffer> offer_srun(const std::string &ns, bool several, Kube &kube,
         return SrunOffer{.why_not = no_rights};
     std::string name = (*program)->map;
     auto seen = maps.seen(ns);
-    auto made = look_after_srun_map(ns, **program, kube, maps,
-                                    {context.now, !several});
+    auto made =
+        look_after_srun_map(ns, **program, kube, maps, {context.now, !several});
     if (!made) {
         Error error = made.error();
         if (error.code == Code::not_found || error.code == Code::conflict)
@@ -66,8 +66,8 @@ Result<SrunOffer> offer_on(const SrunOffer &offer, const std::string &node,
     if (!there.empty() && there == srun_architecture())
         return offer;
     if (there.empty() && !settled)
-        return fail(Code::busy, "the architecture of " + node +
-                                    " is not known yet");
+        return fail(Code::busy,
+                    "the architecture of " + node + " is not known yet");
     return SrunOffer{.why_not = "srun is for " +
                                 std::string(srun_architecture()) + ", and " +
                                 node + " is " +

@@ -5,8 +5,8 @@
 // whose namespace has neither runs, too, and says so where srun is called.
 #pragma once
 
-#include "agent/calls/kube_api.h"
 #include "agent/batch/srun_maps.h"
+#include "agent/calls/kube_api.h"
 #include "common/base/result.h"
 
 #include <map>
@@ -44,9 +44,10 @@ Result<SrunOffer> offer_on(const SrunOffer &offer, const std::string &node,
 // Kubernetes has said something of that node of Slurm, be it no architecture.
 bool is_listed(const std::string &node, const SrunContext &context);
 
-// The Service of the job with that first Pod, which goes with that worker. Where
-// another has its name: Code::conflict for one that Kubernetes removes, of a worker
-// that is gone; else busy, rejected if settled. Other errors are the API server's.
+// The Service of the job with that first Pod, which goes with that worker.
+// Where another has its name: Code::conflict for one that Kubernetes removes,
+// of a worker that is gone; else busy, rejected if settled. Other errors are
+// the API server's.
 Result<> make_batch_service(const Pod &first, const Pod &worker, Kube &kube,
                             bool settled);
 

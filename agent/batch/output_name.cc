@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/batch/output_name.h"
 
-#include "common/contract/name_pattern.h"
 #include "common/base/padded.h"
+#include "common/contract/name_pattern.h"
 
 #include <cstdint>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The names of a batch job's output files, from sbatch's patterns: %j, %x and
-// the others, as slurmstepd has them for a batch step (common/contract/name_pattern.h). Pure.
+// the others, as slurmstepd has them for a batch step
+// (common/contract/name_pattern.h). Pure.
 #pragma once
 
 #include "agent/gang/batch_mark.h"

@@ -6,8 +6,8 @@
 #include "agent/batch/srun.h"
 #include "agent/batch/warning.h"
 #include "agent/objects/owner_reference.h"
-#include "common/contract/batch_names.h"
 #include "common/base/json.h"
+#include "common/contract/batch_names.h"
 #include "common/contract/names.h"
 
 #include <cstdint>
@@ -106,8 +106,8 @@ Edited metadata_of(Edited metadata, const BatchJob &batch,
         .set_text("annotations", annotations.text);
 }
 
-// With the others of its job: all are bound, or none. A worker goes with the Pod
-// of the script.
+// With the others of its job: all are bound, or none. A worker goes with the
+// Pod of the script.
 void join_gang(Edited &metadata, const BatchMark &mark, const BatchPlace &place)
 {
     std::string first = batch_pod_name(mark);
@@ -126,9 +126,8 @@ void join_gang(Edited &metadata, const BatchMark &mark, const BatchPlace &place)
 
 Result<std::string> batch_pod_body(const BatchJob &batch,
                                    const BatchScript &script,
-                                   const BatchUser &user,
-                                   const BatchMark &mark, const Conf &conf,
-                                   const BatchPlace &place,
+                                   const BatchUser &user, const BatchMark &mark,
+                                   const Conf &conf, const BatchPlace &place,
                                    const std::string &srun)
 {
     Part part{place.rank != 0, place.count > 1, !srun.empty()};
@@ -140,11 +139,10 @@ Result<std::string> batch_pod_body(const BatchJob &batch,
         return std::unexpected(devices.error());
     Edited pod{std::move(*base)};
     Edited spec = pod.part("spec");
-    Edited container{
-        std::string(json_text(spec.text, "containers/0").value_or(empty_object))};
+    Edited container{std::string(
+        json_text(spec.text, "containers/0").value_or(empty_object))};
     container = container_of(container, batch, script, *devices, part);
-    Edited security =
-        security_of(spec.part("securityContext"), batch, user);
+    Edited security = security_of(spec.part("securityContext"), batch, user);
     spec.set_text("containers", "[" + container.text + "]")
         .set_text("securityContext", security.text)
         .set("automountServiceAccountToken", false)
@@ -159,8 +157,9 @@ Result<std::string> batch_pod_body(const BatchJob &batch,
                   batch_namespace_of(script, conf), conf.cluster_domain);
     if (!script.service_account.empty())
         spec.set("serviceAccountName", script.service_account);
-    Edited metadata = metadata_of(pod.part("metadata"), batch, script, mark,
-                                  place, batch_namespace_of(script, conf), srun);
+    Edited metadata =
+        metadata_of(pod.part("metadata"), batch, script, mark, place,
+                    batch_namespace_of(script, conf), srun);
     if (part.several)
         join_gang(metadata, mark, place);
     pod.set_text("metadata", metadata.text).set_text("spec", spec.text);
@@ -179,8 +178,7 @@ std::optional<Predicate> batch_predicate(const Conf &conf)
 
 std::string batch_namespace_of(const BatchScript &script, const Conf &conf)
 {
-    return script.name_space.empty() ? conf.batch_namespace
-                                     : script.name_space;
+    return script.name_space.empty() ? conf.batch_namespace : script.name_space;
 }
 
 } // namespace bridge

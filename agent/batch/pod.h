@@ -6,9 +6,9 @@
 
 #include "agent/gang/batch_mark.h"
 #include "agent/gang/batch_place.h"
+#include "common/base/result.h"
 #include "common/contract/batch_script.h"
 #include "common/contract/conf.h"
-#include "common/base/result.h"
 
 #include <cstdint>
 #include <optional>
@@ -30,9 +30,9 @@ struct BatchUser {
 // runs as, its requests, its image and command, restartPolicy, schedulerName,
 // and that nothing in the container gains privileges. Code::rejected for a
 // volume that the template does not let jobs choose, and for GRES that no Pod
-// gets. batch is on_node() of this Pod's, and place says which that is: of several
-// nodes all are of one gang, and a worker belongs to the first.
-// srun: the ConfigMap with that program, also of a job of one node. Empty: there is
+// gets. batch is on_node() of this Pod's, and place says which that is: of
+// several nodes all are of one gang, and a worker belongs to the first. srun:
+// the ConfigMap with that program, also of a job of one node. Empty: there is
 // none for that node; then a worker waits by the image's shell, and beside the
 // script srun says why.
 Result<std::string>

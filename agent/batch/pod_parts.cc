@@ -56,10 +56,10 @@ JsonValue srun_program(const std::string &config_map)
     auto item = JsonValue::object({{"key", "srun"}, {"path", "srun"}});
     return JsonValue::object(
         {{"name", srun_volume},
-         {"configMap",
-          JsonValue::object({{"name", config_map},
-                             {"defaultMode", program_mode},
-                             {"items", JsonValue::array({std::move(item)})}})}});
+         {"configMap", JsonValue::object(
+                           {{"name", config_map},
+                            {"defaultMode", program_mode},
+                            {"items", JsonValue::array({std::move(item)})}})}});
 }
 
 // In memory; what is in it are pipes, for a moment.
@@ -67,8 +67,8 @@ JsonValue pipes()
 {
     return JsonValue::object(
         {{"name", pipes_volume},
-         {"emptyDir", JsonValue::object({{"medium", "Memory"},
-                                         {"sizeLimit", "1Mi"}})}});
+         {"emptyDir",
+          JsonValue::object({{"medium", "Memory"}, {"sizeLimit", "1Mi"}})}});
 }
 
 // A file with the annotation, as it is at any time.
@@ -82,7 +82,8 @@ JsonValue file_of(const char *volume, const char *file, const char *annotation)
     return JsonValue::object(
         {{"name", volume},
          {"downwardAPI",
-          JsonValue::object({{"items", JsonValue::array({std::move(item)})}})}});
+          JsonValue::object(
+              {{"items", JsonValue::array({std::move(item)})}})}});
 }
 
 // Until something starts a process there.
@@ -134,8 +135,8 @@ void add_srun(Edited &container, const BatchJob &batch, Part part)
     container
         .append("volumeMounts", read_only(script_volume, names::batch_mount))
         .set("command",
-             JsonValue::array({std::string(names::srun_mount) + "/srun",
-                               "--worker"}));
+             JsonValue::array(
+                 {std::string(names::srun_mount) + "/srun", "--worker"}));
 }
 
 // What runs the script.

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "common/kube/base64.h"
 #include "agent/batch/pod.h"
 #include "agent/batch/srun.h"
 #include "agent/objects/owner_reference.h"
 #include "common/base/json.h"
+#include "common/kube/base64.h"
 
 namespace bridge {
 
 std::string batch_secret_body(const Pod &pod, const std::string &launcher,
-                              const std::string &script,
-                              const StepSecret &step)
+                              const std::string &script, const StepSecret &step)
 {
     JsonValue::Object data{{"run", base64(launcher)},
                            {"script", base64(script)}};

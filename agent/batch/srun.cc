@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/batch/srun.h"
 
-#include "common/kube/base64.h"
 #include "agent/batch/launcher.h"
-#include "common/kube/text.h"
 #include "agent/objects/owner_reference.h"
 #include "common/base/hexadecimal.h"
 #include "common/contract/names.h"
+#include "common/kube/base64.h"
+#include "common/kube/text.h"
 
 #include <array>
 #include <filesystem>
@@ -46,8 +46,8 @@ bool has_shape_of_ours(const Json &service)
            selector[names::gang_label] == service.text("metadata/name");
 }
 
-// Of the Pod of that one's name that alone owns the Service; empty where none does,
-// or it is no such Service as ours.
+// Of the Pod of that one's name that alone owns the Service; empty where none
+// does, or it is no such Service as ours.
 std::string owner_uid(const Json &service, const Pod &pod)
 {
     auto owners = service.items("metadata/ownerReferences");
@@ -119,8 +119,7 @@ std::string srun_map_body(const ObjectKey &key, std::string_view program)
                 {"metadata", JsonValue::object(
                                  {{"name", key.name}, {"namespace", key.ns}})},
                 {"immutable", true},
-                {"binaryData",
-                 JsonValue::object({{"srun", base64(program)}})}})
+                {"binaryData", JsonValue::object({{"srun", base64(program)}})}})
         .dump();
 }
 
@@ -175,12 +174,10 @@ std::string step_key_of(const std::string &random, const std::string &pod)
 
 std::string no_srun_script(const std::string &why)
 {
-    std::string words =
-        "srun: error: this job has none: " +
-        (why.empty() ? "its Pods were made before there was one"
-                     : clean_text(why, max_words));
-    return "#!/bin/sh\nprintf '%s\\n' " + shell_word(words) +
-           " >&2\nexit 1\n";
+    std::string words = "srun: error: this job has none: " +
+                        (why.empty() ? "its Pods were made before there was one"
+                                     : clean_text(why, max_words));
+    return "#!/bin/sh\nprintf '%s\\n' " + shell_word(words) + " >&2\nexit 1\n";
 }
 
 } // namespace bridge

@@ -35,8 +35,8 @@ Result<FoundMap> put_srun_map(const ObjectKey &key, const std::string &program,
     return FoundMap{there->text("metadata/uid")};
 }
 
-// Where its metadata says that it is still the one of that uid, that is all. Why it
-// is not the look at all of it tells.
+// Where its metadata says that it is still the one of that uid, that is all.
+// Why it is not the look at all of it tells.
 Result<FoundMap> look_at(const ObjectKey &key, const std::string &program,
                          const std::string &uid, Kube &kube)
 {
@@ -59,9 +59,9 @@ Result<bool> look_after_srun_map(const std::string &ns,
     if (!maps.begin_look(ns, program.map, look))
         return false;
     auto seen = maps.seen(ns);
-    auto found = look_at({ns, program.map}, program.bytes,
-                         seen && seen->name == program.map ? seen->uid : "",
-                         kube);
+    auto found =
+        look_at({ns, program.map}, program.bytes,
+                seen && seen->name == program.map ? seen->uid : "", kube);
     if (found)
         maps.note(ns, {program.map, found->uid, look.now});
     else if (found.error().code == Code::denied)
@@ -73,8 +73,7 @@ Result<bool> look_after_srun_map(const std::string &ns,
 }
 
 Result<bool> restore_srun_map(const Pod &pod, const std::string &path,
-                              Kube &kube, SrunMaps &maps,
-                              Clock::time_point now)
+                              Kube &kube, SrunMaps &maps, Clock::time_point now)
 {
     auto program = maps.program(path);
     if (!program)

@@ -17,7 +17,8 @@ std::optional<SrunMaps::FileState> SrunMaps::state_of(const std::string &path)
                      file.st_mtim.tv_sec, file.st_mtim.tv_nsec};
 }
 
-// The state is of before it is read: what is written meanwhile is read next time.
+// The state is of before it is read: what is written meanwhile is read next
+// time.
 Result<SrunProgramPtr> SrunMaps::program(const std::string &path)
 {
     auto state = state_of(path);
@@ -28,8 +29,8 @@ Result<SrunProgramPtr> SrunMaps::program(const std::string &path)
     if (!bytes)
         return std::unexpected(bytes.error());
     std::string name = srun_map_name(*bytes);
-    program_ = std::make_shared<const SrunProgram>(std::move(*bytes),
-                                                   std::move(name));
+    program_ =
+        std::make_shared<const SrunProgram>(std::move(*bytes), std::move(name));
     path_ = path;
     state_ = state;
     return program_;

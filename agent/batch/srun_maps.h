@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the agent knows of srun for Pods without asking again: the program, for as
-// long as its file is the same, and the ConfigMap of each namespace, as it was
-// looked at last. Safe from several threads.
+// What the agent knows of srun for Pods without asking again: the program, for
+// as long as its file is the same, and the ConfigMap of each namespace, as it
+// was looked at last. Safe from several threads.
 #pragma once
 
 #include "common/base/mailbox.h"
@@ -31,8 +31,8 @@ struct SeenMap {
     Clock::time_point looked{}; // it was there then
 };
 
-// So long one is taken to be there still, and a refusal to stand, where jobs are
-// many.
+// So long one is taken to be there still, and a refusal to stand, where jobs
+// are many.
 inline constexpr std::chrono::seconds map_believed{10};
 inline constexpr std::chrono::seconds refusal_believed{60};
 
@@ -47,9 +47,9 @@ class SrunMaps {
     // Read again only where the file has changed. Errors as of read_srun().
     Result<SrunProgramPtr> program(const std::string &path);
 
-    // Whether the caller is to look at the ConfigMap of that name, and then to say
-    // end_look(). Many come at once: while one looks the others believe what was
-    // seen, but no longer than twice map_believed.
+    // Whether the caller is to look at the ConfigMap of that name, and then to
+    // say end_look(). Many come at once: while one looks the others believe
+    // what was seen, but no longer than twice map_believed.
     bool begin_look(const std::string &ns, const std::string &name,
                     const SrunLook &look);
     void end_look(const std::string &ns);

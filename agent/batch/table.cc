@@ -81,8 +81,8 @@ bool BatchTable::retry(JobRef job, Clock::time_point now,
         first_retry * (1 << std::min(entry.failures, most_doublings)),
         last_retry);
     if (pause > Clock::duration::zero())
-        delay = std::max(
-            delay, pause * (1 << std::min(entry.pauses++, most_pauses)));
+        delay = std::max(delay,
+                         pause * (1 << std::min(entry.pauses++, most_pauses)));
     entry.due = now + delay;
     entry.failures++;
     if (!entry.failing)

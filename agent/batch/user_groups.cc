@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/batch/user_groups.h"
 
-#include "common/base/user_database.h"
 #include "common/base/system_error.h"
+#include "common/base/user_database.h"
 
 #include <algorithm>
 #include <grp.h>
@@ -71,7 +71,8 @@ Result<BatchUser> look_up_user(std::uint32_t user_id, std::uint32_t group_id)
     groups.resize(static_cast<std::size_t>(count));
     user->group = std::move(*group);
     for (gid_t id : groups)
-        if (id != 0 && id != group_id && !std::ranges::contains(user->groups, id))
+        if (id != 0 && id != group_id &&
+            !std::ranges::contains(user->groups, id))
             user->groups.push_back(id);
     return user;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/batch/gres.h"
-#include "agent/gang/batch_place.h"
 #include "agent/batch/pod.h"
+#include "agent/gang/batch_place.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -77,8 +77,8 @@ std::vector<std::string> batch_variables(const BatchJob &batch,
     // SLURM_BATCH_SCRIPT (slurm.h), as slurmstepd prints it.
     for (const char *name : {"SLURM_STEP_ID", "SLURM_STEPID"})
         add(name, "-5");
-    for (const char *name : {"SLURM_NODEID", "SLURM_PROCID", "SLURM_LOCALID",
-                             "SLURM_GTIDS"})
+    for (const char *name :
+         {"SLURM_NODEID", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_GTIDS"})
         add(name, "0");
     add("ENVIRONMENT", "BATCH");
     std::ranges::move(gpu_variables(batch), std::back_inserter(all));

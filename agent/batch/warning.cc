@@ -10,8 +10,8 @@ namespace bridge {
 namespace {
 
 // The process may end at any time, and be the container's main one: so nobody
-// waits for who looks after it. Like slurmctld it is sent a SIGCONT first. Signals
-// to all of the script's processes are not for this one.
+// waits for who looks after it. Like slurmctld it is sent a SIGCONT first.
+// Signals to all of the script's processes are not for this one.
 constexpr char pattern[] = R"(warn() {{
   (
     (
@@ -49,9 +49,8 @@ std::string warn_function(const BatchScript &script)
 {
     if (!has_warning(script))
         return "warn() { :; }\n";
-    return std::format(pattern, names::batch_ends_mount,
-                       names::batch_ends_file, script.signal_seconds,
-                       script.signal);
+    return std::format(pattern, names::batch_ends_mount, names::batch_ends_file,
+                       script.signal_seconds, script.signal);
 }
 
 } // namespace bridge

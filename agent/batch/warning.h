@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What --signal=B:SIG@TIME asks for: the batch script gets a signal some time
 // before its job's end. slurmctld would have slurmd send it; here the launcher
-// does. When the job ends is an annotation of its Pod, which the agent sets right
-// when the time limit has changed, and which a kubelet shows in a file. Pure.
+// does. When the job ends is an annotation of its Pod, which the agent sets
+// right when the time limit has changed, and which a kubelet shows in a file.
+// Pure.
 #pragma once
 
 #include "common/contract/batch_script.h"

@@ -90,8 +90,7 @@ constexpr Right table[] = {
     {Feature::sbatch_srun, "get", "", "services", "", Where::batch_namespace},
     {Feature::sbatch_srun, "create", "", "configmaps", "",
      Where::batch_namespace},
-    {Feature::sbatch_srun, "get", "", "configmaps", "",
-     Where::batch_namespace},
+    {Feature::sbatch_srun, "get", "", "configmaps", "", Where::batch_namespace},
 };
 
 constexpr std::uint32_t answer_bit = 1u << 31;

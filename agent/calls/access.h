@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the API server lets us do: the verbs that each feature needs, asked of it
-// by SelfSubjectAccessReview, and the answer for whoever is about to use one.
-// The base's verbs are needed always; a feature beyond that is off while one of
-// its verbs is missing. Asking writes nothing. Knows nothing of Slurm.
+// What the API server lets us do: the verbs that each feature needs, asked of
+// it by SelfSubjectAccessReview, and the answer for whoever is about to use
+// one. The base's verbs are needed always; a feature beyond that is off while
+// one of its verbs is missing. Asking writes nothing. Knows nothing of Slurm.
 #pragma once
 
-#include "common/kube/http.h"
-#include "common/contract/conf.h"
 #include "common/base/result.h"
+#include "common/contract/conf.h"
+#include "common/kube/http.h"
 
 #include <array>
 #include <atomic>
@@ -32,24 +32,20 @@ enum class Feature : std::uint8_t {
     jobset_size,
     devices,
     extended_resources,
-    sbatch, // asked about only where k8s.conf has SbatchNamespace
+    sbatch,     // asked about only where k8s.conf has SbatchNamespace
     sbatch_srun // likewise
 };
 
-inline constexpr std::array all_features{Feature::base, Feature::nodes_patch,
-                                         Feature::volumes, Feature::owners,
-                                         Feature::pod_groups,
-                                         Feature::pod_group_status,
-                                         Feature::jobset_size,
-                                         Feature::devices,
-                                         Feature::extended_resources,
-                                         Feature::sbatch,
-                                         Feature::sbatch_srun};
+inline constexpr std::array all_features{
+    Feature::base,        Feature::nodes_patch, Feature::volumes,
+    Feature::owners,      Feature::pod_groups,  Feature::pod_group_status,
+    Feature::jobset_size, Feature::devices,     Feature::extended_resources,
+    Feature::sbatch,      Feature::sbatch_srun};
 
 // The name of its component, such as "nodes-patch"; "base".
 const char *feature_name(Feature feature);
-// What to apply to have it, such as "contribs/kubernetes/components/owners"; two
-// features may be of one component.
+// What to apply to have it, such as "contribs/kubernetes/components/owners";
+// two features may be of one component.
 std::string feature_manifest(Feature feature);
 
 // One line of the table.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The API server that k8s.conf names, and how this project presents itself there.
+// The API server that k8s.conf names, and how this project presents itself
+// there.
 #pragma once
 
 #include "common/base/result.h"

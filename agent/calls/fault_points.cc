@@ -44,8 +44,9 @@ Result<FaultPoint> parse_fault_point(std::string_view text)
     auto words = words_of(text);
     words.resize(std::max<std::size_t>(words.size(), 2));
     FaultPoint point{.signal = SIGKILL};
-    auto write = std::ranges::find(write_names, words[0],
-                                   [](auto name) { return std::string_view(name); });
+    auto write = std::ranges::find(write_names, words[0], [](auto name) {
+        return std::string_view(name);
+    });
     bool good = write != write_names.end() && words.size() <= 4 &&
                 (words[1] == "before" || words[1] == "after");
     if (good) {
@@ -54,8 +55,7 @@ Result<FaultPoint> parse_fault_point(std::string_view text)
     }
     if (good && words.size() > 2) {
         const char *end = words[2].data() + words[2].size();
-        auto [rest, error] =
-            std::from_chars(words[2].data(), end, point.count);
+        auto [rest, error] = std::from_chars(words[2].data(), end, point.count);
         good = error == std::errc() && rest == end && point.count > 0;
     }
     if (good && words.size() > 3) {
@@ -99,7 +99,8 @@ WriteGate::Observer fault_points()
         if (write != point.write || moment != point.moment ||
             ++*visits != point.count)
             return;
-        log_warning("at the fault point", {{"point", point_name(write, moment)}});
+        log_warning("at the fault point",
+                    {{"point", point_name(write, moment)}});
         raise(point.signal);
     };
 }

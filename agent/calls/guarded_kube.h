@@ -115,7 +115,8 @@ class GuardedKube : public Kube {
     {
         return kube_->get_config_map_uid(key);
     }
-    Result<TextMap> addresses_of(const std::string &ns, const std::string &label,
+    Result<TextMap> addresses_of(const std::string &ns,
+                                 const std::string &label,
                                  const std::string &value) override
     {
         return kube_->addresses_of(ns, label, value);
@@ -132,9 +133,8 @@ class GuardedKube : public Kube {
     }
     Result<> post_node_event(const Node &node, const PodEvent &event) override
     {
-        return gate_.pass(Write::post_event, [&] {
-            return kube_->post_node_event(node, event);
-        });
+        return gate_.pass(Write::post_event,
+                          [&] { return kube_->post_node_event(node, event); });
     }
     Result<> post_event(const Pod &pod, const PodEvent &event) override
     {
@@ -162,9 +162,8 @@ class GuardedKube : public Kube {
     Result<ClaimText> write_claim_status(const ObjectKey &key,
                                          const std::string &body) override
     {
-        return gate_.pass(Write::write_claim_status, [&] {
-            return kube_->write_claim_status(key, body);
-        });
+        return gate_.pass(Write::write_claim_status,
+                          [&] { return kube_->write_claim_status(key, body); });
     }
 
     Result<ClaimText> create_claim(const std::string &ns,

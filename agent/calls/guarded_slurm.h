@@ -3,8 +3,8 @@
 // A new method of Slurm that writes gets a name in write_gate.h.
 #pragma once
 
-#include "common/slurm/api.h"
 #include "agent/calls/write_gate.h"
+#include "common/slurm/api.h"
 
 namespace bridge {
 
@@ -66,8 +66,7 @@ class GuardedSlurm : public Slurm {
         return gate_.pass(Write::delete_node,
                           [&] { return slurm_.delete_node(name); });
     }
-    Result<> set_features(const std::string &node,
-                          const std::string &features,
+    Result<> set_features(const std::string &node, const std::string &features,
                           const std::string &active) override
     {
         return gate_.pass(Write::set_features, [&] {
@@ -77,9 +76,8 @@ class GuardedSlurm : public Slurm {
     Result<> set_topology(const std::string &node,
                           const std::string &topology) override
     {
-        return gate_.pass(Write::set_topology, [&] {
-            return slurm_.set_topology(node, topology);
-        });
+        return gate_.pass(Write::set_topology,
+                          [&] { return slurm_.set_topology(node, topology); });
     }
     Result<> set_extra(const std::string &node,
                        const std::string &extra) override

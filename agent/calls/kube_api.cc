@@ -169,15 +169,16 @@ Result<> KubeApi::evict_pod(const Pod &pod)
 {
     auto reply = http_.post(pod_path(pod.key) + "/eviction", evict_body(pod));
     if (reply && is_budget_exhausted(reply->status, reply->body))
-        return fail(Code::rejected, doing("evict", pod) +
-                                        ": a PodDisruptionBudget forbids it");
+        return fail(Code::rejected,
+                    doing("evict", pod) + ": a PodDisruptionBudget forbids it");
     return check_removal(pod, reply, doing("evict", pod));
 }
 
 Result<> KubeApi::delete_pod(const Pod &pod)
 {
-    return check_removal(pod, http_.remove(pod_path(pod.key), delete_options_body(pod.uid)),
-                         doing("delete", pod));
+    return check_removal(
+        pod, http_.remove(pod_path(pod.key), delete_options_body(pod.uid)),
+        doing("delete", pod));
 }
 
 // Whoever binds it meanwhile is there first, or finds it gone.
@@ -192,8 +193,8 @@ Result<> KubeApi::delete_unbound(const Pod &pod)
     return check_removal(pod, reply, doing("delete", pod));
 }
 
-// 409: a precondition failed, so another Pod has the name, or it has changed; or
-// it is a conflict of the server's own.
+// 409: a precondition failed, so another Pod has the name, or it has changed;
+// or it is a conflict of the server's own.
 Result<> KubeApi::check_removal(const Pod &pod, const Result<HttpReply> &reply,
                                 const std::string &what)
 {
@@ -227,9 +228,8 @@ Result<std::vector<Pod>> KubeApi::list_pods(const std::string &ns)
 {
     std::vector<Pod> pods;
     auto done =
-        for_each_pod(ns, {}, "list Pods of " + ns, [&](const Json &item) {
-            pods.push_back(pod_from(item));
-        });
+        for_each_pod(ns, {}, "list Pods of " + ns,
+                     [&](const Json &item) { pods.push_back(pod_from(item)); });
     if (!done)
         return std::unexpected(done.error());
     return pods;

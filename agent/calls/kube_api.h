@@ -10,12 +10,12 @@
 // Services and ConfigMaps 401 is busy: a job does without what is denied.
 #pragma once
 
+#include "agent/claims/resource_claim.h"
 #include "agent/objects/group_spec.h"
-#include "common/kube/http.h"
 #include "agent/objects/node_patch.h"
 #include "agent/objects/objects.h"
-#include "agent/claims/resource_claim.h"
 #include "common/base/result.h"
+#include "common/kube/http.h"
 
 #include <chrono>
 #include <functional>
@@ -99,8 +99,10 @@ class Kube {
     // quota is full.
     virtual Result<Pod> create_pod(const std::string &ns,
                                    const std::string &body) = 0;
-    // Whether it would be taken: success also when its name is. Nothing is made.
-    virtual Result<> try_pod(const std::string &ns, const std::string &body) = 0;
+    // Whether it would be taken: success also when its name is. Nothing is
+    // made.
+    virtual Result<> try_pod(const std::string &ns,
+                             const std::string &body) = 0;
     // One that has the name is deleted first: nobody may read it.
     virtual Result<> put_secret(const ObjectKey &key,
                                 const std::string &body) = 0;
@@ -117,8 +119,8 @@ class Kube {
     virtual Result<Json> get_config_map(const ObjectKey &key) = 0;
     // By the metadata alone.
     virtual Result<std::string> get_config_map_uid(const ObjectKey &key) = 0;
-    // The IP addresses of the Pods with that label, by uid; nothing of those that
-    // have none yet.
+    // The IP addresses of the Pods with that label, by uid; nothing of those
+    // that have none yet.
     virtual Result<TextMap> addresses_of(const std::string &ns,
                                          const std::string &label,
                                          const std::string &value) = 0;
@@ -153,8 +155,8 @@ class Kube {
     // Success also when it is gone, or another claim has its name.
     virtual Result<> delete_claim(const ObjectKey &key,
                                   const std::string &uid) = 0;
-    // status.extendedResourceClaimStatus. False: the API server has not kept it,
-    // for want of its feature gate.
+    // status.extendedResourceClaimStatus. False: the API server has not kept
+    // it, for want of its feature gate.
     virtual Result<bool>
     set_extended_claim(const Pod &pod, const ExtendedClaimStatus &status) = 0;
 
@@ -208,7 +210,8 @@ class KubeApi : public Kube {
     Result<Json> get_service(const ObjectKey &key) override;
     Result<Json> get_config_map(const ObjectKey &key) override;
     Result<std::string> get_config_map_uid(const ObjectKey &key) override;
-    Result<TextMap> addresses_of(const std::string &ns, const std::string &label,
+    Result<TextMap> addresses_of(const std::string &ns,
+                                 const std::string &label,
                                  const std::string &value) override;
     Result<std::vector<Pod>> list_pods(const std::string &ns) override;
     Result<VolumeFacts> read_volumes(const Pod &pod) override;
@@ -221,7 +224,8 @@ class KubeApi : public Kube {
                                          const std::string &body) override;
     Result<ClaimText> create_claim(const std::string &ns,
                                    const std::string &body) override;
-    Result<> delete_claim(const ObjectKey &key, const std::string &uid) override;
+    Result<> delete_claim(const ObjectKey &key,
+                          const std::string &uid) override;
     Result<bool> set_extended_claim(const Pod &pod,
                                     const ExtendedClaimStatus &status) override;
     Result<Workload> get_owner(const std::string &ns,

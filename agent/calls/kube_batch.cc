@@ -83,8 +83,7 @@ Result<> KubeApi::put_secret(const ObjectKey &key, const std::string &body)
 Result<> KubeApi::delete_secret(const ObjectKey &key)
 {
     std::string what = "delete Secret=" + key.str();
-    auto reply =
-        http_.remove(path_of(key, "secrets"), "");
+    auto reply = http_.remove(path_of(key, "secrets"), "");
     if (!reply)
         return fail(reply.error(), what);
     auto said = check_status(*reply);

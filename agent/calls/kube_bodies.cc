@@ -69,8 +69,8 @@ JsonValue taints_of(const std::vector<Taint> &taints)
 {
     JsonValue::Array list;
     for (const Taint &taint : taints) {
-        auto one = JsonValue::object(
-            {{"key", taint.key}, {"effect", taint.effect}});
+        auto one =
+            JsonValue::object({{"key", taint.key}, {"effect", taint.effect}});
         if (!taint.value.empty())
             one.add("value", taint.value);
         if (!taint.time_added.empty())
@@ -136,10 +136,9 @@ std::string group_body(const GroupPatch &patch, WallTime now)
 {
     bool plugins = patch.api == GroupApi::plugins;
     return JsonValue::object(
-               {{"metadata",
-                 JsonValue::object(
-                     {{"uid", patch.uid},
-                      {"resourceVersion", patch.resource_version}})},
+               {{"metadata", JsonValue::object({{"uid", patch.uid},
+                                                {"resourceVersion",
+                                                 patch.resource_version}})},
                 {"status", plugins ? plugins_status(patch, now)
                                    : workload_status(patch, now)}})
         .dump();
@@ -238,8 +237,8 @@ std::string unscheduled_body(const Pod &pod, const std::string &reason,
 {
     auto status = JsonValue::object(
         {{"conditions", unscheduled(pod, reason, message, now)}});
-    return JsonValue::object({{"metadata", guard_of(pod)},
-                              {"status", std::move(status)}})
+    return JsonValue::object(
+               {{"metadata", guard_of(pod)}, {"status", std::move(status)}})
         .dump();
 }
 
@@ -251,17 +250,18 @@ std::string failed_body(const Pod &pod, const std::string &reason,
          {"reason", reason},
          {"message", message},
          {"conditions", unscheduled(pod, reason, message, now)}});
-    return JsonValue::object({{"metadata", guard_of(pod)},
-                              {"status", std::move(status)}})
+    return JsonValue::object(
+               {{"metadata", guard_of(pod)}, {"status", std::move(status)}})
         .dump();
 }
 
 std::string stamp_body(const Pod &pod, const TextMap &labels,
                        const TextMap &annotations)
 {
-    // What is decided of a Pod that waits is wrong for one that was bound since.
-    auto metadata = pod.bound() ? JsonValue::object({{"uid", pod.uid}})
-                                : guard_of(pod);
+    // What is decided of a Pod that waits is wrong for one that was bound
+    // since.
+    auto metadata =
+        pod.bound() ? JsonValue::object({{"uid", pod.uid}}) : guard_of(pod);
     if (!labels.empty())
         metadata.add("labels", as_object(labels));
     if (!annotations.empty())
@@ -297,8 +297,8 @@ std::string disrupted_body(const Pod &pod, const std::string &reason,
 
 std::string evict_body(const Pod &pod)
 {
-    auto metadata = JsonValue::object(
-        {{"name", pod.key.name}, {"namespace", pod.key.ns}});
+    auto metadata =
+        JsonValue::object({{"name", pod.key.name}, {"namespace", pod.key.ns}});
     return JsonValue::object({{"apiVersion", "policy/v1"},
                               {"kind", "Eviction"},
                               {"metadata", std::move(metadata)},
@@ -337,9 +337,8 @@ std::string node_path(const std::string &name)
 
 std::string node_body(const NodePatch &patch)
 {
-    auto metadata =
-        JsonValue::object({{"uid", patch.uid},
-                           {"resourceVersion", patch.resource_version}});
+    auto metadata = JsonValue::object(
+        {{"uid", patch.uid}, {"resourceVersion", patch.resource_version}});
     JsonValue::Object annotations;
     for (const auto &[name, value] : patch.annotations)
         annotations.emplace_back(name, value ? JsonValue(*value) : JsonValue());
@@ -348,9 +347,8 @@ std::string node_body(const NodePatch &patch)
     auto body = JsonValue::object({{"metadata", std::move(metadata)}});
     JsonValue::Object spec;
     if (patch.unschedulable)
-        spec.emplace_back("unschedulable", *patch.unschedulable
-                                               ? JsonValue(true)
-                                               : JsonValue());
+        spec.emplace_back("unschedulable",
+                          *patch.unschedulable ? JsonValue(true) : JsonValue());
     if (patch.taints)
         spec.emplace_back("taints", taints_of(*patch.taints));
     if (!spec.empty())

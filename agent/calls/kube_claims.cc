@@ -74,7 +74,8 @@ Result<> KubeApi::delete_claim(const ObjectKey &key, const std::string &uid)
 Result<bool> KubeApi::set_extended_claim(const Pod &pod,
                                          const ExtendedClaimStatus &status)
 {
-    std::string what = "set extendedResourceClaimStatus of Pod=" + pod.key.str();
+    std::string what =
+        "set extendedResourceClaimStatus of Pod=" + pod.key.str();
     auto reply = http_.patch(pod_path(pod.key) + "/status",
                              "application/strategic-merge-patch+json",
                              extended_claim_body(pod, status));

@@ -2,9 +2,9 @@
 // What KubeApi reads and writes of volumes and their claims.
 #include "agent/calls/kube_api.h"
 
+#include "common/contract/names.h"
 #include "common/kube/status.h"
 #include "common/kube/text.h"
-#include "common/contract/names.h"
 
 namespace bridge {
 
@@ -159,18 +159,16 @@ Result<> KubeApi::give_volume(const Volume &volume, const Claim &claim)
                     JsonValue::object(
                         {{"pv.kubernetes.io/bound-by-controller", "yes"}})}})},
              {"spec", JsonValue::object(
-                          {{"claimRef",
-                            JsonValue::object(
-                                {{"apiVersion", "v1"},
-                                 {"kind", "PersistentVolumeClaim"},
-                                 {"namespace", claim.ns},
-                                 {"name", claim.name},
-                                 {"uid", claim.uid}})}})}})
+                          {{"claimRef", JsonValue::object(
+                                            {{"apiVersion", "v1"},
+                                             {"kind", "PersistentVolumeClaim"},
+                                             {"namespace", claim.ns},
+                                             {"name", claim.name},
+                                             {"uid", claim.uid}})}})}})
             .dump();
-    return check_write(
-        http_.patch(volume_path(volume.name), merge_patch, body),
-        "give the volume " + volume.name + " to the claim " + claim.ns + "/" +
-            claim.name);
+    return check_write(http_.patch(volume_path(volume.name), merge_patch, body),
+                       "give the volume " + volume.name + " to the claim " +
+                           claim.ns + "/" + claim.name);
 }
 
 } // namespace bridge

@@ -104,8 +104,8 @@ Result<CelValue> semver(const CelNode &call, Arguments &all, CelBudget &)
         return no_overload(call, all);
     auto value = Semver::parse(*text);
     if (!value)
-        return fail(Code::rejected, std::format("version \"{}\" is none",
-                                                text->substr(0, 64)));
+        return fail(Code::rejected,
+                    std::format("version \"{}\" is none", text->substr(0, 64)));
     return CelValue{std::move(*value)};
 }
 

@@ -31,9 +31,8 @@ Result<bool> CelSelector::matches(const Device &device) const
 Result<bool> CelSelector::matches(const Device &device, CelBudget &sum) const
 {
     auto cannot = [&](std::string_view why) {
-        return fail(Code::rejected,
-                    std::format("selector \"{}\": {}", text_.substr(0, 200),
-                                why));
+        return fail(Code::rejected, std::format("selector \"{}\": {}",
+                                                text_.substr(0, 200), why));
     };
     if (!root_)
         return cannot("it is no longer kept");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Device selectors: the part of CEL that DeviceClasses and ResourceClaims use,
-// with the meaning it has in kube-scheduler. What is outside of it is refused by
-// name when it is parsed, never guessed. Users write these: size, depth and
+// with the meaning it has in kube-scheduler. What is outside of it is refused
+// by name when it is parsed, never guessed. Users write these: size, depth and
 // cost are bounded. Pure; a selector may be used by many threads.
 //
 //     device.driver  device.attributes["domain"].id  device.capacity["domain"].id

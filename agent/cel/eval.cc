@@ -95,8 +95,8 @@ Result<CelValue> CelEvaluation::part(const CelNode &node)
         CelValue inside = *chain->value;
         from = std::move(inside);
     }
-    Value key = node.kind == Kind::index ? of(*node.parts[1])
-                                         : CelValue{node.text};
+    Value key =
+        node.kind == Kind::index ? of(*node.parts[1]) : CelValue{node.text};
     if (!key)
         return key;
     bool missing = false;
@@ -124,8 +124,7 @@ Result<CelValue> CelEvaluation::has(const CelNode &node)
         from = std::move(inside);
     }
     bool missing = false;
-    Value found =
-        cel_member(device_, *from, CelValue{node.text}, missing);
+    Value found = cel_member(device_, *from, CelValue{node.text}, missing);
     if (!found && !missing)
         return found;
     return CelValue{!missing};
@@ -215,12 +214,12 @@ Result<CelValue> CelEvaluation::quantified(const CelNode &node)
             items.push_back({std::move(key)});
     else
         return cel_no_overload(node.kind == Kind::all ? "all()" : "exists()",
-                           *over);
+                               *over);
     bool decides = node.kind == Kind::exists;
     Value made = CelValue{!decides};
     for (CelValue &item : items)
-        if (settle(with(node.text, std::move(item), *node.parts[1]),
-                   decides, made))
+        if (settle(with(node.text, std::move(item), *node.parts[1]), decides,
+                   made))
             break;
     return made;
 }
@@ -230,7 +229,8 @@ Result<CelValue> CelEvaluation::bind(const CelNode &node)
     return with(node.text, of(*node.parts[0]), *node.parts[1]);
 }
 
-Result<CelValue> CelEvaluation::with(const std::string &name, Value value, const CelNode &in)
+Result<CelValue> CelEvaluation::with(const std::string &name, Value value,
+                                     const CelNode &in)
 {
     scopes_.emplace_back(name, std::move(value));
     Value made = of(in);

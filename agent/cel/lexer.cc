@@ -104,8 +104,8 @@ class Lexer {
             return string(prefix);
         if (starts_name(now()))
             return name();
-        if (is_digit(now()) ||
-            (now() == '.' && at_ + 1 < text_.size() && is_digit(text_[at_ + 1])))
+        if (is_digit(now()) || (now() == '.' && at_ + 1 < text_.size() &&
+                                is_digit(text_[at_ + 1])))
             return number();
         for (std::string_view symbol : symbols)
             if (rest().starts_with(symbol)) {

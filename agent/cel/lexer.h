@@ -16,8 +16,8 @@ struct CelToken {
     enum class Kind { end, name, integer, real, string, symbol };
 
     Kind kind = Kind::end;
-    std::size_t at = 0;     // byte in the expression
-    std::string text{};     // of a name, symbol or number; a string's value
+    std::size_t at = 0; // byte in the expression
+    std::string text{}; // of a name, symbol or number; a string's value
 };
 
 // Code::rejected for "what at byte N"; at counts from 0, the sentence from 1.

@@ -51,17 +51,17 @@ Value entry(const Device &device, const CelMap &map, const CelValue &key,
     if (name && !map.one_domain)
         return CelValue{CelMap{map.of, true, *name}};
     if (name && map.of == CelMap::Of::attributes) {
-        if (auto *found = find_named(device.attributes, device.driver,
-                                     map.domain, *name))
+        if (auto *found =
+                find_named(device.attributes, device.driver, map.domain, *name))
             return value_of(*found);
     } else if (name) {
-        if (auto *found = find_named(device.capacity, device.driver, map.domain,
-                                     *name))
+        if (auto *found =
+                find_named(device.capacity, device.driver, map.domain, *name))
             return CelValue{found->value};
     }
     missing = true;
-    return failed(std::format(
-        "no such key: {}", name ? name->substr(0, 128) : type_name(key)));
+    return failed(std::format("no such key: {}",
+                              name ? name->substr(0, 128) : type_name(key)));
 }
 
 Value item(const std::vector<CelValue> &list, const CelValue &key,

@@ -2,8 +2,8 @@
 // A parsed CEL expression.
 #pragma once
 
-#include "agent/cel/value.h"
 #include "agent/cel/regex.h"
+#include "agent/cel/value.h"
 #include "common/base/result.h"
 
 #include <memory>
@@ -16,29 +16,29 @@ namespace bridge {
 struct CelNode {
     enum class Kind {
         literal,
-        name,            // text
-        select,          // parts[0].text, or parts[0].?text
-        index,           // parts[0][parts[1]], or [?…]
-        has,             // has(parts[0].text)
-        list,            // [parts…]
-        logical_and,     // two parts or more
-        logical_or,      // two parts or more
-        logical_not,     // parts[0]
-        negate,          // parts[0]
-        conditional,     // parts[0] ? parts[1] : parts[2]
-        equal,           // parts[0] == parts[1]
-        not_equal,       //
-        less,            //
-        less_equal,      //
-        greater,         //
-        greater_equal,   //
-        in,              //
-        add,             // two parts or more
-        call,            // text(parts…)
-        method,          // parts[0].text(parts[1], …)
-        exists,          // parts[0].exists(text, parts[1])
-        all,             //
-        bind,            // cel.bind(text, parts[0], parts[1])
+        name,          // text
+        select,        // parts[0].text, or parts[0].?text
+        index,         // parts[0][parts[1]], or [?…]
+        has,           // has(parts[0].text)
+        list,          // [parts…]
+        logical_and,   // two parts or more
+        logical_or,    // two parts or more
+        logical_not,   // parts[0]
+        negate,        // parts[0]
+        conditional,   // parts[0] ? parts[1] : parts[2]
+        equal,         // parts[0] == parts[1]
+        not_equal,     //
+        less,          //
+        less_equal,    //
+        greater,       //
+        greater_equal, //
+        in,            //
+        add,           // two parts or more
+        call,          // text(parts…)
+        method,        // parts[0].text(parts[1], …)
+        exists,        // parts[0].exists(text, parts[1])
+        all,           //
+        bind,          // cel.bind(text, parts[0], parts[1])
     };
 
     Kind kind = Kind::literal;

@@ -14,9 +14,9 @@ namespace {
 using Kind = CelNode::Kind;
 
 constexpr std::array<std::string_view, 17> reserved = {
-    "as",   "break", "const",    "continue", "else",   "for",
-    "function", "if", "import",  "let",      "loop",   "package",
-    "namespace", "return", "var", "void",    "while"};
+    "as",        "break",  "const",  "continue", "else", "for",
+    "function",  "if",     "import", "let",      "loop", "package",
+    "namespace", "return", "var",    "void",     "while"};
 
 // Null: it is no string, which its evaluation will say.
 Result<std::shared_ptr<const Regex>> pattern_of(const CelNode &literal)
@@ -97,7 +97,8 @@ Result<std::vector<CelNodePtr>> CelParser::arguments(std::string_view end)
     return parts;
 }
 
-Result<CelNodePtr> CelParser::method(CelNodePtr of, std::string name, std::size_t at)
+Result<CelNodePtr> CelParser::method(CelNodePtr of, std::string name,
+                                     std::size_t at)
 {
     bool is_cel = of->kind == Kind::name && of->text == "cel";
     auto parts = arguments(")");
@@ -106,14 +107,15 @@ Result<CelNodePtr> CelParser::method(CelNodePtr of, std::string name, std::size_
     if (is_cel && name == "bind")
         return macro(Kind::bind, nullptr, std::move(*parts), 3, at);
     if (name == "exists" || name == "all")
-        return macro(name == "all" ? Kind::all : Kind::exists,
-                     std::move(of), std::move(*parts), 2, at);
+        return macro(name == "all" ? Kind::all : Kind::exists, std::move(of),
+                     std::move(*parts), 2, at);
     parts->insert(parts->begin(), std::move(of));
     return call(Kind::method, std::move(name), std::move(*parts), at);
 }
 
-Result<CelNodePtr> CelParser::macro(Kind kind, CelNodePtr of, std::vector<CelNodePtr> parts,
-           std::size_t expected, std::size_t at)
+Result<CelNodePtr> CelParser::macro(Kind kind, CelNodePtr of,
+                                    std::vector<CelNodePtr> parts,
+                                    std::size_t expected, std::size_t at)
 {
     if (parts.size() != expected || parts.front()->kind != Kind::name ||
         parts.front()->text == "device")
@@ -126,26 +128,24 @@ Result<CelNodePtr> CelParser::macro(Kind kind, CelNodePtr of, std::vector<CelNod
     made->text = parts.front()->text;
     if (of)
         made->parts.push_back(std::move(of));
-    std::move(parts.begin() + 1, parts.end(),
-              std::back_inserter(made->parts));
+    std::move(parts.begin() + 1, parts.end(), std::back_inserter(made->parts));
     return measured(std::move(made));
 }
 
-Result<CelNodePtr> CelParser::call(Kind kind, std::string name, std::vector<CelNodePtr> parts,
-          std::size_t at)
+Result<CelNodePtr> CelParser::call(Kind kind, std::string name,
+                                   std::vector<CelNodePtr> parts,
+                                   std::size_t at)
 {
     bool method = kind == Kind::method;
     if (!method && name == "has")
         return has(std::move(parts), at);
     std::size_t expected = cel_arguments(name, method);
     if (expected == 0)
-        return refuse_cel(std::format("{}() is not supported",
-                                      name.substr(0, 40)),
-                          at);
+        return refuse_cel(
+            std::format("{}() is not supported", name.substr(0, 40)), at);
     if (parts.size() != expected)
         return refuse_cel(
-            std::format("{}() with {} arguments", name,
-                        parts.size() - method),
+            std::format("{}() with {} arguments", name, parts.size() - method),
             at);
     auto made = std::make_unique<CelNode>();
     made->kind = kind;

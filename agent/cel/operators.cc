@@ -62,8 +62,8 @@ Result<CelValue> CelEvaluation::membership(const CelNode &node)
         return from;
     if (auto *map = std::get_if<CelMap>(&from->is)) {
         auto *key = std::get_if<std::string>(&needle->is);
-        return CelValue{
-            key && std::ranges::contains(cel_keys(device_, *map), *key)};
+        return CelValue{key &&
+                        std::ranges::contains(cel_keys(device_, *map), *key)};
     }
     auto *list = std::get_if<CelList>(&from->is);
     if (!list)
@@ -114,8 +114,7 @@ Result<CelValue> CelEvaluation::added(CelValue a, const CelValue &b)
     std::int64_t total = 0;
     if (!integer)
         return cel_no_overload("+", b);
-    if (__builtin_add_overflow(*integer, std::get<std::int64_t>(b.is),
-                               &total))
+    if (__builtin_add_overflow(*integer, std::get<std::int64_t>(b.is), &total))
         return cel_failed("integer overflow");
     return CelValue{total};
 }

@@ -113,8 +113,8 @@ Result<CelNodePtr> CelParser::conditional()
     auto no = expression();
     if (!no)
         return no;
-    return make(Kind::conditional, at, std::move(*condition),
-                std::move(*yes), std::move(*no));
+    return make(Kind::conditional, at, std::move(*condition), std::move(*yes),
+                std::move(*no));
 }
 
 Result<CelNodePtr> CelParser::chain(Kind kind, std::string_view symbol)
@@ -145,8 +145,8 @@ Result<CelNodePtr> CelParser::link(Kind kind)
 std::optional<CelNode::Kind> CelParser::relation_here() const
 {
     for (const Relation &one : relations)
-        if (is(one.symbol) || (now().kind == CelToken::Kind::name &&
-                               now().text == one.symbol))
+        if (is(one.symbol) ||
+            (now().kind == CelToken::Kind::name && now().text == one.symbol))
             return one.kind;
     return std::nullopt;
 }
@@ -188,8 +188,8 @@ Result<CelNodePtr> CelParser::nested_unary()
     nested_--;
     if (!part)
         return part;
-    return make(sign.text == "!" ? Kind::logical_not : Kind::negate,
-                sign.at, std::move(*part));
+    return make(sign.text == "!" ? Kind::logical_not : Kind::negate, sign.at,
+                std::move(*part));
 }
 
 Result<CelNodePtr> parse_cel(std::string_view text)

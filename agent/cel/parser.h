@@ -35,7 +35,8 @@ class CelParser {
     std::unexpected<Error> unexpected_token() const;
 
     // Takes the parts; refused when the tree would become too deep.
-    template <class... Parts> Node make(Kind kind, std::size_t at, Parts... parts)
+    template <class... Parts>
+    Node make(Kind kind, std::size_t at, Parts... parts)
     {
         auto node = std::make_unique<CelNode>();
         node->kind = kind;

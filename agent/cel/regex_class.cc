@@ -89,7 +89,8 @@ CharSet folded(CharSet set)
         add_moved(made, range, {'a', 'z'}, -to_lower);
     }
     // The Kelvin sign and the long s.
-    for (auto [letter, other] : {std::pair{U'k', U'\u212a'}, {U's', U'\u017f'}}) {
+    for (auto [letter, other] :
+         {std::pair{U'k', U'\u212a'}, {U's', U'\u017f'}}) {
         char32_t upper = letter - static_cast<char32_t>(to_lower);
         if (holds(made, letter))
             made.emplace_back(other, other);

@@ -65,7 +65,8 @@ class Parser {
     Node sequence(Flags &flags, int depth)
     {
         auto made = node_of(RegexNode::Kind::sequence);
-        while (!text_.rest().empty() && text_.rest().front() != '|' && text_.rest().front() != ')') {
+        while (!text_.rest().empty() && text_.rest().front() != '|' &&
+               text_.rest().front() != ')') {
             auto part = atom(flags, depth);
             if (!part)
                 return part;
@@ -159,7 +160,8 @@ class Parser {
             return of_set(std::move(*set));
         }
         if (text_.take("."))
-            return of_set(flags.newline ? negated({}) : negated({{'\n', '\n'}}));
+            return of_set(flags.newline ? negated({})
+                                        : negated({{'\n', '\n'}}));
         if (text_.take("^"))
             return of_assertion(RegexStep::Assertion::text_start);
         if (text_.take("$"))

@@ -37,7 +37,8 @@ char32_t next_character(std::string_view &text)
         c = (c << 6) | (byte(i) & 0x3f);
     }
     bool overlong = (length == 3 && c < 0x800) || (length == 4 && c < 0x10000);
-    if (!whole || overlong || c > last_character || (c >= 0xd800 && c < 0xe000)) {
+    if (!whole || overlong || c > last_character ||
+        (c >= 0xd800 && c < 0xe000)) {
         text.remove_prefix(1);
         return replacement;
     }
@@ -158,8 +159,8 @@ Result<char32_t> RegexScanner::escaped_character()
     constexpr std::string_view meanings = "\a\f\n\r\t\v";
     if (c == 'x')
         return hexadecimal();
-    if (std::size_t i = c < 0x80 ? letters.find(static_cast<char>(c))
-                                 : letters.npos;
+    if (std::size_t i =
+            c < 0x80 ? letters.find(static_cast<char>(c)) : letters.npos;
         i != letters.npos)
         return static_cast<char32_t>(meanings[i]);
     if (c < 0x80 && !is_letter_or_digit(c))

@@ -81,10 +81,9 @@ Result<bool> equal_optionals(const CelOptional &a, const CelOptional &b,
 
 const char *type_name(const CelValue &value)
 {
-    constexpr const char *names[] = {"bool",     "int",       "double",
-                                     "string",   "version",   "quantity",
-                                     "list",     "map",       "optional",
-                                     "device"};
+    constexpr const char *names[] = {"bool",     "int",      "double", "string",
+                                     "version",  "quantity", "list",   "map",
+                                     "optional", "device"};
     static_assert(std::size(names) == std::variant_size_v<decltype(value.is)>);
     return names[value.is.index()];
 }

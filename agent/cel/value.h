@@ -21,8 +21,7 @@ struct CelOptional {
 };
 
 // `device` itself.
-struct CelDeviceObject {
-};
+struct CelDeviceObject {};
 
 // A part of the device: all domains, or one of them. Keys are strings.
 struct CelMap {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/claims/allocation.h"
 
-#include "common/kube/text.h"
 #include "common/base/json.h"
 #include "common/base/json_text.h"
+#include "common/kube/text.h"
 
 #include <algorithm>
 #include <utility>
@@ -44,8 +44,8 @@ std::string object_text(const Members &members)
     std::string made = "{";
     for (const auto &[name, value] : members)
         if (!value.empty())
-            made += (made.size() > 1 ? "," : "") + string_text(name) + ":" +
-                    value;
+            made +=
+                (made.size() > 1 ? "," : "") + string_text(name) + ":" + value;
     return made + "}";
 }
 
@@ -96,9 +96,8 @@ std::string config_text(std::string_view source,
 }
 
 // The choices that have devices, one for each request, in the claim's order.
-std::vector<const DeviceRequest *> used_requests(const ResourceClaim &claim,
-                                                 std::span<const ChosenDevice>
-                                                     chosen)
+std::vector<const DeviceRequest *>
+used_requests(const ResourceClaim &claim, std::span<const ChosenDevice> chosen)
 {
     std::vector<const DeviceRequest *> made;
     for (const ClaimRequest &group : claim.requests)
@@ -248,11 +247,12 @@ std::string allocation_text(const ResourceClaim &claim,
     Texts configs;
     add_class_configs(requests, classes, configs);
     add_claim_configs(claim, requests, configs);
-    std::string devices = object_text({{"results", array_text(results)},
-                                       {"config", unless_empty(configs)}});
-    return object_text({{"devices", devices},
-                        {"nodeSelector", node_selector_text(chosen, node)},
-                        {"allocationTimestamp", string_text(second_time(now))}});
+    std::string devices = object_text(
+        {{"results", array_text(results)}, {"config", unless_empty(configs)}});
+    return object_text(
+        {{"devices", devices},
+         {"nodeSelector", node_selector_text(chosen, node)},
+         {"allocationTimestamp", string_text(second_time(now))}});
 }
 
 std::string reserved_claim(std::string_view text, std::string_view allocation,

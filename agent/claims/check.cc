@@ -21,9 +21,8 @@ Result<const DeviceClass *> class_of(const DeviceRequest &request,
 {
     auto found = classes.find(request.class_name);
     if (found == classes.end())
-        return fail(Code::not_found,
-                    std::format("there is no DeviceClass {}",
-                                request.class_name));
+        return fail(Code::not_found, std::format("there is no DeviceClass {}",
+                                                 request.class_name));
     if (!found->second.objection.empty())
         return fail(Code::rejected,
                     std::format("DeviceClass {}: {}", request.class_name,
@@ -99,8 +98,8 @@ Result<std::string> number_fits(const ClaimRequest &group,
     const DeviceRequest *used = nullptr;
     std::int64_t devices = 0;
     for (const DeviceRequest &choice : group.choices) {
-        auto of_it = std::ranges::count(chosen, choice.name,
-                                        &ChosenDevice::request);
+        auto of_it =
+            std::ranges::count(chosen, choice.name, &ChosenDevice::request);
         if (of_it > 0 && used)
             return std::format("request {} has devices of two choices",
                                group.name);
@@ -138,7 +137,8 @@ std::string none_twice(const ResourceClaim &claim, Chosen chosen)
                 return quoted(one, "the claim has it already");
             continue;
         }
-        auto taken = consumed_capacity(device, *find_request(claim, one.request));
+        auto taken =
+            consumed_capacity(device, *find_request(claim, one.request));
         for (const auto &[name, amount] : taken.value_or({})) {
             WideInt &sum = sums[device.id()][name];
             sum += amount.nanos();

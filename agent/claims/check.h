@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whether devices satisfy a claim, as kube-scheduler would have chosen them: each
-// alone, their number, and the claim's constraints. That no other claim has them
-// is the caller's business. Pure.
+// Whether devices satisfy a claim, as kube-scheduler would have chosen them:
+// each alone, their number, and the claim's constraints. That no other claim
+// has them is the caller's business. Pure.
 #pragma once
 
 #include "agent/claims/consumed_capacity.h"
@@ -29,16 +29,18 @@ struct ChosenDevice {
 const DeviceRequest *find_request(const ResourceClaim &claim,
                                   const std::string &name);
 
-// Why the device is none for the request on that Node, as a clause: "its taint k
-// is not tolerated". Empty: it is one. Code::rejected when that cannot be told,
-// or something is not supported: then nothing of the claim may be allocated.
-// budget: for all devices that are asked about together, at first
+// Why the device is none for the request on that Node, as a clause: "its taint
+// k is not tolerated". Empty: it is one. Code::rejected when that cannot be
+// told, or something is not supported: then nothing of the claim may be
+// allocated. budget: for all devices that are asked about together, at first
 // CelSelector::max_sum. Once it is spent nothing more can be told: stop asking.
-Result<std::string> why_unfit(const Device &device, const DeviceRequest &request,
+Result<std::string> why_unfit(const Device &device,
+                              const DeviceRequest &request,
                               const DeviceClass &device_class, const Node &node,
                               CelBudget &budget);
 // Wherever it can be used.
-Result<std::string> why_unfit(const Device &device, const DeviceRequest &request,
+Result<std::string> why_unfit(const Device &device,
+                              const DeviceRequest &request,
                               const DeviceClass &device_class,
                               CelBudget &budget);
 
@@ -53,8 +55,8 @@ std::string why_not_held(const ResourceClaim &claim,
 
 // Why these devices are no allocation of the claim; empty: they are.
 // Code::rejected as for why_unfit(), and for a claim or class that is not
-// supported; Code::not_found for a class that is not there, Code::busy for pools
-// that are incomplete, which pass.
+// supported; Code::not_found for a class that is not there, Code::busy for
+// pools that are incomplete, which pass.
 Result<std::string> why_no_allocation(const ResourceClaim &claim,
                                       const DeviceClasses &classes,
                                       std::span<const ChosenDevice> chosen,

@@ -16,12 +16,12 @@ using Chosen = std::span<const ChosenDevice>;
 bool is_about(const DeviceConstraint &constraint, const std::string &request)
 {
     return constraint.requests.empty() ||
-           std::ranges::any_of(
-               constraint.requests, [&](const std::string &name) {
-                   return request.starts_with(name) &&
-                          (request.size() == name.size() ||
-                           request[name.size()] == '/');
-               });
+           std::ranges::any_of(constraint.requests,
+                               [&](const std::string &name) {
+                                   return request.starts_with(name) &&
+                                          (request.size() == name.size() ||
+                                           request[name.size()] == '/');
+                               });
 }
 
 bool has_value(const DeviceAttribute *value)
@@ -29,7 +29,8 @@ bool has_value(const DeviceAttribute *value)
     return value && !std::holds_alternative<std::monostate>(*value);
 }
 
-// Distinct means all pairs: kube-scheduler remembers one value for each request.
+// Distinct means all pairs: kube-scheduler remembers one value for each
+// request.
 std::string why_not_held(const DeviceConstraint &constraint, Chosen chosen)
 {
     std::vector<const DeviceAttribute *> seen;
@@ -42,11 +43,11 @@ std::string why_not_held(const DeviceConstraint &constraint, Chosen chosen)
             return quoted(one, "it has no attribute " + constraint.attribute);
         for (const DeviceAttribute *other : seen)
             if ((*value == *other) == constraint.distinct)
-                return quoted(one, std::format(
-                                       "its {} is {} another device's",
-                                       constraint.attribute,
-                                       constraint.distinct ? "also"
-                                                           : "not also"));
+                return quoted(
+                    one,
+                    std::format("its {} is {} another device's",
+                                constraint.attribute,
+                                constraint.distinct ? "also" : "not also"));
         seen.push_back(value);
     }
     return {};

@@ -11,8 +11,9 @@
 
 namespace bridge {
 
-// Whether the constraints are held by these devices and one more. They are by these
-// alone: only the new one is looked at, against the others. looks counts how often.
+// Whether the constraints are held by these devices and one more. They are by
+// these alone: only the new one is looked at, against the others. looks counts
+// how often.
 bool goes_with(const ResourceClaim &claim, std::span<const ChosenDevice> chosen,
                const ChosenDevice &more, int &looks);
 

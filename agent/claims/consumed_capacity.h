@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What requests consume of devices that many claims share
-// (allowMultipleAllocations), and whether a device has it left. As kube-scheduler
-// reckons (consumable_capacity.go). Pure.
+// (allowMultipleAllocations), and whether a device has it left. As
+// kube-scheduler reckons (consumable_capacity.go). Pure.
 #pragma once
 
 #include "agent/claims/resource_claim.h"
@@ -21,9 +21,9 @@ std::optional<Capacities> consumed_capacity(const Device &device,
 // Name by name; what is beyond the largest quantity stays there.
 void add_capacities(Capacities &to, const Capacities &more);
 
-// Which capacity of the device does not suffice for both, by its name; "": all do.
-// consumed: by its shares so far; names that it has no capacity of count for
-// nothing.
+// Which capacity of the device does not suffice for both, by its name; "": all
+// do. consumed: by its shares so far; names that it has no capacity of count
+// for nothing.
 std::string short_capacity(const Device &device, const Capacities &consumed,
                            const Capacities &more = {});
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Devices that are CPUs, one by one, as dra-driver-cpu publishes them in its
 // mode "individual". Slurm counts them as CPUs, not as GRES: a job has as many
-// CPUs as its Pods' claims have such devices, or more. Which ones is Slurm's wish
-// alone: nothing binds a container to the cores of an external node but its claim.
-// So a device that a claim has still is swapped for another one of the node, which
-// nobody can tell from it, instead of giving the job back. Pure.
+// CPUs as its Pods' claims have such devices, or more. Which ones is Slurm's
+// wish alone: nothing binds a container to the cores of an external node but
+// its claim. So a device that a claim has still is swapped for another one of
+// the node, which nobody can tell from it, instead of giving the job back.
+// Pure.
 #pragma once
 
 #include "agent/claims/pools.h"
@@ -18,8 +19,8 @@
 
 namespace bridge {
 
-// The CPU devices of Nodes, by Kubernetes' name. The n-th is Slurm's CPU n of an
-// external node: reserved CPUs have no device, and no number in Slurm.
+// The CPU devices of Nodes, by Kubernetes' name. The n-th is Slurm's CPU n of
+// an external node: reserved CPUs have no device, and no number in Slurm.
 using NodeCpus = std::map<std::string, std::vector<DevicePtr>>;
 
 // By name as people count: cpudev9 before cpudev10. So dra-driver-cpu numbers

@@ -21,7 +21,8 @@ const DeviceTaint *untolerated(const Device &device,
                                const DeviceRequest &request)
 {
     for (const DeviceTaint &taint : device.taints) {
-        bool keeps = taint.effect == "NoSchedule" || taint.effect == "NoExecute";
+        bool keeps =
+            taint.effect == "NoSchedule" || taint.effect == "NoExecute";
         bool tolerated =
             std::ranges::any_of(request.tolerations, [&](const auto &one_of) {
                 return tolerates(one_of, taint);
@@ -45,7 +46,8 @@ Result<bool> all_match(const std::vector<CelSelector> &selectors,
 
 } // namespace
 
-Result<std::string> why_unfit(const Device &device, const DeviceRequest &request,
+Result<std::string> why_unfit(const Device &device,
+                              const DeviceRequest &request,
                               const DeviceClass &device_class, const Node &node,
                               CelBudget &budget)
 {
@@ -54,7 +56,8 @@ Result<std::string> why_unfit(const Device &device, const DeviceRequest &request
     return why_unfit(device, request, device_class, budget);
 }
 
-Result<std::string> why_unfit(const Device &device, const DeviceRequest &request,
+Result<std::string> why_unfit(const Device &device,
+                              const DeviceRequest &request,
                               const DeviceClass &device_class,
                               CelBudget &budget)
 {

@@ -163,8 +163,8 @@ CounterSets counters_left(const DevicePool &pool,
         for (const auto &[set, counters] : device->consumes)
             for (const auto &[name, taken] : counters) {
                 Quantity &amount = left[set][name];
-                amount = Quantity(amount.nanos() - taken.nanos(),
-                                  amount.format());
+                amount =
+                    Quantity(amount.nanos() - taken.nanos(), amount.format());
             }
     }
     return left;

@@ -43,13 +43,13 @@ std::vector<DevicePool> device_pools(std::span<const ResourceSlicePtr> slices);
 // know what its slice says of that.
 bool is_on(const Device &device, const Node &node);
 
-// Of a device that must not be chosen, whatever is asked for: an attribute of an
-// unknown kind, or binding conditions, which the bridge does not wait for.
+// Of a device that must not be chosen, whatever is asked for: an attribute of
+// an unknown kind, or binding conditions, which the bridge does not wait for.
 // Else empty.
 std::string device_objection(const Device &device);
 
-// Slurm can count it: it is of one node, must not be kept from anybody by a taint
-// (NoSchedule, NoExecute), and nothing speaks against choosing it.
+// Slurm can count it: it is of one node, must not be kept from anybody by a
+// taint (NoSchedule, NoExecute), and nothing speaks against choosing it.
 bool is_countable(const Device &device);
 
 // What is left of the pool's counters when the devices of these names, on

@@ -2,11 +2,11 @@
 #include "agent/claims/resource_claim.h"
 
 #include "agent/claims/consumed_capacity.h"
-#include "common/kube/text.h"
 #include "agent/objects/pod_placement.h"
 #include "common/base/json.h"
 #include "common/base/json_text.h"
 #include "common/contract/names.h"
+#include "common/kube/text.h"
 
 #include <algorithm>
 #include <format>
@@ -82,9 +82,8 @@ std::vector<DeviceConfig> configs_in(const Json &json, std::string_view text,
 {
     std::vector<DeviceConfig> made;
     for (const Json &item : json.items(path))
-        made.push_back(config_of(item, text,
-                                 std::format("{}/{}", path, made.size()),
-                                 objection));
+        made.push_back(config_of(
+            item, text, std::format("{}/{}", path, made.size()), objection));
     return made;
 }
 
@@ -223,7 +222,9 @@ void forget_trees(ResourceClaim &claim)
 bool wrote_allocation(const Json &fields)
 {
     return fields.text("manager") == names::manager &&
-           fields.at("fieldsV1").member("f:status").member("f:allocation")
+           fields.at("fieldsV1")
+               .member("f:status")
+               .member("f:allocation")
                .present();
 }
 

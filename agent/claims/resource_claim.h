@@ -58,7 +58,7 @@ struct DeviceConstraint {
 
 struct DeviceConfig {
     std::vector<std::string> requests; // none: all
-    std::string json; // "opaque":{…}, as it is written
+    std::string json;                  // "opaque":{…}, as it is written
 };
 
 struct ClaimConsumer {
@@ -74,8 +74,8 @@ struct ResourceClaim {
     bool deleting = false;
     bool has_finalizer = false; // the one that keeps it while it is used
     bool for_extended_resources = false; // made by a scheduler
-    std::string pod_claim_name;          // of a template's: the Pod's name for it
-    std::string owner_uid;               // its controller's
+    std::string pod_claim_name; // of a template's: the Pod's name for it
+    std::string owner_uid;      // its controller's
     std::vector<ClaimRequest> requests;
     std::vector<DeviceConstraint> constraints;
     std::vector<DeviceConfig> config;

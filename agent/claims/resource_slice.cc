@@ -30,8 +30,7 @@ class Reader {
         if (slice_.name.empty() || slice_.driver.empty() || slice_.pool.empty())
             object("it lacks its name, driver or pool");
         for (const Json &set : spec.items("sharedCounters"))
-            if (!slice_.shared_counters
-                     .emplace(set.text("name"), counters(set))
+            if (!slice_.shared_counters.emplace(set.text("name"), counters(set))
                      .second)
                 object("it has a counter set twice");
         read_devices(spec);
@@ -41,8 +40,8 @@ class Reader {
     void object(std::string why)
     {
         if (slice_.objection.empty())
-            slice_.objection = std::format("ResourceSlice {}: {}", slice_.name,
-                                           why);
+            slice_.objection =
+                std::format("ResourceSlice {}: {}", slice_.name, why);
     }
 
     std::int64_t number(const Json &spec, const char *path, std::int64_t least)
@@ -135,8 +134,8 @@ class Reader {
         for (const auto &[name, capacity] : json.members("capacity"))
             device.capacity.emplace(name, capacity_of(capacity));
         for (const Json &taint : json.items("taints"))
-            device.taints.push_back({taint.text("key"), taint.text("value"),
-                                     taint.text("effect")});
+            device.taints.push_back(
+                {taint.text("key"), taint.text("value"), taint.text("effect")});
         for (const Json &use : json.items("consumesCounters"))
             if (!device.consumes.emplace(use.text("counterSet"), counters(use))
                      .second)

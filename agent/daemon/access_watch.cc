@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/daemon/access_watch.h"
 
-#include "common/kube/backoff.h"
 #include "common/base/log.h"
+#include "common/kube/backoff.h"
 
 #include <exception>
 #include <optional>
@@ -15,8 +15,7 @@ namespace {
 
 std::string remedy(Feature feature)
 {
-    return "; \"kubectl apply -k " + feature_manifest(feature) +
-           "\" gives it";
+    return "; \"kubectl apply -k " + feature_manifest(feature) + "\" gives it";
 }
 
 std::string component_remedy(Feature feature)

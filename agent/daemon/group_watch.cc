@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/daemon/group_watch.h"
 
+#include "agent/daemon/watch_failures.h"
 #include "common/kube/backoff.h"
 #include "common/kube/status.h"
-#include "agent/daemon/watch_failures.h"
 
 #include <algorithm>
 #include <utility>
@@ -14,8 +14,7 @@ namespace {
 
 Feature feature_of(GroupApi api)
 {
-    return api == GroupApi::jobset ? Feature::jobset_size
-                                   : Feature::pod_groups;
+    return api == GroupApi::jobset ? Feature::jobset_size : Feature::pod_groups;
 }
 
 // What the reflector reads becomes messages. "Not found" ends the watch: the

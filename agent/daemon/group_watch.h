@@ -7,9 +7,9 @@
 
 #include "agent/calls/access.h"
 #include "agent/objects/group_spec.h"
-#include "common/kube/http.h"
-#include "common/base/mailbox.h"
 #include "agent/owner/message.h"
+#include "common/base/mailbox.h"
+#include "common/kube/http.h"
 #include "common/kube/reflector.h"
 
 #include <stop_token>

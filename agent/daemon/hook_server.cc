@@ -19,7 +19,7 @@ constexpr mode_t socket_mode = 0600; // slurmctld runs as our user, or as root
 constexpr int gate_look = 200;       // ms between questions at a shut gate
 constexpr std::size_t max_callers = 8;
 constexpr std::chrono::seconds probe_patience{2}; // with an agent before us
-constexpr std::size_t first_caller = 3; // among what is polled
+constexpr std::size_t first_caller = 3;           // among what is polled
 
 void drain(int event_fd)
 {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The agent's side of the socket to prep/k8s (common/contract/hook_message.h). One
-// thread serves one plugin at a time: a newer one, as after a reconfigure of
-// slurmctld, replaces the older with its hello. Who only pings is answered: an
-// agent that wants the socket asks whether this one is alive. Nothing is kept
-// for a plugin that is not there: it says again what is unfinished when it
+// The agent's side of the socket to prep/k8s (common/contract/hook_message.h).
+// One thread serves one plugin at a time: a newer one, as after a reconfigure
+// of slurmctld, replaces the older with its hello. Who only pings is answered:
+// an agent that wants the socket asks whether this one is alive. Nothing is
+// kept for a plugin that is not there: it says again what is unfinished when it
 // connects. What was meant for an earlier one never reaches a later one, whose
 // slurmctld may have forgotten jobs.
 #pragma once
 
-#include "common/base/mailbox.h"
-#include "agent/owner/plugin_connection.h"
 #include "agent/calls/write_gate.h"
+#include "agent/owner/plugin_connection.h"
+#include "common/base/mailbox.h"
+#include "common/base/result.h"
 #include "common/contract/hook_message.h"
 #include "common/contract/packet_socket.h"
-#include "common/base/result.h"
 
 #include <atomic>
 #include <functional>

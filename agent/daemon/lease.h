@@ -11,14 +11,14 @@
 //   another, for too long not lost              take
 //
 // All of this only while slurmctld of this host is in control. When that of
-// another host is, a holder gives the Lease back and everybody else waits; while
-// nobody knows, a holder stays one and nobody takes.
+// another host is, a holder gives the Lease back and everybody else waits;
+// while nobody knows, a holder stays one and nobody takes.
 #pragma once
 
 #include "agent/daemon/permit.h"
+#include "common/base/result.h"
 #include "common/kube/lease.h"
 #include "common/slurm/controllers.h"
-#include "common/base/result.h"
 
 #include <chrono>
 #include <string>
@@ -31,8 +31,8 @@ inline constexpr std::chrono::seconds lease_trust{12};
 inline constexpr std::chrono::seconds lease_interval{2}; // between two looks
 
 // Who holds it: host, place and a random name of this process. The place tells
-// agents of one host apart that serve different sockets, and other machines that
-// have the same name.
+// agents of one host apart that serve different sockets, and other machines
+// that have the same name.
 struct LeaseHolder {
     std::string host;
     std::string place;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/daemon/lease_keeper.h"
 
-#include "common/kube/text.h"
 #include "common/base/log.h"
+#include "common/kube/text.h"
 
 #include <exception>
 #include <utility>
@@ -100,8 +100,9 @@ void LeaseKeeper::trouble(const Error &error)
         return;
     std::string words = error.message;
     if (error.code == Code::denied || error.code == Code::not_found)
-        words += "; \"kubectl apply -k contribs/kubernetes\" makes its namespace "
-                 "and gives the right to use it";
+        words +=
+            "; \"kubectl apply -k contribs/kubernetes\" makes its namespace "
+            "and gives the right to use it";
     tell({holding_ ? std::string() : "the Lease cannot be used", words});
 }
 

@@ -4,9 +4,9 @@
 // to end: what it knows may be old. Used by one thread, LeaseThread's.
 #pragma once
 
+#include "agent/calls/write_gate.h"
 #include "agent/daemon/lease.h"
 #include "agent/daemon/permit.h"
-#include "agent/calls/write_gate.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -62,7 +62,7 @@ class LeaseKeeper {
     BootClock::time_point sent_at_{};
     LeaseNews told_;
     bool told_any_ = false;
-    bool holding_ = false; // we have acted
+    bool holding_ = false;            // we have acted
     std::atomic<bool> ended_ = false; // read by the main thread too
     bool read_again_ = true;
 };

@@ -47,7 +47,8 @@ Options parse_options(int argc, char **argv)
                                           {}};
     Options options;
     int c;
-    while ((c = getopt_long(argc, argv, "f:tVh", long_options, nullptr)) != -1) {
+    while ((c = getopt_long(argc, argv, "f:tVh", long_options, nullptr)) !=
+           -1) {
         switch (c) {
         case 'f':
             options.conf_path = optarg;
@@ -117,9 +118,9 @@ int run(int argc, char **argv)
     mallopt(M_ARENA_MAX, 2);
     std::signal(SIGPIPE, SIG_IGN);
     curl_global_init(CURL_GLOBAL_DEFAULT);
-    auto exit_code = serve(std::make_shared<const Conf>(std::move(*conf)),
-                           *sessions, *endpoint,
-                           [&] { return load_all(options.conf_path); });
+    auto exit_code =
+        serve(std::make_shared<const Conf>(std::move(*conf)), *sessions,
+              *endpoint, [&] { return load_all(options.conf_path); });
     return exit_code ? *exit_code : fail_start(exit_code.error());
 }
 

@@ -5,8 +5,8 @@
 // an agent that was stopped knows at its first write that others took over.
 #pragma once
 
-#include "common/contract/packet_socket.h"
 #include "common/base/result.h"
+#include "common/contract/packet_socket.h"
 
 #include <atomic>
 #include <chrono>

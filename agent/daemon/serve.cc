@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/daemon/serve.h"
 
-#include "agent/daemon/access_watch.h"
-#include "agent/owner/bridge.h"
-#include "common/slurm/controllers.h"
 #include "agent/calls/fault_points.h"
 #include "agent/calls/guarded_kube.h"
 #include "agent/calls/guarded_lease.h"
 #include "agent/calls/guarded_slurm.h"
+#include "agent/calls/workers.h"
+#include "agent/daemon/access_watch.h"
 #include "agent/daemon/hook_server.h"
-#include "agent/session/job_session.h"
-#include "common/kube/lease_api.h"
 #include "agent/daemon/lease_keeper.h"
-#include "agent/session/login_check.h"
 #include "agent/daemon/notify.h"
-#include "agent/session/server.h"
-#include "common/slurm/api.h"
 #include "agent/daemon/watches.h"
 #include "agent/daemon/web_pages.h"
-#include "agent/calls/workers.h"
-#include "common/contract/batch_names.h"
+#include "agent/owner/bridge.h"
+#include "agent/session/job_session.h"
+#include "agent/session/login_check.h"
+#include "agent/session/server.h"
 #include "common/base/log.h"
+#include "common/contract/batch_names.h"
+#include "common/kube/lease_api.h"
+#include "common/slurm/api.h"
+#include "common/slurm/controllers.h"
 #include "config.h"
 
 #include <algorithm>
@@ -41,8 +41,9 @@ namespace {
 
 constexpr unsigned reporter_count = 2;
 constexpr unsigned most_submitters = 8; // more only wait for one lock
-constexpr int exit_replaced = 3; // another agent acts
-constexpr std::chrono::seconds lease_timeout{10}; // of a request about the Lease
+constexpr int exit_replaced = 3;        // another agent acts
+constexpr std::chrono::seconds lease_timeout{
+    10}; // of a request about the Lease
 constexpr std::chrono::seconds stop_patience{1};
 
 sigset_t our_signals()
@@ -119,16 +120,16 @@ std::string state_dir(const char *name)
 }
 
 // On a standby, too: what users are shown is Kubernetes'.
-Result<std::unique_ptr<SessionServer>>
-serve_users(const SessionConf &where, const Conf &conf,
-            const HttpEndpoint &endpoint)
+Result<std::unique_ptr<SessionServer>> serve_users(const SessionConf &where,
+                                                   const Conf &conf,
+                                                   const HttpEndpoint &endpoint)
 {
     JobSessions sessions{endpoint, conf.batch_namespaces, geteuid(),
                          where.attach};
     if (!conf.batch_namespace.empty())
         sessions.namespaces.push_back(conf.batch_namespace);
-    auto logins = std::make_shared<LoginCheck>(
-        LoginDir(state_dir(names::logins_dir)));
+    auto logins =
+        std::make_shared<LoginCheck>(LoginDir(state_dir(names::logins_dir)));
     return SessionServer::start(
         where,
         [logins](const std::string &secret) {
@@ -169,7 +170,8 @@ std::jthread cut_off(std::stop_source &give_up, int exit_code)
         std::unique_lock lock(mutex);
         auto is_over = [&] {
             return std::condition_variable_any().wait_for(
-                lock, over, stop_patience, [&] { return over.stop_requested(); });
+                lock, over, stop_patience,
+                [&] { return over.stop_requested(); });
         };
         if (is_over())
             return;
@@ -183,9 +185,8 @@ std::jthread cut_off(std::stop_source &give_up, int exit_code)
 
 } // namespace
 
-Result<int> serve(std::shared_ptr<const Conf> conf,
-                  const SessionConf &sessions, HttpEndpoint endpoint,
-                  const LoadConf &load)
+Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
+                  HttpEndpoint endpoint, const LoadConf &load)
 {
     sigset_t set = our_signals(); // blocked in every thread made from here on
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
@@ -198,19 +199,20 @@ Result<int> serve(std::shared_ptr<const Conf> conf,
     GuardedSlurm slurm(slurm_api, gate);
     auto make_kube = [&]() -> std::unique_ptr<Kube> {
         return std::make_unique<GuardedKube>(
-            std::make_unique<KubeApi>(endpoint, "slurmk8sd", host_name()), gate);
+            std::make_unique<KubeApi>(endpoint, "slurmk8sd", host_name()),
+            gate);
     };
     Workers workers(conf->workers, make_kube);
     Workers submitters(std::clamp(conf->workers / 2, 1u, most_submitters),
                        make_kube);
     Workers reporters(reporter_count, make_kube);
-    auto hooks = HookServer::start(
-        conf->socket_path,
-        {[&](HookMessage m, PluginConnection from) {
-             mailbox.push(HookReceived{std::move(m), from});
-         },
-         [&] { mailbox.push(HookLost{}); }},
-        gate);
+    auto hooks =
+        HookServer::start(conf->socket_path,
+                          {[&](HookMessage m, PluginConnection from) {
+                               mailbox.push(HookReceived{std::move(m), from});
+                           },
+                           [&] { mailbox.push(HookLost{}); }},
+                          gate);
     if (!hooks)
         return std::unexpected(hooks.error());
     permit.set_socket((*hooks)->socket());
@@ -219,14 +221,17 @@ Result<int> serve(std::shared_ptr<const Conf> conf,
         return std::unexpected(control.error());
     Access access;
     Bridge bridge(conf,
-                  {slurm, submitters.tasks(), workers.tasks(),
+                  {slurm,
+                   submitters.tasks(),
+                   workers.tasks(),
                    reporters.tasks(),
                    [&](HookMessage m, PluginConnection to) {
                        (*hooks)->send(std::move(m), to);
                    },
                    access,
                    {group_apis.begin(), group_apis.end()},
-                   state_dir(names::scripts_dir), PKGLIBEXECDIR "/slurmk8s-srun"},
+                   state_dir(names::scripts_dir),
+                   PKGLIBEXECDIR "/slurmk8s-srun"},
                   mailbox);
     auto web = Web::start(conf->web_address, pages_of(bridge, mailbox, slurm));
     if (!web)

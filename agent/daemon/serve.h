@@ -2,10 +2,10 @@
 // The wiring of the agent's threads, and its signals, from start to stop.
 #pragma once
 
-#include "common/kube/http.h"
-#include "common/contract/conf.h"
 #include "common/base/result.h"
+#include "common/contract/conf.h"
 #include "common/contract/session_conf.h"
+#include "common/kube/http.h"
 
 #include <functional>
 #include <memory>

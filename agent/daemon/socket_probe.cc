@@ -25,7 +25,8 @@ int left_until(Clock::time_point deadline)
 // Code::gone: he closed, which may be his end; ask once more.
 Result<> ping(PacketSocket &caller, Clock::time_point deadline)
 {
-    if (auto sent = caller.send(encode({.type = HookMessage::Type::ping})); !sent)
+    if (auto sent = caller.send(encode({.type = HookMessage::Type::ping}));
+        !sent)
         return sent;
     pollfd fd{caller.fd(), POLLIN, 0};
     poll(&fd, 1, left_until(deadline));

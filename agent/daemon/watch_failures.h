@@ -3,8 +3,8 @@
 // Used by the watch's thread.
 #pragma once
 
-#include "common/base/mailbox.h"
 #include "agent/owner/message.h"
+#include "common/base/mailbox.h"
 
 #include <string>
 #include <utility>

@@ -33,7 +33,8 @@ std::string foreign_selector(const Conf &conf)
 }
 
 // As the API server, or Go's encoding/json, writes it: its parameters go into
-// claims, and are compared there to the byte. These characters are in texts only.
+// claims, and are compared there to the byte. These characters are in texts
+// only.
 std::string as_go_writes(const std::string &json)
 {
     static const std::array<std::pair<std::string_view, std::string_view>, 5>
@@ -117,8 +118,7 @@ Watches::Watches(const HttpEndpoint &endpoint, const Conf &conf,
             std::make_unique<MailSink<Pod>>("watch Pods of " + name, name,
                                             pod_from, mailbox));
     add(endpoint, "/api/v1/nodes", {},
-        std::make_unique<MailSink<Node>>("watch Nodes", "", node_from,
-                                         mailbox),
+        std::make_unique<MailSink<Node>>("watch Nodes", "", node_from, mailbox),
         never_empty());
     add(endpoint, "/api/v1/namespaces", {},
         std::make_unique<MailSink<Namespace>>("watch Namespaces", "",

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The reflectors of the agent: one thread for the Pods of each scheduler name,
-// one for those of all others, one for Nodes, one for Namespaces, one for each API
-// of objects that say how large gangs are, and, where Slurm counts devices, one for
-// ResourceSlices and one for DeviceClasses. They read objects and push messages.
+// one for those of all others, one for Nodes, one for Namespaces, one for each
+// API of objects that say how large gangs are, and, where Slurm counts devices,
+// one for ResourceSlices and one for DeviceClasses. They read objects and push
+// messages.
 #pragma once
 
 #include "agent/calls/access.h"
 #include "agent/daemon/group_watch.h"
-#include "common/kube/http.h"
-#include "common/base/mailbox.h"
 #include "agent/owner/message.h"
-#include "common/kube/reflector.h"
+#include "common/base/mailbox.h"
 #include "common/contract/conf.h"
+#include "common/kube/http.h"
+#include "common/kube/reflector.h"
 
 #include <memory>
 #include <thread>
@@ -35,8 +36,7 @@ class Watches {
 
     void add(const HttpEndpoint &endpoint, const std::string &path,
              const std::string &selector, std::unique_ptr<ReflectorSink> sink,
-             const ReflectorTimes &times = {},
-             Feature needs = Feature::base);
+             const ReflectorTimes &times = {}, Feature needs = Feature::base);
     void add_devices(const HttpEndpoint &endpoint, Mailbox<Message> &mailbox);
     template <class Work> void start(Work work); // on a thread
 

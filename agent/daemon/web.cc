@@ -50,11 +50,10 @@ Result<std::unique_ptr<Web>> Web::start(const std::string &address, Pages pages)
         reply.status = problems.empty() ? 200 : 503;
         reply.set_content(problems.empty() ? "ok\n" : problems, "text/plain");
     });
-    server.Get("/metrics",
-               [pages](const httplib::Request &, httplib::Response &reply) {
-                   reply.set_content(pages.metrics(),
-                                     "text/plain; version=0.0.4");
-               });
+    server.Get("/metrics", [pages](const httplib::Request &,
+                                   httplib::Response &reply) {
+        reply.set_content(pages.metrics(), "text/plain; version=0.0.4");
+    });
     server.Get("/status",
                [pages](const httplib::Request &, httplib::Response &reply) {
                    reply.set_content(pages.status(), "application/json");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The agent's own HTTP endpoints, meant for loopback: /healthz for probes,
-// /metrics for Prometheus, /status and /explain for slurmk8s(1). They read only,
-// and tell whoever can reach them what squeue and scontrol tell everybody, with
-// the Pods' names: see WebAddress in k8s.conf(5).
+// /metrics for Prometheus, /status and /explain for slurmk8s(1). They read
+// only, and tell whoever can reach them what squeue and scontrol tell
+// everybody, with the Pods' names: see WebAddress in k8s.conf(5).
 #pragma once
 
 #include "agent/owner/explain_page.h"

@@ -50,25 +50,24 @@ Web::Pages pages_of(Bridge &bridge, Mailbox<Message> &mailbox, Slurm &slurm)
         std::string lines;
         bool standby = !bridge.standby().empty();
         for (const auto &[what, why] : bridge.health().problems())
-            if (standby ? what == lease_problem // nothing else is our business
+            if (standby ? what == lease_problem  // nothing else is our business
                         : what != nodes_problem) // the other nodes are served
                 lines += what + ": " + why + "\n";
         return lines;
     };
-    return {
-        [=, &mailbox] {
-            return ask<Text>(mailbox, problems, Text(silent) + "\n");
-        },
-        [&] {
-            return ask<Text>(mailbox, [&] { return bridge.metrics(); }, {});
-        },
-        [&] {
-            return ask<Text>(
-                mailbox, [&] { return bridge.status_json(); }, "{}");
-        },
-        [explain_page](const Text &pod, const Text &job) {
-            return explain_page->answer(pod, job);
-        }};
+    return {[=, &mailbox] {
+                return ask<Text>(mailbox, problems, Text(silent) + "\n");
+            },
+            [&] {
+                return ask<Text>(mailbox, [&] { return bridge.metrics(); }, {});
+            },
+            [&] {
+                return ask<Text>(
+                    mailbox, [&] { return bridge.status_json(); }, "{}");
+            },
+            [explain_page](const Text &pod, const Text &job) {
+                return explain_page->answer(pod, job);
+            }};
 }
 
 } // namespace bridge

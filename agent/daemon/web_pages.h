@@ -2,10 +2,10 @@
 // What the agent's own HTTP endpoints show, asked of the owner thread.
 #pragma once
 
-#include "common/base/mailbox.h"
-#include "agent/owner/message.h"
-#include "common/slurm/api.h"
 #include "agent/daemon/web.h"
+#include "agent/owner/message.h"
+#include "common/base/mailbox.h"
+#include "common/slurm/api.h"
 
 namespace bridge {
 

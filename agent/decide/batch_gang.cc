@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/decide/batch_gang.h"
 
+#include "agent/decide/translate.h"
 #include "agent/gang/batch_place.h"
 #include "agent/gang/facts.h"
 #include "common/slurm/het_job.h"
-#include "agent/decide/translate.h"
 
 #include <algorithm>
 #include <utility>
@@ -46,14 +46,13 @@ std::optional<BatchEnd> end_of_script(const Gang &gang, const PodPtr &pod)
     return std::nullopt;
 }
 
-// It is the script's, or a worker of that one. Asked of all Pods, often: what else
-// a worker says of its place is not looked at.
+// It is the script's, or a worker of that one. Asked of all Pods, often: what
+// else a worker says of its place is not looked at.
 bool belongs(const PodPtr &script, const Pod &pod)
 {
-    return script &&
-           (pod.uid == script->uid ||
-            pod.annotation(names::batch_place_annotation)
-                .ends_with(" " + script->uid));
+    return script && (pod.uid == script->uid ||
+                      pod.annotation(names::batch_place_annotation)
+                          .ends_with(" " + script->uid));
 }
 
 // Why the script may have failed: srun ends with a worker, and the script with
@@ -84,9 +83,8 @@ std::string why_misfit(const Gang &gang, const Pod &pod,
     if (!place || !is_made_for(pod, job))
         return "Slurm has placed the job anew since Pod " + pod.key.name +
                " was made for its node";
-    std::uint32_t cpus = place->rank < job.cpus_on.size()
-                             ? job.cpus_on[place->rank]
-                             : job.cpus;
+    std::uint32_t cpus =
+        place->rank < job.cpus_on.size() ? job.cpus_on[place->rank] : job.cpus;
     const Job &there = component_on(job, place->node);
     std::uint64_t memory = there.memory_per_node.value != 0
                                ? there.memory_per_node.value

@@ -5,10 +5,10 @@
 #include "agent/decide/decide_batch_gang.h"
 #include "agent/decide/decide_gang.h"
 #include "agent/decide/decide_parts.h"
-#include "agent/gang/facts.h"
-#include "agent/gang/volumes.h"
 #include "agent/decide/translate.h"
 #include "agent/decide/words.h"
+#include "agent/gang/facts.h"
+#include "agent/gang/volumes.h"
 #include "common/contract/names.h"
 
 #include <algorithm>
@@ -69,9 +69,9 @@ Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
         return Renew{job.ref, job.tag.generation + 1,
                      placement.error().message};
     if (!claims_bound(gang))
-        return BindVolumes{job.ref,
-                           {{.pod = gang.pods.front()->uid,
-                             .node = placement->front()}}};
+        return BindVolumes{
+            job.ref,
+            {{.pod = gang.pods.front()->uid, .node = placement->front()}}};
     if (has_resource_claims(gang))
         return bind_with_devices(gang, *placement);
     return Bind{job.ref, *placement};
@@ -172,9 +172,9 @@ Action with_pending_job(const Gang &gang, const NodeMap &nodes)
 
 Action decide_alone(const Gang &gang, const NodeMap &nodes)
 {
-    return decide_by_job({without_job, with_ended_job, with_allocated_job,
-                          with_pending_job},
-                         gang, nodes);
+    return decide_by_job(
+        {without_job, with_ended_job, with_allocated_job, with_pending_job},
+        gang, nodes);
 }
 
 } // namespace

@@ -28,8 +28,8 @@ std::string why_failed(const Gang &gang, const Renew &renew)
     if (!gang.bind_overdue || !gang.devices)
         return renew.why;
     const GangDevices &devices = *gang.devices;
-    const std::string &more = devices.objection.empty() ? devices.why
-                                                        : devices.objection;
+    const std::string &more =
+        devices.objection.empty() ? devices.why : devices.objection;
     return more.empty() ? renew.why : renew.why + ": " + more;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is decided otherwise for a Pod that was made for a batch job: the job was
-// there first and is the user's, so it is never asked for again.
+// What is decided otherwise for a Pod that was made for a batch job: the job
+// was there first and is the user's, so it is never asked for again.
 //
 //   as for any Pod      for these
 //   ------------------  ------------------------------------------------------

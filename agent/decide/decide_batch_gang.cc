@@ -137,9 +137,9 @@ Action with_pending_job(const Gang &gang, const NodeMap &)
 
 Action decide_batch_gang(const Gang &gang, const NodeMap &nodes)
 {
-    return decide_by_job({without_job, with_ended_job, with_allocated_job,
-                          with_pending_job},
-                         gang, nodes);
+    return decide_by_job(
+        {without_job, with_ended_job, with_allocated_job, with_pending_job},
+        gang, nodes);
 }
 
 } // namespace bridge

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// decide() for the Pods of a batch job of several nodes: a gang of which one Pod
-// runs the script, and whose job is the user's. As decide.h says of the rest;
-// what comes of Submit and Renew decide_batch.h says.
+// decide() for the Pods of a batch job of several nodes: a gang of which one
+// Pod runs the script, and whose job is the user's. As decide.h says of the
+// rest; what comes of Submit and Renew decide_batch.h says.
 //
 //   job           Pods                      action
 //   ------------  ------------------------  ----------------------------------

@@ -2,10 +2,10 @@
 #include "agent/decide/decide_gang.h"
 
 #include "agent/decide/decide_parts.h"
-#include "agent/gang/facts.h"
 #include "agent/decide/gang_place.h"
-#include "common/slurm/het_job.h"
 #include "agent/decide/words.h"
+#include "agent/gang/facts.h"
+#include "common/slurm/het_job.h"
 
 #include <algorithm>
 
@@ -133,8 +133,7 @@ std::size_t count_bound(const Gang &gang)
         return !waits(gang, *pod) &&
                (lives_by_job(gang, *pod) || ended_by_job(gang, *pod));
     };
-    return static_cast<std::size_t>(
-        std::ranges::count_if(gang.pods, is_bound));
+    return static_cast<std::size_t>(std::ranges::count_if(gang.pods, is_bound));
 }
 
 bool enough_bound(const Gang &gang)
@@ -233,8 +232,9 @@ Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
     bool enough = enough_bound(gang);
     if (!any_waits(gang) || (gang.prolog_held && enough))
         return start_or_wait(gang, enough);
-    return enough || job.state == JobState::running ? join(gang, nodes)
-                                                    : bind_or_renew(gang, nodes);
+    return enough || job.state == JobState::running
+               ? join(gang, nodes)
+               : bind_or_renew(gang, nodes);
 }
 
 Action for_waiting_pods(const Gang &gang)
@@ -278,9 +278,9 @@ std::optional<Action> step_after_end(const Gang &gang)
 
 Action decide_gang(const Gang &gang, const NodeMap &nodes)
 {
-    return decide_by_job({without_job, with_ended_job, with_allocated_job,
-                          with_pending_job},
-                         gang, nodes);
+    return decide_by_job(
+        {without_job, with_ended_job, with_allocated_job, with_pending_job},
+        gang, nodes);
 }
 
 } // namespace bridge

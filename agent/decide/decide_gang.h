@@ -7,8 +7,8 @@
 //
 // "Enough" is as many Pods as slurmk8s/gang-min says, or all. A Pod counts for
 // the job that bound it; one that has ended well counts as there. A gang whose
-// size an object says (elastic: a PodGroup) may have more Pods; those on top of it
-// wait until it runs.
+// size an object says (elastic: a PodGroup) may have more Pods; those on top of
+// it wait until it runs.
 //
 //   job           Pods                      action
 //   ------------  ------------------------  ----------------------------------
@@ -83,8 +83,8 @@ bool lives_by_lost_job(const Gang &gang);
 std::optional<Action> step_after_end(const Gang &gang);
 
 // Its job is allocated, and its Pods have these seats: Bind those whose claims
-// get their devices there. Before any is bound all of them must; Renew when that
-// cannot be.
+// get their devices there. Before any is bound all of them must; Renew when
+// that cannot be.
 Action bind_ready(const Gang &gang, std::vector<Seat> seats);
 
 } // namespace bridge

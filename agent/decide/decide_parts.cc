@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/decide/decide_parts.h"
 
-#include "agent/gang/facts.h"
-#include "agent/gang/volumes.h"
-#include "common/slurm/gres_counts.h"
 #include "agent/decide/translate.h"
 #include "agent/decide/words.h"
+#include "agent/gang/facts.h"
+#include "agent/gang/volumes.h"
 #include "common/contract/batch_names.h"
 #include "common/contract/names.h"
+#include "common/slurm/gres_counts.h"
 
 #include <algorithm>
 #include <functional>
@@ -91,9 +91,8 @@ std::optional<Action> step_for_left(const Gang &gang)
 
 bool has_resource_claims(const Gang &gang)
 {
-    return std::ranges::any_of(gang.pods, [](const PodPtr &pod) {
-        return pod->needs_devices();
-    });
+    return std::ranges::any_of(
+        gang.pods, [](const PodPtr &pod) { return pod->needs_devices(); });
 }
 
 Action bind_with_devices(const Gang &gang, std::vector<std::string> nodes)
@@ -162,7 +161,8 @@ Action wait_in_queue(const Gang &gang)
         return LookVolumes{};
     if (auto step = step_for_devices(gang))
         return std::move(*step);
-    // A batch job's user has asked for GRES, and its Pod was made for what it got.
+    // A batch job's user has asked for GRES, and its Pod was made for what it
+    // got.
     if (gang.devices && !gang.batch &&
         other_gres(job.gres_per_task, gang.devices->gres))
         return Renew{job.ref, job.tag.generation + 1,

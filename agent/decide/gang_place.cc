@@ -2,13 +2,13 @@
 #include "agent/decide/gang_place.h"
 
 #include "agent/decide/batch_gang.h"
+#include "agent/decide/translate.h"
 #include "agent/gang/facts.h"
 #include "agent/objects/gang_key.h"
+#include "common/base/text.h"
+#include "common/contract/names.h"
 #include "common/slurm/gres_counts.h"
 #include "common/slurm/het_job.h"
-#include "agent/decide/translate.h"
-#include "common/contract/names.h"
-#include "common/base/text.h"
 
 #include <algorithm>
 #include <set>
@@ -30,8 +30,7 @@ std::optional<std::uint32_t> rank_of(const Pod &pod)
     return whole_number<std::uint32_t>(pod.annotation(names::rank_annotation));
 }
 
-const Seat *known_seat(const std::map<std::string, Seat> &seats,
-                       const Pod &pod)
+const Seat *known_seat(const std::map<std::string, Seat> &seats, const Pod &pod)
 {
     auto found = seats.find(pod.uid);
     return found == seats.end() ? nullptr : &found->second;
@@ -113,9 +112,8 @@ class Seating {
             return fail(Code::conflict, why);
         std::size_t at = place_for(pod);
         if (at == free_.size())
-            return fail(Code::conflict,
-                        "its " + std::to_string(job_.tasks) +
-                            " tasks are taken");
+            return fail(Code::conflict, "its " + std::to_string(job_.tasks) +
+                                            " tasks are taken");
         auto node = nodes_.find(job_.nodes[at]);
         if (node == nodes_.end())
             return fail(Code::conflict,
@@ -149,10 +147,9 @@ class Seating {
     void keep(const Pod &pod)
     {
         const Seat *assumed = known_seat(gang_.assumed_bound, pod);
-        std::size_t at =
-            index_of(pod.bound() || !assumed
-                         ? pod.annotation(names::node_annotation)
-                         : assumed->slurm_node);
+        std::size_t at = index_of(pod.bound() || !assumed
+                                      ? pod.annotation(names::node_annotation)
+                                      : assumed->slurm_node);
         if (at < free_.size() && free_[at] > 0)
             free_[at]--;
         auto rank = rank_of(pod);
@@ -222,14 +219,14 @@ class Seating {
     const Gang &gang_;
     const Job &job_;
     const NodeMap &nodes_;
-    std::vector<std::uint32_t> free_; // tasks, in the order of job_.nodes
+    std::vector<std::uint32_t> free_;     // tasks, in the order of job_.nodes
     std::vector<std::uint32_t> promised_; // of these, to who has devices there
-    std::set<std::uint32_t> ranks_;   // taken
-    const Pod *of_job_ = nullptr;     // what the others must be like
+    std::set<std::uint32_t> ranks_;       // taken
+    const Pod *of_job_ = nullptr;         // what the others must be like
 };
 
-// The tasks that the CPUs of each node suffice for, and its GRES where these are
-// known.
+// The tasks that the CPUs of each node suffice for, and its GRES where these
+// are known.
 std::vector<std::uint32_t> room_on_nodes(const Job &job)
 {
     std::vector<std::uint32_t> cpus = job.cpus_on;

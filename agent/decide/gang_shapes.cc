@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/decide/gang_shapes.h"
 
-#include "agent/gang/facts.h"
 #include "agent/decide/translate.h"
+#include "agent/gang/facts.h"
 
 #include <algorithm>
 
@@ -57,14 +57,15 @@ std::string why_not(const std::vector<Shape> &shapes,
     std::string het = "a heterogeneous job ";
     if (waiting != whole.tasks)
         return het + "needs all Pods of the gang at once: " +
-               std::to_string(waiting) + " of " +
-               std::to_string(whole.tasks) + " exist";
+               std::to_string(waiting) + " of " + std::to_string(whole.tasks) +
+               " exist";
     if (shapes.size() > max_components)
         return het + "may have Pods of " + std::to_string(max_components) +
                " different sizes, not of " + std::to_string(shapes.size());
     if (std::ranges::any_of(shapes, needs_devices))
-        return het + "cannot have Pods with devices yet: which of its components "
-                     "has which is not read";
+        return het +
+               "cannot have Pods with devices yet: which of its components "
+               "has which is not read";
     if (is_about_all_nodes(whole))
         return het + "cannot have min-nodes, max-nodes, contiguous, switches "
                      "or segment: Slurm chooses the nodes of each component "
@@ -143,7 +144,8 @@ std::vector<JobDescription> describe_components(const Gang &gang,
         components.back().tag.components =
             static_cast<std::uint32_t>(shapes.size());
         if (components.size() > 1)
-            components.back().licenses.clear(); // Slurm wants them of the leader
+            components.back()
+                .licenses.clear(); // Slurm wants them of the leader
     }
     return components;
 }

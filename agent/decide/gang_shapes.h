@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Pods of unequal size in one gang. As a rule each gets a task of the largest; a
-// component of a heterogeneous job for each size where its Pods ask for that
-// (slurmk8s/heterogeneous), or where more than MaxPadding of the tasks would lie
-// idle. Pure.
+// Pods of unequal size in one gang. As a rule each gets a task of the largest;
+// a component of a heterogeneous job for each size where its Pods ask for that
+// (slurmk8s/heterogeneous), or where more than MaxPadding of the tasks would
+// lie idle. Pure.
 #pragma once
 
 #include "agent/gang/gang.h"
-#include "common/slurm/job.h"
 #include "common/contract/conf.h"
+#include "common/slurm/job.h"
 
 #include <string>
 #include <vector>

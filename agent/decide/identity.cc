@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/decide/identity.h"
 
-#include "agent/gang/batch_mark.h"
 #include "agent/decide/job_requests.h"
 #include "agent/decide/job_values.h"
+#include "agent/gang/batch_mark.h"
+#include "common/base/text.h"
 #include "common/base/user_database.h"
 #include "common/contract/names.h"
-#include "common/base/text.h"
 
 #include <algorithm>
 #include <cstring>
@@ -181,8 +181,7 @@ bool is_mighty(const Identity &identity)
 
 } // namespace
 
-Result<Identity> identify(const Namespace &ns, const Pod &pod,
-                          const Conf &conf)
+Result<Identity> identify(const Namespace &ns, const Pod &pod, const Conf &conf)
 {
     Wishes wishes = wishes_in(pod.annotations);
     // Of a batch job's Pod the agent itself has written them.

@@ -8,8 +8,8 @@
 #pragma once
 
 #include "agent/objects/objects.h"
-#include "common/contract/conf.h"
 #include "common/base/result.h"
+#include "common/contract/conf.h"
 
 #include <cstdint>
 #include <string>
@@ -27,8 +27,8 @@ struct Identity {
 };
 
 // Code::rejected with a sentence for the Pod's owner: nobody named, unknown
-// names, a wish that its namespace may not have, or root where k8s.conf does not
-// allow it. Code::busy: the user database does not answer.
+// names, a wish that its namespace may not have, or root where k8s.conf does
+// not allow it. Code::busy: the user database does not answer.
 Result<Identity> identify(const Namespace &ns, const Pod &pod,
                           const Conf &conf);
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/decide/job_requests.h"
 
-#include "agent/gang/batch_place.h"
-#include "common/contract/batch_names.h"
-#include "common/kube/text.h"
 #include "agent/decide/wish_table.h"
+#include "agent/gang/batch_place.h"
+#include "common/base/printable.h"
 #include "common/contract/batch_names.h"
 #include "common/contract/names.h"
-#include "common/base/printable.h"
+#include "common/kube/text.h"
 
 #include <algorithm>
 #include <array>
@@ -90,16 +89,16 @@ const std::string &value_of(const Wishes &wishes, std::string_view name)
 
 std::string wish_objection(const Wish &wish, const std::string &must)
 {
-    return "annotation " + shortened(wish.annotation, shown_name) + " must " + must + ", not \"" +
-           shortened(wish.value, shown_value) + "\"";
+    return "annotation " + shortened(wish.annotation, shown_name) + " must " +
+           must + ", not \"" + shortened(wish.value, shown_value) + "\"";
 }
 
 std::string wishes_text(const Wishes &wishes)
 {
     std::string text;
     for (const auto &[name, wish] : wishes)
-        text += (text.empty() ? "" : ", ") + shortened(name, shown_value) + "=" +
-                shortened(wish.value, shown_value);
+        text += (text.empty() ? "" : ", ") + shortened(name, shown_value) +
+                "=" + shortened(wish.value, shown_value);
     return shortened(text, shown_wishes);
 }
 
@@ -111,8 +110,7 @@ std::string apply_wishes(JobDescription &job, const Wishes &wishes,
         if (!apply)
             return "annotation " + shortened(wish.annotation, shown_name) +
                    " is not supported";
-        if (std::string must = apply({job, wish.value, created});
-            !must.empty())
+        if (std::string must = apply({job, wish.value, created}); !must.empty())
             return wish_objection(wish, must);
     }
     return {};

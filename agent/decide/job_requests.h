@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What users ask of Slurm by annotation: one table of names and of what each
-// changes in a job's description. What they write is hostile until checked. Pure.
+// changes in a job's description. What they write is hostile until checked.
+// Pure.
 #pragma once
 
-#include "common/slurm/job.h"
 #include "agent/objects/objects.h"
+#include "common/slurm/job.h"
 
 #include <chrono>
 #include <functional>
@@ -27,8 +28,8 @@ struct Wish {
 using Wishes = std::map<std::string, Wish, std::less<>>;
 Wishes wishes_in(const TextMap &annotations);
 
-// Adds those wishes of an owner's annotations that its Pod's own say nothing of,
-// under whatever prefix; an empty one of the Pod says that there is none.
+// Adds those wishes of an owner's annotations that its Pod's own say nothing
+// of, under whatever prefix; an empty one of the Pod says that there is none.
 void add_wishes(TextMap &annotations, const TextMap &owners);
 
 // The value of that wish, or "".

@@ -11,7 +11,7 @@ namespace bridge {
 
 namespace {
 
-constexpr std::uint32_t max_minutes = 365 * 24 * 60 * 10; // ten years
+constexpr std::uint32_t max_minutes = 365 * 24 * 60 * 10;          // ten years
 constexpr std::int64_t max_delay = std::int64_t{max_minutes} * 60; // seconds
 
 // One number in front of text, which moves behind it.
@@ -68,9 +68,9 @@ std::optional<std::chrono::year_month_day> read_date(std::string_view &text)
     auto day = month ? read_digits(text, 2, 0) : std::nullopt;
     if (!day)
         return std::nullopt;
-    std::chrono::year_month_day date{
-        std::chrono::year(*year), std::chrono::month(unsigned(*month)),
-        std::chrono::day(unsigned(*day))};
+    std::chrono::year_month_day date{std::chrono::year(*year),
+                                     std::chrono::month(unsigned(*month)),
+                                     std::chrono::day(unsigned(*day))};
     if (!date.ok() || *year < 1970)
         return std::nullopt;
     return date;
@@ -139,7 +139,8 @@ std::optional<std::int64_t> unit_of(std::string_view text)
     if (text.empty())
         return 1;
     for (const Unit &unit : units)
-        if (text == unit.name || text == unit.name.substr(0, unit.name.size() - 1))
+        if (text == unit.name ||
+            text == unit.name.substr(0, unit.name.size() - 1))
             return unit.seconds;
     return std::nullopt;
 }

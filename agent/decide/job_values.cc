@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/decide/job_values.h"
 
-#include "common/kube/text.h"
 #include "common/base/ascii.h"
 #include "common/base/printable.h"
 #include "common/base/text.h"
+#include "common/kube/text.h"
 
 #include <algorithm>
 #include <array>
@@ -85,8 +85,8 @@ bool is_one_license(std::string_view text)
 {
     std::string_view count = text;
     std::string_view name = take_until(count, ":");
-    return is_name(name) && (name.size() == text.size() ||
-                             parse_number(count, 1, UINT32_MAX));
+    return is_name(name) &&
+           (name.size() == text.size() || parse_number(count, 1, UINT32_MAX));
 }
 
 bool is_one_gres(std::string_view text)

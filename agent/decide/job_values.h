@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The values of what users ask of Slurm, read as sbatch reads them. Pure, and
 // safe with whatever somebody wrote: libslurm's own readers of these are not in
-// its headers, and its slurm_parse_time() is neither bounded nor safe in threads.
+// its headers, and its slurm_parse_time() is neither bounded nor safe in
+// threads.
 #pragma once
 
 #include <chrono>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/decide/translate.h"
 
-#include "agent/gang/facts.h"
 #include "agent/decide/gang_shapes.h"
-#include "common/slurm/het_job.h"
 #include "agent/decide/job_requests.h"
+#include "agent/gang/facts.h"
 #include "common/contract/constraints.h"
 #include "common/contract/names.h"
+#include "common/slurm/het_job.h"
 
 #include <algorithm>
 
@@ -68,9 +68,8 @@ void size_task(JobDescription &job, const Gang &gang)
 {
     MebiBytes memory{1};
     for (const PodPtr &pod : gang.grouped ? asked_for(gang) : gang.pods) {
-        job.cpus_per_task =
-            std::max(job.cpus_per_task,
-                     static_cast<std::uint16_t>(cpus_of(gang, *pod)));
+        job.cpus_per_task = std::max(
+            job.cpus_per_task, static_cast<std::uint16_t>(cpus_of(gang, *pod)));
         memory = std::max(memory, mebibytes_up(pod->requests.memory));
     }
     if (job.max_nodes == 1 && job.tasks == 1)
@@ -84,8 +83,8 @@ JobDescription plain_job(const Gang &gang)
 {
     JobDescription job;
     job.name = gang.key.name;
-    job.tasks = static_cast<std::uint32_t>(
-        gang.grouped ? tasks_needed(gang) : gang.pods.size());
+    job.tasks = static_cast<std::uint32_t>(gang.grouped ? tasks_needed(gang)
+                                                        : gang.pods.size());
     job.max_nodes = job.tasks;
     job.time_limit = time_limit_of(gang);
     job.tag = {gang.key.str(), gang.uid, generation_of(gang)};
@@ -154,7 +153,8 @@ std::string first_failure(const Pod &pod, End &end)
 }
 
 // A script may go on when one of its processes was killed for its memory, and
-// exit with 0. slurmstepd calls that job out of memory (oom_error in its mgr.c).
+// exit with 0. slurmstepd calls that job out of memory (oom_error in its
+// mgr.c).
 bool ran_out_of_memory(const Gang &gang, const Pod &pod)
 {
     return gang.batch && pod.terminal() &&
@@ -199,8 +199,8 @@ std::string objection_to(const Gang &gang)
                 why = het_objection(gang, job);
         }
         if (!why.empty())
-            return gang.pods.size() == 1 ? why : "Pod " + pod->key.name + ": " +
-                                                     why;
+            return gang.pods.size() == 1 ? why
+                                         : "Pod " + pod->key.name + ": " + why;
     }
     return {};
 }
@@ -223,11 +223,10 @@ JobDescription describe_job(const Gang &gang, const Identity &identity,
     // What has failed once may have failed for its preference. Slurm tries that
     // instead of the constraint: it holds both.
     if (gang.preferred && generation_of(gang) == 0)
-        job.prefer =
-            join_constraints(job.features,
-                             needed_features(gang, gang.preferred));
-    job.features = join_constraints(job.features,
-                                    needed_features(gang, gang.predicate));
+        job.prefer = join_constraints(job.features,
+                                      needed_features(gang, gang.preferred));
+    job.features =
+        join_constraints(job.features, needed_features(gang, gang.predicate));
     return job;
 }
 
@@ -244,8 +243,8 @@ JobDescription describe_adoption(const Gang &gang, const Identity &identity,
     job.memory_per_node = plain.memory_per_node;
     job.memory_per_cpu = plain.memory_per_cpu;
     job.min_nodes = plain.min_nodes;
-    job.features = join_constraints(
-        {}, {names::feature, names::pin_prefix + adopt.node});
+    job.features =
+        join_constraints({}, {names::feature, names::pin_prefix + adopt.node});
     job.prefer.clear();
     job.dependency.clear();
     job.begin = job.deadline = {};
@@ -292,8 +291,9 @@ Result<std::vector<std::string>> place(const Gang &gang, const Job &job,
                         " and " + std::to_string(memory));
     auto node = nodes.find(job.nodes.front());
     if (node == nodes.end())
-        return fail(Code::conflict, "no Kubernetes Node stands behind Slurm's " +
-                                        job.nodes.front());
+        return fail(Code::conflict,
+                    "no Kubernetes Node stands behind Slurm's " +
+                        job.nodes.front());
     return std::vector<std::string>(gang.pods.size(), node->second);
 }
 

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "agent/decide/decide.h"
-#include "agent/gang/gang.h"
 #include "agent/decide/identity.h"
+#include "agent/gang/gang.h"
 
 #include <string>
 #include <vector>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/decide/wish_table.h"
 
-#include "common/contract/constraints.h"
 #include "agent/decide/job_values.h"
 #include "common/base/text.h"
+#include "common/contract/constraints.h"
 
 #include <algorithm>
 #include <array>
@@ -129,11 +129,10 @@ std::string take_exclusive(const Asking &asking)
         std::string_view word;
         Sharing sharing;
     };
-    constexpr std::array<Word, 4> words = {
-        {{"true", Sharing::nobody},
-         {"false", Sharing::all},
-         {"user", Sharing::same_user},
-         {"mcs", Sharing::same_mcs_label}}};
+    constexpr std::array<Word, 4> words = {{{"true", Sharing::nobody},
+                                            {"false", Sharing::all},
+                                            {"user", Sharing::same_user},
+                                            {"mcs", Sharing::same_mcs_label}}};
     auto found = std::ranges::find(words, asking.value, &Word::word);
     if (found == words.end())
         return "be true, false, user or mcs";
@@ -159,10 +158,10 @@ std::string take_heterogeneous(const Asking &asking)
 
 std::string at_most_a_node_each(const JobDescription &job)
 {
-    return job.tasks == 1 ? "be 1: a Pod alone is on one node"
-                          : "be a number from 1 to " +
-                                std::to_string(job.tasks) +
-                                ", the number of Pods";
+    return job.tasks == 1
+               ? "be 1: a Pod alone is on one node"
+               : "be a number from 1 to " + std::to_string(job.tasks) +
+                     ", the number of Pods";
 }
 
 std::string take_min_nodes(const Asking &asking)
@@ -182,8 +181,8 @@ std::string take_max_nodes(const Asking &asking)
     auto n = parse_number(asking.value, 1, UINT32_MAX);
     if (!n)
         return "be a number from 1";
-    asking.job.max_nodes = std::min(asking.job.max_nodes,
-                                    static_cast<std::uint32_t>(*n));
+    asking.job.max_nodes =
+        std::min(asking.job.max_nodes, static_cast<std::uint32_t>(*n));
     return {};
 }
 

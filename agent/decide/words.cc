@@ -102,9 +102,10 @@ std::string waste_words(const Pod &pod, std::uint32_t cpus, const Job &job)
     bool rounded = given < memory + job.cpus_per_task;
     if (cpus >= job.cpus_per_task && (rounded || given == 0))
         return {};
-    return std::format(" It asks for {} CPUs and {} MiB; its task has {} and {}, "
-                       "as the largest Pod of the gang needs.",
-                       cpus, memory, job.cpus_per_task, given);
+    return std::format(
+        " It asks for {} CPUs and {} MiB; its task has {} and {}, "
+        "as the largest Pod of the gang needs.",
+        cpus, memory, job.cpus_per_task, given);
 }
 
 std::string not_bound_words(JobRef job, const std::string &why)
@@ -116,9 +117,10 @@ std::string not_bound_words(JobRef job, const std::string &why)
 
 std::string adopting_words(JobRef job)
 {
-    return std::format("Slurm lost the job of this running Pod; job {} accounts "
-                       "for it from now on.",
-                       job.id);
+    return std::format(
+        "Slurm lost the job of this running Pod; job {} accounts "
+        "for it from now on.",
+        job.id);
 }
 
 std::string not_adopted_words(const std::string &why)
@@ -129,9 +131,10 @@ std::string not_adopted_words(const std::string &why)
 
 std::string suspended_words(JobRef job)
 {
-    return std::format("Slurm job {} was suspended: the Pod runs on, but Slurm "
-                       "gives its CPUs to others. Resume the job, or cancel it.",
-                       job.id);
+    return std::format(
+        "Slurm job {} was suspended: the Pod runs on, but Slurm "
+        "gives its CPUs to others. Resume the job, or cancel it.",
+        job.id);
 }
 
 std::string incomplete_words(const Gang &gang)
@@ -215,23 +218,26 @@ std::string no_extended_gate_words()
 
 std::string plugin_beside_slurmd_words(const std::string &node)
 {
-    return std::format(" Node {} offers it, but has a slurmd: there Slurm's jobs "
-                       "get the device of their index, and its device plugin "
-                       "chooses without asking Slurm.",
-                       node);
+    return std::format(
+        " Node {} offers it, but has a slurmd: there Slurm's jobs "
+        "get the device of their index, and its device plugin "
+        "chooses without asking Slurm.",
+        node);
 }
 
 std::string claims_unlisted_words()
 {
-    return "The ResourceClaims, ResourceSlices and DeviceClasses of the cluster "
+    return "The ResourceClaims, ResourceSlices and DeviceClasses of the "
+           "cluster "
            "are not listed yet.";
 }
 
 std::string devices_unfit_words(const std::string &why)
 {
-    return std::format(" The devices of the node that Slurm chose would not do: "
-                       "{}.",
-                       why);
+    return std::format(
+        " The devices of the node that Slurm chose would not do: "
+        "{}.",
+        why);
 }
 
 std::string claims_unreadable_words(const std::string &why)

@@ -32,7 +32,8 @@ std::string lost_allocation_words(int status, const std::string &why);
 // lost: they ran by it, until a crash of slurmctld set it back to pending.
 std::string second_job_words(const std::optional<Job> &first, bool lost);
 
-// The reason of the Event that says so on a Pod: "Preempted" or "SlurmJobEnded".
+// The reason of the Event that says so on a Pod: "Preempted" or
+// "SlurmJobEnded".
 std::string ended_event_reason(JobState state);
 
 // Of the Pod's DisruptionTarget condition, such as "PreemptionByScheduler";
@@ -45,8 +46,8 @@ std::string failed_pod_reason(JobState state);
 // "Successfully assigned default/hello to node real1 by Slurm job 812."
 std::string bound_words(const Pod &pod, const std::string &node, JobRef job);
 
-// " It asks for 1 CPU of the 4 that its task has, as the largest Pod of the gang
-// does."; empty when it uses them all. cpus: those that it needs of a job.
+// " It asks for 1 CPU of the 4 that its task has, as the largest Pod of the
+// gang does."; empty when it uses them all. cpus: those that it needs of a job.
 std::string waste_words(const Pod &pod, std::uint32_t cpus, const Job &job);
 
 // "Slurm job 812 has a node, but the Pod cannot be bound to it: …."

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What can be done next for a gang. Values: agent/decide/ chooses one, agent/act/
-// carries it out.
+// What can be done next for a gang. Values: agent/decide/ chooses one,
+// agent/act/ carries it out.
 #pragma once
 
 #include "agent/gang/gang.h"
@@ -27,8 +27,8 @@ struct Look {
 };
 struct Bind {
     JobRef job;
-    std::vector<std::string> nodes; // the Node of each Pod of a lone one
-    std::vector<Seat> seats = {};   // of a grouped one, of those that wait
+    std::vector<std::string> nodes;     // the Node of each Pod of a lone one
+    std::vector<Seat> seats = {};       // of a grouped one, of those that wait
     std::vector<ClaimPlan> claims = {}; // to be written before
 };
 // ResourceClaims are given back that an earlier job had got devices for.
@@ -45,7 +45,7 @@ struct Start {
 };
 struct Complete {
     JobRef job;
-    int status; // as wait(2) gives it
+    int status;      // as wait(2) gives it
     std::string why; // in Kubernetes' words, when it is no plain exit
 };
 struct Cancel {
@@ -84,8 +84,8 @@ struct Clean {
 struct Split {
     std::vector<std::string> late = {};
 };
-// Slurm has placed a batch job anew since Pods that are on no node were made for
-// its nodes: it gets others.
+// Slurm has placed a batch job anew since Pods that are on no node were made
+// for its nodes: it gets others.
 struct Remake {
     JobRef job;
 };

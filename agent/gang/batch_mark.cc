@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/gang/batch_mark.h"
 
+#include "common/base/text.h"
 #include "common/contract/batch_names.h"
 #include "common/contract/batch_script.h"
-#include "common/base/text.h"
 
 #include <string_view>
 

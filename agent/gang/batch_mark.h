@@ -2,8 +2,8 @@
 // The mark by which a Pod names the batch job that it was made for. A value.
 #pragma once
 
-#include "common/slurm/batch_job.h"
 #include "agent/objects/objects.h"
+#include "common/slurm/batch_job.h"
 
 #include <optional>
 #include <string>
@@ -27,8 +27,8 @@ std::optional<BatchMark> batch_mark(const Pod &pod);
 // that it has started a task, which then gets another JobId.
 bool is_same_task(const BatchMark &one, const BatchMark &other);
 
-// The name of the Pod, and of its Secret: the same whenever it is asked for, and
-// of an array's task whatever JobId that has.
+// The name of the Pod, and of its Secret: the same whenever it is asked for,
+// and of an array's task whatever JobId that has.
 std::string batch_pod_name(const BatchMark &mark);
 
 } // namespace bridge

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A batch job has a Pod on each of its nodes. The first runs the script; the
-// others, its workers, wait until something starts a process there. Which node of
-// the job a Pod is for, and what is the job's there. Pure.
+// others, its workers, wait until something starts a process there. Which node
+// of the job a Pod is for, and what is the job's there. Pure.
 #pragma once
 
 #include "agent/gang/batch_mark.h"
@@ -29,14 +29,14 @@ std::string encode(const BatchPlace &place);
 std::optional<BatchPlace> batch_place(const Pod &pod);
 bool is_worker(const Pod &pod);
 
-// It was made for that place. Where an earlier agent made it, for any node of a job
-// of one.
+// It was made for that place. Where an earlier agent made it, for any node of a
+// job of one.
 bool is_made_for(const Pod &pod, const BatchPlace &place);
 // Likewise, for one of the nodes that the job has.
 bool is_made_for(const Pod &pod, const Job &job);
 
-// first: the uid of the first Pod, for a worker. rank must be below the number of
-// the job's nodes.
+// first: the uid of the first Pod, for a worker. rank must be below the number
+// of the job's nodes.
 BatchPlace place_on(const BatchJob &batch, std::uint32_t rank,
                     const std::string &first = {});
 

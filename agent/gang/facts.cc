@@ -29,9 +29,8 @@ bool any_bound(const Gang &gang)
 
 bool any_lives_by_job(const Gang &gang)
 {
-    return std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
-        return lives_by_job(gang, *pod);
-    });
+    return std::ranges::any_of(
+        gang.pods, [&](const PodPtr &pod) { return lives_by_job(gang, *pod); });
 }
 
 bool all_deleting(const Gang &gang)

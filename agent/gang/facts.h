@@ -86,8 +86,9 @@ std::vector<PodPtr> asked_for(const Gang &gang);
 // Its current job was asked for by an object of the same name that is gone.
 bool of_former_group(const Gang &gang);
 
-// That job was asked for, for Pods that wait: not for others that had the gang's
-// name before. Of a batch job, which was there first: its Pods are these.
+// That job was asked for, for Pods that wait: not for others that had the
+// gang's name before. Of a batch job, which was there first: its Pods are
+// these.
 bool asked_for_these(const Gang &gang, const Job &job);
 
 } // namespace bridge

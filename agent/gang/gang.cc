@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/gang/gang.h"
 
-#include "common/slurm/het_job.h"
-#include "common/contract/names.h"
 #include "common/base/text.h"
+#include "common/contract/names.h"
+#include "common/slurm/het_job.h"
 
 #include <algorithm>
 
@@ -78,10 +78,10 @@ bool placed_elsewhere(const Gang &gang, const Pod &pod)
 bool adopts(const Gang &gang)
 {
     return gang.job && std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
-        return pod->living() && binder_of(*pod) &&
-               !bound_by(*pod, *gang.job) &&
-               gang.job->tag.generation > generation_of(*pod);
-    });
+               return pod->living() && binder_of(*pod) &&
+                      !bound_by(*pod, *gang.job) &&
+                      gang.job->tag.generation > generation_of(*pod);
+           });
 }
 
 bool told_to_end(const Pod &pod)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A gang: the Pods that share one Slurm job. A lone Pod is a gang of one; those
-// that say that they belong together (agent/objects/gang_key.h) are a grouped one, of whatever
-// size. A value; the owner thread keeps the current one and hands copies to
-// workers.
+// that say that they belong together (agent/objects/gang_key.h) are a grouped
+// one, of whatever size. A value; the owner thread keeps the current one and
+// hands copies to workers.
 #pragma once
 
 #include "agent/gres/gang_devices.h"
-#include "common/slurm/job.h"
 #include "agent/objects/objects.h"
+#include "common/slurm/job.h"
 
 #include <map>
 #include <memory>
@@ -42,9 +42,9 @@ struct Gang {
     std::size_t size = 1;    // Pods that it has when it is complete
     std::size_t minimum = 1; // Pods that must exist before a job is asked for
     std::string objection;   // why its Pods cannot be a gang; empty: they can
-    // Of one whose size an object says (agent/objects/group_spec.h): which, by uid; that there
-    // is none; and whether more Pods than that may exist, of which each gets a
-    // job of its own once the gang runs.
+    // Of one whose size an object says (agent/objects/group_spec.h): which, by
+    // uid; that there is none; and whether more Pods than that may exist, of
+    // which each gets a job of its own once the gang runs.
     std::string group_uid;
     std::string lacks_group; // words; empty: nothing
     bool elastic = false;
@@ -62,8 +62,8 @@ struct Gang {
     // slurmctld holds this hook of the job until we say so.
     bool prolog_held = false;
     bool epilog_held = false;
-    // Our binding of these (uids) succeeded, or may have: the watch has not shown
-    // it yet.
+    // Our binding of these (uids) succeeded, or may have: the watch has not
+    // shown it yet.
     std::map<std::string, Seat> assumed_bound;
     std::map<std::string, Seat> maybe_bound;
     // Of a grouped one: its job has nodes, and some of its Pods are missing for
@@ -92,8 +92,8 @@ struct Gang {
     // What its ResourceClaims need; null: it has none, or they are not known
     // yet.
     GangDevicesPtr devices;
-    // Of a grouped one: the Slurm node of its job where alone that Pod (uid) can
-    // use the devices that it has got already.
+    // Of a grouped one: the Slurm node of its job where alone that Pod (uid)
+    // can use the devices that it has got already.
     std::map<std::string, std::string> devices_at;
     // Why no job can be asked for, or can start, anywhere now; empty: it can.
     std::string nowhere;
@@ -105,8 +105,8 @@ struct Gang {
     // a kubelet has not started it for too long.
     bool batch = false;
     bool batch_gone = false;
-    // It has several nodes; some of its Pods live here, others have jobs of their
-    // own by now.
+    // It has several nodes; some of its Pods live here, others have jobs of
+    // their own by now.
     bool batch_scattered = false;
     std::string cannot_start;
     // We raised the generation to this; the watch may not have shown it yet.
@@ -118,8 +118,8 @@ struct Gang {
 std::uint32_t generation_of(const Pod &pod);
 std::uint32_t generation_of(const Gang &gang); // the highest known
 
-// The Pod that speaks for all where they must agree, or are alike: the first one
-// that waits, else that is not over. Only for a gang with Pods.
+// The Pod that speaks for all where they must agree, or are alike: the first
+// one that waits, else that is not over. Only for a gang with Pods.
 const Pod &lead_of(const Gang &gang);
 
 // Some job of ours bound this Pod: which one.
@@ -132,8 +132,8 @@ bool bound_by(const Pod &pod, const Job &job);
 // put the living Pod where it is, and has allocated it again, on other nodes.
 bool placed_elsewhere(const Gang &gang, const Pod &pod);
 
-// The gang's current job was asked for after its living Pods had lost theirs, to
-// account for them where they are.
+// The gang's current job was asked for after its living Pods had lost theirs,
+// to account for them where they are.
 bool adopts(const Gang &gang);
 
 // The Pod has been told to end, by whomever, and will do so by itself.

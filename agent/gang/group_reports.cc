@@ -12,8 +12,8 @@ namespace {
 
 using std::chrono::seconds;
 
-// By then a controller that runs has written its first word on a PodGroup, which
-// it does within a second of seeing it.
+// By then a controller that runs has written its first word on a PodGroup,
+// which it does within a second of seeing it.
 constexpr seconds controller_time{10};
 constexpr seconds write_interval{1}; // of one PodGroup
 constexpr seconds failed_repeat{30};
@@ -152,18 +152,18 @@ std::vector<GroupPatch> GroupReports::take_due(const GroupTable &groups,
     return patches;
 }
 
-// Once the controller has written it is the one that does. What only others' Pods
-// name may be the business of another agent.
+// Once the controller has written it is the one that does. What only others'
+// Pods name may be the business of another agent.
 std::optional<GroupPatch> GroupReports::report(const Group &group,
                                                const GroupSpec &spec)
 {
-    bool others = spec.status_writer == StatusWriter::others ||
-                  spec.uid != group.uid;
+    bool others =
+        spec.status_writer == StatusWriter::others || spec.uid != group.uid;
     bool awaited = group.in_flight || spec.resource_version == group.written;
     if (others || awaited || !group.named)
         return std::nullopt;
-    PodGroupStatus next = next_status(spec.status, spec.minimum, group.counts,
-                                      group.owner);
+    PodGroupStatus next =
+        next_status(spec.status, spec.minimum, group.counts, group.owner);
     if (next == spec.status)
         return std::nullopt;
     GroupPatch patch{spec.api, spec.key, spec.uid, spec.resource_version, {}};
@@ -182,9 +182,8 @@ void GroupReports::done(const GroupPatch &patch, const Result<> &said,
     if (said)
         group->second.written = patch.resource_version;
     else if (said.error().code != Code::conflict) // that is seen in a moment
-        group->second.next =
-            now + std::max<Clock::duration>(failed_repeat,
-                                            said.error().retry_after);
+        group->second.next = now + std::max<Clock::duration>(
+                                       failed_repeat, said.error().retry_after);
     touch(group, now);
 }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which PodGroups of scheduler-plugins get a status from us, and when. Their Pods
-// are counted as they change. A status is written where nobody else writes it:
-// the controller of that project has had its time, and has said nothing. Only
-// what has changed is written, at most once a second for each, and nothing before
-// a Pod of ours names it. Not safe from other threads.
+// Which PodGroups of scheduler-plugins get a status from us, and when. Their
+// Pods are counted as they change. A status is written where nobody else writes
+// it: the controller of that project has had its time, and has said nothing.
+// Only what has changed is written, at most once a second for each, and nothing
+// before a Pod of ours names it. Not safe from other threads.
 #pragma once
 
-#include "agent/objects/group_spec.h"
 #include "agent/gang/group_table.h"
-#include "common/base/mailbox.h"
+#include "agent/objects/group_spec.h"
 #include "agent/objects/pod_group_status.h"
+#include "common/base/mailbox.h"
 #include "common/base/result.h"
 
 #include <map>

@@ -7,9 +7,8 @@ namespace bridge {
 
 void GroupTable::forget(GroupApi api)
 {
-    std::erase_if(specs_, [&](const auto &known) {
-        return known.second.api == api;
-    });
+    std::erase_if(specs_,
+                  [&](const auto &known) { return known.second.api == api; });
     unknown_.erase(api);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The objects that say how large gangs are, as far as they have been listed, and
-// which of their APIs the server has. Not safe from other threads. Pure.
+// The objects that say how large gangs are, as far as they have been listed,
+// and which of their APIs the server has. Not safe from other threads. Pure.
 #pragma once
 
 #include "agent/objects/gang_key.h"
@@ -37,8 +37,8 @@ class GroupTable {
     const GroupSpec *find(const std::string &ns, const GroupRef &ref) const;
 
     // Of the gangs that the Pod names, the first whose API is there and says
-    // nothing else; null: it is alone. A Pod on a node stays what it was when it
-    // came there.
+    // nothing else; null: it is alone. A Pod on a node stays what it was when
+    // it came there.
     GangKeyPtr choose_gang(const Pod &pod) const;
 
   private:

@@ -2,8 +2,8 @@
 #include "agent/gang/node_gate.h"
 
 #include "agent/gang/facts.h"
-#include "common/slurm/het_job.h"
 #include "agent/gres/plugin_resources.h"
+#include "common/slurm/het_job.h"
 
 #include <algorithm>
 
@@ -160,13 +160,13 @@ bool NodeGate::covered(const GangEntry &entry, const Pod &pod) const
     const Gang &gang = entry.gang;
     if (!gang.job || gang.stale || does(entry, Look{}))
         return false;
-    bool by_this_job = (does(entry, Bind{}) && !pod.bound()) ||
-                       (lives_by_job(gang, pod) && !placed_elsewhere(gang, pod));
+    bool by_this_job =
+        (does(entry, Bind{}) && !pod.bound()) ||
+        (lives_by_job(gang, pod) && !placed_elsewhere(gang, pod));
     return by_this_job && runs(gang.job->state);
 }
 
-std::set<JobId>
-NodeGate::allocated(const std::vector<JobStateHint> &states)
+std::set<JobId> NodeGate::allocated(const std::vector<JobStateHint> &states)
 {
     std::set<JobId> ids;
     for (const JobStateHint &job : states)
@@ -189,8 +189,8 @@ NodeGate::uncovered_on(const std::string &node,
             std::ranges::all_of(refs_of(*entry.gang.job), is_allocated))
             return;
         sum.cpus += cpus_of(entry.gang, pod);
-        sum.mib += static_cast<std::int64_t>(
-            mebibytes_up(pod.requests.memory).value);
+        sum.mib +=
+            static_cast<std::int64_t>(mebibytes_up(pod.requests.memory).value);
         devices |= uses_devices(pod.requests);
     });
     if (devices)

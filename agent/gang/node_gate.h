@@ -14,9 +14,9 @@
 // Knows the owner thread's facts, and is used by it alone. No I/O.
 #pragma once
 
-#include "agent/objects/node_map.h"
-#include "agent/objects/foreign_pods.h"
 #include "agent/gang/store.h"
+#include "agent/objects/foreign_pods.h"
+#include "agent/objects/node_map.h"
 #include "common/slurm/api.h"
 
 #include <map>
@@ -26,8 +26,8 @@
 
 namespace bridge {
 
-// What Slurm says of its nodes and then of the jobs: one that is still allocated
-// at the end was so when the nodes were read.
+// What Slurm says of its nodes and then of the jobs: one that is still
+// allocated at the end was so when the nodes were read.
 struct RoomAnswer {
     std::vector<JobRef> asked;
     std::vector<SlurmNode> nodes;
@@ -96,9 +96,8 @@ class NodeGate {
     // By jobs of ours that are among those allocated: of one that has ended
     // since, the word may be on its way. Nothing when some of it uses devices,
     // of which nobody says which.
-    std::optional<Amount>
-    uncovered_on(const std::string &node,
-                 const std::set<JobId> &allocated) const;
+    std::optional<Amount> uncovered_on(const std::string &node,
+                                       const std::set<JobId> &allocated) const;
     bool still_waits(JobRef job, const Job &now) const;
     bool fits(const Job &job, const Free &free,
               const std::set<JobId> &allocated) const;

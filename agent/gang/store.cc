@@ -2,8 +2,8 @@
 #include "agent/gang/store.h"
 
 #include "agent/objects/gang_key.h"
-#include "common/slurm/het_job.h"
 #include "common/contract/names.h"
+#include "common/slurm/het_job.h"
 
 #include <algorithm>
 
@@ -70,8 +70,10 @@ std::string GangStore::split(const std::string &pod)
     GangEntry *entry = find(member->second);
     if (!entry)
         return {};
-    auto there = std::ranges::find_if(
-        entry->gang.pods, [&](const PodPtr &known) { return known->uid == pod; });
+    auto there =
+        std::ranges::find_if(entry->gang.pods, [&](const PodPtr &known) {
+            return known->uid == pod;
+        });
     if (there == entry->gang.pods.end())
         return {};
     PodPtr kept = *there;
@@ -188,8 +190,7 @@ bool GangStore::living_of(JobRef job) const
            !(gang.assumed_bound.empty() && gang.maybe_bound.empty());
 }
 
-const std::set<std::string> &
-GangStore::living_on(const std::string &node) const
+const std::set<std::string> &GangStore::living_on(const std::string &node) const
 {
     static const std::set<std::string> nobody;
     auto found = by_node_.find(node);
@@ -210,10 +211,11 @@ bool GangStore::others_there(const Pod &pod) const
 {
     auto gang = gangs_.find(gang_uid(pod));
     return gang != gangs_.end() && gang->second.gang.grouped &&
-           std::ranges::any_of(gang->second.gang.pods, [&](const PodPtr &other) {
-               return other->uid != pod.uid && other->living() &&
-                      other->node_name == pod.node_name;
-           });
+           std::ranges::any_of(
+               gang->second.gang.pods, [&](const PodPtr &other) {
+                   return other->uid != pod.uid && other->living() &&
+                          other->node_name == pod.node_name;
+               });
 }
 
 void GangStore::unindex(const Pod &pod)

@@ -25,8 +25,8 @@ struct GangEntry {
     // The action that a worker carries out now; one a gang at most.
     std::optional<std::size_t> in_flight;
     bool ending_job = false; // that action ends its job
-    // How often slurmctld had gone away when its job was read last, and when the
-    // action in flight began.
+    // How often slurmctld had gone away when its job was read last, and when
+    // the action in flight began.
     unsigned heard = 0;
     unsigned began = 0;
     // An action of this kind is not repeated before then: it failed, or its
@@ -49,9 +49,9 @@ struct GangEntry {
     // What its PodGroup was told last: "True", or why it waits.
     std::string group_told;
 
-    Clock::time_point volumes_due{}; // when its claims are read again
+    Clock::time_point volumes_due{};   // when its claims are read again
     std::set<std::string> claims_read; // of which gang.volumes says something
-    unsigned volume_looks = 0;       // in a row, that were not enough
+    unsigned volume_looks = 0;         // in a row, that were not enough
 
     // Nodes (Kubernetes' names) whose devices would not do, and until when that
     // is believed; and why the last one would not.
@@ -63,7 +63,7 @@ struct GangEntry {
     std::string claims_refused_on;
     JobRef claims_refused_of{};
     std::optional<Clock::time_point> devices_missed_since; // taken, by others
-    std::optional<Clock::time_point> adoption_held_since; // devices unknown
+    std::optional<Clock::time_point> adoption_held_since;  // devices unknown
     Clock::time_point submit_after{}; // since its last job was given up
 
     Clock::time_point job_since{}; // when its current job became known
@@ -86,9 +86,8 @@ class GangStore {
     // it was in no grouped one.
     std::string split(const std::string &pod);
     // The uids of the Pods of one scheduler name that are not in keep.
-    std::vector<Pod>
-    missing(const std::string &scheduler,
-            const std::unordered_set<std::string> &keep) const;
+    std::vector<Pod> missing(const std::string &scheduler,
+                             const std::unordered_set<std::string> &keep) const;
 
     GangEntry *find(const std::string &uid);
     // The gang whose current job this is.

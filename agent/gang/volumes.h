@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The volume claims of the Pods of a gang that wait, which may share some: every
-// node of the gang has to reach the volumes of all of them. Pure.
+// The volume claims of the Pods of a gang that wait, which may share some:
+// every node of the gang has to reach the volumes of all of them. Pure.
 #pragma once
 
 #include "agent/gang/gang.h"
@@ -18,8 +18,8 @@ bool has_claims(const Gang &gang);
 // Of those Pods, by name.
 std::set<std::string> claim_names(const Gang &gang);
 
-// One of those Pods, as if it had the claims of all: what is read of it is to be
-// known of all. Only where has_claims().
+// One of those Pods, as if it had the claims of all: what is read of it is to
+// be known of all. Only where has_claims().
 Pod with_all_claims(const Gang &gang);
 
 VolumeNeeds volume_needs(const Gang &gang, const VolumeFacts &facts);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/gres/amounts.h"
 
-#include "common/contract/device_gres.h"
 #include "common/base/text.h"
+#include "common/contract/device_gres.h"
 
 #include <algorithm>
 #include <format>
@@ -125,9 +125,9 @@ GresCounts amounts_of_share(const Device &device, const Capacities &consumed,
     GresCounts amounts;
     for (const CapacityGres &one : counted)
         if (const Quantity *amount = find_counted(consumed, device, one))
-            add_amount(amounts, one.gres,
-                       std::max<std::uint64_t>(
-                           units(amount->nanos(), one.unit), 1));
+            add_amount(
+                amounts, one.gres,
+                std::max<std::uint64_t>(units(amount->nanos(), one.unit), 1));
     return amounts;
 }
 
@@ -168,9 +168,9 @@ GresCounts amounts_of_stock(const NodeStock &stock, const DeviceClaims &claims,
         for (const DevicePtr &device : stock.shared)
             if (const DeviceCapacity *capacity =
                     find_counted(device->capacity, *device, one))
-                add_amount(amounts, one.gres,
-                           units(left_of(*capacity, *device, one, claims),
-                                 one.unit));
+                add_amount(
+                    amounts, one.gres,
+                    units(left_of(*capacity, *device, one, claims), one.unit));
         for (const NodeStock::Pool &pool : stock.pools) {
             if (pool.partitions.empty() ||
                 pool.partitions.front()->driver != one.driver)
@@ -213,8 +213,8 @@ std::string amounts_text(const GresCounts &amounts)
     std::string text;
     for (const auto &[gres, amount] : amounts)
         if (amount != 0)
-            text += std::format("{}{}:{}", text.empty() ? "" : ",", gres,
-                                amount);
+            text +=
+                std::format("{}{}:{}", text.empty() ? "" : ",", gres, amount);
     return text;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What Slurm counts of devices that many have a part of, by GRES without indexes
-// (DeviceCapacity in k8s.conf). Pure.
+// What Slurm counts of devices that many have a part of, by GRES without
+// indexes (DeviceCapacity in k8s.conf). Pure.
 //
 //   device                              a node has        a job asks for
 //   ----------------------------------  ----------------  --------------------
@@ -9,14 +9,14 @@
 //   a partition, or a whole that can    the counters of   what it takes of
 //   be partitioned (consumesCounters)   its pool          them, and itself
 //
-// All of it is rounded up to the unit of the GRES. Which of a node's devices has
-// room Slurm does not know: that is found out when it has chosen the node.
+// All of it is rounded up to the unit of the GRES. Which of a node's devices
+// has room Slurm does not know: that is found out when it has chosen the node.
 #pragma once
 
 #include "agent/claims/pools.h"
-#include "common/slurm/gres_counts.h"
 #include "agent/claims/resource_claim.h"
 #include "common/contract/capacity_gres.h"
+#include "common/slurm/gres_counts.h"
 
 #include <map>
 #include <set>
@@ -74,8 +74,9 @@ GresCounts amounts_of_stock(const NodeStock &stock, const DeviceClaims &claims,
 
 void add_amounts(GresCounts &to, const GresCounts &more);
 
-// How Slurm says and is told them: of a node's "gpu:a100:2(S:0),gpumem:40G" those
-// that are counted; Gres= and GresConf= of these, without those that are 0.
+// How Slurm says and is told them: of a node's "gpu:a100:2(S:0),gpumem:40G"
+// those that are counted; Gres= and GresConf= of these, without those that are
+// 0.
 GresCounts amounts_in(std::string_view gres,
                       const std::vector<CapacityGres> &counted);
 std::string amounts_text(const GresCounts &amounts);

@@ -41,7 +41,6 @@ struct Tally {
     GresCounts amounts; // the most that one which fits would take
 };
 
-
 std::uint64_t sum_of(const GresCounts &amounts)
 {
     std::uint64_t sum = 0;
@@ -152,8 +151,8 @@ class Count {
         return names;
     }
 
-    // Slurm refuses a GRES that no node has; CPUs count where some node has them
-    // as devices.
+    // Slurm refuses a GRES that no node has; CPUs count where some node has
+    // them as devices.
     GresCounts those_there(GresCounts amounts) const
     {
         std::erase_if(amounts, [this](const auto &amount) {
@@ -213,17 +212,17 @@ Result<GresWish> gres_for(const DeviceCatalog &catalog,
                     "there is no DeviceClass " + request.class_name);
     const DeviceClass &device_class = found->second;
     if (!device_class.objection.empty())
-        return fail(Code::rejected, std::format("DeviceClass {}: {}",
-                                                device_class.name,
-                                                device_class.objection));
+        return fail(Code::rejected,
+                    std::format("DeviceClass {}: {}", device_class.name,
+                                device_class.objection));
     Count count(request, device_class, catalog, budget);
     look_at_all(catalog, count);
     if (count.too_much())
         return std::unexpected(*count.error());
 
     auto own = catalog.gres.find(request.class_name);
-    auto wish = count.wish(own == catalog.gres.end() ? count.best_gres()
-                                                     : own->second);
+    auto wish =
+        count.wish(own == catalog.gres.end() ? count.best_gres() : own->second);
     if (!wish)
         wish = count.share_wish();
     if (wish)
@@ -258,10 +257,9 @@ DevicePtr device_at(const DeviceCatalog &catalog, const std::string &slurm_node,
         if (pool.driver != slot->id.driver || pool.name != slot->id.pool ||
             !pool.usable())
             continue;
-        auto found = std::ranges::find(pool.devices, slot->id.device,
-                                       [](const DevicePtr &one) {
-                                           return one->name;
-                                       });
+        auto found =
+            std::ranges::find(pool.devices, slot->id.device,
+                              [](const DevicePtr &one) { return one->name; });
         if (found != pool.devices.end())
             return *found;
     }

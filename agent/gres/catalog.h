@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The devices of the cluster as Slurm counts them: which GRES answers a request,
-// and which device an index of a node stands for. k8s.conf says the GRES of each
-// DeviceClass (DeviceGres). Pure.
+// The devices of the cluster as Slurm counts them: which GRES answers a
+// request, and which device an index of a node stands for. k8s.conf says the
+// GRES of each DeviceClass (DeviceGres). Pure.
 #pragma once
 
 #include "agent/claims/check.h"
 #include "agent/claims/cpu_devices.h"
+#include "agent/claims/pools.h"
 #include "agent/gres/amounts.h"
 #include "agent/gres/index.h"
-#include "agent/claims/pools.h"
 #include "agent/gres/plugin_resources.h"
 #include "common/contract/device_gres.h"
 
@@ -23,11 +23,12 @@ struct DeviceCatalog {
     std::vector<DevicePool> pools;
     std::map<std::string, DeviceIndex> nodes; // by Slurm's name
     NodeCpus cpus; // of external nodes that have their feature in Slurm
-    std::map<std::string, std::string> gres;  // by DeviceClass: "gpu"
-    std::vector<CapacityGres> counted;        // DeviceCapacity
+    std::map<std::string, std::string> gres; // by DeviceClass: "gpu"
+    std::vector<CapacityGres> counted;       // DeviceCapacity
     // How many each node has of what that names, by Slurm's name.
     std::map<std::string, GresCounts> amounts;
-    PluginGres plugins; // what is one of device plugins, where no class offers it
+    PluginGres
+        plugins; // what is one of device plugins, where no class offers it
 };
 
 // What a job asks Slurm for to get a device. A type only where no other type of
@@ -47,10 +48,10 @@ struct GresWish {
 // For one device of the request: of the GRES of its class, else of the one that
 // has most devices that will do, else a share. Where what is counted without
 // indexes differs by type it is the type that takes least; within one, and of
-// shares, the most that any device would take. Code::not_found, with a clause for the Pod's
-// owner, when no device of any node will do or the class has no GRES;
-// Code::rejected when that cannot be told, also once the budget is spent: see
-// why_unfit(). Looks at every device.
+// shares, the most that any device would take. Code::not_found, with a clause
+// for the Pod's owner, when no device of any node will do or the class has no
+// GRES; Code::rejected when that cannot be told, also once the budget is spent:
+// see why_unfit(). Looks at every device.
 Result<GresWish> gres_for(const DeviceCatalog &catalog,
                           const DeviceRequest &request, CelBudget &budget);
 

@@ -48,10 +48,9 @@ std::int64_t cpus_of(const DevicesWanted &wanted)
     if (wanted.request->admin_access)
         return 0;
     auto share = wanted.wish.amounts.find(cpu_gres);
-    return asks_cpus(wanted) +
-           (share == wanted.wish.amounts.end()
-                ? 0
-                : static_cast<std::int64_t>(share->second));
+    return asks_cpus(wanted) + (share == wanted.wish.amounts.end()
+                                    ? 0
+                                    : static_cast<std::int64_t>(share->second));
 }
 
 // Those that its shares of devices consume.
@@ -62,7 +61,8 @@ std::int64_t cpus_in_shares(const ResourceClaim &claim,
     for (const auto &[id, consumed] : claim.consumed) {
         Device device;
         device.driver = id.driver;
-        GresCounts amounts = amounts_of_share(device, consumed, catalog.counted);
+        GresCounts amounts =
+            amounts_of_share(device, consumed, catalog.counted);
         if (auto found = amounts.find(cpu_gres); found != amounts.end())
             cpus += static_cast<std::int64_t>(found->second);
     }
@@ -148,9 +148,9 @@ bool has_any(const ClaimCpus &claims)
 
 bool has_cpus(const ResourceClaim &claim, const DeviceCatalog &catalog)
 {
-    return std::ranges::any_of(cpus_in(claim, catalog), [](const auto &request) {
-        return request.second > 0;
-    });
+    return std::ranges::any_of(
+        cpus_in(claim, catalog),
+        [](const auto &request) { return request.second > 0; });
 }
 
 std::string why_not_together(std::span<const PodPtr> pods,

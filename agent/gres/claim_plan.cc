@@ -162,9 +162,8 @@ ClaimsPlan plan_claims(const PlanFacts &facts)
             one.text = claim.text;
         }
         one.shares = shares_in(claim, one.chosen);
-        auto extended = std::ranges::find(facts.needs.extended,
-                                          facts.needs.claims[c],
-                                          &ExtendedNeeds::claim);
+        auto extended = std::ranges::find(
+            facts.needs.extended, facts.needs.claims[c], &ExtendedNeeds::claim);
         // Another Pod may name it as any other.
         if (extended != facts.needs.extended.end() &&
             claim.owner_uid == one.pod) {

@@ -25,14 +25,15 @@ struct ClaimPlan {
     bool allocated = false; // it is: the Pod only becomes one of its consumers
     std::vector<ChosenDevice> chosen; // else; in the order of its requests
     std::map<DeviceId, Capacities> shares{}; // what it consumes of shared ones
-    DeviceClasses classes;            // those of its requests
-    std::vector<DeviceId> has{};      // of one that is allocated: which
-    std::string pod{};                // uid, of the consumer
+    DeviceClasses classes;                   // those of its requests
+    std::vector<DeviceId> has{};             // of one that is allocated: which
+    std::string pod{};                       // uid, of the consumer
     // Of the one for extended resources: what makes it, or empty, it is there;
     // and what the Pod's status says of it before the binding.
     std::string body{};
     std::vector<RequestMapping> mappings{};
-    // What the watch has told of it, which may be old by now; empty: to be read.
+    // What the watch has told of it, which may be old by now; empty: to be
+    // read.
     std::string text{};
 
     std::vector<DeviceId> devices() const; // those that it takes
@@ -43,12 +44,13 @@ struct ClaimsPlan {
     // it is one.
     std::string misfit = {};
     bool bad_node = false; // another node is needed, too
-    std::string wait = {}; // why nothing can be written right now; empty: it can
+    // Why nothing can be written right now; empty: it can.
+    std::string wait = {};
     std::vector<ClaimPlan> claims = {}; // all, also where nothing is to be done
 };
 
 struct PlanFacts {
-    const DeviceNeeds &needs; // of all these Pods
+    const DeviceNeeds &needs;     // of all these Pods
     std::vector<DevicePtr> given; // of the GRES that claims are answered with
     CpuOffer cpus = {};           // that CPU devices are taken from
     // Not all that are given need be taken: the Pods' owner has asked Slurm for
@@ -63,9 +65,10 @@ struct PlanFacts {
         holder_of;
     // The names of the devices of a pool that some claim has.
     std::function<std::set<std::string>(const DevicePool &)> taken_in;
-    // Of devices that are given in shares: which Slurm counts, and by which GRES;
-    // how many of these the job has here, where this node has any; and what
-    // shares consume but for those of claims (uids): ClaimStore::consumed_of().
+    // Of devices that are given in shares: which Slurm counts, and by which
+    // GRES; how many of these the job has here, where this node has any; and
+    // what shares consume but for those of claims (uids):
+    // ClaimStore::consumed_of().
     std::vector<CapacityGres> counted{};
     GresCounts amounts{};
     std::function<std::optional<Capacities>(const DeviceId &,
@@ -74,8 +77,8 @@ struct PlanFacts {
     std::function<std::string()> new_share_id = new_uuid;
 };
 
-// Only for needs without an objection or a reason to wait. Of a claim that is yet
-// to be made the uid is uid_until_made().
+// Only for needs without an objection or a reason to wait. Of a claim that is
+// yet to be made the uid is uid_until_made().
 ClaimsPlan plan_claims(const PlanFacts &facts);
 
 } // namespace bridge

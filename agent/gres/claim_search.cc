@@ -14,8 +14,8 @@ namespace {
 constexpr int max_steps = 2000;
 constexpr int cpu_steps = 100; // that a choice of CPUs counts as
 
-// Slurm was asked for all that a share of the device consumes, of what this node
-// counts. CPUs every node counts.
+// Slurm was asked for all that a share of the device consumes, of what this
+// node counts. CPUs every node counts.
 bool is_asked_for(const PlanFacts &facts, const Device &device,
                   const DevicesWanted &wanted)
 {
@@ -25,8 +25,8 @@ bool is_asked_for(const PlanFacts &facts, const Device &device,
     for (const auto &[gres, amount] :
          amounts_of_share(device, *consumed, facts.counted)) {
         auto asked = wanted.wish.amounts.find(gres);
-        bool enough = asked != wanted.wish.amounts.end() &&
-                      amount <= asked->second;
+        bool enough =
+            asked != wanted.wish.amounts.end() && amount <= asked->second;
         if (!enough && (gres == cpu_gres || facts.amounts.contains(gres)))
             return false;
     }
@@ -82,8 +82,8 @@ GresCounts ClaimSearch::amounts() const
             add_amounts(sum, amounts_of_partition(*device, facts_.counted));
             if (auto consumed = consumed_capacity(*device, request);
                 consumed && device->allow_multiple_allocations)
-                add_amounts(sum, amounts_of_share(*device, *consumed,
-                                                  facts_.counted));
+                add_amounts(
+                    sum, amounts_of_share(*device, *consumed, facts_.counted));
         }
     }
     return sum;
@@ -132,8 +132,8 @@ bool ClaimSearch::look_at(const DevicesWanted &wanted)
             fits.push_back(false); // Slurm did not count it for this one
             continue;
         }
-        auto why = why_unfit(*device, request, found->second, facts_.node,
-                             budget_);
+        auto why =
+            why_unfit(*device, request, found->second, facts_.node, budget_);
         if (why && why->empty() && offer.shared &&
             !is_asked_for(facts_, *device, wanted))
             why = "its share consumes more than Slurm was asked for";
@@ -176,8 +176,7 @@ bool ClaimSearch::add_uncounted(const DevicesWanted &wanted,
 }
 
 // It has it already, or may get it of those that were given.
-bool ClaimSearch::is_of_claim(std::size_t claim,
-                              const DevicePtr &device) const
+bool ClaimSearch::is_of_claim(std::size_t claim, const DevicePtr &device) const
 {
     if (std::ranges::any_of(offers_, [&](const Offer &offer) {
             return !offer.shared && offer.device->id() == device->id();

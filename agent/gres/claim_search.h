@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Gives the devices of a job on a node to the requests of claims, so that each
-// claim is satisfied: tries all ways in order, devices by index, then those that
-// are given in shares as kube-scheduler does, by pool, slice and place. Claims with
-// CPU devices get these once all others have theirs, and are satisfied or not then.
-// Pure.
+// claim is satisfied: tries all ways in order, devices by index, then those
+// that are given in shares as kube-scheduler does, by pool, slice and place.
+// Claims with CPU devices get these once all others have theirs, and are
+// satisfied or not then. Pure.
 #pragma once
 
 #include "agent/gres/claim_plan.h"
@@ -40,11 +40,11 @@ class ClaimSearch {
     // A device of the node that may be given, and what is left of it.
     struct Offer {
         DevicePtr device;
-        bool shared = false; // a share of it, for which Slurm gave no index
-        bool used = false;   // all of it
+        bool shared = false;   // a share of it, for which Slurm gave no index
+        bool used = false;     // all of it
         Capacities consumed{}; // by others, and by what is chosen here
-        // By claim of the needs: what is chosen for it here, and what an earlier
-        // write of it that nobody knows the outcome of may have taken.
+        // By claim of the needs: what is chosen for it here, and what an
+        // earlier write of it that nobody knows the outcome of may have taken.
         std::map<std::size_t, Capacities> chosen{};
         std::map<std::size_t, Capacities> held{};
     };
@@ -67,7 +67,7 @@ class ClaimSearch {
     CelBudget budget_{CelSelector::max_sum}; // of all looks at a device
     CpuChoice cpus_;
     std::vector<Offer> offers_;
-    std::vector<std::vector<bool>> fits_; // by request, as offers_
+    std::vector<std::vector<bool>> fits_;        // by request, as offers_
     std::vector<std::vector<DevicePtr>> chosen_; // by request
     std::string why_;
     bool later_ = false;

@@ -14,8 +14,8 @@ Capacities beyond(const Capacities &these, const Capacities &those)
     Capacities more;
     for (const auto &[name, amount] : these) {
         auto other = those.find(name);
-        WideInt left = amount.nanos() -
-                       (other == those.end() ? 0 : other->second.nanos());
+        WideInt left =
+            amount.nanos() - (other == those.end() ? 0 : other->second.nanos());
         if (left > 0)
             more.emplace(name, Quantity(left, amount.format()));
     }
@@ -84,10 +84,10 @@ bool ClaimSearch::has_room(const Offer &offer, const DevicesWanted &wanted)
     auto more = consumed_capacity(device, request);
     std::string lacks = "anything";
     if (more)
-        lacks = offer.held.empty()
-                    ? short_capacity(device, offer.consumed, *more)
-                    : short_capacity(device, gone_for(offer, wanted.claim),
-                                     *more);
+        lacks =
+            offer.held.empty()
+                ? short_capacity(device, offer.consumed, *more)
+                : short_capacity(device, gone_for(offer, wanted.claim), *more);
     if (!offer.used && lacks.empty())
         return true;
     crowded_ = true;

@@ -37,19 +37,21 @@ std::string why_not_now(const Pod &pod, const ResourceClaim &claim,
                         const std::set<std::string> &with_slurmd)
 {
     if (is_of_others(pod, claim) && has_cpus(claim, catalog))
-        return std::format("The ResourceClaim {} has CPUs, which one Pod has at "
-                           "a time, and another has them.",
-                           claim.key.name);
+        return std::format(
+            "The ResourceClaim {} has CPUs, which one Pod has at "
+            "a time, and another has them.",
+            claim.key.name);
     // Also one without consumers: whoever allocated it, no job counts it.
     if (!claim.allocated || claim.is_reserved_for(pod.uid))
         return {};
     std::string node = node_of_gres(claim, catalog, with_slurmd);
     return node.empty()
                ? std::string()
-               : std::format("The ResourceClaim {} has devices of node {}, which "
-                             "has a slurmd: one Pod has them at a time, and this "
-                             "one did not get them.",
-                             claim.key.name, node);
+               : std::format(
+                     "The ResourceClaim {} has devices of node {}, which "
+                     "has a slurmd: one Pod has them at a time, and this "
+                     "one did not get them.",
+                     claim.key.name, node);
 }
 
 } // namespace

@@ -18,8 +18,8 @@
 
 namespace bridge {
 
-// Why the Pod has to wait for another one to end, most likely; empty: it has not.
-// with_slurmd: Slurm's names of such nodes.
+// Why the Pod has to wait for another one to end, most likely; empty: it has
+// not. with_slurmd: Slurm's names of such nodes.
 std::string why_of_others(const Pod &pod, const DeviceNeeds &needs,
                           const DeviceCatalog &catalog,
                           const std::set<std::string> &with_slurmd);

@@ -104,9 +104,8 @@ void ClaimStore::sweep_holds(Clock::time_point now)
         return;
     for (auto &[uid, held] : held_)
         forget_expired(uid, held, now);
-    std::erase_if(held_, [](const auto &entry) {
-        return entry.second.until.empty();
-    });
+    std::erase_if(held_,
+                  [](const auto &entry) { return entry.second.until.empty(); });
     holds_sweep_.swept(held_.size());
 }
 
@@ -147,7 +146,8 @@ void ClaimStore::hold(const ObjectKey &claim, const std::string &uid,
         if (known->second.until.empty())
             held_.erase(known);
     }
-    // What came of an earlier try, with other devices, may not have been told yet.
+    // What came of an earlier try, with other devices, may not have been told
+    // yet.
     Held &held = held_[uid];
     held.claim = claim;
     held.writers.insert(gang);

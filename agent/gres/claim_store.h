@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // All ResourceClaims of the cluster, as the watch tells of them, and which
-// devices are taken: by whatever claim, ours or not, and by what we are about to
-// write. Belongs to the owner thread.
+// devices are taken: by whatever claim, ours or not, and by what we are about
+// to write. Belongs to the owner thread.
 #pragma once
 
+#include "agent/claims/resource_claim.h"
 #include "agent/gres/inventory.h"
 #include "common/base/mailbox.h"
-#include "agent/claims/resource_claim.h"
 #include "common/base/sweep_mark.h"
 
 #include <cstdint>
@@ -30,13 +30,13 @@ class ClaimStore {
     // Null when there is none.
     ResourceClaimPtr find(const ObjectKey &key) const;
 
-    // The devices that a worker is about to put into the claim (its uid), for that
-    // gang (uid). They are taken from now on, until the watch shows an allocation
-    // of that claim, or its end: else until hold_time has passed since
-    // end_write(). By then it is known what became of the write; before that the
-    // API server may take as long as it likes.
-    // Of one that is yet to be made: uid_until_made().
-    // shares: what it will consume of those of which it gets a share only.
+    // The devices that a worker is about to put into the claim (its uid), for
+    // that gang (uid). They are taken from now on, until the watch shows an
+    // allocation of that claim, or its end: else until hold_time has passed
+    // since end_write(). By then it is known what became of the write; before
+    // that the API server may take as long as it likes. Of one that is yet to
+    // be made: uid_until_made(). shares: what it will consume of those of which
+    // it gets a share only.
     void hold(const ObjectKey &claim, const std::string &uid,
               const std::string &gang, const std::vector<DeviceId> &devices,
               Clock::time_point now,
@@ -50,8 +50,8 @@ class ClaimStore {
     static constexpr std::size_t max_texts = 1000;
     // Nothing was written to that claim; kept while another gang's worker may.
     void release_hold(const std::string &uid);
-    // Whether devices are held for the claim (its uid): the watch may be yet to tell
-    // of its allocation.
+    // Whether devices are held for the claim (its uid): the watch may be yet to
+    // tell of its allocation.
     bool holds_for(const std::string &uid, Clock::time_point now) const;
 
     // The claim, other than that of the uid, which has the device now, as
@@ -65,10 +65,11 @@ class ClaimStore {
                                    const std::string &pool,
                                    Clock::time_point now) const;
 
-    // What the shares of the device consume by now, but for those of these claims
-    // (uids), and what is held for such. Nothing: a claim has all of it.
+    // What the shares of the device consume by now, but for those of these
+    // claims (uids), and what is held for such. Nothing: a claim has all of it.
     std::optional<Capacities>
-    consumed_of(const DeviceId &device, const std::set<std::string> &but_for_uids,
+    consumed_of(const DeviceId &device,
+                const std::set<std::string> &but_for_uids,
                 Clock::time_point now) const;
 
     // Whose all taken devices are: ours, or those of claims that somebody else
@@ -108,10 +109,10 @@ class ClaimStore {
 
     bool listed_ = false;
     std::map<ObjectKey, ResourceClaimPtr> claims_;
-    std::deque<ObjectKey> with_text_; // the newest last
+    std::deque<ObjectKey> with_text_;                         // the newest last
     std::map<DeviceId, std::map<std::string, Holder>> taken_; // by uid
     std::set<DeviceId> twice_;
-    std::map<std::string, Held> held_; // by uid
+    std::map<std::string, Held> held_;                       // by uid
     std::map<DeviceId, std::set<std::string>> held_devices_; // their uids
     SweepMark holds_sweep_{64};
 };

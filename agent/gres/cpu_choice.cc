@@ -12,7 +12,8 @@ namespace bridge {
 namespace {
 
 // At a device for a request, and at another one for a constraint, in sum for a
-// plan: some 30 ms. Beyond them what a user has thought up is no longer worth it.
+// plan: some 30 ms. Beyond them what a user has thought up is no longer worth
+// it.
 constexpr int max_looks = 100000;
 
 using Wanted = std::vector<const DevicesWanted *>; // of one claim, for CPUs
@@ -55,10 +56,10 @@ Wanted in_order(Wanted wanted)
 bool is_picky(const DeviceNeeds &needs, std::size_t claim)
 {
     return !needs.claims[claim]->constraints.empty() ||
-           std::ranges::any_of(
-               wanted_of(needs, claim), [](const DevicesWanted *one) {
-                   return !one->request->selectors.empty();
-               });
+           std::ranges::any_of(wanted_of(needs, claim),
+                               [](const DevicesWanted *one) {
+                                   return !one->request->selectors.empty();
+                               });
 }
 
 } // namespace
@@ -94,8 +95,8 @@ std::string CpuChoice::choose(std::vector<std::vector<DevicePtr>> &chosen)
                 for (const DevicePtr &device : chosen[w])
                     of_claim.push_back({wanted.request->name, device, {}});
         }
-        std::string why = choose_for(
-            *needs_.claims[c], in_order(wanted_of(needs_, c)), of_claim);
+        std::string why = choose_for(*needs_.claims[c],
+                                     in_order(wanted_of(needs_, c)), of_claim);
         if (!why.empty())
             return why;
         for (std::size_t w = 0; w < needs_.wanted.size(); w++)
@@ -108,8 +109,8 @@ std::string CpuChoice::choose(std::vector<std::vector<DevicePtr>> &chosen)
     return {};
 }
 
-// Adds to chosen, which are the claim's other devices; no later claim gets these.
-// Why it cannot; empty: it could.
+// Adds to chosen, which are the claim's other devices; no later claim gets
+// these. Why it cannot; empty: it could.
 std::string CpuChoice::choose_for(const ResourceClaim &claim,
                                   const Wanted &wanted,
                                   std::vector<ChosenDevice> &chosen)

@@ -33,10 +33,10 @@ class CpuChoice {
               CelBudget &budget);
 
     // chosen: the devices for each of needs.wanted, of which those for CPUs are
-    // set anew; the others are there already. Why some claim cannot have its CPUs,
-    // as a clause; empty: all have. Each claim is to be checked as a whole then.
-    // May be asked again with others: all that it looks at for one plan is
-    // bounded, beyond that there is no choice any more.
+    // set anew; the others are there already. Why some claim cannot have its
+    // CPUs, as a clause; empty: all have. Each claim is to be checked as a
+    // whole then. May be asked again with others: all that it looks at for one
+    // plan is bounded, beyond that there is no choice any more.
     std::string choose(std::vector<std::vector<DevicePtr>> &chosen);
 
   private:
@@ -66,7 +66,7 @@ class CpuChoice {
     const Node &node_;
     CelBudget &budget_;
     std::vector<std::size_t> order_; // of the claims that want some
-    std::vector<bool> used_; // by earlier claims; as the offer
+    std::vector<bool> used_;         // by earlier claims; as the offer
     std::map<std::pair<const DeviceRequest *, std::size_t>, bool> fits_;
     int looks_ = 0;
     std::string error_; // why nothing can be told

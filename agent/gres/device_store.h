@@ -31,8 +31,8 @@ class DeviceStore {
     void put(ResourceSlice slice, bool deleted);
     void replace(std::vector<DeviceClass> classes);
     void put(DeviceClass device_class, bool deleted);
-    // The devices of all allocated claims. True when nodes may be other ones for
-    // it: those of foreign claims changed.
+    // The devices of all allocated claims. True when nodes may be other ones
+    // for it: those of foreign claims changed.
     bool set_claims(DeviceClaims claims);
     std::shared_ptr<const DeviceClaims> claims() const { return claims_; }
 
@@ -45,8 +45,8 @@ class DeviceStore {
     void set_indexes(std::map<std::string, DeviceIndex> indexes);
     // How many they have of what DeviceCapacity names, likewise.
     void set_amounts(std::map<std::string, GresCounts> amounts);
-    // The Nodes whose CPU devices can be given: those of external nodes that have
-    // names::cpu_devices_feature.
+    // The Nodes whose CPU devices can be given: those of external nodes that
+    // have names::cpu_devices_feature.
     void set_cpu_nodes(std::set<std::string> nodes);
 
   private:

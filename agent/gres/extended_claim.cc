@@ -60,8 +60,9 @@ struct Plan {
 };
 
 // What all containers get of one resource: those that live long, sidecars among
-// them, each for itself; an init container what the later ones of these will have,
-// and the most that any of them lacks then is asked for once, for all of them.
+// them, each for itself; an init container what the later ones of these will
+// have, and the most that any of them lacks then is asked for once, for all of
+// them.
 class OneResource {
   public:
     OneResource(const Pod &pod, std::string resource, std::string class_name)
@@ -92,9 +93,9 @@ class OneResource {
     Request request(const ContainerAsks &asks, const ExtendedAmount &amount,
                     std::int64_t count) const
     {
-        return {std::format("container-{}-request-{}", asks.index,
-                            amount.place),
-                class_name_, count, asks.index};
+        return {
+            std::format("container-{}-request-{}", asks.index, amount.place),
+            class_name_, count, asks.index};
     }
 
     void add(const ContainerAsks &asks, const ExtendedAmount &amount)
@@ -196,16 +197,14 @@ JsonValue request_json(const Request &request)
 
 JsonValue metadata_json(const Pod &pod)
 {
-    auto metadata =
-        JsonValue::object({{"name", extended_claim_key(pod).name}});
+    auto metadata = JsonValue::object({{"name", extended_claim_key(pod).name}});
     if (base_name(pod).size() <= max_generate_name)
         metadata.add("generateName", base_name(pod));
     auto owner = owner_reference(pod.key.name, pod.uid);
     owner.add("controller", true);
     metadata.add("namespace", pod.key.ns)
-        .add("annotations",
-             JsonValue::object(
-                 {{extended_claim_annotation, JsonValue("true")}}))
+        .add("annotations", JsonValue::object({{extended_claim_annotation,
+                                                JsonValue("true")}}))
         .add("finalizers", JsonValue::array({delete_protection}))
         .add("ownerReferences", JsonValue::array({std::move(owner)}));
     return metadata;
@@ -216,8 +215,8 @@ std::string claim_body(const Pod &pod, const std::vector<Request> &requests)
     JsonValue::Array items;
     for (const Request &request : requests)
         items.push_back(request_json(request));
-    auto devices = JsonValue::object(
-        {{"requests", JsonValue::array(std::move(items))}});
+    auto devices =
+        JsonValue::object({{"requests", JsonValue::array(std::move(items))}});
     auto spec = JsonValue::object({{"devices", std::move(devices)}});
     return JsonValue::object({{"apiVersion", "resource.k8s.io/v1"},
                               {"kind", "ResourceClaim"},
@@ -239,9 +238,8 @@ ResourceClaimPtr claim_to_make(const Pod &pod, const std::string &body)
 
 bool is_plain(const DeviceRequest &request)
 {
-    return request.selectors.empty() && !request.all &&
-           !request.admin_access && request.tolerations.empty() &&
-           request.capacity.empty();
+    return request.selectors.empty() && !request.all && !request.admin_access &&
+           request.tolerations.empty() && request.capacity.empty();
 }
 
 bool same_request(const ClaimRequest &one, const ClaimRequest &other)
@@ -274,9 +272,10 @@ std::string why_unusable(const ResourceClaim &there, const Pod &pod,
         return std::format("The ResourceClaim {} is being deleted.",
                            there.key.name);
     if (!asks_the_same(there, wanted))
-        return std::format("The ResourceClaim {} is not what the Pod's extended "
-                           "resources need now.",
-                           there.key.name);
+        return std::format(
+            "The ResourceClaim {} is not what the Pod's extended "
+            "resources need now.",
+            there.key.name);
     return {};
 }
 
@@ -323,11 +322,11 @@ const DeviceClass *class_behind(const DeviceClasses &classes,
 bool wants_extended_claim(const Pod &pod, const DeviceClasses &classes,
                           const PluginGres &plugins)
 {
-    return std::ranges::any_of(
-        resources_of(pod), [&](const std::string &resource) {
-            return class_behind(classes, resource) ||
-                   !plugins.contains(resource);
-        });
+    return std::ranges::any_of(resources_of(pod),
+                               [&](const std::string &resource) {
+                                   return class_behind(classes, resource) ||
+                                          !plugins.contains(resource);
+                               });
 }
 
 ExtendedNeeds extended_needs(const Pod &pod, const DeviceClasses &classes,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The one ResourceClaim behind a Pod's extended resources, which the scheduler
-// makes: kube-scheduler's, as enhancement 5004 has it. Its name is made from the
-// Pod's uid, so that whoever makes it a second time finds it there. Pure.
+// makes: kube-scheduler's, as enhancement 5004 has it. Its name is made from
+// the Pod's uid, so that whoever makes it a second time finds it there. Pure.
 //
 //   there is                         what follows
 //   -------------------------------  -----------------------------------------
@@ -15,8 +15,8 @@
 #pragma once
 
 #include "agent/claims/check.h"
-#include "agent/objects/objects.h"
 #include "agent/gres/plugin_resources.h"
+#include "agent/objects/objects.h"
 
 #include <string>
 #include <vector>
@@ -29,10 +29,11 @@ inline constexpr std::int64_t max_claim_devices = 32;
 
 struct ExtendedNeeds {
     std::string objection; // why it never can, as a clause; empty: it may
-    std::string why;       // why it has to wait, as a sentence; empty: it need not
-    // As it is, or as it is to be made; null: none is needed, or none can be had.
+    std::string why; // why it has to wait, as a sentence; empty: it need not
+    // As it is, or as it is to be made; null: none is needed, or none can be
+    // had.
     ResourceClaimPtr claim;
-    std::string body; // what makes it; empty: it is there
+    std::string body;                     // what makes it; empty: it is there
     std::vector<RequestMapping> mappings; // in kube-scheduler's order
     std::vector<PluginWish> plugins;      // by resource
 };
@@ -42,8 +43,8 @@ ObjectKey extended_claim_key(const Pod &pod);
 // It was made for that Pod's extended resources.
 bool is_extended_claim(const ResourceClaim &claim, const Pod &pod);
 
-// It asks for what the claim that the body makes asks for, and for nothing else:
-// its owner may have made it in our place.
+// It asks for what the claim that the body makes asks for, and for nothing
+// else: its owner may have made it in our place.
 bool asks_as(const ResourceClaim &claim, const std::string &body);
 
 // In place of the uid of a claim that is yet to be made for that Pod.
@@ -54,8 +55,8 @@ std::string uid_until_made(const std::string &pod_uid);
 const DeviceClass *class_behind(const DeviceClasses &classes,
                                 const std::string &resource);
 
-// Whether a claim stands for any of what the Pod asks for, or might if there were
-// a DeviceClass.
+// Whether a claim stands for any of what the Pod asks for, or might if there
+// were a DeviceClass.
 bool wants_extended_claim(const Pod &pod, const DeviceClasses &classes,
                           const PluginGres &plugins);
 
@@ -65,9 +66,9 @@ ExtendedNeeds extended_needs(const Pod &pod, const DeviceClasses &classes,
                              const PluginGres &plugins = {});
 
 // Why a Pod with these needs cannot have them on a Node, as a clause: one that
-// has a claim behind it, since a kubelet does not look into that where its device
-// plugins offer the resource; a device plugin's that is not offered there, or on a
-// node with a slurmd. Empty: it can.
+// has a claim behind it, since a kubelet does not look into that where its
+// device plugins offer the resource; a device plugin's that is not offered
+// there, or on a node with a slurmd. Empty: it can.
 std::string why_no_device_there(const ExtendedNeeds &needs, const Node &node,
                                 bool has_slurmd);
 

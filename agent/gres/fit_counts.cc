@@ -62,8 +62,8 @@ class FitCounter {
 
 } // namespace
 
-FitCounts fit_counts(const DeviceCatalog &catalog,
-                     const DeviceRequest &request, CelBudget &budget)
+FitCounts fit_counts(const DeviceCatalog &catalog, const DeviceRequest &request,
+                     CelBudget &budget)
 {
     auto found = catalog.classes.find(request.class_name);
     if (found == catalog.classes.end())

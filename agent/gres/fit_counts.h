@@ -29,8 +29,8 @@ struct FitCounts {
 };
 
 // Whatever the request's name. Looks at every device.
-FitCounts fit_counts(const DeviceCatalog &catalog,
-                     const DeviceRequest &request, CelBudget &budget);
+FitCounts fit_counts(const DeviceCatalog &catalog, const DeviceRequest &request,
+                     CelBudget &budget);
 
 // How many that Node has which has most, of those for whose names may_be() is
 // true; as why_unfit() when it cannot be told on one of these. The counts are

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/gres/index.h"
 
-#include "common/contract/gres_words.h"
 #include "common/base/text.h"
+#include "common/contract/gres_words.h"
 
 #include <algorithm>
 #include <format>
@@ -67,8 +67,8 @@ void add_slot(std::string &text, const DeviceSlot &slot,
                 (empty || (before->id.driver == slot.id.driver &&
                            before->id.pool == slot.id.pool));
     if (!same)
-        text += std::format("!{}@{}/{}", slot.type, slot.id.driver,
-                            slot.id.pool);
+        text +=
+            std::format("!{}@{}/{}", slot.type, slot.id.driver, slot.id.pool);
     text += ':';
     text += slot.absent ? "-" : "";
     text += slot.id.device;
@@ -198,16 +198,15 @@ std::string DeviceIndex::text() const
         const DeviceSlot *before = nullptr; // the last that said its pool
         for (const DeviceSlot &slot : slots) {
             add_slot(text, slot, before);
-            bool says_pool = !slot.id.device.empty() || !before ||
-                             before->type != slot.type;
+            bool says_pool =
+                !slot.id.device.empty() || !before || before->type != slot.type;
             before = says_pool ? &slot : before;
         }
     }
     return text.empty() ? text : std::string(version) + text;
 }
 
-bool DeviceIndex::update(const DevicesNow &now,
-                         const std::set<GresIndex> &used)
+bool DeviceIndex::update(const DevicesNow &now, const std::set<GresIndex> &used)
 {
     auto before = slots_;
     Update(slots_, now, used).run();
@@ -220,9 +219,8 @@ void DeviceIndex::compact(const DevicesNow &now)
         std::erase_if(slots, [&](const DeviceSlot &slot) {
             return is_known_gone(slot, now);
         });
-    std::erase_if(slots_, [](const auto &entry) {
-        return entry.second.empty();
-    });
+    std::erase_if(slots_,
+                  [](const auto &entry) { return entry.second.empty(); });
 }
 
 const DeviceSlot *DeviceIndex::at(const GresIndex &where) const

@@ -7,8 +7,9 @@
 //     k8sdev:1|gpu!a100@gpu.example.com/n1:gpu-0:-gpu-1!h100@gpu.example.com/n1:gpu-2
 //
 // is version 1, GRES gpu: index 0 is device gpu-0 of type a100 in pool n1 of
-// driver gpu.example.com, index 1 is gpu-1, which was not there when last looked
-// for, index 2 of type h100 is gpu-2. A "-" alone is an index without a device.
+// driver gpu.example.com, index 1 is gpu-1, which was not there when last
+// looked for, index 2 of type h100 is gpu-2. A "-" alone is an index without a
+// device.
 #pragma once
 
 #include "agent/objects/device.h"
@@ -72,15 +73,15 @@ class DeviceIndex {
     static Result<DeviceIndex> parse(std::string_view text);
     std::string text() const;
 
-    // Takes in what is there now. No index moves, and a used one changes nothing
-    // but whether its device is absent. A device takes the place of one of its
-    // type that is known to be gone and not used, else a new index at the end.
-    // Devices beyond max_slots or max_text, or with names that text() could not
-    // say, get none. True when something changed.
+    // Takes in what is there now. No index moves, and a used one changes
+    // nothing but whether its device is absent. A device takes the place of one
+    // of its type that is known to be gone and not used, else a new index at
+    // the end. Devices beyond max_slots or max_text, or with names that text()
+    // could not say, get none. True when something changed.
     bool update(const DevicesNow &now, const std::set<GresIndex> &used);
 
-    // Drops the indexes whose devices are known to be gone: the others move. Only
-    // for a node that is created anew, with nothing on it.
+    // Drops the indexes whose devices are known to be gone: the others move.
+    // Only for a node that is created anew, with nothing on it.
     void compact(const DevicesNow &now);
 
     // Null when there is no such index.

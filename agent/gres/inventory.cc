@@ -2,8 +2,8 @@
 #include "agent/gres/inventory.h"
 
 #include "agent/claims/consumed_capacity.h"
-#include "agent/objects/objects.h"
 #include "agent/gres/plugin_resources.h"
+#include "agent/objects/objects.h"
 
 #include <algorithm>
 #include <format>
@@ -71,8 +71,8 @@ class Inventory {
     void complain(const Device &device, const std::string &why)
     {
         if (said_.insert(why).second)
-            complain(std::format("devices such as {}: {}", device.id().str(),
-                                 why));
+            complain(
+                std::format("devices such as {}: {}", device.id().str(), why));
     }
 
     void look_at(const DevicePtr &device)
@@ -134,8 +134,8 @@ class Inventory {
         for (const DevicePtr &device : pool.devices) {
             if (device->consumes.empty())
                 continue;
-            bool one = device->scope &&
-                       device->scope->kind == DeviceScope::Kind::node;
+            bool one =
+                device->scope && device->scope->kind == DeviceScope::Kind::node;
             nodes.insert(one ? device->scope->node : "");
             made.partitions.push_back(device);
         }

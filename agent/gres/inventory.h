@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The devices that Slurm is to count, node by node: those of the cluster's pools
-// that one of the DeviceClasses in k8s.conf (DeviceGres) takes, and those that
-// kubelets count for device plugins. Pure.
+// The devices that Slurm is to count, node by node: those of the cluster's
+// pools that one of the DeviceClasses in k8s.conf (DeviceGres) takes, and those
+// that kubelets count for device plugins. Pure.
 #pragma once
 
 #include "agent/claims/check.h"
 #include "agent/claims/cpu_devices.h"
+#include "agent/claims/pools.h"
 #include "agent/gres/amounts.h"
 #include "agent/gres/index.h"
-#include "agent/claims/pools.h"
 #include "common/contract/device_gres.h"
 
 #include <map>
@@ -27,10 +27,10 @@ struct DeviceInventory {
     std::map<std::string, std::vector<GresDevice>> present; // by Node
     std::map<DeviceId, DevicePtr> devices;                  // those of present
     NodeCpus cpus; // devices that are Slurm's CPUs: none of present, in order
-    // The pools that are incomplete, or must not be used: of what is in them nobody
-    // knows.
+    // The pools that are incomplete, or must not be used: of what is in them
+    // nobody knows.
     std::set<Pool> doubtful;
-    std::set<std::string> gres; // all that DeviceGres names but CPUs
+    std::set<std::string> gres;        // all that DeviceGres names but CPUs
     std::vector<DeviceGres> resources; // of DeviceGres, those of plugins
     std::vector<CapacityGres> counted; // DeviceCapacity
     std::map<std::string, NodeStock> stocks; // what that counts, by Node

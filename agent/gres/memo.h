@@ -17,8 +17,9 @@ class GresMemo {
   public:
     // As gres_for() with CelSelector::max_sum. What the answer has cost, also
     // one that is remembered, is taken off the budget, which changes no answer.
-    Result<GresWish> gres_for(const std::shared_ptr<const DeviceCatalog> &catalog,
-                              const DeviceRequest &request, CelBudget &budget);
+    Result<GresWish>
+    gres_for(const std::shared_ptr<const DeviceCatalog> &catalog,
+             const DeviceRequest &request, CelBudget &budget);
     // As fit_counts(), likewise. Never null.
     std::shared_ptr<const FitCounts>
     counts_for(const std::shared_ptr<const DeviceCatalog> &catalog,

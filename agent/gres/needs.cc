@@ -114,8 +114,9 @@ class Reader {
             return std::format("The ResourceClaim {} is being deleted.",
                                claim.key.name);
         if (!entry.from_template.empty() && claim.owner_uid != pod_.uid)
-            return std::format("The ResourceClaim {} was not made for this Pod.",
-                               claim.key.name);
+            return std::format(
+                "The ResourceClaim {} was not made for this Pod.",
+                claim.key.name);
         if (claim.reserved_for.size() >= max_consumers &&
             !claim.is_reserved_for(pod_.uid))
             return std::format("The ResourceClaim {} has {} consumers already.",
@@ -168,10 +169,11 @@ class Reader {
     {
         DevicesWanted made{0, &request, {}, request.count};
         if (request.admin_access && !facts_.admin_access)
-            object(std::format("request {} has adminAccess, which its namespace "
-                               "does not allow: it lacks the label "
-                               "resource.kubernetes.io/admin-access=true",
-                               request.name));
+            object(
+                std::format("request {} has adminAccess, which its namespace "
+                            "does not allow: it lacks the label "
+                            "resource.kubernetes.io/admin-access=true",
+                            request.name));
         // What is not counted has no GRES, but its class must be known all the
         // same.
         auto wish = wish_for(request);
@@ -189,11 +191,11 @@ class Reader {
         if (!most)
             return std::unexpected(most.error());
         if (*most == 0 || (!request.all && *most < request.count))
-            return fail(Code::not_found,
-                        std::format("no node has {} for request {}",
-                                    request.all ? "a device"
-                                                : "so many devices",
-                                    request.name));
+            return fail(
+                Code::not_found,
+                std::format("no node has {} for request {}",
+                            request.all ? "a device" : "so many devices",
+                            request.name));
         if (request.all)
             made.count = *most;
         return made;

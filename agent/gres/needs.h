@@ -18,10 +18,10 @@
 //   plugins
 #pragma once
 
+#include "agent/claims/resource_claim.h"
 #include "agent/gres/catalog.h"
 #include "agent/gres/extended_claim.h"
 #include "agent/objects/objects.h"
-#include "agent/claims/resource_claim.h"
 
 #include <cstdint>
 #include <functional>
@@ -32,10 +32,10 @@ namespace bridge {
 
 // One request of a claim that has no devices yet.
 struct DevicesWanted {
-    std::size_t claim = 0;         // of DeviceNeeds::claims
+    std::size_t claim = 0;                  // of DeviceNeeds::claims
     const DeviceRequest *request = nullptr; // the choice of firstAvailable
-    GresWish wish;                 // of adminAccess: not used, nothing is counted
-    std::int64_t count = 1;        // of allocationMode All: on some one Node
+    GresWish wish;          // of adminAccess: not used, nothing is counted
+    std::int64_t count = 1; // of allocationMode All: on some one Node
 };
 
 // A CPU for each device, and no GRES.
@@ -67,7 +67,7 @@ struct ClaimFacts {
         most_on_a_node;
     // Whether another Pod's job has been asked for with this claim's GRES.
     std::function<bool(const ResourceClaim &)> asked_by_others;
-    bool admin_access = false; // its namespace may
+    bool admin_access = false;   // its namespace may
     ExtendedNeeds extended = {}; // what its extended resources need
 };
 

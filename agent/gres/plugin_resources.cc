@@ -77,8 +77,7 @@ std::string why_too_few(const DeviceIndex &index,
 }
 
 std::map<std::string, std::uint32_t>
-missing_plugin_gres(const DeviceIndex &index,
-                    const std::vector<GresCount> &has)
+missing_plugin_gres(const DeviceIndex &index, const std::vector<GresCount> &has)
 {
     struct Tally {
         std::uint32_t there = 0;
@@ -97,8 +96,8 @@ missing_plugin_gres(const DeviceIndex &index,
         auto found = tallies.find(one.gres + ":" + one.type);
         if (found == tallies.end() || one.count <= found->second.there)
             continue;
-        auto lacks = std::min(one.count - found->second.there,
-                              found->second.missing);
+        auto lacks =
+            std::min(one.count - found->second.there, found->second.missing);
         if (lacks != 0)
             missing[found->first] = lacks;
     }

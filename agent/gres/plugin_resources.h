@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Resources of device plugins, such as nvidia.com/gpu where a kubelet counts it.
-// Slurm counts them as the GRES that DeviceGres of k8s.conf says. A resource is a
-// device plugin's where DeviceGres names it and no DeviceClass offers it, on all
-// Nodes alike: one that a DeviceClass offers is had by a claim.
+// Resources of device plugins, such as nvidia.com/gpu where a kubelet counts
+// it. Slurm counts them as the GRES that DeviceGres of k8s.conf says. A
+// resource is a device plugin's where DeviceGres names it and no DeviceClass
+// offers it, on all Nodes alike: one that a DeviceClass offers is had by a
+// claim.
 //
 // Such devices have numbers only: which of them a container gets its kubelet
-// decides, whatever index Slurm has chosen. What has to be right is how many, so
-// one index is as good as another. On a node with a slurmd that will not do, since
-// slurmd gives its jobs the device of their index: no Pod gets a device plugin's
-// device there. Pure.
+// decides, whatever index Slurm has chosen. What has to be right is how many,
+// so one index is as good as another. On a node with a slurmd that will not do,
+// since slurmd gives its jobs the device of their index: no Pod gets a device
+// plugin's device there. Pure.
 #pragma once
 
 #include "agent/gres/index.h"
-#include "common/slurm/job_gres.h"
 #include "agent/objects/plugin_offer.h"
 #include "common/contract/device_gres.h"
+#include "common/slurm/job_gres.h"
 
 #include <cstdint>
 #include <map>

@@ -18,11 +18,11 @@ Result<NodeAddress> parse_node_address(const std::string &text)
     if (std::size_t colon = address.ip.rfind(':');
         colon != address.ip.npos && address.ip.find(':') == colon) {
         const char *end = address.ip.data() + address.ip.size();
-        auto [rest, error] = std::from_chars(
-            address.ip.data() + colon + 1, end, address.port);
+        auto [rest, error] =
+            std::from_chars(address.ip.data() + colon + 1, end, address.port);
         if (error != std::errc() || rest != end || address.port == 0)
-            return fail(Code::rejected, "NodeAddress=" + text +
-                                            " has no port behind its ':'");
+            return fail(Code::rejected,
+                        "NodeAddress=" + text + " has no port behind its ':'");
         address.ip.resize(colon);
     }
     in6_addr any{};

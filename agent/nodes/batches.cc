@@ -64,9 +64,8 @@ std::vector<NodeBatch> batches_of(const std::vector<NodeStep> &steps,
     }
     for (auto &[key, batch] : open)
         full.push_back(std::move(batch));
-    std::ranges::stable_sort(full, {}, [](const NodeBatch &batch) {
-        return batch.step.index();
-    });
+    std::ranges::stable_sort(
+        full, {}, [](const NodeBatch &batch) { return batch.step.index(); });
     return full;
 }
 

@@ -11,7 +11,10 @@ namespace {
 struct Carry {
     Slurm &slurm;
 
-    Result<> operator()(const CreateNode &s) { return slurm.create_node(s.node); }
+    Result<> operator()(const CreateNode &s)
+    {
+        return slurm.create_node(s.node);
+    }
     Result<> operator()(const SetExtra &s)
     {
         return slurm.set_extra(s.node, s.extra);

@@ -22,8 +22,7 @@ void add_creation(std::vector<NodeStep> &steps, const NodeDescription &wish)
     if (!wish.extra.empty())
         steps.push_back(SetExtra{wish.name, wish.extra});
     if (later)
-        steps.push_back(
-            SetFeatures{wish.name, wish.features, wish.features});
+        steps.push_back(SetFeatures{wish.name, wish.features, wish.features});
 }
 
 bool is_new(const SlurmNode &known)

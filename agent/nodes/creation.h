@@ -4,7 +4,8 @@
 // has: 5,000 such nodes take it minutes. So one with GRES has no feature of a
 // partition until its last step, which is one for many nodes. No job can start
 // there before either, so that nobody relies on GRES of which `extra` says
-// nothing yet. What a crash leaves is is_new(), and the next sync goes on. Pure.
+// nothing yet. What a crash leaves is is_new(), and the next sync goes on.
+// Pure.
 #pragma once
 
 #include "agent/nodes/step.h"

@@ -17,9 +17,8 @@ std::vector<GresCount> counts_of(const SlurmNode &node,
                                  const std::set<std::string> &gres)
 {
     std::vector<GresCount> counts = gres_counts(node.gres);
-    std::erase_if(counts, [&](const GresCount &one) {
-        return !gres.contains(one.gres);
-    });
+    std::erase_if(
+        counts, [&](const GresCount &one) { return !gres.contains(one.gres); });
     return counts;
 }
 
@@ -70,8 +69,7 @@ std::string joined(const std::string &one, char separator,
 void describe(NodeDevices &made, const DeviceIndex &target,
               const GresCounts &amounts, const std::string &extra)
 {
-    made.gres =
-        joined(gres_text(target.counts()), ',', amounts_text(amounts));
+    made.gres = joined(gres_text(target.counts()), ',', amounts_text(amounts));
     made.gres_conf = joined(gres_conf(target), '+', amounts_conf(amounts));
     made.made_extra = with_device_word(extra, target.text());
 }

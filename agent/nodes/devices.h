@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the devices of a Node make of it in Slurm: the GRES of its node, and what
-// each index of them stands for. Pure.
+// What the devices of a Node make of it in Slurm: the GRES of its node, and
+// what each index of them stands for. Pure.
 //
 // The node's `extra` says what each index is (agent/gres/index.h), from before
 // anybody relies on it. Slurm's count of GRES cannot change while the node
@@ -31,8 +31,8 @@ struct DeviceFacts {
     const DeviceInventory *inventory = nullptr;
     const DeviceClaims *claims = nullptr; // null: of none
     std::set<std::string> gres_types; // of slurm.conf; Slurm drops every other
-    // What the last sync left, by Slurm's name: where nothing is written any more
-    // it is written again.
+    // What the last sync left, by Slurm's name: where nothing is written any
+    // more it is written again.
     std::map<std::string, DeviceIndex> before{};
 };
 
@@ -52,9 +52,9 @@ struct NodeDevices {
 NodeDevices plan_devices(const DeviceFacts &facts, const Node &node,
                          const SlurmNode *known);
 
-// Of one with a slurmd, whose GRES are those of gres.conf: which device an index
-// is says an annotation of the Node, by UUID or PCI address. Index and complaint
-// alone; no index where they do not agree.
+// Of one with a slurmd, whose GRES are those of gres.conf: which device an
+// index is says an annotation of the Node, by UUID or PCI address. Index and
+// complaint alone; no index where they do not agree.
 NodeDevices hybrid_devices(const DeviceFacts &facts, const Node &node,
                            const SlurmNode &known);
 

@@ -45,8 +45,7 @@ std::optional<GresCount> count_of(std::string_view record)
     std::size_t colon = name.find(':');
     if (colon == 0)
         return std::nullopt;
-    std::string_view type =
-        colon == name.npos ? "" : name.substr(colon + 1);
+    std::string_view type = colon == name.npos ? "" : name.substr(colon + 1);
     if (!count || name.empty())
         return std::nullopt;
     return GresCount{std::string(name.substr(0, colon)), std::string(type),

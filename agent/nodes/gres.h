@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How Slurm says the GRES of a node, and how it is told them; and the word in the
-// node's `extra` that is ours among whatever else is there. Pure, and safe with
-// whatever somebody wrote.
+// How Slurm says the GRES of a node, and how it is told them; and the word in
+// the node's `extra` that is ours among whatever else is there. Pure, and safe
+// with whatever somebody wrote.
 #pragma once
 
 #include "agent/gres/index.h"

@@ -110,13 +110,13 @@ class Hybrid {
     NodeDevices refuse(const std::string &why) const
     {
         NodeDevices none;
-        none.complaint =
-            std::format("Node {}: {}: Pods get none of its devices",
-                        node_.name, why);
+        none.complaint = std::format(
+            "Node {}: {}: Pods get none of its devices", node_.name, why);
         return none;
     }
 
-    // As DeviceIndex::text() has one; that of no device where none is called so.
+    // As DeviceIndex::text() has one; that of no device where none is called
+    // so.
     std::string slot(const std::string &gres, const std::string &key,
                      const std::vector<GresDevice> &present) const
     {
@@ -138,14 +138,13 @@ class Hybrid {
             if (slurms != list.size())
                 return std::format("annotation {} names {} devices of {}, and "
                                    "Slurm has {} there",
-                                   devices_annotation, list.size(),
-                                   gres, slurms);
+                                   devices_annotation, list.size(), gres,
+                                   slurms);
         }
         for (const GresCount &one : index.counts())
             if (one.type != "none" &&
                 std::ranges::none_of(counts, [&](const GresCount &slurms) {
-                    return slurms.gres == one.gres &&
-                           slurms.type == one.type &&
+                    return slurms.gres == one.gres && slurms.type == one.type &&
                            slurms.count >= one.count;
                 }))
                 return std::format("by DeviceGres {} of its devices are "

@@ -13,13 +13,14 @@ std::string why_too_large(const SlurmNode &node, std::uint32_t room_cpus,
     bool unknown = room_cpus == 0 && room_memory.value == 0;
     if (unknown || (!cpus && !memory))
         return {};
-    return std::format("Slurm gives away {} CPUs and {} MiB, the kubelet has {} "
-                       "and {} for it: raise {}",
-                       node.usable_cpus, node.usable_memory.value, room_cpus,
-                       room_memory.value,
-                       !memory ? "CoreSpecCount"
-                       : !cpus ? "MemSpecLimit"
-                               : "CoreSpecCount and MemSpecLimit");
+    return std::format(
+        "Slurm gives away {} CPUs and {} MiB, the kubelet has {} "
+        "and {} for it: raise {}",
+        node.usable_cpus, node.usable_memory.value, room_cpus,
+        room_memory.value,
+        !memory ? "CoreSpecCount"
+        : !cpus ? "MemSpecLimit"
+                : "CoreSpecCount and MemSpecLimit");
 }
 
 } // namespace bridge

@@ -11,9 +11,9 @@
 
 namespace bridge {
 
-// What an administrator has to mend, "" when Slurm's figures fit. room: what the
-// kubelet can allocate, less what Pods that are not Slurm's ask for; of which
-// nothing at all means that the kubelet has not said.
+// What an administrator has to mend, "" when Slurm's figures fit. room: what
+// the kubelet can allocate, less what Pods that are not Slurm's ask for; of
+// which nothing at all means that the kubelet has not said.
 std::string why_too_large(const SlurmNode &node, std::uint32_t room_cpus,
                           MebiBytes room_memory);
 

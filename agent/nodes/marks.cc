@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/nodes/marks.h"
 
-#include "common/kube/text.h"
 #include "common/contract/names.h"
+#include "common/kube/text.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What Slurm's state of a node means for its Kubernetes Node: our taint, the
-// cordon of a node that is drained or down in Slurm, and maintenance ahead. Each
-// carries a mark of ours in an annotation, written in the same patch, and only
-// what carries it is ever taken back. Pure.
+// cordon of a node that is drained or down in Slurm, and maintenance ahead.
+// Each carries a mark of ours in an annotation, written in the same patch, and
+// only what carries it is ever taken back. Pure.
 //
 //   Slurm node       Node                      patch
 //   ---------------  ------------------------  -------------------------------
@@ -44,8 +44,8 @@ NodePatch plan_unmark(const Node &node);
 // It is unschedulable because Slurm's node is off, and we said so.
 bool cordoned_by_us(const Node &node);
 
-// The maintenance reservation of each Slurm node, of several the one that begins
-// first: "NAME from TIME to TIME".
+// The maintenance reservation of each Slurm node, of several the one that
+// begins first: "NAME from TIME to TIME".
 std::map<std::string, std::string>
 maintenance_words(const std::vector<Reservation> &reservations);
 

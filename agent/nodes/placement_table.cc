@@ -25,7 +25,8 @@ PredicatePtr PlacementTable::share(PredicatePtr predicate)
         return first;
     known = predicate;
     if (shared_sweep_.is_due(shared_.size())) {
-        std::erase_if(shared_, [](const auto &s) { return s.second.expired(); });
+        std::erase_if(shared_,
+                      [](const auto &s) { return s.second.expired(); });
         shared_sweep_.swept(shared_.size());
     }
     return predicate;
@@ -34,8 +35,7 @@ PredicatePtr PlacementTable::share(PredicatePtr predicate)
 bool PlacementTable::has_room(const Asker &asker) const
 {
     auto held = held_.find(asker.ns);
-    return asker.has_job || held == held_.end() ||
-           held->second < in_namespace_;
+    return asker.has_job || held == held_.end() || held->second < in_namespace_;
 }
 
 PlacementTable::State PlacementTable::need(const PredicatePtr &predicate,
@@ -95,8 +95,8 @@ bool PlacementTable::take(const std::vector<PredicatePtr> &wishes,
         if (found != nodes.end())
             known->second.nodes = found->second;
         else
-            known->second.nodes = all ? std::optional<std::size_t>(0)
-                                      : std::nullopt;
+            known->second.nodes =
+                all ? std::optional<std::size_t>(0) : std::nullopt;
         changed |= before != state_of(known->second);
     }
     return changed;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The predicates that Pods which wait for a node have, and whether Slurm's nodes
-// have their features yet: a feature that no node has is refused at submit.
-// Belongs to the owner thread; does nothing but remember.
+// The predicates that Pods which wait for a node have, and whether Slurm's
+// nodes have their features yet: a feature that no node has is refused at
+// submit. Belongs to the owner thread; does nothing but remember.
 //
 //   need()    a gang wants to submit            → new: sync the nodes
 //   wishes()  what the sync shall set           ┐ bridge ▶ node_sync
@@ -10,8 +10,8 @@
 // Predicate(), the null pointer, is always one of them.
 #pragma once
 
-#include "common/base/mailbox.h"
 #include "agent/objects/objects.h"
+#include "common/base/mailbox.h"
 #include "common/base/sweep_mark.h"
 
 #include <cstddef>
@@ -26,10 +26,10 @@ namespace bridge {
 class PlacementTable {
   public:
     enum class State {
-        ready,   // some node has its feature
-        unknown, // not synced yet
-        nowhere, // no Node satisfies it
-        full,    // too many distinct ones wait already
+        ready,             // some node has its feature
+        unknown,           // not synced yet
+        nowhere,           // no Node satisfies it
+        full,              // too many distinct ones wait already
         full_in_namespace, // of its own
     };
 
@@ -89,7 +89,7 @@ class PlacementTable {
     bool has_room(const Asker &asker) const;
     PredicatePtr share(PredicatePtr predicate);
 
-    std::map<std::string, Entry> entries_; // by feature
+    std::map<std::string, Entry> entries_;    // by feature
     std::map<std::string, std::size_t> held_; // of them, by namespace
     std::size_t in_namespace_ = max_predicates;
     std::map<std::string, std::weak_ptr<const Predicate>> shared_;

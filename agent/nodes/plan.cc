@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/nodes/plan.h"
 
-#include "agent/nodes/hybrid_size.h"
-#include "agent/nodes/pairing.h"
+#include "agent/gres/plugin_resources.h"
 #include "agent/nodes/creation.h"
 #include "agent/nodes/devices.h"
 #include "agent/nodes/features.h"
 #include "agent/nodes/gres.h"
+#include "agent/nodes/hybrid_size.h"
+#include "agent/nodes/pairing.h"
 #include "agent/nodes/words.h"
-#include "agent/gres/plugin_resources.h"
 #include "common/contract/batch_names.h"
 
 #include <algorithm>
@@ -71,8 +71,7 @@ class Planner {
             if (!is_opted_in(*node))
                 add_patch(plan_unmark(*node));
         for (const auto &[node, why] : claims.refused)
-            plan_.complaints.push_back("Node " + node +
-                                       " is left out: " + why);
+            plan_.complaints.push_back("Node " + node + " is left out: " + why);
         plan_.refused = std::move(claims.refused);
         for (const auto &[name, node] : claims.nodes)
             plan_claim(name, *node);
@@ -175,14 +174,14 @@ class Planner {
                             const SlurmNode *known, const NodeDevices &devices)
     {
         Amounts left = less(node.allocatable, taken_on(node));
-        NodeDescription wish{name,
-                             in_.address,
-                             in_.port,
-                             whole_cpus_down(left.cpu),
-                             mebibytes_down(left.memory),
-                             features_of(node, in_.feature_labels,
-                                         plan_.complaints),
-                             topology_of(node, plan_.complaints)};
+        NodeDescription wish{
+            name,
+            in_.address,
+            in_.port,
+            whole_cpus_down(left.cpu),
+            mebibytes_down(left.memory),
+            features_of(node, in_.feature_labels, plan_.complaints),
+            topology_of(node, plan_.complaints)};
         wish.gres = devices.gres;
         wish.gres_conf = devices.gres_conf;
         wish.extra = devices.made_extra;
@@ -200,9 +199,9 @@ class Planner {
         return wish;
     }
 
-    // Whether Slurm gives away what the predicate asks device plugins for. A job
-    // that asks for GRES which nobody counts yet would keep the node from being
-    // made anew with them.
+    // Whether Slurm gives away what the predicate asks device plugins for. A
+    // job that asks for GRES which nobody counts yet would keep the node from
+    // being made anew with them.
     bool gives_plugins(const Wanted &wanted, const SlurmNode *known,
                        const NodeDescription &wish) const
     {
@@ -213,8 +212,8 @@ class Planner {
         auto counts = gres_counts(known ? known->gres : wish.gres);
         return std::ranges::all_of(
             in_.devices->resources, [&](const DeviceGres &one) {
-                bool counted = std::ranges::any_of(
-                    counts, [&](const GresCount &has) {
+                bool counted =
+                    std::ranges::any_of(counts, [&](const GresCount &has) {
                         return has.gres == one.gres && has.type == one.type;
                     });
                 return counted ||
@@ -223,8 +222,8 @@ class Planner {
             });
     }
 
-    // Those of the predicates that the Node satisfies. Whose the others are that
-    // Slurm's node has may not be known yet: jobs may wait for them.
+    // Those of the predicates that the Node satisfies. Whose the others are
+    // that Slurm's node has may not be known yet: jobs may wait for them.
     void add_predicates(const Node &node, const SlurmNode *known,
                         NodeDescription &wish)
     {
@@ -278,12 +277,12 @@ class Planner {
                        const NodeDevices &devices)
     {
         auto more = [](auto has, auto may) { return has - std::min(has, may); };
-        NodeRoom room{more(known.usable_cpus, wish.cpus),
-                      MebiBytes{more(known.usable_memory.value,
-                                     wish.memory.value)}};
+        NodeRoom room{
+            more(known.usable_cpus, wish.cpus),
+            MebiBytes{more(known.usable_memory.value, wish.memory.value)}};
         if (known.external)
-            room.gres = missing_plugin_gres(devices.index,
-                                            gres_counts(known.gres));
+            room.gres =
+                missing_plugin_gres(devices.index, gres_counts(known.gres));
         if (!room.none())
             plan_.shortages[known.name] = room;
     }
@@ -305,7 +304,8 @@ class Planner {
     void plan_claim(const std::string &name, const Node &node)
     {
         auto found = known_.find(name);
-        const SlurmNode *known = found == known_.end() ? nullptr : found->second;
+        const SlurmNode *known =
+            found == known_.end() ? nullptr : found->second;
         NodeDevices devices = devices_of(node, known);
         NodeDescription wish = wish_of(name, node, known, devices);
         if (known)
@@ -338,18 +338,17 @@ class Planner {
         if (!known.external)
             plan_.hybrid.insert(known.name);
         plan_size(node, known, wish, devices);
-        bool untold =
-            is_new(known) && in_.count_devices && !devices_known();
+        bool untold = is_new(known) && in_.count_devices && !devices_known();
         if (!untold) // which devices its GRES are
-            plan_features(known, features_for(known, wish.features,
-                                              in_.feature_labels));
+            plan_features(
+                known, features_for(known, wish.features, in_.feature_labels));
         if (!wish.topology.empty() && wish.topology != known.topology)
             plan_.steps.push_back(SetTopology{known.name, wish.topology});
         plan_state(node, known);
         auto ahead = maintenance_.find(known.name);
-        add_patch(plan_marks(
-            node, known, ahead == maintenance_.end() ? "" : ahead->second,
-            in_.marks));
+        add_patch(plan_marks(node, known,
+                             ahead == maintenance_.end() ? "" : ahead->second,
+                             in_.marks));
     }
 
     void plan_features(const SlurmNode &known, SetFeatures set)
@@ -367,8 +366,7 @@ class Planner {
         if (!in_.foreign)
             return;
         if (!known.external) {
-            if (std::string why =
-                    why_too_large(known, wish.cpus, wish.memory);
+            if (std::string why = why_too_large(known, wish.cpus, wish.memory);
                 !why.empty()) // which a shadow makes good
                 plan_.complaints.push_back("Node " + node.name + ": " + why);
             return;
@@ -398,8 +396,8 @@ class Planner {
         if (gate || known.down)
             return;
         if (!why.empty()) {
-            if (!known.drained || (drained_by_us(known) &&
-                                   known.reason != drain_mark + why))
+            if (!known.drained ||
+                (drained_by_us(known) && known.reason != drain_mark + why))
                 plan_.steps.push_back(DrainNode{known.name, drain_mark + why});
         } else if (drained_by_us(known)) {
             plan_.steps.push_back(ResumeNode{known.name});
@@ -457,8 +455,7 @@ bool same_for_slurm(const Node &a, const Node &b)
     return a.labels == b.labels && a.annotations == b.annotations &&
            a.unschedulable == b.unschedulable && a.ready == b.ready &&
            a.deleting == b.deleting && a.allocatable == b.allocatable &&
-           a.taints == b.taints && a.objection == b.objection &&
-           a.uid == b.uid;
+           a.taints == b.taints && a.objection == b.objection && a.uid == b.uid;
 }
 
 } // namespace bridge

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What has to be done so that Slurm's nodes are in step with the Kubernetes
 // Nodes that ask for it by label: an external node is made for each, unless
-// Slurm has a node of that name with a slurmd. Such a Node is hybrid: both sides
-// start work on it, and we own its k8s… features and our drains, nothing else.
-// Nodes without the label are never touched, but to take back marks of ours.
-// Pure.
+// Slurm has a node of that name with a slurmd. Such a Node is hybrid: both
+// sides start work on it, and we own its k8s… features and our drains, nothing
+// else. Nodes without the label are never touched, but to take back marks of
+// ours. Pure.
 #pragma once
 
-#include "agent/objects/node_map.h"
 #include "agent/gres/index.h"
-#include "agent/objects/foreign_pods.h"
-#include "common/slurm/gres_counts.h"
 #include "agent/nodes/marks.h"
 #include "agent/nodes/step.h"
+#include "agent/objects/foreign_pods.h"
+#include "agent/objects/node_map.h"
 #include "agent/objects/objects.h"
 #include "agent/objects/predicate.h"
-#include "common/slurm/api.h"
 #include "common/contract/feature_labels.h"
+#include "common/slurm/api.h"
+#include "common/slurm/gres_counts.h"
 
 #include <map>
 #include <memory>
@@ -60,7 +60,7 @@ struct NodePlanInput {
     std::uint16_t port = 0;
     MarkPolicy marks;
     std::vector<NodeUse> shadows; // those that there are
-    bool count_devices = false; // as GRES; else those of a node are not ours
+    bool count_devices = false;   // as GRES; else those of a node are not ours
     std::shared_ptr<const DeviceInventory> devices; // null: not known yet
     bool await_devices = false; // no node is made before they are known
     std::shared_ptr<const DeviceClaims> device_claims; // null: of none
@@ -78,14 +78,15 @@ struct Misfit {
 };
 
 struct NodePlan {
-    NodeMap nodes; // by the name of the Slurm node
+    NodeMap nodes;                // by the name of the Slurm node
     std::set<std::string> hybrid; // those of them that have a slurmd
     std::set<std::string> pinned; // once the steps are done
     // Likewise: those that have names::cpu_devices_feature and the devices.
     std::set<std::string> cpu_nodes;
     // By Slurm's name: the features of the predicates that each satisfies.
     std::map<std::string, std::vector<std::string>> placed; // likewise
-    // What the GRES indexes of each Slurm node stand for, once the steps are done.
+    // What the GRES indexes of each Slurm node stand for, once the steps are
+    // done.
     std::map<std::string, DeviceIndex> devices;
     // How many each has of what is counted of devices without indexes.
     std::map<std::string, GresCounts> amounts;

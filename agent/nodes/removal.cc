@@ -87,10 +87,10 @@ bool is_idle(const SlurmNode &node, std::uint32_t shadow_cpus)
            !node.reserved;
 }
 
-std::vector<std::string>
-removable(const std::vector<std::string> &candidates,
-          const std::vector<SlurmNode> &known, const std::vector<NodeUse> &uses,
-          const std::vector<Reservation> &reservations)
+std::vector<std::string> removable(const std::vector<std::string> &candidates,
+                                   const std::vector<SlurmNode> &known,
+                                   const std::vector<NodeUse> &uses,
+                                   const std::vector<Reservation> &reservations)
 {
     std::map<std::string, Staying> staying;
     for (const SlurmNode &node : known)
@@ -109,11 +109,10 @@ removable(const std::vector<std::string> &candidates,
         bool pinned = std::ranges::any_of(uses, [&](const NodeUse &use) {
             return waits(use) && asks_for(use.features, pin_of(name));
         });
-        bool replaced =
-            !anyone_waits ||
-            std::ranges::any_of(staying, [&](const auto &other) {
-                return stands_in_for(other.second, found->second);
-            });
+        bool replaced = !anyone_waits ||
+                        std::ranges::any_of(staying, [&](const auto &other) {
+                            return stands_in_for(other.second, found->second);
+                        });
         if (pinned || !replaced)
             continue;
         staying.erase(found);

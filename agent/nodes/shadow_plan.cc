@@ -32,8 +32,8 @@ std::vector<NodeUse> drop_surplus(std::vector<NodeUse> &shadows,
                                   const NodeRoom &shortage)
 {
     std::ranges::sort(shadows, {}, [](const NodeUse &shadow) {
-        return std::tuple(!shadow.pending, shadow.room.cpus,
-                          shadow.room.memory, shadow.job.sluid);
+        return std::tuple(!shadow.pending, shadow.room.cpus, shadow.room.memory,
+                          shadow.job.sluid);
     });
     std::vector<NodeUse> dropped;
     for (std::size_t i = 0; i < shadows.size();) {

@@ -16,8 +16,8 @@ struct ShadowPlan {
 };
 
 // shortages: what Slurm gives away of a node and Kubernetes does not have. Each
-// is covered by all shadows of its node together; what is not needed for that is
-// cancelled. Those that hold more GRES than are missing are replaced.
+// is covered by all shadows of its node together; what is not needed for that
+// is cancelled. Those that hold more GRES than are missing are replaced.
 ShadowPlan plan_shadows(const std::map<std::string, NodeRoom> &shortages,
                         const std::vector<NodeUse> &shadows);
 

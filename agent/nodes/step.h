@@ -2,8 +2,8 @@
 // What can be done to a node in Slurm, as values.
 #pragma once
 
-#include "common/slurm/api.h"
 #include "common/contract/names.h"
+#include "common/slurm/api.h"
 
 #include <string>
 #include <variant>
@@ -35,8 +35,7 @@ struct DrainNode {
 struct ResumeNode { // only what carries our mark
     std::string node;
 };
-using NodeStep =
-    std::variant<CreateNode, SetExtra, SetFeatures, SetTopology, DrainNode,
-                 ResumeNode>;
+using NodeStep = std::variant<CreateNode, SetExtra, SetFeatures, SetTopology,
+                              DrainNode, ResumeNode>;
 
 } // namespace bridge

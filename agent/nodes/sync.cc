@@ -18,10 +18,10 @@ namespace bridge {
 namespace {
 
 constexpr std::size_t most_removed = 500; // slurmctld holds its locks so long
-constexpr unsigned most_tries = 3; // to make a node with its devices
+constexpr unsigned most_tries = 3;        // to make a node with its devices
 
-// What jobs have of a node changes all the time, and is of interest only where a
-// node waits to be idle.
+// What jobs have of a node changes all the time, and is of interest only where
+// a node waits to be idle.
 bool same_but_for_jobs(const SlurmNode &a, const SlurmNode &b)
 {
     auto rest = [](const SlurmNode &n) {
@@ -126,8 +126,8 @@ class Syncer {
             if (!use.shadow_of.empty())
                 state_.shadows.push_back(use);
         bool pending = std::ranges::any_of(state_.shadows, &NodeUse::pending);
-        state_.shadows_due = now_ + (pending ? conf_.node_interval
-                                             : conf_.resync_interval);
+        state_.shadows_due =
+            now_ + (pending ? conf_.node_interval : conf_.resync_interval);
         return uses;
     }
 
@@ -222,8 +222,8 @@ class Syncer {
             (void)try_to(std::unexpected(uses.error()));
             return;
         }
-        std::vector<std::string> go = removable(due, state_.table.nodes, *uses,
-                                                state_.reservations);
+        std::vector<std::string> go =
+            removable(due, state_.table.nodes, *uses, state_.reservations);
         std::map<std::string, Misfit> anew;
         for (const Misfit &misfit : plan.misfits)
             anew[misfit.wish.name] = misfit;
@@ -234,9 +234,9 @@ class Syncer {
                    anew);
     }
 
-    // What cannot be deleted, because somebody was quicker, stays; the next sync
-    // makes what is missing. Of a list slurmctld deletes what it can and then
-    // says that some are busy, not which.
+    // What cannot be deleted, because somebody was quicker, stays; the next
+    // sync makes what is missing. Of a list slurmctld deletes what it can and
+    // then says that some are busy, not which.
     void remove(const std::vector<std::string> &names,
                 const std::map<std::string, Misfit> &anew)
     {

@@ -4,8 +4,8 @@
 // says. What equals for many nodes is one RPC for all of them.
 #pragma once
 
-#include "common/base/mailbox.h"
 #include "agent/nodes/plan.h"
+#include "common/base/mailbox.h"
 #include "common/contract/conf.h"
 
 #include <map>
@@ -15,8 +15,8 @@
 
 namespace bridge {
 
-// What one sync leaves to the next. Belongs to the one that is under way; may be
-// thrown away at any time, which costs a few calls.
+// What one sync leaves to the next. Belongs to the one that is under way; may
+// be thrown away at any time, which costs a few calls.
 struct NodeSyncState {
     NodeTable table;
     std::vector<Reservation> reservations;
@@ -26,8 +26,8 @@ struct NodeSyncState {
     bool rebuild_due = true;
     // Since when a node waits to be made anew, or to be deleted.
     std::map<std::string, Clock::time_point> waiting;
-    bool leaving = false;      // as in NodePlan
-    FeatureWishes wishes;      // of the last plan
+    bool leaving = false;                       // as in NodePlan
+    FeatureWishes wishes;                       // of the last plan
     std::map<std::string, DeviceIndex> devices; // which the last sync left
     // How often a node was made anew for its devices alone, with these GRES.
     std::map<std::string, std::pair<std::string, unsigned>> device_tries;
@@ -36,8 +36,8 @@ struct NodeSyncState {
 };
 
 struct NodeSyncRequest {
-    NodePlanInput input; // address and port are filled in here
-    bool changed = true; // of it; else Slurm and its wishes are looked at
+    NodePlanInput input;       // address and port are filled in here
+    bool changed = true;       // of it; else Slurm and its wishes are looked at
     bool list_shadows = false; // slurmctld may have lost some
     Clock::time_point now{};
 };
@@ -47,8 +47,8 @@ struct NodeSyncResult {
     NodeMap nodes;
     std::set<std::string> hybrid;
     std::set<std::string> pinned; // the Slurm nodes that have it now
-    std::map<std::string, std::size_t> placed; // nodes that have each feature
-    std::vector<PredicatePtr> asked; // those of the wishes
+    std::map<std::string, std::size_t> placed;  // nodes that have each feature
+    std::vector<PredicatePtr> asked;            // those of the wishes
     std::map<std::string, DeviceIndex> devices; // by Slurm's name
     std::vector<NodePatch> patches;
     std::map<std::string, std::string> refused; // why, by Node

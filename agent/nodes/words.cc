@@ -64,10 +64,10 @@ bool has_word(const std::string &list, const std::string &word)
 std::string topology_of(const Node &node, std::vector<std::string> &complaints)
 {
     std::string spec = node.annotation(names::topology_annotation);
-    bool readable = spec.size() <= max_topology &&
-                    std::ranges::all_of(spec, [](char c) {
-                        return is_word_character(c) || c == ':' || c == ',';
-                    });
+    bool readable =
+        spec.size() <= max_topology && std::ranges::all_of(spec, [](char c) {
+            return is_word_character(c) || c == ':' || c == ',';
+        });
     if (readable)
         return spec;
     complaints.push_back("Node " + node.name + ": annotation " +

@@ -28,8 +28,7 @@ bool has_word(const std::string &list, const std::string &word);
 
 // Where it is in Slurm's topology; empty where it says nothing, or nothing that
 // Slurm could read.
-std::string topology_of(const Node &node,
-                        std::vector<std::string> &complaints);
+std::string topology_of(const Node &node, std::vector<std::string> &complaints);
 
 // Why Slurm shall start nothing there; empty: nothing is against it.
 std::string why_drained(const Node &node);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A device of a ResourceSlice: what selectors and constraints see, what it takes
-// from its pool, and where it can be used. Values only.
+// A device of a ResourceSlice: what selectors and constraints see, what it
+// takes from its pool, and where it can be used. Values only.
 #pragma once
 
 #include "agent/objects/predicate.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What the containers of a Pod ask for of extended resources, such as
-// example.com/gpu. Pure; which DeviceClass offers one is agent/gres/extended_claim.h's
-// business.
+// example.com/gpu. Pure; which DeviceClass offers one is
+// agent/gres/extended_claim.h's business.
 #pragma once
 
 #include "common/base/json.h"

@@ -87,9 +87,8 @@ std::set<std::string> ForeignPods::replace(const std::vector<ForeignPod> &pods)
 std::set<std::string> ForeignPods::put(const ForeignPod &pod)
 {
     std::set<std::string> changed;
-    auto *node = pod.node.empty()
-                     ? nullptr
-                     : &*sums_.try_emplace(pod.node).first;
+    auto *node =
+        pod.node.empty() ? nullptr : &*sums_.try_emplace(pod.node).first;
     if (auto known = pods_.find(pod.uid); known != pods_.end()) {
         const auto &[old_node, asks] = known->second;
         if (node == old_node && asks == pod.asks)

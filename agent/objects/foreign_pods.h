@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What Pods of other schedulers take from their Nodes: DaemonSets, static Pods,
 // and whatever kube-scheduler places there. Slurm must not give it away again.
-// Small, since there may be 100,000 of them: node and amounts, nothing else, and
-// of most of them no devices.
-// Owner thread only.
+// Small, since there may be 100,000 of them: node and amounts, nothing else,
+// and of most of them no devices. Owner thread only.
 #pragma once
 
 #include "agent/objects/objects.h"
@@ -29,8 +28,8 @@ struct Amounts {
     bool operator==(const Amounts &) const = default;
 };
 
-// A Pod's. A resource that a Node's device plugins do not offer is no concern of
-// its kubelet's count.
+// A Pod's. A resource that a Node's device plugins do not offer is no concern
+// of its kubelet's count.
 Amounts amounts_of(const Requests &asks);
 
 struct ForeignPod {
@@ -50,8 +49,8 @@ Requests without_devices(Requests has, const Amounts &taken);
 
 class ForeignPods {
   public:
-    // A complete list: what it lacks is gone. Both return the Nodes on which the
-    // sum is another one now.
+    // A complete list: what it lacks is gone. Both return the Nodes on which
+    // the sum is another one now.
     std::set<std::string> replace(const std::vector<ForeignPod> &pods);
     std::set<std::string> put(const ForeignPod &pod);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/objects/gang_key.h"
 
-#include "common/kube/text.h"
-#include "common/contract/names.h"
 #include "common/base/printable.h"
 #include "common/base/text.h"
+#include "common/contract/names.h"
+#include "common/kube/text.h"
 
 #include <algorithm>
 #include <optional>
@@ -42,7 +42,8 @@ std::string must_be_number(const char *annotation, const std::string &value)
 void read_sizes(GangKey &key, const TextMap &annotations,
                 const std::string &own)
 {
-    const std::string &said = find_text(annotations, names::gang_size_annotation);
+    const std::string &said =
+        find_text(annotations, names::gang_size_annotation);
     const std::string &text = said.empty() ? own : said;
     auto size = number_in(text, 1, max_index);
     if (text.empty())
@@ -52,22 +53,25 @@ void read_sizes(GangKey &key, const TextMap &annotations,
     else if (!size)
         key.objection = must_be_number(names::gang_size_annotation, text);
     key.size = key.minimum = size.value_or(1);
-    const std::string &least = find_text(annotations, names::gang_min_annotation);
+    const std::string &least =
+        find_text(annotations, names::gang_min_annotation);
     if (least.empty() || !key.objection.empty())
         return;
     auto minimum = number_in(least, 1, max_index);
     if (!minimum)
         key.objection = must_be_number(names::gang_min_annotation, least);
     else if (*minimum > key.size)
-        key.objection = std::string("annotation ") + names::gang_min_annotation +
-                        " must not be more than " + names::gang_size_annotation;
+        key.objection = std::string("annotation ") +
+                        names::gang_min_annotation + " must not be more than " +
+                        names::gang_size_annotation;
     key.minimum = std::min(minimum.value_or(key.size), key.size);
 }
 
 // Of the Pod among those of its controller, and of that one among its peers.
 void read_index(GangKey &key, const TextMap &labels)
 {
-    const std::string &worker = find_text(labels, names::lws_worker_index_label);
+    const std::string &worker =
+        find_text(labels, names::lws_worker_index_label);
     const std::string &of_job = find_text(labels, names::job_index_label);
     const std::string &own =
         !worker.empty()

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which gang a Pod says that it belongs to, told from the Pod alone: its labels,
-// its annotations and its controller. All of that is written by users or by
-// controllers of theirs, so it is checked here; namespaces never mix. Pure.
+// Which gang a Pod says that it belongs to, told from the Pod alone: its
+// labels, its annotations and its controller. All of that is written by users
+// or by controllers of theirs, so it is checked here; namespaces never mix.
+// Pure.
 //
 //   what the Pod has                       one gang is              size
 //   -------------------------------------  -----------------------  -----------
@@ -16,9 +17,9 @@
 //
 // The annotation is slurmk8s/gang-size; slurmk8s/gang-min says that a job is
 // asked for, with room for all, as soon as so many Pods exist. A size of 0: the
-// Pod is alone, unless it has the label slurmk8s/gang. What a PodGroup or a JobSet
-// says is read elsewhere (group_spec.h): where the API server has no such objects
-// the Pod is of the next gang in the list that it names.
+// Pod is alone, unless it has the label slurmk8s/gang. What a PodGroup or a
+// JobSet says is read elsewhere (group_spec.h): where the API server has no
+// such objects the Pod is of the next gang in the list that it names.
 #pragma once
 
 #include "agent/objects/group_spec.h"
@@ -32,8 +33,8 @@
 namespace bridge {
 
 struct GangKey {
-    std::string uid;  // "default/gang/train": unlike any Pod's
-    std::string name; // "train", for people
+    std::string uid;           // "default/gang/train": unlike any Pod's
+    std::string name;          // "train", for people
     bool by_label = false;     // by our own: names may be used again
     std::uint32_t size = 0;    // Pods that it has when it is complete
     std::uint32_t minimum = 0; // Pods that must exist before it is placed
@@ -77,8 +78,8 @@ GangTerms terms_of(const std::vector<std::shared_ptr<const Pod>> &pods,
 // "a gang may have 8 Pods, not 9: MaxGangSize in k8s.conf"
 std::string too_large_gang_words(std::size_t size, std::size_t most);
 
-// The order in which the Pods of a gang get their ranks: by index, then by name,
-// numbers at its end as numbers.
+// The order in which the Pods of a gang get their ranks: by index, then by
+// name, numbers at its end as numbers.
 bool ranks_before(const Pod &a, const Pod &b);
 
 } // namespace bridge

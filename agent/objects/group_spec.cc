@@ -20,24 +20,26 @@ void read_minimum(GroupSpec &spec, const Json &object, const char *path)
         return;
     }
     std::int64_t number = value.integer().value_or(0);
-    bool fits = number >= 1 && number <= std::numeric_limits<std::int32_t>::max();
+    bool fits =
+        number >= 1 && number <= std::numeric_limits<std::int32_t>::max();
     spec.minimum = fits ? static_cast<std::uint32_t>(number) : 1;
     if (!fits)
-        spec.objection = std::string(path) + " of its PodGroup must be a number "
-                                             "of Pods from 1";
+        spec.objection = std::string(path) +
+                         " of its PodGroup must be a number "
+                         "of Pods from 1";
 }
 
 // How many Pods of one of its Jobs exist at once.
 std::uint64_t pods_at_once(const Json &job)
 {
     auto number = [&](const char *path, std::int64_t otherwise) {
-        return static_cast<std::uint64_t>(std::clamp<std::int64_t>(
-            job.integer(path).value_or(otherwise), 0,
-            std::numeric_limits<std::int32_t>::max()));
+        return static_cast<std::uint64_t>(
+            std::clamp<std::int64_t>(job.integer(path).value_or(otherwise), 0,
+                                     std::numeric_limits<std::int32_t>::max()));
     };
     std::uint64_t parallelism = number("template/spec/parallelism", 1);
-    std::uint64_t completions = number("template/spec/completions",
-                                       std::numeric_limits<std::int32_t>::max());
+    std::uint64_t completions = number(
+        "template/spec/completions", std::numeric_limits<std::int32_t>::max());
     return std::min<std::uint64_t>(number("replicas", 1) *
                                        std::min(parallelism, completions),
                                    std::numeric_limits<std::int32_t>::max());
@@ -85,8 +87,9 @@ void read_workload(GroupSpec &spec, const Json &object)
     else if (basic)
         spec.minimum = 0;
     else
-        spec.objection = "its PodGroup has a schedulingPolicy that is not known "
-                         "here";
+        spec.objection =
+            "its PodGroup has a schedulingPolicy that is not known "
+            "here";
     for (const Json &condition : object.items("status/conditions"))
         if (condition.text("type") == "PodGroupScheduled")
             spec.scheduled = {condition.text("status"),
@@ -123,8 +126,7 @@ GroupApiPath path_of(GroupApi api)
 
 bool GroupSpec::same_terms(const GroupSpec &other) const
 {
-    return uid == other.uid && minimum == other.minimum &&
-           size == other.size &&
+    return uid == other.uid && minimum == other.minimum && size == other.size &&
            timeout == other.timeout && objection == other.objection;
 }
 

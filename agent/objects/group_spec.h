@@ -42,7 +42,7 @@ struct GroupApiPath {
     const char *resource; // "podgroups"
     const char *kind;     // "PodGroup"
 
-    std::string list() const;                        // all, of all namespaces
+    std::string list() const;                          // all, of all namespaces
     std::string status_of(const ObjectKey &key) const; // subresource of one
     std::string words() const; // "podgroups.scheduling.k8s.io/v1alpha2"
 };
@@ -65,8 +65,8 @@ struct GroupSpec {
     // So many Pods must exist before any gets a node. 0: no gang, each Pod is
     // alone.
     std::uint32_t minimum = 1;
-    // Tasks of the job. Of a PodGroup it is the minimum (elastic): more Pods may
-    // exist, each of which is a job of its own once these run.
+    // Tasks of the job. Of a PodGroup it is the minimum (elastic): more Pods
+    // may exist, each of which is a job of its own once these run.
     std::uint32_t size = 1;
     bool elastic = true;
     // As long as some Pods may keep their nodes while others of them have none;

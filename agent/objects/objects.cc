@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/objects/objects.h"
 
-#include "agent/objects/pod_start.h"
 #include "agent/objects/gang_key.h"
-#include "common/kube/text.h"
 #include "agent/objects/pod_objections.h"
 #include "agent/objects/pod_placement.h"
 #include "agent/objects/pod_requests.h"
+#include "agent/objects/pod_start.h"
 #include "common/contract/batch_names.h"
+#include "common/kube/text.h"
 
 #include <algorithm>
 #include <limits>
@@ -233,9 +233,8 @@ Node node_from(const Json &object)
     node.ready_changed = parse_time(ready.text("lastTransitionTime"))
                              .value_or(std::chrono::sys_seconds{});
     for (const Json &taint : object.items("spec/taints"))
-        node.taints.push_back(
-            {taint.text("key"), taint.text("value"), taint.text("effect"),
-             taint.text("timeAdded")});
+        node.taints.push_back({taint.text("key"), taint.text("value"),
+                               taint.text("effect"), taint.text("timeAdded")});
     PodRequests has =
         read_resources(object.at("status/allocatable"), "allocatable");
     node.allocatable = std::move(has.requests);

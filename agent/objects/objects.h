@@ -93,11 +93,11 @@ struct Pod {
     bool gated = false;                          // has scheduling gates
     bool deleting = false;                       // has a deletionTimestamp
     std::optional<std::int64_t> active_deadline; // seconds
-    std::chrono::seconds grace_period{30}; // from TERM to KILL
+    std::chrono::seconds grace_period{30};       // from TERM to KILL
     Requests requests;
     PredicatePtr predicate; // which Nodes it may run on
     PredicatePtr preferred; // and on which of these it would; null: on any
-    std::vector<ClaimRef> claims; // its volumes that are claims
+    std::vector<ClaimRef> claims;          // its volumes that are claims
     std::vector<PodClaim> resource_claims; // its devices
     PodCpus cpus; // of its containers, where some name such claims
     // Likewise, where a DeviceClass offers them; in the order of containers.
@@ -112,9 +112,11 @@ struct Pod {
     std::string reason; // such as "Evicted" or "OutOfcpu"
     std::string message;
     ScheduledCondition scheduled;
-    // Of its DisruptionTarget condition, such as "DeletionByPodGC"; empty: none.
+    // Of its DisruptionTarget condition, such as "DeletionByPodGC"; empty:
+    // none.
     std::string disruption;
-    std::chrono::sys_seconds start_time{}; // when kubelet took it; epoch: not yet
+    std::chrono::sys_seconds
+        start_time{};     // when kubelet took it; epoch: not yet
     bool started = false; // some container of it runs, or has run
     std::vector<ContainerEnd> containers; // in the order of the spec
     // Of a batch job's: why its container is not started; empty: nothing odd.

@@ -5,10 +5,8 @@ namespace bridge {
 
 JsonValue owner_reference(const std::string &pod, const std::string &uid)
 {
-    return JsonValue::object({{"apiVersion", "v1"},
-                              {"kind", "Pod"},
-                              {"name", pod},
-                              {"uid", uid}});
+    return JsonValue::object(
+        {{"apiVersion", "v1"}, {"kind", "Pod"}, {"name", pod}, {"uid", uid}});
 }
 
 JsonValue metadata_owned_by(const Pod &pod)

@@ -17,8 +17,10 @@ std::int64_t offered(const Node &node, const std::string &resource)
 
 NodeSelector where_offered(const std::string &resource)
 {
-    NodeRequirement there{std::string(allocatable_field) + resource, true,
-                          NodeOperator::exists, {}};
+    NodeRequirement there{std::string(allocatable_field) + resource,
+                          true,
+                          NodeOperator::exists,
+                          {}};
     return {NodeTerm{std::move(there)}};
 }
 

@@ -11,11 +11,12 @@
 
 namespace bridge {
 
-// So begins what is asked of a Node's status in a predicate: see where_offered().
+// So begins what is asked of a Node's status in a predicate: see
+// where_offered().
 inline constexpr std::string_view allocatable_field = "status.allocatable/";
 
-// So many of the resource the Node's kubelet can give away, ever; 0: it has none,
-// or its device plugin is away.
+// So many of the resource the Node's kubelet can give away, ever; 0: it has
+// none, or its device plugin is away.
 std::int64_t offered(const Node &node, const std::string &resource);
 
 // The Nodes whose device plugins offer it.

@@ -5,7 +5,8 @@ namespace bridge {
 
 namespace {
 
-// What kube-controller-manager says about a claim that it makes from a template.
+// What kube-controller-manager says about a claim that it makes from a
+// template.
 void read_status(const Json &pod, PodClaim &claim)
 {
     for (const Json &made : pod.items("status/resourceClaimStatuses"))

@@ -97,8 +97,8 @@ MilliCpu cpus_with_claims(const PodCpus &pod, MilliCpu requests,
             peak = std::max(peak, sidecars);
         }
     }
-    std::int64_t total = add(add(std::max(sum, peak), in_claims),
-                             pod.overhead.value);
+    std::int64_t total =
+        add(add(std::max(sum, peak), in_claims), pod.overhead.value);
     return MilliCpu{std::max(total, requests.value)};
 }
 

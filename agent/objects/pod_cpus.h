@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The CPUs of a Pod some of which are devices in its ResourceClaims. A container
-// that names such a claim runs on these, whatever else it requests; the claim
-// keeps them as long as the Pod lives, and who does not name it has no part in
-// them. Kubernetes adds up requests and claims nowhere; drivers ask users to
-// write the same number twice, which not all do. So the Pod needs
+// The CPUs of a Pod some of which are devices in its ResourceClaims. A
+// container that names such a claim runs on these, whatever else it requests;
+// the claim keeps them as long as the Pod lives, and who does not name it has
+// no part in them. Kubernetes adds up requests and claims nowhere; drivers ask
+// users to write the same number twice, which not all do. So the Pod needs
 //
 //   the CPUs of all its claims
 //   + what its containers request beyond the CPUs of the claims that they name

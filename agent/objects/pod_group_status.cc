@@ -14,9 +14,9 @@ constexpr char pending[] = "Pending";
 
 std::uint32_t count_in(const Json &status, const char *name)
 {
-    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(
-        status.integer(name).value_or(0), 0,
-        std::numeric_limits<std::int32_t>::max()));
+    return static_cast<std::uint32_t>(
+        std::clamp<std::int64_t>(status.integer(name).value_or(0), 0,
+                                 std::numeric_limits<std::int32_t>::max()));
 }
 
 bool stays(const std::string &phase)

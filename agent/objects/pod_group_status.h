@@ -45,8 +45,8 @@ enum class StatusWriter : std::uint8_t { nobody, us, others };
 PodGroupStatus pod_group_status_from(const Json &object);
 StatusWriter status_writer_of(const Json &object);
 
-// What follows last; owner: "default/train", or "" where the Pods have none. The
-// same where there is nothing to say.
+// What follows last; owner: "default/train", or "" where the Pods have none.
+// The same where there is nothing to say.
 PodGroupStatus next_status(const PodGroupStatus &last, std::uint32_t minimum,
                            const PodGroupCounts &counts,
                            const std::string &owner);

@@ -49,7 +49,8 @@ bool takes_host_ports(const Json &spec)
     return false;
 }
 
-// Of an extended one the DeviceClasses of the cluster tell: agent/gres/extended_claim.h.
+// Of an extended one the DeviceClasses of the cluster tell:
+// agent/gres/extended_claim.h.
 bool is_known(const std::string &resource)
 {
     return resource == "cpu" || resource == "memory" ||

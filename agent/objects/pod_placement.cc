@@ -63,8 +63,8 @@ std::optional<NodeTerm> heaviest_term(const Json &affinity)
 {
     std::int64_t weight = 0;
     std::optional<NodeTerm> heaviest;
-    for (const Json &item : affinity.items(
-             "preferredDuringSchedulingIgnoredDuringExecution")) {
+    for (const Json &item :
+         affinity.items("preferredDuringSchedulingIgnoredDuringExecution")) {
         auto term = read_term(item.at("preference"));
         std::int64_t weighs = item.integer("weight").value_or(0);
         if (!term || term->empty() || weighs <= weight)

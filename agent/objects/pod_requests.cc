@@ -7,7 +7,8 @@ namespace bridge {
 
 namespace {
 
-constexpr std::int64_t most = std::int64_t{1} << 62; // as in common/base/units.h
+constexpr std::int64_t most = std::int64_t{1}
+                              << 62; // as in common/base/units.h
 
 // Every resource by its name; cpu in thousandths.
 using Amounts = std::map<std::string, std::int64_t>;

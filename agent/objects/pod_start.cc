@@ -12,12 +12,11 @@ namespace {
 
 // Behind these an image or a template is at fault, or may be.
 constexpr std::string_view reasons[] = {
-    "InvalidImageName",     "ErrImageNeverPull",
-    "ErrImagePull",         "ImagePullBackOff",
-    "CreateContainerError", "CreateContainerConfigError"};
+    "InvalidImageName", "ErrImageNeverPull",    "ErrImagePull",
+    "ImagePullBackOff", "CreateContainerError", "CreateContainerConfigError"};
 
-// Its kubelet makes these of what it has, or of the API server's objects; storage
-// may take its time.
+// Its kubelet makes these of what it has, or of the API server's objects;
+// storage may take its time.
 constexpr std::string_view plain_volumes[] = {
     "configMap", "secret", "downwardAPI", "projected", "emptyDir", "hostPath"};
 

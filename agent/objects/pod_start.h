@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Why the container of a batch job's Pod is not started, as its kubelet says. Pure.
+// Why the container of a batch job's Pod is not started, as its kubelet says.
+// Pure.
 #pragma once
 
 #include "common/base/json.h"

@@ -4,8 +4,8 @@
 #include "agent/objects/objects.h"
 #include "agent/objects/plugin_offer.h"
 #include "agent/objects/predicate_text.h"
-#include "common/contract/names.h"
 #include "common/base/text.h"
+#include "common/contract/names.h"
 
 #include <algorithm>
 #include <format>
@@ -22,9 +22,9 @@ constexpr std::size_t hash_letters = 12; // 5 bits each: nobody finds another
 constexpr std::size_t sentence_part = 200;
 
 // Of a Node that is not ready or is cordoned: its Slurm node is drained.
-constexpr std::string_view drained_for[] = {
-    "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable",
-    "node.kubernetes.io/unschedulable"};
+constexpr std::string_view drained_for[] = {"node.kubernetes.io/not-ready",
+                                            "node.kubernetes.io/unreachable",
+                                            "node.kubernetes.io/unschedulable"};
 
 template <class T> void sort_unique(std::vector<T> &items)
 {
@@ -85,8 +85,7 @@ bool counts(const Toleration &toleration)
 // Whether the taint keeps Pods off that do not tolerate it.
 bool keeps_off(const Taint &taint)
 {
-    return taint.effect != "PreferNoSchedule" &&
-           !is_left_to_others(taint.key);
+    return taint.effect != "PreferNoSchedule" && !is_left_to_others(taint.key);
 }
 
 bool tolerates(const Toleration &t, const Taint &taint)
@@ -100,10 +99,9 @@ const Taint *untolerated(const Predicate &predicate, const Node &node)
 {
     for (const Taint &taint : node.taints)
         if (keeps_off(taint) &&
-            std::ranges::none_of(predicate.tolerations(),
-                                 [&](const Toleration &t) {
-                                     return tolerates(t, taint);
-                                 }))
+            std::ranges::none_of(
+                predicate.tolerations(),
+                [&](const Toleration &t) { return tolerates(t, taint); }))
             return &taint;
     return nullptr;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Which Nodes a Pod may run on, as a value: nodeSelector, required node
 // affinity, the node affinity of its volumes, and what it tolerates. Equal ones
-// have equal canonical text, and so the same Slurm feature, which the agent sets
-// on the nodes that satisfy it. Pure; knows nothing of Slurm but that name.
+// have equal canonical text, and so the same Slurm feature, which the agent
+// sets on the nodes that satisfy it. Pure; knows nothing of Slurm but that
+// name.
 #pragma once
 
 #include "common/base/result.h"
@@ -49,8 +50,7 @@ class Predicate {
     // Code::rejected, with a sentence for the Pod's owner, when the text would
     // be longer than max_text.
     static Result<std::shared_ptr<const Predicate>>
-    make(std::vector<NodeSelector> all_of,
-         std::vector<Toleration> tolerations);
+    make(std::vector<NodeSelector> all_of, std::vector<Toleration> tolerations);
 
     static constexpr std::size_t max_text = 16384;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A predicate as text, which is the same for two that select alike: its feature is
-// the text's hash. Pure.
+// A predicate as text, which is the same for two that select alike: its feature
+// is the text's hash. Pure.
 #pragma once
 
 #include "agent/objects/predicate.h"

@@ -3,8 +3,8 @@
 
 #include "agent/objects/objects.h"
 #include "agent/objects/pod_placement.h"
-#include "common/contract/names.h"
 #include "common/base/units.h"
+#include "common/contract/names.h"
 
 #include <algorithm>
 #include <tuple>
@@ -38,8 +38,7 @@ bool has_labels(const Claim &claim, const Volume &volume)
 {
     return std::ranges::all_of(claim.match_labels, [&](const auto &label) {
         auto found = volume.labels.find(label.first);
-        return found != volume.labels.end() &&
-               found->second == label.second;
+        return found != volume.labels.end() && found->second == label.second;
     });
 }
 
@@ -135,7 +134,8 @@ std::optional<NodeSelector> places(const Claim &claim, const VolumeFacts &facts)
 }
 
 // The smallest that suits and can be reached, the first by name of several, as
-// kube-scheduler would take it; one that has been given to the claim before all.
+// kube-scheduler would take it; one that has been given to the claim before
+// all.
 const Volume *volume_for(const Claim &claim, const VolumeFacts &facts,
                          const Node &node, const std::set<std::string> &taken)
 {
@@ -207,8 +207,8 @@ Volume volume_from(const Json &object)
     volume.phase = object.text("status/phase");
     volume.storage_class = spec.text("storageClassName");
     if (spec.at("claimRef").is_object())
-        volume.claimed_by = spec.text("claimRef/namespace") + "/" +
-                            spec.text("claimRef/name");
+        volume.claimed_by =
+            spec.text("claimRef/namespace") + "/" + spec.text("claimRef/name");
     volume.claimed_uid = spec.text("claimRef/uid");
     volume.access_modes = words_of(spec.at("accessModes"));
     volume.volume_mode = text_or(spec, "volumeMode", "Filesystem");
@@ -229,8 +229,8 @@ StorageClass storage_class_from(const Json &object)
     for (const Json &topology : object.items("allowedTopologies")) {
         NodeTerm term;
         for (const Json &item : topology.items("matchLabelExpressions")) {
-            NodeRequirement label{item.text("key"), false, NodeOperator::in,
-                                  {}};
+            NodeRequirement label{
+                item.text("key"), false, NodeOperator::in, {}};
             for (const Json &value : item.items("values"))
                 label.values.push_back(value.text());
             term.push_back(std::move(label));
@@ -264,9 +264,9 @@ VolumeNeeds volume_needs(const std::vector<ClaimRef> &claims,
     return needs;
 }
 
-Result<std::vector<ClaimStep>>
-claim_steps(const std::vector<ClaimRef> &claims, const VolumeFacts &facts,
-            const Node &node)
+Result<std::vector<ClaimStep>> claim_steps(const std::vector<ClaimRef> &claims,
+                                           const VolumeFacts &facts,
+                                           const Node &node)
 {
     std::vector<ClaimStep> steps;
     std::set<std::string> taken;

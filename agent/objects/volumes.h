@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A Pod's volume claims: where the volumes behind them can be reached, what has
 // to be done so that they are bound, and why a Pod still has to wait for them.
-// Pure; the objects are read by a worker when a gang needs them, and not watched.
+// Pure; the objects are read by a worker when a gang needs them, and not
+// watched.
 //
 //   claim                           what follows
 //   ------------------------------  --------------------------------------------
@@ -46,9 +47,9 @@ struct Claim { // a PersistentVolumeClaim
     std::string resource_version;
     std::string owner_uid; // of its controller
     bool deleting = false;
-    std::string phase;  // Pending, Bound, Lost
-    std::string volume; // empty: none yet
-    bool bound = false; // to that volume, completely
+    std::string phase;                        // Pending, Bound, Lost
+    std::string volume;                       // empty: none yet
+    bool bound = false;                       // to that volume, completely
     std::optional<std::string> storage_class; // none: the default, some day
     std::string selected_node;
     std::set<std::string> access_modes;
@@ -56,7 +57,7 @@ struct Claim { // a PersistentVolumeClaim
     std::int64_t storage = 0; // bytes
     bool selects = false;     // has a selector of volumes
     std::map<std::string, std::string> match_labels; // of it
-    bool odd_selector = false; // has matchExpressions too
+    bool odd_selector = false;                       // has matchExpressions too
 };
 
 struct Volume { // a PersistentVolume
@@ -94,15 +95,16 @@ inline constexpr char no_provisioner[] = "kubernetes.io/no-provisioner";
 
 // Everything about the claims of one Pod, as it was read.
 struct VolumeFacts {
-    std::map<std::string, Claim> claims;         // by name
-    std::map<std::string, Volume> volumes;       // by name: those that are bound,
-                                                 // and all when one may be needed
+    std::map<std::string, Claim> claims;   // by name
+    std::map<std::string, Volume> volumes; // by name: those that are bound,
+                                           // and all when one may be needed
     std::map<std::string, StorageClass> classes; // by name
 };
 
 struct VolumeNeeds {
     std::string why; // the Pod waits for its claims; empty: it need not
-    std::vector<NodeSelector> selectors; // where its volumes can be, all of them
+    std::vector<NodeSelector>
+        selectors;        // where its volumes can be, all of them
     bool unbound = false; // some claim waits to be told its node
     // The node that Slurm chose has no volume for it; empty: it has.
     std::string misfit;
@@ -121,8 +123,8 @@ struct ClaimStep {
 
 // For all of them; none for a claim that has been told already. Code::conflict
 // when no free volume that fits can be reached from the node.
-Result<std::vector<ClaimStep>>
-claim_steps(const std::vector<ClaimRef> &claims, const VolumeFacts &facts,
-            const Node &node);
+Result<std::vector<ClaimStep>> claim_steps(const std::vector<ClaimRef> &claims,
+                                           const VolumeFacts &facts,
+                                           const Node &node);
 
 } // namespace bridge

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What a job that adopts a Pod is helped with while it waits: its priority, and
 // the tier of its partition (common/slurm/adoption_tier.h).
-#include "common/slurm/adoption_tier.h"
 #include "agent/owner/bridge.h"
+#include "common/slurm/adoption_tier.h"
 
 #include "common/base/log.h"
 
@@ -45,8 +45,8 @@ Result<Widened> widen(Slurm &slurm, const Adopting &adopting)
 } // namespace
 
 // A job that adopts has nothing to wait for but those that were given what its
-// Pods use: it waits before all others, also when somebody has held and released
-// it, which makes Slurm reckon its priority anew.
+// Pods use: it waits before all others, also when somebody has held and
+// released it, which makes Slurm reckon its priority anew.
 void Bridge::keep_first(const Job &job)
 {
     bool held = job.priority == 0;
@@ -61,8 +61,8 @@ void Bridge::keep_first(const Job &job)
     });
 }
 
-// Asked of slurmctld once for all of them. The next list of jobs brings it about
-// again, for what fails here and for what comes to wait.
+// Asked of slurmctld once for all of them. The next list of jobs brings it
+// about again, for what fails here and for what comes to wait.
 void Bridge::widen_adoptions()
 {
     Adopting adopting;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// sbatch's jobs: they are there before their Pods. Once such a job has its node a
-// worker makes the Pod and writes its uid into the job's tag; from then on it is
-// a gang like any other.
+// sbatch's jobs: they are there before their Pods. Once such a job has its node
+// a worker makes the Pod and writes its uid into the job's tag; from then on it
+// is a gang like any other.
 #include "agent/owner/bridge.h"
 
 #include "agent/batch/make.h"
+#include "agent/batch/srun.h"
 #include "agent/decide/batch_gang.h"
 #include "agent/gang/batch_mark.h"
 #include "agent/gang/batch_place.h"
-#include "agent/batch/srun.h"
-#include "common/slurm/het_job.h"
-#include "common/kube/text.h"
 #include "agent/nodes/words.h"
 #include "common/base/log.h"
+#include "common/kube/text.h"
+#include "common/slurm/het_job.h"
 
 #include <algorithm>
 #include <utility>
@@ -24,18 +24,19 @@ namespace {
 constexpr char batch_problem[] = "batch jobs";
 constexpr char stuck_problem[] = "Pods of batch jobs";
 constexpr std::chrono::seconds tidy_again{30};
-// By then the agent has heard which jobs slurmctld has lost: its plugin says hello
-// before it tells of a job that has a node, and that brings a list of all jobs, and
-// a look for each that is not on it.
+// By then the agent has heard which jobs slurmctld has lost: its plugin says
+// hello before it tells of a job that has a node, and that brings a list of all
+// jobs, and a look for each that is not on it.
 constexpr auto settle_time = 2 * answer_time;
-// So long a job of several nodes may hold some of its Pods where a quota has no room
-// for all.
+// So long a job of several nodes may hold some of its Pods where a quota has no
+// room for all.
 constexpr std::chrono::seconds part_time{30};
 // By then slurmctld has saved what was written on a job: a tag that comes back
-// after another crash must not name Pods that are gone, which would end the job.
+// after another crash must not name Pods that are gone, which would end the
+// job.
 constexpr std::chrono::seconds saved_time{10};
 constexpr std::size_t max_words = 900; // bytes; Slurm takes 1024 in a comment
-constexpr int exit_1 = 1 << 8; // as wait(2) gives it
+constexpr int exit_1 = 1 << 8;         // as wait(2) gives it
 
 bool has_no_pod(const Job &job)
 {
@@ -54,8 +55,9 @@ bool is_placed_anew(const Gang &known, const Job &job)
 
 BatchContext Bridge::batch_context()
 {
-    return {ports_.slurm, conf_, ScriptDir(ports_.scripts_dir), cluster_,
-            batch_taken_, srun_maps_, srun_context()};
+    return {ports_.slurm,  conf_,        ScriptDir(ports_.scripts_dir),
+            cluster_,      batch_taken_, srun_maps_,
+            srun_context()};
 }
 
 SrunContext Bridge::srun_context() const
@@ -174,7 +176,7 @@ void Bridge::on(BatchPodMade &made)
     if (!made.now->tag.uid.empty())
         batch_jobs_.note_made(now_);
     if (said == BatchTable::Try::again)
-        return; // that it has a Pod is read
+        return;                              // that it has a Pod is read
     bool lives = batch_jobs_.drop(made.job); // else it has ended since
     Job &job = *made.now;
     if (job.tag.uid.empty())

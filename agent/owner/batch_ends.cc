@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// When batch jobs end that want a signal before: kept right on their Pods. Slurm
-// tells nobody of a time limit that was changed, so it is asked.
+// When batch jobs end that want a signal before: kept right on their Pods.
+// Slurm tells nobody of a time limit that was changed, so it is asked.
 #include "agent/owner/bridge.h"
 
 #include "agent/batch/warning.h"
-#include "common/contract/batch_names.h"
 #include "common/base/log.h"
+#include "common/contract/batch_names.h"
 
 namespace bridge {
 
@@ -20,8 +20,7 @@ void set_end(Slurm &slurm, JobRef job, const Pod &pod, Kube &kube)
     std::string ends = ends_text(batch->ends);
     if (ends == pod.annotation(names::batch_ends_annotation))
         return;
-    if (auto said =
-            kube.stamp(pod, {}, {{names::batch_ends_annotation, ends}});
+    if (auto said = kube.stamp(pod, {}, {{names::batch_ends_annotation, ends}});
         !said)
         log_warning("the end of a batch job is not right on its Pod",
                     {{"JobId", job.id}, {"err", said.error().message}});
@@ -40,14 +39,14 @@ void Bridge::note_batch_end(GangEntry &entry)
         return;
     }
     // At once: while it got its node and its Pod time has gone by.
-    Clock::time_point &due = batch_ends_.try_emplace(gang.uid, now_)
-                                 .first->second;
+    Clock::time_point &due =
+        batch_ends_.try_emplace(gang.uid, now_).first->second;
     if (due <= now_) {
         due = now_ + conf_->reason_interval;
-        ports_.workers.push([&slurm = ports_.slurm, job = gang.job->ref,
-                             pod](Kube &kube) {
-            set_end(slurm, job, *pod, kube);
-        });
+        ports_.workers.push(
+            [&slurm = ports_.slurm, job = gang.job->ref, pod](Kube &kube) {
+                set_end(slurm, job, *pod, kube);
+            });
     }
     wake_at(entry, due);
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Where the Pods of a batch job of several nodes are: written onto that of the
-// script once all have an address, and shown to srun there as a file. Until then,
-// and until the container of a job of one node has started, the agent looks after
-// what kubelets need for them.
+// script once all have an address, and shown to srun there as a file. Until
+// then, and until the container of a job of one node has started, the agent
+// looks after what kubelets need for them.
 #include "agent/owner/bridge.h"
 
-#include "agent/decide/batch_gang.h"
-#include "agent/gang/batch_place.h"
 #include "agent/batch/srun.h"
 #include "agent/batch/srun_map.h"
+#include "agent/decide/batch_gang.h"
+#include "agent/gang/batch_place.h"
 #include "common/base/log.h"
 #include "common/contract/names.h"
 
@@ -23,7 +23,8 @@ constexpr std::chrono::seconds longest_pause{60};
 constexpr std::chrono::seconds first_look{20};
 
 // "RANK NODE IP" lines; empty while one of them has no address yet.
-std::string hosts_text(const std::vector<PodPtr> &pods, const TextMap &addresses)
+std::string hosts_text(const std::vector<PodPtr> &pods,
+                       const TextMap &addresses)
 {
     std::string text;
     for (const PodPtr &pod : pods) {
@@ -38,7 +39,8 @@ std::string hosts_text(const std::vector<PodPtr> &pods, const TextMap &addresses
 }
 
 // On a worker.
-Result<> set_hosts(const Pod &script, const std::vector<PodPtr> &pods, Kube &kube)
+Result<> set_hosts(const Pod &script, const std::vector<PodPtr> &pods,
+                   Kube &kube)
 {
     auto addresses = kube.addresses_of(script.key.ns, names::gang_label,
                                        script.label(names::gang_label));
@@ -50,9 +52,9 @@ Result<> set_hosts(const Pod &script, const std::vector<PodPtr> &pods, Kube &kub
     return kube.stamp(script, {}, {{names::batch_hosts_annotation, text}});
 }
 
-// The Pod of the script of a job that runs, where srun is there and does not know
-// yet where the others are; of one Pod, that has not started. Asked at each turn of
-// a job, so no look at all of them.
+// The Pod of the script of a job that runs, where srun is there and does not
+// know yet where the others are; of one Pod, that has not started. Asked at
+// each turn of a job, so no look at all of them.
 PodPtr untold_script(const Gang &gang)
 {
     if (!gang.job || gang.job->state != JobState::running || gang.pods.empty())
@@ -60,9 +62,10 @@ PodPtr untold_script(const Gang &gang)
     PodPtr script = gang.grouped ? script_pod_of(gang) : gang.pods.front();
     if (!script || !script->annotations.contains(names::batch_srun_annotation))
         return nullptr;
-    bool told = gang.grouped ? script->annotations.contains(
-                                   names::batch_hosts_annotation)
-                             : script->started || !script->living();
+    bool told =
+        gang.grouped
+            ? script->annotations.contains(names::batch_hosts_annotation)
+            : script->started || !script->living();
     return told ? nullptr : script;
 }
 
@@ -82,17 +85,18 @@ Result<> look_after_map(const Pod &script, const SrunContext &srun, Kube &kube,
     if (!made)
         return std::unexpected(made.error());
     if (*made)
-        log_warning("the ConfigMap with srun was gone, and Pods wait for it: it "
-                    "is made anew",
-                    {{"Pod", script.key.str()}});
+        log_warning(
+            "the ConfigMap with srun was gone, and Pods wait for it: it "
+            "is made anew",
+            {{"Pod", script.key.str()}});
     return {};
 }
 
 } // namespace
 
-// Each Pod keeps its address, and none is made anew while its job runs. Until the
-// watch shows the annotation it is written again. The record of the time before
-// all run is kept under the uid of the script's Pod.
+// Each Pod keeps its address, and none is made anew while its job runs. Until
+// the watch shows the annotation it is written again. The record of the time
+// before all run is kept under the uid of the script's Pod.
 void Bridge::note_batch_hosts(GangEntry &entry)
 {
     const Gang &gang = entry.gang;
@@ -129,11 +133,11 @@ void Bridge::note_batch_hosts(GangEntry &entry)
             said = fail(Code::internal, e.what());
         }
         if (!said)
-            log_warning(run ? "srun in a batch job does not know yet where the "
-                              "Pods are"
-                            : "the ConfigMap with srun may be missing",
-                        {{"Pod", script->key.str()},
-                         {"err", said.error().message}});
+            log_warning(
+                run ? "srun in a batch job does not know yet where the "
+                      "Pods are"
+                    : "the ConfigMap with srun may be missing",
+                {{"Pod", script->key.str()}, {"err", said.error().message}});
         mailbox_.push(Ask{[this, key, uid] {
             asked_batch_hosts(key);
             wake(uid);

@@ -42,9 +42,9 @@ std::optional<BatchMark> Bridge::mark_of(const Gang &gang) const
                                                : batch_mark(first);
 }
 
-// The tags of batch jobs that have bound a Pod, as those say. Of one that is not
-// bound the Secret may not be there yet. A worker that was split from the others
-// has a job of its own.
+// The tags of batch jobs that have bound a Pod, as those say. Of one that is
+// not bound the Secret may not be there yet. A worker that was split from the
+// others has a job of its own.
 std::map<JobRef, GangTag> Bridge::bound_batch_pods() const
 {
     std::map<JobRef, GangTag> tags;
@@ -62,8 +62,8 @@ std::map<JobRef, GangTag> Bridge::bound_batch_pods() const
         GangTag &tag = tags[mark->job];
         tag = {.gang = gang.key.str(), .uid = uid, .script = mark->script};
         if (gang.grouped)
-            tag.first = place->first.empty() ? gang.pods.front()->uid
-                                             : place->first;
+            tag.first =
+                place->first.empty() ? gang.pods.front()->uid : place->first;
     }
     return tags;
 }
@@ -85,16 +85,16 @@ void Bridge::note_batch(GangEntry &entry)
                            is_allocated(gang.job->state) && !is_whole(gang) &&
                            is_scattered(gang);
     bool worker = mark && is_worker(*gang.pods.front());
-    // Seen before the Pod was deleted. That one is missing is not kept: a list may
-    // have lacked it.
+    // Seen before the Pod was deleted. That one is missing is not kept: a list
+    // may have lacked it.
     if (mark && gang.grouped && gang.job && is_allocated(gang.job->state))
         if (auto end = end_of_batch(gang);
             end && !end->by_user && !end->pod.empty()) {
             gang.failure = end->end;
             gang.failed_pod = end->pod;
         }
-    // A crash took its allocation back: whatever else goes wrong, it must not run
-    // again.
+    // A crash took its allocation back: whatever else goes wrong, it must not
+    // run again.
     if (mark && gang.job && gang.job->state == JobState::pending &&
         gang.pods.front()->terminal())
         tidy_batch(gang);
@@ -117,15 +117,15 @@ void Bridge::note_batch(GangEntry &entry)
             list_jobs_soon();
         return;
     }
-    // The task of an array gets another job where its own was lost, and may take
-    // this Pod.
+    // The task of an array gets another job where its own was lost, and may
+    // take this Pod.
     gang.batch_gone = mark->array ? !batch_scripts_.contains(mark->script)
                                   : !batch_living_.contains(mark->job);
 }
 
-// Of a lost job's Pods each gets a job of its own. Where the agent was killed before
-// all had one, and slurmctld still has, or has again, that of all of them, those
-// that are not there are not gone.
+// Of a lost job's Pods each gets a job of its own. Where the agent was killed
+// before all had one, and slurmctld still has, or has again, that of all of
+// them, those that are not there are not gone.
 bool Bridge::is_scattered(const Gang &gang) const
 {
     auto mark = mark_of(gang);

@@ -38,9 +38,8 @@ void Bridge::run()
         // What came meanwhile is decided at once: a turn looks at whole gangs.
         for (std::size_t n = 1; message; n++) {
             std::visit([this](auto &m) { on(m); }, *message);
-            message = n < batch && !stopping_
-                          ? mailbox_.pop_until(now_)
-                          : std::nullopt;
+            message = n < batch && !stopping_ ? mailbox_.pop_until(now_)
+                                              : std::nullopt;
         }
         turn();
     }
@@ -158,8 +157,8 @@ void Bridge::on(AccessNews &news)
         problem(rights_problem, news.problem);
     for (const auto &[feature, why] : news.off)
         if (!features_off_.contains(feature))
-            log_warning("a feature is off", {{"feature", feature},
-                                             {"why", why}});
+            log_warning("a feature is off",
+                        {{"feature", feature}, {"why", why}});
     for (const auto &[feature, why] : features_off_)
         if (!news.off.contains(feature))
             log_info("a feature is on again", {{"feature", feature}});

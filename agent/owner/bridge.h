@@ -4,24 +4,24 @@
 // and its outcome is the next message. Nothing here blocks.
 #pragma once
 
-#include "agent/calls/access.h"
+#include "agent/act/workload_wishes.h"
 #include "agent/batch/table.h"
-#include "agent/gres/device_store.h"
-#include "agent/owner/explain_page.h"
-#include "agent/gres/claim_store.h"
-#include "agent/gang/store.h"
-#include "agent/gres/memo.h"
+#include "agent/calls/access.h"
+#include "agent/calls/workers.h"
+#include "agent/decide/pending_quota.h"
 #include "agent/gang/group_reports.h"
 #include "agent/gang/group_table.h"
-#include "agent/owner/health.h"
-#include "common/base/mailbox.h"
-#include "agent/owner/message.h"
 #include "agent/gang/node_gate.h"
-#include "agent/act/workload_wishes.h"
-#include "agent/decide/pending_quota.h"
+#include "agent/gang/store.h"
+#include "agent/gres/claim_store.h"
+#include "agent/gres/device_store.h"
+#include "agent/gres/memo.h"
 #include "agent/nodes/placement_table.h"
+#include "agent/owner/explain_page.h"
+#include "agent/owner/health.h"
+#include "agent/owner/message.h"
+#include "common/base/mailbox.h"
 #include "common/base/sweep_mark.h"
-#include "agent/calls/workers.h"
 
 #include <atomic>
 #include <functional>
@@ -44,9 +44,10 @@ struct BridgePorts {
     // To prep/k8s, if that one is still connected.
     std::function<void(HookMessage, PluginConnection to)> send_hook;
     const Access &access = Access::unlimited(); // ask before a component's verb
-    std::set<GroupApi> group_apis = {}; // that are watched
+    std::set<GroupApi> group_apis = {};         // that are watched
     std::string scripts_dir = {}; // of batch jobs; empty: there are none
-    std::string srun = {}; // where that program is, if anywhere: agent/batch/srun.h
+    // Where that program is, if anywhere: agent/batch/srun.h.
+    std::string srun = {};
 };
 
 // By then slurmctld has answered, or carried out, what it was sent.
@@ -158,8 +159,7 @@ class Bridge {
     void count_pending(const std::string &uid, bool wants_submit);
     void carry_out(GangEntry &entry, Action action);
     void dispatch(GangEntry &entry, Action action);
-    template <class Answer, class Question>
-    void ask_slurm(Question question);
+    template <class Answer, class Question> void ask_slurm(Question question);
     void load_jobs();
     void load_states();
     void wake(const std::string &uid) { woken_.insert(uid); }
@@ -176,7 +176,7 @@ class Bridge {
     bool is_scattered(const Gang &gang) const;
     void note_batch(GangEntry &entry);
     void note_batch_start(GangEntry &entry);
-    void note_batch_end(GangEntry &entry); // batch_ends.cc
+    void note_batch_end(GangEntry &entry);   // batch_ends.cc
     void note_batch_hosts(GangEntry &entry); // batch_hosts.cc
     void asked_batch_hosts(const std::string &uid);
     SrunContext srun_context() const;
@@ -240,7 +240,8 @@ class Bridge {
     void split(const std::string &uid);
     void split_late(const std::vector<std::string> &pods);
     bool is_needed(JobRef lost) const; // by Pods that were split from it
-    static const Job *choose_gang_job(const Gang &gang, const std::vector<Job> &jobs);
+    static const Job *choose_gang_job(const Gang &gang,
+                                      const std::vector<Job> &jobs);
 
     // het.cc: gangs whose job is heterogeneous
     void drop_broken(std::vector<Job> &jobs);
@@ -367,7 +368,7 @@ class Bridge {
     ClaimStore claims_;
     std::shared_ptr<const DeviceCatalog> seen_catalog_; // by who waits
     GresMemo gres_memo_;
-    bool devices_freed_ = false; // since then
+    bool devices_freed_ = false;             // since then
     Clock::time_point extended_off_until_{}; // the API server has not kept it
     std::optional<Clock::time_point> devices_expected_until_;
     std::map<ObjectKey, std::set<std::string>> claim_users_; // uids of gangs
@@ -378,19 +379,19 @@ class Bridge {
 
     DeviceStore devices_;
     BatchTable batch_jobs_;
-    TakenPod batch_taken_; // the workers', too
-    std::set<JobRef> batch_living_; // by the last list, asked for then
+    TakenPod batch_taken_;                // the workers', too
+    std::set<JobRef> batch_living_;       // by the last list, asked for then
     std::set<std::string> batch_scripts_; // of those
     Clock::time_point batch_listed_{};
-    // By the uids of Pods: those that wait for a job, or to be started; when those
-    // that want a signal before their end are looked at next; those that are over
-    // and tidied up, or are to be again.
+    // By the uids of Pods: those that wait for a job, or to be started; when
+    // those that want a signal before their end are looked at next; those that
+    // are over and tidied up, or are to be again.
     std::map<std::string, Clock::time_point> batch_waits_;
     std::map<std::string, Clock::time_point> batch_starts_;
     std::map<std::string, Clock::time_point> batch_ends_;
     std::set<std::string> batch_tidied_;
-    // Gangs whose script does not know yet where all Pods are, by their uid; by that
-    // of its Pod until all run.
+    // Gangs whose script does not know yet where all Pods are, by their uid; by
+    // that of its Pod until all run.
     struct HostsUntold {
         bool in_flight = false;
         Clock::time_point next{};
@@ -438,8 +439,8 @@ class Bridge {
     // What the connected plugin has heard from us.
     struct GateTalk {
         PluginConnection connection = 0; // 0: not connected
-        bool list_asked = false; // of jobs, since it connected
-        bool listed = false;     // and taken in
+        bool list_asked = false;         // of jobs, since it connected
+        bool listed = false;             // and taken in
         bool bridge_said = false;
         std::optional<std::set<std::string>> dirty_said;
     };
@@ -463,7 +464,7 @@ class Bridge {
     std::set<std::string> woken_;
     std::multimap<Clock::time_point, std::string> timers_; // uid
     bool loading_jobs_ = false;
-    bool widening_ = false; // widen_adoptions() is at it
+    bool widening_ = false;   // widen_adoptions() is at it
     bool list_again_ = false; // something came while a list was made
     bool loading_states_ = false;
     bool syncing_nodes_ = false;
@@ -476,15 +477,16 @@ class Bridge {
     // the watch.
     std::map<std::string, std::string> patched_;
     bool list_shadows_ = true; // slurmctld may have lost some
-    std::set<JobRef> shadows_; // shadow placeholders, see common/slurm/node_use.h
+    std::set<JobRef>
+        shadows_; // shadow placeholders, see common/slurm/node_use.h
     std::map<std::string, std::string> refused_; // Nodes, as told to them
     bool nodes_changed_ = true;
     Clock::time_point jobs_due_{};
     Clock::time_point states_due_{};
     Clock::time_point nodes_due_{};
-    Clock::time_point jobs_asked_{};   // when the last list was asked for
-    // How often slurmctld has gone away, as far as its plugin tells. Workers read
-    // it.
+    Clock::time_point jobs_asked_{}; // when the last list was asked for
+    // How often slurmctld has gone away, as far as its plugin tells. Workers
+    // read it.
     std::atomic<unsigned> absences_ = 0;
     unsigned absences_at_list_ = 0; // when the last list was asked for
     unsigned absences_at_sync_ = 0; // when the last sync of nodes began

@@ -2,13 +2,13 @@
 // ResourceClaims: what each Pod's need, and who is woken when that changes.
 #include "agent/owner/bridge.h"
 
-#include "agent/owner/pauses.h"
+#include "agent/decide/decide_parts.h"
+#include "agent/decide/words.h"
+#include "agent/gang/facts.h"
 #include "agent/gres/claim_cpus.h"
 #include "agent/gres/claim_sharing.h"
-#include "agent/decide/decide_parts.h"
 #include "agent/gres/fit_counts.h"
-#include "agent/gang/facts.h"
-#include "agent/decide/words.h"
+#include "agent/owner/pauses.h"
 
 #include <algorithm>
 #include <utility>
@@ -113,8 +113,8 @@ void Bridge::wake_for_devices()
         if (!has_resource_claims(entry.gang) || !any_waits(entry.gang))
             continue;
         bool misses = entry.devices_missed_since || !entry.excluded.empty();
-        bool queued = entry.gang.job &&
-                      entry.gang.job->state == JobState::pending;
+        bool queued =
+            entry.gang.job && entry.gang.job->state == JobState::pending;
         if (!queued && !gives_back(entry, now_))
             entry.excluded.clear();
         if (others && entry.failures > 0)
@@ -196,9 +196,8 @@ bool Bridge::claims_known() const
 
 void Bridge::forget_gone_gangs(std::set<std::string> &uids)
 {
-    std::erase_if(uids, [&](const std::string &uid) {
-        return !gangs_.find(uid);
-    });
+    std::erase_if(uids,
+                  [&](const std::string &uid) { return !gangs_.find(uid); });
 }
 
 // A claim that is not there may be one that somebody waits for.
@@ -208,9 +207,8 @@ void Bridge::sweep_claim_users()
         return;
     for (auto &[claim, uids] : claim_users_)
         forget_gone_gangs(uids);
-    std::erase_if(claim_users_, [](const auto &users) {
-        return users.second.empty();
-    });
+    std::erase_if(claim_users_,
+                  [](const auto &users) { return users.second.empty(); });
     users_sweep_.swept(claim_users_.size());
 }
 
@@ -274,19 +272,20 @@ ClaimFacts Bridge::claim_facts(const Gang &gang)
 {
     auto ns = namespaces_.find(gang.key.ns);
     return {
-        .find_claim = [this](const ObjectKey &key) {
-            return claims_.find(key);
-        },
-        .gres_for = [this](const DeviceRequest &request, CelBudget &budget) {
-            return gres_memo_.gres_for(devices_.catalog(), request, budget);
-        },
-        .most_on_a_node = [this, &gang](const DeviceRequest &request,
-                                        CelBudget &budget) {
-            return most_on_a_node(gang, request, budget);
-        },
-        .asked_by_others = [this, &gang](const ResourceClaim &claim) {
-            return asked_by_others(gang, claim);
-        },
+        .find_claim =
+            [this](const ObjectKey &key) { return claims_.find(key); },
+        .gres_for =
+            [this](const DeviceRequest &request, CelBudget &budget) {
+                return gres_memo_.gres_for(devices_.catalog(), request, budget);
+            },
+        .most_on_a_node =
+            [this, &gang](const DeviceRequest &request, CelBudget &budget) {
+                return most_on_a_node(gang, request, budget);
+            },
+        .asked_by_others =
+            [this, &gang](const ResourceClaim &claim) {
+                return asked_by_others(gang, claim);
+            },
         .admin_access = ns != namespaces_.end() &&
                         ns->second.labels.contains(admin_label) &&
                         ns->second.labels.at(admin_label) == "true",
@@ -300,23 +299,23 @@ Result<std::int64_t> Bridge::most_on_a_node(const Gang &gang,
     auto catalog = devices_.catalog();
     auto counts = gres_memo_.counts_for(catalog, request, budget);
     const Predicate &wanted = value_of(gang.predicate);
-    return most_fitting(*counts, *catalog, request,
-                        [&](const std::string &name) {
-                            const Node *node = slurm_names_.contains(name)
-                                                   ? find_node(name)
-                                                   : nullptr;
-                            return node && matches(wanted, *node);
-                        });
+    return most_fitting(
+        *counts, *catalog, request, [&](const std::string &name) {
+            const Node *node =
+                slurm_names_.contains(name) ? find_node(name) : nullptr;
+            return node && matches(wanted, *node);
+        });
 }
 
-// One job gets the devices of a claim that several Pods share; the others follow
-// them, once the watch has told which these are.
+// One job gets the devices of a claim that several Pods share; the others
+// follow them, once the watch has told which these are.
 bool Bridge::asked_by_others(const Gang &gang, const ResourceClaim &claim)
 {
     auto users = claim_users_.find(claim.key);
     if (users == claim_users_.end())
         return false;
-    bool asks_too = gang.job && !is_ended(gang.job->state); // the hold is its own
+    bool asks_too =
+        gang.job && !is_ended(gang.job->state); // the hold is its own
     bool is_written = !asks_too && claims_.holds_for(claim.uid, now_);
     return std::ranges::any_of(users->second, [&](const std::string &uid) {
         const GangEntry *other = uid == gang.uid ? nullptr : gangs_.find(uid);

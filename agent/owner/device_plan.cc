@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// ResourceClaims: which devices of a job they get, and where else a job is asked
-// for when these will not do.
+// ResourceClaims: which devices of a job they get, and where else a job is
+// asked for when these will not do.
 #include "agent/owner/bridge.h"
 
-#include "agent/owner/pauses.h"
+#include "agent/decide/words.h"
 #include "agent/gres/claim_cpus.h"
+#include "agent/owner/pauses.h"
+#include "common/base/log.h"
 #include "common/slurm/gres_counts.h"
 #include "common/slurm/gres_sums.h"
-#include "agent/decide/words.h"
-#include "common/base/log.h"
 
 #include <algorithm>
 #include <format>
@@ -77,8 +77,7 @@ std::string why_few_of_plugins(const DeviceCatalog &catalog, const Job &job,
 } // namespace
 
 // Of a Pod whose job is lost: the same devices, as many as they are.
-std::string Bridge::gres_of_living(const Pod &pod,
-                                   const DeviceNeeds &needs)
+std::string Bridge::gres_of_living(const Pod &pod, const DeviceNeeds &needs)
 {
     auto catalog = devices_.catalog();
     const auto &indexes = catalog->nodes;
@@ -111,8 +110,8 @@ void Bridge::plan_for_job(GangEntry &entry, const DeviceNeeds &needs,
                           GangDevices &devices)
 {
     const Job &job = *entry.gang.job;
-    // Of GRES that accounting does not count a list says nothing, nor what sbatch
-    // was asked for by --gpus.
+    // Of GRES that accounting does not count a list says nothing, nor what
+    // sbatch was asked for by --gpus.
     bool unlisted = wants_cpus(needs) || !job.tag.script.empty();
     devices.unread = has_unread_gres(job) || (unlisted && !job.gres_read);
     if (devices.unread)
@@ -139,8 +138,8 @@ void Bridge::plan_for_job(GangEntry &entry, const DeviceNeeds &needs,
         devices.plan.bad_node = true;
         return;
     }
-    devices.plan = plan_for_node(
-        job, 0, needs, !job.gres_per_node.empty() || job.exclusive);
+    devices.plan = plan_for_node(job, 0, needs,
+                                 !job.gres_per_node.empty() || job.exclusive);
     if (!devices.plan.wait.empty())
         await_devices(entry, devices);
     else if (devices.plan.misfit.empty())
@@ -190,18 +189,21 @@ ClaimsPlan Bridge::plan_for_node(const Job &job, std::size_t node,
          .classes = known->classes,
          .pools = known->pools,
          .node = *there,
-         .holder_of = [this](const DeviceId &device, const std::string &uid) {
-             return claims_.holder_of(device, uid, now_);
-         },
-         .taken_in = [this](const DevicePool &pool) {
-             return claims_.taken_in(pool.driver, pool.name, now_);
-         },
+         .holder_of =
+             [this](const DeviceId &device, const std::string &uid) {
+                 return claims_.holder_of(device, uid, now_);
+             },
+         .taken_in =
+             [this](const DevicePool &pool) {
+                 return claims_.taken_in(pool.driver, pool.name, now_);
+             },
          .counted = known->counted,
          .amounts = std::move(amounts),
-         .consumed_of = [this](const DeviceId &device,
-                               const std::set<std::string> &but_for) {
-             return claims_.consumed_of(device, but_for, now_);
-         }});
+         .consumed_of =
+             [this](const DeviceId &device,
+                    const std::set<std::string> &but_for) {
+                 return claims_.consumed_of(device, but_for, now_);
+             }});
 }
 
 // What the job's claims may take of the CPU devices there. None of a node where
@@ -224,8 +226,8 @@ CpuOffer Bridge::cpus_for(const DeviceCatalog &catalog, const Job &job,
     });
 }
 
-// No allocation waits for claims for ever. But those that run are not given up for
-// the sake of one that comes late.
+// No allocation waits for claims for ever. But those that run are not given up
+// for the sake of one that comes late.
 void Bridge::note_claim_delay(GangEntry &entry)
 {
     const Gang &gang = entry.gang;
@@ -249,8 +251,8 @@ void Bridge::await_devices(GangEntry &entry, GangDevices &devices)
         devices.plan.misfit = devices.plan.wait;
 }
 
-// Code::conflict when an index stands for no device, Code::busy while that is not
-// known.
+// Code::conflict when an index stands for no device, Code::busy while that is
+// not known.
 Result<std::vector<DevicePtr>> Bridge::given_devices(const Job &job,
                                                      std::size_t node)
 {
@@ -290,9 +292,8 @@ Result<std::vector<DevicePtr>> Bridge::given_devices(const Job &job,
 
 std::vector<NodeSelector> Bridge::but_for_excluded(GangEntry &entry)
 {
-    std::erase_if(entry.excluded, [&](const auto &node) {
-        return node.second <= now_;
-    });
+    std::erase_if(entry.excluded,
+                  [&](const auto &node) { return node.second <= now_; });
     if (entry.excluded.empty())
         return {};
     NodeRequirement none_of{"metadata.name", true, NodeOperator::not_in, {}};
@@ -319,18 +320,17 @@ void Bridge::exclude_node(GangEntry &entry)
     entry.excluded_for = why;
 }
 
-void Bridge::note_claims_refused(GangEntry &entry,
-                                 const ClaimsRefused &refused)
+void Bridge::note_claims_refused(GangEntry &entry, const ClaimsRefused &refused)
 {
-    log_warning("a claim was not taken", {{"Gang", entry.gang.key.str()},
-                                          {"err", refused.why}});
+    log_warning("a claim was not taken",
+                {{"Gang", entry.gang.key.str()}, {"err", refused.why}});
     if (!entry.gang.job)
         return;
     entry.claims_refused = refused.why;
     entry.claims_refused_on = refused.node;
     entry.claims_refused_of = entry.gang.job->ref;
-    // Of several some may have been written before the one that was refused, and
-    // one that is told on its Pod before that: the watch says so.
+    // Of several some may have been written before the one that was refused,
+    // and one that is told on its Pod before that: the watch says so.
     if (entry.gang.devices && entry.gang.devices->plan.claims.size() == 1)
         if (const ClaimPlan &one = entry.gang.devices->plan.claims.front();
             one.mappings.empty())

@@ -24,8 +24,7 @@ using Part = std::function<Result<Outcome>(Kube &, const ActContext &)>;
 
 // What the workers of one action share.
 struct Work {
-    Work(Slurm &to_slurm, TaskQueue &workers)
-        : slurm(to_slurm), queue(workers)
+    Work(Slurm &to_slurm, TaskQueue &workers) : slurm(to_slurm), queue(workers)
     {
     }
 
@@ -70,8 +69,8 @@ std::vector<Bind> parts_of(const Bind &bind)
     return parts;
 }
 
-// The seat of the Pod that runs a batch job's script, which is to find its workers
-// there: out of the binding. Nothing where no other is in it.
+// The seat of the Pod that runs a batch job's script, which is to find its
+// workers there: out of the binding. Nothing where no other is in it.
 std::optional<Bind> take_script(const Gang &gang, Bind &bind)
 {
     PodPtr script = gang.batch ? script_pod_of(gang) : nullptr;
@@ -229,8 +228,8 @@ void Bridge::dispatch(GangEntry &entry, Action action)
         return absences_ != began;
     };
     work->done = [this, shared = work.get()](Result<Outcome> outcome) {
-        mailbox_.push(ActionDone{shared->gang.uid, shared->action,
-                                 std::move(outcome)});
+        mailbox_.push(
+            ActionDone{shared->gang.uid, shared->action, std::move(outcome)});
     };
     work->stages = stages_of(work);
     push_stage(work);

@@ -53,9 +53,8 @@ std::string join(const std::vector<std::string> &names)
 
 std::string blocker_words(const Blocker &blocker)
 {
-    std::string job = blocker.job == 0
-                          ? "a job that Slurm has lost"
-                          : "job " + std::to_string(blocker.job);
+    std::string job = blocker.job == 0 ? "a job that Slurm has lost"
+                                       : "job " + std::to_string(blocker.job);
     return std::format("the containers of {} ({}) on node {}", job,
                        blocker.gang, blocker.node);
 }
@@ -113,21 +112,18 @@ std::string allocated(const Story &story, const Job &job)
         return std::format("Slurm job {} is {}, and its Pod {} is gone.",
                            job.ref.id, state_name(job.state), name);
     if (pod->terminal())
-        return std::format("Pod {} has ended ({}); Slurm job {} follows.",
-                           name, pod->phase, job.ref.id);
+        return std::format("Pod {} has ended ({}); Slurm job {} follows.", name,
+                           pod->phase, job.ref.id);
     if (!pod->bound())
-        return std::format("Slurm job {} has {}, and Pod {} is to be bound "
-                           "there{}.",
-                           job.ref.id,
-                           job.nodes.empty() ? "its nodes" : join(job.nodes),
-                           name,
-                           story.blockers.empty()
-                               ? ""
-                               : ", where " + blockers_words(story) +
-                                     " have yet to stop");
+        return std::format(
+            "Slurm job {} has {}, and Pod {} is to be bound "
+            "there{}.",
+            job.ref.id, job.nodes.empty() ? "its nodes" : join(job.nodes), name,
+            story.blockers.empty()
+                ? ""
+                : ", where " + blockers_words(story) + " have yet to stop");
     return std::format("Pod {} is on node {} by Slurm job {}, which is {}.",
-                       name, pod->node_name, job.ref.id,
-                       state_name(job.state));
+                       name, pod->node_name, job.ref.id, state_name(job.state));
 }
 
 std::string summary(const Story &story, const Job *job)
@@ -218,9 +214,9 @@ std::string remedy(const Story &story, const Job *job)
 
 JsonValue describe_pod(const Pod &pod)
 {
-    JsonValue asks = JsonValue::object(
-        {{"cpuMilli", pod.requests.cpu.value},
-         {"memoryBytes", pod.requests.memory.value}});
+    JsonValue asks =
+        JsonValue::object({{"cpuMilli", pod.requests.cpu.value},
+                           {"memoryBytes", pod.requests.memory.value}});
     for (const auto &[name, amount] : pod.requests.others)
         asks.add(name, amount);
     JsonValue json = JsonValue::object({{"namespace", pod.key.ns},
@@ -293,18 +289,16 @@ JsonValue explain(const Story &story, const std::optional<JobDetails> &details)
 {
     const Gang &gang = story.gang;
     bool same = details && gang.job && details->job.ref == gang.job->ref;
-    const Job *job = same       ? &details->job
-                     : gang.job ? &*gang.job
-                                : nullptr;
+    const Job *job = same ? &details->job : gang.job ? &*gang.job : nullptr;
     JsonValue::Array pods;
     for (const PodPtr &pod : gang.pods)
         pods.push_back(describe_pod(*pod));
-    JsonValue json = JsonValue::object(
-        {{"gang", gang.key.str()},
-         {"summary", summary(story, job)},
-         {"remedy", remedy(story, job)},
-         {"agent", describe_agent(story, job)},
-         {"pods", JsonValue::array(std::move(pods))}});
+    JsonValue json =
+        JsonValue::object({{"gang", gang.key.str()},
+                           {"summary", summary(story, job)},
+                           {"remedy", remedy(story, job)},
+                           {"agent", describe_agent(story, job)},
+                           {"pods", JsonValue::array(std::move(pods))}});
     if (job) {
         JsonValue described = describe_job(*job);
         if (same)

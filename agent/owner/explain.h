@@ -5,8 +5,8 @@
 #pragma once
 
 #include "agent/gang/gang.h"
-#include "common/slurm/job.h"
 #include "common/base/json.h"
+#include "common/slurm/job.h"
 
 #include <chrono>
 #include <optional>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Extended resources that DeviceClasses offer: the one claim of a Pod for them,
-// which is made when Slurm has chosen its devices. From then on it is a claim as
-// any other, but for its end: it goes when the Pod has no use for it.
+// which is made when Slurm has chosen its devices. From then on it is a claim
+// as any other, but for its end: it goes when the Pod has no use for it.
 #include "agent/owner/bridge.h"
 
-#include "agent/owner/pauses.h"
-#include "agent/gang/facts.h"
 #include "agent/decide/words.h"
+#include "agent/gang/facts.h"
+#include "agent/owner/pauses.h"
 #include "common/base/log.h"
 
 #include <algorithm>
@@ -41,9 +41,9 @@ ExtendedNeeds Bridge::extended_needs_of(GangEntry &entry, const Pod &pod)
     if (pod.extended.empty())
         return {};
     auto known = devices_.catalog();
-    ExtendedNeeds needs = extended_needs(pod, known->classes,
-                                         claims_.find(extended_claim_key(pod)),
-                                         known->plugins);
+    ExtendedNeeds needs =
+        extended_needs(pod, known->classes,
+                       claims_.find(extended_claim_key(pod)), known->plugins);
     const std::optional<Job> &job = entry.gang.job;
     bool has_node = pod.bound() || (job && is_allocated(job->state));
     if (now_ < extended_off_until_ && !has_node &&
@@ -54,8 +54,8 @@ ExtendedNeeds Bridge::extended_needs_of(GangEntry &entry, const Pod &pod)
     return needs;
 }
 
-// A claim that no status names would never be looked at by a kubelet, and be kept
-// by kube-controller-manager when its Pod has ended.
+// A claim that no status names would never be looked at by a kubelet, and be
+// kept by kube-controller-manager when its Pod has ended.
 void Bridge::note_extended_off()
 {
     log_warning("extended resources are off",
@@ -76,8 +76,9 @@ std::string Bridge::why_by_plugin(const DeviceNeeds &needs,
     const Node *there = find_node(node);
     bool has_slurmd = hybrid_.contains(slurm_node_of(node));
     for (const ExtendedNeeds &one : needs.extended)
-        if (std::string why = there ? why_no_device_there(one, *there, has_slurmd)
-                                    : std::string();
+        if (std::string why = there
+                                  ? why_no_device_there(one, *there, has_slurmd)
+                                  : std::string();
             !why.empty())
             return why;
     return {};

@@ -3,13 +3,13 @@
 // and what time changes.
 #include "agent/owner/bridge.h"
 
-#include "agent/gang/facts.h"
-#include "agent/objects/gang_key.h"
 #include "agent/decide/gang_place.h"
-#include "common/slurm/het_job.h"
 #include "agent/decide/translate.h"
 #include "agent/decide/words.h"
+#include "agent/gang/facts.h"
+#include "agent/objects/gang_key.h"
 #include "common/base/log.h"
+#include "common/slurm/het_job.h"
 
 #include <algorithm>
 #include <functional>
@@ -187,9 +187,9 @@ void Bridge::note_bound(GangEntry &entry, const Bind &bind)
     tell_bound(gang, bind);
 }
 
-// Each Pod that lives is adopted where it is, as one alone. A job that Slurm has
-// set back, or placed elsewhere, is cancelled when all of them have another: its
-// end would else look like somebody's word about them.
+// Each Pod that lives is adopted where it is, as one alone. A job that Slurm
+// has set back, or placed elsewhere, is cancelled when all of them have
+// another: its end would else look like somebody's word about them.
 void Bridge::split(const std::string &uid)
 {
     GangEntry *entry = gangs_.find(uid);

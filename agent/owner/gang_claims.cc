@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// ResourceClaims of Pods that belong together: one job has GRES for all of them,
-// and those on one node share what it was given there.
+// ResourceClaims of Pods that belong together: one job has GRES for all of
+// them, and those on one node share what it was given there.
 #include "agent/owner/bridge.h"
 
-#include "agent/gres/claim_cpus.h"
-#include "agent/gang/facts.h"
 #include "agent/decide/gang_place.h"
+#include "agent/gang/facts.h"
+#include "agent/gres/claim_cpus.h"
 #include "common/slurm/gres_counts.h"
 
 #include <algorithm>
@@ -42,8 +42,8 @@ bool is_trouble(const ClaimsPlan &plan)
     return !plan.misfit.empty() || !plan.wait.empty();
 }
 
-// Others are not waited for by a job that nobody of these lives by, and that can
-// be asked for again.
+// Others are not waited for by a job that nobody of these lives by, and that
+// can be asked for again.
 bool can_give_way(const Gang &gang)
 {
     return !gang.batch && count_of_job(gang) == 0;
@@ -67,13 +67,13 @@ ClaimsPlan trouble_with(const Gang &gang, const DeviceNeeds &needs,
 
 // The Pods that are seated on one node.
 struct NodeSeats {
-    std::string node; // Kubernetes'
+    std::string node;              // Kubernetes'
     std::vector<std::string> pods; // uids
-    DeviceNeeds needs; // of all of them
+    DeviceNeeds needs;             // of all of them
 };
 
-// They cannot have their devices now. What goes wrong first is told; that the job
-// is none for its Pods says most. True when they may have them soon.
+// They cannot have their devices now. What goes wrong first is told; that the
+// job is none for its Pods says most. True when they may have them soon.
 bool set_aside(GangDevices &devices, const ClaimsPlan &plan,
                const NodeSeats &seats)
 {
@@ -185,9 +185,8 @@ void Bridge::plan_for_seats(GangEntry &entry,
 {
     Gang &gang = entry.gang;
     const Job &job = *gang.job;
-    bool cpus = std::ranges::any_of(needs, [](const auto &pod) {
-        return wants_cpus(pod.second);
-    });
+    bool cpus = std::ranges::any_of(
+        needs, [](const auto &pod) { return wants_cpus(pod.second); });
     bool unlisted = cpus || !job.tag.script.empty(); // as of a lone Pod
     devices.unread = has_unread_gres(job) || (unlisted && !job.gres_read);
     if (devices.unread)

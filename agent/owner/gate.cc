@@ -3,8 +3,8 @@
 // may start on them. Which nodes these are, and what fits there, NodeGate says.
 #include "agent/owner/bridge.h"
 
-#include "agent/gang/facts.h"
 #include "agent/decide/words.h"
+#include "agent/gang/facts.h"
 #include "common/base/log.h"
 
 #include <algorithm>
@@ -115,9 +115,8 @@ void Bridge::say_list(HookMessage::Type type,
 
 Clock::time_point Bridge::gate_deadline() const
 {
-    return gate_.someone_waits() && !loading_room_
-               ? room_due_
-               : Clock::time_point::max();
+    return gate_.someone_waits() && !loading_room_ ? room_due_
+                                                   : Clock::time_point::max();
 }
 
 // First the nodes, then the jobs: see RoomAnswer.
@@ -145,8 +144,8 @@ Result<RoomAnswer> Bridge::ask_room(Slurm &slurm,
     auto states = slurm.load_states();
     if (!states)
         return std::unexpected(states.error());
-    RoomAnswer answer{jobs, std::move(*nodes), {},
-                      NodeGate::allocated(*states)};
+    RoomAnswer answer{
+        jobs, std::move(*nodes), {}, NodeGate::allocated(*states)};
     for (JobRef ref : jobs) {
         auto job = slurm.load(ref);
         if (job)
@@ -200,11 +199,10 @@ bool Bridge::may_bind(GangEntry &entry, const Bind &bind)
 }
 
 // A crashed slurmctld gave away what a living Pod uses: the new job of that Pod
-// waits in the queue, before all others, for those that wait here to go. They go
-// all at once, and who comes later goes too: one by one, backfill would put the
-// next one into the room of each.
-std::optional<Clock::time_point>
-Bridge::adoption_due(const std::string &node)
+// waits in the queue, before all others, for those that wait here to go. They
+// go all at once, and who comes later goes too: one by one, backfill would put
+// the next one into the room of each.
+std::optional<Clock::time_point> Bridge::adoption_due(const std::string &node)
 {
     std::optional<Clock::time_point> due;
     for (const std::string &uid : gangs_.living_on(node)) {
@@ -239,8 +237,8 @@ void Bridge::wait_for_room(GangEntry &entry, JobRef job,
         entry.gang.bind_overdue = true;
         wake(entry.gang.uid);
     } else if (now_ < due) {
-        wake_at(entry, std::min({due, adoption.value_or(due),
-                                 now_ + room_interval}));
+        wake_at(entry,
+                std::min({due, adoption.value_or(due), now_ + room_interval}));
     } else if (!gate_.is_dirty(node)) {
         entry.gang.bind_overdue = true;
         wake(entry.gang.uid);
@@ -260,9 +258,8 @@ void Bridge::drain_for_room(const std::string &uid, JobRef job,
         } catch (const std::exception &e) { // such as no memory
             done = fail(Code::busy, e.what());
         }
-        mailbox_.push(Ask{[this, uid, job, done] {
-            drained_for_room(uid, job, done);
-        }});
+        mailbox_.push(
+            Ask{[this, uid, job, done] { drained_for_room(uid, job, done); }});
     });
 }
 

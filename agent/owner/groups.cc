@@ -3,8 +3,8 @@
 // on them.
 #include "agent/owner/bridge.h"
 
-#include "agent/gang/facts.h"
 #include "agent/decide/words.h"
+#include "agent/gang/facts.h"
 #include "common/base/log.h"
 
 #include <algorithm>
@@ -109,8 +109,7 @@ const GroupSpec *Bridge::group_of(const Gang &gang) const
 
 void Bridge::note_terms(Gang &gang)
 {
-    const GangKey *key =
-        gang.pods.empty() ? nullptr : lead_of(gang).gang.get();
+    const GangKey *key = gang.pods.empty() ? nullptr : lead_of(gang).gang.get();
     if (key && key->group.api != GroupApi::none) {
         note_group_terms(gang, *key);
         return;
@@ -152,8 +151,9 @@ std::chrono::seconds Bridge::short_time(const Gang &gang) const
                : conf_->bind_timeout;
 }
 
-// The PodGroupScheduled condition of Kubernetes' own PodGroup: what its Pods say
-// while they wait; and never again that they wait, once they had their nodes.
+// The PodGroupScheduled condition of Kubernetes' own PodGroup: what its Pods
+// say while they wait; and never again that they wait, once they had their
+// nodes.
 void Bridge::tell_group(const std::string &uid)
 {
     GangEntry *entry = gangs_.find(uid);
@@ -184,9 +184,12 @@ void Bridge::send_group(GangEntry &entry, const GroupSpec &group,
     if (group.scheduled == condition)
         return; // an earlier life of the agent said it
     bool flips = group.scheduled.status != condition.status;
-    GroupPatch patch{group.api,        group.key,
-                     group.uid,        group.resource_version,
-                     std::move(condition), flips};
+    GroupPatch patch{group.api,
+                     group.key,
+                     group.uid,
+                     group.resource_version,
+                     std::move(condition),
+                     flips};
     ports_.reporters.push([this, patch, uid = entry.gang.uid](Kube &kube) {
         auto said = kube.patch_group(patch);
         if (said)
@@ -203,7 +206,8 @@ void Bridge::send_group(GangEntry &entry, const GroupSpec &group,
     });
 }
 
-// The status of scheduler-plugins' PodGroups, where its controller does not run.
+// The status of scheduler-plugins' PodGroups, where its controller does not
+// run.
 void Bridge::report_groups()
 {
     if (!ports_.access.may(Feature::pod_group_status))

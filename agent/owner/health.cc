@@ -20,8 +20,9 @@ bool Health::clear_problem(const std::string &what)
 
 std::string Health::metrics() const
 {
-    std::string text = "# HELP slurmk8sd_actions_total What was done for gangs.\n"
-                       "# TYPE slurmk8sd_actions_total counter\n";
+    std::string text =
+        "# HELP slurmk8sd_actions_total What was done for gangs.\n"
+        "# TYPE slurmk8sd_actions_total counter\n";
     for (const auto &[key, count] : actions_)
         text += std::format(
             "slurmk8sd_actions_total{{action=\"{}\",result=\"{}\"}} {}\n",

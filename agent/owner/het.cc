@@ -2,11 +2,11 @@
 // Gangs whose job is heterogeneous.
 #include "agent/owner/bridge.h"
 
-#include "agent/gang/facts.h"
-#include "common/slurm/het_job.h"
 #include "agent/decide/job_requests.h"
+#include "agent/gang/facts.h"
 #include "common/base/log.h"
 #include "common/base/text.h"
+#include "common/slurm/het_job.h"
 
 #include <algorithm>
 
@@ -49,24 +49,24 @@ bool overlap(std::string_view some, std::string_view others)
 
 } // namespace
 
-// slurmctld's main scheduler passes over it, and lets nothing behind it start in
-// that partition: to make it run is in vain, and in backfill's way.
+// slurmctld's main scheduler passes over it, and lets nothing behind it start
+// in that partition: to make it run is in vain, and in backfill's way.
 bool Bridge::is_quiet(const Gang &gang)
 {
     std::erase_if(backfilled_, [this](const std::string &uid) {
         const GangEntry *entry = gangs_.find(uid);
         return !entry || !waits_for_backfill(entry->gang);
     });
-    std::string own =
-        backfilled_.empty() ? "" : partitions_of(gang, *conf_);
+    std::string own = backfilled_.empty() ? "" : partitions_of(gang, *conf_);
     return std::ranges::any_of(backfilled_, [&](const std::string &uid) {
         return overlap(partitions_of(gangs_.find(uid)->gang, *conf_), own);
     });
 }
 
-// What slurmctld has refused leaves components of it behind: they have ended, and
-// are no word of anybody's (FAILED, as join_components() has it), but for one that
-// a limit of its user's has refused, which goes on as a job of its own.
+// What slurmctld has refused leaves components of it behind: they have ended,
+// and are no word of anybody's (FAILED, as join_components() has it), but for
+// one that a limit of its user's has refused, which goes on as a job of its
+// own.
 void Bridge::drop_broken(std::vector<Job> &jobs)
 {
     auto is_broken = [](const Job &job) {

@@ -2,8 +2,8 @@
 // What slurmctld's plugin says, and what it still has to be told.
 #include "agent/owner/bridge.h"
 
-#include "common/slurm/het_job.h"
 #include "common/base/log.h"
+#include "common/slurm/het_job.h"
 
 #include <algorithm>
 
@@ -107,8 +107,8 @@ void Bridge::take_allocation(GangEntry &entry, const HookMessage &hook)
         job.state = JobState::configuring;
         job.nodes = {hook.nodes};
         job.cpus = hook.cpus;
-    } else if (!is_allocated(told.state) || told.nodes.empty() ||
-               !one_node || told.nodes != std::vector{hook.nodes}) {
+    } else if (!is_allocated(told.state) || told.nodes.empty() || !one_node ||
+               told.nodes != std::vector{hook.nodes}) {
         gang.stale = true; // or slurmctld crashed, and allocated it again
     }
 }
@@ -139,8 +139,8 @@ void Bridge::set_job(GangEntry &entry, std::optional<Job> job)
     bool other = gang.job && (!job || job->ref != gang.job->ref);
     if (other && gang.epilog_held)
         for (JobRef ref : refs_of(*gang.job))
-            early_hooks_[ref] = {
-                {.type = HookMessage::Type::ended, .job = ref}, now_};
+            early_hooks_[ref] = {{.type = HookMessage::Type::ended, .job = ref},
+                                 now_};
     gangs_.set_job(entry, std::move(job));
     if (gang.job)
         for (JobRef ref : refs_of(*gang.job))
@@ -163,8 +163,8 @@ void Bridge::apply_early_hook(GangEntry &entry, JobRef job)
         gang.stale = true;
 }
 
-// The Pods that live by that job get another, and the plugin has heard that their
-// nodes are dirty.
+// The Pods that live by that job get another, and the plugin has heard that
+// their nodes are dirty.
 bool Bridge::is_succeeded(JobRef job) const
 {
     bool any = false, all = true;
@@ -185,9 +185,9 @@ bool Bridge::is_succeeded(JobRef job) const
 
 // Epilogs of jobs that nobody needs any more are let go as soon as no container
 // of theirs can be alive; or once our own list says as much, and another job is
-// to adopt the Pods: slurmctld, after a restart, gives a node on which an epilog
-// is held to no job at all. A prolog that nobody asked for means a job that we
-// do not know.
+// to adopt the Pods: slurmctld, after a restart, gives a node on which an
+// epilog is held to no job at all. A prolog that nobody asked for means a job
+// that we do not know.
 void Bridge::settle_early_hooks()
 {
     for (auto early = early_hooks_.begin(); early != early_hooks_.end();) {

@@ -14,7 +14,8 @@ constexpr char out_of_service_taint[] = "node.kubernetes.io/out-of-service";
 constexpr char lost_problem[] = "lost nodes";
 constexpr std::size_t many_nodes = 5; // more of them fell ill together: the
 constexpr std::chrono::seconds together{60}; // fault is likely elsewhere
-constexpr std::chrono::seconds end_margin{30}; // beyond a Pod's own grace period
+constexpr std::chrono::seconds end_margin{
+    30}; // beyond a Pod's own grace period
 
 bool out_of_service(const Node &node)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The lists of Slurm's jobs and of their states: which job is a gang's.
+#include "agent/decide/words.h"
 #include "agent/owner/bridge.h"
 #include "common/slurm/het_job.h"
-#include "agent/decide/words.h"
 
 #include "common/base/log.h"
 #include "common/contract/names.h"
@@ -86,8 +86,8 @@ void Bridge::on(JobsLoaded &loaded)
     for (auto &[uid, entry] : gangs_.all()) {
         Gang &gang = entry.gang;
         if (gang.job && !is_ended(gang.job->state) &&
-            !listed.contains(gang.job->ref) &&
-            entry.job_since < jobs_asked_ && !entry.ending_job)
+            !listed.contains(gang.job->ref) && entry.job_since < jobs_asked_ &&
+            !entry.ending_job)
             gang.stale = true;
         settle_uncertain(entry);
         tell_waiting(entry);
@@ -123,8 +123,8 @@ void Bridge::take_jobs(const std::string &uid, std::vector<Job> &jobs)
     }
     std::optional<Job> &current = entry->gang.job; // none: Slurm has lost it
     bool sure = current && std::ranges::any_of(jobs, [&](const Job &job) {
-        return lives(job) && job.ref == current->ref;
-    });
+                    return lives(job) && job.ref == current->ref;
+                });
     for (Job &job : jobs) {
         if (!current || job.ref != current->ref) {
             if (has_life(job) && (sure || !is_binder(entry->gang, job)))
@@ -158,9 +158,8 @@ const Job *Bridge::choose_job(const Gang &gang, const std::vector<Job> &jobs)
     if (!living) {
         auto chosen = std::ranges::find_if(jobs, alive);
         if (chosen == jobs.end())
-            chosen = std::ranges::max_element(jobs, {}, [](const Job &job) {
-                return job.tag.generation;
-            });
+            chosen = std::ranges::max_element(
+                jobs, {}, [](const Job &job) { return job.tag.generation; });
         return &*chosen;
     }
     auto binder = std::ranges::find(jobs, *binder_of(*living), &Job::ref);
@@ -182,8 +181,8 @@ void Bridge::take_first_job(GangEntry &entry, std::vector<Job> &jobs)
         return;
     bool bound = std::ranges::any_of(
         entry.gang.pods, [](const PodPtr &pod) { return pod->bound(); });
-    // slurmctld keeps a record of some jobs that it refused: the answer to their
-    // submit said all there is to say.
+    // slurmctld keeps a record of some jobs that it refused: the answer to
+    // their submit said all there is to say.
     if (!bound && chosen->state == JobState::failed)
         return;
     const std::optional<Job> &known = entry.gang.job;
@@ -200,8 +199,9 @@ void Bridge::take_first_job(GangEntry &entry, std::vector<Job> &jobs)
 }
 
 // The job that bound Pods must not be ended unless slurmctld knows the one that
-// took its place: where a crash has lost that, the end of this one would be read
-// as a user's word to end the Pods. libslurm waits for a slurmctld that starts.
+// took its place: where a crash has lost that, the end of this one would be
+// read as a user's word to end the Pods. libslurm waits for a slurmctld that
+// starts.
 void Bridge::cancel_duplicate(const Gang &gang, const Job &job, JobRef ref)
 {
     log_warning("ending a second job of one gang",
@@ -211,22 +211,22 @@ void Bridge::cancel_duplicate(const Gang &gang, const Job &job, JobRef ref)
         successor = gang.job->ref;
     bool lost = successor && lost_allocation(gang, job);
     std::string words = second_job_words(gang.job, lost);
-    ports_.workers.push([this, ref, successor, words,
-                         began = absences_at_list_](Kube &) {
-        // A job that has ended meanwhile keeps its exit code. The next resync
-        // tries again what fails here.
-        Slurm &slurm = ports_.slurm;
-        auto lives = [&slurm](JobRef one) {
-            auto now = slurm.load(one);
-            return now && has_life(*now);
-        };
-        if (!lives(ref))
-            return;
-        (void)slurm.set_comment(ref, words); // for people only
-        if (successor && (!lives(*successor) || absences_ != began))
-            return;
-        (void)slurm.cancel(ref);
-    });
+    ports_.workers.push(
+        [this, ref, successor, words, began = absences_at_list_](Kube &) {
+            // A job that has ended meanwhile keeps its exit code. The next
+            // resync tries again what fails here.
+            Slurm &slurm = ports_.slurm;
+            auto lives = [&slurm](JobRef one) {
+                auto now = slurm.load(one);
+                return now && has_life(*now);
+            };
+            if (!lives(ref))
+                return;
+            (void)slurm.set_comment(ref, words); // for people only
+            if (successor && (!lives(*successor) || absences_ != began))
+                return;
+            (void)slurm.cancel(ref);
+        });
 }
 
 void Bridge::on(StatesLoaded &loaded)

@@ -4,16 +4,16 @@
 
 #include "agent/act/act.h"
 #include "agent/batch/make.h"
-#include "agent/objects/group_spec.h"
+#include "agent/claims/resource_claim.h"
+#include "agent/claims/resource_slice.h"
 #include "agent/nodes/sync.h"
+#include "agent/objects/group_spec.h"
 #include "agent/objects/objects.h"
 #include "agent/owner/news.h"
 #include "agent/owner/plugin_connection.h"
-#include "agent/claims/resource_claim.h"
-#include "agent/claims/resource_slice.h"
+#include "common/base/result.h"
 #include "common/contract/conf.h"
 #include "common/contract/hook_message.h"
-#include "common/base/result.h"
 
 #include <functional>
 #include <memory>
@@ -89,15 +89,13 @@ struct Reload {
 };
 struct Stop {};
 
-using Message =
-    std::variant<Listed<Pod>, Changed<Pod>, Listed<Node>, Changed<Node>,
-                 Listed<Namespace>, Changed<Namespace>, Listed<ForeignPod>,
-                 Changed<ForeignPod>, GroupsListed, Changed<GroupSpec>,
-                 Listed<ResourceSlice>, Changed<ResourceSlice>,
-                 Listed<DeviceClass>, Changed<DeviceClass>,
-                 Listed<ResourceClaim>, Changed<ResourceClaim>, WatchState,
-                 HookReceived, HookLost, ActionDone, JobsLoaded, StatesLoaded,
-                 BatchPodMade, NodesSynced, NodePatched, LeaseNews, AccessNews,
-                 Ask, Reload, Stop>;
+using Message = std::variant<
+    Listed<Pod>, Changed<Pod>, Listed<Node>, Changed<Node>, Listed<Namespace>,
+    Changed<Namespace>, Listed<ForeignPod>, Changed<ForeignPod>, GroupsListed,
+    Changed<GroupSpec>, Listed<ResourceSlice>, Changed<ResourceSlice>,
+    Listed<DeviceClass>, Changed<DeviceClass>, Listed<ResourceClaim>,
+    Changed<ResourceClaim>, WatchState, HookReceived, HookLost, ActionDone,
+    JobsLoaded, StatesLoaded, BatchPodMade, NodesSynced, NodePatched, LeaseNews,
+    AccessNews, Ask, Reload, Stop>;
 
 } // namespace bridge

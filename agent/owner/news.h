@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What other threads tell the owner thread about this process itself: whether it
-// may act, and which rights it lacks. Values.
+// What other threads tell the owner thread about this process itself: whether
+// it may act, and which rights it lacks. Values.
 #pragma once
 
 #include <map>

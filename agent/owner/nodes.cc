@@ -4,8 +4,8 @@
 #include "agent/owner/bridge.h"
 
 #include "agent/calls/access.h"
-#include "agent/owner/pauses.h"
 #include "agent/nodes/words.h"
+#include "agent/owner/pauses.h"
 #include "common/base/log.h"
 
 #include <algorithm>
@@ -64,7 +64,8 @@ void Bridge::on(Changed<Node> &node)
 
 void Bridge::on(Listed<ForeignPod> &pods)
 {
-    // No sync before that has judged a node's size, even where there is no such Pod.
+    // No sync before that has judged a node's size, even where there is no such
+    // Pod.
     bool first = !std::exchange(listed_foreign_, true);
     if (!foreign_.replace(pods.objects).empty() || first)
         nodes_change_soon();
@@ -264,9 +265,9 @@ void Bridge::take_nodes(NodeSyncResult &result)
         try_adoptions();
 }
 
-// A node has the feature now by which a job is asked for there that adopts. What
-// was refused to others has nothing to do with that: it keeps its pause, also
-// while one gang after another is adopted.
+// A node has the feature now by which a job is asked for there that adopts.
+// What was refused to others has nothing to do with that: it keeps its pause,
+// also while one gang after another is adopted.
 void Bridge::try_adoptions()
 {
     for (auto &[uid, entry] : gangs_.all())

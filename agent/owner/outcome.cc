@@ -2,10 +2,10 @@
 // What the end of an action changes, and when it is tried again.
 #include "agent/owner/bridge.h"
 
-#include "agent/gang/facts.h"
-#include "common/slurm/het_job.h"
 #include "agent/decide/words.h"
+#include "agent/gang/facts.h"
 #include "common/base/log.h"
+#include "common/slurm/het_job.h"
 
 #include <algorithm>
 
@@ -20,9 +20,9 @@ constexpr milliseconds first_retry{500};
 constexpr seconds last_retry{30};
 constexpr seconds first_refusal{5}; // a job that Slurm would not take
 constexpr seconds last_refusal{300};
-constexpr seconds renew_pause{1};  // a misfit may be met again
-constexpr seconds watch_lag{1};    // until a conflict should have been watched
-constexpr seconds end_repeat{30};  // until Pods that live on are ended again
+constexpr seconds renew_pause{1}; // a misfit may be met again
+constexpr seconds watch_lag{1};   // until a conflict should have been watched
+constexpr seconds end_repeat{30}; // until Pods that live on are ended again
 constexpr seconds fail_repeat{10};
 constexpr milliseconds first_volume_look{250}; // until claims are bound
 constexpr seconds last_bind_look{5};
@@ -185,8 +185,8 @@ void Bridge::note_done(GangEntry &entry, const Action &action)
                is<Renew>(action)) {
         gang.stale |= gang.job && !left_over(*gang.job).empty();
         if (gang.job && !is_ended(gang.job->state))
-            gang.job->state =
-                is<Complete>(action) ? JobState::completed : JobState::cancelled;
+            gang.job->state = is<Complete>(action) ? JobState::completed
+                                                   : JobState::cancelled;
         if (auto *renew = std::get_if<Renew>(&action)) {
             gang.least_generation = renew->generation;
             gang.bind_overdue = false;
@@ -195,8 +195,8 @@ void Bridge::note_done(GangEntry &entry, const Action &action)
             entry.devices_missed_since.reset();
             gang.volumes.reset();
             entry.bind_failing_since.reset();
-            log_warning("a new job is needed", {{"Gang", gang.key.str()},
-                                                {"err", renew->why}});
+            log_warning("a new job is needed",
+                        {{"Gang", gang.key.str()}, {"err", renew->why}});
             Clock::duration pause =
                 back_off(entry.renewals++, renew_pause, last_refusal);
             hold_back(entry, Submit{}, pause);
@@ -211,7 +211,8 @@ void Bridge::note_done(GangEntry &entry, const Action &action)
         hold_back(entry, action, watch_lag);
     } else if (is<ReleaseClaims>(action)) {
         hold_back(entry, action, watch_lag);
-    } else if (auto *look = std::get_if<Look>(&action)) { // see agent/act/remake.h
+    } else if (auto *look =
+                   std::get_if<Look>(&action)) { // see agent/act/remake.h
         note_remade(entry, look->job);
     } else if (auto *remake = std::get_if<Remake>(&action)) {
         note_remade(entry, remake->job);

@@ -4,10 +4,10 @@
 #include "agent/batch/pod.h"
 #include "agent/owner/bridge.h"
 
-#include "agent/owner/pauses.h"
 #include "agent/decide/decide_parts.h"
-#include "agent/gang/volumes.h"
 #include "agent/decide/words.h"
+#include "agent/gang/volumes.h"
+#include "agent/owner/pauses.h"
 
 #include <algorithm>
 
@@ -81,8 +81,7 @@ void Bridge::note_placement(GangEntry &entry)
         if (first.preferred && need_placement(gang, first.preferred) ==
                                    PlacementTable::State::ready)
             gang.preferred = first.preferred;
-    } else if (gang.job && is_allocated(gang.job->state) &&
-               !first.bound()) {
+    } else if (gang.job && is_allocated(gang.job->state) && !first.bound()) {
         gang.misplaced = why_misplaced(gang);
     }
 }
@@ -159,12 +158,11 @@ bool Bridge::placement_known(const Gang &gang)
 {
     const PredicatePtr &preferred = lead_of(gang).preferred;
     nodes_changed_ |= placements_.doubted(); // its plugin may stay away
-    bool known =
-        !placements_.doubted() &&
-        need_placement(gang, gang.predicate) !=
-            PlacementTable::State::unknown &&
-        (!preferred || need_placement(gang, preferred) !=
-                           PlacementTable::State::unknown);
+    bool known = !placements_.doubted() &&
+                 need_placement(gang, gang.predicate) !=
+                     PlacementTable::State::unknown &&
+                 (!preferred || need_placement(gang, preferred) !=
+                                    PlacementTable::State::unknown);
     if (!known)
         placement_waits_.insert(gang.uid);
     return known;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which connection of slurmctld's plugin a hook message came by, or is meant for.
+// Which connection of slurmctld's plugin a hook message came by, or is meant
+// for.
 #pragma once
 
 namespace bridge {

@@ -2,11 +2,11 @@
 // Words for people: conditions and Events on Pods, metrics and status.
 #include "agent/owner/bridge.h"
 
-#include "agent/gang/facts.h"
-#include "common/slurm/het_job.h"
 #include "agent/decide/words.h"
+#include "agent/gang/facts.h"
 #include "common/base/json.h"
 #include "common/base/log.h"
+#include "common/slurm/het_job.h"
 
 #include <algorithm>
 #include <format>
@@ -26,21 +26,22 @@ void Bridge::tell(GangEntry &entry, const std::string &sentence,
         if (pod->bound() || pod->terminal() || pod->deleting ||
             pod->scheduled.message.starts_with(sentence))
             continue;
-        ports_.reporters.push([this, pod, words,
-                               dropped = entry.telling.get_token()](Kube &kube) {
-            if (dropped.stop_requested())
-                return;
-            if (kube.set_unscheduled(*pod, "Unschedulable", words)) {
-                (void)kube.post_event(*pod, {PodEvent::Type::warning,
-                                             "FailedScheduling", "Scheduling",
-                                             words});
-                return;
-            }
-            mailbox_.push(Ask{[this, uid = pod->uid] {
-                if (GangEntry *known = gangs_.find(uid))
-                    known->told.clear(); // say it again when it is due
-            }});
-        });
+        ports_.reporters.push(
+            [this, pod, words,
+             dropped = entry.telling.get_token()](Kube &kube) {
+                if (dropped.stop_requested())
+                    return;
+                if (kube.set_unscheduled(*pod, "Unschedulable", words)) {
+                    (void)kube.post_event(*pod, {PodEvent::Type::warning,
+                                                 "FailedScheduling",
+                                                 "Scheduling", words});
+                    return;
+                }
+                mailbox_.push(Ask{[this, uid = pod->uid] {
+                    if (GangEntry *known = gangs_.find(uid))
+                        known->told.clear(); // say it again when it is due
+                }});
+            });
     }
 }
 
@@ -62,7 +63,8 @@ void Bridge::tell_waiting(GangEntry &entry)
 {
     const Gang &gang = entry.gang;
     if (!gang.job || gang.job->state != JobState::pending || gang.stale ||
-        !gang.nowhere.empty() || gang.job->reason.empty() || says_class_of(entry.told, *gang.job))
+        !gang.nowhere.empty() || gang.job->reason.empty() ||
+        says_class_of(entry.told, *gang.job))
         return;
     bool on_pods = std::ranges::all_of(gang.pods, [&](const PodPtr &pod) {
         return says_class_of(pod->scheduled.message, *gang.job);
@@ -79,9 +81,9 @@ void Bridge::tell_bound(const Gang &gang, const Bind &bind)
         for (const PodPtr &pod : pods) {
             std::string words = bound_words(*pod, node, bind.job);
             if (gang.grouped && gang.job)
-                words += waste_words(
-                    *pod, cpus_of(gang, *pod),
-                    component_on(*gang.job, slurm_node_of(node)));
+                words +=
+                    waste_words(*pod, cpus_of(gang, *pod),
+                                component_on(*gang.job, slurm_node_of(node)));
             ports_.reporters.push([pod, words](Kube &kube) {
                 (void)kube.post_event(*pod, {PodEvent::Type::normal,
                                              "Scheduled", "Binding", words});

@@ -66,8 +66,8 @@ Result<Story> Bridge::story(const StoryKey &key) const
             return fail(Code::conflict,
                         std::format("both {} and {} are meant by {}: name the "
                                     "namespace",
-                                    found->gang.key.str(),
-                                    entry.gang.key.str(), key.pod));
+                                    found->gang.key.str(), entry.gang.key.str(),
+                                    key.pod));
         if (!found || going(*found))
             found = &entry;
     }
@@ -90,8 +90,8 @@ Story Bridge::tell_story(const GangEntry &entry) const
     else if (const auto *refuse = std::get_if<Refuse>(&next))
         story.why = refuse->why;
     if (entry.held_back == next.index() && entry.held_until > now_)
-        story.held_for = std::chrono::ceil<std::chrono::seconds>(
-            entry.held_until - now_);
+        story.held_for =
+            std::chrono::ceil<std::chrono::seconds>(entry.held_until - now_);
     story.failures = entry.failures;
     story.last_failure = entry.last_failure;
     story.said = entry.told;
@@ -112,11 +112,11 @@ std::vector<Blocker> Bridge::blockers_of(const Gang &gang,
             continue;
         for (const std::string &uid : gangs_.living_on(node)) {
             const Gang &other = gangs_.all().at(uid).gang;
-            bool in_the_way = uid != gang.uid &&
-                              (!other.job || is_ended(other.job->state));
+            bool in_the_way =
+                uid != gang.uid && (!other.job || is_ended(other.job->state));
             if (in_the_way)
-                blockers.push_back({node, other.key.str(),
-                                    other.job ? other.job->ref.id : 0});
+                blockers.push_back(
+                    {node, other.key.str(), other.job ? other.job->ref.id : 0});
         }
     }
     return blockers;

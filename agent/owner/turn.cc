@@ -3,10 +3,10 @@
 // when they are due.
 #include "agent/owner/bridge.h"
 
-#include "agent/owner/pauses.h"
-#include "common/slurm/het_job.h"
 #include "agent/decide/words.h"
+#include "agent/owner/pauses.h"
 #include "common/base/log.h"
+#include "common/slurm/het_job.h"
 
 #include <algorithm>
 
@@ -59,7 +59,8 @@ void Bridge::turn()
     woken.swap(woken_);
     // What waits in Slurm already counts before anything is added to it.
     for (const std::string &uid : woken)
-        if (GangEntry *entry = gangs_.find(uid); entry && waits_in_slurm(*entry))
+        if (GangEntry *entry = gangs_.find(uid);
+            entry && waits_in_slurm(*entry))
             quota_.count(asker_of(entry->gang));
     for (const std::string &uid : woken)
         reconcile(uid);
@@ -108,9 +109,9 @@ Clock::time_point Bridge::next_deadline() const
         next = std::min(next, jobs_due_);
     next = std::min(next, node_deadline());
     if (synced())
-        next = std::min({next, gate_deadline(), group_deadline(),
-                         batch_deadline(),
-                         placements_.next_drop(conf_->feature_linger)});
+        next =
+            std::min({next, gate_deadline(), group_deadline(), batch_deadline(),
+                      placements_.next_drop(conf_->feature_linger)});
     return next;
 }
 
@@ -156,10 +157,10 @@ void Bridge::reconcile(const std::string &uid)
 void Bridge::count_pending(const std::string &uid, bool wants_submit)
 {
     GangEntry *entry = gangs_.find(uid);
-    bool asks = entry && (waits_in_slurm(*entry) ||
-                          entry->gang.submit_uncertain ||
-                          entry->in_flight == Action(Submit{}).index() ||
-                          entry->in_flight == Action(Adopt{}).index());
+    bool asks =
+        entry && (waits_in_slurm(*entry) || entry->gang.submit_uncertain ||
+                  entry->in_flight == Action(Submit{}).index() ||
+                  entry->in_flight == Action(Adopt{}).index());
     bool held = entry && entry->held_back == Action(Submit{}).index() &&
                 now_ < entry->held_until;
     bool in_line = wants_submit && entry && !held;

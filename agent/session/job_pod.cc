@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/session/job_pod.h"
 
-#include "common/kube/status.h"
+#include "common/base/text.h"
 #include "common/contract/batch_names.h"
 #include "common/contract/names.h"
-#include "common/base/text.h"
+#include "common/kube/status.h"
 
 #include <algorithm>
 #include <limits>
@@ -32,8 +32,7 @@ std::optional<Candidate> candidate_in(const Json &pod)
     std::string rank = annotations.member(names::rank_annotation).text();
     found.rank = whole_number<std::uint32_t>(rank).value_or(0);
     found.pod = {metadata.text("namespace"), metadata.text("name"),
-                 names::batch_container, pod.text("status/phase"),
-                 0};
+                 names::batch_container, pod.text("status/phase"), 0};
     std::int64_t user =
         pod.integer("spec/securityContext/runAsUser").value_or(0);
     if (found.mark.empty() || found.pod.name.empty() || user <= 0 ||
@@ -56,8 +55,7 @@ std::vector<Candidate> candidates_in(const std::vector<Json> &pods)
 
 std::string JobPod::path() const
 {
-    return "/api/v1/namespaces/" + url_encode(ns) + "/pods/" +
-           url_encode(name);
+    return "/api/v1/namespaces/" + url_encode(ns) + "/pods/" + url_encode(name);
 }
 
 std::optional<JobPod> newest_job_pod(const std::vector<Json> &pods)
@@ -68,9 +66,11 @@ std::optional<JobPod> newest_job_pod(const std::vector<Json> &pods)
         return std::nullopt;
     std::string mark = newest->mark;
     std::erase_if(all, [&](const Candidate &one) { return one.mark != mark; });
-    return std::ranges::min_element(all, {}, [](const Candidate &one) {
-               return std::tie(one.rank, one.pod.name);
-           })->pod;
+    return std::ranges::min_element(all, {},
+                                    [](const Candidate &one) {
+                                        return std::tie(one.rank, one.pod.name);
+                                    })
+        ->pod;
 }
 
 Result<JobPod> find_job_pod(Http &http,
@@ -80,11 +80,11 @@ Result<JobPod> find_job_pod(Http &http,
     std::string id = std::to_string(job);
     std::vector<Json> pods;
     for (const std::string &ns : namespaces) {
-        auto list = object_in(
-            http.get("/api/v1/namespaces/" + url_encode(ns) +
-                     "/pods?labelSelector=" +
-                     url_encode(names::job_id_label + ("=" + id))),
-            "list the Pods of job " + id);
+        auto list =
+            object_in(http.get("/api/v1/namespaces/" + url_encode(ns) +
+                               "/pods?labelSelector=" +
+                               url_encode(names::job_id_label + ("=" + id))),
+                      "list the Pods of job " + id);
         if (!list)
             return std::unexpected(list.error());
         for (Json &pod : list->items("items"))

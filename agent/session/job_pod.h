@@ -4,8 +4,8 @@
 // but the agent write.
 #pragma once
 
-#include "common/kube/http.h"
 #include "common/base/json.h"
+#include "common/kube/http.h"
 
 #include <cstdint>
 #include <optional>

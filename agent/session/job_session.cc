@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/session/job_session.h"
 
-#include "common/kube/http_bytes.h"
 #include "agent/session/pod_exec.h"
 #include "common/base/log.h"
+#include "common/kube/http_bytes.h"
 
 #include <chrono>
 #include <functional>
@@ -17,10 +17,10 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = PeerStream::Clock;
 
-constexpr auto stall_limit = 10min;    // the user's terminal takes nothing
-constexpr auto log_silence = 60s;      // of the API server, where it has all
-constexpr auto follow_silence = 24h;   // of the container
-constexpr int hang_up_look = 500;      // ms
+constexpr auto stall_limit = 10min;  // the user's terminal takes nothing
+constexpr auto log_silence = 60s;    // of the API server, where it has all
+constexpr auto follow_silence = 24h; // of the container
+constexpr int hang_up_look = 500;    // ms
 
 SessionEnd refused(const std::string &why)
 {
@@ -125,9 +125,9 @@ SessionEnd serve_session(const JobSessions &sessions, PeerStream &peer,
                                      {"Pod", pod->ns + "/" + pod->name},
                                      {"UserId", caller},
                                      {"Does", attach ? "attach" : "logs"}});
-    return attach ? run_in_container(sessions.endpoint, *pod, request, peer,
-                                     stop)
-                  : pass_log_on(sessions, peer, *pod, request.follow, stop);
+    return attach
+               ? run_in_container(sessions.endpoint, *pod, request, peer, stop)
+               : pass_log_on(sessions, peer, *pod, request.follow, stop);
 }
 
 } // namespace bridge

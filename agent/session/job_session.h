@@ -5,10 +5,10 @@
 // session's thread, which blocks.
 #pragma once
 
-#include "common/kube/http.h"
 #include "agent/session/job_pod.h"
 #include "agent/session/peer_stream.h"
 #include "common/contract/session_request.h"
+#include "common/kube/http.h"
 
 #include <stop_token>
 #include <string>

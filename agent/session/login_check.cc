@@ -31,8 +31,7 @@ std::string login_name_of(std::string_view secret)
     return hexadecimal(std::span(hash).first(size));
 }
 
-Result<uid_t> LoginCheck::user_of(const std::string &secret,
-                                  LoginDir::Time now)
+Result<uid_t> LoginCheck::user_of(const std::string &secret, LoginDir::Time now)
 {
     std::string name = login_name_of(secret);
     std::lock_guard lock(mutex_);
@@ -49,9 +48,10 @@ Result<uid_t> LoginCheck::user_of(const std::string &secret,
     used_[name] = now;
     if (auto removed = logins_.remove(name); !removed && !has_complained_) {
         has_complained_ = true; // once is enough
-        log_warning("used logins cannot be removed, slurmctld removes them when "
-                    "they are old",
-                    {{"err", removed.error().message}});
+        log_warning(
+            "used logins cannot be removed, slurmctld removes them when "
+            "they are old",
+            {{"err", removed.error().message}});
     }
     return *user;
 }

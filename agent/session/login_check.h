@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whose login a secret is, see common/contract/login_dir.h. Safe from every thread.
+// Whose login a secret is, see common/contract/login_dir.h. Safe from every
+// thread.
 #pragma once
 
-#include "common/contract/login_dir.h"
 #include "common/base/result.h"
+#include "common/contract/login_dir.h"
 
 #include <map>
 #include <mutex>

@@ -100,8 +100,8 @@ Result<std::string> PeerStream::read_some()
     errno = 0;
     if (tls_) {
         ERR_clear_error();
-        int count = SSL_read(tls_.get(), bytes.data(),
-                             static_cast<int>(bytes.size()));
+        int count =
+            SSL_read(tls_.get(), bytes.data(), static_cast<int>(bytes.size()));
         if (count <= 0)
             return tls_failure(tls_.get(), count);
         return std::string(bytes.data(), static_cast<std::size_t>(count));
@@ -122,14 +122,13 @@ Result<std::size_t> PeerStream::write_some(std::string_view bytes)
     if (tls_) {
         ERR_clear_error();
         auto size = std::min<std::size_t>(bytes.size(), INT_MAX);
-        int count =
-            SSL_write(tls_.get(), bytes.data(), static_cast<int>(size));
+        int count = SSL_write(tls_.get(), bytes.data(), static_cast<int>(size));
         if (count > 0)
             return static_cast<std::size_t>(count);
         return tls_failure(tls_.get(), count);
     }
-    ssize_t count = ::send(fd_, bytes.data(), bytes.size(),
-                           MSG_NOSIGNAL | MSG_DONTWAIT);
+    ssize_t count =
+        ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count >= 0)
         return static_cast<std::size_t>(count);
     if (would_block(errno))

@@ -56,8 +56,8 @@ class PeerStream {
     bool has_unsent() const { return !unsent_.empty(); }
 
     // Says that nothing more comes, and waits until the other side has gone, or
-    // until then, or for stop: what was sent last could else be lost where input
-    // was left unread.
+    // until then, or for stop: what was sent last could else be lost where
+    // input was left unread.
     void finish(Clock::time_point until, const std::stop_token &stop);
 
     // Whether a frame may be here already, which poll() does not see.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counts who is here: so many at a time, of all and of each one. Safe from every
-// thread.
+// Counts who is here: so many at a time, of all and of each one. Safe from
+// every thread.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/session/pod_exec.h"
 
-#include "common/kube/socket.h"
 #include "common/base/json.h"
 #include "common/base/text.h"
+#include "common/kube/socket.h"
 
 #include <algorithm>
 #include <array>
@@ -188,8 +188,9 @@ class Exec {
 
 std::string exec_path(const JobPod &pod, const SessionRequest &request)
 {
-    std::string path = pod.path() + "/exec?container=" +
-                       url_encode(pod.container) + "&stdout=true";
+    std::string path = pod.path() +
+                       "/exec?container=" + url_encode(pod.container) +
+                       "&stdout=true";
     if (!request.terminal) // a terminal has one output
         path += "&stderr=true";
     if (request.input)

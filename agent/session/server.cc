@@ -27,7 +27,7 @@ constexpr auto stranger_patience = 5s; // handshake and request
 constexpr auto goodbye_patience = 10s; // until the outcome is taken
 constexpr auto linger = 5s;            // until the caller has gone
 constexpr auto refusal_log = 1min;
-constexpr int reap_look = 5000;        // ms between looks for ended sessions
+constexpr int reap_look = 5000; // ms between looks for ended sessions
 
 SessionEnd refuse(const Error &error)
 {
@@ -54,8 +54,7 @@ SessionServer::start(const SessionConf &conf, WhoseLogin whose_login,
         if (!context)
             return fail(context.error(), "UserAddress");
         auto fd = address ? listen_tcp(*address)
-                          : Result<OwnedFd>(
-                                std::unexpected(address.error()));
+                          : Result<OwnedFd>(std::unexpected(address.error()));
         if (!fd)
             return fail(fd.error(), "UserAddress");
         listeners.push_back({std::move(*fd), true});
@@ -67,9 +66,8 @@ SessionServer::start(const SessionConf &conf, WhoseLogin whose_login,
     if (!wake)
         return fail_errno(Code::internal, "eventfd");
     return std::unique_ptr<SessionServer>(
-        new SessionServer(std::move(listeners), std::move(tls),
-                          std::move(wake), std::move(whose_login),
-                          std::move(serve)));
+        new SessionServer(std::move(listeners), std::move(tls), std::move(wake),
+                          std::move(whose_login), std::move(serve)));
 }
 
 SessionServer::SessionServer(std::vector<Listener> listeners, TlsContext tls,
@@ -131,8 +129,8 @@ bool SessionServer::admit(Caller &caller)
 {
     std::string who = caller.user ? "uid " + std::to_string(*caller.user)
                                   : address_of_caller(caller.fd);
-    auto limit = caller.user == 0 ? Places::Limit::of_all_alone
-                                  : Places::Limit::of_both;
+    auto limit =
+        caller.user == 0 ? Places::Limit::of_all_alone : Places::Limit::of_both;
     auto place = (caller.user ? calls_ : strangers_).take(who, limit);
     if (place)
         caller.call = std::move(*place);
@@ -170,13 +168,12 @@ try {
     if (!admit(caller))
         return;
     Session &session = sessions_.emplace_back();
-    session.thread = std::jthread(
-        [this, &session,
-         caller = std::move(caller)](std::stop_token stop) mutable {
-            hold(std::move(caller), stop);
-            std::lock_guard lock(mutex_);
-            session.over = true;
-        });
+    session.thread = std::jthread([this, &session, caller = std::move(caller)](
+                                      std::stop_token stop) mutable {
+        hold(std::move(caller), stop);
+        std::lock_guard lock(mutex_);
+        session.over = true;
+    });
 } catch (const std::exception &e) { // no thread, no memory
     std::lock_guard lock(mutex_);
     if (!sessions_.empty() && !sessions_.back().thread.joinable())
@@ -202,8 +199,8 @@ try {
 void SessionServer::talk(PeerStream &peer, Caller &caller,
                          const std::stop_token &stop)
 {
-    auto until = Clock::now() + (caller.user ? hello_patience
-                                             : stranger_patience);
+    auto until =
+        Clock::now() + (caller.user ? hello_patience : stranger_patience);
     if (auto done = peer.shake_hands(until, stop); !done) {
         log_debug("a session did not begin", {{"err", done.error().message}});
         return;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Where users ask for the logs and containers of their jobs: a UNIX socket, at
 // which the kernel says who calls, and TLS, where slurmctld does
-// (common/contract/login_dir.h). A thread listens, each session has one of its own, and
-// there are only so many: also of those who connect and say nothing. Whatever a
-// caller sends is hostile until read.
+// (common/contract/login_dir.h). A thread listens, each session has one of its
+// own, and there are only so many: also of those who connect and say nothing.
+// Whatever a caller sends is hostile until read.
 #pragma once
 
 #include "agent/session/peer_stream.h"
@@ -70,8 +70,8 @@ class SessionServer {
         bool over = false; // under mutex_
     };
 
-    SessionServer(std::vector<Listener> listeners, TlsContext tls,
-                  OwnedFd wake, WhoseLogin whose_login, Serve serve);
+    SessionServer(std::vector<Listener> listeners, TlsContext tls, OwnedFd wake,
+                  WhoseLogin whose_login, Serve serve);
     void run(const std::stop_token &stop);
     void take(const Listener &from);
     bool admit(Caller &caller);
@@ -95,7 +95,7 @@ class SessionServer {
     std::list<Session> sessions_; // of thread_ alone, but over
     std::uint64_t refused_ = 0;   // since that was logged; of thread_
     PeerStream::Clock::time_point next_log_{}; // of thread_
-    std::jthread thread_; // last: it uses all of the above
+    std::jthread thread_;                      // last: it uses all of the above
 };
 
 } // namespace bridge

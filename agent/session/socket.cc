@@ -19,7 +19,7 @@ namespace bridge {
 
 namespace {
 
-constexpr int backlog = 128; // of callers, until each is looked at
+constexpr int backlog = 128;           // of callers, until each is looked at
 constexpr int connect_patience = 5000; // ms, with each address
 constexpr mode_t for_everybody = 0666;
 
@@ -40,8 +40,8 @@ Result<Addresses> look_up(const HostPort &host, int flags)
     wish.ai_socktype = SOCK_STREAM;
     wish.ai_flags = flags | AI_NUMERICSERV;
     addrinfo *found = nullptr;
-    if (int error = getaddrinfo(host.host.c_str(), host.port.c_str(), &wish,
-                                &found);
+    if (int error =
+            getaddrinfo(host.host.c_str(), host.port.c_str(), &wish, &found);
         error != 0)
         return fail(Code::busy, host.host + ": " + gai_strerror(error));
     return Addresses(found);
@@ -119,9 +119,8 @@ Result<OwnedFd> listen_tcp(const HostPort &address)
             0 ||
         bind(fd.get(), first.ai_addr, first.ai_addrlen) != 0 ||
         listen(fd.get(), backlog) != 0)
-        return fail_errno(Code::denied,
-                          "listen at " + address.host + " port " +
-                              address.port);
+        return fail_errno(Code::denied, "listen at " + address.host + " port " +
+                                            address.port);
     return fd;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // TLS for sessions of users: 1.3 alone, both ends are ours. The server has a
 // certificate, and the client always verifies it, by the one authority that
-// k8s.conf names; who the user is, no certificate says (common/contract/login_dir.h).
+// k8s.conf names; who the user is, no certificate says
+// (common/contract/login_dir.h).
 #pragma once
 
 #include "common/base/result.h"

@@ -53,9 +53,9 @@ Facts collect(const Conf &conf, const std::string &conf_path,
     auto endpoint = endpoint_of(conf);
     Facts facts;
     facts.conf = conf;
-    facts.host = load_host_facts(conf, conf_path,
-                                 endpoint ? endpoint->token_file
-                                          : conf.kube_token_file);
+    facts.host =
+        load_host_facts(conf, conf_path,
+                        endpoint ? endpoint->token_file : conf.kube_token_file);
     facts.slurm = ask_slurm(unchecked);
     if (facts.slurm)
         facts.host.state_save = look_at(facts.slurm->state_save_location);

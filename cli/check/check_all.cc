@@ -44,8 +44,8 @@ void add_slurm(const Facts &facts, Sum &sum)
     sum.add(check_pod_arrays(slurm, facts.conf));
     sum.add(check_power_saving(slurm));
     sum.add(check_accounting(slurm));
-    sum.add(check_partitions(slurm, facts.conf,
-                             partitions_of_nodes(facts.kube)));
+    sum.add(
+        check_partitions(slurm, facts.conf, partitions_of_nodes(facts.kube)));
     sum.add(check_nodes(facts.kube, slurm));
     sum.add(check_pending_jobs(slurm, facts.conf));
     sum.add(check_qos(slurm, facts.conf, facts.kube.namespaces));

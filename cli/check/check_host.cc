@@ -43,10 +43,10 @@ Findings check_conf_file(const HostFacts &host,
     if (!host.conf.there)
         return {};
     if (writable_by_others(host.conf) || !owned_by(host.conf, slurm_user))
-        return {{Severity::error, host.conf.path,
-                 "others than root and SlurmUser may write it",
-                 "chown root " + host.conf.path + "; chmod 644 " +
-                     host.conf.path}};
+        return {
+            {Severity::error, host.conf.path,
+             "others than root and SlurmUser may write it",
+             "chown root " + host.conf.path + "; chmod 644 " + host.conf.path}};
     return {};
 }
 
@@ -107,8 +107,7 @@ Findings check_socket(const HostFacts &host,
 {
     const FileFacts &directory = host.socket_directory;
     if (!directory.there)
-        return {not_there(host.agent.answers ? Severity::error
-                                             : Severity::note,
+        return {not_there(host.agent.answers ? Severity::error : Severity::note,
                           directory, "the socket's directory is not there",
                           "RuntimeDirectory=slurmk8s in slurmk8sd.service")};
     Findings found;

@@ -13,8 +13,7 @@ namespace bridge {
 namespace {
 
 constexpr char kubernetes[] = "Kubernetes";
-constexpr char our_name[] =
-    "system:serviceaccount:slurm-k8s-bridge:slurmk8sd";
+constexpr char our_name[] = "system:serviceaccount:slurm-k8s-bridge:slurmk8sd";
 constexpr char agent_policy[] = "slurm-k8s-bridge-agent";
 constexpr int first_minor = 35;
 constexpr std::chrono::seconds some_skew{5};
@@ -24,7 +23,8 @@ std::string apply(Feature feature)
 {
     if (feature == Feature::base)
         return "kubectl apply -k contribs/kubernetes";
-    return "add " + feature_manifest(feature) + ", or kubectl apply -k "
+    return "add " + feature_manifest(feature) +
+           ", or kubectl apply -k "
            "contribs/kubernetes/all";
 }
 
@@ -119,12 +119,12 @@ Findings check_rights(const KubeFacts &kube)
         if (lacks.empty())
             continue;
         bool base = feature == Feature::base;
-        found.push_back({base ? Severity::error : Severity::note, "rights",
-                         "slurmk8sd may not " + lacks +
-                             (base ? std::string()
-                                   : std::string(": ") + feature_name(feature) +
-                                         " is off"),
-                         apply(feature)});
+        found.push_back(
+            {base ? Severity::error : Severity::note, "rights",
+             "slurmk8sd may not " + lacks +
+                 (base ? std::string()
+                       : std::string(": ") + feature_name(feature) + " is off"),
+             apply(feature)});
     }
     return found;
 }
@@ -133,8 +133,8 @@ Findings check_policies(const KubeFacts &kube, const Conf &conf)
 {
     Findings found;
     for (const PolicyName &name : known_policies()) {
-        auto policy = std::ranges::find(kube.policies, name.name,
-                                        &PolicyFacts::name);
+        auto policy =
+            std::ranges::find(kube.policies, name.name, &PolicyFacts::name);
         bool off = (kube.access && !kube.access->may(name.feature)) ||
                    ((name.feature == Feature::sbatch ||
                      name.feature == Feature::sbatch_srun) &&
@@ -160,11 +160,10 @@ Findings check_namespaces(const KubeFacts &kube, const Conf &conf)
             !ns.annotations.contains(names::namespace_group))
             continue;
         if (auto said = identify(ns, Pod{}, conf); !said)
-            found.push_back({Severity::error, "namespace " + ns.name,
-                             said.error().message,
-                             "kubectl annotate --overwrite namespace " +
-                                 ns.name + " " + names::namespace_user +
-                                 "=NAME"});
+            found.push_back(
+                {Severity::error, "namespace " + ns.name, said.error().message,
+                 "kubectl annotate --overwrite namespace " + ns.name + " " +
+                     names::namespace_user + "=NAME"});
     }
     return found;
 }

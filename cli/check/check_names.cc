@@ -26,10 +26,10 @@ Findings check_pending_jobs(const SlurmFacts &slurm, const Conf &conf)
     if (slurm.max_jobs == 0 ||
         (conf.max_pending_jobs != 0 && conf.max_pending_jobs <= room))
         return {};
-    std::string limit = conf.max_pending_jobs == 0
-                            ? "MaxPendingJobs is no limit"
-                            : std::format("MaxPendingJobs is {}",
-                                          conf.max_pending_jobs);
+    std::string limit =
+        conf.max_pending_jobs == 0
+            ? "MaxPendingJobs is no limit"
+            : std::format("MaxPendingJobs is {}", conf.max_pending_jobs);
     return {{Severity::warning, "k8s.conf",
              std::format("{}, and MaxJobCount of slurm.conf {}: waiting Pods "
                          "can fill slurmctld's table, and nobody can submit "

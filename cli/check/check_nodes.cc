@@ -64,8 +64,8 @@ Findings check_known(const KubeFacts &kube, const SlurmFacts &slurm,
             if (auto node = nodes.find(name->second); node != nodes.end())
                 std::ranges::move(check_sizes(known, *node->second),
                                   std::back_inserter(found));
-        } else if (known.external && ("," + known.features + ",")
-                                         .contains(",k8s,")) {
+        } else if (known.external &&
+                   ("," + known.features + ",").contains(",k8s,")) {
             found.push_back({Severity::warning, "node " + known.name,
                              "Slurm has it for a Node that is not there, or "
                              "is not opted in",
@@ -103,7 +103,8 @@ Findings check_features(const SlurmFacts &slurm, const NodePlan &plan)
         line += plugin + ",";
     Findings found{{Severity::warning, "slurm.conf",
                     "node_features/k8s is not loaded: the nodes of both slurmd "
-                    "and kubelet, such as " + *plan.hybrid.begin() +
+                    "and kubelet, such as " +
+                        *plan.hybrid.begin() +
                         ", have no feature k8s.kubelet that jobs can ask for, "
                         "and those of labels only while the agent runs",
                     line + "k8s"}};
@@ -127,10 +128,13 @@ Findings check_cpu_managers(const SlurmFacts &slurm, const NodePlan &plan)
             found.push_back(
                 {Severity::warning, "node " + node.name,
                  "its kubelet gives containers CPUs of their own, and slurmd "
-                 "gives the same CPUs to jobs: some are used twice while others "
+                 "gives the same CPUs to jobs: some are used twice while "
+                 "others "
                  "are idle",
-                 "cpuManagerPolicy: none in the kubelet's configuration, without "
-                 "its file cpu_manager_state; then restart kubelet and slurmd"});
+                 "cpuManagerPolicy: none in the kubelet's configuration, "
+                 "without "
+                 "its file cpu_manager_state; then restart kubelet and "
+                 "slurmd"});
     return found;
 }
 

@@ -84,8 +84,8 @@ class PartitionCheck {
 
 const PartitionFacts *find(const SlurmFacts &slurm, const std::string &name)
 {
-    auto found = std::ranges::find(slurm.partitions, name,
-                                   &PartitionFacts::name);
+    auto found =
+        std::ranges::find(slurm.partitions, name, &PartitionFacts::name);
     return found == slurm.partitions.end() ? nullptr : &*found;
 }
 

@@ -71,8 +71,8 @@ std::string scheduler_line(const SlurmFacts &slurm, const std::string &name,
     wanted[name] = value;
     std::string text;
     for (const auto &[key, word] : wanted)
-        text += (text.empty() ? "" : ",") + key +
-                (word.empty() ? "" : "=" + word);
+        text +=
+            (text.empty() ? "" : ",") + key + (word.empty() ? "" : "=" + word);
     return "SchedulerParameters=" + text;
 }
 
@@ -126,7 +126,8 @@ Findings check_version(const SlurmFacts &slurm)
     auto version = parse_version(slurm.version);
     if (!version)
         return {{Severity::warning, "slurmctld",
-                 "its version \"" + slurm.version + "\" is not understood", ""}};
+                 "its version \"" + slurm.version + "\" is not understood",
+                 ""}};
     if (*version < Version{25, 11, 0})
         return {{Severity::error, "slurmctld",
                  "Slurm " + slurm.version +
@@ -135,8 +136,10 @@ Findings check_version(const SlurmFacts &slurm)
                  "upgrade Slurm"}};
     if (version != parse_version(slurm.built_for))
         return {{Severity::error, "slurmctld",
-                 "Slurm is " + slurm.version + " and the plugins were built "
-                     "for " + slurm.built_for +
+                 "Slurm is " + slurm.version +
+                     " and the plugins were built "
+                     "for " +
+                     slurm.built_for +
                      ": slurmctld refuses plugins of another version, at its "
                      "next start if not now",
                  "build slurm-k8s-bridge again, with the headers of Slurm " +

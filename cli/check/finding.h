@@ -37,7 +37,6 @@ void sort_by_weight(Findings &findings); // errors first
 // could not be checked, else 0.
 int verdict(const Findings &findings, const Unchecked &unchecked);
 
-std::string findings_json(const Findings &findings,
-                          const Unchecked &unchecked);
+std::string findings_json(const Findings &findings, const Unchecked &unchecked);
 
 } // namespace bridge

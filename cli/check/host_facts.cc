@@ -20,8 +20,8 @@ namespace {
 std::string directory_of(const std::string &path)
 {
     auto slash = path.rfind('/');
-    return slash == path.npos ? "." : path.substr(0, std::max<std::size_t>(
-                                                         slash, 1));
+    return slash == path.npos ? "."
+                              : path.substr(0, std::max<std::size_t>(slash, 1));
 }
 
 std::string contents(const std::string &path)
@@ -52,7 +52,7 @@ FileFacts look_at(const std::string &path)
 {
     FileFacts facts;
     facts.path = path;
-    struct stat found {};
+    struct stat found{};
     if (stat(path.c_str(), &found) != 0) {
         facts.why = std::strerror(errno);
         return facts;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/check/kube_facts.h"
 
-#include "common/kube/text.h"
 #include "common/base/json.h"
+#include "common/kube/text.h"
 
 #include <charconv>
 #include <chrono>
@@ -12,9 +12,8 @@ namespace bridge {
 namespace {
 
 constexpr char admission[] = "/apis/admissionregistration.k8s.io/v1/";
-constexpr char who_are_we[] =
-    "{\"apiVersion\":\"authentication.k8s.io/v1\","
-    "\"kind\":\"SelfSubjectReview\"}";
+constexpr char who_are_we[] = "{\"apiVersion\":\"authentication.k8s.io/v1\","
+                              "\"kind\":\"SelfSubjectReview\"}";
 
 constexpr PolicyName policies[] = {
     {"slurm-k8s-bridge-owned-metadata", Feature::base, false, true},
@@ -76,7 +75,8 @@ class Collector {
         facts.username = said->text("status/userInfo/username");
         for (const Json &group : said->items("status/userInfo/groups"))
             facts.groups.push_back(group.text());
-        facts.server_time = parse_time(said->text("metadata/creationTimestamp"));
+        facts.server_time =
+            parse_time(said->text("metadata/creationTimestamp"));
         return true;
     }
 
@@ -100,9 +100,9 @@ class Collector {
     {
         std::string next;
         do {
-            auto said = answer_of(
-                http_.get("/api/v1/" + kind + "?limit=500" +
-                          (next.empty() ? "" : "&continue=" + url_encode(next))));
+            auto said = answer_of(http_.get(
+                "/api/v1/" + kind + "?limit=500" +
+                (next.empty() ? "" : "&continue=" + url_encode(next))));
             if (!said)
                 return note(kind, said.error()), false;
             for (const Json &object : said->items("items"))
@@ -116,8 +116,8 @@ class Collector {
     bool ask_policy(const std::string &name, KubeFacts &facts)
     {
         PolicyFacts policy{name, false, false, {}};
-        auto said = answer_of(http_.get(
-            admission + ("validatingadmissionpolicies/" + name)));
+        auto said = answer_of(
+            http_.get(admission + ("validatingadmissionpolicies/" + name)));
         if (said) {
             policy.there = true;
             policy.text = said->at("spec").dump();
@@ -151,8 +151,7 @@ std::span<const PolicyName> known_policies()
     return policies;
 }
 
-KubeFacts load_kube_facts(Http &http, const Conf &conf,
-                          Unchecked &unchecked)
+KubeFacts load_kube_facts(Http &http, const Conf &conf, Unchecked &unchecked)
 {
     KubeFacts facts;
     Collector collector(http, unchecked);

@@ -4,10 +4,10 @@
 #pragma once
 
 #include "agent/calls/access.h"
-#include "common/kube/http.h"
 #include "agent/objects/objects.h"
 #include "cli/check/finding.h"
 #include "common/contract/conf.h"
+#include "common/kube/http.h"
 
 #include <chrono>
 #include <optional>
@@ -41,14 +41,13 @@ struct KubeFacts {
 // The policies that guard something; adoption is an offer, not a guard.
 struct PolicyName {
     const char *name;
-    Feature feature;          // whose component it comes with
-    bool names_schedulers;    // those of k8s.conf must be in it
-    bool guards_users;        // users could forge without it
+    Feature feature;       // whose component it comes with
+    bool names_schedulers; // those of k8s.conf must be in it
+    bool guards_users;     // users could forge without it
 };
 std::span<const PolicyName> known_policies();
 
 // Asks what it can; each question that had no answer becomes a sentence.
-KubeFacts load_kube_facts(Http &http, const Conf &conf,
-                          Unchecked &unchecked);
+KubeFacts load_kube_facts(Http &http, const Conf &conf, Unchecked &unchecked);
 
 } // namespace bridge

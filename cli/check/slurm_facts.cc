@@ -165,9 +165,8 @@ Result<> read_partitions(SlurmFacts &facts)
 void read_qos(SlurmFacts &facts)
 {
     SlurmDatabase connection;
-    SlurmList list(connection.get()
-                       ? slurmdb_qos_get(connection.get(), nullptr)
-                       : nullptr);
+    SlurmList list(connection.get() ? slurmdb_qos_get(connection.get(), nullptr)
+                                    : nullptr);
     if (!list)
         return;
     facts.qos.emplace();

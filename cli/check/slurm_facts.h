@@ -2,8 +2,8 @@
 // What slurmk8s check looks at in Slurm, as values.
 #pragma once
 
-#include "common/slurm/api.h"
 #include "common/base/result.h"
+#include "common/slurm/api.h"
 
 #include <chrono>
 #include <cstdint>
@@ -19,7 +19,7 @@ struct PartitionFacts {
     std::string name;
     std::vector<std::string> nodes;
     bool up = true;
-    bool suspends = false; // preempted jobs stay, without their resources
+    bool suspends = false;       // preempted jobs stay, without their resources
     bool exclusive = false;      // OverSubscribe=EXCLUSIVE
     bool forces_sharing = false; // OverSubscribe=FORCE
     bool memory_default = false; // DefMemPerCPU or DefMemPerNode
@@ -36,7 +36,7 @@ struct SlurmFacts {
     std::vector<std::string> prep_plugins;       // "script", "k8s"
     std::vector<std::string> node_features_plugins;
     std::vector<std::string> gres_types;
-    std::string burst_buffer; // "k8s"; empty: there is none
+    std::string burst_buffer;    // "k8s"; empty: there is none
     bool prolog_scripts = false; // any Prolog, Epilog, …Slurmctld is set
     std::optional<std::uint32_t> max_nodes; // none: not set
     std::uint32_t max_jobs = 0;             // MaxJobCount; 0: not known
@@ -48,11 +48,11 @@ struct SlurmFacts {
     bool enforces_part_limits = false;
     std::string scheduler_type;
     std::map<std::string, std::string> scheduler_parameters; // by name
-    bool gang = false;         // PreemptMode=…,GANG
-    bool powers_down = false;  // SuspendProgram and SuspendTime
-    bool spares_some = false;  // SuspendExcNodes or SuspendExcParts
-    bool accounting = false;   // slurmdbd
-    bool stores_comment = false; // AccountingStoreFlags=job_comment
+    bool gang = false;            // PreemptMode=…,GANG
+    bool powers_down = false;     // SuspendProgram and SuspendTime
+    bool spares_some = false;     // SuspendExcNodes or SuspendExcParts
+    bool accounting = false;      // slurmdbd
+    bool stores_comment = false;  // AccountingStoreFlags=job_comment
     bool enforces_limits = false; // AccountingStorageEnforce=limits
     // slurmdbd's; none: there is none, or it does not answer.
     std::optional<std::set<std::string>> qos;

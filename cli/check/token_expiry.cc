@@ -43,8 +43,8 @@ std::optional<std::chrono::sys_seconds> token_expiry(const std::string &token)
     auto second = token.find('.', first + 1);
     if (second == token.npos)
         return std::nullopt;
-    auto claims = decode(
-        std::string_view(token).substr(first + 1, second - first - 1));
+    auto claims =
+        decode(std::string_view(token).substr(first + 1, second - first - 1));
     if (!claims)
         return std::nullopt;
     auto json = Json::parse(*claims);

@@ -8,8 +8,8 @@
 
 namespace bridge {
 
-// By its own claim, which nobody has verified; none for one that does not, or is
-// no JWT. Not before 1970, nor after the year 9999.
+// By its own claim, which nobody has verified; none for one that does not, or
+// is no JWT. Not before 1970, nor after the year 9999.
 std::optional<std::chrono::sys_seconds> token_expiry(const std::string &token);
 
 } // namespace bridge

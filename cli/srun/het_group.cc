@@ -12,15 +12,13 @@ namespace bridge {
 
 namespace {
 
-// What sbatch and slurmd say of the leader by these names, and of each component
-// by those with _HET_GROUP_n.
+// What sbatch and slurmd say of the leader by these names, and of each
+// component by those with _HET_GROUP_n.
 constexpr std::string_view of_component[] = {
-    "SLURM_CPUS_PER_TASK",   "SLURM_DISTRIBUTION",
-    "SLURM_JOB_CPUS_PER_NODE", "SLURM_JOB_NODELIST",
-    "SLURM_JOB_NUM_NODES",   "SLURM_JOB_PARTITION",
-    "SLURM_MEM_PER_CPU",     "SLURM_MEM_PER_NODE",
-    "SLURM_NNODES",          "SLURM_NODELIST",
-    "SLURM_NPROCS",          "SLURM_NTASKS",
+    "SLURM_CPUS_PER_TASK",   "SLURM_DISTRIBUTION",   "SLURM_JOB_CPUS_PER_NODE",
+    "SLURM_JOB_NODELIST",    "SLURM_JOB_NUM_NODES",  "SLURM_JOB_PARTITION",
+    "SLURM_MEM_PER_CPU",     "SLURM_MEM_PER_NODE",   "SLURM_NNODES",
+    "SLURM_NODELIST",        "SLURM_NPROCS",         "SLURM_NTASKS",
     "SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE",
 };
 
@@ -33,12 +31,12 @@ std::string with_group(std::string_view name, std::uint32_t group)
 
 Result<HetGroup> het_group(const Environment &environment, std::uint32_t group)
 {
-    std::uint32_t size =
-        std::max(number_of(environment, "SLURM_HET_SIZE"), 1u);
+    std::uint32_t size = std::max(number_of(environment, "SLURM_HET_SIZE"), 1u);
     if (group >= size)
-        return fail(Code::rejected, "--het-group=" + std::to_string(group) +
-                                        ": the components of the job are 0 to " +
-                                        std::to_string(size - 1));
+        return fail(Code::rejected,
+                    "--het-group=" + std::to_string(group) +
+                        ": the components of the job are 0 to " +
+                        std::to_string(size - 1));
     HetGroup found{environment};
     for (std::uint32_t i = 0; i < group; i++)
         found.first +=
@@ -55,8 +53,9 @@ Result<HetGroup> het_group(const Environment &environment, std::uint32_t group)
     }
     if (number_of(found.environment, "SLURM_JOB_NUM_NODES") == 0 ||
         found.first == 0)
-        return fail(Code::rejected, "the variables SLURM_JOB_NUM_NODES_HET_GROUP_n "
-                                    "of the job are not set");
+        return fail(Code::rejected,
+                    "the variables SLURM_JOB_NUM_NODES_HET_GROUP_n "
+                    "of the job are not set");
     return found;
 }
 

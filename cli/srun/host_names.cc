@@ -125,8 +125,8 @@ std::string compress_hosts(const std::vector<std::string> &names)
                  next = ++i < names.size() ? numbered(names[i]) : std::nullopt)
                 high = next;
             several = several || !ranges.empty() || high->number != low->number;
-            ranges += (ranges.empty() ? "" : ",") +
-                      padded(low->number, low->width);
+            ranges +=
+                (ranges.empty() ? "" : ",") + padded(low->number, low->width);
             if (high->number != low->number)
                 ranges += "-" + padded(high->number, high->width);
             low = next;

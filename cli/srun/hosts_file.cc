@@ -42,9 +42,8 @@ Result<std::vector<StepHost>> parse_hosts_file(std::string_view text,
         std::string address(line);
         if (!rank || *rank >= max_step_hosts || !is_node_name(name) ||
             !is_address(address))
-            return fail(Code::rejected,
-                        "line " + std::to_string(line_number) +
-                            " is not \"RANK NODENAME IP\"");
+            return fail(Code::rejected, "line " + std::to_string(line_number) +
+                                            " is not \"RANK NODENAME IP\"");
         if (*rank >= hosts.size())
             continue;
         StepHost host{std::string(name), std::move(address)};

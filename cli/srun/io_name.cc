@@ -2,9 +2,9 @@
 #include "cli/srun/io_name.h"
 
 #include "common/base/ascii.h"
-#include "common/contract/name_pattern.h"
 #include "common/base/padded.h"
 #include "common/base/text.h"
+#include "common/contract/name_pattern.h"
 
 namespace bridge {
 

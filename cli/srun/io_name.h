@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where the stdin, stdout or stderr of a step's tasks goes, from the argument of
-// srun's --input, --output or --error (fname_create() in Slurm's srun, and
+// Where the stdin, stdout or stderr of a step's tasks goes, from the argument
+// of srun's --input, --output or --error (fname_create() in Slurm's srun, and
 // expand_stdio_fields()). Pure.
 #pragma once
 
@@ -13,10 +13,10 @@ namespace bridge {
 
 struct StepStream {
     enum class Kind : std::uint32_t {
-        all,  // through srun, of all tasks
-        one,  // likewise, of one task; the others have /dev/null
-        none, // /dev/null
-        file, // each task opens it on its node
+        all,       // through srun, of all tasks
+        one,       // likewise, of one task; the others have /dev/null
+        none,      // /dev/null
+        file,      // each task opens it on its node
         srun_file, // srun opens it, and all tasks share it
     };
     Kind kind = Kind::all;

@@ -85,16 +85,14 @@ Result<Launch> decode_launch(std::string_view text)
     launch.kill_wait = reader.number();
     std::vector<std::uint32_t> halves = reader.numbers();
     for (std::size_t i = 0; i + 1 < halves.size(); i += 2)
-        launch.limits.push_back(std::uint64_t{halves[i]} << 32 |
-                                halves[i + 1]);
+        launch.limits.push_back(std::uint64_t{halves[i]} << 32 | halves[i + 1]);
     // Slurm's numbers ascend on a node.
-    bool ascend = std::ranges::adjacent_find(launch.tasks, std::greater_equal{}) ==
-                  launch.tasks.end();
+    bool ascend = std::ranges::adjacent_find(
+                      launch.tasks, std::greater_equal{}) == launch.tasks.end();
     if (!reader.whole() || !known || !ascend || launch.tasks.empty() ||
-        halves.size() % 2 != 0 ||
-        launch.tasks.back() >= max_step_tasks || launch.arguments.empty() ||
-        launch.arguments[0].empty() || launch.umask > 0777 ||
-        has_nul(launch.directory) ||
+        halves.size() % 2 != 0 || launch.tasks.back() >= max_step_tasks ||
+        launch.arguments.empty() || launch.arguments[0].empty() ||
+        launch.umask > 0777 || has_nul(launch.directory) ||
         std::ranges::any_of(launch.arguments, has_nul) ||
         std::ranges::any_of(launch.environment, has_nul))
         return fail(Code::rejected, "a launch that makes no sense");

@@ -30,7 +30,7 @@ struct Launch {
     bool append = false;     // to files, which are empty at first otherwise
     bool unbuffered = false; // output also without a line's end
     bool local = false;      // on srun's own node, in its own container
-    std::uint32_t kill_wait = 30; // seconds from SIGTERM to SIGKILL
+    std::uint32_t kill_wait = 30;      // seconds from SIGTERM to SIGKILL
     std::vector<std::uint64_t> limits; // soft ones: step_limits.h
 
     bool operator==(const Launch &) const = default;

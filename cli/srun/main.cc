@@ -48,8 +48,8 @@ int main(int argc, char **argv)
             print(worker_help);
             return 2;
         }
-        return run_worker(std::string(word.substr(
-            word.empty() ? 0 : listen.size())));
+        return run_worker(
+            std::string(word.substr(word.empty() ? 0 : listen.size())));
     }
     Environment environment;
     for (char **entry = environ; *entry; entry++)

@@ -53,9 +53,9 @@ Result<StepPlan> plan_on(const std::vector<StepHost> &hosts,
         return fail(Code::rejected, "srun cannot be called by a task on "
                                     "another node than the script's");
     std::uint32_t first = options.first_rank;
-    auto plan = plan_step(options.request,
-                          nodes_of_job({hosts.begin() + first, hosts.end()},
-                                       environment));
+    auto plan = plan_step(
+        options.request,
+        nodes_of_job({hosts.begin() + first, hosts.end()}, environment));
     if (plan)
         for (StepNode &node : plan->nodes)
             node.rank += first;
@@ -64,8 +64,8 @@ Result<StepPlan> plan_on(const std::vector<StepHost> &hosts,
 
 } // namespace
 
-Result<std::optional<std::uint32_t>>
-seconds_of(const Environment &environment, const std::string &name)
+Result<std::optional<std::uint32_t>> seconds_of(const Environment &environment,
+                                                const std::string &name)
 {
     std::string text = text_of(environment, name);
     if (text.empty())

@@ -22,8 +22,8 @@ struct PlannedStep {
 
 // A variable that says so many seconds; none when it is not set, or empty.
 // Code::rejected when it is no number.
-Result<std::optional<std::uint32_t>>
-seconds_of(const Environment &environment, const std::string &name);
+Result<std::optional<std::uint32_t>> seconds_of(const Environment &environment,
+                                                const std::string &name);
 
 // Until when srun waits for its job's Pods: for ever, unless SLURMK8S_STEP_WAIT
 // says for how many seconds. An image may have to be pulled, and the agent ends

@@ -77,8 +77,8 @@ bool same_bytes(std::string_view a, std::string_view b)
         return false;
     unsigned differs = 0;
     for (std::size_t i = 0; i < a.size(); i++)
-        differs |= static_cast<unsigned char>(a[i]) ^
-                   static_cast<unsigned char>(b[i]);
+        differs |=
+            static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]);
     return differs == 0;
 }
 
@@ -94,8 +94,8 @@ std::string make_answer(const StepIdentity &us, std::string_view hello,
 {
     std::string answer(bytes_of(us.program));
     answer += bytes_of(srun_nonce);
-    Digest proof = proof_of(us, "srun", hello.substr(hello_nonce),
-                            bytes_of(srun_nonce));
+    Digest proof =
+        proof_of(us, "srun", hello.substr(hello_nonce), bytes_of(srun_nonce));
     return answer += bytes_of(proof);
 }
 
@@ -130,8 +130,8 @@ bool check_answer(const StepIdentity &us, const Digest &worker_nonce,
 bool check_proof(const StepIdentity &us, std::string_view hello,
                  const Digest &srun_nonce, std::string_view proof)
 {
-    Digest wanted = proof_of(us, "worker", bytes_of(srun_nonce),
-                             hello.substr(hello_nonce));
+    Digest wanted =
+        proof_of(us, "worker", bytes_of(srun_nonce), hello.substr(hello_nonce));
     return same_bytes(proof, bytes_of(wanted));
 }
 

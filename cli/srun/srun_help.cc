@@ -12,7 +12,8 @@ const char *const srun_help =
     "      --cpu-bind=none         there is no binding to CPUs\n"
     "  -D, --chdir=DIRECTORY       the tasks' working directory\n"
     "  -e, --error=FILE            for stderr; as --output where not given\n"
-    "  -E, --preserve-env          SLURM_NNODES, SLURM_NTASKS stay as they are\n"
+    "  -E, --preserve-env          SLURM_NNODES, SLURM_NTASKS stay as they "
+    "are\n"
     "      --export=LIST           variables, NAME or NAME=VALUE, ALL, NONE\n"
     "      --het-group=N           component N of a heterogeneous job, not 0\n"
     "  -i, --input=FILE            for stdin; all, none or a task's number\n"
@@ -39,6 +40,7 @@ const char *const srun_help =
     "  -X, --disable-status        Ctrl-C goes to the tasks at once\n"
     "\n"
     "--exact, --exclusive, --immediate, --overlap, --oversubscribe, --threads\n"
-    "and --whole are taken and change nothing: steps never wait for each other.\n";
+    "and --whole are taken and change nothing: steps never wait for each "
+    "other.\n";
 
 } // namespace bridge

@@ -9,11 +9,40 @@
 namespace bridge {
 
 enum class SrunOption {
-    chdir, cpu_bind, cpus_per_task, disable_status, distribution, error,
-    exclude, exported, help, het_group, ignored, input, job_id, job_name,
-    kill_on_bad_exit, label, mpi, no_kill, nodelist, nodes, ntasks, ntasks_per_node, open_mode,
-    output, overcommit, preserve_env, quiet, quit_on_interrupt, refused,
-    relative, unbuffered, verbose, version, wait,
+    chdir,
+    cpu_bind,
+    cpus_per_task,
+    disable_status,
+    distribution,
+    error,
+    exclude,
+    exported,
+    help,
+    het_group,
+    ignored,
+    input,
+    job_id,
+    job_name,
+    kill_on_bad_exit,
+    label,
+    mpi,
+    no_kill,
+    nodelist,
+    nodes,
+    ntasks,
+    ntasks_per_node,
+    open_mode,
+    output,
+    overcommit,
+    preserve_env,
+    quiet,
+    quit_on_interrupt,
+    refused,
+    relative,
+    unbuffered,
+    verbose,
+    version,
+    wait,
 };
 
 enum class SrunArgument { none, needed, may_be };
@@ -30,7 +59,8 @@ struct SrunOptionEntry {
 const SrunOptionEntry *find_long_option(std::string_view name);
 const SrunOptionEntry *find_short_option(char letter);
 
-// The variables that srun reads as options, in its order: later ones count more.
+// The variables that srun reads as options, in its order: later ones count
+// more.
 struct SrunVariable {
     std::string_view name;
     std::string_view option;

@@ -230,8 +230,7 @@ Result<> read_options(std::span<const char *const> &arguments,
 
 } // namespace
 
-const char *find_variable(const Environment &environment,
-                          std::string_view name)
+const char *find_variable(const Environment &environment, std::string_view name)
 {
     for (const std::string &entry : environment)
         if (entry.size() > name.size() && entry[name.size()] == '=' &&

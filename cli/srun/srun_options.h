@@ -28,16 +28,16 @@ std::string text_of(const Environment &environment, std::string_view name);
 
 struct SrunOptions {
     StepRequest request;
-    std::string directory;         // -D; empty: where srun is
-    std::string input, output;     // -i, -o; empty: not said
-    std::string error;             // -e; empty: as output
+    std::string directory;               // -D; empty: where srun is
+    std::string input, output;           // -i, -o; empty: not said
+    std::string error;                   // -e; empty: as output
     std::optional<std::string> exported; // --export
-    std::string job_name;          // -J
-    std::uint32_t wait = 0;        // -W, seconds; 0: for ever
+    std::string job_name;                // -J
+    std::uint32_t wait = 0;              // -W, seconds; 0: for ever
     int verbose = 0;
     std::optional<std::uint32_t> het_group; // --het-group
-    std::uint32_t first_rank = 0;  // of that component: see het_group.h
-    bool append = false;           // --open-mode
+    std::uint32_t first_rank = 0; // of that component: see het_group.h
+    bool append = false;          // --open-mode
     bool label = false;
     bool unbuffered = false;
     bool kill_on_bad_exit = false;

@@ -82,8 +82,8 @@ Result<StepPipes> open_pipes(const Launch &launch)
     auto output = sink(launch.output, 1);
     if (!output)
         return std::unexpected(output.error());
-    bool shared = launch.error.kind == Kind::srun_file &&
-                  launch.error == launch.output;
+    bool shared =
+        launch.error.kind == Kind::srun_file && launch.error == launch.output;
     auto error = shared ? output : sink(launch.error, 2);
     if (!error)
         return std::unexpected(error.error());
@@ -127,8 +127,8 @@ Result<Launch> common_launch(const SrunOptions &options,
         return std::unexpected(kill_wait.error());
     launch.kill_wait = kill_wait->value_or(launch.kill_wait);
     using Kind = StepStream::Kind;
-    if (options.label && (launch.output.kind == Kind::file ||
-                          launch.error.kind == Kind::file))
+    if (options.label &&
+        (launch.output.kind == Kind::file || launch.error.kind == Kind::file))
         return fail(Code::rejected, "--label: lines in files of single tasks "
                                     "or nodes cannot have one here");
     return launch;
@@ -207,9 +207,9 @@ Result<int> run(const SrunOptions &options, const Environment &environment)
     launch->limits = soft_limits();
     raise_open_files(); // one for each node
     auto worker_limit = StepClock::now() + worker_time;
-    auto links = link_nodes(plan, hosts, environment,
-                            std::min(limit->value_or(worker_limit),
-                                     worker_limit));
+    auto links =
+        link_nodes(plan, hosts, environment,
+                   std::min(limit->value_or(worker_limit), worker_limit));
     if (!links)
         return std::unexpected(links.error());
     // Files are made when nothing else can fail.

@@ -69,8 +69,8 @@ bool read_number(std::string_view value, std::uint32_t least,
 // A variable of that kind may also say no.
 bool read_flag(std::string_view value, bool &flag)
 {
-    flag = !(value == "0" || same_word(value, "no") ||
-             same_word(value, "false"));
+    flag =
+        !(value == "0" || same_word(value, "no") || same_word(value, "false"));
     return true;
 }
 

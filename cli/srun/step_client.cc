@@ -63,9 +63,8 @@ class StepClient {
         if (ending_.gave_up())
             return true;
         return std::ranges::all_of(links_, &StepLink::over) &&
-               std::ranges::all_of(sinks_, [](const auto &sink) {
-                   return sink->empty();
-               });
+               std::ranges::all_of(
+                   sinks_, [](const auto &sink) { return sink->empty(); });
     }
 
     // What follows from how things are, before it sleeps.
@@ -84,8 +83,7 @@ class StepClient {
     {
         if (fault && !unwritten_) {
             unwritten_ = true;
-            error("Could not write the output of tasks: " +
-                  error_words(fault));
+            error("Could not write the output of tasks: " + error_words(fault));
         }
         if (!ending_.begun())
             ending_.begin();
@@ -93,8 +91,8 @@ class StepClient {
 
     static void write_while_read(StepSink &sink)
     {
-        for (std::size_t had = sink.size() + 1; sink.size() < had &&
-                                                !sink.empty();) {
+        for (std::size_t had = sink.size() + 1;
+             sink.size() < had && !sink.empty();) {
             had = sink.size();
             sink.write_some();
         }
@@ -142,8 +140,8 @@ class StepClient {
             return;
         if (got <= 0)
             return lose(link);
-        link.reader.feed(std::string_view(piece).substr(
-            0, static_cast<std::size_t>(got)));
+        link.reader.feed(
+            std::string_view(piece).substr(0, static_cast<std::size_t>(got)));
         while (!link.over) {
             auto frame = link.reader.next();
             if (frame && !*frame)
@@ -278,8 +276,8 @@ class StepClient {
 } // namespace
 
 int run_step(const SrunOptions &options, const std::string &step_name,
-             std::uint32_t tasks, std::vector<StepLink> links,
-             StepPipes pipes, unsigned kill_wait)
+             std::uint32_t tasks, std::vector<StepLink> links, StepPipes pipes,
+             unsigned kill_wait)
 {
     return StepClient(options, step_name, tasks, std::move(links),
                       std::move(pipes), kill_wait)

@@ -16,7 +16,7 @@ namespace bridge {
 
 // Where a step's stdin comes from, and its output goes.
 struct StepPipes {
-    int input = -1; // none
+    int input = -1;                 // none
     std::optional<TaskId> reader{}; // the only task that gets it
     // The same one for one file. messages: srun's own stderr.
     std::shared_ptr<StepSink> output, error, messages;
@@ -25,7 +25,7 @@ struct StepPipes {
 // The tasks have been sent to the nodes. Returns srun's exit code when all have
 // ended, and all that they wrote is written.
 int run_step(const SrunOptions &options, const std::string &step_name,
-             std::uint32_t tasks, std::vector<StepLink> links,
-             StepPipes pipes, unsigned kill_wait);
+             std::uint32_t tasks, std::vector<StepLink> links, StepPipes pipes,
+             unsigned kill_wait);
 
 } // namespace bridge

@@ -123,18 +123,17 @@ void StepEnding::end_step()
     begin();
 }
 
-// In the words of slurmstepd, which says it once, and of srun. All Pods of a job
-// that is cancelled end together.
+// In the words of slurmstepd, which says it once, and of srun. All Pods of a
+// job that is cancelled end together.
 void StepEnding::cancelled(const std::string &node)
 {
     if (told_cancelled_ && !options_.no_kill)
         return;
     told_cancelled_ = true;
     std::string step = step_name_.substr(step_name_.find('=') + 1);
-    messages_.add(message_line("error: *** STEP " + step + " ON " + node +
-                               " CANCELLED AT " + time_words() +
-                               " DUE to SIGNAL " + sigdescr_np(SIGTERM) +
-                               " ***"));
+    messages_.add(message_line(
+        "error: *** STEP " + step + " ON " + node + " CANCELLED AT " +
+        time_words() + " DUE to SIGNAL " + sigdescr_np(SIGTERM) + " ***"));
     if (begun_ || options_.no_kill || states_.left() == 0)
         return;
     auto longest = std::chrono::seconds(kill_wait_) + abort_time;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/srun/step_files.h"
 
-#include "common/contract/batch_names.h"
 #include "common/base/text.h"
+#include "common/contract/batch_names.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -42,8 +42,7 @@ Result<StepIdentity> load_identity()
     identity.key = *digest;
     auto program = read_file("/proc/self/exe", 16 << 20);
     if (!program)
-        return fail(Code::not_found,
-                    "/proc/self/exe: " + error_words(errno));
+        return fail(Code::not_found, "/proc/self/exe: " + error_words(errno));
     identity.program = sha256(*program);
     return identity;
 }
@@ -92,8 +91,8 @@ std::uint32_t next_step_id(std::uint32_t job)
     if (access(names::batch_pipes_mount, W_OK) != 0 ||
         std::getenv("SLURMK8S_STEP_DIR"))
         path = "/tmp/slurmk8s-" + std::to_string(job) + ".step.id";
-    OwnedFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
-                    0600));
+    OwnedFd fd(
+        open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
     struct stat facts;
     if (!fd || fstat(fd.get(), &facts) != 0 || !S_ISREG(facts.st_mode) ||
         facts.st_uid != geteuid() || flock(fd.get(), LOCK_EX) != 0)

@@ -28,8 +28,8 @@ Result<StepIdentity> load_identity();
 Digest make_nonce();
 
 // The Pods of this job. They are not known yet when the script starts: it is
-// waited for them, for ever without a limit, and said on stderr. Code::busy when
-// that takes too long.
+// waited for them, for ever without a limit, and said on stderr. Code::busy
+// when that takes too long.
 Result<std::vector<StepHost>>
 wait_for_hosts(std::uint32_t count, std::optional<StepClock::time_point> limit);
 

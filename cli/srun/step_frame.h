@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What passes between srun and the program that runs the tasks of one node:
-// frames, as common/base/frame_cutter.h has them. Numbers in them have four bytes, too; a text
-// has its length before it. All Pods of a job have the same program, by its hash
-// (proof.h), so that there are no versions. Pure.
+// frames, as common/base/frame_cutter.h has them. Numbers in them have four
+// bytes, too; a text has its length before it. All Pods of a job have the same
+// program, by its hash (proof.h), so that there are no versions. Pure.
 //
 //  srun → node
 //   l launch    the tasks: launch.h. First, and once

@@ -44,8 +44,8 @@ class CallLimit {
         sigevent event{};
         event.sigev_notify = SIGEV_SIGNAL;
         event.sigev_signo = SIGRTMIN;
-        there_ = syscall(SYS_timer_create, CLOCK_MONOTONIC, &event,
-                         &timer_) == 0;
+        there_ =
+            syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &timer_) == 0;
         timespec each{time.count() / 1000, time.count() % 1000 * 1'000'000};
         itimerspec limit{each, each};
         if (there_)
@@ -69,8 +69,8 @@ int poll_time(std::optional<StepClock::time_point> limit)
 {
     if (!limit)
         return -1;
-    auto left = std::chrono::ceil<std::chrono::milliseconds>(
-        *limit - StepClock::now());
+    auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(*limit - StepClock::now());
     return static_cast<int>(std::clamp<long long>(left.count(), 0, 3600'000));
 }
 
@@ -172,8 +172,8 @@ void ByteQueue::drop(std::size_t count)
 bool ByteQueue::send_to(int socket)
 {
     while (!empty()) {
-        ssize_t sent = send(socket, front().data(), size(),
-                            MSG_DONTWAIT | MSG_NOSIGNAL);
+        ssize_t sent =
+            send(socket, front().data(), size(), MSG_DONTWAIT | MSG_NOSIGNAL);
         if (sent < 0)
             return errno == EAGAIN || errno == EINTR;
         drop(static_cast<std::size_t>(sent));
@@ -181,8 +181,7 @@ bool ByteQueue::send_to(int socket)
     return true;
 }
 
-std::optional<std::string> read_file(const std::string &path,
-                                     std::size_t limit)
+std::optional<std::string> read_file(const std::string &path, std::size_t limit)
 {
     OwnedFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!fd)

@@ -37,8 +37,9 @@ std::string receive(int fd, std::size_t size, StepClock::time_point limit)
     std::string text;
     while (text.size() < size && wait_until_ready(fd, POLLIN, limit)) {
         char piece[hello_size];
-        ssize_t got = recv(fd, piece, std::min(sizeof piece, size - text.size()),
-                           MSG_DONTWAIT);
+        ssize_t got =
+            recv(fd, piece, std::min(sizeof piece, size - text.size()),
+                 MSG_DONTWAIT);
         if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
             break;
         if (got > 0)

@@ -21,7 +21,7 @@ struct StepLink {
     std::string node; // its name
     std::vector<TaskId> tasks;
     OwnedFd fd;
-    pid_t keeper = 0;        // of srun's own node: step_keeper.h
+    pid_t keeper = 0; // of srun's own node: step_keeper.h
     StepFrameReader reader{};
     ByteQueue queue{};       // for the node
     std::size_t untaken = 0; // input that no task has read yet, bytes

@@ -28,17 +28,17 @@ void settle_numbers(StepRequest &request, Names &wanted, std::size_t allocated,
     if (!request.min_nodes) {
         std::size_t count = wanted.size();
         if (count == 0)
-            count = request.tasks ? std::min<std::size_t>(request.tasks->value,
-                                                          allocated)
-                                  : allocated;
+            count = request.tasks
+                        ? std::min<std::size_t>(request.tasks->value, allocated)
+                        : allocated;
         request.min_nodes = StepNumber{static_cast<std::uint32_t>(count)};
     }
     std::uint32_t &nodes = request.min_nodes->value;
     if (request.tasks && request.tasks->value < nodes) {
         std::string count = std::to_string(request.tasks->value);
-        plan.warnings.push_back(words({"can't run ", count, " processes on ",
-                                       std::to_string(nodes),
-                                       " nodes, setting nnodes to ", count}));
+        plan.warnings.push_back(
+            words({"can't run ", count, " processes on ", std::to_string(nodes),
+                   " nodes, setting nnodes to ", count}));
         nodes = request.tasks->value;
     }
     if (request.tasks)
@@ -50,9 +50,9 @@ void settle_numbers(StepRequest &request, Names &wanted, std::size_t allocated,
     if (request.tasks && request.tasks->from_environment &&
         !request.min_nodes->from_environment) {
         request.tasks.reset();
-    } else if (request.tasks && std::uint64_t{request.tasks->value} >
-                                    std::uint64_t{request.max_nodes} *
-                                        *request.tasks_per_node) {
+    } else if (request.tasks &&
+               std::uint64_t{request.tasks->value} >
+                   std::uint64_t{request.max_nodes} * *request.tasks_per_node) {
         plan.warnings.push_back(
             words({"can't honor --ntasks-per-node set to ",
                    std::to_string(*request.tasks_per_node),
@@ -90,8 +90,8 @@ Result<std::vector<std::uint32_t>> candidates(const StepRequest &request,
     for (const std::string &name : wanted) {
         std::size_t rank = rank_of(name);
         if (rank == job.names.size())
-            return fail(Code::rejected, "Requested node " + name +
-                                            " is not of this job");
+            return fail(Code::rejected,
+                        "Requested node " + name + " is not of this job");
         if (std::ranges::contains(without, name))
             return fail(Code::rejected, "Requested node " + name +
                                             " is also in the excluded list.");
@@ -141,8 +141,9 @@ Result<StepPlan> plan_step(StepRequest request, const JobNodes &job)
         request.min_nodes->value = static_cast<std::uint32_t>(allocated);
     settle_numbers(request, *wanted, allocated, plan);
 
-    if (request.first && *request.first + std::uint64_t{
-                             request.min_nodes->value} > job.names.size())
+    if (request.first &&
+        *request.first + std::uint64_t{request.min_nodes->value} >
+            job.names.size())
         return fail(Code::rejected,
                     "--relative and the number of nodes are incompatible with "
                     "the count of allocated nodes (" +
@@ -162,10 +163,10 @@ Result<StepPlan> plan_step(StepRequest request, const JobNodes &job)
                    std::to_string(request.max_nodes),
                    "). Eliminating nodes from the nodelist."}));
 
-    request.min_nodes->value = std::max(
-        request.min_nodes->value,
-        std::min(static_cast<std::uint32_t>(wanted->size()),
-                 request.max_nodes));
+    request.min_nodes->value =
+        std::max(request.min_nodes->value,
+                 std::min(static_cast<std::uint32_t>(wanted->size()),
+                          request.max_nodes));
     // More nodes than the least only where the tasks would have no CPUs.
     std::size_t count = request.min_nodes->value;
     std::uint64_t cpus_for = 0;
@@ -180,9 +181,9 @@ Result<StepPlan> plan_step(StepRequest request, const JobNodes &job)
     std::ranges::sort(*ranks);
 
     std::uint64_t tasks =
-        request.tasks ? request.tasks->value
-                      : std::uint64_t{count} *
-                            request.tasks_per_node.value_or(1);
+        request.tasks
+            ? request.tasks->value
+            : std::uint64_t{count} * request.tasks_per_node.value_or(1);
     if (tasks > max_step_tasks || (cpus_for < tasks && !request.overcommit))
         return fail(Code::rejected,
                     "Unable to create step: More processors requested than "
@@ -191,8 +192,8 @@ Result<StepPlan> plan_step(StepRequest request, const JobNodes &job)
     std::vector<std::uint32_t> slots;
     for (std::uint32_t rank : *ranks)
         slots.push_back(std::max(slots_of(request, job, rank), 1u));
-    auto layout = lay_out_tasks(plan.tasks, slots, request.order,
-                                request.plane);
+    auto layout =
+        lay_out_tasks(plan.tasks, slots, request.order, request.plane);
     for (std::size_t i = 0; i < ranks->size(); i++)
         plan.nodes.push_back({(*ranks)[i], std::move(layout[i])});
     return plan;

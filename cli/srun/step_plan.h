@@ -28,9 +28,9 @@ struct StepRequest {
     std::optional<StepNumber> min_nodes{}; // -N
     std::uint32_t max_nodes = 0;           // -N MIN-MAX; 0: not said
     std::optional<std::uint32_t> tasks_per_node{};
-    std::uint32_t cpus_per_task = 0; // 0: not said
-    std::string nodes{};             // -w
-    std::string without{};           // -x
+    std::uint32_t cpus_per_task = 0;      // 0: not said
+    std::string nodes{};                  // -w
+    std::string without{};                // -x
     std::optional<std::uint32_t> first{}; // -r
     TaskOrder order = TaskOrder::block;
     std::uint32_t plane = 0; // of TaskOrder::plane
@@ -44,7 +44,7 @@ struct JobNodes {
 };
 
 struct StepNode {
-    std::uint32_t rank = 0; // in the job
+    std::uint32_t rank = 0;           // in the job
     std::vector<std::uint32_t> tasks; // ascending
 
     bool operator==(const StepNode &) const = default;
@@ -52,7 +52,7 @@ struct StepNode {
 
 struct StepPlan {
     std::uint32_t tasks = 0;
-    std::vector<StepNode> nodes; // in the order of their ranks
+    std::vector<StepNode> nodes;       // in the order of their ranks
     std::vector<std::string> warnings; // for the user
 
     std::vector<std::uint32_t> tasks_per_node() const;
@@ -61,8 +61,8 @@ struct StepPlan {
 // Code::rejected in Slurm's words when the request cannot be met.
 Result<StepPlan> plan_step(StepRequest request, const JobNodes &job);
 
-// The numbers of the tasks on each node: slots says for how many there are CPUs.
-// Once all are full more tasks go on in the same way.
+// The numbers of the tasks on each node: slots says for how many there are
+// CPUs. Once all are full more tasks go on in the same way.
 std::vector<std::vector<std::uint32_t>>
 lay_out_tasks(std::uint32_t tasks, const std::vector<std::uint32_t> &slots,
               TaskOrder order, std::uint32_t plane);

@@ -168,7 +168,8 @@ class StepServer {
     void report_end(int status, const std::vector<TaskId> &tasks)
     {
         peer_.send(StepFrameKind::exited,
-                   FieldWriter().number(static_cast<std::uint32_t>(status))
+                   FieldWriter()
+                       .number(static_cast<std::uint32_t>(status))
                        .numbers(tasks)
                        .take());
     }
@@ -238,8 +239,7 @@ class StepServer {
     // What all tasks have read is told to srun, which then sends more.
     void drop_input()
     {
-        std::size_t count =
-            input_.drop_before(tasks_.least_read(input_.end()));
+        std::size_t count = input_.drop_before(tasks_.least_read(input_.end()));
         if (count > 0)
             peer_.send(
                 StepFrameKind::taken,
@@ -291,7 +291,7 @@ class StepServer {
 void serve_step(OwnedFd peer, const Environment &own)
 {
     raise_open_files(); // three for each task
-    setsid(); // no terminal's Ctrl-C goes to tasks: srun forwards it
+    setsid();           // no terminal's Ctrl-C goes to tasks: srun forwards it
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     StepServer(std::move(peer), own).run();
 }

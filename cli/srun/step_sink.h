@@ -38,9 +38,9 @@ class StepSink {
     int fd() const { return fd_; }
 
     // When poll() says that it can be written. The descriptor is others', too,
-    // and so stays blocking: no more goes into a pipe than it takes at once, but
-    // where others have just filled it, or a terminal has less room, this waits
-    // for a moment.
+    // and so stays blocking: no more goes into a pipe than it takes at once,
+    // but where others have just filled it, or a terminal has less room, this
+    // waits for a moment.
     void write_some();
 
   private:

@@ -16,12 +16,18 @@ namespace {
 // A container's own: where the worker has it, it counts more than srun's.
 bool is_of_container(std::string_view name)
 {
-    constexpr std::string_view names[] = {
-        "HOSTNAME", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
-        "HABANA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
-        "NVIDIA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK",
-        "SLURM_CPUS_ON_NODE", "SLURM_GPUS_ON_NODE", "SLURM_JOB_GPUS",
-        "SLURM_STEP_GPUS"};
+    constexpr std::string_view names[] = {"HOSTNAME",
+                                          "CUDA_VISIBLE_DEVICES",
+                                          "GPU_DEVICE_ORDINAL",
+                                          "HABANA_VISIBLE_DEVICES",
+                                          "HIP_VISIBLE_DEVICES",
+                                          "NVIDIA_VISIBLE_DEVICES",
+                                          "ROCR_VISIBLE_DEVICES",
+                                          "ZE_AFFINITY_MASK",
+                                          "SLURM_CPUS_ON_NODE",
+                                          "SLURM_GPUS_ON_NODE",
+                                          "SLURM_JOB_GPUS",
+                                          "SLURM_STEP_GPUS"};
     return std::ranges::contains(names, name);
 }
 

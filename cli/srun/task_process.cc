@@ -151,8 +151,8 @@ Result<TaskProcess> TaskStarter::start(std::size_t local_id)
     // One file for both has one place to write to.
     bool shared = launch_.error.kind == StepStream::Kind::file &&
                   launch_.error == launch_.output;
-    auto error = shared ? Result<Ends>(Ends{})
-                        : open_output(launch_.error, local_id);
+    auto error =
+        shared ? Result<Ends>(Ends{}) : open_output(launch_.error, local_id);
     if (!error)
         return std::unexpected(error.error());
     pid_t pid = fork();

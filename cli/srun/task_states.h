@@ -20,8 +20,8 @@ class TaskStates {
 
     // A wait status of these, all on one node. What is to be said of it, empty
     // when that is nothing. A task counts once.
-    std::string ended(const std::string &node,
-                      const std::vector<TaskId> &tasks, int status);
+    std::string ended(const std::string &node, const std::vector<TaskId> &tasks,
+                      int status);
 
     // They were on a node that nobody reaches any more.
     void lost(const std::vector<TaskId> &tasks);

@@ -54,13 +54,12 @@ Result<std::uint32_t> find_job_id(const JobName &name)
     int error = errno;
     std::unique_ptr<job_info_msg_t, FreeJobs> jobs(raw);
     if (rc != SLURM_SUCCESS && error != ESLURM_INVALID_JOB_ID)
-        return fail(Code::busy, std::string("slurmctld: ") +
-                                    slurm_strerror(error));
+        return fail(Code::busy,
+                    std::string("slurmctld: ") + slurm_strerror(error));
     if (jobs)
         for (const slurm_job_info_t &job :
              std::span(jobs->job_array, jobs->record_count))
-            if (job.array_job_id == name.job &&
-                job.array_task_id == *name.task)
+            if (job.array_job_id == name.job && job.array_task_id == *name.task)
                 return job.step_id.job_id;
     return fail(Code::not_found, std::format("slurmctld knows no job {}_{}",
                                              name.job, *name.task));

@@ -16,8 +16,8 @@ constexpr std::chrono::hours longest_silence{25}; // slurmk8sd ends it before
 int pass_on(PeerStream &stream)
 {
     for (;;) {
-        auto frame = stream.wait_frame(
-            PeerStream::Clock::now() + longest_silence, {});
+        auto frame =
+            stream.wait_frame(PeerStream::Clock::now() + longest_silence, {});
         if (!frame)
             return complain("slurmk8sd: " + frame.error().message);
         if (frame->type == FrameType::ended) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // slurmk8s salloc: sbatch's options, and a shell in the Pod that comes of it.
-#include "common/slurm/api.h"
-#include "cli/user/attach.h"
 #include "cli/commands.h"
+#include "cli/slurm_here.h"
+#include "cli/user/attach.h"
 #include "cli/user/job_name.h"
 #include "cli/user/salloc_script.h"
 #include "cli/user/session.h"
-#include "cli/slurm_here.h"
 #include "common/base/owned_fd.h"
+#include "common/slurm/api.h"
 
 #include <array>
 #include <atomic>
@@ -31,7 +31,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto look = 1s; // between questions whether it runs
+constexpr auto look = 1s;         // between questions whether it runs
 constexpr int most_failures = 60; // of these, one after another
 constexpr int exit_signal = 130;
 
@@ -99,8 +99,8 @@ Result<std::string> run_sbatch(std::vector<std::string> words)
                              arguments.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     if (error != 0)
-        return fail(Code::rejected, std::string("sbatch: ") +
-                                        std::strerror(error));
+        return fail(Code::rejected,
+                    std::string("sbatch: ") + std::strerror(error));
     to = OwnedFd();
     std::string said = read_all(from.get());
     int status = 0;
@@ -113,9 +113,8 @@ Result<std::string> run_sbatch(std::vector<std::string> words)
 
 Result<std::uint32_t> submit(const std::vector<std::string> &options)
 {
-    std::vector<std::string> words = {"sbatch", "--parsable",
-                                      "--job-name=interactive",
-                                      "--output=/dev/null"};
+    std::vector<std::string> words = {
+        "sbatch", "--parsable", "--job-name=interactive", "--output=/dev/null"};
     words.insert(words.end(), options.begin(), options.end());
     auto said = run_sbatch(std::move(words));
     if (!said)

@@ -73,8 +73,7 @@ Result<SessionConf> load_user_conf(const std::string &path)
     return load_session_conf(path);
 }
 
-Result<PeerStream> open_session(const SessionConf &conf,
-                                SessionRequest request)
+Result<PeerStream> open_session(const SessionConf &conf, SessionRequest request)
 {
     bool here = is_here(conf);
     if (!here && conf.server.empty())
@@ -106,10 +105,9 @@ std::expected<std::uint32_t, int> job_meant(const std::string &text)
             complain("\"" + text + "\" is no JobId", exit_wrong_call));
     auto id = find_job_id(*name);
     if (!id)
-        return std::unexpected(complain(id.error().message,
-                                        id.error().code == Code::not_found
-                                            ? exit_unknown
-                                            : exit_failed));
+        return std::unexpected(complain(
+            id.error().message,
+            id.error().code == Code::not_found ? exit_unknown : exit_failed));
     return *id;
 }
 

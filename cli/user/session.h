@@ -23,8 +23,8 @@ Result<SessionConf> load_user_conf(const std::string &path);
 Result<PeerStream> open_session(const SessionConf &conf,
                                 SessionRequest request);
 
-// Which job a user means; what is wrong with it was said when there is none, and
-// the exit status for that is left.
+// Which job a user means; what is wrong with it was said when there is none,
+// and the exit status for that is left.
 std::expected<std::uint32_t, int> job_meant(const std::string &text);
 
 // All of it; false: nobody reads it any more.

@@ -32,8 +32,8 @@ Result<std::string> make_login()
     std::string secret = make_login_secret();
     if (secret.empty())
         return fail(Code::internal, "there are no random numbers");
-    std::string entry = std::string(names::login_variable) + "=" +
-                        login_name_of(secret);
+    std::string entry =
+        std::string(names::login_variable) + "=" + login_name_of(secret);
     std::array<char *, 1> entries{entry.data()};
 
     slurm_init(nullptr);

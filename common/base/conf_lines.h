@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The form of k8s.conf: lines of Key=Value and comments. Which keys there are
-// say those who read it: common/contract/conf.h and common/contract/session_conf.h. Pure.
+// say those who read it: common/contract/conf.h and
+// common/contract/session_conf.h. Pure.
 #pragma once
 
 #include "common/base/result.h"

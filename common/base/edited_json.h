@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// JSON as text of which parts are replaced, and all else stays as it was written.
+// JSON as text of which parts are replaced, and all else stays as it was
+// written.
 #pragma once
 
 #include "common/base/json.h"
@@ -34,8 +35,8 @@ struct Edited {
         std::size_t end = array.rfind(']');
         std::size_t last = array.find_last_not_of(" \t\r\n", end - 1);
         bool empty = array[last] == '[';
-        array = array.substr(0, last + 1) + (empty ? "" : ",") + item.dump() +
-                "]";
+        array =
+            array.substr(0, last + 1) + (empty ? "" : ",") + item.dump() + "]";
         return set_text(name, array);
     }
 };

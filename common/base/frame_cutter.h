@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Frames of a stream, each a letter, the length of what follows in four bytes,
 // the most significant first, and that. Which letters there are is the business
-// of who has them: common/contract/session_frame.h, and step_frame.h of srun. Pure.
+// of who has them: common/contract/session_frame.h, and step_frame.h of srun.
+// Pure.
 #pragma once
 
 #include "common/base/result.h"

@@ -114,7 +114,8 @@ std::string without_big_numbers(std::string_view text)
 }
 
 // What RapidJSON's reader tells, told to a document, with real numbers.
-class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> {
+class Builder
+    : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> {
   public:
     explicit Builder(rapidjson::Document &document) : document_(document) {}
 
@@ -173,8 +174,8 @@ const Value *find(const Value *value, std::string_view path)
         std::size_t slash = path.find('/');
         std::string_view step = path.substr(0, slash);
         path = slash == path.npos ? std::string_view{} : path.substr(slash + 1);
-        value = value->IsArray() ? item_of(value, step)
-                                 : member_of(value, step);
+        value =
+            value->IsArray() ? item_of(value, step) : member_of(value, step);
     }
     return value;
 }

@@ -51,8 +51,8 @@ class Scanner {
                 at_ = text_.find_first_of(",]} \t\n\r", at_);
             }
         } while (depth > 0);
-        return text_.substr(start, at_ < text_.size() ? at_ - start
-                                                      : text_.npos);
+        return text_.substr(start,
+                            at_ < text_.size() ? at_ - start : text_.npos);
     }
 
   private:
@@ -116,8 +116,8 @@ std::optional<std::string_view> json_text(std::string_view document,
         std::size_t slash = path.find('/');
         std::string_view step = path.substr(0, slash);
         path = slash == path.npos ? std::string_view{} : path.substr(slash + 1);
-        auto next = value.starts_with('[') ? item(value, step)
-                                           : member(value, step);
+        auto next =
+            value.starts_with('[') ? item(value, step) : member(value, step);
         if (!next)
             return std::nullopt;
         value = *next;

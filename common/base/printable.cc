@@ -34,8 +34,8 @@ Character next_character(std::string_view text)
             return {};
         code = code << 6 | (static_cast<unsigned char>(text[i]) & 0x3fu);
     }
-    bool overlong = (size == 3 && code < 0x800) ||
-                    (size == 4 && code < 0x10000);
+    bool overlong =
+        (size == 3 && code < 0x800) || (size == 4 && code < 0x10000);
     if (overlong || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
         return {};
     return {code, size, true};
@@ -43,10 +43,10 @@ Character next_character(std::string_view text)
 
 bool is_control(std::uint32_t code)
 {
-    return code < 0x20 || (code >= 0x7f && code <= 0x9f) ||
-           code == 0x200e || code == 0x200f ||       // direction marks
-           (code >= 0x2028 && code <= 0x202e) ||     // separators, embeddings
-           (code >= 0x2066 && code <= 0x2069);       // isolates
+    return code < 0x20 || (code >= 0x7f && code <= 0x9f) || code == 0x200e ||
+           code == 0x200f ||                     // direction marks
+           (code >= 0x2028 && code <= 0x202e) || // separators, embeddings
+           (code >= 0x2066 && code <= 0x2069);   // isolates
 }
 
 } // namespace

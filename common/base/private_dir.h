@@ -23,8 +23,8 @@ class PrivateDir {
     // the system's words. The name has no '/'.
     Result<> put(const std::string &name, std::string_view text) const;
     // Code::not_found when there is no such file; rejected for what is no file
-    // of ours, or longer; busy where the directory is missing or cannot be used:
-    // that says nothing about a file.
+    // of ours, or longer; busy where the directory is missing or cannot be
+    // used: that says nothing about a file.
     Result<std::string> read(const std::string &name,
                              std::size_t longest) const;
     // Success also when there is none.

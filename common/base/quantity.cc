@@ -64,8 +64,7 @@ std::optional<int> read_exponent(std::string_view text)
     bool negative = text[0] == '-';
     if (text[0] == '-' || text[0] == '+')
         text.remove_prefix(1);
-    if (text.empty() || text.size() > 2 ||
-        !std::ranges::all_of(text, is_digit))
+    if (text.empty() || text.size() > 2 || !std::ranges::all_of(text, is_digit))
         return std::nullopt;
     int value = 0;
     for (char c : text)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // When a table is swept in which what is over stays: at twice the size that the
-// last sweep has left. So a sweep that finds little to drop is not soon repeated,
-// and all of them together take no longer than it took to fill the table.
+// last sweep has left. So a sweep that finds little to drop is not soon
+// repeated, and all of them together take no longer than it took to fill the
+// table.
 #pragma once
 
 #include <algorithm>

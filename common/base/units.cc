@@ -103,7 +103,8 @@ MebiBytes mebibytes_up(Bytes bytes)
 {
     std::int64_t mib =
         bytes.value / bytes_per_mib + (bytes.value % bytes_per_mib != 0);
-    return MebiBytes{static_cast<std::uint64_t>(std::max<std::int64_t>(mib, 1))};
+    return MebiBytes{
+        static_cast<std::uint64_t>(std::max<std::int64_t>(mib, 1))};
 }
 
 std::uint32_t whole_cpus_down(MilliCpu cpu)

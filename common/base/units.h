@@ -15,13 +15,21 @@ namespace bridge {
 struct MilliCpu {
     std::int64_t value = 0;
     auto operator<=>(const MilliCpu &) const = default;
-    MilliCpu &operator+=(MilliCpu o) { value += o.value; return *this; }
+    MilliCpu &operator+=(MilliCpu o)
+    {
+        value += o.value;
+        return *this;
+    }
 };
 
 struct Bytes {
     std::int64_t value = 0;
     auto operator<=>(const Bytes &) const = default;
-    Bytes &operator+=(Bytes o) { value += o.value; return *this; }
+    Bytes &operator+=(Bytes o)
+    {
+        value += o.value;
+        return *this;
+    }
 };
 
 struct MebiBytes {

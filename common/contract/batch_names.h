@@ -15,19 +15,20 @@ inline constexpr char spank_option_prefix[] = "_SLURM_SPANK_OPTION_k8s_";
 inline constexpr char batch_mark[] = "sbatch:";
 
 // On a Pod that the agent has made for a batch job, written when it is made and
-// by nobody else: "JOBID SLUID NAME", of the job and of its script's file, and of
-// an array's task also "ARRAYJOBID_TASKID".
+// by nobody else: "JOBID SLUID NAME", of the job and of its script's file, and
+// of an array's task also "ARRAYJOBID_TASKID".
 inline constexpr char batch_annotation[] = "slurmk8s/sbatch";
 
-// On such a Pod when its user wants a signal before the end: when Slurm will end
-// the job, in seconds since the epoch. The agent keeps it right.
+// On such a Pod when its user wants a signal before the end: when Slurm will
+// end the job, in seconds since the epoch. The agent keeps it right.
 inline constexpr char batch_ends_annotation[] = "slurmk8s/sbatch-ends";
 
-// On each Pod of a job of several nodes, written when it is made: "RANK COUNT NODE"
-// and, on a worker, the uid of the first Pod.
+// On each Pod of a job of several nodes, written when it is made: "RANK COUNT
+// NODE" and, on a worker, the uid of the first Pod.
 inline constexpr char batch_place_annotation[] = "slurmk8s/sbatch-node";
 
-// Which ConfigMap with srun the Pod was made with: those of one job have the same.
+// Which ConfigMap with srun the Pod was made with: those of one job have the
+// same.
 inline constexpr char batch_srun_annotation[] = "slurmk8s/sbatch-srun";
 // "RANK NODE IP", a line for each Pod of the job, once all have an address.
 inline constexpr char batch_hosts_annotation[] = "slurmk8s/sbatch-hosts";

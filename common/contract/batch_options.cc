@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/contract/batch_options.h"
 
-#include "common/contract/image_name.h"
 #include "common/base/text.h"
+#include "common/contract/image_name.h"
 
 namespace bridge {
 

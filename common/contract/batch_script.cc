@@ -26,8 +26,8 @@ template <class Number> bool read_number(std::string_view text, Number &number)
     return error == std::errc() && after == end;
 }
 
-// A record that is there once, and is a text. The first is written only where it
-// says something: files of an earlier version have no such record.
+// A record that is there once, and is a text. The first is written only where
+// it says something: files of an earlier version have no such record.
 struct Field {
     std::string_view key;
     std::string BatchScript::*text;
@@ -85,7 +85,8 @@ bool take(BatchScript &batch, std::string_view key, std::string_view value,
         return unknown;
     }
     if (key == key_record) {
-        bool unknown = batch.step_key.empty() && is_hexadecimal(value, key_digits);
+        bool unknown =
+            batch.step_key.empty() && is_hexadecimal(value, key_digits);
         batch.step_key = value;
         return unknown;
     }
@@ -155,9 +156,9 @@ Result<BatchScript> decode_batch_script(std::string_view text)
         }
         last = record == last_record;
         std::size_t equals = record.find('=');
-        if (!last && (equals == record.npos ||
-                      !take(batch, record.substr(0, equals),
-                            record.substr(equals + 1), seen)))
+        if (!last &&
+            (equals == record.npos || !take(batch, record.substr(0, equals),
+                                            record.substr(equals + 1), seen)))
             return bad("has an unknown record");
     }
     if (!last || (seen | may_lack) != all_seen)

@@ -22,11 +22,11 @@ struct BatchScript {
     std::string script{};
     std::vector<std::string> arguments{};   // without the script's own name
     std::vector<std::string> environment{}; // NAME=value, as sbatch had it
-    std::string output{};  // --output, with its patterns; empty: not given
-    std::string error{};   // --error
-    bool append = false;   // to these files; else they are emptied first
-    std::string array{};   // --array, as slurmctld has taken it; empty: none
-    std::string input{};   // --input, with its patterns; empty: /dev/null
+    std::string output{}; // --output, with its patterns; empty: not given
+    std::string error{};  // --error
+    bool append = false;  // to these files; else they are emptied first
+    std::string array{};  // --array, as slurmctld has taken it; empty: none
+    std::string input{};  // --input, with its patterns; empty: /dev/null
     // --signal=B:…, and how long before the job's end; 0: none.
     std::uint16_t signal = 0;
     std::uint16_t signal_seconds = 0;
@@ -34,15 +34,16 @@ struct BatchScript {
     std::vector<std::string> volumes{};   // --k8s-volume, each once
     std::string service_account{};        // --k8s-service-account, if given
     std::string name_space{};             // --k8s-namespace, if given
-    // Of several nodes: of what the key is made by which its Pods know each other, 64
-    // hexadecimal digits, random. Empty in files of an earlier version.
+    // Of several nodes: of what the key is made by which its Pods know each
+    // other, 64 hexadecimal digits, random. Empty in files of an earlier
+    // version.
     std::string step_key{};
 
     bool operator==(const BatchScript &) const = default;
 };
 
-// Records KEY=VALUE, each closed by a zero byte, which no text of Slurm has; the
-// last one says that nothing is missing.
+// Records KEY=VALUE, each closed by a zero byte, which no text of Slurm has;
+// the last one says that nothing is missing.
 std::string encode(const BatchScript &batch);
 
 // Code::rejected for what encode() does not write, also for a part of it.

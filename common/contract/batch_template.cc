@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/contract/batch_template.h"
 
-#include "common/contract/batch_names.h"
 #include "common/base/json.h"
 #include "common/base/json_text.h"
+#include "common/contract/batch_names.h"
 #include "common/contract/template_check.h"
 
 #include <algorithm>
@@ -75,8 +75,8 @@ const BatchTemplate &default_batch_template()
 Result<BatchTemplate> parse_batch_template(std::string_view text)
 {
     if (text.size() > max_size)
-        return fail(Code::rejected, "has more than " +
-                                        std::to_string(max_size) + " bytes");
+        return fail(Code::rejected,
+                    "has more than " + std::to_string(max_size) + " bytes");
     auto json = Json::parse(text);
     if (!json)
         return fail(Code::rejected,
@@ -128,8 +128,9 @@ Result<std::string> pod_with_volumes(const BatchTemplate &base,
                                  filtered(json->at("spec/volumes"), left_out));
     spec = json_with(
         spec, "containers",
-        "[" + json_with(container.dump(), "volumeMounts",
-                        filtered(container.at("volumeMounts"), left_out)) +
+        "[" +
+            json_with(container.dump(), "volumeMounts",
+                      filtered(container.at("volumeMounts"), left_out)) +
             "]");
     return json_with(base.pod, "spec", spec);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/contract/capacity_gres.h"
 
+#include "common/base/text.h"
 #include "common/contract/device_gres.h"
 #include "common/contract/gres_words.h"
-#include "common/base/text.h"
 
 #include <format>
 
@@ -30,10 +30,9 @@ Result<CapacityGres> parse_one(std::string_view text)
     made.name = what;
     if (!is_gres_word(made.driver, "-.") || !is_gres_word(made.name, "-_.") ||
         !is_gres_word(made.gres, "-_"))
-        return fail(Code::rejected,
-                    std::format("has \"{}\", which is not "
-                                "DRIVER/CAPACITY:GRES[:UNIT]",
-                                whole));
+        return fail(Code::rejected, std::format("has \"{}\", which is not "
+                                                "DRIVER/CAPACITY:GRES[:UNIT]",
+                                                whole));
     if (is_slurms_own(made.gres))
         return fail(Code::rejected,
                     std::format("names the GRES {}, which Slurm itself counts "

@@ -23,8 +23,8 @@ struct CapacityGres {
     bool operator==(const CapacityGres &) const = default;
 };
 
-// DRIVER/NAME:GRES[:UNIT],…; UNIT is 1 by default. Code::rejected: none of these,
-// one DRIVER/NAME twice, or a GRES of Slurm's own for shares.
+// DRIVER/NAME:GRES[:UNIT],…; UNIT is 1 by default. Code::rejected: none of
+// these, one DRIVER/NAME twice, or a GRES of Slurm's own for shares.
 Result<std::vector<CapacityGres>> parse_capacity_gres(std::string_view text);
 
 } // namespace bridge

@@ -2,10 +2,10 @@
 #include "common/contract/conf.h"
 
 #include "common/base/ascii.h"
-#include "common/contract/batch_options.h"
 #include "common/base/conf_lines.h"
-#include "common/contract/session_conf.h"
 #include "common/base/text.h"
+#include "common/contract/batch_options.h"
+#include "common/contract/session_conf.h"
 
 #include <algorithm>
 #include <array>

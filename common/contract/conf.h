@@ -3,14 +3,14 @@
 // table of keys; the man page has their meaning.
 #pragma once
 
+#include "common/base/log.h"
+#include "common/base/result.h"
 #include "common/contract/batch_template.h"
 #include "common/contract/capacity_gres.h"
 #include "common/contract/device_gres.h"
 #include "common/contract/feature_labels.h"
-#include "common/base/log.h"
 #include "common/contract/names.h"
 #include "common/contract/priority_class.h"
-#include "common/base/result.h"
 
 #include <chrono>
 #include <map>
@@ -26,8 +26,8 @@ struct Conf {
     std::string kube_ca_file;    // KubeCaFile=PATH, or the Pod's own
     std::string kube_token_file; // KubeTokenFile=PATH, or the Pod's own
     std::vector<std::string> scheduler_names{"slurm"}; // SchedulerName=A,B
-    std::string default_user;     // DefaultUser=NAME, or Pods are refused
-    bool allow_root = false;      // AllowRoot=yes|no
+    std::string default_user; // DefaultUser=NAME, or Pods are refused
+    bool allow_root = false;  // AllowRoot=yes|no
     // Namespaces whose Pods may name another user, group, account or QoS, and
     // those whose Pods may raise their priority; "*" is each.
     std::vector<std::string> choose_user;     // ChooseUser=A,B
@@ -38,34 +38,34 @@ struct Conf {
     // MaxNodeSelectionsPerNamespace=, 1..400
     unsigned max_selections_in_namespace = 100;
     unsigned max_gang_size = 4096; // MaxGangSize=, 1..65533 Pods
-    unsigned max_padding = 100; // MaxPadding=, 0..100 percent; 100: whatever
-    std::string partition;        // Partition=NAME, or Slurm's default
-    std::string node_address;     // NodeAddress=IP[:PORT], or slurmctld's
+    unsigned max_padding = 100;    // MaxPadding=, 0..100 percent; 100: whatever
+    std::string partition;         // Partition=NAME, or Slurm's default
+    std::string node_address;      // NodeAddress=IP[:PORT], or slurmctld's
     std::vector<FeatureLabel> feature_labels{}; // FeatureLabels=LABEL[:NAME],…
-    std::vector<DeviceGres> device_gres{}; // DeviceGres=NAME:GRES[:TYPE],…
+    std::vector<DeviceGres> device_gres{};      // DeviceGres=NAME:GRES[:TYPE],…
     // DeviceCapacity=DRIVER/CAPACITY:GRES[:UNIT],…
     std::vector<CapacityGres> capacity_gres{};
     std::string kubelet_dir = names::default_kubelet_dir; // KubeletDir=PATH
     std::string labels_file = names::default_labels_file; // NodeLabelsFile=PATH
     std::string socket_path = names::default_socket_path; // Socket=PATH
-    std::string web_address = "127.0.0.1:8473"; // WebAddress=IP:PORT
-    std::chrono::seconds resync_interval{300};  // ResyncInterval=, 5..86400
-    std::chrono::seconds reason_interval{30};   // ReasonInterval=, 1..3600
-    std::chrono::seconds orphan_grace{60};      // OrphanGrace=, 0..86400
-    std::chrono::seconds bind_timeout{300};     // BindTimeout=, 10..86400
-    std::chrono::seconds rejoin_grace{30};      // RejoinGrace=, 0..3600
-    std::chrono::seconds feature_linger{300};   // FeatureLinger=, 1..86400
-    std::chrono::seconds gate_timeout{600};     // GateTimeout=, 1..86400
+    std::string web_address = "127.0.0.1:8473";           // WebAddress=IP:PORT
+    std::chrono::seconds resync_interval{300};   // ResyncInterval=, 5..86400
+    std::chrono::seconds reason_interval{30};    // ReasonInterval=, 1..3600
+    std::chrono::seconds orphan_grace{60};       // OrphanGrace=, 0..86400
+    std::chrono::seconds bind_timeout{300};      // BindTimeout=, 10..86400
+    std::chrono::seconds rejoin_grace{30};       // RejoinGrace=, 0..3600
+    std::chrono::seconds feature_linger{300};    // FeatureLinger=, 1..86400
+    std::chrono::seconds gate_timeout{600};      // GateTimeout=, 1..86400
     std::chrono::seconds node_lost_timeout{300}; // NodeLostTimeout=, 10..86400
-    bool taint_nodes = true;  // TaintNodes=yes|no
-    bool cordon_nodes = true; // CordonNodes=yes|no
-    std::chrono::seconds node_interval{5}; // NodeInterval=, 1..3600
-    std::chrono::seconds resize_delay{60}; // ResizeDelay=, 0..86400
+    bool taint_nodes = true;                     // TaintNodes=yes|no
+    bool cordon_nodes = true;                    // CordonNodes=yes|no
+    std::chrono::seconds node_interval{5};       // NodeInterval=, 1..3600
+    std::chrono::seconds resize_delay{60};       // ResizeDelay=, 0..86400
     std::string lease_namespace{"slurm-k8s-bridge"}; // LeaseNamespace=NAME
     std::string lease_name{"slurmk8sd"};             // LeaseName=NAME
     // Batch jobs as Pods; without a namespace there are none.
-    std::string batch_namespace{};      // SbatchNamespace=NAME
-    std::string batch_template{};       // SbatchTemplate=PATH, or our own
+    std::string batch_namespace{}; // SbatchNamespace=NAME
+    std::string batch_template{};  // SbatchTemplate=PATH, or our own
     // What is in that file, once read_batch_template() was called.
     BatchTemplate batch_pod = default_batch_template();
     // What a job may choose instead of that namespace, and of its template's
@@ -74,12 +74,12 @@ struct Conf {
     std::vector<std::string> batch_accounts{}; // SbatchChooseServiceAccount=A,B
     // Of batch jobs that name none, by partition.
     std::map<std::string, std::string> default_images{}; // DefaultImage=P IMAGE
-    // The domain of the cluster's DNS, by which the Pods of a job of several nodes
-    // find each other.
+    // The domain of the cluster's DNS, by which the Pods of a job of several
+    // nodes find each other.
     std::string cluster_domain{"cluster.local"}; // ClusterDomain=NAME
-    unsigned max_script_size = 524288;  // MaxScriptSize=, 1024..900000 bytes
-    unsigned workers = 32;                      // Workers=, 1..64
-    LogLevel log_level = LogLevel::info;        // LogLevel=
+    unsigned max_script_size = 524288;   // MaxScriptSize=, 1024..900000 bytes
+    unsigned workers = 32;               // Workers=, 1..64
+    LogLevel log_level = LogLevel::info; // LogLevel=
 
     bool operator==(const Conf &) const = default;
 };

@@ -57,10 +57,7 @@ struct Reader {
         return true;
     }
 
-    bool group()
-    {
-        return take('(') ? features() && take(')') : feature();
-    }
+    bool group() { return take('(') ? features() && take(')') : feature(); }
 
     bool groups()
     {

@@ -10,7 +10,8 @@
 namespace bridge {
 
 // Why a user's constraint cannot be joined with ours, after "must "; empty: it
-// can. Features joined by '&' or '|', or groups of them in parentheses joined by
+// can. Features joined by '&' or '|', or groups of them in parentheses joined
+// by
 // '&': Slurm nests no parentheses, and forms with brackets or counts choose
 // among nodes in ways that hold for a whole constraint only.
 std::string constraint_objection(std::string_view users);

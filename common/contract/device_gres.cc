@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/contract/device_gres.h"
 
-#include "common/contract/gres_words.h"
 #include "common/base/text.h"
+#include "common/contract/gres_words.h"
 
 #include <algorithm>
 #include <format>
@@ -51,10 +51,9 @@ Result<DeviceGres> parse_one(std::string_view text)
     made.gres = next_word(text);
     made.type = next_word(text);
     if (!is_name(made.name) || !is_gres_word(made.gres, "-_") || !text.empty())
-        return fail(Code::rejected,
-                    std::format("has \"{}\", which is not "
-                                "DEVICECLASS:GRES[:TYPE]",
-                                whole));
+        return fail(Code::rejected, std::format("has \"{}\", which is not "
+                                                "DEVICECLASS:GRES[:TYPE]",
+                                                whole));
     if (made.is_cpus())
         return as_cpus(std::move(made));
     if (made.type.empty()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which devices of Kubernetes Slurm counts, and as what: DeviceGres of k8s.conf.
-// Agent and slurmk8s agree by this file. Pure.
+// Which devices of Kubernetes Slurm counts, and as what: DeviceGres of
+// k8s.conf. Agent and slurmk8s agree by this file. Pure.
 #pragma once
 
 #include "common/base/result.h"
@@ -15,7 +15,8 @@ namespace bridge {
 inline constexpr char cpu_gres[] = "cpu";
 
 struct DeviceGres {
-    std::string name; // a DeviceClass, or a resource that a device plugin offers
+    std::string
+        name; // a DeviceClass, or a resource that a device plugin offers
     std::string gres; // "gpu"
     std::string type; // "a100"; of CPUs empty
 

@@ -22,8 +22,7 @@ bool plain(std::string_view text, std::string_view others)
 bool is_label_key(std::string_view key)
 {
     std::size_t slash = key.find('/');
-    std::string_view prefix =
-        slash == key.npos ? "" : key.substr(0, slash);
+    std::string_view prefix = slash == key.npos ? "" : key.substr(0, slash);
     std::string_view name = slash == key.npos ? key : key.substr(slash + 1);
     return !name.empty() && plain(name, "-_.") && slash != 0 &&
            prefix.size() <= 253 && std::ranges::all_of(prefix, [](char c) {

@@ -47,10 +47,10 @@ inline std::string_view trim_spaces(std::string_view text)
 // Each of the entries, which are separated by commas, as parse_one() reads it.
 // Code::rejected where one cannot be read, or two have one name_of().
 template <class One>
-Result<std::vector<One>> parse_gres_list(std::string_view text,
-                                         Result<One> (*parse_one)(
-                                             std::string_view text),
-                                         std::string (*name_of)(const One &one))
+Result<std::vector<One>>
+parse_gres_list(std::string_view text,
+                Result<One> (*parse_one)(std::string_view text),
+                std::string (*name_of)(const One &one))
 {
     std::vector<One> found;
     for (;;) {

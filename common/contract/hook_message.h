@@ -32,8 +32,8 @@
 // types and fields are ignored, so either side may be upgraded first.
 #pragma once
 
-#include "common/contract/job_ref.h"
 #include "common/base/result.h"
+#include "common/contract/job_ref.h"
 
 #include <chrono>
 #include <cstdint>
@@ -60,17 +60,17 @@ struct HookMessage {
     };
 
     Type type = Type::unknown;
-    JobRef job{};        // allocated, ended, start, fail, clean
-    std::string nodes{}; // allocated, ended, bridge
-    std::string dirty{}; // allocated, synced
+    JobRef job{};           // allocated, ended, start, fail, clean
+    std::string nodes{};    // allocated, ended, bridge
+    std::string dirty{};    // allocated, synced
     std::uint32_t cpus = 0; // allocated: on its only node; 0: not said
-    bool ours = false;     // allocated
-    bool batch = false;    // allocated: likewise
-    bool more = false;     // bridge, synced: the list goes on
-    int rc = 0;            // fail: a wait(2) status, not 0
-    int version = 0;       // hello
-    std::string cluster{}; // hello
-    std::string host{};    // hello
+    bool ours = false;      // allocated
+    bool batch = false;     // allocated: likewise
+    bool more = false;      // bridge, synced: the list goes on
+    int rc = 0;             // fail: a wait(2) status, not 0
+    int version = 0;        // hello
+    std::string cluster{};  // hello
+    std::string host{};     // hello
 
     bool operator==(const HookMessage &) const = default;
 };

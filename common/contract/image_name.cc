@@ -16,8 +16,7 @@ constexpr std::string_view digits = "0123456789";
 
 bool consists_of(std::string_view text, std::string_view characters)
 {
-    return !text.empty() &&
-           text.find_first_not_of(characters) == text.npos;
+    return !text.empty() && text.find_first_not_of(characters) == text.npos;
 }
 
 // Lower-case words between '.', '_', '__' or any number of '-'.
@@ -62,9 +61,8 @@ bool is_tag(std::string_view tag)
 {
     auto of_word = [](char c) { return is_letter_or_digit(c) || c == '_'; };
     return !tag.empty() && tag.size() <= max_tag && of_word(tag.front()) &&
-           std::ranges::all_of(tag, [&](char c) {
-               return of_word(c) || c == '.' || c == '-';
-           });
+           std::ranges::all_of(
+               tag, [&](char c) { return of_word(c) || c == '.' || c == '-'; });
 }
 
 bool is_digest(std::string_view digest)
@@ -96,9 +94,9 @@ bool is_image_name(std::string_view name)
     }
     std::size_t slash = name.find('/');
     std::string_view first = name.substr(0, slash);
-    bool has_domain = slash != name.npos &&
-                      (first == "localhost" ||
-                       first.find_first_of(".:") != first.npos);
+    bool has_domain =
+        slash != name.npos &&
+        (first == "localhost" || first.find_first_of(".:") != first.npos);
     if (has_domain) {
         if (!is_domain(first))
             return false;

@@ -96,12 +96,11 @@ Result<> LoginDir::put(const std::string &name, std::uint32_t user,
     }
     if (all >= most || of_user >= most_of_user)
         return fail(Code::busy, "too many logins within a minute");
-    return directory.put(
-        file_of({name, user, now.time_since_epoch().count()}), {});
+    return directory.put(file_of({name, user, now.time_since_epoch().count()}),
+                         {});
 }
 
-Result<std::uint32_t> LoginDir::user_of(const std::string &name,
-                                        Time now) const
+Result<std::uint32_t> LoginDir::user_of(const std::string &name, Time now) const
 {
     auto files = files_of(PrivateDir(path_), name);
     if (!files)

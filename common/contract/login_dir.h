@@ -11,10 +11,10 @@
 //   slurmk8sd     finds the file of its SHA-256, not older than a minute, and
 //                 removes it; a secret is good for one session
 //
-// Slurm's RPC need not be encrypted: who reads it has a hash. A file's name says
-// all: slurmctld, whose lock is held, reads one directory and no file, and a
-// crash tears none. put() is for one thread of one process at a time, the others
-// for any.
+// Slurm's RPC need not be encrypted: who reads it has a hash. A file's name
+// says all: slurmctld, whose lock is held, reads one directory and no file, and
+// a crash tears none. put() is for one thread of one process at a time, the
+// others for any.
 #pragma once
 
 #include "common/base/result.h"
@@ -48,8 +48,9 @@ class LoginDir {
 
     explicit LoginDir(std::string path) : path_(std::move(path)) {}
 
-    // Removes what is too old, and writes this. Code::rejected for another name,
-    // busy where it is there or there are too many, or in the system's words.
+    // Removes what is too old, and writes this. Code::rejected for another
+    // name, busy where it is there or there are too many, or in the system's
+    // words.
     Result<> put(const std::string &name, std::uint32_t user, Time now) const;
 
     // Whose it is. Code::not_found when there is none, or none any more; busy

@@ -8,8 +8,7 @@
 namespace bridge::names {
 
 // On a Pod, written by the binding and by nobody else.
-inline constexpr char job_id_label[] =
-    "scheduler.slinky.slurm.net/slurm-jobid";
+inline constexpr char job_id_label[] = "scheduler.slinky.slurm.net/slurm-jobid";
 inline constexpr char node_annotation[] = "slinky.slurm.net/slurm-node";
 inline constexpr char sluid_annotation[] = "slurmk8s/sluid";
 // Raised by the agent before it replaces a job of its own accord.
@@ -75,9 +74,10 @@ inline constexpr char slurm_nodename_label[] =
 // On a volume claim that waits for its first consumer: the Node of that.
 inline constexpr char selected_node_annotation[] =
     "volume.kubernetes.io/selected-node";
-// On a Node, written by the agent and by nobody else: that the taint is its own;
-// that the cordon is, with Slurm's reason; that somebody took it back while
-// Slurm's node was off for that reason; and the maintenance reservation ahead.
+// On a Node, written by the agent and by nobody else: that the taint is its
+// own; that the cordon is, with Slurm's reason; that somebody took it back
+// while Slurm's node was off for that reason; and the maintenance reservation
+// ahead.
 inline constexpr char taint_mark[] = "slurmk8s/tainted";
 inline constexpr char cordon_mark[] = "slurmk8s/cordoned";
 inline constexpr char uncordon_mark[] = "slurmk8s/uncordoned";
@@ -92,8 +92,9 @@ inline constexpr char predicate_prefix[] = "k8s-";
 // In front of a Slurm node's name: the feature that only this node has, while a
 // job must run there and nowhere else.
 inline constexpr char pin_prefix[] = "k8s-node-";
-// In front of a feature that a Node's label gives (common/contract/feature_labels.h),
-// and what follows it in the one that every node with a kubelet reports.
+// In front of a feature that a Node's label gives
+// (common/contract/feature_labels.h), and what follows it in the one that every
+// node with a kubelet reports.
 inline constexpr char label_feature_prefix[] = "k8s.";
 inline constexpr char kubelet_name[] = "kubelet";
 // The one of the nodes on which Pods without any wish may run.

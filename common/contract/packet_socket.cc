@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/contract/packet_socket.h"
 
-#include "common/contract/hook_message.h"
 #include "common/base/peer_user.h"
 #include "common/base/system_error.h"
 #include "common/base/unix_address.h"
+#include "common/contract/hook_message.h"
 
 #include <cerrno>
 #include <cstring>
@@ -144,8 +144,8 @@ Result<PacketSocket> PacketSocket::accept()
 
 Result<> PacketSocket::send(std::string_view packet)
 {
-    ssize_t n = ::send(fd_, packet.data(), packet.size(),
-                       MSG_NOSIGNAL | MSG_DONTWAIT);
+    ssize_t n =
+        ::send(fd_, packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n == static_cast<ssize_t>(packet.size()))
         return {};
     if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)
@@ -156,8 +156,8 @@ Result<> PacketSocket::send(std::string_view packet)
 Result<std::string> PacketSocket::receive()
 {
     std::string packet(max_packet, '\0');
-    ssize_t n = recv(fd_, packet.data(), packet.size(),
-                     MSG_DONTWAIT | MSG_TRUNC);
+    ssize_t n =
+        recv(fd_, packet.data(), packet.size(), MSG_DONTWAIT | MSG_TRUNC);
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
         return fail_errno(Code::busy, "receive");
     if (n < 0)

@@ -27,8 +27,8 @@ std::string_view take_word(std::string_view &text)
 
 Result<> set_nice(PriorityClass &to, std::string_view value)
 {
-    auto [end, error] = std::from_chars(
-        value.data(), value.data() + value.size(), to.nice);
+    auto [end, error] =
+        std::from_chars(value.data(), value.data() + value.size(), to.nice);
     if (error != std::errc() || end != value.data() + value.size() ||
         to.nice > max_nice || to.nice < -max_nice)
         return fail(Code::rejected, "nice must be a whole number");

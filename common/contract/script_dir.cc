@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/contract/script_dir.h"
 
-#include "common/contract/batch_script.h"
 #include "common/base/hexadecimal.h"
 #include "common/base/own_directory.h"
 #include "common/base/private_dir.h"
+#include "common/contract/batch_script.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -43,8 +43,8 @@ Result<std::string> ScriptDir::put(std::string_view text) const
     if (auto made = directory.make(); !made)
         return std::unexpected(made.error());
     if (!has_room(path_))
-        return fail(Code::busy, "the file system of " + path_ +
-                                    " is almost full");
+        return fail(Code::busy,
+                    "the file system of " + path_ + " is almost full");
     std::string name = random_hexadecimal(name_bytes);
     if (name.empty())
         return fail(Code::busy, "no random numbers");

@@ -18,10 +18,11 @@ class ScriptDir {
   public:
     explicit ScriptDir(std::string path) : path_(std::move(path)) {}
 
-    // Writes a new file; returns its name. Not synchronised: what a crash of the
-    // machine tears is told from a whole one by what it says. The errors are the
-    // system's words, Code::busy; nothing stays of what was begun. slurmctld keeps
-    // its state beside it: refused where little of the file system is free.
+    // Writes a new file; returns its name. Not synchronised: what a crash of
+    // the machine tears is told from a whole one by what it says. The errors
+    // are the system's words, Code::busy; nothing stays of what was begun.
+    // slurmctld keeps its state beside it: refused where little of the file
+    // system is free.
     Result<std::string> put(std::string_view text) const;
 
     // Code::not_found when there is none, rejected for what is no file of ours.

@@ -84,14 +84,13 @@ Result<SessionConf> parse_session_conf(std::string_view text)
             if (!key)
                 return {};
             if (auto set = key->set(conf, value); !set)
-                return fail(Code::rejected, std::string(key->name) + " " +
-                                                set.error().message);
+                return fail(Code::rejected,
+                            std::string(key->name) + " " + set.error().message);
             return {};
         });
     if (!read)
         return std::unexpected(read.error());
-    if (!conf.address.empty() &&
-        (conf.certificate.empty() || conf.key.empty()))
+    if (!conf.address.empty() && (conf.certificate.empty() || conf.key.empty()))
         return fail(Code::rejected, "UserAddress needs UserCertificate and "
                                     "UserKey: there is no session without "
                                     "TLS");

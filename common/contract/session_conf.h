@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The keys of k8s.conf by which users reach the logs and containers of their
-// jobs: where slurmk8sd listens to them, and where slurmk8s finds it. Apart from
-// conf.h: of the plugins job_submit/k8s alone reads one of them.
+// jobs: where slurmk8sd listens to them, and where slurmk8s finds it. Apart
+// from conf.h: of the plugins job_submit/k8s alone reads one of them.
 #pragma once
 
 #include "common/base/result.h"

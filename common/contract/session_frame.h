@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What passes between slurmk8s and slurmk8sd while a user reads the log of a
-// job or is in its container: frames, as common/base/frame_cutter.h has them. Pure.
+// job or is in its container: frames, as common/base/frame_cutter.h has them.
+// Pure.
 //
 //  slurmk8s → slurmk8sd
 //   h hello     the request, first and once: session_request.h

@@ -44,7 +44,7 @@ struct SessionRequest {
 };
 
 struct SessionEnd {
-    int exit = 0; // of the command; of logs 0
+    int exit = 0;          // of the command; of logs 0
     std::string refused{}; // in words; empty: it was done
     bool unknown = false;
     bool later = false;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/contract/template_check.h"
 
+#include "common/base/text.h"
+#include "common/base/units.h"
 #include "common/contract/batch_names.h"
 #include "common/contract/batch_options.h"
 #include "common/contract/template_members.h"
-#include "common/base/text.h"
-#include "common/base/units.h"
 
 #include <algorithm>
 #include <functional>
@@ -59,9 +59,8 @@ bool is_sites_key(std::string_view key)
     std::string_view domain = key.substr(0, key.find('/'));
     if (domain.size() == key.size() || domain == "app.kubernetes.io")
         return true;
-    constexpr std::string_view taken[] = {"slurmk8s", "slinky.slurm.net",
-                                          "k8s.io", "x-k8s.io",
-                                          "kubernetes.io"};
+    constexpr std::string_view taken[] = {
+        "slurmk8s", "slinky.slurm.net", "k8s.io", "x-k8s.io", "kubernetes.io"};
     return std::ranges::none_of(taken, [&](std::string_view name) {
         return domain == name ||
                (domain.ends_with(name) &&
@@ -77,8 +76,8 @@ bool is_path(std::string_view path)
 
 bool is_under(std::string_view path, std::string_view directory)
 {
-    return path == directory || (path.starts_with(directory) &&
-                                 path[directory.size()] == '/');
+    return path == directory ||
+           (path.starts_with(directory) && path[directory.size()] == '/');
 }
 
 // Finds what is wrong, and keeps the first of it.
@@ -111,8 +110,7 @@ class Checker {
     }
 
     // A name that comes twice is read in one way here and in another there.
-    void check_names(const Json &value, const std::string &path,
-                     unsigned depth)
+    void check_names(const Json &value, const std::string &path, unsigned depth)
     {
         if (depth > max_depth)
             return object_to(path, "is nested too deeply");
@@ -254,8 +252,8 @@ class Checker {
                       "must be an absolute path below /");
         std::size_t index = 0;
         for (const Json &source : volume.items("projected/sources"))
-            if (std::string inside = indexed(path + ".projected.sources",
-                                             index++);
+            if (std::string inside =
+                    indexed(path + ".projected.sources", index++);
                 source.at("serviceAccountToken").present())
                 object_to(inside + ".serviceAccountToken",
                           "Pods of batch jobs have no token of the API server");
@@ -292,9 +290,8 @@ class Checker {
             is_under(where, names::batch_ends_mount))
             object_to(path + ".mountPath",
                       std::string("must be an absolute path, and not in ") +
-                          names::batch_mount + ", " +
-                          names::batch_pipes_mount + " or " +
-                          names::batch_ends_mount);
+                          names::batch_mount + ", " + names::batch_pipes_mount +
+                          " or " + names::batch_ends_mount);
         if (mount.text("mountPropagation") == "Bidirectional")
             object_to(path + ".mountPropagation", privilege);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a site's template for the Pods of batch jobs may have, and why it may not
-// have the rest: one table for each object of a Pod. For template_check.cc alone.
+// What a site's template for the Pods of batch jobs may have, and why it may
+// not have the rest: one table for each object of a Pod. For template_check.cc
+// alone.
 #pragma once
 
 #include <string_view>
@@ -30,22 +31,21 @@ inline constexpr char by_job[] = "the job says it";
 inline constexpr char given[] = "what Slurm gives to the job is set";
 inline constexpr char identity[] = "the Pod runs as the job's user";
 inline constexpr char privilege[] = "Pods of batch jobs have no privileges";
-inline constexpr char one_container[] = "the Pod of a batch job has one container";
+inline constexpr char one_container[] =
+    "the Pod of a batch job has one container";
 inline constexpr char no_probe[] = "a batch job has none";
 
 inline constexpr Member in_pod[] = {{"apiVersion", a_string},
-                             {"kind", a_string},
-                             {"metadata", an_object},
-                             {"spec", an_object},
-                             {"status", anything, by_us}};
+                                    {"kind", a_string},
+                                    {"metadata", an_object},
+                                    {"spec", an_object},
+                                    {"status", anything, by_us}};
 
-inline constexpr Member in_metadata[] = {{"labels", an_object},
-                                  {"annotations", an_object},
-                                  {"name", anything, by_us},
-                                  {"generateName", anything, by_us},
-                                  {"namespace", anything, by_us},
-                                  {"ownerReferences", anything, by_us},
-                                  {"finalizers", anything, by_us}};
+inline constexpr Member in_metadata[] = {
+    {"labels", an_object},          {"annotations", an_object},
+    {"name", anything, by_us},      {"generateName", anything, by_us},
+    {"namespace", anything, by_us}, {"ownerReferences", anything, by_us},
+    {"finalizers", anything, by_us}};
 
 inline constexpr Member in_spec[] = {
     {"containers", an_array},
@@ -126,21 +126,18 @@ inline constexpr Member in_container_security[] = {
     {"procMount", anything, privilege},
     {"seLinuxOptions", anything, privilege}};
 
-inline constexpr Member in_mount[] = {{"name", a_string},
-                               {"mountPath", a_string},
-                               {"readOnly", a_flag},
-                               {"recursiveReadOnly", a_string},
-                               {"subPath", a_string},
-                               {"mountPropagation", a_string}};
+inline constexpr Member in_mount[] = {
+    {"name", a_string},    {"mountPath", a_string},
+    {"readOnly", a_flag},  {"recursiveReadOnly", a_string},
+    {"subPath", a_string}, {"mountPropagation", a_string}};
 
 inline constexpr Member in_toleration[] = {{"key", a_string},
-                                    {"operator", a_string},
-                                    {"value", a_string},
-                                    {"effect", a_string},
-                                    {"tolerationSeconds", a_number}};
+                                           {"operator", a_string},
+                                           {"value", a_string},
+                                           {"effect", a_string},
+                                           {"tolerationSeconds", a_number}};
 
-inline constexpr Member in_variable[] = {{"name", a_string},
-                                  {"value", a_string},
-                                  {"valueFrom", an_object}};
+inline constexpr Member in_variable[] = {
+    {"name", a_string}, {"value", a_string}, {"valueFrom", an_object}};
 
 } // namespace bridge::template_members

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Bytes as JSON and HTTP headers have them: RFC 4648's base64, padded, in one line.
+// Bytes as JSON and HTTP headers have them: RFC 4648's base64, padded, in one
+// line.
 #pragma once
 
 #include <span>

@@ -40,8 +40,8 @@ Result<> get_bytes(const HttpEndpoint &endpoint, const std::string &path,
 {
     Http::Impl http(endpoint);
     Bytes body(on_bytes);
-    auto status = http.exchange({.path = path, .accept = "*/*"}, body, silence,
-                                stop);
+    auto status =
+        http.exchange({.path = path, .accept = "*/*"}, body, silence, stop);
     if (!status)
         return std::unexpected(status.error());
     if (*status == 0 || *status == 200)
@@ -49,8 +49,8 @@ Result<> get_bytes(const HttpEndpoint &endpoint, const std::string &path,
     if (auto said = check_status({*status, body.refusal, http.retry_after()});
         !said)
         return said;
-    return fail(Code::internal, "HTTP " + std::to_string(*status) +
-                                    " is no answer to a GET");
+    return fail(Code::internal,
+                "HTTP " + std::to_string(*status) + " is no answer to a GET");
 }
 
 } // namespace bridge

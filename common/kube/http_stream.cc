@@ -70,8 +70,8 @@ Result<> Http::stream(const std::string &path, const OnLine &on_line,
         return {};
     if (*status == 200)
         return body.ends();
-    if (auto said = check_status(
-            {*status, body.refusal, impl_->retry_after()}); !said)
+    if (auto said = check_status({*status, body.refusal, impl_->retry_after()});
+        !said)
         return said;
     return fail(Code::internal,
                 "HTTP " + std::to_string(*status) + " is no answer to a watch");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/kube/http_impl.h"
 
-
 #include <algorithm>
 
 namespace bridge {

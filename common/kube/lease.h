@@ -14,9 +14,9 @@ namespace bridge {
 inline constexpr std::chrono::seconds lease_duration{15};
 
 struct LeaseRecord {
-    std::string holder;                        // "": nobody
+    std::string holder; // "": nobody
     std::chrono::seconds duration{lease_duration};
-    std::string renewed;  // the holder's clock: only compared, never believed
+    std::string renewed; // the holder's clock: only compared, never believed
     std::string acquired;
     std::int64_t transitions = 0;
     std::string version; // resourceVersion; "": there is no Lease

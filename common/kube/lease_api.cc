@@ -44,9 +44,9 @@ Result<LeaseRecord> record_of(const HttpReply &reply)
     if (record.version.empty())
         return fail(Code::internal, "the answer is no Lease");
     record.holder = json->text("spec/holderIdentity");
-    record.duration = std::chrono::seconds(
-        json->integer("spec/leaseDurationSeconds")
-            .value_or(lease_duration.count()));
+    record.duration =
+        std::chrono::seconds(json->integer("spec/leaseDurationSeconds")
+                                 .value_or(lease_duration.count()));
     record.renewed = json->text("spec/renewTime");
     record.acquired = json->text("spec/acquireTime");
     record.transitions = json->integer("spec/leaseTransitions").value_or(0);

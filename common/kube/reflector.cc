@@ -52,8 +52,8 @@ void Reflector::run(std::stop_token stop)
         if (ended.error().code == Code::gone)
             resource_version_.clear();
         sink_.failing(ended.error());
-        wait_for(std::max<std::chrono::milliseconds>(
-                     backoff.next(random_), ended.error().retry_after),
+        wait_for(std::max<std::chrono::milliseconds>(backoff.next(random_),
+                                                     ended.error().retry_after),
                  stop);
     }
 }

@@ -7,9 +7,9 @@
 // thread of its own, which blocks.
 #pragma once
 
-#include "common/kube/http.h"
 #include "common/base/json.h"
 #include "common/base/result.h"
+#include "common/kube/http.h"
 
 #include <chrono>
 #include <map>
@@ -52,8 +52,8 @@ struct ReflectorTimes {
     // the future, as after etcd was restored: that watch is silent for ever.
     std::chrono::milliseconds silence{150'000};
     // An empty list where there was something is not believed at once: a server
-    // that lost its data, or a proxy before it, may have made it up. It is asked
-    // again for so long, and then once a minute until there is something.
+    // that lost its data, or a proxy before it, may have made it up. It is
+    // asked again for so long, and then once a minute until there is something.
     std::chrono::milliseconds doubt{10'000};
 };
 
@@ -96,7 +96,7 @@ class Reflector {
     std::size_t events_ = 0;       // of the stream under way
     // What was deleted while the list that holds it was still coming.
     std::map<std::string, Json> deleted_; // by uid
-    std::size_t items_ = 0;   // of the list under way
+    std::size_t items_ = 0;               // of the list under way
     std::size_t objects_ = 0; // that are there, by the last list and since
     std::optional<std::chrono::steady_clock::time_point> empty_since_;
     bool emptied_ = false; // the last list was empty, those before were not

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/kube/socket.h"
 
-#include "common/kube/base64.h"
+#include "common/base/conf_lines.h"
 #include "common/base/fd_wait.h"
+#include "common/base/text.h"
+#include "common/kube/base64.h"
 #include "common/kube/http_impl.h"
 #include "common/kube/status.h"
 #include "common/kube/token_file.h"
-#include "common/base/conf_lines.h"
-#include "common/base/text.h"
 
 #include <algorithm>
 #include <array>
@@ -21,7 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr long connect_timeout_ms = 5'000;
-constexpr int poll_patience = 1000; // ms
+constexpr int poll_patience = 1000;         // ms
 constexpr std::size_t longest_head = 16384; // bytes
 constexpr std::size_t longest_body = 65536;
 constexpr auto body_patience = 2s; // of a refusal
@@ -73,8 +73,8 @@ Result<> check_upgrade(std::string_view head, std::string_view body,
         !is_key(header(head, "Upgrade"), "websocket"))
         return fail(Code::internal, "the answer is no WebSocket's");
     if (header(head, "Sec-WebSocket-Protocol") != protocol)
-        return fail(Code::internal, "the API server does not speak " +
-                                        std::string(protocol));
+        return fail(Code::internal,
+                    "the API server does not speak " + std::string(protocol));
     return {};
 }
 
@@ -132,13 +132,13 @@ struct KubeSocket::Impl {
             return stopped();
         curl_socket_t where = CURL_SOCKET_BAD;
         if (result == CURLE_OK)
-            result = curl_easy_getinfo(easy.get(), CURLINFO_ACTIVESOCKET,
-                                       &where);
+            result =
+                curl_easy_getinfo(easy.get(), CURLINFO_ACTIVESOCKET, &where);
         if (result != CURLE_OK)
-            return fail(Code::busy,
-                        "connect to " + endpoint.server + ": " +
-                            (*error_text ? error_text
-                                         : curl_easy_strerror(result)));
+            return fail(
+                Code::busy,
+                "connect to " + endpoint.server + ": " +
+                    (*error_text ? error_text : curl_easy_strerror(result)));
         fd = where;
         return {};
     }
@@ -148,8 +148,8 @@ struct KubeSocket::Impl {
     {
         std::array<char, 16384> bytes;
         std::size_t count = 0;
-        CURLcode result = curl_easy_recv(easy.get(), bytes.data(),
-                                         bytes.size(), &count);
+        CURLcode result =
+            curl_easy_recv(easy.get(), bytes.data(), bytes.size(), &count);
         if (result == CURLE_AGAIN)
             return std::string();
         if (result != CURLE_OK || count == 0)
@@ -224,9 +224,9 @@ struct KubeSocket::Impl {
     void read_body(std::string_view head, std::string &body,
                    const std::stop_token &stop)
     {
-        std::size_t size = whole_number<std::size_t>(
-                               header(head, "Content-Length"))
-                               .value_or(0);
+        std::size_t size =
+            whole_number<std::size_t>(header(head, "Content-Length"))
+                .value_or(0);
         auto until = Clock::now() + body_patience;
         while (body.size() < std::min(size, longest_body)) {
             auto more = read_some();
@@ -277,8 +277,7 @@ Result<KubeSocket> KubeSocket::open(const HttpEndpoint &endpoint,
                    "\r\nAuthorization: Bearer " + *token +
                    "\r\nUpgrade: websocket\r\nConnection: Upgrade"
                    "\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: " +
-                   key + "\r\nSec-WebSocket-Protocol: " + protocol +
-                   "\r\n\r\n";
+                   key + "\r\nSec-WebSocket-Protocol: " + protocol + "\r\n\r\n";
     if (auto sent = impl->send_all(until, stop); !sent)
         return std::unexpected(sent.error());
     std::string rest;

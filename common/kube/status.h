@@ -3,9 +3,9 @@
 // as Codes. Pure.
 #pragma once
 
-#include "common/kube/http.h"
 #include "common/base/json.h"
 #include "common/base/result.h"
+#include "common/kube/http.h"
 
 #include <string>
 #include <string_view>
@@ -33,8 +33,8 @@ bool is_budget_exhausted(long status, std::string_view body);
 // The limit of a list: all objects in one reply may be more than Http takes.
 inline constexpr char page_size[] = "500";
 
-// The object in the reply to a GET. Its errors begin with what was asked; a body
-// that is no JSON is Code::internal.
+// The object in the reply to a GET. Its errors begin with what was asked; a
+// body that is no JSON is Code::internal.
 Result<Json> object_in(const Result<HttpReply> &reply, const std::string &what);
 
 } // namespace bridge

@@ -49,8 +49,8 @@ std::string encode_ws(WsOpcode opcode, std::string_view data,
         frame += static_cast<char>(0x80 | size);
     } else {
         bytes = size <= longest_short ? 2 : 8;
-        frame += static_cast<char>(0x80 | (bytes == 2 ? two_bytes
-                                                      : eight_bytes));
+        frame +=
+            static_cast<char>(0x80 | (bytes == 2 ? two_bytes : eight_bytes));
     }
     for (std::size_t i = bytes; i-- > 0;)
         frame += static_cast<char>(size >> (8 * i) & 0xff);

@@ -32,8 +32,8 @@ SlurmList records_of(JobRef job, void *connection)
     slurm_list_append(steps.get(), &step);
     slurmdb_job_cond_t condition{};
     condition.step_list = steps.get();
-    condition.flags = JOBCOND_FLAG_DUP | JOBCOND_FLAG_NO_TRUNC |
-                      JOBCOND_FLAG_NO_STEP;
+    condition.flags =
+        JOBCOND_FLAG_DUP | JOBCOND_FLAG_NO_TRUNC | JOBCOND_FLAG_NO_STEP;
     condition.db_flags = SLURMDB_JOB_FLAG_NOTSET;
     return SlurmList(slurmdb_jobs_get(connection, &condition));
 }
@@ -79,7 +79,8 @@ Result<bool> SlurmApi::has_database()
 Result<JobState> SlurmApi::recall(JobRef job)
 {
     auto unknown = fail(Code::not_found, "the accounting database does not "
-                                         "know JobId=" + std::to_string(job.id));
+                                         "know JobId=" +
+                                             std::to_string(job.id));
     auto database = has_database();
     if (!database)
         return std::unexpected(database.error());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/slurm/adoption_tier.h"
 
-#include "common/contract/names.h"
 #include "common/base/text.h"
+#include "common/contract/names.h"
 
 #include <algorithm>
 #include <map>
@@ -61,8 +61,8 @@ std::string pinned_to(const NodeUse &use)
 }
 
 // The highest in which somebody else waits for room there.
-std::optional<std::uint16_t> waiting_tier(const NodeUse &use, const Lines &lines,
-                                          const Partitions &there)
+std::optional<std::uint16_t>
+waiting_tier(const NodeUse &use, const Lines &lines, const Partitions &there)
 {
     std::optional<std::uint16_t> tier;
     for (const auto &[partitions, jobs] : lines)
@@ -136,7 +136,8 @@ std::vector<Widening> behind_higher_tiers(const std::set<JobRef> &adopting,
 
 std::string widened_words(const Widening &done)
 {
-    return "Jobs of a higher PriorityTier wait for the node of this Pod: its job " +
+    return "Jobs of a higher PriorityTier wait for the node of this Pod: its "
+           "job " +
            std::to_string(done.job.id) + " may start in partition " +
            done.partitions + " now.";
 }

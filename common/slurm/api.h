@@ -10,11 +10,11 @@
 // words: it will not do this).
 #pragma once
 
+#include "common/base/result.h"
 #include "common/slurm/batch_job.h"
 #include "common/slurm/job.h"
 #include "common/slurm/node_use.h"
 #include "common/slurm/partition.h"
-#include "common/base/result.h"
 
 #include <chrono>
 #include <cstdint>
@@ -66,7 +66,7 @@ struct SlurmNode {
     std::string features; // comma separated, the available ones
     // Of these; none: all. A node_features plugin makes the difference.
     std::optional<std::string> active_features;
-    std::string reason;   // of the drain
+    std::string reason; // of the drain
     std::string topology;
     std::string extra;
     std::string gres;      // "gpu:a100:2,gpu:h100:1"
@@ -94,7 +94,7 @@ struct Reservation {
 // What of the running slurmctld we need to know.
 struct ClusterFacts {
     std::string name;
-    std::uint16_t controller_port = 0; // SlurmctldPort
+    std::uint16_t controller_port = 0;     // SlurmctldPort
     std::vector<std::string> gres_types{}; // GresTypes
 };
 
@@ -123,7 +123,8 @@ class Slurm {
     virtual Result<JobDetails> load_details(JobId id) = 0;
 
     // How others ended a job that slurmctld has forgotten, by slurmdbd's word.
-    // Code::not_found: it has none, there is none, or we cancelled it ourselves.
+    // Code::not_found: it has none, there is none, or we cancelled it
+    // ourselves.
     virtual Result<JobState> recall(JobRef job) = 0;
 
     // All jobs of ours that slurmctld still knows, ended ones too.
@@ -133,8 +134,8 @@ class Slurm {
     virtual Result<std::vector<JobStateHint>> load_states() = 0;
 
     // Ends the job with this status, as wait(2) gives it. Success also when it
-    // had ended already. A heterogeneous job's leader stands for all components,
-    // another component for itself; cancel() likewise.
+    // had ended already. A heterogeneous job's leader stands for all
+    // components, another component for itself; cancel() likewise.
     virtual Result<> complete(JobRef job, int status) = 0;
 
     // Ends the job, pending or not, as CANCELLED.
@@ -144,7 +145,8 @@ class Slurm {
     virtual Result<> set_priority(JobRef job, std::uint32_t priority) = 0;
 
     // Lets a pending job start in whichever of these partitions, separated by
-    // commas; whichever that is, its time limit is this one (NodeUse::time_limit).
+    // commas; whichever that is, its time limit is this one
+    // (NodeUse::time_limit).
     virtual Result<> set_partitions(JobRef job, const std::string &names,
                                     std::uint32_t time_limit) = 0;
 
@@ -188,8 +190,8 @@ class Slurm {
                                   const std::string &topology) = 0;
     virtual Result<> set_extra(const std::string &node,
                                const std::string &extra) = 0;
-    // Makes slurmctld put nodes into partitions anew by their features, which it
-    // else does only when nodes come or go.
+    // Makes slurmctld put nodes into partitions anew by their features, which
+    // it else does only when nodes come or go.
     virtual Result<> rebuild_partitions() = 0;
     virtual Result<> drain(const std::string &node,
                            const std::string &reason) = 0;
@@ -231,8 +233,7 @@ class SlurmApi : public Slurm {
                                  const NodeRoom &room) override;
     Result<> create_node(const NodeDescription &node) override;
     Result<> delete_node(const std::string &name) override;
-    Result<> set_features(const std::string &node,
-                          const std::string &features,
+    Result<> set_features(const std::string &node, const std::string &features,
                           const std::string &active) override;
     Result<> set_topology(const std::string &node,
                           const std::string &topology) override;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What SlurmApi does for sbatch's jobs alone.
-#include "common/slurm/het_job.h"
 #include "common/slurm/api.h"
 #include "common/slurm/error.h"
+#include "common/slurm/het_job.h"
 #include "common/slurm/job_record.h"
 #include "common/slurm/strings.h"
 #include "common/slurm/tres_memory.h"
@@ -96,7 +96,8 @@ Result<> add_amounts(BatchJob &batch, const slurm_job_info_t &info)
     return add_cpus_on_nodes(job);
 }
 
-// That of the heterogeneous job which ref leads: all of its components together.
+// That of the heterogeneous job which ref leads: all of its components
+// together.
 Result<Job> whole_job(JobRef ref, const job_info_msg_t &info)
 {
     std::vector<JobRecord> records;

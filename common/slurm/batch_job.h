@@ -29,12 +29,12 @@ struct BatchJob {
     std::string qos;
     std::string reservation;
     std::optional<std::uint32_t> time_limit; // minutes, 0: unlimited
-    std::uint16_t tasks_per_node = 0; // as asked; 0: not
-    std::string hostlist; // of its nodes, as squeue prints them
+    std::uint16_t tasks_per_node = 0;        // as asked; 0: not
+    std::string hostlist;             // of its nodes, as squeue prints them
     std::optional<ArrayTask> array{}; // which of an array's tasks it is
-    bool says_tasks = false; // it was asked for with --ntasks
-    bool asks_gres = false; // by --gres, --gpus or the like
-    bool says_memory = true; // else it was given all that its node has
+    bool says_tasks = false;          // it was asked for with --ntasks
+    bool asks_gres = false;           // by --gres, --gpus or the like
+    bool says_memory = true;          // else it was given all that its node has
     std::string tres_per_task{};
     std::string licenses{};      // that it was given
     std::string oversubscribe{}; // as SLURM_JOB_OVERSUBSCRIBE has it

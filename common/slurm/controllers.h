@@ -19,8 +19,8 @@ struct Controllers {
     std::string state_save_location;
 };
 
-// From slurm.conf as libslurm has read it. Code::internal when libslurm does not
-// say: nobody may then take himself for the only agent.
+// From slurm.conf as libslurm has read it. Code::internal when libslurm does
+// not say: nobody may then take himself for the only agent.
 Result<Controllers> load_controllers();
 
 // Which of them has this host name, short or full.

@@ -15,8 +15,8 @@ namespace bridge {
 
 namespace {
 
-// As src/common/job_resources.h of Slurm 26.05 has it, member by member; that of
-// 25.11 was another one.
+// As src/common/job_resources.h of Slurm 26.05 has it, member by member; that
+// of 25.11 was another one.
 struct JobResources {
     bitstr_t *core_bitmap;
     bitstr_t *core_bitmap_used;

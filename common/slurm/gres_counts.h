@@ -16,8 +16,8 @@ namespace bridge {
 // How many of each GRES, by "gpu", and of each type of it, by "gpu:a100".
 using GresCounts = std::map<std::string, std::uint64_t>;
 
-// What is asked for, such as "gres/gpu:a100:2,gres/nic:1"; TRES that are no GRES
-// are left out.
+// What is asked for, such as "gres/gpu:a100:2,gres/nic:1"; TRES that are no
+// GRES are left out.
 GresCounts asked_gres(std::string_view text);
 
 // So many tasks, each of which needs that much, have enough of the GRES of one

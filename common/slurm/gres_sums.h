@@ -18,9 +18,9 @@ inline std::string text_of(const GresSums &sums)
 {
     std::string text;
     for (const auto &[kind, count] : sums)
-        text += std::format("{}gres/{}{}{}:{}", text.empty() ? "" : ",",
-                            kind.first, kind.second.empty() ? "" : ":",
-                            kind.second, count);
+        text +=
+            std::format("{}gres/{}{}{}:{}", text.empty() ? "" : ",", kind.first,
+                        kind.second.empty() ? "" : ":", kind.second, count);
     return text;
 }
 

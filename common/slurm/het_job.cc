@@ -15,8 +15,8 @@ using Components = std::vector<Job>;
 
 template <class Is> bool any(const Components &jobs, Is is)
 {
-    return std::ranges::any_of(
-        jobs, [&](const Job &job) { return is(job.state); });
+    return std::ranges::any_of(jobs,
+                               [&](const Job &job) { return is(job.state); });
 }
 
 JobState end_of(const Components &jobs)
@@ -43,8 +43,8 @@ JobState state_of(const Components &jobs, bool whole)
     if (any(jobs, is(JobState::unknown)) ||
         (allocated && any(jobs, is(JobState::pending))))
         return JobState::unknown;
-    for (JobState state : {JobState::suspended, JobState::configuring,
-                           JobState::running})
+    for (JobState state :
+         {JobState::suspended, JobState::configuring, JobState::running})
         if (any(jobs, is(state)))
             return state;
     return JobState::pending;
@@ -76,8 +76,7 @@ void add(Job &job, const Job &component)
     job.cpus += component.cpus;
     job.tasks += component.tasks;
     job.cpus_per_task = std::max(job.cpus_per_task, component.cpus_per_task);
-    job.expected_start =
-        std::max(job.expected_start, component.expected_start);
+    job.expected_start = std::max(job.expected_start, component.expected_start);
     job.devices |= component.devices;
     job.prefers |= component.prefers;
     if (!says_why(job) && says_why(component))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A heterogeneous job as one value. Slurm has a job for each component, with its
-// own id, SLUID, nodes and hooks; that of the leader stands for all of them where
-// one is loaded, completed or cancelled. So it does here: a Job with components
-// says of all together what any other Job says of itself. Pure.
+// A heterogeneous job as one value. Slurm has a job for each component, with
+// its own id, SLUID, nodes and hooks; that of the leader stands for all of them
+// where one is loaded, completed or cancelled. So it does here: a Job with
+// components says of all together what any other Job says of itself. Pure.
 //
 //   components                            the job is
 //   ------------------------------------  -------------------------------------

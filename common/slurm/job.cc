@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/slurm/job.h"
 
-#include "common/contract/batch_script.h"
 #include "common/base/json.h"
+#include "common/contract/batch_script.h"
 
 namespace bridge {
 

@@ -3,9 +3,9 @@
 // job. Knows neither libslurm nor Kubernetes.
 #pragma once
 
-#include "common/slurm/job_gres.h"
-#include "common/contract/job_ref.h"
 #include "common/base/units.h"
+#include "common/contract/job_ref.h"
+#include "common/slurm/job_gres.h"
 
 #include <chrono>
 #include <cstdint>
@@ -17,14 +17,14 @@ namespace bridge {
 
 inline constexpr std::uint32_t highest_priority = 0xfffffffd; // below NO_VAL
 
-// What the admin_comment of our jobs says, which only SlurmUser can write: whose
-// job it is. Small, since it is packed into every job listing.
+// What the admin_comment of our jobs says, which only SlurmUser can write:
+// whose job it is. Small, since it is packed into every job listing.
 struct GangTag {
     std::string gang; // "ns/name", for people
     std::string uid;  // of the gang: see agent/gang/gang.h
     std::uint32_t generation = 0;
-    // Of a grouped gang: the uid of the first of the Pods that it was asked for.
-    // Others that take the same name later have nothing to do with it.
+    // Of a grouped gang: the uid of the first of the Pods that it was asked
+    // for. Others that take the same name later have nothing to do with it.
     std::string first = {};
     // The uid of the object that said its size; empty: its Pods did.
     std::string group = {};
@@ -60,25 +60,26 @@ struct JobDescription {
     std::string dependency;
     std::string mcs_label;
     std::string comment;
-    std::string gres;     // on each node, as slurmctld has it: "gres/NAME:2"
+    std::string gres; // on each node, as slurmctld has it: "gres/NAME:2"
     std::string gres_per_task; // likewise
-    std::string features; // constraints of its nodes: see common/contract/constraints.h
-    std::string prefer;   // features of the nodes that are tried first
+    std::string
+        features; // constraints of its nodes: see common/contract/constraints.h
+    std::string prefer; // features of the nodes that are tried first
     std::uint32_t tasks = 1;
     std::uint16_t cpus_per_task = 1;
     std::uint32_t min_nodes = 1;
     std::uint32_t max_nodes = 1;
-    MebiBytes memory_per_node;              // with one node at most, else
-    MebiBytes memory_per_cpu;               // this one; the other is 0
+    MebiBytes memory_per_node;               // with one node at most, else
+    MebiBytes memory_per_cpu;                // this one; the other is 0
     std::optional<std::uint32_t> time_limit; // minutes, 0: unlimited; none:
                                              // the partition's
-    std::chrono::sys_seconds begin{};       // not before; epoch: at once
-    std::chrono::sys_seconds deadline{};    // ends by then; epoch: none
-    std::optional<std::uint32_t> priority;  // none: Slurm reckons it; 0: held
+    std::chrono::sys_seconds begin{};        // not before; epoch: at once
+    std::chrono::sys_seconds deadline{};     // ends by then; epoch: none
+    std::optional<std::uint32_t> priority;   // none: Slurm reckons it; 0: held
     std::int32_t nice = 0;
     Sharing sharing = Sharing::all;
     bool contiguous = false;
-    std::optional<std::uint32_t> switches;  // leaf switches at most
+    std::optional<std::uint32_t> switches;             // leaf switches at most
     std::optional<std::chrono::seconds> switches_wait; // for so many
     std::uint16_t segment = 0; // nodes of one block together; 0: any
     // A component for each size of Pods: yes, no, or as k8s.conf says.
@@ -126,17 +127,17 @@ struct Job {
     GangTag tag;
     JobState state = JobState::unknown;
     std::string reason; // why it is pending, in Slurm's word: "Priority"
-    std::uint32_t priority = 0; // in the queue; 0: held
+    std::uint32_t priority = 0;                // in the queue; 0: held
     std::chrono::sys_seconds expected_start{}; // epoch: not known
-    std::vector<std::string> nodes; // allocated, in Slurm's order
-    std::uint32_t cpus = 0;         // allocated, on all nodes
-    std::vector<std::uint32_t> cpus_on; // on each; empty: not read
-    std::uint32_t tasks = 1;            // as asked
-    std::uint16_t cpus_per_task = 1;    // likewise
-    MebiBytes memory_per_node;      // one of the two, as asked
+    std::vector<std::string> nodes;            // allocated, in Slurm's order
+    std::uint32_t cpus = 0;                    // allocated, on all nodes
+    std::vector<std::uint32_t> cpus_on;        // on each; empty: not read
+    std::uint32_t tasks = 1;                   // as asked
+    std::uint16_t cpus_per_task = 1;           // likewise
+    MebiBytes memory_per_node;                 // one of the two, as asked
     MebiBytes memory_per_cpu;
-    bool devices = false;   // it was given GRES
-    bool exclusive = false; // it has all that its nodes have
+    bool devices = false;      // it was given GRES
+    bool exclusive = false;    // it has all that its nodes have
     std::string gres_per_node; // as asked
     std::string gres_per_task; // likewise
     bool gres_read = false;    // what follows is all that Slurm tells
@@ -147,8 +148,9 @@ struct Job {
     std::vector<std::vector<std::uint32_t>> cpu_ids_on;
     std::string features; // constraints, while it is pending
     bool prefers = false; // it was asked for with a preference
-    // Of a heterogeneous one: what Slurm has of each component, the leader first,
-    // whose id it goes by. What is above is then of all together: het_job.h.
+    // Of a heterogeneous one: what Slurm has of each component, the leader
+    // first, whose id it goes by. What is above is then of all together:
+    // het_job.h.
     std::vector<Job> components;
 };
 

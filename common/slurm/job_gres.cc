@@ -39,9 +39,8 @@ bool read_head(std::string_view head, bool counted, JobGres &gres)
     gres.gres = next_part(head, ':');
     if (counted) {
         std::size_t colon = head.rfind(':');
-        auto count =
-            whole_number<std::uint64_t>(head.substr(colon == head.npos ? 0
-                                                                    : colon + 1));
+        auto count = whole_number<std::uint64_t>(
+            head.substr(colon == head.npos ? 0 : colon + 1));
         if (!count)
             return false;
         gres.count = *count;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/slurm/job_record.h"
 
-#include "common/slurm/job_gres.h"
+#include "common/base/log.h"
 #include "common/slurm/error.h"
+#include "common/slurm/job_gres.h"
 #include "common/slurm/states.h"
 #include "common/slurm/tres_memory.h"
-#include "common/base/log.h"
 
 #include <algorithm>
 #include <cerrno>

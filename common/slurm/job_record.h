@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// slurmctld's record of a job as our values. For the files that include slurm.h.
+// slurmctld's record of a job as our values. For the files that include
+// slurm.h.
 #pragma once
 
-#include "common/slurm/het_job.h"
-#include "common/slurm/api.h"
-#include "common/slurm/strings.h"
 #include "common/base/result.h"
+#include "common/slurm/api.h"
+#include "common/slurm/het_job.h"
+#include "common/slurm/strings.h"
 
 extern "C" {
 #include <slurm/slurm.h>
@@ -35,8 +36,9 @@ JobDetails details_of(const slurm_job_info_t &info);
 Result<> add_cpus_on_nodes(Job &job);
 
 // What stands for the tasks of an array that have no record of their own: they
-// wait. It has the array's JobId, as the last task has that starts; after a crash
-// of slurmctld it may have the JobId and the SLUID of a task that a Pod runs.
+// wait. It has the array's JobId, as the last task has that starts; after a
+// crash of slurmctld it may have the JobId and the SLUID of a task that a Pod
+// runs.
 bool is_array_rest(const slurm_job_info_t &info);
 
 } // namespace bridge

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The job half of SlurmApi.
-#include "common/slurm/het_job.h"
 #include "common/slurm/api.h"
 #include "common/slurm/cores.h"
 #include "common/slurm/error.h"
+#include "common/slurm/het_job.h"
 #include "common/slurm/job_record.h"
 #include "common/slurm/request.h"
 #include "common/slurm/states.h"
@@ -82,16 +82,15 @@ Result<JobDetails> SlurmApi::load_details(JobId id)
         return fail_slurm(errno, "load JobId=" + std::to_string(id));
     JobInfo info(raw);
     if (info->record_count == 0)
-        return fail(Code::not_found, "load JobId=" + std::to_string(id) +
-                                         ": no such job");
+        return fail(Code::not_found,
+                    "load JobId=" + std::to_string(id) + ": no such job");
     return details_of(info->job_array[0]);
 }
 
 Result<std::vector<Job>> SlurmApi::load_all()
 {
     job_info_msg_t *raw = nullptr;
-    if (slurm_load_jobs(0, &raw, SHOW_ALL | SHOW_LOCAL) !=
-        SLURM_SUCCESS)
+    if (slurm_load_jobs(0, &raw, SHOW_ALL | SHOW_LOCAL) != SLURM_SUCCESS)
         return fail_slurm(errno, "load all jobs");
     JobInfo info(raw);
     std::vector<JobRecord> records;
@@ -142,8 +141,8 @@ Result<> SlurmApi::set_priority(JobRef job, std::uint32_t priority)
     message.step_id = step_of(job);
     message.priority = priority;
     if (slurm_update_job(&message) != SLURM_SUCCESS)
-        return fail_slurm(errno,
-                          "set the priority of JobId=" + std::to_string(job.id));
+        return fail_slurm(errno, "set the priority of JobId=" +
+                                     std::to_string(job.id));
     return {};
 }
 

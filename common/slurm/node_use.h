@@ -2,15 +2,15 @@
 // What unfinished jobs need of Slurm's nodes, as far as it forbids to take one
 // away, and the shadow placeholders among them. Values only.
 //
-// A shadow placeholder is an external job of SlurmUser on one node. It holds what
-// Slurm would give away there and Kubernetes no longer has, because Pods of other
-// schedulers came: a node's size cannot change while jobs are on it. Its
-// admin_comment says so, so that any later life of the agent finds it again, and
-// nobody takes it for a Pod's job.
+// A shadow placeholder is an external job of SlurmUser on one node. It holds
+// what Slurm would give away there and Kubernetes no longer has, because Pods
+// of other schedulers came: a node's size cannot change while jobs are on it.
+// Its admin_comment says so, so that any later life of the agent finds it
+// again, and nobody takes it for a Pod's job.
 #pragma once
 
-#include "common/contract/job_ref.h"
 #include "common/base/units.h"
+#include "common/contract/job_ref.h"
 
 #include <cstdint>
 #include <map>
@@ -28,7 +28,10 @@ struct NodeRoom {
 
     bool operator==(const NodeRoom &) const = default;
     bool none() const { return *this == NodeRoom{}; }
-    bool covers(const NodeRoom &other) const { return rest(other, *this).none(); }
+    bool covers(const NodeRoom &other) const
+    {
+        return rest(other, *this).none();
+    }
 
     NodeRoom &operator+=(const NodeRoom &more);
     // What part leaves of all, at least 0 of each.
@@ -45,7 +48,7 @@ struct NodeUse {
     std::string partitions = {};    // separated by commas
     // Nothing but a lack of room, or those before it, keeps it from its start.
     bool in_line = false;
-    std::uint32_t time_limit = 0;   // minutes, or Slurm's INFINITE
+    std::uint32_t time_limit = 0; // minutes, or Slurm's INFINITE
 
     bool operator==(const NodeUse &) const = default;
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The node half of SlurmApi, and the library's start and end.
+#include "common/contract/names.h"
 #include "common/slurm/api.h"
 #include "common/slurm/error.h"
 #include "common/slurm/strings.h"
-#include "common/contract/names.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -110,8 +110,7 @@ Result<std::vector<SlurmNode>> SlurmApi::load_nodes()
     return std::move((*table)->nodes); // all of them, since ever
 }
 
-Result<std::optional<NodeTable>>
-SlurmApi::load_nodes_since(std::int64_t as_of)
+Result<std::optional<NodeTable>> SlurmApi::load_nodes_since(std::int64_t as_of)
 {
     node_info_msg_t *raw = nullptr;
     // Without details there is no gres_used.

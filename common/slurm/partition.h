@@ -12,7 +12,7 @@ namespace bridge {
 struct Partition {
     std::string name;
     std::vector<std::string> nodes;
-    bool up = false; // its jobs are started
+    bool up = false;        // its jobs are started
     std::uint16_t tier = 0; // PriorityTier: jobs of a higher one come first
     // Users may not ask for it, or only together with a reservation.
     bool restricted = false;

@@ -13,8 +13,8 @@ namespace {
 // preempt/partition_prio goes by the tiers, preempt/qos by QoS alone.
 bool is_preemptable(const partition_info_t &one, const slurm_conf_t &conf)
 {
-    std::uint16_t mode = one.preempt_mode == NO_VAL16 ? conf.preempt_mode
-                                                      : one.preempt_mode;
+    std::uint16_t mode =
+        one.preempt_mode == NO_VAL16 ? conf.preempt_mode : one.preempt_mode;
     constexpr int manners =
         PREEMPT_MODE_GANG | PREEMPT_MODE_PRIORITY | PREEMPT_MODE_WITHIN;
     return text(conf.preempt_type) == "preempt/partition_prio" &&
@@ -39,10 +39,10 @@ Partition partition_of(const partition_info_t &one, const slurm_conf_t &conf)
     partition.billing = text(one.billing_weights_str);
     partition.qos = text(one.qos_char);
     // What a job may have there differs, too.
-    partition.manner = std::format(
-        "{} {} {} {} {} {}", one.max_share, one.flags & exclusions,
-        one.preempt_mode, one.max_mem_per_cpu, one.max_cpus_per_node,
-        one.max_cpus_per_socket);
+    partition.manner =
+        std::format("{} {} {} {} {} {}", one.max_share, one.flags & exclusions,
+                    one.preempt_mode, one.max_mem_per_cpu,
+                    one.max_cpus_per_node, one.max_cpus_per_socket);
     return partition;
 }
 

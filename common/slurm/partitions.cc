@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The partition part of SlurmApi.
+#include "common/base/text.h"
 #include "common/slurm/api.h"
 #include "common/slurm/error.h"
 #include "common/slurm/partition_record.h"
 #include "common/slurm/strings.h"
-#include "common/base/text.h"
 
 #include <cerrno>
 #include <string_view>
@@ -60,8 +60,8 @@ Result<> SlurmApi::check_partitions(const std::string &names)
     while (!rest.empty()) {
         std::string name(next_part(rest, ','));
         if (root_only_->contains(name))
-            return fail(Code::rejected, "partition " + name +
-                                            " is not for users (RootOnly)");
+            return fail(Code::rejected,
+                        "partition " + name + " is not for users (RootOnly)");
     }
     return {};
 }

@@ -114,12 +114,21 @@ constexpr Prefix owners[] = {{"AssocGrp", "its account together"},
                              {"Max", "its QOS"}};
 
 constexpr std::pair<std::string_view, const char *> amounts[] = {
-    {"CPUMinutes", "CPU minutes"}, {"CPURunMinutes", "CPU minutes of running "
-                                                     "jobs"},
-    {"SubmitJob", "jobs submitted"}, {"Jobs", "running jobs"},
-    {"Cpu", "CPUs"}, {"CPU", "CPUs"}, {"Mem", "memory"}, {"Node", "nodes"},
-    {"GRES", "devices (GRES)"}, {"Wall", "run time"}, {"Time", "run time"},
-    {"License", "licenses"}, {"Billing", "billing"}, {"Energy", "energy"},
+    {"CPUMinutes", "CPU minutes"},
+    {"CPURunMinutes", "CPU minutes of running "
+                      "jobs"},
+    {"SubmitJob", "jobs submitted"},
+    {"Jobs", "running jobs"},
+    {"Cpu", "CPUs"},
+    {"CPU", "CPUs"},
+    {"Mem", "memory"},
+    {"Node", "nodes"},
+    {"GRES", "devices (GRES)"},
+    {"Wall", "run time"},
+    {"Time", "run time"},
+    {"License", "licenses"},
+    {"Billing", "billing"},
+    {"Energy", "energy"},
     {"Job", "jobs"}};
 
 constexpr std::pair<std::string_view, const char *> scopes[] = {
@@ -171,8 +180,8 @@ ReasonWords reason_words(std::string_view reason)
 std::string reason_class(std::string_view reason)
 {
     std::string_view word = first_word(reason);
-    for (std::string_view in_line : {"None", "Priority", "Resources",
-                                     "SchedDefer", "Cleaning", "Prolog"})
+    for (std::string_view in_line :
+         {"None", "Priority", "Resources", "SchedDefer", "Cleaning", "Prolog"})
         if (word == in_line)
             return "Priority";
     return std::string(word);

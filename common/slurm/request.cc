@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/slurm/request.h"
 
-#include "common/slurm/strings.h"
 #include "common/contract/names.h"
+#include "common/slurm/strings.h"
 
 namespace bridge {
 
@@ -50,8 +50,8 @@ void SubmitRequest::set_size(const JobDescription &job)
     message.cpus_per_task = job.cpus_per_task;
     message.min_cpus = job.tasks * job.cpus_per_task;
     message.min_nodes = job.min_nodes;
-    // Told a maximum slurmctld takes as many nodes as that if it can; without one
-    // it packs, on at most a node for each task (JOB_IMPLICIT_MAX_NODES).
+    // Told a maximum slurmctld takes as many nodes as that if it can; without
+    // one it packs, on at most a node for each task (JOB_IMPLICIT_MAX_NODES).
     if (job.max_nodes < job.tasks || job.tasks == 1)
         message.max_nodes = job.max_nodes;
     message.pn_min_memory = job.memory_per_node.value != 0
@@ -81,8 +81,8 @@ void SubmitRequest::set_wishes(const JobDescription &job)
     if (job.priority)
         message.priority = *job.priority;
     if (job.nice != 0)
-        message.nice = static_cast<std::uint32_t>(
-            std::int64_t{NICE_OFFSET} + job.nice);
+        message.nice =
+            static_cast<std::uint32_t>(std::int64_t{NICE_OFFSET} + job.nice);
     message.shared = shared_of(job.sharing);
     if (job.contiguous)
         message.contiguous = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A JobDescription as the message that asks slurmctld for the job. For the files
-// that include slurm.h.
+// A JobDescription as the message that asks slurmctld for the job. For the
+// files that include slurm.h.
 #pragma once
 
 #include "common/slurm/job.h"

@@ -28,7 +28,8 @@ inline std::string text(const char *s)
     return s ? s : "";
 }
 
-// libslurm takes char * for strings that it only reads; s must outlive the call.
+// libslurm takes char * for strings that it only reads; s must outlive the
+// call.
 inline char *borrow(const std::string &s)
 {
     return const_cast<char *>(s.c_str());

@@ -2,9 +2,9 @@
 // What slurmctld answers to a submit. For the files that include slurm.h.
 #pragma once
 
+#include "common/contract/job_ref.h"
 #include "common/slurm/error.h"
 #include "common/slurm/strings.h"
-#include "common/contract/job_ref.h"
 
 #include <cerrno>
 #include <string>

@@ -17,19 +17,19 @@ constexpr double most = 1ull << 50; // MiB; exact as a double
 Result<MebiBytes> amount_of(std::string_view text)
 {
     auto bad = [&] {
-        return fail(Code::internal, "slurmctld says \"mem=" +
-                                        std::string(text.substr(0, 40)) +
-                                        "\", which is not understood");
+        return fail(Code::internal,
+                    "slurmctld says \"mem=" + std::string(text.substr(0, 40)) +
+                        "\", which is not understood");
     };
     double amount = 0;
     const char *last = text.data() + text.size();
-    auto [end, error] = std::from_chars(text.data(), last, amount,
-                                        std::chars_format::fixed);
+    auto [end, error] =
+        std::from_chars(text.data(), last, amount, std::chars_format::fixed);
     if (error != std::errc() || !(amount >= 0))
         return bad();
     constexpr std::string_view units = "MGTP"; // slurmctld counts in MiB
-    std::string_view unit = text.substr(
-        static_cast<std::size_t>(end - text.data()));
+    std::string_view unit =
+        text.substr(static_cast<std::size_t>(end - text.data()));
     std::size_t power = unit.empty() ? 0 : units.find(unit.front());
     if (unit.size() > 1 || power == units.npos)
         return bad();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What SlurmApi says of the jobs that need nodes, and its shadow placeholders.
-#include "common/slurm/gres_counts.h"
 #include "common/slurm/api.h"
 #include "common/slurm/error.h"
+#include "common/slurm/gres_counts.h"
 #include "common/slurm/states.h"
 #include "common/slurm/strings.h"
 #include "common/slurm/submitted.h"
@@ -41,7 +41,8 @@ std::string gres_text(const std::map<std::string, std::uint32_t> &counts)
 {
     std::string text;
     for (const auto &[kind, count] : counts)
-        text += std::format("{}gres/{}:{}", text.empty() ? "" : ",", kind, count);
+        text +=
+            std::format("{}gres/{}:{}", text.empty() ? "" : ",", kind, count);
     return text;
 }
 
@@ -100,8 +101,8 @@ Result<std::vector<NodeUse>> SlurmApi::load_uses()
     for (std::uint32_t i = 0; i < info->record_count; i++) {
         NodeUse use = use_of(info->job_array[i]);
         bool over = is_ended(job_state_of(info->job_array[i].job_state));
-        if (!over && (use.pending || !use.named.empty() ||
-                      !use.shadow_of.empty()))
+        if (!over &&
+            (use.pending || !use.named.empty() || !use.shadow_of.empty()))
             uses.push_back(std::move(use));
     }
     return uses;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The burst_buffer/k8s plugin: makes external jobs of the job arrays that
-// job_submit/k8s has prepared (plugins/shared/pod_array.h), and has no burst buffers. Whatever
-// else slurmctld asks is answered as if it had no such plugin. slurmctld holds
-// its job lock, and that of burst_buffer.c, during all calls.
+// job_submit/k8s has prepared (plugins/shared/pod_array.h), and has no burst
+// buffers. Whatever else slurmctld asks is answered as if it had no such
+// plugin. slurmctld holds its job lock, and that of burst_buffer.c, during all
+// calls.
 #include "plugins/shared/pod_array.h"
 
 #include <cstdint>

@@ -11,7 +11,8 @@ refuse_component(const job_desc_msg_t &desc,
                  const std::optional<HetLeader> &leader, const Conf &conf)
 {
     if (!leader)
-        return "Either all components of a heterogeneous job run as Pods or none: "
+        return "Either all components of a heterogeneous job run as Pods or "
+               "none: "
                "give --k8s-image before the first \":\".";
     if (leader->user_id != desc.user_id ||
         leader->components != desc.het_job_offset)

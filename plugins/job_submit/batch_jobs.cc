@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugins/job_submit/batch_jobs.h"
 
+#include "common/base/hexadecimal.h"
 #include "common/contract/batch_het.h"
 #include "common/contract/batch_names.h"
-#include "common/base/hexadecimal.h"
 #include "common/contract/names.h"
 #include "common/contract/script_dir.h"
 #include "plugins/job_submit/batch_component.h"
@@ -58,9 +58,9 @@ void set_text(char *&field, const std::string &text)
 void put_mark(job_desc_msg_t &desc, const std::string &script)
 {
     auto entries = entries_of(desc);
-    auto **kept = static_cast<char **>(slurm_xcalloc(
-        entries.size() + 2, sizeof(char *), true, false, __FILE__, __LINE__,
-        __func__));
+    auto **kept = static_cast<char **>(
+        slurm_xcalloc(entries.size() + 2, sizeof(char *), true, false, __FILE__,
+                      __LINE__, __func__));
     std::uint32_t size = 0;
     for (char *entry : entries) {
         if (is_batch_entry(entry))
@@ -68,10 +68,10 @@ void put_mark(job_desc_msg_t &desc, const std::string &script)
         else
             kept[size++] = entry;
     }
-    std::string mark = std::string(names::job_mark) + "=" +
-                       (is_component(desc) ? names::batch_component_mark
-                                           : names::batch_mark) +
-                       script;
+    std::string mark =
+        std::string(names::job_mark) + "=" +
+        (is_component(desc) ? names::batch_component_mark : names::batch_mark) +
+        script;
     kept[size++] = slurm_xstrdup(mark.c_str());
     slurm_xfree(reinterpret_cast<void **>(&desc.spank_job_env));
     desc.spank_job_env = kept;
@@ -94,10 +94,11 @@ void make_placeholder(job_desc_msg_t &desc, const Conf &conf,
     if (!desc.std_out && !is_component(desc)) // as slurmctld does with a script
         desc.std_out = slurm_xstrdup(array ? names::batch_array_output
                                            : names::batch_output);
-    // Our launcher delivers it: there is no slurmd to do so, and slurmctld would
-    // wait for one.
+    // Our launcher delivers it: there is no slurmd to do so, and slurmctld
+    // would wait for one.
     desc.warn_flags = desc.warn_signal = desc.warn_time = 0;
-    // slurmctld tries what is preferred instead of the constraint: it needs both.
+    // slurmctld tries what is preferred instead of the constraint: it needs
+    // both.
     if (desc.prefer && *desc.prefer)
         set_text(desc.prefer, batch_features(desc.prefer, conf));
     set_text(desc.features,
@@ -108,8 +109,7 @@ void make_placeholder(job_desc_msg_t &desc, const Conf &conf,
 }
 
 constexpr std::size_t step_key_bytes = 32;
-constexpr char not_read[] =
-    "slurmctld could not read k8s.conf: see its log.";
+constexpr char not_read[] = "slurmctld could not read k8s.conf: see its log.";
 constexpr char by_default[] = "Batch jobs of this partition run as Pods. ";
 
 // As they are now, or were when they were last without a mistake.
@@ -188,8 +188,8 @@ std::optional<std::string> take_batch_job(job_desc_msg_t &desc)
         return *wish ? std::optional<std::string>(not_read) : std::nullopt;
     auto said = *wish;
     bool by_option = said && !said->image.empty();
-    wish = with_default_image(std::move(*wish), desc, *conf,
-                              default_partition());
+    wish =
+        with_default_image(std::move(*wish), desc, *conf, default_partition());
     if (!wish)
         return wish.error();
     if (!*wish)
@@ -226,9 +226,9 @@ std::optional<std::string> take_batch_job(job_desc_msg_t &desc)
     }
     make_placeholder(desc, *conf, *name);
     if (is_heterogeneous(desc))
-        leader_of_thread() = HetLeader{
-            desc.user_id, *name, std::move(said), std::move(**wish), 1,
-            most_nodes(desc)};
+        leader_of_thread() =
+            HetLeader{desc.user_id,      *name, std::move(said),
+                      std::move(**wish), 1,     most_nodes(desc)};
     return std::nullopt;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugins/job_submit/batch_refusal.h"
 
-#include "common/contract/constraints.h"
 #include "common/base/text.h"
+#include "common/contract/constraints.h"
 #include "plugins/job_submit/job_desc.h"
 #include "plugins/shared/pod_array.h"
 
@@ -160,8 +160,8 @@ std::optional<std::string> refuse_batch(const Desc &desc, const BatchWish &wish,
     if (conf.batch_namespace.empty())
         return "Batch jobs do not run as Pods in this cluster: k8s.conf has no "
                "SbatchNamespace.";
-    bool mighty = desc.user_id == 0 || desc.group_id == 0 ||
-                  desc.user_id == slurm_user;
+    bool mighty =
+        desc.user_id == 0 || desc.group_id == 0 || desc.user_id == slurm_user;
     if (mighty) // whatever AllowRoot says: it is about Slurm, not containers
         return "Batch jobs of root, of SlurmUser and of the group root do not "
                "run as Pods.";
@@ -183,7 +183,8 @@ std::optional<std::string> refuse_array(const Desc &desc,
     if (!is_array(desc) || makes_pod_arrays(burst_buffer_type))
         return std::nullopt;
     return "A job array cannot run as Pods in this cluster: slurm.conf has no "
-           "BurstBufferType=burst_buffer/k8s. Leave out --array or --k8s-image.";
+           "BurstBufferType=burst_buffer/k8s. Leave out --array or "
+           "--k8s-image.";
 }
 
 std::optional<std::string> refuse_size(std::size_t size, const Conf &conf)
@@ -191,7 +192,8 @@ std::optional<std::string> refuse_size(std::size_t size, const Conf &conf)
     if (size <= conf.max_script_size)
         return std::nullopt;
     return "The script, its arguments and its environment have " +
-           std::to_string(size) + " bytes as its Pod gets them, and a job with --k8s-image may have " +
+           std::to_string(size) +
+           " bytes as its Pod gets them, and a job with --k8s-image may have " +
            std::to_string(conf.max_script_size) +
            " (MaxScriptSize in k8s.conf). --export=NONE leaves the environment "
            "out.";

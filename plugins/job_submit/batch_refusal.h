@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// sbatch with --k8s-image: whether it can be had. Pure: values in, sentences for
-// the user out.
+// sbatch with --k8s-image: whether it can be had. Pure: values in, sentences
+// for the user out.
 #pragma once
 
 #include "common/contract/conf.h"

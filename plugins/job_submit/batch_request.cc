@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugins/job_submit/batch_request.h"
 
+#include "common/base/variable_name.h"
 #include "common/contract/batch_names.h"
 #include "common/contract/constraints.h"
 #include "common/contract/names.h"
-#include "common/base/variable_name.h"
 #include "plugins/job_submit/job_desc.h"
 
 #include <algorithm>
@@ -64,18 +64,17 @@ std::size_t size_in_secret(const BatchScript &batch, std::size_t text)
     for (const auto *words :
          {&batch.arguments, &batch.environment, &batch.variables})
         for (const std::string &word : *words)
-            size += for_word +
-                    for_quote * static_cast<std::size_t>(
-                                    std::ranges::count(word, '\''));
+            size += for_word + for_quote * static_cast<std::size_t>(
+                                               std::ranges::count(word, '\''));
     return size;
 }
 
 std::string batch_features(const std::string &users, const Conf &conf)
 {
-    return join_constraints(users, {names::feature,
-                                    conf.batch_template.empty()
-                                        ? names::untainted_feature
-                                        : names::batch_feature});
+    return join_constraints(users,
+                            {names::feature, conf.batch_template.empty()
+                                                 ? names::untainted_feature
+                                                 : names::batch_feature});
 }
 
 } // namespace bridge

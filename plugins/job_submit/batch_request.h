@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// sbatch with --k8s-image: what is kept of a job for the agent, and asked of Slurm
-// in its stead. Pure.
+// sbatch with --k8s-image: what is kept of a job for the agent, and asked of
+// Slurm in its stead. Pure.
 #pragma once
 
 #include "common/contract/batch_script.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugins/job_submit/batch_wish.h"
 
+#include "common/base/text.h"
+#include "common/base/variable_name.h"
 #include "common/contract/batch_names.h"
 #include "common/contract/batch_options.h"
 #include "common/contract/names.h"
-#include "common/base/text.h"
-#include "common/base/variable_name.h"
 #include "plugins/job_submit/job_desc.h"
 
 #include <algorithm>
@@ -103,8 +103,8 @@ with_default_image(std::optional<BatchWish> wish, const job_desc_msg_t &desc,
 {
     if ((wish && !wish->image.empty()) || !given(desc.script))
         return wish;
-    std::string named = given(desc.partition) ? desc.partition
-                                              : default_partition;
+    std::string named =
+        given(desc.partition) ? desc.partition : default_partition;
     std::set<std::string> images;
     for (std::string_view list = named; !list.empty();) {
         auto known =

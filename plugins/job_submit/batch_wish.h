@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// sbatch with --k8s-image: what is asked. Pure: values in, sentences for the user
-// out. All of it is what users write, also where spank/k8s has looked at it
-// already.
+// sbatch with --k8s-image: what is asked. Pure: values in, sentences for the
+// user out. All of it is what users write, also where spank/k8s has looked at
+// it already.
 #pragma once
 
 #include "common/contract/conf.h"

@@ -6,12 +6,12 @@
 
 #include "common/contract/conf.h"
 
+#include <ctime>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <sys/types.h>
-#include <ctime>
 
 namespace bridge {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What Slurm's description of a job says, by slurm.h, of what decides about Pods.
-// Pure.
+// What Slurm's description of a job says, by slurm.h, of what decides about
+// Pods. Pure.
 #pragma once
 
 #include <cstdint>

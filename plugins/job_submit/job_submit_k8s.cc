@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The job_submit/k8s plugin: keeps placeholders, and the mark by which our
-// hooks know them, to the agent, makes placeholders of batch jobs that ask for a
-// Pod, says why an ordinary job cannot start where only Pods can, and tells the
-// agent who a user is. slurmctld
-// holds its job lock during all calls (job_submit.c): decide and return. When we
-// cannot decide, we refuse.
+// hooks know them, to the agent, makes placeholders of batch jobs that ask for
+// a Pod, says why an ordinary job cannot start where only Pods can, and tells
+// the agent who a user is. slurmctld holds its job lock during all calls
+// (job_submit.c): decide and return. When we cannot decide, we refuse.
 #include "plugins/job_submit/batch_jobs.h"
 #include "plugins/job_submit/login_notary.h"
 #include "plugins/job_submit/node_watch.h"
@@ -47,7 +46,8 @@ bool from_agent(std::uint32_t uid)
 // Set by init(), before slurmctld calls anything else; never freed.
 NodeWatch *nodes = nullptr;
 
-int refuse(const std::string &why, char **err_msg, int rc = ESLURM_ACCESS_DENIED)
+int refuse(const std::string &why, char **err_msg,
+           int rc = ESLURM_ACCESS_DENIED)
 {
     slurm_xfree(reinterpret_cast<void **>(err_msg)); // another plugin's note
     *err_msg = slurm_xstrdup(why.c_str());

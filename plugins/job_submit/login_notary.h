@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tells the agent which user asked: common/contract/login_dir.h has the whole way.
-// Called with slurmctld's job lock held, from several threads.
+// Tells the agent which user asked: common/contract/login_dir.h has the whole
+// way. Called with slurmctld's job lock held, from several threads.
 #pragma once
 
 #include <cstdint>

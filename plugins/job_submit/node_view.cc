@@ -159,8 +159,9 @@ std::optional<std::string> refuse_features(const PlaceWish &wish,
                 found |= partition.features.contains(feature);
         if (!found)
             return "No node on which Slurm jobs can start has the feature " +
-                   feature + ": such features are given to nodes for "
-                             "Kubernetes Pods.";
+                   feature +
+                   ": such features are given to nodes for "
+                   "Kubernetes Pods.";
     }
     return {};
 }

@@ -39,7 +39,7 @@ NodeView view_of(const partition_info_msg_t &partitions,
 
 // What a job, or the update of one, says of its place. Empty is nothing.
 struct PlaceWish {
-    std::string partitions; // comma separated
+    std::string partitions;         // comma separated
     std::vector<std::string> nodes; // some of which it must have, or all
     std::optional<std::uint32_t> node_count; // at least
     std::string features;

@@ -125,8 +125,8 @@ void NodeWatch::look(Answers &last)
         return;
     std::shared_ptr<const NodeView> next;
     if (last.partitions.changed || last.nodes.changed)
-        next = std::make_shared<const NodeView>(view_of(
-            *last.partitions.msg, *last.nodes.msg, expand_hostlist));
+        next = std::make_shared<const NodeView>(
+            view_of(*last.partitions.msg, *last.nodes.msg, expand_hostlist));
     std::lock_guard lock(mutex_);
     looked_ = now;
     if (next)

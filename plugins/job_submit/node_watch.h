@@ -50,8 +50,8 @@ class NodeWatch {
     Clock::time_point looked_;
 };
 
-// By libslurm. Nothing of a list of more hosts than Slurm has nodes: such a text may
-// be short, and slurmctld refuses it afterwards.
+// By libslurm. Nothing of a list of more hosts than Slurm has nodes: such a
+// text may be short, and slurmctld refuses it afterwards.
 std::vector<std::string> expand_hostlist(const char *hostlist);
 
 } // namespace bridge

@@ -8,9 +8,8 @@ bool SubmitBudget::take(std::uint32_t user, std::size_t size, Time now)
     std::lock_guard lock(mutex_);
     auto is_over = [&](const Use &use) { return now - use.since >= window; };
     if (now - cleaned_ >= window) {
-        std::erase_if(uses_, [&](const auto &one) {
-            return is_over(one.second);
-        });
+        std::erase_if(uses_,
+                      [&](const auto &one) { return is_over(one.second); });
         cleaned_ = now;
     }
     Use &use = uses_.try_emplace(user, Use{now}).first->second;

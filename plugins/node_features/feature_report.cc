@@ -105,7 +105,8 @@ std::string merged_features(const std::string &fresh, const std::string &before,
     std::string kubelet =
         std::string(names::label_feature_prefix) + names::kubelet_name;
     auto was_static = [&](const std::string &word) {
-        return word == static_cpus_feature && std::ranges::contains(said, kubelet);
+        return word == static_cpus_feature &&
+               std::ranges::contains(said, kubelet);
     };
     Words merged;
     for (const std::string &word : had)

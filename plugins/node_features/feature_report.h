@@ -20,8 +20,8 @@
 
 namespace bridge {
 
-// On the node: what there is to report. Reads three files at most; a file that is
-// not there, or is not what it should be, gives nothing.
+// On the node: what there is to report. Reads three files at most; a file that
+// is not there, or is not what it should be, gives nothing.
 std::vector<std::string> reported_features(const Conf &conf);
 
 // A comma separated list with more words, each of them once.

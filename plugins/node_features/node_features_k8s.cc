@@ -59,7 +59,8 @@ void append(char **list, const std::vector<std::string> &features)
 extern "C" {
 
 // In slurmd, once: the features that it reports with each registration.
-void node_features_p_node_state(char **avail_modes, char **current_mode) noexcept
+void node_features_p_node_state(char **avail_modes,
+                                char **current_mode) noexcept
 try {
     auto conf = bridge::load_conf(bridge::k8s_conf_path());
     if (!conf)
@@ -89,7 +90,10 @@ char *node_features_p_node_xlate2(char *new_features) noexcept
     return slurm_xstrdup(new_features);
 }
 
-bool node_features_p_changeable_feature(char *) noexcept { return false; }
+bool node_features_p_changeable_feature(char *) noexcept
+{
+    return false;
+}
 
 // What can never run is refused by job_submit/k8s, which can say why: this
 // call returns a number only, and is not told what kind of job asks.
@@ -99,20 +103,35 @@ int node_features_p_job_valid(char *, list_t *) noexcept
 }
 
 // Who may have other plugins' features switched is not for us to say.
-bool node_features_p_user_update(uid_t) noexcept { return true; }
+bool node_features_p_user_update(uid_t) noexcept
+{
+    return true;
+}
 
 char *node_features_p_job_xlate(char *, list_t *, void *) noexcept
 {
     return nullptr;
 }
 
-void *node_features_p_get_node_bitmap() noexcept { return nullptr; }
+void *node_features_p_get_node_bitmap() noexcept
+{
+    return nullptr;
+}
 
-int node_features_p_overlap(void *) noexcept { return 0; }
+int node_features_p_overlap(void *) noexcept
+{
+    return 0;
+}
 
-int node_features_p_node_set(char *, bool *) noexcept { return SLURM_SUCCESS; }
+int node_features_p_node_set(char *, bool *) noexcept
+{
+    return SLURM_SUCCESS;
+}
 
-std::uint32_t node_features_p_boot_time() noexcept { return 0; }
+std::uint32_t node_features_p_boot_time() noexcept
+{
+    return 0;
+}
 
 void node_features_p_get_config(void *) noexcept {}
 

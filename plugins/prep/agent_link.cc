@@ -37,10 +37,11 @@ HookMessage hello(const LinkSettings &settings)
 
 AgentLink::AgentLink(Slurmctld &slurmctld, LinkSettings settings)
     : slurmctld_(slurmctld), settings_(std::move(settings)),
-      hooks_([&slurmctld](const std::string &hostlist) {
-                 return slurmctld.nodes_of(hostlist);
-             },
-             settings_.queue_limit),
+      hooks_(
+          [&slurmctld](const std::string &hostlist) {
+              return slurmctld.nodes_of(hostlist);
+          },
+          settings_.queue_limit),
       wakeup_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       retry_(settings_.first_retry), file_(settings_.gate_file),
       drain_retries_(settings_.look)
@@ -211,8 +212,8 @@ void AgentLink::hear(const std::string &packet)
     }
     auto message = decode_hook_message(packet);
     if (!message)
-        return slurmctld_.log(LogLevel::warning, "ignored a packet: " +
-                                                     message.error().message);
+        return slurmctld_.log(LogLevel::warning,
+                              "ignored a packet: " + message.error().message);
     kick_owed_ |= message->type == Type::kick;
     pong_owed_ |= message->type == Type::ping;
     hooks_.obey(*message);

@@ -11,8 +11,8 @@
 // A hook never waits for the agent, whatever state that is in.
 #pragma once
 
-#include "common/contract/hook_message.h"
 #include "common/base/log.h"
+#include "common/contract/hook_message.h"
 #include "plugins/prep/agent_socket.h"
 #include "plugins/prep/drain_retries.h"
 #include "plugins/prep/gate_file.h"

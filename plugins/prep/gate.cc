@@ -136,9 +136,9 @@ void Gate::forget_parts()
     dirty_parts_.clear();
 }
 
-std::optional<std::set<std::string>>
-Gate::whole(std::set<std::string> &parts, const std::string &hostlist,
-            bool more)
+std::optional<std::set<std::string>> Gate::whole(std::set<std::string> &parts,
+                                                 const std::string &hostlist,
+                                                 bool more)
 {
     for (std::string &node : expand_(hostlist))
         parts.insert(std::move(node));
@@ -216,8 +216,8 @@ std::optional<HookMessage> Gate::tell(const Hold &hold)
     HookMessage message;
     message.job = hold.job;
     message.nodes = held->second.hostlist;
-    message.type = prolog ? HookMessage::Type::allocated
-                          : HookMessage::Type::ended;
+    message.type =
+        prolog ? HookMessage::Type::allocated : HookMessage::Type::ended;
     if (prolog) {
         message.cpus = held->second.cpus;
         message.ours = held->second.ours;

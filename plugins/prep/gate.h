@@ -11,10 +11,10 @@
 //
 // A node is dirty while the epilog of a job of ours that had it is held, and
 // while the last `synced` named it: containers that no living job covers may
-// still run there. It is unknown while it is a bridge node (Pods may live there)
-// and nobody has said `synced` since slurmctld started: jobs that a crash lost
-// have no epilog. What is neither is clean, so that a node that is no bridge
-// node never waits.
+// still run there. It is unknown while it is a bridge node (Pods may live
+// there) and nobody has said `synced` since slurmctld started: jobs that a
+// crash lost have no epilog. What is neither is clean, so that a node that is
+// no bridge node never waits.
 //
 // `start` opens a prolog whatever is dirty. For a job of ours the agent says it
 // when the Pods are bound; for an ordinary one when what still lives on its
@@ -30,8 +30,8 @@
 #pragma once
 
 #include "common/contract/hook_message.h"
-#include "plugins/shared/job_facts.h"
 #include "plugins/prep/node_set.h"
+#include "plugins/shared/job_facts.h"
 
 #include <chrono>
 #include <deque>

@@ -29,16 +29,20 @@ void HeldHooks::obey(const HookMessage &message)
 {
     std::lock_guard lock(mutex_);
     switch (message.type) {
-    case HookMessage::Type::start: return gate_.start(message.job);
-    case HookMessage::Type::fail: return gate_.fail(message.job, message.rc);
-    case HookMessage::Type::clean: return gate_.clean(message.job);
+    case HookMessage::Type::start:
+        return gate_.start(message.job);
+    case HookMessage::Type::fail:
+        return gate_.fail(message.job, message.rc);
+    case HookMessage::Type::clean:
+        return gate_.clean(message.job);
     case HookMessage::Type::bridge:
         touched_ = true;
         return gate_.bridge(message.nodes, message.more);
     case HookMessage::Type::synced:
         touched_ = true;
         return gate_.synced(message.dirty, message.more);
-    default: return;
+    default:
+        return;
     }
 }
 

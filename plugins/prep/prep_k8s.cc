@@ -111,9 +111,9 @@ class RealSlurmctld final : public Slurmctld {
 
     void log(LogLevel level, const std::string &line) override
     {
-        auto print = level == LogLevel::error     ? slurm_error
-                     : level == LogLevel::debug   ? slurm_debug
-                                                  : slurm_info;
+        auto print = level == LogLevel::error   ? slurm_error
+                     : level == LogLevel::debug ? slurm_debug
+                                                : slurm_info;
         print("prep/k8s: %s", line.c_str());
     }
 
@@ -199,9 +199,15 @@ try {
     return SLURM_SUCCESS;
 }
 
-int prep_p_prolog(void *, void *) noexcept { return SLURM_SUCCESS; }
+int prep_p_prolog(void *, void *) noexcept
+{
+    return SLURM_SUCCESS;
+}
 
-int prep_p_epilog(void *, void *) noexcept { return SLURM_SUCCESS; }
+int prep_p_epilog(void *, void *) noexcept
+{
+    return SLURM_SUCCESS;
+}
 
 // Of slurmctld's prep_call_type_t, 3 and 4 are its own prolog and epilog.
 void prep_p_required(int type, bool *required) noexcept

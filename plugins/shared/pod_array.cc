@@ -31,7 +31,8 @@ bool is_pod_array(const job_desc_msg_t &desc)
     for (const char *text :
          std::span(desc.spank_job_env, desc.spank_job_env_size)) {
         std::string_view entry = text ? text : "";
-        if (entry.starts_with(mark) && is_script_name(entry.substr(mark.size())))
+        if (entry.starts_with(mark) &&
+            is_script_name(entry.substr(mark.size())))
             return true;
     }
     return false;

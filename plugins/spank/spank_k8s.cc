@@ -146,12 +146,10 @@ int slurm_spank_init(spank_t spank, int, char **)
         return ESPANK_SUCCESS;
     for (std::size_t which = 0; which < bridge::batch_options.size(); which++) {
         const bridge::BatchOption &option = bridge::batch_options[which];
-        spank_option said = {bridge::unchanged(option.name),
-                             bridge::unchanged(option.argument),
-                             bridge::unchanged(option.help),
-                             1,
-                             static_cast<int>(which),
-                             bridge::take_option};
+        spank_option said = {
+            bridge::unchanged(option.name), bridge::unchanged(option.argument),
+            bridge::unchanged(option.help), 1,
+            static_cast<int>(which),        bridge::take_option};
         if (int rc = spank_option_register(spank, &said); rc != ESPANK_SUCCESS)
             return rc;
     }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Devices, and what users say about them.
 #include "agent/cel/cel.h"
+#include "agent/cel/regex.h"
 #include "agent/claims/allocation.h"
 #include "agent/claims/check.h"
+#include "agent/claims/pools.h"
+#include "agent/claims/resource_claim.h"
 #include "agent/gres/amounts.h"
+#include "agent/gres/extended_claim.h"
 #include "agent/gres/index.h"
 #include "agent/gres/inventory.h"
-#include "agent/claims/pools.h"
-#include "agent/gres/extended_claim.h"
-#include "common/slurm/job_gres.h"
 #include "agent/nodes/devices.h"
 #include "agent/nodes/gres.h"
 #include "agent/objects/objects.h"
-#include "agent/cel/regex.h"
-#include "agent/claims/resource_claim.h"
 #include "agent/objects/semver.h"
-#include "common/contract/capacity_gres.h"
-#include "common/contract/device_gres.h"
 #include "common/base/json.h"
 #include "common/base/json_text.h"
+#include "common/contract/capacity_gres.h"
+#include "common/contract/device_gres.h"
+#include "common/slurm/job_gres.h"
 #include "tests/fuzz/targets.h"
 
 #include <algorithm>
@@ -258,7 +258,8 @@ void node_gres(std::string_view input)
     promise(with_device_word(with_device_word(input, word), "") == others);
 
     const std::vector<CapacityGres> counted{
-        {"d", "memory", "gpu", Quantity(1000000000, Quantity::Format::decimal)}};
+        {"d", "memory", "gpu",
+         Quantity(1000000000, Quantity::Format::decimal)}};
     GresCounts amounts = amounts_in(input, counted);
     promise(amounts_in(amounts_text(amounts), counted) == amounts);
 }

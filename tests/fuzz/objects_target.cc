@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Kubernetes objects, and what follows from a hostile Pod: its objections, its
 // job, its end.
-#include "agent/gang/gang.h"
-#include "agent/objects/foreign_pods.h"
-#include "agent/nodes/features.h"
-#include "agent/objects/gang_key.h"
-#include "agent/objects/group_spec.h"
 #include "agent/decide/gang_place.h"
+#include "agent/decide/translate.h"
+#include "agent/gang/gang.h"
+#include "agent/nodes/features.h"
 #include "agent/nodes/marks.h"
 #include "agent/nodes/plan.h"
 #include "agent/nodes/words.h"
+#include "agent/objects/foreign_pods.h"
+#include "agent/objects/gang_key.h"
+#include "agent/objects/group_spec.h"
 #include "agent/objects/objects.h"
 #include "agent/objects/pod_placement.h"
-#include "agent/decide/translate.h"
 #include "common/base/json.h"
 #include "common/contract/names.h"
 #include "tests/fuzz/targets.h"
@@ -75,8 +75,8 @@ void pod_group(std::string_view input)
                 spec.timeout <= std::chrono::hours(24));
         promise(spec.objection.find_first_of("\n\x1b") == std::string::npos);
         promise(spec.status.running <= 2147483647);
-        PodGroupStatus next = next_status(spec.status, spec.minimum,
-                                          {3, 1, 1, 1}, "a/b");
+        PodGroupStatus next =
+            next_status(spec.status, spec.minimum, {3, 1, 1, 1}, "a/b");
         promise(next == next_status(next, spec.minimum, {3, 1, 1, 1}, "a/b"));
     }
 }

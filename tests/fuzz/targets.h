@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The fuzz targets: one for each parser of what others write. A target stops the
-// program when a promise of the parser's header does not hold; everything else
-// is the sanitizers' business. The unit tests run them over tests/fuzz/corpus,
-// libFuzzer makes up the rest.
+// The fuzz targets: one for each parser of what others write. A target stops
+// the program when a promise of the parser's header does not hold; everything
+// else is the sanitizers' business. The unit tests run them over
+// tests/fuzz/corpus, libFuzzer makes up the rest.
 #pragma once
 
 #include <cstdio>
@@ -28,8 +28,8 @@ std::span<const FuzzTarget> device_targets();
 // Null when there is none of this name.
 inline const FuzzTarget *find_fuzz_target(std::string_view name)
 {
-    for (auto targets : {value_targets(), object_targets(), wire_targets(),
-                         device_targets()})
+    for (auto targets :
+         {value_targets(), object_targets(), wire_targets(), device_targets()})
         for (const FuzzTarget &target : targets)
             if (target.name == name)
                 return &target;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // JSON itself, quantities, times, ids, k8s.conf, and text for a terminal.
-#include "common/contract/constraints.h"
-#include "common/slurm/job.h"
 #include "agent/decide/job_requests.h"
 #include "agent/decide/job_values.h"
-#include "common/slurm/reasons.h"
 #include "cli/check/token_expiry.h"
-#include "common/contract/conf.h"
-#include "common/contract/job_ref.h"
 #include "common/base/json.h"
 #include "common/base/json_text.h"
-#include "common/base/quantity.h"
 #include "common/base/printable.h"
+#include "common/base/quantity.h"
 #include "common/base/units.h"
+#include "common/contract/conf.h"
+#include "common/contract/constraints.h"
+#include "common/contract/job_ref.h"
+#include "common/slurm/job.h"
+#include "common/slurm/reasons.h"
 #include "tests/fuzz/targets.h"
 
 #include <algorithm>
@@ -38,12 +38,11 @@ void json(std::string_view input)
         promise(document->member(name).present());
         (void)document->at(name).text("x/0/y");
         // The same by its text, where a path can name it.
-        auto text = name.contains('/') || name.empty()
-                        ? std::nullopt
-                        : json_text(input, name);
+        auto text = name.contains('/') || name.empty() ? std::nullopt
+                                                       : json_text(input, name);
         auto part = text ? Json::parse(*text) : std::unexpected(Error{});
-        promise(!text || (part && part->dump() ==
-                                      document->member(name).dump()));
+        promise(!text ||
+                (part && part->dump() == document->member(name).dump()));
         (void)value.integer();
     }
     for (const Json &item : document->items())
@@ -61,8 +60,7 @@ void quantity(std::string_view input)
     auto units = parse_quantity(input, 0);
     auto thousandths = parse_quantity(input, -3);
     if (units && thousandths) // rounded up, by less than one unit
-        promise(*units * 1000LL >= *thousandths ||
-                *units > most / 1000);
+        promise(*units * 1000LL >= *thousandths || *units > most / 1000);
     if (auto cpu = parse_cpu(input))
         promise(whole_cpus_up(*cpu) >= 1 &&
                 whole_cpus_up(*cpu) >= whole_cpus_down(*cpu));
@@ -110,9 +108,8 @@ void gang_tag(std::string_view input)
 void terminal(std::string_view input)
 {
     std::string text = printable(input);
-    promise(std::ranges::none_of(text, [](unsigned char c) {
-        return c < ' ' || c == 0x7f;
-    }));
+    promise(std::ranges::none_of(
+        text, [](unsigned char c) { return c < ' ' || c == 0x7f; }));
     promise(!text.contains("\xc2\x9b"));
     promise(printable(text) == text);
     std::string escaped = printable_json(input);
@@ -164,8 +161,8 @@ void token(std::string_view input)
 constexpr FuzzTarget targets[] = {
     {"json", json},         {"quantity", quantity}, {"time_limit", time_limit},
     {"sluid", sluid},       {"conf", conf},         {"gang_tag", gang_tag},
-    {"terminal", terminal}, {"reason", reason},
-    {"wish", wish},         {"token", token}};
+    {"terminal", terminal}, {"reason", reason},     {"wish", wish},
+    {"token", token}};
 
 } // namespace
 

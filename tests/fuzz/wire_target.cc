@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What comes over sockets, from slurmctld's environment, and from its disk.
-#include "common/kube/line_framer.h"
 #include "agent/batch/array.h"
 #include "agent/batch/output_name.h"
-#include "common/kube/websocket.h"
 #include "cli/srun/hosts_file.h"
 #include "cli/srun/launch.h"
 #include "cli/srun/step_frame.h"
+#include "common/base/json.h"
 #include "common/contract/batch_options.h"
 #include "common/contract/batch_script.h"
 #include "common/contract/batch_template.h"
 #include "common/contract/hook_message.h"
-#include "common/base/json.h"
 #include "common/contract/session_frame.h"
 #include "common/contract/session_request.h"
-#include "plugins/shared/job_facts.h"
+#include "common/kube/line_framer.h"
+#include "common/kube/websocket.h"
 #include "plugins/prep/gate_file.h"
+#include "plugins/shared/job_facts.h"
 #include "tests/fuzz/targets.h"
 
 #include <algorithm>
@@ -244,18 +244,13 @@ void step_hosts(std::string_view input)
         }
 }
 
-constexpr FuzzTarget targets[] = {{"hook_message", hook_message},
-                                  {"line_framer", line_framer},
-                                  {"job_facts", job_facts},
-                                  {"gate_file", gate_file},
-                                  {"batch_script", batch_script},
-                                  {"batch_template", batch_template},
-                                  {"output_name", output_name},
-                                  {"array_numbers", array_numbers},
-                                  {"session", session},
-                                  {"step", step},
-                                  {"step_hosts", step_hosts},
-                                  {"websocket", websocket}};
+constexpr FuzzTarget targets[] = {
+    {"hook_message", hook_message}, {"line_framer", line_framer},
+    {"job_facts", job_facts},       {"gate_file", gate_file},
+    {"batch_script", batch_script}, {"batch_template", batch_template},
+    {"output_name", output_name},   {"array_numbers", array_numbers},
+    {"session", session},           {"step", step},
+    {"step_hosts", step_hosts},     {"websocket", websocket}};
 
 } // namespace
 

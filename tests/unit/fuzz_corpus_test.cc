@@ -12,14 +12,15 @@ using namespace bridge;
 
 TEST_CASE("the parsers keep their promises over the whole corpus")
 {
-    for (auto targets : {value_targets(), object_targets(), wire_targets(),
-                         device_targets()})
+    for (auto targets :
+         {value_targets(), object_targets(), wire_targets(), device_targets()})
         for (const FuzzTarget &target : targets) {
             std::filesystem::path corpus =
                 std::filesystem::path(FUZZ_CORPUS_DIR) / target.name;
             CAPTURE(corpus.string());
             std::size_t inputs = 0;
-            for (const auto &file : std::filesystem::directory_iterator(corpus)) {
+            for (const auto &file :
+                 std::filesystem::directory_iterator(corpus)) {
                 std::ifstream stream(file.path(), std::ios::binary);
                 std::string input(std::istreambuf_iterator<char>(stream), {});
                 CAPTURE(file.path().string());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/act/claims.h"
 
-#include "tests/unit/flows/claims.h"
 #include "tests/unit/fakes/fake_kube.h"
 #include "tests/unit/fakes/make.h"
+#include "tests/unit/flows/claims.h"
 
 #include <doctest/doctest.h>
 #include <utility>
@@ -26,8 +26,7 @@ struct Setting {
         plan.classes = {{"gpu.example.com", make_class()}};
         std::vector<ResourceSlicePtr> slices = {
             std::make_shared<const ResourceSlice>(make_slice("kn1"))};
-        plan.chosen = {
-            {"gpu", device_pools(slices).at(0).devices.at(1), ""}};
+        plan.chosen = {{"gpu", device_pools(slices).at(0).devices.at(1), ""}};
     }
 
     Result<> reserve() { return reserve_claims(pod, {plan}, "kn1", kube); }
@@ -52,7 +51,8 @@ std::string allocated(const std::string &device, const std::string &uids)
 
 } // namespace
 
-TEST_CASE("a claim gets the finalizer, then its devices and the Pod in one write")
+TEST_CASE(
+    "a claim gets the finalizer, then its devices and the Pod in one write")
 {
     Setting s;
 
@@ -94,8 +94,8 @@ TEST_CASE("a claim that has changed since the watch told of it is read again")
     }
     SUBCASE("it has devices now")
     {
-        s.kube.put_claim(claim_text("c", request_gpus(1), "",
-                                    allocated("gpu-3", "a")));
+        s.kube.put_claim(
+            claim_text("c", request_gpus(1), "", allocated("gpu-3", "a")));
         auto said = s.reserve();
         REQUIRE(!said);
         CHECK(said.error().code == Code::conflict);
@@ -162,8 +162,8 @@ TEST_CASE("somebody else's allocation is left alone")
     bool done = false;
     s.kube.before_claim_write = [&](const ObjectKey &) {
         if (!std::exchange(done, true))
-            s.kube.put_claim(claim_text("c", request_gpus(1), "",
-                                        allocated("gpu-3", "a")));
+            s.kube.put_claim(
+                claim_text("c", request_gpus(1), "", allocated("gpu-3", "a")));
     };
 
     auto said = s.reserve();

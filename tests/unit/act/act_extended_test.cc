@@ -3,9 +3,9 @@
 
 #include "agent/act/claims.h"
 #include "agent/gres/extended_claim.h"
-#include "tests/unit/flows/claims.h"
 #include "tests/unit/fakes/fake_kube.h"
 #include "tests/unit/fakes/make.h"
+#include "tests/unit/flows/claims.h"
 
 #include <doctest/doctest.h>
 
@@ -45,10 +45,7 @@ struct Setting {
         REQUIRE(all.size() == 1);
         return all.at(0);
     }
-    std::string kept() const
-    {
-        return kube.find(pod.key)->extended_claim;
-    }
+    std::string kept() const { return kube.find(pod.key)->extended_claim; }
 };
 
 } // namespace
@@ -204,8 +201,8 @@ TEST_CASE("a claim that another Pod uses, too, goes when that has ended")
     Setting s;
     REQUIRE(s.reserve());
     Pod other = make_pod("other");
-    ClaimPlan share{s.plan.key, s.claim().uid, true, {}, {}, {},
-                    s.claim().devices};
+    ClaimPlan share{s.plan.key, s.claim().uid,    true, {}, {},
+                    {},         s.claim().devices};
     REQUIRE(reserve_claims(other, {share}, "kn1", s.kube));
 
     REQUIRE(remove_extended(s.pod, s.kube));

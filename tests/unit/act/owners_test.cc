@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "agent/decide/job_requests.h"
 #include "agent/act/workload_wishes.h"
+#include "agent/decide/job_requests.h"
 #include "tests/unit/fakes/fake_kube.h"
 #include "tests/unit/fakes/make.h"
 
@@ -26,10 +26,10 @@ struct Family {
             "uid-job",
             {{"slurmk8s/qos", "of-job"}},
             {"jobset.x-k8s.io/v1alpha2", "JobSet", "set", "uid-set"}};
-        kube.workloads["uid-set"] = {"uid-set",
-                                     {{"slinky.slurm.net/qos", "of-set"},
-                                      {"slurmk8s/wckey", "of-set"}},
-                                     {}};
+        kube.workloads["uid-set"] = {
+            "uid-set",
+            {{"slinky.slurm.net/qos", "of-set"}, {"slurmk8s/wckey", "of-set"}},
+            {}};
     }
 
     Wishes wishes()
@@ -51,7 +51,8 @@ TEST_CASE("owners' wishes are found, the nearer ones first")
     CHECK(value_of(family.wishes(), "wckey") == "of-set");
 }
 
-TEST_CASE("the Pod's own wishes go before, under whatever prefix, empty ones too")
+TEST_CASE(
+    "the Pod's own wishes go before, under whatever prefix, empty ones too")
 {
     Family family;
     family.pod.annotations["slinky.slurm.net/qos"] = "of-pod";
@@ -63,7 +64,8 @@ TEST_CASE("the Pod's own wishes go before, under whatever prefix, empty ones too
 TEST_CASE("what the agent writes is not taken from an owner")
 {
     Family family;
-    family.kube.workloads["uid-job"].annotations[names::sluid_annotation] = "s1";
+    family.kube.workloads["uid-job"].annotations[names::sluid_annotation] =
+        "s1";
     auto with = family.owners.with_wishes(family.pod, family.kube, family.now);
     REQUIRE(with);
     CHECK(with->annotation(names::sluid_annotation) == "");

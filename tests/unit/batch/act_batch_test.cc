@@ -35,8 +35,12 @@ struct Maker : SrunWorld {
             known[node.name] = node.label(names::arch_label);
         return make_batch_pod(
             job, kube,
-            {slurm, std::make_shared<const Conf>(conf), scripts, "cluster",
-             taken, maps,
+            {slurm,
+             std::make_shared<const Conf>(conf),
+             scripts,
+             "cluster",
+             taken,
+             maps,
              {srun, true,
               std::make_shared<const std::map<std::string, std::string>>(
                   known)},
@@ -133,19 +137,18 @@ TEST_CASE("Pods that were made with another srun, or none, are made anew")
         for (const Pod &pod : pods) {
             CHECK(maker.has_program(pod) == (change != loses));
             CHECK(pod.annotation("slurmk8s/sbatch-srun") ==
-                  (change == loses ? ""
-                   : change == gets
-                       ? srun_map_name(srun_program)
-                       : srun_map_name("a newer program")));
+                  (change == loses  ? ""
+                   : change == gets ? srun_map_name(srun_program)
+                                    : srun_map_name("a newer program")));
         }
         CHECK(is_hexadecimal(maker.key_of(maker.job), 64));
-        CHECK(maker.no_srun_of(maker.job)
-                  .contains(change == loses ? "static libraries"
-                                            : "before there was one"));
+        CHECK(maker.no_srun_of(maker.job).contains(
+            change == loses ? "static libraries" : "before there was one"));
     }
 }
 
-TEST_CASE("the Pod of a job of one node is made anew, too, where srun is another")
+TEST_CASE(
+    "the Pod of a job of one node is made anew, too, where srun is another")
 {
     enum Change { loses, gets, another };
     for (Change change : {loses, gets, another}) {
@@ -175,7 +178,8 @@ TEST_CASE("the Pod of a job of one node is made anew, too, where srun is another
     }
 }
 
-TEST_CASE("the Pod of a job of one node is made anew, too, where the node is another")
+TEST_CASE(
+    "the Pod of a job of one node is made anew, too, where the node is another")
 {
     for (bool says_node : {true, false}) { // else an earlier agent made it
         CAPTURE(says_node);
@@ -204,7 +208,8 @@ TEST_CASE("the Pod of a job of one node is made anew, too, where the node is ano
     }
 }
 
-TEST_CASE("a job of one node waits for a Node that nobody knows, and for no label")
+TEST_CASE(
+    "a job of one node waits for a Node that nobody knows, and for no label")
 {
     Maker unknown(true, 1);
     unknown.nodes.clear(); // not listed yet

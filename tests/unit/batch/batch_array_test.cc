@@ -70,8 +70,9 @@ TEST_CASE("the largest array costs each of its tasks little")
 
 TEST_CASE("what slurmctld would not have taken says no numbers")
 {
-    for (const char *array : {"", ",", "%3", "x", "1-x", "3-1", "1-9:0", "1-9:x", "-1",
-                              "0-4000001", "99999999999", "1 2"}) {
+    for (const char *array :
+         {"", ",", "%3", "x", "1-x", "3-1", "1-9:0", "1-9:x", "-1", "0-4000001",
+          "99999999999", "1 2"}) {
         CAPTURE(array);
         CHECK(numbers(array).empty());
     }

@@ -4,8 +4,8 @@
 #include "agent/batch/gres.h"
 
 #include "agent/batch/pod.h"
-#include "common/contract/batch_script.h"
 #include "common/base/json.h"
+#include "common/contract/batch_script.h"
 #include "tests/unit/flows/batch_claim_world.h"
 
 #include <doctest/doctest.h>
@@ -38,25 +38,23 @@ TEST_CASE("GRES are asked for as resources of the DeviceClasses behind them")
     struct {
         std::vector<JobGres> gres;
         Devices devices;
-    } rows[] = {
-        {{}, {}},
-        {{{"gpu", "a100", 2, {0, 1}}},
-         {{"deviceclass.resource.kubernetes.io/a100.example.com", 2}}},
-        {{{"gpu", "a100", 1, {0}}, {"gpu", "other", 2, {4, 5}}},
-         {{"deviceclass.resource.kubernetes.io/a100.example.com", 1},
-          {"deviceclass.resource.kubernetes.io/gpu.example.com", 2}}},
-        {{{"gpu", "a100", 0, {}}, {"nic", "", 1, {0}}},
-         {{"deviceclass.resource.kubernetes.io/nics", 1}}},
-        {{{"license", "", 1, {}}}, {}}}; // by --exclusive: not for Pods
+    } rows[] = {{{}, {}},
+                {{{"gpu", "a100", 2, {0, 1}}},
+                 {{"deviceclass.resource.kubernetes.io/a100.example.com", 2}}},
+                {{{"gpu", "a100", 1, {0}}, {"gpu", "other", 2, {4, 5}}},
+                 {{"deviceclass.resource.kubernetes.io/a100.example.com", 1},
+                  {"deviceclass.resource.kubernetes.io/gpu.example.com", 2}}},
+                {{{"gpu", "a100", 0, {}}, {"nic", "", 1, {0}}},
+                 {{"deviceclass.resource.kubernetes.io/nics", 1}}},
+                {{{"license", "", 1, {}}}, {}}}; // by --exclusive: not for Pods
     for (const auto &row : rows)
-        CHECK(batch_devices(with_gres(row.gres), known).value() ==
-              row.devices);
+        CHECK(batch_devices(with_gres(row.gres), known).value() == row.devices);
 }
 
 TEST_CASE("GRES that no Pod gets are said, with their type")
 {
-    for (const JobGres &gres : {JobGres{"gpu", "h100", 1, {0}},
-                                JobGres{"fpga", "x", 1, {}}}) {
+    for (const JobGres &gres :
+         {JobGres{"gpu", "h100", 1, {0}}, JobGres{"fpga", "x", 1, {}}}) {
         auto devices = batch_devices(with_gres({gres}), known);
         REQUIRE_FALSE(devices);
         CHECK(devices.error().code == Code::rejected);
@@ -96,8 +94,9 @@ TEST_CASE("who has asked for no GRES gets none with --exclusive")
 
 TEST_CASE("the variables of GPUs are those of slurmd")
 {
-    auto variables = gpu_variables(with_gres(
-        {{"gpu", "other", 1, {5}}, {"nic", "", 1, {0}}, {"gpu", "a100", 2, {2, 3}}}));
+    auto variables = gpu_variables(with_gres({{"gpu", "other", 1, {5}},
+                                              {"nic", "", 1, {0}},
+                                              {"gpu", "a100", 2, {2, 3}}}));
 
     CHECK(variables == std::vector<std::string>{"SLURM_GPUS_ON_NODE=3",
                                                 "SLURM_JOB_GPUS=2,3,5"});
@@ -114,8 +113,8 @@ TEST_CASE("the container asks for its devices, as request and as limit")
     BatchMark mark{{7, Sluid{4711}}, std::string(32, 'a')};
     BatchScript script{.image = "busybox"};
 
-    auto text = batch_pod_body(batch, script, {"alice", "staff", {}}, mark,
-                               conf);
+    auto text =
+        batch_pod_body(batch, script, {"alice", "staff", {}}, mark, conf);
 
     REQUIRE(text);
     Pod pod = pod_from(*Json::parse(*text));
@@ -126,8 +125,8 @@ TEST_CASE("the container asks for its devices, as request and as limit")
           "deviceclass.resource.kubernetes.io/a100.example.com");
     CHECK(pod.objections.empty());
     batch.job.gres_on = {{{"gpu", "h100", 1, {0}}}};
-    CHECK_FALSE(batch_pod_body(batch, script, {"alice", "staff", {}}, mark,
-                               conf));
+    CHECK_FALSE(
+        batch_pod_body(batch, script, {"alice", "staff", {}}, mark, conf));
 }
 
 TEST_CASE("a batch job gets the devices of its indexes, in one claim")
@@ -148,7 +147,8 @@ TEST_CASE("a batch job gets the devices of its indexes, in one claim")
         CHECK_FALSE(pod.extended_claim.empty());
 }
 
-TEST_CASE("a batch job of which Slurm does not say its GRES waits, and fails at last")
+TEST_CASE(
+    "a batch job of which Slurm does not say its GRES waits, and fails at last")
 {
     BatchClaimWorld world;
     JobRef job = world.slurm.plant(world.describe("gres/gpu:g:1"));
@@ -183,7 +183,8 @@ TEST_CASE("a batch job whose devices cannot be had fails, with the reason")
     CHECK(world.kube.claims().empty());
 }
 
-// The list, without details, says nothing of GRES that accounting does not count.
+// The list, without details, says nothing of GRES that accounting does not
+// count.
 TEST_CASE("an agent that starts anew looks at which GRES a batch job has first")
 {
     for (bool by_node : {true, false}) { // --gres, or --gpus-per-task

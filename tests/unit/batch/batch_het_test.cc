@@ -3,8 +3,8 @@
 // made of, and what the script knows of the components.
 #include "agent/batch/het.h"
 #include "agent/gang/batch_place.h"
-#include "common/slurm/het_job.h"
 #include "common/contract/batch_het.h"
+#include "common/slurm/het_job.h"
 #include "plugins/job_submit/batch_component.h"
 #include "plugins/job_submit/batch_refusal.h"
 
@@ -151,15 +151,14 @@ TEST_CASE("a Pod of a component has what that has on its node")
 TEST_CASE("the script knows each component")
 {
     auto all = het_variables(components());
-    for (const char *entry :
-         {"SLURM_HET_SIZE=2", "SLURM_JOB_ID_HET_GROUP_1=11",
-          "SLURM_JOB_NODELIST_HET_GROUP_0=kn1",
-          "SLURM_JOB_NODELIST_HET_GROUP_1=kn[2-3]",
-          "SLURM_JOB_NUM_NODES_HET_GROUP_1=2",
-          "SLURM_JOB_CPUS_PER_NODE_HET_GROUP_1=2(x2)",
-          "SLURM_MEM_PER_CPU_HET_GROUP_0=100",
-          "SLURM_MEM_PER_NODE_HET_GROUP_1=300",
-          "SLURM_JOB_NODELIST_PACK_GROUP_1=kn[2-3]"}) {
+    for (const char *entry : {"SLURM_HET_SIZE=2", "SLURM_JOB_ID_HET_GROUP_1=11",
+                              "SLURM_JOB_NODELIST_HET_GROUP_0=kn1",
+                              "SLURM_JOB_NODELIST_HET_GROUP_1=kn[2-3]",
+                              "SLURM_JOB_NUM_NODES_HET_GROUP_1=2",
+                              "SLURM_JOB_CPUS_PER_NODE_HET_GROUP_1=2(x2)",
+                              "SLURM_MEM_PER_CPU_HET_GROUP_0=100",
+                              "SLURM_MEM_PER_NODE_HET_GROUP_1=300",
+                              "SLURM_JOB_NODELIST_PACK_GROUP_1=kn[2-3]"}) {
         CAPTURE(entry);
         CHECK(std::ranges::contains(all, entry));
     }
@@ -204,10 +203,12 @@ TEST_CASE("a component needs no script, and is else refused like any batch job")
     CHECK_FALSE(refuse_batch(desc, {"busybox"}, conf(), 64030));
 
     desc.kill_on_node_fail = 0;
-    CHECK(refuse_batch(desc, {"busybox"}, conf(), 64030)->contains("--no-kill"));
+    CHECK(
+        refuse_batch(desc, {"busybox"}, conf(), 64030)->contains("--no-kill"));
     desc.kill_on_node_fail = NO_VAL16;
     desc.requeue = 1;
-    CHECK(refuse_batch(desc, {"busybox"}, conf(), 64030)->contains("--requeue"));
+    CHECK(
+        refuse_batch(desc, {"busybox"}, conf(), 64030)->contains("--requeue"));
 }
 
 TEST_CASE("what a component cannot have is refused in words")
@@ -217,7 +218,8 @@ TEST_CASE("what a component cannot have is refused in words")
         void (*change)(Desc &desc, std::optional<BatchWish> &said,
                        std::optional<HetLeader> &leader);
     } rows[] = {
-        {"all components", [](Desc &, auto &, auto &leader) { leader.reset(); }},
+        {"all components",
+         [](Desc &, auto &, auto &leader) { leader.reset(); }},
         {"first", [](Desc &, auto &said, auto &) { said = {"other"}; }},
         {"first", [](Desc &, auto &, auto &leader) { leader->said.reset(); }},
         {"MaxGangSize", [](Desc &desc, auto &, auto &) { desc.min_nodes = 4; }},

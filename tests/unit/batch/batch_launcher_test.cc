@@ -77,16 +77,11 @@ TEST_CASE("the launcher gives the script its environment, whatever is in it")
 {
     BatchScript batch;
     batch.work_dir = "/tmp";
-    batch.environment = {"A=it's \"$HOME\" `id` \\",
-                         "B=two\nlines",
-                         "PATH=/nowhere",
-                         "LD_PRELOAD=/evil.so",
-                         "-u=x",
-                         "no value",
-                         "SLURM_JOB_ID=1",
-                         "C=sbatch",
-                         "SLURM_SPANK_K8S_IMAGE=x",
-                         "SLURM_UMASK=0027"};
+    batch.environment = {
+        "A=it's \"$HOME\" `id` \\", "B=two\nlines", "PATH=/nowhere",
+        "LD_PRELOAD=/evil.so",      "-u=x",         "no value",
+        "SLURM_JOB_ID=1",           "C=sbatch",     "SLURM_SPANK_K8S_IMAGE=x",
+        "SLURM_UMASK=0027"};
     batch.variables = {"C=--k8s-env", "D=$(id)"};
     batch.arguments = {"one arg", "'", ""};
     batch.script = "printf '%s|' \"$A\" \"$B\" \"$SLURM_JOB_ID\" "
@@ -174,10 +169,13 @@ TEST_CASE("the script knows its process, and what is the shell's stays there")
 TEST_CASE("the script has the limits with which it was submitted")
 {
     BatchScript batch;
-    batch.environment = {"SLURM_RLIMIT_NOFILE=77", "SLURM_RLIMIT_CORE=1024",
-                         "SLURM_RLIMIT_STACK=U4194304", "SLURM_RLIMIT_CPU=x",
+    batch.environment = {"SLURM_RLIMIT_NOFILE=77",
+                         "SLURM_RLIMIT_CORE=1024",
+                         "SLURM_RLIMIT_STACK=U4194304",
+                         "SLURM_RLIMIT_CPU=x",
                          "SLURM_RLIMIT_AS=18446744073709551615",
-                         "SLURM_RLIMIT_NPROC=1", "SLURM_RLIMIT_=; id"};
+                         "SLURM_RLIMIT_NPROC=1",
+                         "SLURM_RLIMIT_=; id"};
     batch.script = "ulimit -S -n\nulimit -S -c\nulimit -S -s\nulimit -S -v\n"
                    "env | grep -c RLIMIT\n";
     Container container;
@@ -253,8 +251,8 @@ TEST_CASE("one file may have both, and is emptied or kept as the job says")
 
         CHECK(container.run(batch, {}, {file, true}, {file, true}) == 0);
 
-        CHECK(read(file) == std::string(append ? "before\n" : "") +
-                                "out\nerr\n");
+        CHECK(read(file) ==
+              std::string(append ? "before\n" : "") + "out\nerr\n");
         CHECK(read(container.out) == "out\nerr\n");
     }
 }

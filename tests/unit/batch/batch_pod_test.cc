@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/batch/pod.h"
-#include "agent/objects/gang_key.h"
 #include "agent/batch/user_groups.h"
+#include "agent/objects/gang_key.h"
 
 #include "common/base/json.h"
 #include "common/contract/names.h"
@@ -127,13 +127,13 @@ TEST_CASE("a job that wants a signal before its end can read when that is")
     CHECK_FALSE(body().dump().contains("sbatch-ends"));
 }
 
-TEST_CASE("where Slurm does not manage memory the Pod has neither request nor limit")
+TEST_CASE(
+    "where Slurm does not manage memory the Pod has neither request nor limit")
 {
     BatchJob batch = batch_job();
     batch.job.memory_per_cpu = {};
 
-    auto text =
-        batch_pod_body(batch, {.image = "busybox"}, {}, mark(), conf());
+    auto text = batch_pod_body(batch, {.image = "busybox"}, {}, mark(), conf());
 
     REQUIRE(text.has_value());
     Json resources = Json::parse(*text)->at("spec/containers/0/resources");
@@ -234,9 +234,8 @@ TEST_CASE("a job gets the volumes that it has chosen")
 
 TEST_CASE("namespace and ServiceAccount are the job's, without a token")
 {
-    Json pod = body({.image = "a",
-                     .service_account = "spark",
-                     .name_space = "elsewhere"});
+    Json pod = body(
+        {.image = "a", .service_account = "spark", .name_space = "elsewhere"});
 
     CHECK(pod.text("metadata/namespace") == "elsewhere");
     CHECK(pod.text("spec/serviceAccountName") == "spark");
@@ -279,11 +278,10 @@ TEST_CASE("SLURM_ variables are those of the allocation")
     for (const char *entry :
          {"SLURM_JOB_ID=7", "SLURM_JOBID=7", "SLURM_JOB_NAME=my job",
           "SLURM_JOB_NODELIST=kn1", "SLURM_JOB_NUM_NODES=1",
-          "SLURM_CPUS_ON_NODE=2", "SLURM_MEM_PER_CPU=100",
-          "SLURM_JOB_UID=1001", "SLURM_JOB_USER=alice",
-          "SLURM_CLUSTER_NAME=cluster", "SLURMD_NODENAME=kn1",
-          "SLURM_TASKS_PER_NODE=2", "SLURM_JOB_RESERVATION=night",
-          "SLURM_STEP_ID=-5"}) {
+          "SLURM_CPUS_ON_NODE=2", "SLURM_MEM_PER_CPU=100", "SLURM_JOB_UID=1001",
+          "SLURM_JOB_USER=alice", "SLURM_CLUSTER_NAME=cluster",
+          "SLURMD_NODENAME=kn1", "SLURM_TASKS_PER_NODE=2",
+          "SLURM_JOB_RESERVATION=night", "SLURM_STEP_ID=-5"}) {
         CAPTURE(entry);
         CHECK(std::ranges::contains(all, entry));
     }
@@ -306,7 +304,8 @@ TEST_CASE("SLURM_ variables of sharing, licenses and tasks are slurmctld's")
          {std::string("SLURM_JOB_LICENSES=matlab:1"),
           std::string("SLURM_JOB_OVERSUBSCRIBE=NO"),
           std::string("SLURM_JOB_EXCLUSIVE=USER"),
-          std::string("SLURM_TRES_PER_TASK=cpu:2"), std::string("SLURM_NTASKS=3"),
+          std::string("SLURM_TRES_PER_TASK=cpu:2"),
+          std::string("SLURM_NTASKS=3"),
           "SLURM_JOB_SLUID=" + batch.job.ref.sluid.str()}) {
         CAPTURE(entry);
         CHECK(std::ranges::contains(all, entry));
@@ -347,10 +346,10 @@ BatchJob job_of_nodes()
 Json body_on(std::uint32_t rank, const std::string &first = {})
 {
     BatchJob batch = job_of_nodes();
-    auto text = batch_pod_body(
-        on_node(batch, rank),
-        {.image = "busybox", .signal = 10, .signal_seconds = 60}, {}, mark(),
-        conf(), place_on(batch, rank, first));
+    auto text =
+        batch_pod_body(on_node(batch, rank),
+                       {.image = "busybox", .signal = 10, .signal_seconds = 60},
+                       {}, mark(), conf(), place_on(batch, rank, first));
     REQUIRE(text.has_value());
     return *Json::parse(*text);
 }

@@ -46,9 +46,9 @@ Json body_of(std::vector<std::string> nodes, std::uint32_t rank,
     Conf conf;
     conf.batch_namespace = "slurm-jobs";
     BatchMark mark{batch.job.ref, "0123456789abcdef0123456789abcdef"};
-    auto text = batch_pod_body(on_node(batch, rank), {.image = "busybox"}, {},
-                               mark, conf,
-                               place_on(batch, rank, rank ? "u1" : ""), srun);
+    auto text =
+        batch_pod_body(on_node(batch, rank), {.image = "busybox"}, {}, mark,
+                       conf, place_on(batch, rank, rank ? "u1" : ""), srun);
     REQUIRE(text.has_value());
     return *Json::parse(*text);
 }
@@ -80,9 +80,11 @@ std::string secret_files(const Json &pod)
 
 } // namespace
 
-TEST_CASE("the ConfigMap with srun has a name by what is in it, and never changes")
+TEST_CASE(
+    "the ConfigMap with srun has a name by what is in it, and never changes")
 {
-    Json map = map_of("\x7f" "ELF");
+    Json map = map_of("\x7f"
+                      "ELF");
 
     CHECK(srun_map_name("a") == srun_map_name("a"));
     CHECK(srun_map_name("a") != srun_map_name("b"));
@@ -99,8 +101,8 @@ TEST_CASE("a ConfigMap with something else, or that may change, is not srun's")
     CHECK(is_srun_map(map_of("abc"), "abc"));
     CHECK_FALSE(is_srun_map(map_of("abd"), "abc"));
     CHECK_FALSE(is_srun_map(*Json::parse("{}"), "abc"));
-    CHECK_FALSE(is_srun_map(
-        *Json::parse(R"({"binaryData":{"srun":"YWJj"}})"), "abc"));
+    CHECK_FALSE(
+        is_srun_map(*Json::parse(R"({"binaryData":{"srun":"YWJj"}})"), "abc"));
     CHECK_FALSE(is_srun_map(
         *Json::parse(R"({"immutable":true,"data":{"srun":"abc"}})"), "abc"));
 }
@@ -123,7 +125,8 @@ TEST_CASE("a program that is missing, empty or too large is no srun")
     CHECK(read_srun(path).error().code == Code::rejected);
 }
 
-TEST_CASE("a job's Service is headless, selects its Pods and goes with a worker")
+TEST_CASE(
+    "a job's Service is headless, selects its Pods and goes with a worker")
 {
     Pod worker = first_pod();
     worker.key.name += "-1";
@@ -171,13 +174,16 @@ TEST_CASE("whose a Service is that has the name of a job's")
     CHECK_FALSE(is_service_of(going, earlier));
     CHECK(was_service_of(going, earlier));
 
-    std::string owner = R"({"apiVersion":"v1","kind":"Pod","name":"x","uid":"x"})";
-    for (const auto &[from, to] : std::vector<std::pair<std::string, std::string>>{
+    std::string owner =
+        R"({"apiVersion":"v1","kind":"Pod","name":"x","uid":"x"})";
+    for (const auto &[from, to] :
+         std::vector<std::pair<std::string, std::string>>{
              {R"("None")", R"("10.0.0.1")"},
              {R"("publishNotReadyAddresses":true)",
               R"("publishNotReadyAddresses":false)"},
              {R"("selector":{)", R"("selector":{"app":"mine",)"},
-             {R"("selector":{"slurmk8s/gang":")", R"("selector":{"slurmk8s/gang":"x)"},
+             {R"("selector":{"slurmk8s/gang":")",
+              R"("selector":{"slurmk8s/gang":"x)"},
              {R"("selector")", R"("ports":[{"port":22}],"selector")"},
              {R"("ownerReferences":[)", R"("ownerReferences":[)" + owner + ","},
              {R"("kind":"Pod")", R"("kind":"Node")"}}) {
@@ -195,7 +201,8 @@ TEST_CASE("the key of a job's Pods is random")
     CHECK(one != new_step_key().value());
 }
 
-TEST_CASE("the key of a job is made of what its script's file has, for each Pod another")
+TEST_CASE("the key of a job is made of what its script's file has, for each "
+          "Pod another")
 {
     std::string random(64, 'a');
     std::string one = step_key_of(random, "job-7-1-01234567");
@@ -224,7 +231,8 @@ TEST_CASE("what stands in place of srun says why, whatever the words are")
     CHECK(WEXITSTATUS(status) == 1);
 }
 
-TEST_CASE("with srun a worker has it and the key; the addresses are beside the script")
+TEST_CASE("with srun a worker has it and the key; the addresses are beside the "
+          "script")
 {
     Json first = body_on(0, "slurmk8s-srun-x");
     Json worker = body_on(1, "slurmk8s-srun-x");
@@ -240,8 +248,7 @@ TEST_CASE("with srun a worker has it and the key; the addresses are beside the s
     CHECK(mounts_of(first).contains("slurmk8s-hosts=/slurmk8s/hosts "));
     CHECK(first.text("spec/containers/0/command/1") == "/slurmk8s/run");
     CHECK(worker.text("spec/volumes/1/configMap/name") == "slurmk8s-srun-x");
-    CHECK(first.text(
-              "spec/volumes/2/downwardAPI/items/0/fieldRef/fieldPath") ==
+    CHECK(first.text("spec/volumes/2/downwardAPI/items/0/fieldRef/fieldPath") ==
           "metadata.annotations['slurmk8s/sbatch-hosts']");
     bool says_cpus = false;
     for (const Json &one : worker.items("spec/containers/0/env"))
@@ -250,7 +257,8 @@ TEST_CASE("with srun a worker has it and the key; the addresses are beside the s
     CHECK(says_cpus);
 }
 
-TEST_CASE("without srun a worker waits by its shell, and the script's Pod says why")
+TEST_CASE(
+    "without srun a worker waits by its shell, and the script's Pod says why")
 {
     Json first = body_on(0, "");
     Json worker = body_on(1, "");
@@ -276,9 +284,9 @@ TEST_CASE("the Pod of one node has srun, or what says why, and no more")
     for (const char *volume : {"0/secret", "1/configMap"})
         CHECK(with.integer("spec/volumes/" + std::string(volume) +
                            "/defaultMode") == 0555);
-    CHECK(with.at("metadata/annotations")
-              .member("slurmk8s/sbatch-srun")
-              .text() == "slurmk8s-srun-x");
+    CHECK(
+        with.at("metadata/annotations").member("slurmk8s/sbatch-srun").text() ==
+        "slurmk8s-srun-x");
     CHECK(with.text("spec/hostname").empty());
     CHECK(secret_files(without) == "run>run script>script no-srun>bin/srun ");
     CHECK_FALSE(without.dump().contains("slurmk8s-srun"));
@@ -287,7 +295,8 @@ TEST_CASE("the Pod of one node has srun, or what says why, and no more")
                     .present());
 }
 
-TEST_CASE("the Pods of a job resolve by the names of their nodes, as far as these are names")
+TEST_CASE("the Pods of a job resolve by the names of their nodes, as far as "
+          "these are names")
 {
     Json worker = body_on(1, "");
 
@@ -303,8 +312,7 @@ TEST_CASE("the Secret of several nodes has the key, and words in place of srun")
 {
     Json secret = *Json::parse(
         batch_secret_body(first_pod(), "run", "script", {"abc", "words"}));
-    Json plain =
-        *Json::parse(batch_secret_body(first_pod(), "run", "script"));
+    Json plain = *Json::parse(batch_secret_body(first_pod(), "run", "script"));
 
     CHECK(secret.at("data").member("step.key").text() == "YWJj");
     CHECK(secret.at("data").member("no-srun").text() == "d29yZHM=");

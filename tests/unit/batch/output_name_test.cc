@@ -9,8 +9,8 @@ namespace {
 
 std::string expand(std::string_view pattern)
 {
-    return expand_output(pattern, {{4711, Sluid{1}}, "my job", "alice", "kn1",
-                                   "/home/alice"});
+    return expand_output(
+        pattern, {{4711, Sluid{1}}, "my job", "alice", "kn1", "/home/alice"});
 }
 
 } // namespace
@@ -58,7 +58,7 @@ TEST_CASE("a relative name is one of the working directory")
 
 TEST_CASE("of an array's task %A is the array and %a the task")
 {
-    OutputFacts facts{{4713, Sluid{1}}, "x", "alice", "kn1", "/d",
+    OutputFacts facts{{4713, Sluid{1}},   "x", "alice", "kn1", "/d",
                       ArrayTask{4711, 12}};
 
     CHECK(expand_output("/%A_%a.%j.%b", facts) == "/4711_12.4713.2");

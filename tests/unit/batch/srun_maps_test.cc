@@ -43,9 +43,8 @@ struct Looks {
     // Whether it was missing.
     Result<bool> at(int second)
     {
-        return look_after_srun_map(
-            "jobs", program, kube, maps,
-            {Clock::time_point(seconds(second)), true});
+        return look_after_srun_map("jobs", program, kube, maps,
+                                   {Clock::time_point(seconds(second)), true});
     }
     std::size_t requests() const
     {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/calls/access.h"
 #include "agent/daemon/access_watch.h"
-#include "common/base/mailbox.h"
 #include "common/base/json.h"
+#include "common/base/mailbox.h"
 #include "tests/unit/fakes/tls_server.h"
 
 #include <atomic>
@@ -32,9 +32,8 @@ TlsServer::Handler refusing(std::set<std::string> refused)
 {
     return [refused](const TlsServer::Request &request, TlsServer::Peer &peer) {
         bool allowed = !refused.contains(asked_words(request.body));
-        peer.send(reply_text(
-            201, std::string("{\"status\":{\"allowed\":") +
-                     (allowed ? "true" : "false") + "}}"));
+        peer.send(reply_text(201, std::string("{\"status\":{\"allowed\":") +
+                                      (allowed ? "true" : "false") + "}}"));
     };
 }
 
@@ -80,8 +79,9 @@ TEST_CASE("nobody asks about batch jobs where there are none")
     CHECK(server.requests().size() < needed_rights().size());
 }
 
-TEST_CASE("batch jobs are asked about in their namespace, the Lease where it is, "
-          "everything else everywhere")
+TEST_CASE(
+    "batch jobs are asked about in their namespace, the Lease where it is, "
+    "everything else everywhere")
 {
     Conf conf;
     conf.lease_namespace = "ns1";
@@ -95,9 +95,7 @@ TEST_CASE("batch jobs are asked about in their namespace, the Lease where it is,
         bool lease = std::string(right.resource) == "leases";
         bool batch = right.feature == Feature::sbatch ||
                      right.feature == Feature::sbatch_srun;
-        CHECK(what.text("namespace") == (lease   ? "ns1"
-                                         : batch ? "jobs"
-                                                 : ""));
+        CHECK(what.text("namespace") == (lease ? "ns1" : batch ? "jobs" : ""));
         in_namespace += what.at("namespace").present() && !batch;
         named += what.text("name") == "lease1";
     }
@@ -128,11 +126,13 @@ TEST_CASE("without the status of scheduler-plugins' PodGroups they make gangs")
 
     CHECK(found.may(Feature::pod_groups));
     CHECK_FALSE(found.may(Feature::pod_group_status));
-    CHECK(access_news(found).off.at("pod-group-status")
+    CHECK(access_news(found)
+              .off.at("pod-group-status")
               .contains("contribs/kubernetes/components/pod-groups gives it"));
 }
 
-TEST_CASE("without rights to Services and ConfigMaps batch jobs are Pods all the same")
+TEST_CASE("without rights to Services and ConfigMaps batch jobs are Pods all "
+          "the same")
 {
     TlsServer server(refusing({"get services", "create configmaps"}));
 
@@ -142,19 +142,22 @@ TEST_CASE("without rights to Services and ConfigMaps batch jobs are Pods all the
     CHECK_FALSE(found.may(Feature::sbatch_srun));
     CHECK(found.lacks(Feature::sbatch_srun) ==
           "get services, create configmaps");
-    CHECK(access_news(found).off.at("sbatch-srun")
+    CHECK(access_news(found)
+              .off.at("sbatch-srun")
               .contains("contribs/kubernetes/components/sbatch gives it"));
 }
 
 TEST_CASE("an answer that is none tells nothing")
 {
-    for (auto [status, body] :
-         {std::pair{201, "{}"}, {201, "no JSON"}, {403, "{}"}, {503, "{}"},
-          {201, "{\"status\":{}}"}}) {
-        TlsServer server([=](const TlsServer::Request &,
-                             TlsServer::Peer &peer) {
-            peer.send(reply_text(status, body));
-        });
+    for (auto [status, body] : {std::pair{201, "{}"},
+                                {201, "no JSON"},
+                                {403, "{}"},
+                                {503, "{}"},
+                                {201, "{\"status\":{}}"}}) {
+        TlsServer server(
+            [=](const TlsServer::Request &, TlsServer::Peer &peer) {
+                peer.send(reply_text(status, body));
+            });
         Http http(server.endpoint());
         CHECK_FALSE(review_access(http, {}).has_value());
     }
@@ -219,9 +222,8 @@ TEST_CASE("the watch tells what it found, and ends at once")
     Mailbox<AccessNews> news;
 
     {
-        AccessWatch watch(server.endpoint(), {}, access, [&](AccessNews n) {
-            news.push(std::move(n));
-        });
+        AccessWatch watch(server.endpoint(), {}, access,
+                          [&](AccessNews n) { news.push(std::move(n)); });
         auto told = news.pop_until(std::chrono::steady_clock::now() + 20s);
         REQUIRE(told.has_value());
         CHECK(told->problem.empty());

@@ -35,7 +35,8 @@ TEST_CASE("what is no fault point is rejected")
     }
 }
 
-TEST_CASE("every point that is listed can be asked for, and each is another one")
+TEST_CASE(
+    "every point that is listed can be asked for, and each is another one")
 {
     auto names = all_fault_points();
     CHECK(names.size() == 2 * write_names.size());

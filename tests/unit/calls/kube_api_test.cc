@@ -249,7 +249,8 @@ TEST_CASE("a 422 about the uid is a conflict")
     CHECK(code_of(stage.kube.set_unscheduled(stage.pod, "R", "m")) ==
           Code::conflict);
     CHECK(code_of(stage.kube.fail_pod(stage.pod, "R", "m")) == Code::conflict);
-    CHECK(code_of(stage.kube.stamp(stage.pod, {}, {{"a", "b"}})) == Code::conflict);
+    CHECK(code_of(stage.kube.stamp(stage.pod, {}, {{"a", "b"}})) ==
+          Code::conflict);
 }
 
 TEST_CASE("whether the API server keeps what is said of extended resources is "
@@ -321,12 +322,15 @@ TEST_CASE("whether a ConfigMap is the same object is said by its metadata")
                     "g=meta.k8s.io;v=v1"));
 }
 
-TEST_CASE("the addresses of Pods with a label are those that they have, on all pages")
+TEST_CASE(
+    "the addresses of Pods with a label are those that they have, on all pages")
 {
-    Stage stage({replies(200, R"({"kind":"PodList","metadata":{"continue":"a=b"},"items":[
+    Stage stage(
+        {replies(200,
+                 R"({"kind":"PodList","metadata":{"continue":"a=b"},"items":[
         {"metadata":{"uid":"a"},"status":{"podIP":"10.0.0.1"}},
         {"metadata":{"uid":"b"},"status":{}}]})"),
-                 replies(200, R"({"kind":"PodList","items":[
+         replies(200, R"({"kind":"PodList","items":[
         {"metadata":{"uid":"c"},"status":{"podIP":"fd00::1"}}]})")});
 
     auto found = stage.kube.addresses_of("jobs", "slurmk8s/gang", "job-7");
@@ -365,9 +369,10 @@ TEST_CASE("what is no list of Pods is none")
 
 TEST_CASE("a part of the addresses is none")
 {
-    Stage stage({replies(200, R"({"kind":"PodList","metadata":{"continue":"x"},"items":[
+    Stage stage(
+        {replies(200, R"({"kind":"PodList","metadata":{"continue":"x"},"items":[
         {"metadata":{"uid":"a"},"status":{"podIP":"10.0.0.1"}}]})"),
-                 replies(410)});
+         replies(410)});
 
     auto found = stage.kube.addresses_of("jobs", "slurmk8s/gang", "job-7");
 

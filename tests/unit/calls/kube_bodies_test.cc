@@ -157,14 +157,15 @@ TEST_CASE("an Event about a Node is found by the Node's name, in default")
 TEST_CASE("the claim of extended resources is named as kube-scheduler names it")
 {
     Pod pod = make_pod();
-    CHECK(extended_claim_body(
-              pod, {"extres-extended-resources-bdmpr",
-                    {{"main", "example.com/gpu", "container-0-request-1"}}}) ==
-          R"({"metadata":{"uid":"u-1"},"status":{"extendedResourceClaimStatus":)"
-          R"({"requestMappings":[{"containerName":"main",)"
-          R"("requestName":"container-0-request-1",)"
-          R"("resourceName":"example.com/gpu"}],)"
-          R"("resourceClaimName":"extres-extended-resources-bdmpr"}}})");
+    CHECK(
+        extended_claim_body(
+            pod, {"extres-extended-resources-bdmpr",
+                  {{"main", "example.com/gpu", "container-0-request-1"}}}) ==
+        R"({"metadata":{"uid":"u-1"},"status":{"extendedResourceClaimStatus":)"
+        R"({"requestMappings":[{"containerName":"main",)"
+        R"("requestName":"container-0-request-1",)"
+        R"("resourceName":"example.com/gpu"}],)"
+        R"("resourceClaimName":"extres-extended-resources-bdmpr"}}})");
     CHECK(delete_options_body("u-2") ==
           R"({"apiVersion":"v1","kind":"DeleteOptions",)"
           R"("preconditions":{"uid":"u-2"}})");

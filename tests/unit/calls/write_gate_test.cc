@@ -59,7 +59,8 @@ struct Fixture {
         note(Write::set_tag, slurm.set_tag(job, {}));
         note(Write::complete, slurm.complete(job, 0));
         note(Write::cancel, slurm.cancel(job));
-        note(Write::create_node, slurm.create_node({"n1", {}, 0, 1, {}, {}, {}}));
+        note(Write::create_node,
+             slurm.create_node({"n1", {}, 0, 1, {}, {}, {}}));
         note(Write::set_features, slurm.set_features("n1", "k8s", "k8s"));
         note(Write::set_topology, slurm.set_topology("n1", "s1"));
         note(Write::set_extra, slurm.set_extra("n1", "words"));

@@ -24,8 +24,9 @@ Device gpu()
         {"resource.kubernetes.io/numaNode", std::int64_t{0}},
         {"resource.kubernetes.io/pcieRoot", std::string("pci0000:01")},
     };
-    device.capacity = {{"memory", {*Quantity::parse("40Gi")}},
-                       {"other.example.com/bandwidth", {*Quantity::parse("1G")}}};
+    device.capacity = {
+        {"memory", {*Quantity::parse("40Gi")}},
+        {"other.example.com/bandwidth", {*Quantity::parse("1G")}}};
     return device;
 }
 
@@ -220,8 +221,7 @@ TEST_CASE("what is outside of the subset is refused by name and place")
     CHECK(refusal("true && {'a': 1}.a == 1") ==
           "CEL: '{' is not supported at byte 9");
     CHECK(refusal("null == 1") == "CEL: 'null' is not supported at byte 1");
-    CHECK(refusal("1u == 1") ==
-          "CEL: an unsigned or bad number at byte 1");
+    CHECK(refusal("1u == 1") == "CEL: an unsigned or bad number at byte 1");
     CHECK(refusal("b'a' == 1") == "CEL: bytes at byte 1");
     CHECK(refusal("node.name == 'a'") ==
           "CEL: the unknown name 'node' at byte 1");
@@ -245,8 +245,7 @@ TEST_CASE("what is outside of the subset is refused by name and place")
     CHECK(refusal("99999999999999999999 > 1") ==
           "CEL: a number that is too large at byte 1");
     CHECK(refusal("[1].exists(device, true)").contains("at byte 5"));
-    CHECK(refusal("\x01") ==
-          "CEL: a character that is not expected at byte 1");
+    CHECK(refusal("\x01") == "CEL: a character that is not expected at byte 1");
 }
 
 TEST_CASE("an error says which selector and why")

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// tests/data/claims.json has, of each claim, what kube-scheduler 1.36.3 read and
-// what it then wrote: with the finalizer, with the allocation, and for a second
-// Pod.
+// tests/data/claims.json has, of each claim, what kube-scheduler 1.36.3 read
+// and what it then wrote: with the finalizer, with the allocation, and for a
+// second Pod.
 #include "agent/claims/allocation.h"
 
-#include "common/kube/text.h"
 #include "common/base/json.h"
 #include "common/base/json_text.h"
+#include "common/kube/text.h"
 #include "tests/unit/fakes/test_data.h"
 
 #include <algorithm>
@@ -53,10 +53,10 @@ DeviceClass class_of(const std::string &text)
 
 DeviceClasses classes()
 {
-    return {{"gpu.example.com",
-             class_of(json_file("device-class.json").dump())},
-            {"cap.example.com",
-             class_of(R"({"metadata":{"name":"cap.example.com"},"spec":{}})")}};
+    return {
+        {"gpu.example.com", class_of(json_file("device-class.json").dump())},
+        {"cap.example.com",
+         class_of(R"({"metadata":{"name":"cap.example.com"},"spec":{}})")}};
 }
 
 // As the golden cluster's slices had them.
@@ -108,8 +108,9 @@ Pod pod_in(const Json &written, const char *path)
     return pod;
 }
 
-constexpr const char *claims[] = {"tmpl",   "first-available", "consumable",
-                                  "shared", "extres",          "extres-implicit"};
+constexpr const char *claims[] = {"tmpl",       "first-available",
+                                  "consumable", "shared",
+                                  "extres",     "extres-implicit"};
 
 ResourceClaim claim_of(const std::string &text)
 {
@@ -133,8 +134,7 @@ TEST_CASE("a claim gets the finalizer as kube-scheduler gives it")
     }
     CHECK(protected_claim("") == "");
     CHECK(protected_claim("[]") == "");
-    CHECK(protected_claim(
-              R"({"metadata":{"finalizers":["a/b"],"x":1.10}})") ==
+    CHECK(protected_claim(R"({"metadata":{"finalizers":["a/b"],"x":1.10}})") ==
           R"({"metadata":{"finalizers":["a/b",)"
           R"("resource.kubernetes.io/delete-protection"],"x":1.10}})");
 }
@@ -154,9 +154,8 @@ TEST_CASE("an allocation is written as kube-scheduler writes it")
         std::string allocation =
             allocation_text(claim_of(read), classes(), chosen,
                             chosen.front().device->pool, written_at(written));
-        std::string made =
-            reserved_claim(read, allocation,
-                           pod_in(written, "status/reservedFor/0"));
+        std::string made = reserved_claim(
+            read, allocation, pod_in(written, "status/reservedFor/0"));
 
         CHECK(sorted_text(made) == sorted_text(written));
     }
@@ -211,20 +210,24 @@ TEST_CASE("opaque parameters keep their bytes")
         R"({"metadata":{"name":"c"},"spec":{"devices":{"requests":[
             {"name":"r","exactly":{"deviceClassName":"k"}}],"config":)" +
         config + "}}}";
-    DeviceClasses of{{"k", class_of(R"({"metadata":{"name":"k"},"spec":{"config":)" +
-                                    config + "}}")}};
+    DeviceClasses of{
+        {"k", class_of(R"({"metadata":{"name":"k"},"spec":{"config":)" +
+                       config + "}}")}};
 
     std::vector<ChosenDevice> chosen = {{"r", device_of({"d", "n1", "g"}), ""}};
     std::string made = allocation_text(claim_of(text), of, chosen, "n1", {});
 
     CHECK(made.contains(
         R"({"source":"FromClass","requests":["r"],"opaque":{"driver":"d",)"
-        R"("parameters":)" + parameters + "}}"));
+        R"("parameters":)" +
+        parameters + "}}"));
     CHECK(made.contains(R"({"source":"FromClaim","opaque":{"driver":"d",)"
-                        R"("parameters":)" + parameters + "}}"));
+                        R"("parameters":)" +
+                        parameters + "}}"));
 }
 
-TEST_CASE("each class is configured once, and a claim's words for who has devices")
+TEST_CASE(
+    "each class is configured once, and a claim's words for who has devices")
 {
     std::string text = R"({"metadata":{"name":"c"},"spec":{"devices":{
         "requests":[
@@ -268,8 +271,7 @@ TEST_CASE("a claim is bound to where all of its devices can be used")
         for (const DeviceScope &scope : scopes) {
             Device device = *device_of({"d", "p", "g"});
             device.scope = std::make_shared<const DeviceScope>(scope);
-            chosen.push_back(
-                {"r", std::make_shared<const Device>(device), ""});
+            chosen.push_back({"r", std::make_shared<const Device>(device), ""});
         }
         return json_of(allocation_text(claim_of(text), {}, chosen, "n1", {}))
             .at("nodeSelector")

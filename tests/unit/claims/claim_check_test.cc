@@ -30,8 +30,8 @@ class Cluster {
     void add(const std::string &device)
     {
         devices_ += (devices_.empty() ? "" : ",") + device;
-        auto slice = std::make_shared<const ResourceSlice>(
-            resource_slice_from(json_of(
+        auto slice =
+            std::make_shared<const ResourceSlice>(resource_slice_from(json_of(
                 R"({"metadata":{"name":"s"},"spec":{"driver":"d","pool":{
                    "name":"p","generation":1,"resourceSliceCount":1},
                    "nodeName":"n1","devices":[)" +
@@ -83,9 +83,9 @@ class Cluster {
         std::string text =
             R"({"metadata":{"name":"c"},"spec":{"devices":{)" + spec + "}}}";
         CelBudget budget(CelSelector::max_sum);
-        auto why = why_no_allocation(resource_claim_from(json_of(text), text),
-                                     classes, chosen(words), pools, node,
-                                     budget);
+        auto why =
+            why_no_allocation(resource_claim_from(json_of(text), text), classes,
+                              chosen(words), pools, node, budget);
         if (!why)
             return std::string(code_name(why.error().code)) + ": " +
                    why.error().message;
@@ -142,9 +142,10 @@ TEST_CASE("selectors of the class and of the request both count")
     CHECK(cluster.verdict(of_model, "r:g2") ==
           "device d/p/g2 for request r: it does not match the request's "
           "selectors");
-    CHECK(cluster.verdict(request(selector("device.attributes['d'].x == 1")),
-                          "r:g2")
-              .starts_with("rejected: request r: selector"));
+    CHECK(
+        cluster
+            .verdict(request(selector("device.attributes['d'].x == 1")), "r:g2")
+            .starts_with("rejected: request r: selector"));
 
     cluster.classes["gpu"] = Cluster::class_of(
         R"({"metadata":{"name":"gpu"},"spec":{"selectors":[
@@ -210,9 +211,8 @@ TEST_CASE("constraints hold over all devices of their requests")
           "device d/p/g1 for request r: its d/numa is also another device's");
     CHECK(cluster.verdict(spec(R"({"matchAttribute":"d/x"})"), "r:g0 r:g1") ==
           "device d/p/g0 for request r: it has no attribute d/x");
-    CHECK(cluster.verdict(
-              spec(R"({"requests":["q"],"matchAttribute":"d/x"})"),
-              "r:g0 r:g1") == "fits");
+    CHECK(cluster.verdict(spec(R"({"requests":["q"],"matchAttribute":"d/x"})"),
+                          "r:g0 r:g1") == "fits");
     CHECK(cluster.verdict(spec(R"({"future":"d/x"})"), "r:g0 r:g1") ==
           "rejected: a constraint of an unknown kind is not supported");
 }
@@ -245,7 +245,8 @@ TEST_CASE("a taint keeps a device from who does not tolerate it")
 TEST_CASE("capacity that is asked for is there, and shared as its policy says")
 {
     Cluster cluster;
-    cluster.add(R"({"name":"nic","allowMultipleAllocations":true,"attributes":{},
+    cluster.add(
+        R"({"name":"nic","allowMultipleAllocations":true,"attributes":{},
         "capacity":{"bandwidth":{"value":"10Gi","requestPolicy":{
             "default":"1Gi","validRange":{"min":"1Gi","max":"8Gi",
             "step":"1Gi"}}},
@@ -277,11 +278,11 @@ TEST_CASE("capacity that is asked for is there, and shared as its policy says")
     CHECK(cluster.verdict(asking(R"("memory":"41Gi")"), "r:g0") ==
           "device d/p/g0 for request r: it has not the capacity that is asked "
           "for");
-    std::string twice = request(
-        R"(,"count":2,"capacity":{"requests":{"bandwidth":"5Gi"}})");
+    std::string twice =
+        request(R"(,"count":2,"capacity":{"requests":{"bandwidth":"5Gi"}})");
     CHECK(cluster.verdict(twice, "r:nic! r:nic!") == "fits");
-    std::string too_much = request(
-        R"(,"count":2,"capacity":{"requests":{"bandwidth":"6Gi"}})");
+    std::string too_much =
+        request(R"(,"count":2,"capacity":{"requests":{"bandwidth":"6Gi"}})");
     CHECK(cluster.verdict(too_much, "r:nic! r:nic!") ==
           "device d/p/nic for request r: the claim takes more than its "
           "capacity");

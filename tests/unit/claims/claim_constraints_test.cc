@@ -14,10 +14,9 @@ namespace {
 // Requests a and b, and these constraints.
 ResourceClaim claim_with(const std::string &constraints)
 {
-    return make_claim(claim_text("c", R"("requests":[)" + cpus("a", 1) + "," +
-                                          cpus("b", 1) +
-                                          R"(],"constraints":[)" +
-                                          constraints + "]"));
+    return make_claim(
+        claim_text("c", R"("requests":[)" + cpus("a", 1) + "," + cpus("b", 1) +
+                            R"(],"constraints":[)" + constraints + "]"));
 }
 
 constexpr char match_numa[] = R"({"matchAttribute":"dra.cpu/numaNodeID"})";
@@ -77,7 +76,8 @@ TEST_CASE("one by one they are what they are together")
     }
 }
 
-TEST_CASE("an entry of a constraint has the choices of its request, and no others")
+TEST_CASE(
+    "an entry of a constraint has the choices of its request, and no others")
 {
     std::vector<DevicePtr> cpus = cpu_devices();
     ResourceClaim claim = claim_with(

@@ -18,7 +18,8 @@ Quantity quantity(const char *text)
 TEST_CASE("capacities are added up name by name")
 {
     Capacities sum{{"memory", quantity("1Gi")}};
-    add_capacities(sum, {{"memory", quantity("512Mi")}, {"slots", quantity("2")}});
+    add_capacities(sum,
+                   {{"memory", quantity("512Mi")}, {"slots", quantity("2")}});
     add_capacities(sum, {});
 
     CHECK(sum.at("memory").text() == "1536Mi");

@@ -31,8 +31,8 @@ std::string devices(const std::string &names)
 {
     std::string made;
     for (char name : names)
-        made += std::format(R"({}{{"name":"{}"}})", made.empty() ? "" : ",",
-                            name);
+        made +=
+            std::format(R"({}{{"name":"{}"}})", made.empty() ? "" : ",", name);
     return R"("allNodes":true,"devices":[)" + made + "]";
 }
 
@@ -150,8 +150,8 @@ TEST_CASE("only the newest generation of a pool counts")
 
 TEST_CASE("a pool of which slices are missing is not used, nor is its past")
 {
-    DevicePool pool = only_pool({slice("a", 1, 1, devices("xy")),
-                                 slice("b", 2, 2, devices("x"))});
+    DevicePool pool = only_pool(
+        {slice("a", 1, 1, devices("xy")), slice("b", 2, 2, devices("x"))});
 
     CHECK_FALSE(pool.complete);
     CHECK_FALSE(pool.usable());

@@ -202,6 +202,9 @@ TEST_CASE("selectors of a claim that has its devices are no longer kept")
     CHECK_FALSE(can_be_asked(with("", R"({"allocation":{}})")));
     CHECK_FALSE(can_be_asked(with(R"(,"count":0)", "{}")));
     // What they say is known all the same.
-    CHECK(with("", R"({"allocation":{}})").requests[0].choices[0].selectors[0]
+    CHECK(with("", R"({"allocation":{}})")
+              .requests[0]
+              .choices[0]
+              .selectors[0]
               .text() == "true");
 }

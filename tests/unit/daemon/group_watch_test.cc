@@ -35,7 +35,10 @@ struct Cluster {
     Mailbox<Message> mailbox;
     TlsServer server{[this](const TlsServer::Request &request,
                             TlsServer::Peer &peer) { answer(request, peer); }};
-    GroupWatch watch{server.endpoint(), GroupApi::workload, access, mailbox,
+    GroupWatch watch{server.endpoint(),
+                     GroupApi::workload,
+                     access,
+                     mailbox,
                      {20ms, 20ms, {}}};
     std::jthread thread;
 
@@ -105,7 +108,8 @@ TEST_CASE("without the right to read them there are none, until it is given")
     CHECK(cluster.next().specs);
 }
 
-TEST_CASE("a server that does not answer has not said that there is no such API")
+TEST_CASE(
+    "a server that does not answer has not said that there is no such API")
 {
     TlsServer server([](const TlsServer::Request &, TlsServer::Peer &peer) {
         peer.send(reply_text(503, "no"));

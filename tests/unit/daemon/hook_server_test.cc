@@ -35,21 +35,19 @@ struct Fixture {
 
     Fixture()
     {
-        auto started = HookServer::start(
-            path, {[this](HookMessage m, PluginConnection from) {
-                       newest = from;
-                       heard.push(std::move(m));
-                   },
-                   [this] { heard.push(Lost{}); }},
-            gate);
+        auto started =
+            HookServer::start(path,
+                              {[this](HookMessage m, PluginConnection from) {
+                                   newest = from;
+                                   heard.push(std::move(m));
+                               },
+                               [this] { heard.push(Lost{}); }},
+                              gate);
         REQUIRE(started);
         server = std::move(*started);
     }
 
-    void send(HookMessage message)
-    {
-        server->send(std::move(message), newest);
-    }
+    void send(HookMessage message) { server->send(std::move(message), newest); }
 
     HookMessage message()
     {

@@ -232,7 +232,8 @@ TEST_CASE("an agent whose answers are always lost reads that it was heard")
     CHECK(agent.acquired == 1);
 }
 
-TEST_CASE("without the right to use the Lease nothing is written, and it says so")
+TEST_CASE(
+    "without the right to use the Lease nothing is written, and it says so")
 {
     FakeLease store;
     store.refuses = Error{Code::denied, "leases is forbidden"};

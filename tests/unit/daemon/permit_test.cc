@@ -23,7 +23,8 @@ constexpr BootClock::time_point start{100s};
 
 } // namespace
 
-TEST_CASE("nothing is permitted before the first grant, nor after the last ends")
+TEST_CASE(
+    "nothing is permitted before the first grant, nor after the last ends")
 {
     Fixture fixture;
     CHECK_FALSE(fixture.permit.check(start));

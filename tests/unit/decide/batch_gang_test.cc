@@ -53,7 +53,7 @@ TEST_CASE("a worker that ends ends its job")
 
 TEST_CASE("a worker of an earlier placement of the job does not")
 {
-    CHECK_FALSE(end_of_batch(gang_of(
-                    ended(batch_pod("w", {1, 2, "kn2", "uid-other"}))))
-                    .has_value());
+    CHECK_FALSE(
+        end_of_batch(gang_of(ended(batch_pod("w", {1, 2, "kn2", "uid-other"}))))
+            .has_value());
 }

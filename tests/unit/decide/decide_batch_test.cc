@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/decide/decide_batch.h"
 
-#include "agent/gang/batch_mark.h"
 #include "agent/batch/table.h"
+#include "agent/gang/batch_mark.h"
 #include "tests/unit/fakes/make.h"
 
 #include <doctest/doctest.h>
@@ -66,7 +66,8 @@ TEST_CASE("what would renew another Pod's job ends a batch job as failed")
     CHECK(std::holds_alternative<FailPods>(decide(gang, nodes)));
 }
 
-TEST_CASE("a batch job that no node can take waits in the queue like a native one")
+TEST_CASE(
+    "a batch job that no node can take waits in the queue like a native one")
 {
     Gang gang = batch_gang(make_job(7, JobState::pending));
     gang.job->prefers = true;
@@ -197,7 +198,8 @@ TEST_CASE("a batch job is due once, and after each failure later")
     CHECK_FALSE(table.retry(job, now, seconds(1000)));
 }
 
-TEST_CASE("a batch job that is dropped while its Pod is made has one try at a time")
+TEST_CASE(
+    "a batch job that is dropped while its Pod is made has one try at a time")
 {
     using Try = BatchTable::Try;
     BatchTable table;

@@ -58,8 +58,8 @@ TEST_CASE("what an earlier job has left in claims is given back first")
     GangDevices left{.left = {{{"default", "c"}, "uid-of-c"}}};
     CHECK(std::holds_alternative<ReleaseClaims>(
         decide(with_devices(left), nodes)));
-    CHECK(std::holds_alternative<ReleaseClaims>(decide(
-        with_devices(left, job_with_gres(JobState::pending)), nodes)));
+    CHECK(std::holds_alternative<ReleaseClaims>(
+        decide(with_devices(left, job_with_gres(JobState::pending)), nodes)));
     Gang raised = with_devices(left, job_with_gres(JobState::node_fail));
     raised.least_generation = 1;
     CHECK(std::holds_alternative<ReleaseClaims>(decide(raised, nodes)));
@@ -90,10 +90,9 @@ TEST_CASE("a job keeps its place while a type of device cannot be told")
     CHECK(std::holds_alternative<Wait>(
         decided("gres/gpu:a:1", "gres/gpu:1"))); // its driver is away
     CHECK(std::holds_alternative<Wait>(decided("gres/gpu:1", "gres/gpu:a:1")));
-    CHECK(std::holds_alternative<Renew>(
-        decided("gres/gpu:a:1", "gres/gpu:b:1")));
-    CHECK(std::holds_alternative<Renew>(
-        decided("gres/gpu:a:1", "gres/gpu:2")));
+    CHECK(
+        std::holds_alternative<Renew>(decided("gres/gpu:a:1", "gres/gpu:b:1")));
+    CHECK(std::holds_alternative<Renew>(decided("gres/gpu:a:1", "gres/gpu:2")));
     CHECK(std::holds_alternative<Renew>(
         decided("gres/gpu:1", "gres/gpu:1,gres/nic:1")));
 }
@@ -108,9 +107,9 @@ TEST_CASE("what an allocation with devices leads to")
     CHECK(std::holds_alternative<Renew>(
         decided({.plan = {.misfit = "they are others"}})));
     // It is told as well why the next job has to wait.
-    CHECK(std::holds_alternative<Renew>(decided(
-        {.why = "That claim is somebody else's.",
-         .plan = {.misfit = "the API server refused it"}})));
+    CHECK(std::holds_alternative<Renew>(
+        decided({.why = "That claim is somebody else's.",
+                 .plan = {.misfit = "the API server refused it"}})));
     auto wait = decided({.plan = {.wait = "it is taken"}});
     REQUIRE(std::holds_alternative<Wait>(wait));
     CHECK(std::get<Wait>(wait).why.contains("it is taken"));

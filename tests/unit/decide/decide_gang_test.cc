@@ -24,8 +24,8 @@ template <class Kind> Kind expect(const Gang &gang)
 // Three Pods that wait.
 Gang waiting()
 {
-    return make_train({make_member("a", "3"), make_member("b", "3"),
-                       make_member("c", "3")});
+    return make_train(
+        {make_member("a", "3"), make_member("b", "3"), make_member("c", "3")});
 }
 
 Gang with_job(JobState state)
@@ -55,7 +55,8 @@ Gang bound(JobState state)
 void end(Gang &gang, std::size_t i, const std::string &phase, int code = 0)
 {
     Pod pod = with_end(*gang.pods[i], phase);
-    pod.containers = {{"main", true, code, 0, code == 0 ? "Completed" : "Error"}};
+    pod.containers = {
+        {"main", true, code, 0, code == 0 ? "Completed" : "Error"}};
     gang.pods[i] = share(pod);
 }
 
@@ -456,16 +457,16 @@ TEST_CASE("what the claims of its Pods lead to")
     expect<Wait>(with(allocated, {.objection = "not supported"}));
     expect<Renew>(with(allocated, {.plan = {.misfit = "they are others"},
                                    .not_now = {"uid-a"}}));
-    expect<Wait>(with(allocated, {.plan = {.wait = "one is taken"},
-                                  .not_now = {"uid-a"}}));
+    expect<Wait>(with(
+        allocated, {.plan = {.wait = "one is taken"}, .not_now = {"uid-a"}}));
     auto all = expect<Bind>(with(allocated, {.plan = {.claims = {of_a}}}));
     CHECK(all.seats.size() == 3);
     CHECK(all.claims.size() == 1);
 
     // Some are bound: the others are no longer given up for one of them.
     bind(allocated, 1);
-    auto some = expect<Bind>(with(allocated, {.plan = {.misfit = "others"},
-                                              .not_now = {"uid-a"}}));
+    auto some = expect<Bind>(
+        with(allocated, {.plan = {.misfit = "others"}, .not_now = {"uid-a"}}));
     REQUIRE(some.seats.size() == 1);
     CHECK(some.seats.front().pod == "uid-c");
     expect<Wait>(with(allocated, {.plan = {.misfit = "others"},

@@ -24,8 +24,8 @@ Pod waiting_pod()
 
 Pod bound_pod()
 {
-    Pod pod = with_binding(make_pod("web"),
-                           make_job(7, JobState::configuring), "node-1");
+    Pod pod = with_binding(make_pod("web"), make_job(7, JobState::configuring),
+                           "node-1");
     pod.phase = "Running";
     return pod;
 }
@@ -161,7 +161,8 @@ TEST_CASE("a Pod that lives and whose job is lost gets a new job on its node")
 
     // It ends anyway; its node counts as dirty until then.
     expect<Wait>(make_gang(with_deletion(bound_pod())));
-    expect<Wait>(make_gang(bound_pod()), {}); // no Slurm node stands for its Node
+    expect<Wait>(make_gang(bound_pod()),
+                 {}); // no Slurm node stands for its Node
     Gang unsure = make_gang(bound_pod());
     unsure.submit_uncertain = true;
     expect<Find>(unsure);
@@ -214,7 +215,8 @@ TEST_CASE("a job that waits is not replaced while its claims are unread")
     Pod pod = waiting_pod();
     pod.claims = {{"data"}};
     Gang gang = gang_of(pod, JobState::pending);
-    gang.job->features = std::string("k8s&") + names::predicate_prefix + "other";
+    gang.job->features =
+        std::string("k8s&") + names::predicate_prefix + "other";
     expect<LookVolumes>(gang);
 
     gang.nowhere = "claims may not be read";
@@ -292,8 +294,8 @@ TEST_CASE("a waiting Pod is bound onto the Node behind the allocation, held "
 
 TEST_CASE("an allocation that does not fit is renewed with a reason")
 {
-    Gang small = gang_of(make_pod("web", MilliCpu{2000}),
-                         JobState::configuring);
+    Gang small =
+        gang_of(make_pod("web", MilliCpu{2000}), JobState::configuring);
     Gang nowhere = gang_of(waiting_pod(), JobState::configuring);
     nowhere.job->tag.generation = 4;
 
@@ -360,7 +362,8 @@ TEST_CASE("Pods that are gone, or that a user ended, cancel the job")
     }
 }
 
-TEST_CASE("a Pod that a disruption ended fails its job, whatever it exited with")
+TEST_CASE(
+    "a Pod that a disruption ended fails its job, whatever it exited with")
 {
     for (const char *phase : {"Succeeded", "Failed"}) {
         Pod pod = with_deletion(with_end(bound_pod(), phase));
@@ -404,8 +407,7 @@ TEST_CASE("an allocation for an unbound Pod that is being deleted is cancelled")
 
             expect<Cancel>(gang);
         }
-    Gang assumed =
-        gang_of(with_deletion(waiting_pod()), JobState::configuring);
+    Gang assumed = gang_of(with_deletion(waiting_pod()), JobState::configuring);
     assumed.assumed_bound["uid-web"] = {};
     expect<Wait>(assumed);
 }
@@ -542,9 +544,9 @@ TEST_CASE("an allocation onto which the Pods cannot be bound is given back")
 
 TEST_CASE("the end of one job says nothing about Pods that another bound")
 {
-    Gang gang = gang_of(with_binding(waiting_pod(),
-                                     make_job(8, JobState::running), "node-1"),
-                        JobState::cancelled);
+    Gang gang = gang_of(
+        with_binding(waiting_pod(), make_job(8, JobState::running), "node-1"),
+        JobState::cancelled);
     expect<Adopt>(gang);
 
     gang.epilog_held = true;
@@ -553,8 +555,8 @@ TEST_CASE("the end of one job says nothing about Pods that another bound")
 
 TEST_CASE("a Pod that somebody else put onto a node is not this job's")
 {
-    Pod elsewhere = with_binding(waiting_pod(), make_job(8, JobState::running),
-                                 "node-9");
+    Pod elsewhere =
+        with_binding(waiting_pod(), make_job(8, JobState::running), "node-9");
     Gang gang = gang_of(elsewhere, JobState::configuring);
     gang.prolog_held = true;
 
@@ -605,9 +607,9 @@ TEST_CASE("an ended job whose Pods are over is forgotten")
 
 TEST_CASE("nothing is concluded from a job state that we do not know")
 {
-    for (const Pod &pod : {waiting_pod(), bound_pod(),
-                           with_end(bound_pod(), "Succeeded"),
-                           with_deletion(bound_pod())})
+    for (const Pod &pod :
+         {waiting_pod(), bound_pod(), with_end(bound_pod(), "Succeeded"),
+          with_deletion(bound_pod())})
         expect<Wait>(gang_of(pod, JobState::unknown));
     expect<Wait>(gang_without_pods(JobState::unknown));
 }
@@ -615,9 +617,9 @@ TEST_CASE("nothing is concluded from a job state that we do not know")
 TEST_CASE("no container is ever ended on anything but a positive end of its "
           "job")
 {
-    for (JobState state : {JobState::pending, JobState::configuring,
-                           JobState::running, JobState::suspended,
-                           JobState::unknown})
+    for (JobState state :
+         {JobState::pending, JobState::configuring, JobState::running,
+          JobState::suspended, JobState::unknown})
         for (bool stale : {false, true})
             for (bool held : {false, true}) {
                 Gang gang = gang_of(bound_pod(), state);

@@ -2,8 +2,8 @@
 // Pods onto the nodes of their gang's job, and the job that is asked for them.
 #include "agent/decide/gang_place.h"
 
-#include "common/slurm/het_job.h"
 #include "agent/decide/translate.h"
+#include "common/slurm/het_job.h"
 #include "tests/unit/fakes/make.h"
 
 #include <doctest/doctest.h>
@@ -181,16 +181,19 @@ TEST_CASE("a Pod that a task does not cover is said so")
 {
     Gang gang = three(JobState::configuring);
     gang.pods[1] = share(make_member("b", "3", MilliCpu{2000}));
-    CHECK(seat_pods(gang, both).error().message.contains(
-        "a task of it has 1 CPUs and 1 MiB, Pod b asks for 2"));
+    CHECK(seat_pods(gang, both)
+              .error()
+              .message.contains(
+                  "a task of it has 1 CPUs and 1 MiB, Pod b asks for 2"));
 
     gang.pods[1] = share(make_member("b", "3"));
     gang.job->memory_per_cpu = MebiBytes{0};
     CHECK(seat_pods(gang, both).error().code == Code::conflict);
 
     gang = three(JobState::configuring);
-    CHECK(seat_pods(gang, {{"kn1", "kn1"}}).error().message.contains(
-        "behind Slurm's kn2"));
+    CHECK(seat_pods(gang, {{"kn1", "kn1"}})
+              .error()
+              .message.contains("behind Slurm's kn2"));
 }
 
 TEST_CASE("the last of each place says how the gang ended")
@@ -276,8 +279,8 @@ TEST_CASE("Pods of a gang may not ask for different jobs")
 TEST_CASE("a binding tells a Pod its rank and the nodes of its gang")
 {
     Gang gang = three(JobState::configuring);
-    TextMap said = binding_annotations(*gang.job,
-                                       Seat{"uid-c", "node-2", "kn2", 2});
+    TextMap said =
+        binding_annotations(*gang.job, Seat{"uid-c", "node-2", "kn2", 2});
 
     CHECK(said.at("slurmk8s/rank") == "2");
     CHECK(said.at("slurmk8s/nodes") == "kn1,kn2");
@@ -290,8 +293,9 @@ namespace {
 // node-2.
 Gang of_two_sizes()
 {
-    Gang gang = make_train({make_member("a", "3"), make_member("b", "3", {4000}),
-                            make_member("c", "3")});
+    Gang gang =
+        make_train({make_member("a", "3"), make_member("b", "3", {4000}),
+                    make_member("c", "3")});
     Job job = make_train_job(JobState::configuring, 3);
     job.tag.components = 2;
     Job large = make_job(7, JobState::configuring);
@@ -310,7 +314,8 @@ Gang of_two_sizes()
 
 } // namespace
 
-TEST_CASE("of a heterogeneous job each Pod has a task of the smallest size that fits")
+TEST_CASE(
+    "of a heterogeneous job each Pod has a task of the smallest size that fits")
 {
     Gang gang = of_two_sizes();
 

@@ -75,8 +75,7 @@ TEST_CASE("Pods of two sizes that ask for it get a component for each")
 
 TEST_CASE("a component of one Pod asks for its memory as a Pod alone does")
 {
-    auto jobs =
-        ask(make_train({member("a", 1, 64000), member("b", 4, 100)}));
+    auto jobs = ask(make_train({member("a", 1, 64000), member("b", 4, 100)}));
 
     REQUIRE(jobs.size() == 2);
     CHECK(jobs[0].memory_per_node == MebiBytes{64000});
@@ -88,7 +87,10 @@ TEST_CASE("without the annotation MaxPadding decides")
     Gang gang = unequal();
     std::size_t components = 1;
     unsigned percent = 100;
-    SUBCASE("not if it is not set") { annotate(gang, asks, ""); }
+    SUBCASE("not if it is not set")
+    {
+        annotate(gang, asks, "");
+    }
     SUBCASE("18 of 32 CPUs are used, 2200 of 4000 MiB")
     {
         annotate(gang, asks, "");
@@ -130,7 +132,8 @@ TEST_CASE("equal Pods that ask for it have an ordinary job")
     CHECK(jobs[0].tag.components == 0);
 }
 
-TEST_CASE("what a heterogeneous job cannot be is refused, where it is asked for")
+TEST_CASE(
+    "what a heterogeneous job cannot be is refused, where it is asked for")
 {
     Gang gang = unequal();
     std::string words;

@@ -53,8 +53,7 @@ TEST_CASE("the namespace's annotation names the user, by name or by number")
     CHECK(by_name->user_id != 0);
     CHECK(by_name->account == "");
 
-    auto by_number =
-        identify(ns_of(std::to_string(by_name->user_id)), {});
+    auto by_number = identify(ns_of(std::to_string(by_name->user_id)), {});
     REQUIRE(by_number);
     CHECK(*by_number == *by_name);
 }
@@ -169,8 +168,8 @@ Conf may_choose(const std::string &ns)
 TEST_CASE("a Pod names another user or group only where k8s.conf lets it")
 {
     for (const Conf &conf : {Conf{}, may_choose("other")}) {
-        std::string why = refusal_of(ns_of("daemon"), {{"user-id", "bin"}},
-                                     conf);
+        std::string why =
+            refusal_of(ns_of("daemon"), {{"user-id", "bin"}}, conf);
         CHECK(why.contains("slurmk8s/user-id"));
         CHECK(why.contains("\"bin\""));
         CHECK(why.contains("ChooseUser"));
@@ -218,8 +217,7 @@ TEST_CASE("root cannot be chosen either")
 TEST_CASE("account and QoS are the Pod's to name unless its namespace does")
 {
     Namespace open = ns_of("daemon");
-    auto chosen =
-        identify_pod(open, {{"account", "physics"}, {"qos", "high"}});
+    auto chosen = identify_pod(open, {{"account", "physics"}, {"qos", "high"}});
     REQUIRE(chosen);
     CHECK(chosen->account == "physics");
     CHECK(chosen->qos == "high");

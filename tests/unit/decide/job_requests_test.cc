@@ -41,8 +41,7 @@ TEST_CASE("each wish is found under our prefix and both of Slinky's")
          {"slurmk8s/", "slurmjob.slinky.slurm.net/", "slinky.slurm.net/"}) {
         CAPTURE(prefix);
         std::string name = std::string(prefix) + "qos";
-        CHECK(wishes_in({{name, "high"}}) ==
-              Wishes{{"qos", {name, "high"}}});
+        CHECK(wishes_in({{name, "high"}}) == Wishes{{"qos", {name, "high"}}});
     }
     Wishes wishes = wishes_in({{"slinky.slurm.net/qos", "old"},
                                {"slurmjob.slinky.slurm.net/qos", "new"},
@@ -87,7 +86,8 @@ TEST_CASE("each wish changes one thing of the job")
         {"constraints", "ssd|nvme",
          [](const Job &j) { return j.features == "ssd|nvme"; }},
         {"contiguous", "true", [](const Job &j) { return j.contiguous; }},
-        {"cpu-per-task", "4", [](const Job &j) { return j.cpus_per_task == 4; }},
+        {"cpu-per-task", "4",
+         [](const Job &j) { return j.cpus_per_task == 4; }},
         {"cpu-per-task", "2500m",
          [](const Job &j) { return j.cpus_per_task == 3; }},
         {"deadline", "1970-02-01Z",
@@ -109,7 +109,8 @@ TEST_CASE("each wish changes one thing of the job")
         {"gres", "net:2,disk",
          [](const Job &j) { return j.gres == "gres/net:2,gres/disk"; }},
         {"job-name", "my job", [](const Job &j) { return j.name == "my job"; }},
-        {"licenses", "foo:2", [](const Job &j) { return j.licenses == "foo:2"; }},
+        {"licenses", "foo:2",
+         [](const Job &j) { return j.licenses == "foo:2"; }},
         {"mcs-label", "red", [](const Job &j) { return j.mcs_label == "red"; }},
         {"mem-per-node", "1Gi",
          [](const Job &j) { return j.memory_per_node == MebiBytes{1024}; }},
@@ -124,7 +125,8 @@ TEST_CASE("each wish changes one thing of the job")
         {"segment", "1", [](const Job &j) { return j.segment == 1; }},
         {"switches", "1@5",
          [](const Job &j) {
-             return j.switches == 1 && j.switches_wait == std::chrono::minutes(5);
+             return j.switches == 1 &&
+                    j.switches_wait == std::chrono::minutes(5);
          }},
         {"timelimit", "1-0", [](const Job &j) { return j.time_limit == 1440; }},
         {"wckey", "key", [](const Job &j) { return j.wckey == "key"; }},
@@ -161,24 +163,42 @@ TEST_CASE("a bad value is named with its annotation")
 {
     for (const auto &[name, value] :
          std::initializer_list<std::pair<const char *, const char *>>{
-             {"account", "a b"},       {"begin", "tomorrow"},
-             {"comment", "a\nb"},      {"constraints", "[a|b]"},
-             {"contiguous", "perhaps"}, {"cpu-per-task", "1"},
-             {"cpu-per-task", "70000"}, {"cpu-per-task", "x"},
-             {"deadline", "now-1"},    {"dependency", "expand:7"},
-             {"exclusive", "yes"},     {"gres", "gpu:1"},
-             {"gres", "net:2,gpu"},    {"gres", "shard:2"},
-             {"gres", "gres/gpu"},     {"group-id", "a b"},
-             {"heterogeneous", "1"},   {"heterogeneous", "TRUE"},
-             {"job-name", "a\tb"},     {"licenses", "foo:0"},
-             {"max-nodes", "0"},       {"mcs-label", "$x"},
-             {"mem-per-node", "99Mi"}, {"mem-per-node", "0"},
-             {"mem-per-node", "-1"},   {"min-nodes", "2"},
-             {"nice", "2147483646"},   {"partition", "a;b"},
-             {"priority", "-1"},       {"priority", "4294967294"},
-             {"qos", "a\"b"},          {"reservation", "("},
-             {"segment", "2"},         {"switches", "0"},
-             {"timelimit", "1:2:3:4"}, {"user-id", "$(id)"},
+             {"account", "a b"},
+             {"begin", "tomorrow"},
+             {"comment", "a\nb"},
+             {"constraints", "[a|b]"},
+             {"contiguous", "perhaps"},
+             {"cpu-per-task", "1"},
+             {"cpu-per-task", "70000"},
+             {"cpu-per-task", "x"},
+             {"deadline", "now-1"},
+             {"dependency", "expand:7"},
+             {"exclusive", "yes"},
+             {"gres", "gpu:1"},
+             {"gres", "net:2,gpu"},
+             {"gres", "shard:2"},
+             {"gres", "gres/gpu"},
+             {"group-id", "a b"},
+             {"heterogeneous", "1"},
+             {"heterogeneous", "TRUE"},
+             {"job-name", "a\tb"},
+             {"licenses", "foo:0"},
+             {"max-nodes", "0"},
+             {"mcs-label", "$x"},
+             {"mem-per-node", "99Mi"},
+             {"mem-per-node", "0"},
+             {"mem-per-node", "-1"},
+             {"min-nodes", "2"},
+             {"nice", "2147483646"},
+             {"partition", "a;b"},
+             {"priority", "-1"},
+             {"priority", "4294967294"},
+             {"qos", "a\"b"},
+             {"reservation", "("},
+             {"segment", "2"},
+             {"switches", "0"},
+             {"timelimit", "1:2:3:4"},
+             {"user-id", "$(id)"},
              {"wckey", "*"}}) {
         CAPTURE(name);
         CAPTURE(value);

@@ -60,14 +60,37 @@ TEST_CASE("moments without a Z are in the time zone of this host")
 
 TEST_CASE("what is no moment is refused")
 {
-    for (const char *text :
-         {"", "Z", "tomorrow", "18:00", "2026-12-24T", "2026-12-24TZ",
-          "2026-12-24T18", "2026-12-24T24:00", "2026-12-24T18:60",
-          "2026-12-24T18:00:60", "2026-13-01", "2026-02-29", "2026-00-10",
-          "2026-1-1", "26-01-01", "1969-12-31", "2026-12-24z",
-          "2026-12-24 18:00", "2026-12-24T18:00:00+01:00", "now-5", "now+",
-          "now+-5", "now5", "now+5years", "now+5 minutes", " now", "now ",
-          "now+9999999999", "now+999999999weeks", "now+5minutes5", "NOW"}) {
+    for (const char *text : {"",
+                             "Z",
+                             "tomorrow",
+                             "18:00",
+                             "2026-12-24T",
+                             "2026-12-24TZ",
+                             "2026-12-24T18",
+                             "2026-12-24T24:00",
+                             "2026-12-24T18:60",
+                             "2026-12-24T18:00:60",
+                             "2026-13-01",
+                             "2026-02-29",
+                             "2026-00-10",
+                             "2026-1-1",
+                             "26-01-01",
+                             "1969-12-31",
+                             "2026-12-24z",
+                             "2026-12-24 18:00",
+                             "2026-12-24T18:00:00+01:00",
+                             "now-5",
+                             "now+",
+                             "now+-5",
+                             "now5",
+                             "now+5years",
+                             "now+5 minutes",
+                             " now",
+                             "now ",
+                             "now+9999999999",
+                             "now+999999999weeks",
+                             "now+5minutes5",
+                             "NOW"}) {
         CAPTURE(text);
         CHECK_FALSE(parse_moment(text, now));
     }
@@ -79,8 +102,8 @@ TEST_CASE("switches are a count, and perhaps the time to wait for them")
     CHECK(parse_switches("1") == Switches{1, {}});
     CHECK(parse_switches("2@30") == Switches{2, minutes(30)});
     CHECK(parse_switches("2@1-0") == Switches{2, minutes(1440)});
-    for (const char *text : {"", "0", "-1", "1@", "@5", "1@x", "1@5@5", "70000",
-                             "1 ", "0x1"}) {
+    for (const char *text :
+         {"", "0", "-1", "1@", "@5", "1@x", "1@5@5", "70000", "1 ", "0x1"}) {
         CAPTURE(text);
         CHECK_FALSE(parse_switches(text));
     }
@@ -127,10 +150,10 @@ TEST_CASE("dependencies are on jobs by id, and never take over another's nodes")
     }
     for (const char *text :
          {"", "afterok", "afterok:", "afterok:0", "afterok:x", "expand:5",
-          "afterok:1,expand:5", "afterok:1?expand:5", "AFTEROK:1", "afterok:1+5",
-          "after:5+", "afterok:1,,afterok:2", "singleton:5", "afterok:1 ",
-          "afterok:-1", "afterok:1_", "afterok:4294967296", "afterburstbuffer:1",
-          "afterok:1?afterok:2,afterok:3"}) {
+          "afterok:1,expand:5", "afterok:1?expand:5", "AFTEROK:1",
+          "afterok:1+5", "after:5+", "afterok:1,,afterok:2", "singleton:5",
+          "afterok:1 ", "afterok:-1", "afterok:1_", "afterok:4294967296",
+          "afterburstbuffer:1", "afterok:1?afterok:2,afterok:3"}) {
         CAPTURE(text);
         CHECK_FALSE(is_dependency(text));
     }
@@ -138,8 +161,8 @@ TEST_CASE("dependencies are on jobs by id, and never take over another's nodes")
 
 TEST_CASE("licenses and GRES are lists of names with counts")
 {
-    for (const char *text : {"foo", "foo:2", "foo@bar:3", "foo:1,bar:2",
-                             "foo:1|bar:2"}) {
+    for (const char *text :
+         {"foo", "foo:2", "foo@bar:3", "foo:1,bar:2", "foo:1|bar:2"}) {
         CAPTURE(text);
         CHECK(is_license_list(text));
     }
@@ -152,8 +175,8 @@ TEST_CASE("licenses and GRES are lists of names with counts")
         CAPTURE(text);
         CHECK(is_gres_list(text));
     }
-    for (const char *text : {"", "net:", ":2", "a:b:c:d", "net:2,", "gres/gpu:1",
-                             "net 2", "net(S:0)", "a@b"}) {
+    for (const char *text : {"", "net:", ":2", "a:b:c:d", "net:2,",
+                             "gres/gpu:1", "net 2", "net(S:0)", "a@b"}) {
         CAPTURE(text);
         CHECK_FALSE(is_gres_list(text));
     }

@@ -26,8 +26,8 @@ TEST_CASE("a sentence is told from another by its job and its reason's class")
     for (const char *sentence :
          {"", "Slurm job 812 is waiting: JobHeldUser.",
           "Slurm job 81 is waiting: Priority.",
-          "Slurm job 8120 is waiting: Priority.", "Slurm job 812 is waiting: ",
-          "Slurm job 812 ended: CANCELLED."})
+          "Slurm job 8120 is waiting: Priority.",
+          "Slurm job 812 is waiting: ", "Slurm job 812 ended: CANCELLED."})
         CHECK_FALSE(says_class_of(sentence, job));
 }
 
@@ -61,6 +61,6 @@ TEST_CASE("a binding is told in the scheduler's usual words")
 
 TEST_CASE("a refusal hands on what was said")
 {
-    CHECK(refused_words("submit: Invalid account").find(
-              "submit: Invalid account") != std::string::npos);
+    CHECK(refused_words("submit: Invalid account")
+              .find("submit: Invalid account") != std::string::npos);
 }

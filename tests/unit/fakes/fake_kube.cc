@@ -76,8 +76,8 @@ void FakeKube::fail_next(const std::string &what, Code code,
                          std::chrono::seconds retry_after)
 {
     std::lock_guard lock(mutex_);
-    mishaps_[what].emplace_back(
-        Mishap::refuse, Error{code, "as the test wants", retry_after});
+    mishaps_[what].emplace_back(Mishap::refuse,
+                                Error{code, "as the test wants", retry_after});
 }
 
 void FakeKube::lose_reply(const std::string &what)

@@ -123,7 +123,8 @@ class FakeKube : public Kube {
     Result<Json> get_service(const ObjectKey &key) override;
     Result<Json> get_config_map(const ObjectKey &key) override;
     Result<std::string> get_config_map_uid(const ObjectKey &key) override;
-    Result<TextMap> addresses_of(const std::string &ns, const std::string &label,
+    Result<TextMap> addresses_of(const std::string &ns,
+                                 const std::string &label,
                                  const std::string &value) override;
     Result<std::vector<Pod>> list_pods(const std::string &ns) override;
     Result<VolumeFacts> read_volumes(const Pod &pod) override;
@@ -136,7 +137,8 @@ class FakeKube : public Kube {
                                          const std::string &body) override;
     Result<ClaimText> create_claim(const std::string &ns,
                                    const std::string &body) override;
-    Result<> delete_claim(const ObjectKey &key, const std::string &uid) override;
+    Result<> delete_claim(const ObjectKey &key,
+                          const std::string &uid) override;
     Result<bool> set_extended_claim(const Pod &pod,
                                     const ExtendedClaimStatus &status) override;
     Result<Workload> get_owner(const std::string &ns,
@@ -163,7 +165,8 @@ class FakeKube : public Kube {
                                const std::string &body, bool status);
     void tell_claim(const ObjectKey &key) const;
     // Gives it a uid.
-    Result<> create_named(const char *what, std::map<ObjectKey, std::string> &all,
+    Result<> create_named(const char *what,
+                          std::map<ObjectKey, std::string> &all,
                           const ObjectKey &key, const std::string &body);
     Result<Json> get_named(const char *what,
                            const std::map<ObjectKey, std::string> &all,
@@ -171,7 +174,7 @@ class FakeKube : public Kube {
 
     mutable std::mutex mutex_;
     std::map<ObjectKey, Pod> pods_;
-    std::map<ObjectKey, std::string> claims_; // JSON
+    std::map<ObjectKey, std::string> claims_;  // JSON
     std::map<ObjectKey, std::string> secrets_; // likewise
     std::map<std::string, std::deque<std::pair<Mishap, Error>>> mishaps_;
     std::vector<Call> calls_;

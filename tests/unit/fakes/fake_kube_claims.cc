@@ -13,9 +13,9 @@ void FakeKube::put_claim(const std::string &text)
                   json->text("metadata/name")};
     {
         std::lock_guard lock(mutex_);
-        std::string metadata = json_with(
-            *json_text(text, "metadata"), "resourceVersion",
-            JsonValue(std::to_string(++version_)).dump());
+        std::string metadata =
+            json_with(*json_text(text, "metadata"), "resourceVersion",
+                      JsonValue(std::to_string(++version_)).dump());
         claims_[key] = json_with(text, "metadata", metadata);
     }
     tell_claim(key);
@@ -23,8 +23,8 @@ void FakeKube::put_claim(const std::string &text)
 
 void FakeKube::erase_claim(const ObjectKey &key)
 {
-    ResourceClaim last = resource_claim_from(*Json::parse(claim(key)),
-                                             claim(key));
+    ResourceClaim last =
+        resource_claim_from(*Json::parse(claim(key)), claim(key));
     {
         std::lock_guard lock(mutex_);
         claims_.erase(key);

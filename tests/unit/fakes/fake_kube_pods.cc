@@ -181,7 +181,8 @@ Result<TextMap> FakeKube::addresses_of(const std::string &ns,
     TextMap found;
     for (const Pod &pod : pods())
         if (auto ip = addresses.find(pod.uid); ip != addresses.end() &&
-            pod.key.ns == ns && pod.label(label) == value)
+                                               pod.key.ns == ns &&
+                                               pod.label(label) == value)
             found.insert(*ip);
     return found;
 }

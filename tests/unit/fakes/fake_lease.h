@@ -14,7 +14,7 @@ namespace bridge {
 
 class FakeLease : public LeaseStore {
   public:
-    LeaseRecord record; // version "": there is none
+    LeaseRecord record;           // version "": there is none
     std::optional<Error> refuses; // every call, while it is set
     bool loses_answers = false;   // does what it is told all the same
     int writes = 0;

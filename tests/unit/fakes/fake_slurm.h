@@ -8,8 +8,8 @@
 // by one thread.
 #pragma once
 
-#include "common/slurm/api.h"
 #include "common/contract/hook_message.h"
+#include "common/slurm/api.h"
 #include "tests/unit/fakes/call_faults.h"
 
 #include <functional>

@@ -55,10 +55,10 @@ inline std::vector<DevicePool> make_pools(std::vector<ResourceSlice> slices)
 
 inline DeviceClass make_class(const std::string &name, const std::string &cel)
 {
-    std::string text = std::format(
-        R"({{"metadata":{{"name":"{}"}},"spec":{{"selectors":)"
-        R"([{{"cel":{{"expression":"{}"}}}}]}}}})",
-        name, cel);
+    std::string text =
+        std::format(R"({{"metadata":{{"name":"{}"}},"spec":{{"selectors":)"
+                    R"([{{"cel":{{"expression":"{}"}}}}]}}}})",
+                    name, cel);
     return device_class_from(json_of(text), text);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tests/unit/fakes/slurm_contract.h"
 
-#include "common/slurm/het_job.h"
 #include "common/contract/names.h"
+#include "common/slurm/het_job.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -72,7 +72,8 @@ void check_nodes(Slurm &slurm, const SlurmSetup &setup)
     CHECK(made->allocated_cpus == 0);
     CHECK(made->features == features);
 
-    REQUIRE(slurm.set_features(setup.node, features + ",more", features).has_value());
+    REQUIRE(slurm.set_features(setup.node, features + ",more", features)
+                .has_value());
     CHECK(find_node(slurm, setup.node)->features == features + ",more");
     CHECK(find_node(slurm, setup.node)->active_features == features);
 
@@ -165,9 +166,8 @@ void check_batch(Slurm &slurm, const SlurmSetup &setup, const Job &job)
     CHECK(batch->name.starts_with("end"));
     CHECK(batch->hostlist == setup.node);
     CHECK(batch->job.memory_per_node == job.memory_per_node);
-    CHECK(code_of(slurm.load_batch(
-              {job.ref.id, Sluid{job.ref.sluid.value + 1}})) ==
-          Code::not_found);
+    CHECK(code_of(slurm.load_batch({job.ref.id, Sluid{job.ref.sluid.value +
+                                                      1}})) == Code::not_found);
 
     GangTag tag = job.tag;
     tag.script = "0123456789abcdef0123456789abcdef";
@@ -181,12 +181,10 @@ void check_end(Slurm &slurm, const SlurmSetup &setup, int status,
                JobState state)
 {
     JobRef ref = submit(slurm, setup, "end" + std::to_string(status));
-    REQUIRE(setup.wait(
-        [&] { return is_allocated(load(slurm, ref).state); }));
+    REQUIRE(setup.wait([&] { return is_allocated(load(slurm, ref).state); }));
     Job job = load(slurm, ref);
-    CHECK(job.tag ==
-          GangTag{"contract/end" + std::to_string(status),
-                  "uid-end" + std::to_string(status), 3});
+    CHECK(job.tag == GangTag{"contract/end" + std::to_string(status),
+                             "uid-end" + std::to_string(status), 3});
     CHECK(job.nodes == std::vector<std::string>{setup.node});
     CHECK(job.cpus == 1);
     CHECK(job.cpu_ids_on == std::vector<std::vector<std::uint32_t>>{{0}});

@@ -15,7 +15,8 @@ struct SlurmSetup {
     // A partition of the nodes with that feature; empty: Slurm's default.
     std::string partition{};
     std::string partition_feature = "k8s";
-    std::string higher{}; // a partition of a higher PriorityTier, if there is one
+    std::string
+        higher{}; // a partition of a higher PriorityTier, if there is one
     std::uint32_t user_id = 0;
     std::uint32_t group_id = 0;
     // Lets slurmctld work: until is asked again until it is true, or gives up.

@@ -331,8 +331,8 @@ std::string World::scheduled_of(const std::string &name) const
 {
     for (const GroupSpec &group : groups)
         if (group.key.name == name)
-            return group.scheduled.status + " " + group.scheduled.reason +
-                   " " + group.scheduled.message;
+            return group.scheduled.status + " " + group.scheduled.reason + " " +
+                   group.scheduled.message;
     return "no such group";
 }
 

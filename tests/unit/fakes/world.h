@@ -82,7 +82,7 @@ class World {
     Clock::time_point next_deadline() const;
     void run_agent_until_stop(); // its own loop, on the real clock
 
-    bool watch_pods = true; // false: the watch is silent
+    bool watch_pods = true;  // false: the watch is silent
     bool calls_hang = false; // true: no worker comes back with an answer
     std::vector<Node> nodes;
     std::vector<ForeignPod> foreign;

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "common/base/json.h"
-#include "tests/unit/flows/batch_nodes_world.h"
 #include "tests/unit/fakes/decoded.h"
+#include "tests/unit/flows/batch_nodes_world.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -30,8 +30,8 @@ struct AnewWorld : NodesWorld {
         slurm.reallocate(job.id, there);
         connect_socket();
     }
-    // The same right after the first Pod of the job was made, while what makes it
-    // goes on with what it knows.
+    // The same right after the first Pod of the job was made, while what makes
+    // it goes on with what it knows.
     void crash_while_made(JobRef job, const Nodes &there)
     {
         kube.on_change([this, job, there, crashed = false](const Pod &pod,
@@ -53,8 +53,8 @@ struct AnewWorld : NodesWorld {
         REQUIRE(body);
         return decoded(body->text("data/run"));
     }
-    // It runs on these nodes, with Pods that were made for them, is told of them,
-    // and no other is left.
+    // It runs on these nodes, with Pods that were made for them, is told of
+    // them, and no other is left.
     void check_runs_on(JobRef job, const Nodes &there) const
     {
         CHECK(record(job).job.nodes == there);
@@ -107,7 +107,8 @@ struct AnewWorld : NodesWorld {
         REQUIRE(record(job).job.nodes == there);
         return job;
     }
-    // Likewise; its Pods are made, its tag names them, and no call after that goes on.
+    // Likewise; its Pods are made, its tag names them, and no call after that
+    // goes on.
     JobRef submit_and_hang(const Nodes &there)
     {
         JobRef job = submit_on(there);

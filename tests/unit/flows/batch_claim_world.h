@@ -4,8 +4,8 @@
 
 #include "common/contract/batch_script.h"
 #include "common/contract/script_dir.h"
-#include "tests/unit/flows/claim_world.h"
 #include "tests/unit/fakes/temporary_directory.h"
+#include "tests/unit/flows/claim_world.h"
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What must come out the same for batch jobs of every kind, each in a ScriptWorld
-// with submit(), run() and check_runs(): wherever the agent is killed, the job is
-// cancelled or an answer is lost while the Pods of a job are made.
+// What must come out the same for batch jobs of every kind, each in a
+// ScriptWorld with submit(), run() and check_runs(): wherever the agent is
+// killed, the job is cancelled or an answer is lost while the Pods of a job are
+// made.
 #pragma once
 
 #include "tests/unit/flows/script_world.h"

@@ -4,9 +4,9 @@
 
 #include "agent/batch/srun.h"
 #include "common/contract/names.h"
+#include "tests/unit/fakes/decoded.h"
 #include "tests/unit/flows/batch_nodes_world.h"
 #include "tests/unit/flows/batch_world.h"
-#include "tests/unit/fakes/decoded.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -16,7 +16,8 @@
 
 namespace bridge {
 
-inline constexpr char srun_program[] = "\x7f" "ELF srun";
+inline constexpr char srun_program[] = "\x7f"
+                                       "ELF srun";
 
 // Of the only Pod, too.
 inline std::uint32_t rank_of(const Pod &pod)

@@ -70,8 +70,8 @@ TEST_CASE("an agent that may not know devices adopts once it has heard so")
     world.pass(seconds(10));
     CHECK(world.slurm.count("submit") == 1);
 
-    access.set({{{Feature::devices, "list", "resource.k8s.io",
-                  "resourceclaims"}}});
+    access.set(
+        {{{Feature::devices, "list", "resource.k8s.io", "resourceclaims"}}});
     world.deliver(AccessNews{});
     CHECK(world.slurm.count("submit") == 2);
     world.check_adopted_with("");
@@ -82,7 +82,10 @@ TEST_CASE("a Pod whose devices are never listed is adopted all the same")
     Access access;
     Living world;
     SUBCASE("nobody lists them") {}
-    SUBCASE("nobody says whether they may be") { world.access = &access; }
+    SUBCASE("nobody says whether they may be")
+    {
+        world.access = &access;
+    }
     world.restart_without_jobs();
     world.pass(seconds(25));
     CHECK(world.slurm.count("submit") == 1);

@@ -64,7 +64,8 @@ TEST_CASE("a running Pod whose job is lost gets a new one where it is")
 }
 
 // The list of pinned nodes changes with each Pod that is adopted.
-TEST_CASE("a job that slurmctld has refused keeps its pause while others are adopted")
+TEST_CASE(
+    "a job that slurmctld has refused keeps its pause while others are adopted")
 {
     World world;
     start_running(world);
@@ -86,7 +87,8 @@ TEST_CASE("a job that slurmctld has refused keeps its pause while others are ado
 }
 
 // Slurm has given away what the Pod uses before anybody could ask for it.
-TEST_CASE("jobs that hold the room of a Pod without a job give way to its new one")
+TEST_CASE(
+    "jobs that hold the room of a Pod without a job give way to its new one")
 {
     World world;
     world.nodes = {make_node("kn1")};
@@ -119,7 +121,8 @@ TEST_CASE("jobs that hold the room of a Pod without a job give way to its new on
     CHECK(world.node_of("second") == "kn1");
 }
 
-TEST_CASE("killed anywhere while it adopts: one job in the end, the Pod unharmed")
+TEST_CASE(
+    "killed anywhere while it adopts: one job in the end, the Pod unharmed")
 {
     for (int steps = 0; steps < 60; steps++) {
         CAPTURE(steps);
@@ -145,8 +148,8 @@ TEST_CASE("killed anywhere while it adopts: one job in the end, the Pod unharmed
 
 TEST_CASE("a job that the accounting database calls cancelled is not made anew")
 {
-    for (JobState state : {JobState::cancelled, JobState::timeout,
-                           JobState::preempted}) {
+    for (JobState state :
+         {JobState::cancelled, JobState::timeout, JobState::preempted}) {
         CAPTURE(state_name(state));
         World world;
         start_running(world);
@@ -161,8 +164,9 @@ TEST_CASE("a job that the accounting database calls cancelled is not made anew")
 }
 
 // It says so of jobs that a crash lost, after an administrator's clean-up.
-TEST_CASE("a job that the accounting database calls completed says nothing of a "
-          "Pod that runs")
+TEST_CASE(
+    "a job that the accounting database calls completed says nothing of a "
+    "Pod that runs")
 {
     World world;
     start_running(world);
@@ -186,8 +190,9 @@ TEST_CASE("a database that does not answer delays, and ends nothing")
     check_adopted_by(world, 2);
 }
 
-TEST_CASE("when Slurm says that the node failed and the node is well, the Pod gets "
-          "a new job")
+TEST_CASE(
+    "when Slurm says that the node failed and the node is well, the Pod gets "
+    "a new job")
 {
     World world;
     start_running(world);
@@ -200,7 +205,8 @@ TEST_CASE("when Slurm says that the node failed and the node is well, the Pod ge
 }
 
 // After a restart slurmctld gives a node on which an epilog is held to nobody.
-TEST_CASE("the epilog of a job that failed is let go before the next adopts its Pod")
+TEST_CASE(
+    "the epilog of a job that failed is let go before the next adopts its Pod")
 {
     World world;
     start_running(world);

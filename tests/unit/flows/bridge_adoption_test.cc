@@ -116,9 +116,18 @@ TEST_CASE("what slurmctld refuses is asked for again")
 {
     World world;
     start_running(world);
-    SUBCASE("the change") { world.slurm.fail_always("set_partitions", Code::rejected); }
-    SUBCASE("the partitions") { world.slurm.fail_always("load_partitions", Code::busy); }
-    SUBCASE("the jobs") { world.slurm.fail_always("load_uses", Code::busy); }
+    SUBCASE("the change")
+    {
+        world.slurm.fail_always("set_partitions", Code::rejected);
+    }
+    SUBCASE("the partitions")
+    {
+        world.slurm.fail_always("load_partitions", Code::busy);
+    }
+    SUBCASE("the jobs")
+    {
+        world.slurm.fail_always("load_uses", Code::busy);
+    }
     world.slurm.purge(1);
     pass(world, 10);
     CHECK(world.allocation_count() == 0);
@@ -152,8 +161,9 @@ TEST_CASE("killed anywhere on that way: one job in the end, the Pod unharmed")
     }
 }
 
-TEST_CASE("a node's own feature that slurmctld forgot in a crash is there again "
-          "before a job asks for it")
+TEST_CASE(
+    "a node's own feature that slurmctld forgot in a crash is there again "
+    "before a job asks for it")
 {
     World world;
     start_running(world);

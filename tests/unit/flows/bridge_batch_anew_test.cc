@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Batch jobs of several nodes that slurmctld, after a crash, has placed anew, or
-// of which it has lost the job while the agent was killed; and those that wait
-// for each other under a quota.
+// Batch jobs of several nodes that slurmctld, after a crash, has placed anew,
+// or of which it has lost the job while the agent was killed; and those that
+// wait for each other under a quota.
 #include "tests/unit/flows/batch_anew_world.h"
 
 #include <algorithm>
@@ -21,7 +21,8 @@ const std::vector<std::pair<Nodes, Nodes>> moves{
 
 } // namespace
 
-TEST_CASE("Pods that no tag names yet are made anew where their job has other nodes")
+TEST_CASE(
+    "Pods that no tag names yet are made anew where their job has other nodes")
 {
     for (const auto &[before, after] : moves) {
         CAPTURE(before.size());
@@ -115,7 +116,8 @@ TEST_CASE("a worker that was bound before its job was placed anew goes")
     }
 }
 
-TEST_CASE("a worker that goes is waited for where its job has the same node again")
+TEST_CASE(
+    "a worker that goes is waited for where its job has the same node again")
 {
     const Nodes after{"kn1", "kn2", "kn4"};
     AnewWorld world;
@@ -160,7 +162,8 @@ TEST_CASE("a Pod that is being deleted for ever fails its job, which says so")
     CHECK(world.record(job).comment.contains(worker + " is being deleted"));
 }
 
-TEST_CASE("an agent that is killed while Pods are adopted one by one ends none of them")
+TEST_CASE("an agent that is killed while Pods are adopted one by one ends none "
+          "of them")
 {
     for (bool same_nodes : {true, false}) {
         for (int steps = 0; steps < 60; steps++) {
@@ -180,9 +183,9 @@ TEST_CASE("an agent that is killed while Pods are adopted one by one ends none o
 
             // slurmctld has it on nodes again while nobody looks.
             if (!is_ended(world.record(job).job.state))
-                world.slurm.reallocate(
-                    job.id, same_nodes ? Nodes{"kn1", "kn2", "kn3"}
-                                       : Nodes{"kn2", "kn3", "kn4"});
+                world.slurm.reallocate(job.id,
+                                       same_nodes ? Nodes{"kn1", "kn2", "kn3"}
+                                                  : Nodes{"kn2", "kn3", "kn4"});
             world.start_agent();
             world.pass(seconds(60));
 
@@ -275,7 +278,8 @@ TEST_CASE("the Pod of the script is bound last")
     CHECK(std::ranges::count(bound, world.name_of(0)) == 1);
 }
 
-TEST_CASE("jobs of which a quota has room for one do not wait for each other for ever")
+TEST_CASE("jobs of which a quota has room for one do not wait for each other "
+          "for ever")
 {
     AnewWorld world;
     world.conf.bind_timeout = std::chrono::hours(1); // else the second fails

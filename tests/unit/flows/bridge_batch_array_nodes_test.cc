@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Job arrays of sbatch whose tasks have several nodes each: a task is a gang of
-// its own. What a crash of slurmctld makes of them, which forgets that a task has
-// started, and starts it again under another JobId.
+// its own. What a crash of slurmctld makes of them, which forgets that a task
+// has started, and starts it again under another JobId.
 #include "tests/unit/flows/batch_nodes_world.h"
 
 #include "agent/batch/srun.h"
@@ -43,8 +43,8 @@ struct TasksWorld : NodesWorld {
     }
     std::string name(std::uint32_t index, std::uint32_t rank = 0) const
     {
-        std::string first = "job-4000-" + std::to_string(index) + "-" +
-                            script.substr(0, 8);
+        std::string first =
+            "job-4000-" + std::to_string(index) + "-" + script.substr(0, 8);
         return rank == 0 ? first : first + "-" + std::to_string(rank);
     }
     Pod task_pod(std::uint32_t index, std::uint32_t rank = 0) const
@@ -59,8 +59,8 @@ struct TasksWorld : NodesWorld {
     }
     bool lives(JobRef job) const { return !is_ended(state(job)); }
 
-    // What Kubernetes removes since the Pod that owns it is gone: workers, which
-    // kubelets end, and Services.
+    // What Kubernetes removes since the Pod that owns it is gone: workers,
+    // which kubelets end, and Services.
     void collect()
     {
         auto is_there = [this](const std::string &uid) {
@@ -236,7 +236,8 @@ TEST_CASE("Pods that live by a lost job of the task never start its next one")
     CHECK_FALSE(is_split());
 }
 
-TEST_CASE("a worker that lives by a lost job of the task is not taken for the next one's")
+TEST_CASE("a worker that lives by a lost job of the task is not taken for the "
+          "next one's")
 {
     TasksWorld world;
     world.start_agent();
@@ -263,7 +264,8 @@ TEST_CASE("a worker that lives by a lost job of the task is not taken for the ne
     world.check_task_runs(second, 0);
 }
 
-TEST_CASE("a task of several nodes that was over ends as its script did, and runs once")
+TEST_CASE("a task of several nodes that was over ends as its script did, and "
+          "runs once")
 {
     for (bool again : {false, true}) {
         CAPTURE(again);
@@ -288,7 +290,8 @@ TEST_CASE("a task of several nodes that was over ends as its script did, and run
     }
 }
 
-TEST_CASE("Pods of several nodes that were not bound are made anew for the next job")
+TEST_CASE(
+    "Pods of several nodes that were not bound are made anew for the next job")
 {
     for (bool elsewhere : {false, true}) {
         CAPTURE(elsewhere);
@@ -337,7 +340,8 @@ TEST_CASE("a Pod of several nodes is no Pod for one node")
 
 // Whatever was done by then: either the first job's Pods go on, each with a job
 // that adopts it, or the second has all of them anew.
-TEST_CASE("a task that slurmctld forgets at any point runs once, and nothing stays")
+TEST_CASE(
+    "a task that slurmctld forgets at any point runs once, and nothing stays")
 {
     for (bool again : {false, true}) {
         for (int steps = 0; steps < 60; steps++) {

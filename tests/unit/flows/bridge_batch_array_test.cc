@@ -51,7 +51,8 @@ struct ArrayWorld : ScriptWorld {
 
 } // namespace
 
-TEST_CASE("each task of an array gets its Pod, and the script stays for the last")
+TEST_CASE(
+    "each task of an array gets its Pod, and the script stays for the last")
 {
     ArrayWorld world;
     world.start_agent();
@@ -83,7 +84,8 @@ TEST_CASE("each task of an array gets its Pod, and the script stays for the last
     CHECK(world.slurm.count("submit") == 0);
 }
 
-TEST_CASE("the script of an array stays until the Secret of its last Pod is gone")
+TEST_CASE(
+    "the script of an array stays until the Secret of its last Pod is gone")
 {
     ArrayWorld world;
     world.start_agent();
@@ -127,7 +129,8 @@ TEST_CASE("a task that runs, and that slurmctld starts again, runs once")
     }
 }
 
-TEST_CASE("a task that was over, and that slurmctld starts again, ends as its Pod did")
+TEST_CASE("a task that was over, and that slurmctld starts again, ends as its "
+          "Pod did")
 {
     ArrayWorld world;
     world.start_agent();
@@ -171,7 +174,8 @@ TEST_CASE("a Pod that was not bound when its task was lost is the next job's")
     }
 }
 
-TEST_CASE("such a Pod waits for its task while the array lives, and fails with it")
+TEST_CASE(
+    "such a Pod waits for its task while the array lives, and fails with it")
 {
     ArrayWorld world;
     world.start_agent();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Batch jobs of several nodes with GRES: what becomes of the claims of their Pods
-// when slurmctld, after a crash, has placed the job elsewhere, or not at all.
+// Batch jobs of several nodes with GRES: what becomes of the claims of their
+// Pods when slurmctld, after a crash, has placed the job elsewhere, or not at
+// all.
 #include "tests/unit/flows/batch_claim_world.h"
 
 #include "agent/gang/batch_place.h"

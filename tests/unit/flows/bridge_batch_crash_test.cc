@@ -60,7 +60,8 @@ static void crash_slurmctld(BatchWorld &world, JobRef job, bool again)
     world.settle();
 }
 
-TEST_CASE("a crash that takes allocation and tag leaves a Pod that runs its job's")
+TEST_CASE(
+    "a crash that takes allocation and tag leaves a Pod that runs its job's")
 {
     for (bool again : {false, true}) {
         CAPTURE(again);
@@ -70,8 +71,8 @@ TEST_CASE("a crash that takes allocation and tag leaves a Pod that runs its job'
         world.run_containers(world.pod_name());
         world.slurm.hold(job.id);
         std::string node = world.node_of(world.pod_name());
-        auto before = static_cast<std::ptrdiff_t>(
-            world.slurm.synced_said.size());
+        auto before =
+            static_cast<std::ptrdiff_t>(world.slurm.synced_said.size());
 
         crash_slurmctld(world, job, again);
         world.pass(seconds(10)); // it is adopted
@@ -120,7 +121,8 @@ TEST_CASE("a job that such a crash gives back to its node goes on with its Pod")
     }
 }
 
-TEST_CASE("a job whose Pod ended before such a crash ends as that, and runs once")
+TEST_CASE(
+    "a job whose Pod ended before such a crash ends as that, and runs once")
 {
     for (bool again : {false, true}) {
         CAPTURE(again);

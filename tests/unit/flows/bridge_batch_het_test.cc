@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Heterogeneous jobs of sbatch: a Pod on each node of each component, the script
-// in the first. The whole life, and what is left when it is cut off at any point.
+// Heterogeneous jobs of sbatch: a Pod on each node of each component, the
+// script in the first. The whole life, and what is left when it is cut off at
+// any point.
 #include "common/contract/batch_het.h"
 #include "tests/unit/flows/batch_nodes_world.h"
 
@@ -94,7 +95,8 @@ struct HetBatchWorld : NodesWorld {
 
 } // namespace
 
-TEST_CASE("a heterogeneous batch job gets its Pods when all components have nodes")
+TEST_CASE(
+    "a heterogeneous batch job gets its Pods when all components have nodes")
 {
     HetBatchWorld world;
     JobRef leader = world.submit_components();
@@ -110,8 +112,8 @@ TEST_CASE("a heterogeneous batch job gets its Pods when all components have node
 
 TEST_CASE("the end of the script is the end of all components")
 {
-    for (auto [code, state] : {std::pair{0, JobState::completed},
-                               {7, JobState::failed}}) {
+    for (auto [code, state] :
+         {std::pair{0, JobState::completed}, {7, JobState::failed}}) {
         HetBatchWorld world;
         JobRef leader = world.run_all();
 
@@ -152,7 +154,8 @@ TEST_CASE("scancel of any component ends all of them")
     }
 }
 
-TEST_CASE("a heterogeneous batch job that is cancelled while it waits leaves nothing")
+TEST_CASE(
+    "a heterogeneous batch job that is cancelled while it waits leaves nothing")
 {
     HetBatchWorld world;
     JobRef leader = world.submit_components();
@@ -166,7 +169,8 @@ TEST_CASE("a heterogeneous batch job that is cancelled while it waits leaves not
     CHECK_FALSE(world.has_script());
 }
 
-TEST_CASE("an agent that is killed at any point makes each Pod of a component once")
+TEST_CASE(
+    "an agent that is killed at any point makes each Pod of a component once")
 {
     for (int steps = 0; steps < 80; steps++) {
         CAPTURE(steps);
@@ -188,9 +192,8 @@ TEST_CASE("an agent that is killed while all components end leaves nothing")
         CAPTURE(steps);
         HetBatchWorld world;
         JobRef leader = world.run_all();
-        world.kube.change({"default", world.name_of(0)}, [](Pod &pod) {
-            pod.phase = "Succeeded";
-        });
+        world.kube.change({"default", world.name_of(0)},
+                          [](Pod &pod) { pod.phase = "Succeeded"; });
         world.step(steps);
 
         world.start_agent();
@@ -200,7 +203,8 @@ TEST_CASE("an agent that is killed while all components end leaves nothing")
     }
 }
 
-TEST_CASE("Pods of components whose jobs are lost go on, and end with the script's")
+TEST_CASE(
+    "Pods of components whose jobs are lost go on, and end with the script's")
 {
     HetBatchWorld world;
     JobRef leader = world.run_all();
@@ -219,7 +223,8 @@ TEST_CASE("Pods of components whose jobs are lost go on, and end with the script
     CHECK(world.slurm.living().empty());
 }
 
-TEST_CASE("what slurmctld keeps of a heterogeneous batch job it refused is ended")
+TEST_CASE(
+    "what slurmctld keeps of a heterogeneous batch job it refused is ended")
 {
     for (bool again : {false, true}) {
         CAPTURE(again);

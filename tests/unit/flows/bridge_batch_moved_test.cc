@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Batch jobs that slurmctld, after a crash, places anew while the agent is at it:
-// between any two of its calls.
+// Batch jobs that slurmctld, after a crash, places anew while the agent is at
+// it: between any two of its calls.
 #include "tests/unit/flows/batch_anew_world.h"
 
 #include <algorithm>
@@ -80,7 +80,8 @@ TEST_CASE("Pods are bound once slurmctld is back with their job as it was")
 }
 
 // What is bound when slurmctld crashes goes on where it is: other tests.
-TEST_CASE("a job that is placed anew between any two calls is told where it runs")
+TEST_CASE(
+    "a job that is placed anew between any two calls is told where it runs")
 {
     for (bool keeps_tag : {true, false}) {
         for (const auto &[before, after] : moves) {
@@ -110,14 +111,16 @@ TEST_CASE("a job that is placed anew between any two calls is told where it runs
 }
 
 // The tag is then written on a job that has other nodes.
-TEST_CASE("a job that is placed anew while its Pods are made is told where it runs")
+TEST_CASE(
+    "a job that is placed anew while its Pods are made is told where it runs")
 {
     enum class Trouble {
         none,
         killed,    // once that tag is written: what the agent knew is gone
         no_answer, // the tag is read before it is known to be written
     };
-    for (Trouble trouble : {Trouble::none, Trouble::killed, Trouble::no_answer}) {
+    for (Trouble trouble :
+         {Trouble::none, Trouble::killed, Trouble::no_answer}) {
         for (const auto &[before, after] : moves) {
             CAPTURE(static_cast<int>(trouble));
             CAPTURE(before.size());
@@ -137,14 +140,16 @@ TEST_CASE("a job that is placed anew while its Pods are made is told where it ru
             world.pass(seconds(60));
 
             if (trouble == Trouble::none)
-                CHECK(world.slurm.count("set_tag") > 1); // that one is taken back
+                CHECK(world.slurm.count("set_tag") >
+                      1); // that one is taken back
             CHECK(is_bound_there(world, after));
             world.check_runs_on(job, after);
         }
     }
 }
 
-TEST_CASE("a job with all of its node gets a Pod of that size where it is placed anew")
+TEST_CASE("a job with all of its node gets a Pod of that size where it is "
+          "placed anew")
 {
     for (bool keeps_tag : {true, false}) {
         for (std::int64_t cpus : {4, 32}) {
@@ -208,7 +213,8 @@ TEST_CASE("a job that waits again is told where it runs when it has a node")
         world.check_runs_on(job, {node});
         bool fits = !says_node || node == std::string("kn1");
         CHECK((world.kube.pods().front().uid == uid) == fits);
-        CHECK(world.kube.count("put_secret") == 2); // it says more than the node
+        CHECK(world.kube.count("put_secret") ==
+              2); // it says more than the node
     }
 }
 
@@ -230,7 +236,8 @@ TEST_CASE("a tag that cannot be taken back is taken back later")
     world.check_runs_on(job, {"kn2"});
 }
 
-TEST_CASE("no worker is deleted where the script may run, though no watch shows it")
+TEST_CASE(
+    "no worker is deleted where the script may run, though no watch shows it")
 {
     for (const char *what : {"bound", "another", "no answer"}) {
         CAPTURE(what);
@@ -261,7 +268,8 @@ TEST_CASE("no worker is deleted where the script may run, though no watch shows 
     }
 }
 
-TEST_CASE("a script that was over unseen when its job was placed anew is not run again")
+TEST_CASE("a script that was over unseen when its job was placed anew is not "
+          "run again")
 {
     AnewWorld world;
     world.nodes.push_back(make_node("kn4"));

@@ -20,8 +20,8 @@ TEST_CASE("a batch job of several nodes gets a Pod on each, all at once")
 
 TEST_CASE("the end of the script's Pod is the end of all, with its exit code")
 {
-    for (auto [code, state] : {std::pair{0, JobState::completed},
-                               {7, JobState::failed}}) {
+    for (auto [code, state] :
+         {std::pair{0, JobState::completed}, {7, JobState::failed}}) {
         NodesWorld world;
         world.start_agent();
         JobRef job = world.run_all();
@@ -60,7 +60,8 @@ TEST_CASE("a worker that ends before the script ends the job as failed")
     }
 }
 
-TEST_CASE("the comment of a job says which worker went before its script failed")
+TEST_CASE(
+    "the comment of a job says which worker went before its script failed")
 {
     for (bool deleted : {false, true}) {
         CAPTURE(deleted);
@@ -79,7 +80,8 @@ TEST_CASE("the comment of a job says which worker went before its script failed"
     }
 }
 
-TEST_CASE("a job of several nodes whose script's Pod a user deletes is cancelled")
+TEST_CASE(
+    "a job of several nodes whose script's Pod a user deletes is cancelled")
 {
     NodesWorld world;
     world.start_agent();
@@ -114,7 +116,8 @@ TEST_CASE("an agent that is killed at any point makes each Pod of a job once")
     check_kills_while_made<NodesWorld>(80);
 }
 
-TEST_CASE("an agent that is killed while a job of several nodes ends leaves nothing")
+TEST_CASE(
+    "an agent that is killed while a job of several nodes ends leaves nothing")
 {
     for (int steps = 0; steps < 40; steps++) {
         CAPTURE(steps);
@@ -124,7 +127,8 @@ TEST_CASE("an agent that is killed while a job of several nodes ends leaves noth
         std::string first = world.name_of(0);
         world.kube.change({"default", first}, [](Pod &pod) {
             pod.phase = "Succeeded";
-            pod.containers = {{.name = "job", .terminated = true, .reason = ""}};
+            pod.containers = {
+                {.name = "job", .terminated = true, .reason = ""}};
         });
         world.step(steps);
 
@@ -145,12 +149,14 @@ TEST_CASE("an answer that is lost costs a job of several nodes time only")
     }
 }
 
-TEST_CASE("a job of several nodes that is cancelled while its Pods are made binds none")
+TEST_CASE("a job of several nodes that is cancelled while its Pods are made "
+          "binds none")
 {
     check_cancels_while_made<NodesWorld>(40);
 }
 
-TEST_CASE("Pods that were made for other nodes are made anew, and none is bound there")
+TEST_CASE("Pods that were made for other nodes are made anew, and none is "
+          "bound there")
 {
     NodesWorld world;
     world.start_agent();
@@ -171,19 +177,20 @@ TEST_CASE("Pods that were made for other nodes are made anew, and none is bound 
 
     world.check_runs(job);
     CHECK(world.pod_of(0).uid != uid);
-    CHECK(world.record(job).job.nodes == std::vector<std::string>{"kn2", "kn3"});
+    CHECK(world.record(job).job.nodes ==
+          std::vector<std::string>{"kn2", "kn3"});
 }
 
 // Fail closed: an API server that lists too little must not end a job.
-TEST_CASE("a worker that a list lacks, and that is there, does not fail its job")
+TEST_CASE(
+    "a worker that a list lacks, and that is there, does not fail its job")
 {
     NodesWorld world;
     world.start_agent();
     JobRef job = world.run_all();
     std::vector<Pod> listed = world.kube.pods();
-    std::erase_if(listed, [](const Pod &pod) {
-        return batch_place(pod)->rank == 1;
-    });
+    std::erase_if(listed,
+                  [](const Pod &pod) { return batch_place(pod)->rank == 1; });
 
     world.deliver(Listed<Pod>{"slurm", listed});
     world.pass(seconds(30));
@@ -197,7 +204,8 @@ TEST_CASE("a worker that a list lacks, and that is there, does not fail its job"
     CHECK(world.record(job).status == 3 << 8);
 }
 
-TEST_CASE("workers with jobs of their own outlive a list that lacks the script's Pod")
+TEST_CASE(
+    "workers with jobs of their own outlive a list that lacks the script's Pod")
 {
     NodesWorld world;
     world.start_agent();
@@ -208,9 +216,8 @@ TEST_CASE("workers with jobs of their own outlive a list that lacks the script's
     world.pass(seconds(20));
     REQUIRE(world.slurm.living().size() == 3);
     std::vector<Pod> listed = world.kube.pods();
-    std::erase_if(listed, [](const Pod &pod) {
-        return batch_place(pod)->rank == 0;
-    });
+    std::erase_if(listed,
+                  [](const Pod &pod) { return batch_place(pod)->rank == 0; });
 
     world.deliver(Listed<Pod>{"slurm", listed});
     world.pass(seconds(30));
@@ -227,7 +234,8 @@ TEST_CASE("workers with jobs of their own outlive a list that lacks the script's
     world.check_workers_go();
 }
 
-TEST_CASE("one of several Pods that is deleted before they are bound ends the job")
+TEST_CASE(
+    "one of several Pods that is deleted before they are bound ends the job")
 {
     NodesWorld world;
     world.start_agent();
@@ -245,7 +253,8 @@ TEST_CASE("one of several Pods that is deleted before they are bound ends the jo
     CHECK(world.kube.count("bind") == 0);
 }
 
-TEST_CASE("Pods of several nodes whose job is lost go on, and end with the script's")
+TEST_CASE(
+    "Pods of several nodes whose job is lost go on, and end with the script's")
 {
     for (bool again : {false, true}) {
         CAPTURE(again);

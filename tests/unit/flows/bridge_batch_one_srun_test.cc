@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// srun in batch jobs of one node, of which there may be very many: what they have
-// of it, what that costs, and what is left when something of it is missing.
+// srun in batch jobs of one node, of which there may be very many: what they
+// have of it, what that costs, and what is left when something of it is
+// missing.
 #include "tests/unit/flows/batch_flows.h"
 #include "tests/unit/flows/batch_srun_world.h"
 
@@ -44,7 +45,8 @@ TEST_CASE("a job of one node has srun, and neither key, Service nor addresses")
     CHECK(world.file_in_secret(job, "run").contains("PATH=/slurmk8s/bin"));
 }
 
-TEST_CASE("jobs of one node that come at once cost no look at the ConfigMap each")
+TEST_CASE(
+    "jobs of one node that come at once cost no look at the ConfigMap each")
 {
     OneSrunWorld world;
     world.start_agent();
@@ -71,7 +73,8 @@ TEST_CASE("jobs of one node that come at once cost no look at the ConfigMap each
     CHECK(world.kube.count("create_config_map") == 1);
 }
 
-TEST_CASE("a ConfigMap that is deleted between two jobs of one node is made anew")
+TEST_CASE(
+    "a ConfigMap that is deleted between two jobs of one node is made anew")
 {
     for (int pause : {0, 10}) {
         CAPTURE(pause);
@@ -99,7 +102,8 @@ TEST_CASE("a ConfigMap that is deleted between two jobs of one node is made anew
     }
 }
 
-TEST_CASE("an agent that starts finds the ConfigMap that Pods of one node wait for gone")
+TEST_CASE("an agent that starts finds the ConfigMap that Pods of one node wait "
+          "for gone")
 {
     OneSrunWorld world;
     world.start_agent();
@@ -141,7 +145,8 @@ TEST_CASE("an agent that is killed at any point makes one Pod with srun")
         });
 }
 
-TEST_CASE("the answer for a ConfigMap that is lost costs a job of one node time only")
+TEST_CASE(
+    "the answer for a ConfigMap that is lost costs a job of one node time only")
 {
     check_lost_answers<OneSrunWorld>(
         {"get_config_map", "create_config_map"}, 1,
@@ -151,7 +156,8 @@ TEST_CASE("the answer for a ConfigMap that is lost costs a job of one node time 
         });
 }
 
-TEST_CASE("without the program a job of one node runs, and srun says what is missing")
+TEST_CASE(
+    "without the program a job of one node runs, and srun says what is missing")
 {
     OneSrunWorld world;
     world.srun += ".not-there";
@@ -176,7 +182,8 @@ TEST_CASE("without the rights a job of one node runs, and nothing is tried")
     CHECK(world.kube.count("create_config_map") == 0);
 }
 
-TEST_CASE("a job on one node of another architecture runs at once, without srun")
+TEST_CASE(
+    "a job on one node of another architecture runs at once, without srun")
 {
     for (const char *label : {"other", ""}) {
         CAPTURE(label);
@@ -191,7 +198,8 @@ TEST_CASE("a job on one node of another architecture runs at once, without srun"
     }
 }
 
-TEST_CASE("a refusal that stays is waited for by one job of one node, not by each")
+TEST_CASE(
+    "a refusal that stays is waited for by one job of one node, not by each")
 {
     OneSrunWorld world;
     world.start_agent();

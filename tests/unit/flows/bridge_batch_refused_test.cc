@@ -9,7 +9,8 @@
 using namespace bridge;
 using std::chrono::seconds;
 
-TEST_CASE("a batch job whose script is gone, or another's, fails with the reason")
+TEST_CASE(
+    "a batch job whose script is gone, or another's, fails with the reason")
 {
     for (bool others : {false, true}) {
         CAPTURE(others);
@@ -30,7 +31,8 @@ TEST_CASE("a batch job whose script is gone, or another's, fails with the reason
     }
 }
 
-TEST_CASE("while no batch job gets its Pod all of them wait, and people are told")
+TEST_CASE(
+    "while no batch job gets its Pod all of them wait, and people are told")
 {
     for (Code code : {Code::denied, Code::not_found, Code::rejected}) {
         CAPTURE(code_name(code));

@@ -29,10 +29,7 @@ struct TakenNameWorld : SrunWorld {
         key = pods_of(job).front().key;
         REQUIRE(kube.services.empty());
     }
-    void take_name(const std::string &body)
-    {
-        kube.services[key] = body;
-    }
+    void take_name(const std::string &body) { kube.services[key] = body; }
     // Of a worker of that name that has gone since.
     void take_name_by_earlier()
     {
@@ -68,13 +65,12 @@ TEST_CASE("an agent that is killed at any point makes what srun needs once")
 
 TEST_CASE("an answer that is lost costs what srun needs time only")
 {
-    check_lost_answers<SrunWorld>(
-        {"create_config_map", "create_service"}, 1,
-        [](const SrunWorld &world, JobRef) {
-            CHECK(world.kube.config_maps.size() == 1);
-            CHECK(world.kube.services.size() == 1);
-            CHECK(world.has_program(world.pod_of(1)));
-        });
+    check_lost_answers<SrunWorld>({"create_config_map", "create_service"}, 1,
+                                  [](const SrunWorld &world, JobRef) {
+                                      CHECK(world.kube.config_maps.size() == 1);
+                                      CHECK(world.kube.services.size() == 1);
+                                      CHECK(world.has_program(world.pod_of(1)));
+                                  });
 }
 
 TEST_CASE("without the program jobs run, and srun says what is missing")
@@ -174,7 +170,8 @@ TEST_CASE("somebody else's ConfigMap is never run")
     world.check_without(job, "has something else");
 }
 
-TEST_CASE("the Service of an earlier Pod of that name is waited for, but not for long")
+TEST_CASE("the Service of an earlier Pod of that name is waited for, but not "
+          "for long")
 {
     for (bool goes : {false, true}) {
         CAPTURE(goes);
@@ -199,7 +196,8 @@ TEST_CASE("the Service of an earlier Pod of that name is waited for, but not for
     }
 }
 
-TEST_CASE("the Service of a worker that is gone is waited for until it goes, too")
+TEST_CASE(
+    "the Service of a worker that is gone is waited for until it goes, too")
 {
     TakenNameWorld world;
     world.take_name_by_earlier();
@@ -241,13 +239,14 @@ TEST_CASE("a Service that the script's Pod owns is the job's")
     world.check_runs(world.job);
 }
 
-TEST_CASE("somebody's Service is none of the job's, whomever it says to belong to")
+TEST_CASE(
+    "somebody's Service is none of the job's, whomever it says to belong to")
 {
     for (bool worker : {true, false}) {
         CAPTURE(worker);
         TakenNameWorld world;
-        std::string body = batch_service_body(world.pod_of(0),
-                                              world.pod_of(worker ? 1 : 0));
+        std::string body =
+            batch_service_body(world.pod_of(0), world.pod_of(worker ? 1 : 0));
         const std::string none = R"("clusterIP":"None")";
         REQUIRE(body.contains(none));
         world.take_name(body.replace(body.find(none), none.size(),

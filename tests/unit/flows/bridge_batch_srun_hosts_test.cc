@@ -8,7 +8,8 @@
 using namespace bridge;
 using std::chrono::seconds;
 
-TEST_CASE("the Pod of the script is told where all are once all have an address")
+TEST_CASE(
+    "the Pod of the script is told where all are once all have an address")
 {
     SrunWorld world;
     world.start_agent();
@@ -76,7 +77,8 @@ TEST_CASE("nobody asks for the addresses of a job without srun")
     CHECK(world.kube.count("addresses_of") == 0);
 }
 
-TEST_CASE("addresses that cannot be written are written later, and less and less often")
+TEST_CASE("addresses that cannot be written are written later, and less and "
+          "less often")
 {
     for (const char *what : {"addresses_of", "stamp"}) {
         CAPTURE(what);
@@ -96,7 +98,8 @@ TEST_CASE("addresses that cannot be written are written later, and less and less
     }
 }
 
-TEST_CASE("an agent that is killed while it tells where the Pods are tells it again")
+TEST_CASE(
+    "an agent that is killed while it tells where the Pods are tells it again")
 {
     for (int steps = 0; steps < 40; steps++) {
         CAPTURE(steps);

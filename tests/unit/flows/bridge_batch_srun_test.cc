@@ -3,9 +3,9 @@
 // Pods.
 #include "tests/unit/flows/batch_srun_world.h"
 
-#include "common/kube/base64.h"
 #include "agent/batch/srun.h"
 #include "common/base/hexadecimal.h"
+#include "common/kube/base64.h"
 
 #include <doctest/doctest.h>
 #include <fstream>

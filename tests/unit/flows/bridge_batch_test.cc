@@ -60,8 +60,8 @@ TEST_CASE("nobody asks when a job ends that wants no signal")
 
 TEST_CASE("the end of the Pod is the job's, and what was kept for it goes")
 {
-    for (auto [code, state] : {std::pair{0, JobState::completed},
-                               {7, JobState::failed}}) {
+    for (auto [code, state] :
+         {std::pair{0, JobState::completed}, {7, JobState::failed}}) {
         BatchWorld world;
         world.start_agent();
         JobRef job = world.run();
@@ -78,7 +78,8 @@ TEST_CASE("the end of the Pod is the job's, and what was kept for it goes")
     }
 }
 
-TEST_CASE("an agent that is killed at any point makes one Pod, and binds it once")
+TEST_CASE(
+    "an agent that is killed at any point makes one Pod, and binds it once")
 {
     check_kills_while_made<BatchWorld>(60);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Pods with ResourceClaims: what their jobs ask for, which devices they get, and
-// when they are bound.
+// Pods with ResourceClaims: what their jobs ask for, which devices they get,
+// and when they are bound.
 #include "tests/unit/flows/claim_world.h"
 
 #include <algorithm>
@@ -111,14 +111,15 @@ TEST_CASE("that a template's claim is not made yet is told once the Pod is old")
         Pod pod = with_claim(is_new ? "new" : "old", "");
         pod.resource_claims.at(0).from_template = "t";
         if (is_new)
-            pod.created = std::chrono::floor<seconds>(
-                std::chrono::system_clock::now());
+            pod.created =
+                std::chrono::floor<seconds>(std::chrono::system_clock::now());
         world.create(pod);
         world.pass(seconds(2));
 
         CHECK(world.said_on(pod.key.name) ==
-              (is_new ? "" : "The ResourceClaim gpu, of template t, is not "
-                             "made yet."));
+              (is_new ? ""
+                      : "The ResourceClaim gpu, of template t, is not "
+                        "made yet."));
     }
     CHECK(world.slurm.count("submit") == 0);
 }
@@ -212,8 +213,8 @@ TEST_CASE("a job that is lost before the binding: the claim is given back, and "
 TEST_CASE("a device that others have is waited for, then another node is taken")
 {
     Cluster world;
-    world.kube.put_claim(claim_text(
-        "x", request_gpus(1), "", R"({"allocation":{"devices":{"results":[{
+    world.kube.put_claim(claim_text("x", request_gpus(1), "",
+                                    R"({"allocation":{"devices":{"results":[{
         "request":"gpu","driver":"gpu.example.com","pool":"kn1",
         "device":"gpu-0"}]}},"reservedFor":[{"resource":"pods","name":"p",
         "uid":"u"}]})"));
@@ -226,8 +227,9 @@ TEST_CASE("a device that others have is waited for, then another node is taken")
     CHECK(world.claim().devices.size() == 1);
 }
 
-TEST_CASE("who gets a device of a living Pod that waits for its new job goes at "
-          "once")
+TEST_CASE(
+    "who gets a device of a living Pod that waits for its new job goes at "
+    "once")
 {
     Cluster world;
     world.add_claim("c");
@@ -256,8 +258,8 @@ TEST_CASE("what others have allocated is Slurm's again when their claim goes")
     Cluster world;
     auto gres = [&] { return world.slurm.node("kn1").gres; };
     REQUIRE(gres() == "gpu:g:4");
-    world.kube.put_claim(claim_text(
-        "x", request_gpus(1), "", R"({"allocation":{"devices":{"results":[{
+    world.kube.put_claim(claim_text("x", request_gpus(1), "",
+                                    R"({"allocation":{"devices":{"results":[{
         "request":"gpu","driver":"gpu.example.com","pool":"kn1",
         "device":"gpu-0"}]}},"reservedFor":[{"resource":"pods","name":"p",
         "uid":"u"}]})"));
@@ -276,8 +278,8 @@ TEST_CASE("somebody else allocates the claim while its Pod waits in Slurm")
     world.slurm.hold(1);
     world.create(with_claim("web"));
     REQUIRE(world.slurm.count("submit") == 1);
-    world.kube.put_claim(claim_text(
-        "c", request_gpus(1), "", R"({"allocation":{"devices":{"results":[{
+    world.kube.put_claim(claim_text("c", request_gpus(1), "",
+                                    R"({"allocation":{"devices":{"results":[{
         "request":"gpu","driver":"gpu.example.com","pool":"kn2",
         "device":"gpu-3"}]},"nodeSelector":{"nodeSelectorTerms":[{
         "matchFields":[{"key":"metadata.name","operator":"In",
@@ -327,8 +329,8 @@ TEST_CASE("of claims of which one is refused the others keep their devices")
 TEST_CASE("a Pod that is unlike what its devices can be waits with a sentence")
 {
     Cluster world;
-    world.kube.put_claim(claim_text(
-        "c", request_gpus(1) + R"(,"constraints":[{"x":1}])"));
+    world.kube.put_claim(
+        claim_text("c", request_gpus(1) + R"(,"constraints":[{"x":1}])"));
     world.create(with_claim("web"));
 
     CHECK(world.said_on("web").contains("constraint of an unknown kind"));

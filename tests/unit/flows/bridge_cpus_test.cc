@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Pods whose claims have CPU devices: how many CPUs their jobs have, and which
 // devices the claims get.
-#include "tests/unit/flows/cpus.h"
 #include "tests/unit/fakes/world.h"
+#include "tests/unit/flows/cpus.h"
 
 #include <doctest/doctest.h>
 #include <set>
@@ -134,7 +134,8 @@ struct BusyCpuWorld : CpuWorld {
         REQUIRE(slurm.job(2).job.state == JobState::pending);
         somebody_takes(claim);
         pass(seconds(30));
-        CHECK(slurm.job(2).job.state == JobState::pending); // it keeps its place
+        CHECK(slurm.job(2).job.state ==
+              JobState::pending); // it keeps its place
 
         end_containers("big", 0);
         pass(seconds(2));
@@ -407,8 +408,9 @@ TEST_CASE("a Pod whose job is lost gets as many CPUs as its shares have")
     CHECK(world.slurm.job(2).job.state == JobState::running);
 }
 
-TEST_CASE("two Pods with one claim: one after the other has its CPUs, and its job "
-          "counts them")
+TEST_CASE(
+    "two Pods with one claim: one after the other has its CPUs, and its job "
+    "counts them")
 {
     CpuWorld world;
     world.begin();
@@ -419,9 +421,9 @@ TEST_CASE("two Pods with one claim: one after the other has its CPUs, and its jo
 
     CHECK(world.node_of("web") == "kn1");
     CHECK(world.node_of("next") == "");
-    CHECK(world.said_on("next") ==
-          "The ResourceClaim c has CPUs, which one Pod has at a time, and another "
-          "has them.");
+    CHECK(world.said_on("next") == "The ResourceClaim c has CPUs, which one "
+                                   "Pod has at a time, and another "
+                                   "has them.");
     CHECK(world.slurm.count("submit") == 1);
 
     world.run_containers("web");
@@ -435,8 +437,9 @@ TEST_CASE("two Pods with one claim: one after the other has its CPUs, and its jo
         CHECK(world.slurm.job(id).asked.cpus_per_task == 4);
 }
 
-TEST_CASE("a job that waited while another Pod took its claim is given back as soon "
-          "as it has a node, until the claim is free")
+TEST_CASE(
+    "a job that waited while another Pod took its claim is given back as soon "
+    "as it has a node, until the claim is free")
 {
     BusyCpuWorld world;
     world.create(with_claim("web"));
@@ -466,27 +469,35 @@ TEST_CASE("a Pod whose claim is taken while its job waits says so")
     world.end_containers("big", 0);
     world.pass(seconds(2));
 
-    CHECK(world.said_on("web") ==
-          "The ResourceClaim c has CPUs, which one Pod has at a time, and another "
-          "has them.");
+    CHECK(world.said_on("web") == "The ResourceClaim c has CPUs, which one Pod "
+                                  "has at a time, and another "
+                                  "has them.");
 }
 
-TEST_CASE("two Pods of a gang that name one claim with CPUs are refused, whoever "
-          "has it")
+TEST_CASE(
+    "two Pods of a gang that name one claim with CPUs are refused, whoever "
+    "has it")
 {
     CpuWorld world;
     world.begin();
     std::string status = "{}";
     SUBCASE("nobody") {}
-    SUBCASE("it has its devices, and no consumer") { status = taken_by(""); }
-    SUBCASE("another Pod") { status = taken_by(somebody); }
+    SUBCASE("it has its devices, and no consumer")
+    {
+        status = taken_by("");
+    }
+    SUBCASE("another Pod")
+    {
+        status = taken_by(somebody);
+    }
     world.kube.put_claim(claim_text("c", request_cpus(1), "", status));
     world.kube.put(member_with_claim("t-0", "c"));
     world.create(member_with_claim("t-1", "c"));
     world.pass(seconds(5));
 
     CHECK(world.said_on("t-0").contains(
-        "Pods t-0 and t-1 share the ResourceClaim c, and one Pod has its CPUs at "
+        "Pods t-0 and t-1 share the ResourceClaim c, and one Pod has its CPUs "
+        "at "
         "a time"));
     CHECK(world.said_on("t-1") == world.said_on("t-0"));
     CHECK(world.slurm.count("submit") == 0);

@@ -97,8 +97,8 @@ TEST_CASE("slices and classes that come and go are followed")
     world.deliver(Changed<DeviceClass>{make_class("gpu", "false"), false});
     world.pass(seconds(5));
     CHECK(world.gres() == "");
-    world.deliver(Changed<DeviceClass>{
-        make_class("gpu", "device.driver == 'd'"), false});
+    world.deliver(
+        Changed<DeviceClass>{make_class("gpu", "device.driver == 'd'"), false});
     world.pass(seconds(5));
     CHECK(world.gres() == "gpu:a100:2");
     world.change(make_slice("kn1", {}), true);

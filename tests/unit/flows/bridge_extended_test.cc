@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Pods with extended resources that DeviceClasses offer: what their jobs ask for,
-// the claim that stands for them, and its end.
+// Pods with extended resources that DeviceClasses offer: what their jobs ask
+// for, the claim that stands for them, and its end.
 #include "agent/gres/extended_claim.h"
-#include "tests/unit/flows/claims.h"
 #include "tests/unit/fakes/world.h"
+#include "tests/unit/flows/claims.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -93,8 +93,8 @@ TEST_CASE("by the name of the class, beside a claim of the Pod's own")
 {
     Cluster world;
     world.kube.put_claim(claim_text("c", request_gpus(1)));
-    Pod pod = asking("web", 1,
-                     "deviceclass.resource.kubernetes.io/gpu.example.com");
+    Pod pod =
+        asking("web", 1, "deviceclass.resource.kubernetes.io/gpu.example.com");
     pod.resource_claims = {{"gpu", "c", "", false, false}};
     world.create(pod);
 
@@ -125,7 +125,8 @@ TEST_CASE("devices that one Pod gives back go to the next at once")
     world.check_claim("next");
 }
 
-TEST_CASE("without a DeviceClass a Pod is refused, and goes on when there is one")
+TEST_CASE(
+    "without a DeviceClass a Pod is refused, and goes on when there is one")
 {
     Cluster world;
     world.create(asking("web", 1, "example.com/late"));
@@ -156,7 +157,8 @@ TEST_CASE("without DeviceGres extended resources are refused, as ever")
     CHECK(world.slurm.count("submit") == 0);
 }
 
-TEST_CASE("the agent is killed between any two writes: one claim, one allocation")
+TEST_CASE(
+    "the agent is killed between any two writes: one claim, one allocation")
 {
     for (int steps = 1; steps < 60; steps++) {
         CAPTURE(steps);
@@ -174,7 +176,8 @@ TEST_CASE("the agent is killed between any two writes: one claim, one allocation
     }
 }
 
-TEST_CASE("each write fails once, or loses its answer: one claim, one allocation")
+TEST_CASE(
+    "each write fails once, or loses its answer: one claim, one allocation")
 {
     for (const char *write :
          {"create_claim", "write_claim_status", "set_extended_claim", "bind"})
@@ -215,7 +218,8 @@ TEST_CASE("a job that is lost before the binding takes the claim with it")
     world.check_claim("web");
 }
 
-TEST_CASE("a job that is cancelled before the binding: nothing of a claim is left")
+TEST_CASE(
+    "a job that is cancelled before the binding: nothing of a claim is left")
 {
     Cluster world;
     world.kube.fail_next("bind", Code::busy);
@@ -248,8 +252,8 @@ TEST_CASE("a stranger's claim of that name is left alone, and named on the Pod")
 {
     Cluster world;
     Pod pod = asking("web");
-    world.kube.put_claim(claim_text(extended_claim_key(pod).name,
-                                    request_gpus(1), "another"));
+    world.kube.put_claim(
+        claim_text(extended_claim_key(pod).name, request_gpus(1), "another"));
     world.create(pod);
     world.pass(seconds(5));
 
@@ -281,9 +285,8 @@ TEST_CASE("a claim of other requests than now is removed, and made anew")
 TEST_CASE("a Node whose device plugins offer the resource is not for the claim")
 {
     Cluster world;
-    world.change_node("kn1", [](Node &node) {
-        node.allocatable.others[gpu] = 4;
-    });
+    world.change_node("kn1",
+                      [](Node &node) { node.allocatable.others[gpu] = 4; });
     world.create(asking("web"));
     world.pass(seconds(10));
 

@@ -22,8 +22,8 @@ struct Train : ClaimGangWorld {
     static Pod member(int i, int size, const std::string &claim,
                       const std::string &least = {})
     {
-        Pod pod = make_member(name(i), std::to_string(size), MilliCpu{1000},
-                              least);
+        Pod pod =
+            make_member(name(i), std::to_string(size), MilliCpu{1000}, least);
         pod.resource_claims = {{"gpu", claim, "", false, false}};
         pod.owner = {"batch/v1", "Job", "steps", "uid-steps"};
         return pod;
@@ -144,7 +144,8 @@ TEST_CASE("a node whose devices will not do is left out, before any is bound")
     CHECK(world.kube.count("bind") == 1); // that of the other Pod
     world.pass(seconds(20));
 
-    CHECK(world.slurm.job(3).job.nodes == std::vector<std::string>{"kn2", "kn3"});
+    CHECK(world.slurm.job(3).job.nodes ==
+          std::vector<std::string>{"kn2", "kn3"});
     CHECK(world.bound(3) == 3);
     world.check_devices(3, 2);
 }
@@ -252,8 +253,9 @@ TEST_CASE("a late Pod is seated where the devices are that it has already")
     world.check_devices(4, 2);
 }
 
-TEST_CASE("when a gang's job is lost its Pods are adopted with their devices, once "
-          "these are listed")
+TEST_CASE(
+    "when a gang's job is lost its Pods are adopted with their devices, once "
+    "these are listed")
 {
     Train world;
     world.create_members(4, 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Gangs whose Pods have extended resources: a claim for each, made when all have
-// a seat, and taken back together.
+// Gangs whose Pods have extended resources: a claim for each, made when all
+// have a seat, and taken back together.
 #include "agent/gres/extended_claim.h"
 #include "tests/unit/flows/claim_gang_world.h"
 
@@ -135,9 +135,8 @@ TEST_CASE("without the feature gate no claim of a gang stays")
 TEST_CASE("a gang is kept off a Node whose device plugins offer the resource")
 {
     Train world;
-    world.change_node("kn1", [](Node &node) {
-        node.allocatable.others[gpu] = 4;
-    });
+    world.change_node("kn1",
+                      [](Node &node) { node.allocatable.others[gpu] = 4; });
     world.put_gang(2, 2);
     world.pass(seconds(15));
 

@@ -31,8 +31,8 @@ class Train : public GangWorld<> {
     static Pod member(int i, int size, int cpus = 4,
                       const std::string &least = {})
     {
-        return make_member(name(i), std::to_string(size),
-                           MilliCpu{cpus * 1000}, least);
+        return make_member(name(i), std::to_string(size), MilliCpu{cpus * 1000},
+                           least);
     }
 };
 
@@ -225,7 +225,10 @@ TEST_CASE("a gang of which a Pod cannot be bound is released after BindTimeout")
     world.kube.put(Train::member(2, 3));
     Code code = Code::rejected;
     SUBCASE("since that is refused") {}
-    SUBCASE("since no answer comes") { code = Code::uncertain; }
+    SUBCASE("since no answer comes")
+    {
+        code = Code::uncertain;
+    }
     for (int i = 0; i < 2000; i++)
         world.kube.fail_next("bind", code);
     world.settle();
@@ -252,7 +255,8 @@ TEST_CASE("the exit code of the first that failed, by rank, is the job's")
     CHECK(world.only_job().completions == 1);
 }
 
-TEST_CASE("a controller that deletes the rest after a failure hides no exit code")
+TEST_CASE(
+    "a controller that deletes the rest after a failure hides no exit code")
 {
     Train world;
     world.create_pods(0, 3, 3);
@@ -491,8 +495,8 @@ TEST_CASE("the gang's name can be used again")
         world.run_all(3);
         world.end_all(3);
         for (int i = 0; i < 3; i++)
-            world.delete_as_user(Train::name(i)), world.finish_deletion(
-                                                      Train::name(i));
+            world.delete_as_user(Train::name(i)),
+                world.finish_deletion(Train::name(i));
         world.pass(seconds(1));
     }
     CHECK(world.slurm.jobs().size() == 3);
@@ -509,17 +513,18 @@ TEST_CASE("a Pod without the label is alone beside a gang")
     CHECK(world.node_of("t-0") == "");
 }
 
-TEST_CASE("the leader of a LeaderWorkerSet gets a job for all when it stays alone")
+TEST_CASE(
+    "the leader of a LeaderWorkerSet gets a job for all when it stays alone")
 {
     auto worker = [](int i) {
         Pod pod = make_pod("serve-0-" + std::to_string(i), MilliCpu{8000});
-        pod.gang = gang_key(
-            pod.key, {},
-            {{names::lws_group_key_label, "0f"},
-             {names::lws_name_label, "serve"},
-             {names::lws_group_index_label, "0"},
-             {names::lws_worker_index_label, std::to_string(i)}},
-            {{names::lws_size_annotation, "3"}});
+        pod.gang =
+            gang_key(pod.key, {},
+                     {{names::lws_group_key_label, "0f"},
+                      {names::lws_name_label, "serve"},
+                      {names::lws_group_index_label, "0"},
+                      {names::lws_worker_index_label, std::to_string(i)}},
+                     {{names::lws_size_annotation, "3"}});
         return pod;
     };
     Train world;

@@ -155,8 +155,8 @@ TEST_CASE("a list that is too long for a packet comes in parts")
         CHECK(encode(part).size() < max_packet);
         CHECK(part.more == (&part != &world.slurm.bridge_said.back()));
         for (std::size_t at = 0; at < part.nodes.size();) {
-            std::size_t end = std::min(part.nodes.find(',', at),
-                                       part.nodes.size());
+            std::size_t end =
+                std::min(part.nodes.find(',', at), part.nodes.size());
             said.insert(part.nodes.substr(at, end - at));
             at = end + 1;
         }
@@ -228,7 +228,8 @@ TEST_CASE("an ordinary job starts early where it fits")
     CHECK(world.state(cpus) == configuring);
 }
 
-TEST_CASE("an ordinary job that needs the memory waits, whatever CPUs there are")
+TEST_CASE(
+    "an ordinary job that needs the memory waits, whatever CPUs there are")
 {
     OneNode world(true);
     world.start_agent();

@@ -156,7 +156,8 @@ TEST_CASE("a late Pod that waits with a job of its own keeps it over a restart")
     CHECK(world.bound(3) == 2);
 }
 
-TEST_CASE("the largest of the first Pods is what a task has, of the others none")
+TEST_CASE(
+    "the largest of the first Pods is what a task has, of the others none")
 {
     Groups world;
     world.put_group(world.group(2));
@@ -186,7 +187,8 @@ TEST_CASE("a PodGroup that goes takes the waiting job with it")
     }
 }
 
-TEST_CASE("a gang that runs does not mind that its PodGroup goes, nor a restart")
+TEST_CASE(
+    "a gang that runs does not mind that its PodGroup goes, nor a restart")
 {
     for (GroupApi api : both) {
         Groups world(api);
@@ -258,7 +260,8 @@ TEST_CASE("the policy basic: each Pod is alone, also where that is known late")
     CHECK(world.slurm.jobs().size() == 3);
 }
 
-TEST_CASE("scheduleTimeoutSeconds: so long some Pods keep nodes, waiting for others")
+TEST_CASE(
+    "scheduleTimeoutSeconds: so long some Pods keep nodes, waiting for others")
 {
     for (int timeout : {0, 20}) {
         CAPTURE(timeout);
@@ -383,7 +386,8 @@ TEST_CASE("a PodGroup's Pods that are gone from a list do not count any more")
     CHECK(world.group_status() == "Pending 0 0 0");
 }
 
-TEST_CASE("a status that was refused as old is written when the new one is seen")
+TEST_CASE(
+    "a status that was refused as old is written when the new one is seen")
 {
     Groups world(GroupApi::plugins);
     world.kube.fail_next("patch_group", Code::conflict);

@@ -53,7 +53,8 @@ class Het : public GangWorld<> {
 
 } // namespace
 
-TEST_CASE("Pods of two sizes are bound when backfill has started both components")
+TEST_CASE(
+    "Pods of two sizes are bound when backfill has started both components")
 {
     Het world;
     world.create_all();
@@ -121,8 +122,14 @@ TEST_CASE("a component that ends takes the others with it")
     Het world;
     world.start_all();
     JobId ended = 0;
-    SUBCASE("the leader") { ended = 1; }
-    SUBCASE("another") { ended = 2; }
+    SUBCASE("the leader")
+    {
+        ended = 1;
+    }
+    SUBCASE("another")
+    {
+        ended = 2;
+    }
     JobId other = 3 - ended;
     world.slurm.end_job(ended, JobState::timeout);
     world.settle();
@@ -177,7 +184,8 @@ TEST_CASE("killed at any step, the agent goes on with a heterogeneous job")
     }
 }
 
-TEST_CASE("killed at any step of its end, the agent ends a heterogeneous job once")
+TEST_CASE(
+    "killed at any step of its end, the agent ends a heterogeneous job once")
 {
     for (int steps = 1; steps < 40; steps++) {
         CAPTURE(steps);
@@ -292,8 +300,14 @@ TEST_CASE("components that backfill has to take back are asked for anew")
     world.create_all();
     world.slurm.backfill();
     world.slurm.take_back(1);
-    SUBCASE("the one that it had started") { world.slurm.unallocate(2); }
-    SUBCASE("all of them") { world.slurm.take_back(2); }
+    SUBCASE("the one that it had started")
+    {
+        world.slurm.unallocate(2);
+    }
+    SUBCASE("all of them")
+    {
+        world.slurm.take_back(2);
+    }
     SUBCASE("and the agent is killed meanwhile")
     {
         world.slurm.unallocate(2);

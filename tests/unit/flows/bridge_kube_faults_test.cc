@@ -49,8 +49,9 @@ TEST_CASE("a binding that fails is made again")
     }
 }
 
-TEST_CASE("a job that ends after a binding of unknown outcome fails its Pod, or "
-          "ends it")
+TEST_CASE(
+    "a job that ends after a binding of unknown outcome fails its Pod, or "
+    "ends it")
 {
     World world;
     world.start_agent();

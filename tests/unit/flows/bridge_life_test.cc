@@ -123,9 +123,9 @@ TEST_CASE("a Pod's end is its job's end, exit code and all")
         int status;
         JobState state;
     };
-    for (Row row : {Row{0, 0, JobState::completed},
-                    Row{7, 7 << 8, JobState::failed},
-                    Row{137, 137 << 8, JobState::failed}}) {
+    for (Row row :
+         {Row{0, 0, JobState::completed}, Row{7, 7 << 8, JobState::failed},
+          Row{137, 137 << 8, JobState::failed}}) {
         CAPTURE(row.exit_code);
         World world;
         world.start_agent();
@@ -186,8 +186,7 @@ TEST_CASE("a Pod that is deleted while it waits cancels its job")
     world.delete_as_user("web");
 
     CHECK(world.slurm.living().size() == 2);
-    CHECK(world.slurm.jobs().rbegin()->second.job.state ==
-          JobState::cancelled);
+    CHECK(world.slurm.jobs().rbegin()->second.job.state == JobState::cancelled);
     CHECK(world.kube.count("bind") == 0);
 }
 
@@ -256,7 +255,7 @@ TEST_CASE("an scancel of a running job ends its Pod, and the epilog is held "
     CHECK(world.slurm.cleans == 1);
     CHECK(world.kube.count("expire_pod") == 1);
     CHECK(world.kube.count("delete_pod") == 0); // object and logs stay
-    CHECK(world.slurm.count("complete") == 0); // Slurm's own end stands
+    CHECK(world.slurm.count("complete") == 0);  // Slurm's own end stands
 }
 
 TEST_CASE("a Pod that does not end when it is told to is deleted in the end")
@@ -279,7 +278,8 @@ TEST_CASE("a Pod that does not end when it is told to is deleted in the end")
     CHECK_FALSE(world.only_job().epilog_held);
 }
 
-TEST_CASE("a Pod that was preempted is evicted, or ended where that is forbidden")
+TEST_CASE(
+    "a Pod that was preempted is evicted, or ended where that is forbidden")
 {
     for (bool forbidden : {false, true}) {
         CAPTURE(forbidden);
@@ -384,8 +384,8 @@ TEST_CASE("why a Pod waits stands on it, and is written when that is another")
     const JobId job = world.slurm.jobs().rbegin()->first;
 
     world.pass(seconds(8));
-    CHECK(world.said_on("web") == "Slurm job " + std::to_string(job) +
-                                      " is waiting: Resources.");
+    CHECK(world.said_on("web") ==
+          "Slurm job " + std::to_string(job) + " is waiting: Resources.");
     world.pass(seconds(30));
     CHECK(world.kube.count("set_unscheduled") == 1);
 
@@ -578,8 +578,7 @@ TEST_CASE("status and metrics say what is going on")
     CHECK(status->text("gangs/0/gang") == "default/web");
     CHECK(status->text("gangs/0/state") == "RUNNING");
     CHECK(status->at("problems").member("prep/k8s").present());
-    CHECK(world.metrics().find(
-              "slurmk8sd_gangs{job_state=\"RUNNING\"} 1\n") !=
+    CHECK(world.metrics().find("slurmk8sd_gangs{job_state=\"RUNNING\"} 1\n") !=
           std::string::npos);
     CHECK(world.metrics().find("action=\"bind\",result=\"ok\"} 1\n") !=
           std::string::npos);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Drain and cordon between both sides, and Pods of other schedulers, through the
-// whole agent.
+// Drain and cordon between both sides, and Pods of other schedulers, through
+// the whole agent.
 #include "tests/unit/fakes/world.h"
 
 #include <doctest/doctest.h>
@@ -34,8 +34,9 @@ void check_quiet(World &world)
 
 } // namespace
 
-TEST_CASE("a drain in Slurm cordons the Node and nothing answers that, until the "
-          "node is resumed")
+TEST_CASE(
+    "a drain in Slurm cordons the Node and nothing answers that, until the "
+    "node is resumed")
 {
     Watching world;
     world.start_agent();
@@ -56,8 +57,9 @@ TEST_CASE("a drain in Slurm cordons the Node and nothing answers that, until the
     check_quiet(world);
 }
 
-TEST_CASE("a cordon drains in Slurm and nothing answers that, until the Node is "
-          "uncordoned")
+TEST_CASE(
+    "a cordon drains in Slurm and nothing answers that, until the Node is "
+    "uncordoned")
 {
     Watching world;
     world.start_agent();
@@ -72,7 +74,8 @@ TEST_CASE("a cordon drains in Slurm and nothing answers that, until the Node is 
     check_quiet(world);
 }
 
-TEST_CASE("both at once: each side's own mark stays until that side takes it back")
+TEST_CASE(
+    "both at once: each side's own mark stays until that side takes it back")
 {
     Watching world;
     world.start_agent();
@@ -107,9 +110,8 @@ TEST_CASE("the taint is on Nodes with the label, and goes with it")
     world.pass(seconds(6));
     CHECK(world.node("kn1").taints.size() == 1);
     check_quiet(world);
-    world.change_node("kn1", [](Node &n) {
-        n.labels.erase(names::external_node_label);
-    });
+    world.change_node(
+        "kn1", [](Node &n) { n.labels.erase(names::external_node_label); });
     world.settle();
     CHECK(world.node("kn1").taints.empty());
     CHECK(world.node("kn1").annotations.empty());
@@ -145,7 +147,8 @@ TEST_CASE("no node is made before Pods of others are listed")
 }
 
 // That there are none is news, too.
-TEST_CASE("a node is made anew once it is known that there are no Pods of others")
+TEST_CASE(
+    "a node is made anew once it is known that there are no Pods of others")
 {
     Watching world;
     world.conf.resize_delay = seconds(1);
@@ -167,7 +170,8 @@ TEST_CASE("a node is made anew once it is known that there are no Pods of others
     CHECK(world.slurm.node("kn1").cpus == 8);
 }
 
-TEST_CASE("a second Node with the name of another's Slurm node is told so, once")
+TEST_CASE(
+    "a second Node with the name of another's Slurm node is told so, once")
 {
     Watching world;
     world.start_agent();

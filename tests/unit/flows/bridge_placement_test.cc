@@ -115,8 +115,7 @@ TEST_CASE("a Pod without a wish keeps off a tainted node")
     World world;
     world.nodes = {tainted("kn1"), make_node("kn2")};
     world.start_agent();
-    PredicatePtr tolerant =
-        *Predicate::make({}, {{"dedicated", true, "", ""}});
+    PredicatePtr tolerant = *Predicate::make({}, {{"dedicated", true, "", ""}});
 
     world.create("web");
     CHECK(world.node_of("web") == "kn2");
@@ -219,8 +218,7 @@ TEST_CASE("a new agent takes off what no Pod asks for")
     World world;
     world.nodes = {make_node("kn1")};
     world.start_agent();
-    REQUIRE(world.slurm
-                .set_features("kn1", "k8s,k8s-untainted,k8s-old", "k8s")
+    REQUIRE(world.slurm.set_features("kn1", "k8s,k8s-untainted,k8s-old", "k8s")
                 .has_value());
 
     world.start_agent();
@@ -241,7 +239,8 @@ TEST_CASE("slurmctld forgot the features: they are set again when it is back")
     CHECK(has_feature(world, "kn1", world.ssd->feature()));
 }
 
-// slurmctld refuses what no node has, and holds what no node of the partition has.
+// slurmctld refuses what no node has, and holds what no node of the partition
+// has.
 TEST_CASE("no job asks for a feature that slurmctld may have forgotten")
 {
     World world;

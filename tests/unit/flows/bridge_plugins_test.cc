@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Pods with resources of device plugins: what their jobs ask for, where they go,
-// and what else counts there.
-#include "tests/unit/flows/claims.h"
+// Pods with resources of device plugins: what their jobs ask for, where they
+// go, and what else counts there.
 #include "tests/unit/fakes/world.h"
+#include "tests/unit/flows/claims.h"
 
 #include <doctest/doctest.h>
 
@@ -74,8 +74,9 @@ TEST_CASE("it needs no right to make claims")
     world.check_no_claims();
 }
 
-TEST_CASE("no Node whose device plugins offer it: a Pod says so, and goes on when "
-          "there is one")
+TEST_CASE(
+    "no Node whose device plugins offer it: a Pod says so, and goes on when "
+    "there is one")
 {
     Cluster world(false);
     world.nodes[0].allocatable.others.clear();
@@ -84,7 +85,8 @@ TEST_CASE("no Node whose device plugins offer it: a Pod says so, and goes on whe
 
     CHECK(world.slurm.count("submit") == 0);
     CHECK(world.said_on("web").contains("status.allocatable/nvidia.com/gpu"));
-    world.change_node("kn2", [](Node &node) { node.allocatable.others[gpu] = 2; });
+    world.change_node("kn2",
+                      [](Node &node) { node.allocatable.others[gpu] = 2; });
     world.pass(seconds(20));
     CHECK(world.node_of("web") == "kn2");
 }
@@ -105,7 +107,8 @@ TEST_CASE("more than the node counts waits, and goes on when a Pod has ended")
     CHECK(world.node_of("three") == "kn1");
 }
 
-TEST_CASE("what DeviceGres does not name is refused, unless a DeviceClass offers it")
+TEST_CASE(
+    "what DeviceGres does not name is refused, unless a DeviceClass offers it")
 {
     Cluster world;
     Pod other = make_pod("other");
@@ -119,7 +122,8 @@ TEST_CASE("what DeviceGres does not name is refused, unless a DeviceClass offers
     CHECK(world.slurm.count("submit") == 0);
 }
 
-TEST_CASE("a node with a slurmd gives no device of a plugin, and the Pod says why")
+TEST_CASE(
+    "a node with a slurmd gives no device of a plugin, and the Pod says why")
 {
     Cluster world(false);
     world.nodes[0].allocatable.others.clear();
@@ -132,7 +136,8 @@ TEST_CASE("a node with a slurmd gives no device of a plugin, and the Pod says wh
     CHECK(world.node_of("web").empty());
     CHECK(world.slurm.count("submit") == 0);
     CHECK(world.said_on("web").contains("Node h1 offers it, but has a slurmd"));
-    world.change_node("kn1", [](Node &node) { node.allocatable.others[gpu] = 4; });
+    world.change_node("kn1",
+                      [](Node &node) { node.allocatable.others[gpu] = 4; });
     world.pass(seconds(20));
     CHECK(world.node_of("web") == "kn1");
 }
@@ -183,8 +188,9 @@ TEST_CASE("a container that still stops keeps its devices, whatever Slurm says")
     CHECK(world.node_of("next") == "kn1");
 }
 
-TEST_CASE("what a Pod of another scheduler has is taken off, by a shadow while the "
-          "node is in use")
+TEST_CASE(
+    "what a Pod of another scheduler has is taken off, by a shadow while the "
+    "node is in use")
 {
     Cluster world;
     world.create(asking("web", 1));

@@ -38,8 +38,8 @@ TEST_CASE("what a Pod asks for is in the job")
 {
     World world;
     world.start_agent();
-    world.create(wishing("web", {{"slurmk8s/qos", "high"},
-                                 {"slurmk8s/licenses", "foo:2"}}));
+    world.create(wishing(
+        "web", {{"slurmk8s/qos", "high"}, {"slurmk8s/licenses", "foo:2"}}));
     const JobDescription &asked = world.only_job().asked;
     CHECK(asked.qos == "high");
     CHECK(asked.licenses == "foo:2");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Pods that share a device: whole flows.
-#include "tests/unit/flows/claims.h"
 #include "tests/unit/fakes/world.h"
+#include "tests/unit/flows/claims.h"
 
 #include <doctest/doctest.h>
 #include <utility>
@@ -15,8 +15,8 @@ namespace {
 struct Shares : World {
     Shares()
     {
-        conf.capacity_gres = {{"gpu.example.com", "memory", "mem",
-                               *Quantity::parse("1Gi")}};
+        conf.capacity_gres = {
+            {"gpu.example.com", "memory", "mem", *Quantity::parse("1Gi")}};
         conf.resize_delay = seconds(1);
         conf.node_interval = seconds(1);
         slurm.gres_types = {"gpu", "mem"};
@@ -42,12 +42,11 @@ struct Shares : World {
     void make(const std::string &name, const std::string &memory)
     {
         kube.put_claim(claim_text(
-            "of-" + name,
-            R"("requests":[)" +
-                exactly("part", 1,
-                        R"(,"capacity":{"requests":{"memory":")" + memory +
-                            R"("}})") +
-                "]"));
+            "of-" + name, R"("requests":[)" +
+                              exactly("part", 1,
+                                      R"(,"capacity":{"requests":{"memory":")" +
+                                          memory + R"("}})") +
+                              "]"));
         Pod pod = make_pod(name);
         pod.resource_claims = {{"gpu", "of-" + name, "", false, false}};
         create(pod);
@@ -149,10 +148,11 @@ TEST_CASE("the agent is killed between any two writes: each share once")
         Shares world;
         world.make("a", "30Gi");
         world.kube.put_claim(claim_text(
-            "of-b", R"("requests":[)" +
-                        exactly("part", 1,
-                                R"(,"capacity":{"requests":{"memory":"20Gi"}})") +
-                        "]"));
+            "of-b",
+            R"("requests":[)" +
+                exactly("part", 1,
+                        R"(,"capacity":{"requests":{"memory":"20Gi"}})") +
+                "]"));
         Pod pod = make_pod("b");
         pod.resource_claims = {{"gpu", "of-b", "", false, false}};
         world.kube.put(pod);
@@ -167,7 +167,8 @@ TEST_CASE("the agent is killed between any two writes: each share once")
     }
 }
 
-TEST_CASE("a share is taken while its write is on the way, however long that is")
+TEST_CASE(
+    "a share is taken while its write is on the way, however long that is")
 {
     Shares world;
     bool slow = true;
@@ -197,16 +198,14 @@ TEST_CASE("what others have of a device is not Slurm's to give")
                memory + R"("}}]}},"reservedFor":[{"resource":"pods","name":"p",
             "uid":"u"}]})";
     };
-    world.kube.put_claim(
-        claim_text("x", request_gpus(1), "", share("30Gi")));
+    world.kube.put_claim(claim_text("x", request_gpus(1), "", share("30Gi")));
     world.pass(seconds(10));
 
     CHECK(world.slurm.node("kn1").gres == "mem:50");
     world.make("a", "20Gi");
     CHECK(world.share_of("a") == "kn1/s1 20Gi");
     CHECK(!world.status().contains("have more of device"));
-    world.kube.put_claim(
-        claim_text("y", request_gpus(1), "", share("30Gi")));
+    world.kube.put_claim(claim_text("y", request_gpus(1), "", share("30Gi")));
     world.pass(seconds(10));
     CHECK(world.status().contains("ResourceClaims have more of device "
                                   "gpu.example.com/kn1/s0 than its memory"));

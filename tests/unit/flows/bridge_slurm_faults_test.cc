@@ -408,8 +408,9 @@ TEST_CASE("a job that adopts is before all others again after hold and release")
 }
 
 // The second crash takes slurmctld back to before the new job of the Pod.
-TEST_CASE("a second crash, whenever it comes, does not make our own cancel of the "
-          "first job a user's")
+TEST_CASE(
+    "a second crash, whenever it comes, does not make our own cancel of the "
+    "first job a user's")
 {
     for (int steps = 0; steps < 60; steps++) {
         CAPTURE(steps);
@@ -478,7 +479,10 @@ TEST_CASE("a Pod that ended, and is gone before slurmctld takes that")
     world.run_containers("web");
     int exit_code = 0;
     SUBCASE("well") {}
-    SUBCASE("badly") { exit_code = 3; }
+    SUBCASE("badly")
+    {
+        exit_code = 3;
+    }
 
     world.slurm.fail_always("complete", Code::busy);
     world.end_containers("web", exit_code);
@@ -518,9 +522,11 @@ TEST_CASE("a Pod whose job was allocated again elsewhere lives on")
     CHECK(world.slurm.job(2).job.nodes == std::vector<std::string>{"kn1"});
 }
 
-// The Pod names its first job for good: that one has to say why it is CANCELLED.
-TEST_CASE("a job that was allocated again elsewhere says that a crash took what "
-          "its Pod has, also when the Pod ends before its new job starts")
+// The Pod names its first job for good: that one has to say why it is
+// CANCELLED.
+TEST_CASE(
+    "a job that was allocated again elsewhere says that a crash took what "
+    "its Pod has, also when the Pod ends before its new job starts")
 {
     World world;
     world.conf.resync_interval = seconds(10);

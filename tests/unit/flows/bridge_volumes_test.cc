@@ -31,8 +31,8 @@ void start(World &world)
         node.labels["kubernetes.io/hostname"] = name;
         world.nodes.push_back(node);
     }
-    world.kube.volumes.classes["local"] = {"local", no_provisioner, true, {},
-                                           false};
+    world.kube.volumes.classes["local"] = {
+        "local", no_provisioner, true, {}, false};
     world.kube.volumes.classes["made"] = {"made", "p", true, {}, false};
     world.start_agent();
 }

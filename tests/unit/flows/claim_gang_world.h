@@ -52,8 +52,7 @@ template <class Train> void check_bound_when_all_are_ready()
     world.check_devices(count, 1);
 }
 
-template <class Train, class Then>
-void check_kills_while_bound(Then then)
+template <class Train, class Then> void check_kills_while_bound(Then then)
 {
     for (int steps = 1; steps < 120; steps++) {
         CAPTURE(steps);

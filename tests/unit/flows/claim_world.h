@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A cluster with GPUs, of which Slurm knows, for whole flows of Pods with claims.
+// A cluster with GPUs, of which Slurm knows, for whole flows of Pods with
+// claims.
 #pragma once
 
-#include "tests/unit/flows/claims.h"
 #include "tests/unit/fakes/world.h"
+#include "tests/unit/flows/claims.h"
 
 #include <string>
 

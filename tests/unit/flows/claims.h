@@ -3,8 +3,8 @@
 // models, as their driver publishes them.
 #pragma once
 
-#include "agent/gres/catalog.h"
 #include "agent/claims/resource_claim.h"
+#include "agent/gres/catalog.h"
 #include "tests/unit/fakes/test_data.h"
 
 #include <format>
@@ -82,9 +82,9 @@ inline DeviceRequest gpu_request(const std::string &name,
                                  const std::string &cel = {})
 {
     std::string more =
-        cel.empty() ? ""
-                    : std::format(
-                          R"(,"selectors":[{{"cel":{{"expression":"{}"}}}}])",
+        cel.empty()
+            ? ""
+            : std::format(R"(,"selectors":[{{"cel":{{"expression":"{}"}}}}])",
                           cel);
     ResourceClaim claim = make_claim(
         claim_text("c", R"("requests":[)" + exactly(name, 1, more) + "]"));

@@ -247,9 +247,9 @@ TEST_CASE("the server's wish for a pause is heard")
     desk.now += seconds(10);
     auto patches = desk.due();
     REQUIRE(patches.size() == 1);
-    desk.reports.done(
-        patches[0], std::unexpected(Error{Code::busy, "no", seconds(45)}),
-        desk.now);
+    desk.reports.done(patches[0],
+                      std::unexpected(Error{Code::busy, "no", seconds(45)}),
+                      desk.now);
     CHECK(desk.reports.next_due() == desk.now + seconds(45));
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/gres/claim_cpus.h"
 
-#include "tests/unit/flows/cpus.h"
 #include "tests/unit/fakes/make.h"
+#include "tests/unit/flows/cpus.h"
 
 #include <doctest/doctest.h>
 #include <memory>
@@ -28,19 +28,16 @@ std::uint32_t cpus_with(const std::string &results)
 {
     auto claim = std::make_shared<const ResourceClaim>(make_claim(claim_text(
         "c", R"("requests":[)" + cpus("part", 1) + "," + cpus("cpu", 2) + "]",
-        "",
-        R"({"allocation":{"devices":{"results":[)" + results + "]}}}")));
+        "", R"({"allocation":{"devices":{"results":[)" + results + "]}}}")));
     DeviceNeeds needs;
     needs.claims = {claim};
     needs.consumers = {"uid-web"};
     DeviceCatalog catalog;
     catalog.gres = {{"dra.cpu", cpu_gres}};
-    catalog.counted = {
-        {"dra.cpu", "cpu", cpu_gres, *Quantity::parse("1")}};
+    catalog.counted = {{"dra.cpu", "cpu", cpu_gres, *Quantity::parse("1")}};
     Pod pod = make_pod("web");
     pod.resource_claims = {{"cpu", "c", "", false, false}};
-    pod.cpus.containers = {
-        {ContainerCpus::Kind::app, {1000}, {{"cpu", ""}}}};
+    pod.cpus.containers = {{ContainerCpus::Kind::app, {1000}, {{"cpu", ""}}}};
     GangDevices devices;
     note_cpus(pod, needs, catalog, devices);
     auto found = devices.cpus.find(pod.uid);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/gres/claim_plan.h"
 
-#include "tests/unit/flows/claims.h"
 #include "tests/unit/fakes/make.h"
+#include "tests/unit/flows/claims.h"
 
 #include <doctest/doctest.h>
 #include <map>
@@ -41,7 +41,8 @@ struct Setting {
         if (claim->allocated)
             return;
         for (const ClaimRequest &group : claim->requests)
-            needs.wanted.push_back({needs.claims.size() - 1, &group.choices[0],
+            needs.wanted.push_back({needs.claims.size() - 1,
+                                    &group.choices[0],
                                     {"gpu", "", false},
                                     group.choices[0].count});
     }
@@ -50,8 +51,7 @@ struct Setting {
     {
         std::vector<DevicePtr> devices;
         for (int i : given)
-            devices.push_back(
-                pools[0].devices[static_cast<std::size_t>(i)]);
+            devices.push_back(pools[0].devices[static_cast<std::size_t>(i)]);
         return plan_claims(
             {.needs = needs,
              .given = devices,
@@ -65,9 +65,8 @@ struct Setting {
                  return found == taken.end() ? std::nullopt
                                              : std::optional(found->second);
              },
-             .taken_in = [](const DevicePool &) {
-                 return std::set<std::string>{};
-             },
+             .taken_in =
+                 [](const DevicePool &) { return std::set<std::string>{}; },
              .counted = counted,
              .amounts = amounts,
              .consumed_of = [this](const DeviceId &device,
@@ -85,8 +84,8 @@ struct Setting {
              .new_share_id = [] { return std::string("share"); }});
     }
 
-    // Two devices more, of 40Gi each, of which as much is given as is asked for;
-    // the job has so much of GRES mem.
+    // Two devices more, of 40Gi each, of which as much is given as is asked
+    // for; the job has so much of GRES mem.
     void add_shared(std::uint64_t mem)
     {
         ResourceSlice slice = resource_slice_from(json_of(
@@ -101,21 +100,22 @@ struct Setting {
             std::make_shared<const ResourceSlice>(make_slice("kn1")),
             std::make_shared<const ResourceSlice>(std::move(slice))};
         pools = device_pools(slices);
-        counted = {{"gpu.example.com", "memory", "mem",
-                    *Quantity::parse("1Gi")}};
+        counted = {
+            {"gpu.example.com", "memory", "mem", *Quantity::parse("1Gi")}};
         amounts = {{"mem", mem}};
     }
     // A claim for so many shares, of different devices.
     void add_share(const std::string &name, const std::string &memory,
                    int count = 1)
     {
-        add(claim_text(name, R"("requests":[)" +
-                                 exactly("part", count,
-                                         R"(,"capacity":{"requests":{"memory":")" +
-                                             memory + R"("}})") +
-                                 "]"));
-        auto gib = Quantity::parse(memory)->nanos() /
-                   Quantity::parse("1Gi")->nanos();
+        add(claim_text(name,
+                       R"("requests":[)" +
+                           exactly("part", count,
+                                   R"(,"capacity":{"requests":{"memory":")" +
+                                       memory + R"("}})") +
+                           "]"));
+        auto gib =
+            Quantity::parse(memory)->nanos() / Quantity::parse("1Gi")->nanos();
         needs.wanted.back().wish = {
             {}, {}, true, {{"mem", static_cast<std::uint64_t>(gib)}}};
     }
@@ -137,8 +137,8 @@ std::string words(const ClaimPlan &plan)
 {
     std::string text;
     for (const ChosenDevice &one : plan.chosen)
-        text += (text.empty() ? "" : " ") + one.request + "=" +
-                one.device->name;
+        text +=
+            (text.empty() ? "" : " ") + one.request + "=" + one.device->name;
     return text;
 }
 
@@ -220,7 +220,8 @@ TEST_CASE("a device that is in another claim is waited for")
                        "ResourceClaim other/x still");
 }
 
-TEST_CASE("an allocated claim gets the Pod's reservation, where its devices are")
+TEST_CASE(
+    "an allocated claim gets the Pod's reservation, where its devices are")
 {
     auto at = [](const std::string &node, const std::string &reserved) {
         return claim_text("c", request_gpus(1), "",
@@ -228,8 +229,8 @@ TEST_CASE("an allocated claim gets the Pod's reservation, where its devices are"
             "request":"gpu","driver":"gpu.example.com","pool":"kn1",
             "device":"gpu-2"}]},"nodeSelector":{"nodeSelectorTerms":[{
             "matchFields":[{"key":"metadata.name","operator":"In",
-            "values":[")" + node + R"("]}]}]}},"reservedFor":[)" +
-                              reserved + "]}");
+            "values":[")" + node +
+                              R"("]}]}]}},"reservedFor":[)" + reserved + "]}");
     };
     const std::string ours =
         R"({"resource":"pods","name":"web","uid":"uid-web"})";
@@ -336,8 +337,8 @@ TEST_CASE("selectors that are too much to do for all ways come to an end")
     for (int i = 1; i < 400; i++)
         cel += ",0";
     cel += "].all(i, device.driver.matches(device.driver))";
-    std::string costly = R"(,"selectors":[{"cel":{"expression":")" + cel +
-                         R"("}}])";
+    std::string costly =
+        R"(,"selectors":[{"cel":{"expression":")" + cel + R"("}}])";
     auto plan_with = [](const std::string &selectors) {
         Setting s;
         s.add(claim_text("c", R"("requests":[)" + exactly("a", 1, selectors) +
@@ -379,7 +380,8 @@ TEST_CASE("a share is of the first device that has room, and takes no index")
     CHECK(s.plan({}).wait.contains("others have too much of its"));
 }
 
-TEST_CASE("where no device has room although the sum has: for a while, then not")
+TEST_CASE(
+    "where no device has room although the sum has: for a while, then not")
 {
     Setting s;
     s.add_shared(20);
@@ -412,7 +414,8 @@ TEST_CASE("shares of several claims, and of one: what is left is reckoned on")
     CHECK(s.plan({}).wait.contains("memory"));
 }
 
-TEST_CASE("a device of which a share would be more than was asked for is left out")
+TEST_CASE(
+    "a device of which a share would be more than was asked for is left out")
 {
     Setting s;
     s.add_shared(30);
@@ -429,8 +432,8 @@ TEST_CASE("a device whose shares are CPUs, of which no CPU was asked for")
 {
     Setting s;
     s.add_shared(0); // of no GRES of this node
-    s.counted = {{"gpu.example.com", "memory", cpu_gres,
-                  *Quantity::parse("1Gi")}};
+    s.counted = {
+        {"gpu.example.com", "memory", cpu_gres, *Quantity::parse("1Gi")}};
     s.amounts.clear();
     s.add_share("c", "3Gi"); // as one whose class has other devices, too
     CHECK(s.plan({}).misfit.contains("more than Slurm was asked for"));
@@ -441,7 +444,8 @@ TEST_CASE("a device whose shares are CPUs, of which no CPU was asked for")
     CHECK(words(s.plan({}).claims.at(0)) == "part=s0");
 }
 
-TEST_CASE("what an earlier write may have taken is there for its own claim alone")
+TEST_CASE(
+    "what an earlier write may have taken is there for its own claim alone")
 {
     Setting s;
     s.add_shared(80);
@@ -480,8 +484,7 @@ TEST_CASE("a share that Slurm has not counted is none for the job")
     Setting s;
     s.add_shared(29);
     s.add_share("c", "30Gi");
-    CHECK(s.plan({}).misfit ==
-          "it has 29 of GRES mem, and its devices are 30");
+    CHECK(s.plan({}).misfit == "it has 29 of GRES mem, and its devices are 30");
     CHECK(s.plan({}).bad_node);
     s.amounts.clear(); // this node has none of it, as before it was counted
     CHECK(s.plan({}).misfit == "");

@@ -36,16 +36,18 @@ std::string why(const ResourceClaim &claim,
 {
     DeviceNeeds needs;
     needs.claims = {std::make_shared<const ResourceClaim>(claim)};
-    return why_of_others(make_pod("web"), needs, catalog_of("kh1"), with_slurmd);
+    return why_of_others(make_pod("web"), needs, catalog_of("kh1"),
+                         with_slurmd);
 }
 
 } // namespace
 
 TEST_CASE("a claim with devices of a node with a slurmd is one Pod's at a time")
 {
-    CHECK(why(claim_of("other"), {"kh1"}) ==
-          "The ResourceClaim c has devices of node kh1, which has a slurmd: one "
-          "Pod has them at a time, and this one did not get them.");
+    CHECK(
+        why(claim_of("other"), {"kh1"}) ==
+        "The ResourceClaim c has devices of node kh1, which has a slurmd: one "
+        "Pod has them at a time, and this one did not get them.");
     CHECK_FALSE(why(claim_of(""), {"kh1"}).empty());
     CHECK(why(claim_of("web"), {"kh1"}).empty());
 }

@@ -77,8 +77,8 @@ TEST_CASE("what is held for a claim before it is made is that claim's then")
     store.replace({});
     store.hold({"default", "c"}, uid_until_made("uid-web"), "web", {gpu}, now);
     CHECK(store.holder_of(gpu, "uid-of-c", now) == "default/c");
-    ResourceClaim made = make_claim(
-        claim_text("c", request_gpus(1), "uid-web"));
+    ResourceClaim made =
+        make_claim(claim_text("c", request_gpus(1), "uid-web"));
     made.for_extended_resources = true;
     ResourceClaim other = made; // of the same Pod, by another's hand
     other.key.name = "d";
@@ -89,8 +89,7 @@ TEST_CASE("what is held for a claim before it is made is that claim's then")
     store.put(made);
 
     CHECK(store.holder_of(gpu, "uid-of-c", now) == std::nullopt);
-    CHECK(store.holder_of(gpu, uid_until_made("uid-web"), now) ==
-          "default/c");
+    CHECK(store.holder_of(gpu, uid_until_made("uid-web"), now) == "default/c");
     made.allocated = true; // with other devices than that: the watch knows
     store.put(made);
     CHECK(store.holder_of(gpu, "", now) == std::nullopt);
@@ -121,8 +120,7 @@ TEST_CASE("what became of a write is known after a while")
 
     CHECK(store.holder_of(gpu, "", now + ClaimStore::hold_time - seconds(1)));
     CHECK_FALSE(store.holder_of(gpu, "", now + ClaimStore::hold_time));
-    CHECK(store.taken_in("gpu.example.com", "kn1",
-                         now + ClaimStore::hold_time)
+    CHECK(store.taken_in("gpu.example.com", "kn1", now + ClaimStore::hold_time)
               .empty());
 }
 
@@ -205,7 +203,8 @@ TEST_CASE("of many holds those go that are over, and no others")
     };
     auto hold = [&](int i, Clock::time_point when) {
         std::string name = "c" + std::to_string(i);
-        store.hold({"default", name}, "uid-of-" + name, "web", {device(i)}, when);
+        store.hold({"default", name}, "uid-of-" + name, "web", {device(i)},
+                   when);
         return ObjectKey{"default", name};
     };
     for (int i = 0; i < 100; i++) {
@@ -242,8 +241,8 @@ TEST_CASE("a device that several claims have shares of is where it should be")
 {
     std::string share = R"(,"shareID":"8f4474d0-b89b-4660-ae22-ba4ddc3c74ff")";
     ClaimStore store;
-    store.replace({with_device("c", "gpu-0", share),
-                   with_device("d", "gpu-0", share)});
+    store.replace(
+        {with_device("c", "gpu-0", share), with_device("d", "gpu-0", share)});
     CHECK(store.taken_twice().empty());
     CHECK(store.holder_of(gpu, "uid-of-c", Clock::now()) == "default/d");
 
@@ -302,8 +301,8 @@ TEST_CASE("a share that is about to be written is consumed")
         {gpu, {{"memory", *Quantity::parse("2Gi")}}}};
     std::map<DeviceId, Capacities> less{
         {gpu, {{"memory", *Quantity::parse("1Gi")}}}};
-    store.replace({with_share("d", "1Gi"),
-                   make_claim(claim_text("c", request_gpus(1)))});
+    store.replace(
+        {with_share("d", "1Gi"), make_claim(claim_text("c", request_gpus(1)))});
     store.hold({"default", "c"}, "uid-of-c", "web", {gpu}, now, shares);
 
     CHECK(consumed_in(store, {}, now) == "3Gi");

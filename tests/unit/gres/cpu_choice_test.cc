@@ -3,8 +3,8 @@
 #include "agent/gres/claim_plan.h"
 #include "agent/gres/cpu_choice.h"
 
-#include "tests/unit/flows/cpus.h"
 #include "tests/unit/fakes/make.h"
+#include "tests/unit/flows/cpus.h"
 
 #include <doctest/doctest.h>
 #include <map>
@@ -40,7 +40,8 @@ struct Setting {
         for (const ClaimRequest &group : claim->requests) {
             const DeviceRequest &request = group.choices[0];
             bool gpu = request.class_name == "gpu.example.com";
-            needs.wanted.push_back({needs.claims.size() - 1, &request,
+            needs.wanted.push_back({needs.claims.size() - 1,
+                                    &request,
                                     {gpu ? "gpu" : cpu_gres, "", false},
                                     request.count});
         }
@@ -77,9 +78,8 @@ struct Setting {
                  return found == taken.end() ? std::nullopt
                                              : std::optional(found->second);
              },
-             .taken_in = [](const DevicePool &) {
-                 return std::set<std::string>{};
-             }});
+             .taken_in =
+                 [](const DevicePool &) { return std::set<std::string>{}; }});
     }
 };
 
@@ -232,8 +232,8 @@ TEST_CASE("a constraint that no CPUs can hold is a misfit")
 TEST_CASE("GPUs and CPUs of one claim: each from what the job has of it")
 {
     Setting s;
-    s.add("c", R"("requests":[)" + cpus("cpu", 2) + "," + exactly("gpu", 1) +
-                   "]");
+    s.add("c",
+          R"("requests":[)" + cpus("cpu", 2) + "," + exactly("gpu", 1) + "]");
 
     ClaimsPlan plan = s.plan({4, 5}, {2});
 
@@ -250,7 +250,8 @@ TEST_CASE("no CPU device is given where none is on offer")
     CHECK(s.plan({0}).misfit.contains("Node kn2 has no CPU device"));
 }
 
-TEST_CASE("what is looked at for one plan is bounded, however often it is asked")
+TEST_CASE(
+    "what is looked at for one plan is bounded, however often it is asked")
 {
     Setting s;
     std::vector<ResourceSlicePtr> slices = {
@@ -258,9 +259,8 @@ TEST_CASE("what is looked at for one plan is bounded, however often it is asked"
     s.pools = device_pools(slices);
     s.add("c", request_cpus(2) +
                    R"(,"constraints":[{"matchAttribute":"dra.cpu/cpuID"}])");
-    CpuOffer all = offer_cpus(s.of("dra.cpu"), {}, [](const DeviceId &) {
-        return false;
-    });
+    CpuOffer all =
+        offer_cpus(s.of("dra.cpu"), {}, [](const DeviceId &) { return false; });
     CelBudget budget(CelSelector::max_sum);
     CpuChoice choice(s.needs, all, s.classes, s.node, budget);
     std::vector<std::vector<DevicePtr>> chosen(1);

@@ -37,7 +37,8 @@ DevicePool pool_of(const std::string &devices, const std::string &sets = "")
     std::vector<ResourceSlicePtr> slices = {
         slice("s", R"("devices":[)" + devices + "]", count)};
     if (!sets.empty())
-        slices.push_back(slice("c", R"("sharedCounters":[)" + sets + "]", count));
+        slices.push_back(
+            slice("c", R"("sharedCounters":[)" + sets + "]", count));
     auto pools = device_pools(slices);
     REQUIRE(pools.at(0).usable());
     return pools.at(0);
@@ -84,9 +85,8 @@ TEST_CASE("a share counts as what it consumes, rounded up, and as one at least")
 
 TEST_CASE("a partition counts as what it takes of counters")
 {
-    DevicePool pool =
-        pool_of(partition("small", "5500Mi") + "," + partition("none", "0"),
-                one_set);
+    DevicePool pool = pool_of(
+        partition("small", "5500Mi") + "," + partition("none", "0"), one_set);
 
     CHECK(amounts_text(amounts_of_partition(*pool.devices[0], counted)) ==
           "mem:6");
@@ -118,7 +118,8 @@ TEST_CASE("shares are counted by a capacity that is named")
         "x", "40Gi", R"(,"taints":[{"key":"k","effect":"NoSchedule"}])")));
 }
 
-TEST_CASE("a node has its devices' capacities and counters, less what others have")
+TEST_CASE(
+    "a node has its devices' capacities and counters, less what others have")
 {
     NodeStock stock;
     DevicePool shares = pool_of(shared("x", "40Gi") + "," + shared("y", "8Gi"));

@@ -79,10 +79,10 @@ class Cluster {
                      const std::string &cel = {}) const
     {
         std::string selectors =
-            cel.empty() ? ""
-                        : std::format(
-                              R"(,"selectors":[{{"cel":{{"expression":"{}"}}}}])",
-                              cel);
+            cel.empty()
+                ? ""
+                : std::format(
+                      R"(,"selectors":[{{"cel":{{"expression":"{}"}}}}])", cel);
         std::string text = std::format(
             R"({{"metadata":{{"name":"c"}},"spec":{{"devices":{{"requests":[{{
             "name":"r","exactly":{{"deviceClassName":"{}"{}}}}}]}}}}}})",
@@ -167,7 +167,8 @@ DeviceCatalog large_catalog()
 
 } // namespace
 
-TEST_CASE("a request that any device of a GRES satisfies leaves the choice to Slurm")
+TEST_CASE(
+    "a request that any device of a GRES satisfies leaves the choice to Slurm")
 {
     Cluster cluster;
 
@@ -180,11 +181,11 @@ TEST_CASE("a request that any device of a GRES satisfies leaves the choice to Sl
 TEST_CASE("what types do not tell is looked at once Slurm has chosen")
 {
     Cluster cluster;
-    cluster.catalog.nodes["n1"].update(
-        {{{"gpu", "a", {"d", "n1", "a0"}}, {"gpu", "a", {"d", "n1", "a1"}},
-          {"gpu", "a", {"d", "n1", "h2"}}},
-         {}},
-        {}); // all of one type now
+    cluster.catalog.nodes["n1"].update({{{"gpu", "a", {"d", "n1", "a0"}},
+                                         {"gpu", "a", {"d", "n1", "a1"}},
+                                         {"gpu", "a", {"d", "n1", "h2"}}},
+                                        {}},
+                                       {}); // all of one type now
 
     CHECK(cluster.wish("gpu", model_a) == "gpu:a");
     CHECK(cluster.wish("gpu") == "gpu:a exact");
@@ -221,9 +222,9 @@ TEST_CASE("what nobody can tell is an answer only where nothing fits")
 
     CHECK(cluster.wish("gpu", "device.attributes['d'].size == 1")
               .starts_with("rejected: request r"));
-    CHECK(cluster.wish("gpu", "device.attributes['d'].model == 'A' || "
-                              "device.attributes['d'].size == 1") ==
-          "gpu:a exact");
+    CHECK(cluster.wish("gpu",
+                       "device.attributes['d'].model == 'A' || "
+                       "device.attributes['d'].size == 1") == "gpu:a exact");
 
     cluster.add_class("bad", "device.foo(1)");
     CHECK(cluster.wish("bad").starts_with("rejected: DeviceClass bad: "));
@@ -363,7 +364,8 @@ TEST_CASE("a partition asks for its GRES, and for what it takes of counters")
     CHECK(cluster.wish("gpu") == "gpu:a exact");        // nothing at all
 }
 
-TEST_CASE("a request for CPUs has a wish of its own, where their nodes have some")
+TEST_CASE(
+    "a request for CPUs has a wish of its own, where their nodes have some")
 {
     Cluster cluster;
     cluster.add_class("c", "device.driver == 'd'");

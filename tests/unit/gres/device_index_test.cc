@@ -18,8 +18,8 @@ DevicesNow now(const std::string &names, bool known = true)
 {
     DevicesNow made;
     for (char name : names)
-        made.present.push_back({"gpu", name >= 'a' ? "a100" : "h100",
-                                id(std::string(1, name))});
+        made.present.push_back(
+            {"gpu", name >= 'a' ? "a100" : "h100", id(std::string(1, name))});
     if (known)
         made.known_pools = {{"gpu.example.com", "n1"}};
     return made;
@@ -167,9 +167,9 @@ TEST_CASE("each GRES has indexes of its own, and a device is counted once")
 TEST_CASE("what Slurm could not say gets no index")
 {
     DevicesNow odd;
-    odd.present = {{"gpu", "4", id("a")},      {"gpu", "a b", id("b")},
-                   {"g:u", "a", id("c")},      {"gpu", "a", id("-d")},
-                   {"gpu", "a", id("")},       {"gpu", "a", {"", "p", "e"}},
+    odd.present = {{"gpu", "4", id("a")},         {"gpu", "a b", id("b")},
+                   {"g:u", "a", id("c")},         {"gpu", "a", id("-d")},
+                   {"gpu", "a", id("")},          {"gpu", "a", {"", "p", "e"}},
                    {"gpu", "a", {"d", "p|", "f"}}};
     DeviceIndex index;
 
@@ -218,9 +218,8 @@ TEST_CASE("a text that is not ours is rejected")
     for (std::size_t i = 0; i <= DeviceIndex::max_slots; i++)
         many += std::format(":{}", i);
     CHECK_FALSE(DeviceIndex::parse(many).has_value());
-    CHECK_FALSE(
-        DeviceIndex::parse(std::string(DeviceIndex::max_text + 1, 'x'))
-            .has_value());
+    CHECK_FALSE(DeviceIndex::parse(std::string(DeviceIndex::max_text + 1, 'x'))
+                    .has_value());
 }
 
 TEST_CASE("as many devices get an index as their text can say")
@@ -228,7 +227,9 @@ TEST_CASE("as many devices get an index as their text can say")
     DevicesNow many;
     for (int i = 0; i < 3000; i++)
         many.present.push_back(
-            {"gpu", "a", {"d", "p", std::format("{}-{}", i, std::string(50, 'x'))}});
+            {"gpu",
+             "a",
+             {"d", "p", std::format("{}-{}", i, std::string(50, 'x'))}});
     DeviceIndex index;
 
     index.update(many, {});

@@ -60,8 +60,8 @@ constexpr char in_shares[] = R"("allowMultipleAllocations":true,)"
 TEST_CASE("the first class of the list that takes a device says its type")
 {
     Bed bed;
-    bed.pools = make_pools({make_slice("n1", {"a0", "h0"}),
-                            make_slice("n2", {"a0"})});
+    bed.pools =
+        make_pools({make_slice("n1", {"a0", "h0"}), make_slice("n2", {"a0"})});
 
     CHECK(bed.now() == "gpu:a100 n1/a0, gpu:other n1/h0");
     std::swap(bed.wanted[0], bed.wanted[1]);
@@ -73,7 +73,8 @@ TEST_CASE("the first class of the list that takes a device says its type")
     CHECK(bed.inventory().complaints.empty()); // the class may come
 }
 
-TEST_CASE("devices that are CPUs are no GRES, and are in the order of their names")
+TEST_CASE(
+    "devices that are CPUs are no GRES, and are in the order of their names")
 {
     Bed bed;
     bed.wanted = {{"gpu", cpu_gres, ""}};
@@ -103,9 +104,9 @@ TEST_CASE("a capacity that is named is counted for all shares of its devices")
 {
     Bed bed;
     bed.count_memory();
-    bed.pools = make_pools({make_slice("n1", {"a0", "h1"},
-                                       {.device = in_shares}),
-                            make_slice("n2", {"a0"}, {.device = in_shares})});
+    bed.pools =
+        make_pools({make_slice("n1", {"a0", "h1"}, {.device = in_shares}),
+                    make_slice("n2", {"a0"}, {.device = in_shares})});
 
     CHECK(bed.amounts() == "mem:80");
     CHECK(bed.now() == ""); // they have no index
@@ -191,7 +192,8 @@ TEST_CASE("a selector that says nothing about a device counts it as none")
     CHECK(bed.inventory().complaints.size() == 1);
 }
 
-TEST_CASE("of a pool in doubt nobody knows what is gone, of one without slices all is")
+TEST_CASE("of a pool in doubt nobody knows what is gone, of one without slices "
+          "all is")
 {
     Bed bed;
     auto before = DeviceIndex::parse("k8sdev:1|gpu!a100@d/n1:a0:a1!x@e/q:z");

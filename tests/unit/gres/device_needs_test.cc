@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/gres/needs.h"
 
-#include "tests/unit/flows/claims.h"
 #include "tests/unit/fakes/make.h"
+#include "tests/unit/flows/claims.h"
 
 #include <doctest/doctest.h>
 #include <map>
@@ -32,11 +32,10 @@ struct Facts {
         pod.resource_claims = entries;
         return device_needs(
             pod,
-            {.find_claim =
-                 [this](const ObjectKey &key) -> ResourceClaimPtr {
-                     auto found = claims.find(key.name);
-                     return found == claims.end() ? nullptr : found->second;
-                 },
+            {.find_claim = [this](const ObjectKey &key) -> ResourceClaimPtr {
+                 auto found = claims.find(key.name);
+                 return found == claims.end() ? nullptr : found->second;
+             },
              .gres_for = [this](const DeviceRequest &request,
                                 CelBudget &budget) -> Result<GresWish> {
                  asked++;
@@ -54,9 +53,8 @@ struct Facts {
              },
              .most_on_a_node = [](const DeviceRequest &, CelBudget &)
                  -> Result<std::int64_t> { return 4; },
-             .asked_by_others = [this](const ResourceClaim &) {
-                 return others_ask;
-             },
+             .asked_by_others =
+                 [this](const ResourceClaim &) { return others_ask; },
              .admin_access = admin,
              .extended = extended});
     }
@@ -87,8 +85,8 @@ TEST_CASE("what is counted without indexes is asked for by its amount")
     Facts facts;
     facts.add("c", claim_text("c", R"("requests":[)" + exactly("share", 1) +
                                        "," + exactly("part", 2) + "]"));
-    facts.add("d", claim_text("d", R"("requests":[)" + exactly("share", 3) +
-                                       "]"));
+    facts.add("d",
+              claim_text("d", R"("requests":[)" + exactly("share", 3) + "]"));
 
     DeviceNeeds both = facts.of({named("c"), named("d")});
 
@@ -114,7 +112,8 @@ TEST_CASE("requests of several claims add up")
     CHECK(task_gres(needs) == "gres/gpu:6");
 }
 
-TEST_CASE("resources of device plugins need GRES, Nodes that offer them, no claim")
+TEST_CASE(
+    "resources of device plugins need GRES, Nodes that offer them, no claim")
 {
     Facts facts;
     facts.add("c", claim_text("c", request_gpus(2)));
@@ -186,10 +185,10 @@ TEST_CASE("what is not supported is an objection")
     facts.add("c", claim_text("c", R"("requests":[{"name":"x"}])"));
     facts.add("many", claim_text("many", R"("requests":[)" + exactly("a", 30) +
                                              "," + exactly("b", 3) + "]"));
-    facts.add("admin", claim_text("admin", R"("requests":[)" +
-                                               exactly("a", 1,
-                                                       R"(,"adminAccess":true)") +
-                                               "]"));
+    facts.add("admin",
+              claim_text("admin",
+                         R"("requests":[)" +
+                             exactly("a", 1, R"(,"adminAccess":true)") + "]"));
 
     CHECK(facts.of({{"e", "", "", false, true}}).objection.contains("neither"));
     CHECK(facts.of({named("c")}).objection.contains("neither exactly nor"));

@@ -2,8 +2,8 @@
 #include "agent/gres/extended_claim.h"
 
 #include "common/kube/text.h"
-#include "tests/unit/flows/claims.h"
 #include "tests/unit/fakes/make.h"
+#include "tests/unit/flows/claims.h"
 
 #include <chrono>
 #include <doctest/doctest.h>
@@ -71,8 +71,8 @@ TEST_CASE("the claim is the one that kube-scheduler makes")
     CHECK(made.text("metadata/name") == extended_claim_key(pod).name);
     CHECK(made.at("metadata").members().size() == 6);
     CHECK(made.members().size() == 4);
-    CHECK(needs.mappings == std::vector<RequestMapping>{
-                                {"main", gpu, "container-0-request-1"}});
+    CHECK(needs.mappings ==
+          std::vector<RequestMapping>{{"main", gpu, "container-0-request-1"}});
     CHECK(is_extended_claim(*needs.claim, pod));
     CHECK(needs.claim->uid == uid_until_made(pod.uid));
 }
@@ -159,8 +159,8 @@ TEST_CASE("a resource that no class offers, and more than a claim can have")
     pod.extended.clear();
     for (std::size_t i = 0; i < 33; i++)
         pod.extended.push_back(asks("c" + std::to_string(i), i, 1));
-    CHECK(extended_needs(pod, classes_for(), nullptr).objection.contains(
-        "33 requests"));
+    CHECK(extended_needs(pod, classes_for(), nullptr)
+              .objection.contains("33 requests"));
     CHECK(extended_needs(make_pod("none"), {}, nullptr).objection.empty());
 }
 
@@ -201,8 +201,8 @@ TEST_CASE("a claim that is there is taken, if it is as it would be made")
     CHECK_FALSE(needs_with(odd).claim);
 
     pod.node_name = "kn1"; // with whatever it has, also when the class is gone
-    auto bound = extended_needs(pod, {},
-                                std::make_shared<const ResourceClaim>(odd));
+    auto bound =
+        extended_needs(pod, {}, std::make_shared<const ResourceClaim>(odd));
     CHECK(bound.claim);
     CHECK(bound.objection.empty());
 }
@@ -238,7 +238,8 @@ TEST_CASE("a resource of DeviceGres that no class offers is a device plugin's")
     CHECK(wants_extended_claim(pod, {}, {}));
 
     Node node = make_node("kn1");
-    CHECK(why_no_device_there(needs, node, false).starts_with("no device plugin"));
+    CHECK(why_no_device_there(needs, node, false)
+              .starts_with("no device plugin"));
     node.allocatable.others[gpu] = 4;
     CHECK(why_no_device_there(needs, node, false) == "");
     CHECK(why_no_device_there(needs, node, true).contains("has a slurmd"));

@@ -12,8 +12,7 @@ namespace {
 
 using Names = std::set<std::string>;
 
-constexpr char model_b[] =
-    "device.attributes['gpu.example.com'].model == 'B'";
+constexpr char model_b[] = "device.attributes['gpu.example.com'].model == 'B'";
 // Nobody can tell of model B.
 constexpr char unclear_b[] =
     "device.attributes['gpu.example.com'].model == 'A' || "
@@ -53,8 +52,7 @@ TEST_CASE("what cannot be told on one Node is no answer where that may be one")
 {
     DeviceCatalog catalog = make_catalog({{"kn1", 2}, {"kn2", 4}});
     CelBudget budget(CelSelector::max_sum);
-    FitCounts counts =
-        fit_counts(catalog, gpu_request("a", unclear_b), budget);
+    FitCounts counts = fit_counts(catalog, gpu_request("a", unclear_b), budget);
     DeviceRequest other_name = gpu_request("b", unclear_b);
     auto most_on = [&](const Names &nodes) {
         return most_fitting(

@@ -9,8 +9,7 @@ using namespace bridge;
 
 namespace {
 
-constexpr char model_a[] =
-    "device.attributes['gpu.example.com'].model == 'A'";
+constexpr char model_a[] = "device.attributes['gpu.example.com'].model == 'A'";
 
 std::shared_ptr<const DeviceCatalog> catalog_of(int devices)
 {
@@ -63,7 +62,8 @@ TEST_CASE("another catalog is counted anew, whoever comes with it first")
 
     auto again = counts_for(memo, catalog, gpu_request("a"));
     CHECK(again != first); // the memory is of one catalog only
-    CHECK(gres_for(memo, catalog_of(3), gpu_request("a")).value().gres == "gpu");
+    CHECK(gres_for(memo, catalog_of(3), gpu_request("a")).value().gres ==
+          "gpu");
     CHECK(counts_for(memo, catalog, gpu_request("a")) != again);
 }
 
@@ -86,8 +86,8 @@ TEST_CASE("a request that has none is told so by its own name, and once")
     GresMemo memo;
     auto catalog = std::make_shared<DeviceCatalog>(make_catalog({{"kn1", 4}}));
     auto why = [&](const std::string &name) {
-        auto wish = gres_for(
-            memo, catalog, gpu_request(name, "device.driver == 'none'"));
+        auto wish = gres_for(memo, catalog,
+                             gpu_request(name, "device.driver == 'none'"));
         return wish ? "it has one" : wish.error().message;
     };
 

@@ -25,8 +25,9 @@ PluginWish wish(std::int64_t count, const std::string &resource = gpu)
 }
 
 // Indexes 0 to 2 are a device plugin's, 3 is of a DRA driver.
-constexpr char mixed[] = "k8sdev:1|gpu!a100@nvidia.com/device-plugin/gpu:n0:n1:n2"
-                         "!a100@gpu.example.com/n1:gpu-0";
+constexpr char mixed[] =
+    "k8sdev:1|gpu!a100@nvidia.com/device-plugin/gpu:n0:n1:n2"
+    "!a100@gpu.example.com/n1:gpu-0";
 
 } // namespace
 
@@ -55,8 +56,10 @@ TEST_CASE("one resource is not taken for another, nor a label for one")
     auto gpus = Predicate::make({where_offered(gpu)}, {});
     auto nics = Predicate::make({where_offered("example.com/nic")}, {});
     auto label = Predicate::make(
-        {NodeSelector{NodeTerm{{"status.allocatable/nvidia.com/gpu", false,
-                                NodeOperator::exists, {}}}}},
+        {NodeSelector{NodeTerm{{"status.allocatable/nvidia.com/gpu",
+                                false,
+                                NodeOperator::exists,
+                                {}}}}},
         {});
     REQUIRE(gpus);
     REQUIRE(nics);

@@ -17,7 +17,8 @@ struct Bed {
         node.annotations[devices_annotation] = annotation;
         inventory = take_inventory(
             make_pools({make_slice("n1", {"a0", "a1", "h2"})}),
-            {{"a100", make_class("a100", "device.attributes['d'].model == 'A'")},
+            {{"a100",
+              make_class("a100", "device.attributes['d'].model == 'A'")},
              {"gpu", make_class("gpu", "device.driver == 'd'")}},
             {{"a100", "gpu", "a100"}, {"gpu", "gpu", "other"}});
         return hybrid_devices({&inventory, nullptr, {"gpu"}}, node, known);
@@ -64,7 +65,8 @@ TEST_CASE("a PCI address does as well")
     inventory.present["n1"] = {{"gpu", "other", device.id()}};
     inventory.devices[device.id()] = std::make_shared<const Device>(device);
 
-    NodeDevices made = hybrid_devices({&inventory, nullptr, {"gpu"}}, bed.node, bed.known);
+    NodeDevices made =
+        hybrid_devices({&inventory, nullptr, {"gpu"}}, bed.node, bed.known);
 
     CHECK(made.complaint == "");
     CHECK(made.index.find(device.id()) == GresIndex{"gpu", 0});

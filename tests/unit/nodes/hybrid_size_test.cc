@@ -19,13 +19,16 @@ TEST_CASE("a node of which Slurm gives away more than its kubelet has says so")
     } const table[] = {
         {16, {32000}, ""},
         {99, {99000}, ""},
-        {15, {32000},
+        {15,
+         {32000},
          "Slurm gives away 16 CPUs and 32000 MiB, the kubelet has 15 and 32000 "
          "for it: raise CoreSpecCount"},
-        {16, {31999},
+        {16,
+         {31999},
          "Slurm gives away 16 CPUs and 32000 MiB, the kubelet has 16 and 31999 "
          "for it: raise MemSpecLimit"},
-        {0, {1},
+        {0,
+         {1},
          "Slurm gives away 16 CPUs and 32000 MiB, the kubelet has 0 and 1 for "
          "it: raise CoreSpecCount and MemSpecLimit"},
         {0, {0}, ""}, // the kubelet has not said yet

@@ -44,7 +44,8 @@ class Bed {
     {
         inventory_ = std::make_shared<const DeviceInventory>(take_inventory(
             make_pools(std::move(slices)),
-            {{"a100", make_class("a100", "device.attributes['d'].model == 'A'")},
+            {{"a100",
+              make_class("a100", "device.attributes['d'].model == 'A'")},
              {"gpu", make_class("gpu", "device.driver == 'd'")}},
             wanted, counted));
     }
@@ -62,7 +63,8 @@ class Bed {
         input.await_devices = awaits;
         input.devices = inventory_;
         input.device_claims = std::make_shared<const DeviceClaims>(claims);
-        auto result = sync_nodes({input, true, false, now_}, slurm, conf, state);
+        auto result =
+            sync_nodes({input, true, false, now_}, slurm, conf, state);
         REQUIRE(result);
         indexes = result->devices;
         words.clear();
@@ -279,7 +281,8 @@ TEST_CASE("devices that come later are counted when the node is idle")
     CHECK(bed.devices() == "a0");
 }
 
-TEST_CASE("indexes survive a new life of the agent, and slices that come and go")
+TEST_CASE(
+    "indexes survive a new life of the agent, and slices that come and go")
 {
     Bed bed;
     bed.publish({"a0", "a1", "h2"});
@@ -295,15 +298,16 @@ TEST_CASE("indexes survive a new life of the agent, and slices that come and go"
     bed.sync_idle();
     CHECK(bed.devices() == "-a0 -a1 -h2"); // incomplete: nobody knows
     CHECK(bed.gres() == "gpu:a100:2,gpu:other:1");
-    bed.publish_slices({make_slice("n1", {"a1"}, {.slices_in_pool = 2}),
-                 make_slice("n1", {"a0", "h2"},
-                            {.slices_in_pool = 2, .name = "t"})});
+    bed.publish_slices(
+        {make_slice("n1", {"a1"}, {.slices_in_pool = 2}),
+         make_slice("n1", {"a0", "h2"}, {.slices_in_pool = 2, .name = "t"})});
     bed.sync();
     CHECK(bed.devices() == "a0 a1 h2");
     CHECK(bed.slurm.count("create_node") == 1);
 }
 
-TEST_CASE("what is known to be gone leaves an idle node, and a busy one's index")
+TEST_CASE(
+    "what is known to be gone leaves an idle node, and a busy one's index")
 {
     Bed bed;
     bed.publish({"a0", "a1", "h2"});
@@ -318,7 +322,8 @@ TEST_CASE("what is known to be gone leaves an idle node, and a busy one's index"
     bed.sync_idle();
     CHECK(bed.gres() == "gpu:a100:2,gpu:other:1");
     CHECK(bed.devices() == "a1 h2 a7");
-    CHECK(bed.extra() == "k8sdev:1|gpu!a100@d/n1:a1!other@d/n1:h2!a100@d/n1:a7");
+    CHECK(bed.extra() ==
+          "k8sdev:1|gpu!a100@d/n1:a1!other@d/n1:h2!a100@d/n1:a7");
 
     bed.publish_slices({}); // the driver is gone
     bed.sync_idle();
@@ -327,7 +332,8 @@ TEST_CASE("what is known to be gone leaves an idle node, and a busy one's index"
     CHECK(bed.devices() == "");
 }
 
-TEST_CASE("a device in an allocated claim keeps its index, one in a foreign claim goes")
+TEST_CASE("a device in an allocated claim keeps its index, one in a foreign "
+          "claim goes")
 {
     Bed bed;
     bed.publish({"a0", "a1"});
@@ -421,8 +427,9 @@ TEST_CASE("indexes move only once the node is deleted")
     CHECK(bed.gres() == "gpu:a100:1");
 }
 
-TEST_CASE("where some nodes were deleted before a busy one, a job there keeps its "
-          "indexes")
+TEST_CASE(
+    "where some nodes were deleted before a busy one, a job there keeps its "
+    "indexes")
 {
     Bed bed;
     bed.nodes = {make_node("n1"), make_node("n2")};
@@ -473,7 +480,8 @@ TEST_CASE("a GRES that slurm.conf does not have is said, and not asked for")
     CHECK(bed.words.contains("GresTypes in slurm.conf has no gpu"));
 }
 
-TEST_CASE("while devices are unknown nodes keep what they have; off, it is not ours")
+TEST_CASE(
+    "while devices are unknown nodes keep what they have; off, it is not ours")
 {
     Bed bed;
     bed.publish({"a0", "a1", "h2"});
@@ -496,7 +504,8 @@ TEST_CASE("while devices are unknown nodes keep what they have; off, it is not o
     CHECK(bed.devices() == "");
 }
 
-TEST_CASE("where Slurm takes no such GRES the node is not lost and got for ever")
+TEST_CASE(
+    "where Slurm takes no such GRES the node is not lost and got for ever")
 {
     Bed bed;
     bed.slurm.drop_gres = true;

@@ -124,8 +124,9 @@ TEST_CASE("the labels that the site has chosen are features of external nodes")
     CHECK(step_of<SetFeatures>(plan_zone("", known)).features == "k8s");
 }
 
-TEST_CASE("on a hybrid node they replace what slurmd has said of the same labels, "
-          "and what else it says stays")
+TEST_CASE(
+    "on a hybrid node they replace what slurmd has said of the same labels, "
+    "and what else it says stays")
 {
     SlurmNode known = make_hybrid_node("n1");
     known.features = "avx,k8s.kubelet,k8s.rack.r1,k8s.zone.eu-1,k8s.zonex";

@@ -32,10 +32,13 @@ TEST_CASE("what Slurm says of a node's GRES is read type by type")
     CHECK(gres_text({}) == "");
 }
 
-TEST_CASE("the indexes that jobs have are read, and doubted where they are short")
+TEST_CASE(
+    "the indexes that jobs have are read, and doubted where they are short")
 {
-    GresUsed used = gres_used("gpu:a100:3(IDX:0,2-3),gpu:h100:0(IDX:N/A),nic:0");
-    CHECK(used.indexes == std::set<GresIndex>{{"gpu", 0}, {"gpu", 2}, {"gpu", 3}});
+    GresUsed used =
+        gres_used("gpu:a100:3(IDX:0,2-3),gpu:h100:0(IDX:N/A),nic:0");
+    CHECK(used.indexes ==
+          std::set<GresIndex>{{"gpu", 0}, {"gpu", 2}, {"gpu", 3}});
     CHECK(used.unknown.empty());
 
     for (const char *text :

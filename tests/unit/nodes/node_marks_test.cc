@@ -51,8 +51,9 @@ NodePatch cordon_of(const Node &node, const SlurmNode &behind)
 
 } // namespace
 
-TEST_CASE("a node that is drained in Slurm is cordoned with the reason as mark, "
-          "and uncordoned after")
+TEST_CASE(
+    "a node that is drained in Slurm is cordoned with the reason as mark, "
+    "and uncordoned after")
 {
     Node node = make_node("n1");
 
@@ -78,17 +79,18 @@ TEST_CASE("DOWN cordons too, with or without a reason")
     SlurmNode down;
     down.down = true;
     Node node = make_node("n1");
-    CHECK(patched(node, cordon_of(node, down))
-              .annotations[names::cordon_mark] == "DOWN");
+    CHECK(
+        patched(node, cordon_of(node, down)).annotations[names::cordon_mark] ==
+        "DOWN");
     down.reason = "broken fan";
-    CHECK(patched(node, cordon_of(node, down))
-              .annotations[names::cordon_mark] == "DOWN: broken fan");
+    CHECK(
+        patched(node, cordon_of(node, down)).annotations[names::cordon_mark] ==
+        "DOWN: broken fan");
 }
 
 TEST_CASE("a drain of ours cordons nothing")
 {
-    CHECK(cordon_of(make_node("n1"),
-                    off(std::string(names::drain_mark) + "x"))
+    CHECK(cordon_of(make_node("n1"), off(std::string(names::drain_mark) + "x"))
               .empty());
     CHECK(cordon_of(make_node("n1"), off(names::gate_drain_reason)).empty());
 }
@@ -143,7 +145,8 @@ TEST_CASE("the taint is added beside others, once, with its mark")
     CHECK(bare.annotations.empty());
 }
 
-TEST_CASE("an administrator's taint of that name is left, also when the label goes")
+TEST_CASE(
+    "an administrator's taint of that name is left, also when the label goes")
 {
     Node node = make_node("n1");
     node.taints = {{names::managed_node_taint, "", "NoExecute", ""}};
@@ -173,7 +176,10 @@ TEST_CASE("maintenance ahead is said on the Node, the first of several")
     using std::chrono::sys_seconds;
     auto words = maintenance_words(
         {{"late", {"n1"}, true, sys_seconds(seconds(7200)), {}},
-         {"soon", {"n1", "n2"}, true, sys_seconds(seconds(60)),
+         {"soon",
+          {"n1", "n2"},
+          true,
+          sys_seconds(seconds(60)),
           sys_seconds(seconds(3600))},
          {"other", {"n3"}, false, {}, {}}});
     CHECK(words == std::map<std::string, std::string>{

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which nodes Slurm shall have, and of what size. Their state and their features
-// have files of their own.
+// Which nodes Slurm shall have, and of what size. Their state and their
+// features have files of their own.
 #include "agent/nodes/hybrid_size.h"
 #include "tests/unit/fakes/make_nodes.h"
 
@@ -117,9 +117,8 @@ TEST_CASE("of two Nodes that claim one Slurm node one is refused: not the one "
     NodePlan plan = plan_nodes(input, {});
     CHECK(step_of<CreateNode>(plan).node.name == "n1");
     CHECK(plan.nodes == NodeMap{{"n1", "n2"}});
-    CHECK(plan.refused ==
-          std::map<std::string, std::string>{
-              {"n1", "Node n2 has Slurm's node n1 already"}});
+    CHECK(plan.refused == std::map<std::string, std::string>{
+                              {"n1", "Node n2 has Slurm's node n1 already"}});
 
     input.before = {{"n1", "n1"}};
     plan = plan_nodes(input, {});
@@ -142,8 +141,8 @@ TEST_CASE("a hybrid node of which Slurm gives away too much is a complaint")
 {
     SlurmNode known = make_hybrid_node("n1");
     CHECK(plan_of(make_node("n1", 15), known).complaints ==
-          std::vector<std::string>{
-              "Node n1: " + why_too_large(known, 15, MebiBytes{64000})});
+          std::vector<std::string>{"Node n1: " +
+                                   why_too_large(known, 15, MebiBytes{64000})});
     CHECK(plan_of(make_node("n1", 16, 63999), known).complaints.size() == 1);
     known.usable_cpus = 15;
     known.usable_memory.value = 63999;

@@ -66,9 +66,9 @@ TEST_CASE("where jobs wait one that can stand in for it stays")
     Names all = {"n1", "n2"};
     CHECK(removable(all, {node("n1"), node("n2")}, {waiting()}, {}) ==
           Names{"n1"});
-    CHECK(removable({"n1"}, {node("n1", "gpu,k8s"), node("n2")}, {waiting()},
-                    {})
-              .empty());
+    CHECK(
+        removable({"n1"}, {node("n1", "gpu,k8s"), node("n2")}, {waiting()}, {})
+            .empty());
     CHECK(removable({"n1"}, {node("n1"), node("n2", "gpu,k8s")}, {waiting()},
                     {}) == Names{"n1"});
     CHECK(removable({"n1"}, {node("n1"), node("n2", "k8s", 8)}, {waiting()}, {})

@@ -39,7 +39,8 @@ struct Syncs {
                 input.foreign = foreign;
             input.dirty.emplace();
             input.marks = {false, false};
-            auto done = sync_nodes({input, true, false, now}, slurm, conf, state);
+            auto done =
+                sync_nodes({input, true, false, now}, slurm, conf, state);
             REQUIRE(done);
             last = *done;
             slurm.schedule();
@@ -70,8 +71,9 @@ struct Syncs {
 
 } // namespace
 
-TEST_CASE("growth of others on a node is held by a shadow at once, and the node "
-          "is made anew when it was idle for long enough")
+TEST_CASE(
+    "growth of others on a node is held by a shadow at once, and the node "
+    "is made anew when it was idle for long enough")
 {
     Syncs s;
     s.take("n1", 2);
@@ -150,8 +152,9 @@ TEST_CASE("a node grows when it is idle")
     CHECK(s.slurm.node("n1").cpus == 32);
 }
 
-TEST_CASE("a node that nobody asks for is drained, then deleted when it is idle "
-          "and named by nobody")
+TEST_CASE(
+    "a node that nobody asks for is drained, then deleted when it is idle "
+    "and named by nobody")
 {
     Syncs s;
     JobRef job = s.slurm.sbatch(1);

@@ -72,7 +72,8 @@ TEST_CASE("nothing is planned when nothing has changed on either side")
     CHECK_FALSE(sync_nodes(request, slurm, {}, state)->unchanged);
 }
 
-TEST_CASE("what jobs have of nodes is no reason to plan anew, what is wished is")
+TEST_CASE(
+    "what jobs have of nodes is no reason to plan anew, what is wished is")
 {
     FakeSlurm slurm;
     NodeSyncState state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "common/slurm/job.h"
 #include "agent/nodes/shadow_plan.h"
+#include "common/slurm/job.h"
 
 #include <doctest/doctest.h>
 
@@ -87,7 +87,8 @@ TEST_CASE("GRES are held as CPUs are")
     ShadowPlan less = plan_shadows({{"n1", shortage}}, {held});
     CHECK(cancelled(less) == std::vector<JobId>{1});
     CHECK(less.submit.at("n1").gres == shortage.gres);
-    CHECK(cancelled(plan_shadows({{"n1", room(1, 1)}}, {held, shadow(2, 2, 1)})) ==
+    CHECK(cancelled(
+              plan_shadows({{"n1", room(1, 1)}}, {held, shadow(2, 2, 1)})) ==
           std::vector<JobId>{1});
 }
 
@@ -97,7 +98,7 @@ TEST_CASE("a shadow is known by its admin_comment, and is no gang's job")
     CHECK(decode_shadow(comment) == "n1");
     CHECK_FALSE(decode_gang_tag(comment));
     CHECK_FALSE(decode_shadow(encode(GangTag{"a/b", "uid", 1})));
-    for (const char *other : {"", "x", "{}", R"({"shadow":"n1"})",
-                              R"({"slurmk8s":1,"shadow":""})"})
+    for (const char *other :
+         {"", "x", "{}", R"({"shadow":"n1"})", R"({"slurmk8s":1,"shadow":""})"})
         CHECK_FALSE(decode_shadow(other));
 }

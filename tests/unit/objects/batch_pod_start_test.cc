@@ -25,7 +25,8 @@ std::string why(const Said &said)
         R"(}}, "spec": {"volumes": [{"name": "a", "secret": {}}, {"name": "b", )" +
         said.volume +
         R"(}]}, "status": {"conditions": [{"type": "Ready", "status": "False"},
-        {"type": "PodReadyToStartContainers", "status": ")" + said.ready +
+        {"type": "PodReadyToStartContainers", "status": ")" +
+        said.ready +
         R"("}], "containerStatuses": [{"state": {"waiting": {"reason": ")" +
         said.waiting + R"(", "message": "words"}}}]}})");
     REQUIRE(pod.has_value());

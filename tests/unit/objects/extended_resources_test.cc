@@ -38,12 +38,11 @@ TEST_CASE("a DeviceClass may offer what is outside Kubernetes' own names")
 
 TEST_CASE("places are those among all sorted names of a container's requests")
 {
-    auto asks = of_spec(
-        R"("containers":[)" +
-        container("plain", R"("cpu":"1")") + "," +
-        container("main", R"("memory":"1","z.io/x":"3","cpu":"1",)"
-                          R"("a.io/x":"1k","b.io/none":"0")") +
-        "]");
+    auto asks =
+        of_spec(R"("containers":[)" + container("plain", R"("cpu":"1")") + "," +
+                container("main", R"("memory":"1","z.io/x":"3","cpu":"1",)"
+                                  R"("a.io/x":"1k","b.io/none":"0")") +
+                "]");
 
     REQUIRE(asks.size() == 1);
     CHECK(asks[0].container == "main");

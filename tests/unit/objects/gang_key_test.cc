@@ -28,19 +28,17 @@ std::string objection_to_sizes(const std::string &size,
     return key_of({{"slurmk8s/gang", "train"}}, annotations)->objection;
 }
 
-const TextMap jobset_labels{
-    {"jobset.sigs.k8s.io/jobset-uid", "u-1"},
-    {"jobset.sigs.k8s.io/jobset-name", "js"},
-    {"jobset.sigs.k8s.io/restart-attempt", "2"},
-    {"jobset.sigs.k8s.io/job-global-index", "1"},
-    {"batch.kubernetes.io/job-completion-index", "3"}};
+const TextMap jobset_labels{{"jobset.sigs.k8s.io/jobset-uid", "u-1"},
+                            {"jobset.sigs.k8s.io/jobset-name", "js"},
+                            {"jobset.sigs.k8s.io/restart-attempt", "2"},
+                            {"jobset.sigs.k8s.io/job-global-index", "1"},
+                            {"batch.kubernetes.io/job-completion-index", "3"}};
 
-const TextMap lws_labels{
-    {"leaderworkerset.sigs.k8s.io/name", "serve"},
-    {"leaderworkerset.sigs.k8s.io/group-index", "4"},
-    {"leaderworkerset.sigs.k8s.io/group-key", "0f"},
-    {"leaderworkerset.sigs.k8s.io/worker-index", "2"},
-    {"apps.kubernetes.io/pod-index", "9"}};
+const TextMap lws_labels{{"leaderworkerset.sigs.k8s.io/name", "serve"},
+                         {"leaderworkerset.sigs.k8s.io/group-index", "4"},
+                         {"leaderworkerset.sigs.k8s.io/group-key", "0f"},
+                         {"leaderworkerset.sigs.k8s.io/worker-index", "2"},
+                         {"apps.kubernetes.io/pod-index", "9"}};
 
 } // namespace
 
@@ -93,8 +91,7 @@ TEST_CASE("the annotation alone makes a gang of each attempt of a JobSet")
 
 TEST_CASE("a group of a LeaderWorkerSet is a gang of the size that LWS says")
 {
-    auto key =
-        key_of(lws_labels, {{"leaderworkerset.sigs.k8s.io/size", "3"}});
+    auto key = key_of(lws_labels, {{"leaderworkerset.sigs.k8s.io/size", "3"}});
 
     REQUIRE(key);
     CHECK(key->uid == "ns1/lws/0f");
@@ -119,8 +116,8 @@ TEST_CASE("what is no size is refused in words")
             "slurmk8s/gang-min must be a number of Pods"));
     }
     CHECK(objection_to_sizes("8", "9").contains("must not be more than"));
-    CHECK(key_of({{"slurmk8s/gang", "train"}}, {{"slurmk8s/gang-size", "8"},
-                                                {"slurmk8s/gang-min", "9"}})
+    CHECK(key_of({{"slurmk8s/gang", "train"}},
+                 {{"slurmk8s/gang-size", "8"}, {"slurmk8s/gang-min", "9"}})
               ->minimum == 8);
     CHECK(objection_to_sizes("8\n\x1b[2J").find('\x1b') == std::string::npos);
     CHECK(objection_to_sizes(std::string(10000, '9')).size() < 300);
@@ -182,7 +179,8 @@ TEST_CASE("ranks go by index, then by name with numbers as numbers")
     CHECK_FALSE(ranks_before(pod("a", 0), pod("a", 0)));
 }
 
-TEST_CASE("a PodGroup or a JobSet is named by the Pod, and not believed to be there")
+TEST_CASE(
+    "a PodGroup or a JobSet is named by the Pod, and not believed to be there")
 {
     const TextMap labels{{"scheduling.x-k8s.io/pod-group", "pg"}};
     auto key = gang_key({"ns1", "web-0"}, some_job, labels, {}, "wl");

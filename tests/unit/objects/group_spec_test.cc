@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/objects/group_spec.h"
 
-#include "agent/gang/group_table.h"
 #include "agent/calls/kube_bodies.h"
+#include "agent/gang/group_table.h"
 #include "tests/unit/fakes/make.h"
 
 #include <doctest/doctest.h>
@@ -13,10 +13,10 @@ namespace {
 
 GroupSpec spec_of(const std::string &spec, GroupApi api)
 {
-    auto json = Json::parse(
-        R"({"metadata":{"namespace":"ns1","name":"g","uid":"u-1",)"
-        R"("resourceVersion":"7"},)" +
-        spec + "}");
+    auto json =
+        Json::parse(R"({"metadata":{"namespace":"ns1","name":"g","uid":"u-1",)"
+                    R"("resourceVersion":"7"},)" +
+                    spec + "}");
     REQUIRE(json.has_value());
     return group_spec_from(*json, api);
 }
@@ -119,8 +119,8 @@ TEST_CASE("a JobSet has as many Pods as its Jobs run at once")
     CHECK(spec.size == 6);
     CHECK(spec.minimum == 2);
     // Of any size: MaxGangSize refuses it.
-    CHECK(jobs(job(2147483647, 2147483647) + "," + job(2147483647, 2))
-              .size == 2147483647);
+    CHECK(jobs(job(2147483647, 2147483647) + "," + job(2147483647, 2)).size ==
+          2147483647);
     CHECK(jobs(job(-1, -5)).size == 1);
 }
 
@@ -134,8 +134,12 @@ TEST_CASE("where the objects are")
 
 TEST_CASE("the condition names the version that it is based on")
 {
-    GroupPatch patch{GroupApi::workload, {"ns1", "g"}, "u-1", "7",
-                     {"False", "Unschedulable", "why"}, true};
+    GroupPatch patch{GroupApi::workload,
+                     {"ns1", "g"},
+                     "u-1",
+                     "7",
+                     {"False", "Unschedulable", "why"},
+                     true};
     const WallTime ten{std::chrono::sys_days{std::chrono::year{2026} / 1 / 2} +
                        std::chrono::hours(10)};
 
@@ -233,7 +237,8 @@ TEST_CASE("a Pod of the policy basic is alone; one on a node stays what it was")
     CHECK_FALSE(table.choose_gang(pod));
 }
 
-TEST_CASE("a Pod on a node is of the gang that put it there, while its API is on")
+TEST_CASE(
+    "a Pod on a node is of the gang that put it there, while its API is on")
 {
     TextMap labels{{names::jobset_uid_label, "u-1"},
                    {names::jobset_name_label, "js"},

@@ -54,7 +54,8 @@ TEST_CASE("who does not name the claim has no part in its CPUs")
 
 TEST_CASE("a claim counts once, however many containers name it")
 {
-    std::string both = container("0", use("a")) + "," + container("0", use("a"));
+    std::string both =
+        container("0", use("a")) + "," + container("0", use("a"));
     CHECK(needs(both, four) == 4000);
     // The kubelet counts what containers request.
     both = container("4", use("a")) + "," + container("4", use("a"));
@@ -71,7 +72,8 @@ TEST_CASE("a container that names one request of a claim has that part of it")
 
 TEST_CASE("a claim is kept while containers run that do not name it")
 {
-    std::string init = R"(,"initContainers":[)" + container("4", use("a")) + "]";
+    std::string init =
+        R"(,"initContainers":[)" + container("4", use("a")) + "]";
     CHECK(needs(container("2"), four, init) == 6000);
     CHECK(needs(container("4", use("a")), four,
                 R"(,"initContainers":[)" + container("3") + "]") == 7000);

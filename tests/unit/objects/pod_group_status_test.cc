@@ -24,9 +24,9 @@ StatusWriter writer(const std::vector<std::string> &managers,
         R"({"manager":"kubectl","operation":"Update"})"; // of the spec
     for (const std::string &manager : managers)
         fields += R"(,{"subresource":"status","manager":")" + manager + "\"}";
-    return status_writer_of(
-        object(R"({"metadata":{"managedFields":[)" + fields +
-               R"(]},"status":{"phase":")" + phase + "\"}}"));
+    return status_writer_of(object(R"({"metadata":{"managedFields":[)" +
+                                   fields + R"(]},"status":{"phase":")" +
+                                   phase + "\"}}"));
 }
 
 } // namespace

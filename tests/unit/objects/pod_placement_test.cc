@@ -51,8 +51,7 @@ TEST_CASE("what a Pod requires of its Node")
          "e or field:metadata.name=n1"},
         {required("[]"), "()"},
         {required("[{}]"), "()"},
-        {R"("nodeSelector": {"a": "1"}, )" +
-             required(R"([{"matchExpressions": [
+        {R"("nodeSelector": {"a": "1"}, )" + required(R"([{"matchExpressions": [
                 {"key": "e", "operator": "Exists"}]}])"),
          "a=1 and e"},
         {R"("tolerations": [{"operator": "Exists"}])", "tolerating *"},
@@ -96,8 +95,9 @@ TEST_CASE("of preferences the heaviest counts, on top of what is required")
     CHECK(placement.preferred->text() == "a=1 and b");
     CHECK(placement.required->text() == "a=1");
     CHECK(of_spec(preferred("[]")).preferred == nullptr);
-    CHECK(of_spec(preferred(R"([{"weight": 0, "preference": {}}])"))
-              .preferred == nullptr);
+    CHECK(
+        of_spec(preferred(R"([{"weight": 0, "preference": {}}])")).preferred ==
+        nullptr);
 }
 
 TEST_CASE("what cannot be read as Kubernetes means it is an objection")

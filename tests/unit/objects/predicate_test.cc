@@ -26,8 +26,7 @@ NodeRequirement name_is(NodeOperator op, const std::string &name)
 PredicatePtr made(std::vector<NodeSelector> all_of,
                   std::vector<Toleration> tolerations = {})
 {
-    auto predicate =
-        Predicate::make(std::move(all_of), std::move(tolerations));
+    auto predicate = Predicate::make(std::move(all_of), std::move(tolerations));
     REQUIRE(predicate.has_value());
     return *predicate;
 }
@@ -116,8 +115,8 @@ TEST_CASE("terms are ored, what is in one is anded, selectors are anded")
         {{{{ssd}, {big}}}, {{"gpu", ""}}, false},
         {{{{ssd}, {big}}, {{gpu}}}, {{"big", ""}}, false},
         {{{{ssd}, {big}}, {{gpu}}}, {{"big", ""}, {"gpu", ""}}, true},
-        {{{}}, {}, false},           // no term: no Node
-        {{{{}}}, {}, false},         // an empty term: no Node
+        {{{}}, {}, false},   // no term: no Node
+        {{{{}}}, {}, false}, // an empty term: no Node
         {{{{}, {big}}}, {{"big", ""}}, true},
     };
     for (const auto &row : table) {
@@ -145,15 +144,24 @@ TEST_CASE("a taint keeps off whoever does not tolerate it")
         {{"j", true, "", ""}, tainted("k", "v", "PreferNoSchedule"), true},
         {{"j", true, "", ""}, tainted("node.kubernetes.io/not-ready"), true},
         {{"j", true, "", ""}, tainted("node.kubernetes.io/unreachable"), true},
-        {{"j", true, "", ""}, tainted("node.kubernetes.io/unschedulable"), true},
-        {{"j", true, "", ""}, tainted("node.kubernetes.io/disk-pressure"), false},
-        {{"j", true, "", ""}, tainted("node.kubernetes.io/pid-pressure"), false},
-        {{"j", true, "", ""}, tainted("node.kubernetes.io/network-unavailable"),
+        {{"j", true, "", ""},
+         tainted("node.kubernetes.io/unschedulable"),
+         true},
+        {{"j", true, "", ""},
+         tainted("node.kubernetes.io/disk-pressure"),
          false},
-        {{"j", true, "", ""}, tainted("node.kubernetes.io/out-of-service"),
+        {{"j", true, "", ""},
+         tainted("node.kubernetes.io/pid-pressure"),
+         false},
+        {{"j", true, "", ""},
+         tainted("node.kubernetes.io/network-unavailable"),
+         false},
+        {{"j", true, "", ""},
+         tainted("node.kubernetes.io/out-of-service"),
          false},
         {{"node.kubernetes.io/memory-pressure", true, "", "NoSchedule"},
-         tainted("node.kubernetes.io/memory-pressure"), true},
+         tainted("node.kubernetes.io/memory-pressure"),
+         true},
         {{"j", true, "", ""}, tainted(names::managed_node_taint), true},
     };
     for (const auto &row : table) {
@@ -199,7 +207,8 @@ TEST_CASE("equal predicates have one text, whatever their order")
     Toleration u = {"u", false, "v", "NoExecute"};
 
     PredicatePtr one = made({{{gpu, ab}, {gpu}}, {{ab}}}, {t, u});
-    PredicatePtr two = made({{{ba}}, {{gpu}, {ba, gpu, gpu}, {gpu}}}, {u, t, u});
+    PredicatePtr two =
+        made({{{ba}}, {{gpu}, {ba, gpu, gpu}, {gpu}}}, {u, t, u});
 
     CHECK(one->text() == two->text());
     CHECK(one->feature() == two->feature());

@@ -9,11 +9,22 @@ using namespace bridge;
 
 TEST_CASE("versions are in the order of semver.org")
 {
-    constexpr const char *in_order[] = {
-        "0.0.1",      "1.0.0-1",     "1.0.0-2",      "1.0.0-10",
-        "1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-beta",
-        "1.0.0-beta.2", "1.0.0-beta.11", "1.0.0-rc.1", "1.0.0",
-        "1.9.0",      "1.10.0",      "1.10.2",       "18446744073709551615.0.0"};
+    constexpr const char *in_order[] = {"0.0.1",
+                                        "1.0.0-1",
+                                        "1.0.0-2",
+                                        "1.0.0-10",
+                                        "1.0.0-alpha",
+                                        "1.0.0-alpha.1",
+                                        "1.0.0-alpha.beta",
+                                        "1.0.0-beta",
+                                        "1.0.0-beta.2",
+                                        "1.0.0-beta.11",
+                                        "1.0.0-rc.1",
+                                        "1.0.0",
+                                        "1.9.0",
+                                        "1.10.0",
+                                        "1.10.2",
+                                        "18446744073709551615.0.0"};
     for (std::size_t i = 0; i < std::size(in_order); i++)
         for (std::size_t j = 0; j < std::size(in_order); j++) {
             auto a = Semver::parse(in_order[i]);

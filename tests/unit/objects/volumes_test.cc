@@ -97,18 +97,24 @@ TEST_CASE("why a Pod waits for its claims")
     };
     CHECK(volume_needs({{"c", false}}, "", facts({})).why ==
           "The volume claim c does not exist yet.");
-    CHECK(needs(changed([](Claim &c) { c.deleting = true; }))
-              .why.contains("is being deleted"));
-    CHECK(needs(changed([](Claim &c) { c.phase = "Lost"; }))
-              .why.contains("has lost its volume"));
-    CHECK(needs(changed([](Claim &c) { c.storage_class.reset(); }))
-              .why.contains("has no StorageClass"));
-    CHECK(needs(changed([](Claim &c) { c.storage_class = "none"; }))
-              .why.contains("StorageClass none, which does not exist"));
-    CHECK(needs(changed([](Claim &c) { c.storage_class = ""; }))
-              .why.contains("is not bound"));
-    CHECK(needs(changed([](Claim &c) { c.storage_class = "now"; }))
-              .why.contains("is not bound"));
+    CHECK(needs(changed([](Claim &c) {
+              c.deleting = true;
+          })).why.contains("is being deleted"));
+    CHECK(needs(changed([](Claim &c) {
+              c.phase = "Lost";
+          })).why.contains("has lost its volume"));
+    CHECK(needs(changed([](Claim &c) {
+              c.storage_class.reset();
+          })).why.contains("has no StorageClass"));
+    CHECK(needs(changed([](Claim &c) {
+              c.storage_class = "none";
+          })).why.contains("StorageClass none, which does not exist"));
+    CHECK(needs(changed([](Claim &c) {
+              c.storage_class = "";
+          })).why.contains("is not bound"));
+    CHECK(needs(changed([](Claim &c) {
+              c.storage_class = "now";
+          })).why.contains("is not bound"));
     CHECK(needs(facts({claim("c")})).why.contains("finds no free volume"));
     CHECK(needs(facts({bound("c", "v")})).why.contains("does not exist"));
     // Made for another Pod, or by hand under that name.
@@ -154,16 +160,17 @@ TEST_CASE("an unbound claim of local volumes: where a free one fits")
     CHECK(where->text() == "kubernetes.io/hostname in (kn1,kn2)");
     CHECK(steps(all, "kn1")->at(0).volume == "v1");
     CHECK(steps(all, "kn2")->at(0).volume == "v2");
-    for (const char *nowhere : {"kn3", "kn4", "kn5", "kn6", "kn7", "kn8", "kn9"})
+    for (const char *nowhere :
+         {"kn3", "kn4", "kn5", "kn6", "kn7", "kn8", "kn9"})
         CHECK(steps(all, nowhere).error().code == Code::conflict);
 }
 
 TEST_CASE("the smallest volume that fits is given, each once")
 {
-    VolumeFacts all = facts({claim("a"), claim("b")},
-                            {volume("big", "kn1", 900),
-                             volume("mid", "kn1", 500),
-                             volume("small", "kn1", 100)});
+    VolumeFacts all =
+        facts({claim("a"), claim("b")},
+              {volume("big", "kn1", 900), volume("mid", "kn1", 500),
+               volume("small", "kn1", 100)});
 
     auto both = steps(all, "kn1");
 
@@ -171,9 +178,9 @@ TEST_CASE("the smallest volume that fits is given, each once")
     REQUIRE(both->size() == 2);
     CHECK(both->at(0).volume == "small");
     CHECK(both->at(1).volume == "mid");
-    CHECK_FALSE(steps(facts({claim("a"), claim("b")}, {volume("v", "kn1")}),
-                      "kn1")
-                    .has_value());
+    CHECK_FALSE(
+        steps(facts({claim("a"), claim("b")}, {volume("v", "kn1")}), "kn1")
+            .has_value());
 }
 
 TEST_CASE("a volume that was given already is not given again")

@@ -33,8 +33,9 @@ Pod in_namespace(Pod pod, const std::string &ns)
 
 } // namespace
 
-TEST_CASE("a gang is found by its Pod's name, with and without namespace, and by "
-          "its job")
+TEST_CASE(
+    "a gang is found by its Pod's name, with and without namespace, and by "
+    "its job")
 {
     Page p;
     p.world.start_agent();
@@ -93,8 +94,9 @@ TEST_CASE("a name in two namespaces must be told with one")
     CHECK(p.by_pod("other/web").status == 200);
 }
 
-TEST_CASE("a job of ours that is over is told from Slurm's record, a stranger's "
-          "is not")
+TEST_CASE(
+    "a job of ours that is over is told from Slurm's record, a stranger's "
+    "is not")
 {
     Page p;
     p.world.start_agent();

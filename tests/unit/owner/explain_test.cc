@@ -159,7 +159,8 @@ TEST_CASE("Pods without a job say why")
     Pod foreign = make_pod("web");
     foreign.node_name = "kn1";
     foreign.phase = "Running";
-    CHECK(told(story_of(foreign)).text("summary").contains("it gets a new one"));
+    CHECK(
+        told(story_of(foreign)).text("summary").contains("it gets a new one"));
 
     Pod ended = foreign;
     ended.phase = "Failed";
@@ -213,8 +214,7 @@ TEST_CASE("a Pod is told with what it asks for and who owns it")
 TEST_CASE("a job that the agent is done with is told from Slurm's record")
 {
     JobDetails details = details_of(make_job(812, JobState::completed));
-    details.ended =
-        std::chrono::sys_seconds(std::chrono::seconds(1795269900));
+    details.ended = std::chrono::sys_seconds(std::chrono::seconds(1795269900));
 
     auto json = Json::parse(explain_past(details).dump());
 

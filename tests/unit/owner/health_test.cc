@@ -34,8 +34,8 @@ TEST_CASE("metrics are counted by action and result, with their types")
     for (const char *line :
          {"slurmk8sd_actions_total{action=\"bind\",result=\"ok\"} 2\n",
           "slurmk8sd_actions_total{action=\"bind\",result=\"conflict\"} 1\n",
-          "slurmk8sd_events_total{event=\"pod\"} 1\n",
-          "slurmk8sd_problems 1\n", "# TYPE slurmk8sd_problems gauge\n"}) {
+          "slurmk8sd_events_total{event=\"pod\"} 1\n", "slurmk8sd_problems 1\n",
+          "# TYPE slurmk8sd_problems gauge\n"}) {
         CAPTURE(line);
         CHECK(text.find(line) != text.npos);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/session/job_session.h"
-#include "common/kube/socket.h"
 #include "agent/session/pod_exec.h"
 #include "agent/session/socket.h"
+#include "common/kube/socket.h"
 #include "tests/unit/fakes/tls_server.h"
 
 #include <arpa/inet.h>
@@ -296,7 +296,8 @@ TEST_CASE("a command's output and exit code come back")
         {"\x01"
          "out",
          "\x02"
-         "err", "\x01",
+         "err",
+         "\x01",
          "\x03"
          R"({"status":"Failure","reason":"NonZeroExitCode","details":)"
          R"({"causes":[{"reason":"ExitCode","message":"3"}]}})"}));

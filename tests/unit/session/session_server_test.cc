@@ -59,8 +59,9 @@ struct World {
                             peer.wait_frame(Clock::now() + 50ms, stop));
                     return {0, "ended", false};
                 }
-                return {0, "uid " + std::to_string(caller) + " job " +
-                               std::to_string(request.job),
+                return {0,
+                        "uid " + std::to_string(caller) + " job " +
+                            std::to_string(request.job),
                         false};
             });
         if (!started)
@@ -100,8 +101,8 @@ std::string answer_to(PeerStream &peer, const std::string &hello,
     return decode_session_end(frame->text).value().refused;
 }
 
-// Connects as this user, whom the kernel then vouches for; as ourselves where we
-// may become nobody else. A full queue of callers is waited for.
+// Connects as this user, whom the kernel then vouches for; as ourselves where
+// we may become nobody else. A full queue of callers is waited for.
 PeerStream connect_as(uid_t user, const std::string &path)
 {
     OwnedFd fd;
@@ -113,7 +114,8 @@ PeerStream connect_as(uid_t user, const std::string &path)
                 fd = std::move(*made);
             else
                 std::this_thread::sleep_for(10ms);
-    }).join();
+    })
+        .join();
     REQUIRE(fd);
     return PeerStream(fd.release());
 }
@@ -200,7 +202,8 @@ TEST_CASE_FIXTURE(World, "a socket of before is replaced, another file is not")
     CHECK(!start());
 }
 
-TEST_CASE_FIXTURE(World, "a user has so many sessions, which end with the agent")
+TEST_CASE_FIXTURE(World,
+                  "a user has so many sessions, which end with the agent")
 {
     REQUIRE(start());
     SessionRequest stays = job_seven();
@@ -215,8 +218,8 @@ TEST_CASE_FIXTURE(World, "a user has so many sessions, which end with the agent"
     if (geteuid() != 0) // whom no limit holds
         for (bool refused = false; !refused;) {
             PeerStream more = connect();
-            refused = answer_to(more, hello_of(job_seven()))
-                          .contains("too many");
+            refused =
+                answer_to(more, hello_of(job_seven())).contains("too many");
         }
 
     server.reset();
@@ -301,8 +304,8 @@ TEST_CASE_FIXTURE(World, "a server is trusted by its authority and its name")
     conf.address = "127.0.0.1:" + free_port();
     REQUIRE(start());
     TemporaryDirectory elsewhere;
-    REQUIRE(make_server_files(elsewhere.path + "/crt",
-                              elsewhere.path + "/key"));
+    REQUIRE(
+        make_server_files(elsewhere.path + "/crt", elsewhere.path + "/key"));
     auto code_for = [&](const std::string &ca_file, const std::string &host) {
         auto context = client_tls(ca_file);
         REQUIRE(context.has_value());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/check/check_host.h"
-#include "cli/check/token_expiry.h"
 #include "cli/check/finding.h"
+#include "cli/check/token_expiry.h"
 
 #include "common/base/json.h"
 #include "tests/unit/fakes/temporary_directory.h"
@@ -25,14 +25,14 @@ HostFacts good()
 {
     HostFacts host;
     host.conf = {"/etc/slurm/k8s.conf", true, "", 0, 0644, false, false};
-    host.token = {"/etc/slurm/k8s/token", true, "", slurm_user, 0400, false,
-                  false};
-    host.socket_directory = {"/run/slurmk8s", true,  "",  slurm_user, 0755,
-                             true,            false};
-    host.socket = {"/run/slurmk8s/hook.sock", true, "", slurm_user, 0600, false,
-                   true};
-    host.state_save = FileFacts{"/var/spool", true, "", slurm_user, 0700, true,
-                                false};
+    host.token = {
+        "/etc/slurm/k8s/token", true, "", slurm_user, 0400, false, false};
+    host.socket_directory = {
+        "/run/slurmk8s", true, "", slurm_user, 0755, true, false};
+    host.socket = {
+        "/run/slurmk8s/hook.sock", true, "", slurm_user, 0600, false, true};
+    host.state_save =
+        FileFacts{"/var/spool", true, "", slurm_user, 0700, true, false};
     host.now = std::chrono::sys_seconds(1000000s);
     host.token_expires = host.now + 24h;
     host.agent.answers = host.agent.serving = true;

@@ -32,8 +32,9 @@ KubeFacts good()
     kube.server_time = kube.our_time;
     kube.access = AccessReview{};
     for (const PolicyName &policy : known_policies())
-        kube.policies.push_back({policy.name, true, true,
-                                 "['slurm', 'other', 'slurmk8s/sbatch-hosts']"});
+        kube.policies.push_back(
+            {policy.name, true, true,
+             "['slurm', 'other', 'slurmk8s/sbatch-hosts']"});
     kube.nodes = {labelled("n1")};
     kube.nodes_listed = true;
     return kube;
@@ -119,9 +120,9 @@ TEST_CASE("clocks that differ, in either direction")
 TEST_CASE("rights: the base's are errors, a component's are notes")
 {
     KubeFacts kube = good();
-    kube.access->missing = {{Feature::base, "list", "", "pods"},
-                            {Feature::volumes, "list", "",
-                             "persistentvolumes"}};
+    kube.access->missing = {
+        {Feature::base, "list", "", "pods"},
+        {Feature::volumes, "list", "", "persistentvolumes"}};
 
     Findings found = check_rights(kube);
 
@@ -228,8 +229,7 @@ TEST_CASE("a hybrid node of which Slurm gives away too much gets the numbers")
 
     REQUIRE(found.size() == 1);
     CHECK(found[0].severity == Severity::error);
-    CHECK(found[0].change ==
-          "NodeName=n1 … CoreSpecCount=2 MemSpecLimit=1808");
+    CHECK(found[0].change == "NodeName=n1 … CoreSpecCount=2 MemSpecLimit=1808");
 }
 
 TEST_CASE("a hybrid node wants node_features/k8s, an external one does not")

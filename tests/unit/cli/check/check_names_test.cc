@@ -14,7 +14,8 @@ TEST_CASE("MaxPendingJobs leaves room in slurmctld's table")
         std::uint32_t jobs;
         const char *change; // null: nothing is found
     } const table[] = {
-        {5000, 10000, nullptr}, {7500, 10000, nullptr},
+        {5000, 10000, nullptr},
+        {7500, 10000, nullptr},
         {7501, 10000, "MaxPendingJobs=5000"},
         {0, 10000, "MaxPendingJobs=5000"},
         {5000, 6000, "MaxPendingJobs=3000"},
@@ -43,9 +44,8 @@ TEST_CASE("a QoS that slurmdbd does not have is named with who wants it")
     SlurmFacts slurm;
     slurm.qos = {"normal", "expedite"};
     Conf conf;
-    conf.priority_classes = {{"high", {"Expedite", 0}},
-                             {"low", {"", 100}},
-                             {"odd", {"nowhere", 0}}};
+    conf.priority_classes = {
+        {"high", {"Expedite", 0}}, {"low", {"", 100}}, {"odd", {"nowhere", 0}}};
     std::vector<Namespace> namespaces = {
         {"good", {}, {{names::namespace_qos, "normal"}}},
         {"plain", {}, {}},

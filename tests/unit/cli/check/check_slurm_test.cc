@@ -80,8 +80,8 @@ const std::vector<Case> cases = {
      Severity::warning, "JobSubmitPlugins=lua,k8s"},
     {"no prep plugin", [](auto &s) { s.prep_plugins = {"script"}; },
      check_plugins, Severity::error, "PrEpPlugins=prep/script,prep/k8s"},
-    {"prep/k8s alone", [](auto &s) { s.prep_plugins = {"k8s"}; },
-     check_plugins, Severity::warning, "PrEpPlugins=prep/script,prep/k8s"},
+    {"prep/k8s alone", [](auto &s) { s.prep_plugins = {"k8s"}; }, check_plugins,
+     Severity::warning, "PrEpPlugins=prep/script,prep/k8s"},
     {"prep/k8s alone, and a Prolog",
      [](auto &s) {
          s.prep_plugins = {"k8s"};
@@ -92,8 +92,8 @@ const std::vector<Case> cases = {
      Severity::error, "MaxNodeCount=1024"},
     {"a small MaxNodeCount", [](auto &s) { s.max_nodes = 0; }, table_of,
      Severity::error, "MaxNodeCount=1024"},
-    {"a small MinJobAge", [](auto &s) { s.min_job_age = 299s; },
-     check_job_age, Severity::error, "MinJobAge=300"},
+    {"a small MinJobAge", [](auto &s) { s.min_job_age = 299s; }, check_job_age,
+     Severity::error, "MinJobAge=300"},
     {"select/linear", [](auto &s) { s.select_type = "select/linear"; },
      check_select, Severity::error, "SelectType=select/cons_tres"},
     {"memory not counted", [](auto &s) { s.counts_memory = false; },
@@ -115,8 +115,8 @@ const std::vector<Case> cases = {
      check_scheduler, Severity::warning,
      "SchedulerParameters=batch_sched_delay=0,bf_continue,bf_interval=5,"
      "default_queue_depth=1000,partition_job_depth=200"},
-    {"a delay", [](auto &s) { s.scheduler_parameters["batch_sched_delay"]
-                                  = "3"; },
+    {"a delay",
+     [](auto &s) { s.scheduler_parameters["batch_sched_delay"] = "3"; },
      check_scheduler, Severity::warning,
      "SchedulerParameters=batch_sched_delay=0,bf_continue,bf_interval=5,"
      "default_queue_depth=1000,partition_job_depth=200"},
@@ -126,24 +126,21 @@ const std::vector<Case> cases = {
      Severity::warning, "CompleteWait=0"},
     {"GANG", [](auto &s) { s.gang = true; }, check_limits, Severity::error,
      "PreemptMode=CANCEL"},
-    {"power saving", [](auto &s) { s.powers_down = true; },
-     check_power_saving, Severity::error,
-     "SuspendExcParts=the partitions of Kubernetes' nodes"},
+    {"power saving", [](auto &s) { s.powers_down = true; }, check_power_saving,
+     Severity::error, "SuspendExcParts=the partitions of Kubernetes' nodes"},
     {"power saving that spares some",
-     [](auto &s) { s.powers_down = s.spares_some = true; },
-     check_power_saving, Severity::note, ""},
+     [](auto &s) { s.powers_down = s.spares_some = true; }, check_power_saving,
+     Severity::note, ""},
     {"no slurmdbd", [](auto &s) { s.accounting = false; }, check_accounting,
      Severity::warning, "AccountingStorageType=accounting_storage/slurmdbd"},
-    {"no limits", [](auto &s) { s.enforces_limits = false; },
-     check_accounting, Severity::warning,
-     "AccountingStorageEnforce=associations,limits,qos"},
-    {"no comments", [](auto &s) { s.stores_comment = false; },
-     check_accounting, Severity::note, "AccountingStoreFlags=job_comment"},
+    {"no limits", [](auto &s) { s.enforces_limits = false; }, check_accounting,
+     Severity::warning, "AccountingStorageEnforce=associations,limits,qos"},
+    {"no comments", [](auto &s) { s.stores_comment = false; }, check_accounting,
+     Severity::note, "AccountingStoreFlags=job_comment"},
     {"partition down", [](auto &s) { s.partitions[0].up = false; },
      partitions_of, Severity::warning, "PartitionName=k8s … State=UP"},
     {"partition suspends", [](auto &s) { s.partitions[0].suspends = true; },
-     partitions_of, Severity::error,
-     "PartitionName=k8s … PreemptMode=CANCEL"},
+     partitions_of, Severity::error, "PartitionName=k8s … PreemptMode=CANCEL"},
     {"OverSubscribe=FORCE",
      [](auto &s) { s.partitions[0].forces_sharing = true; }, partitions_of,
      Severity::warning, "PartitionName=k8s … OverSubscribe=NO"},
@@ -157,8 +154,7 @@ const std::vector<Case> cases = {
          s.nodes[0].external = false;
          s.memory_default = false;
      },
-     partitions_of, Severity::warning,
-     "PartitionName=k8s … DefMemPerCPU=2000"},
+     partitions_of, Severity::warning, "PartitionName=k8s … DefMemPerCPU=2000"},
 };
 
 } // namespace
@@ -261,7 +257,8 @@ TEST_CASE("each GRES that devices become has to be among GresTypes")
     CHECK(check_gres_types(slurm, conf).empty());
     conf.device_gres = {{"dra.cpu", "cpu", ""}};
     CHECK(check_gres_types(slurm, conf).empty());
-    conf.device_gres = {{"a", "gpu", "a"}, {"b", "nic", "b"}, {"c", "nic", "c"}};
+    conf.device_gres = {
+        {"a", "gpu", "a"}, {"b", "nic", "b"}, {"c", "nic", "c"}};
 
     CHECK(check_gres_types(slurm, conf).at(0).change ==
           "GresTypes=gpu,mps,nic");

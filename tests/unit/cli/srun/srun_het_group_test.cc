@@ -53,8 +53,8 @@ TEST_CASE("srun --het-group of what is no component is refused")
 
     Environment known = environment();
     std::vector<const char *> words{"--het-group=0,1", "true"};
-    CHECK(parse_in_group(words, known).error().message.contains(
-        "one component"));
+    CHECK(
+        parse_in_group(words, known).error().message.contains("one component"));
     words = {"--het-group=1", "-n3", "true"};
     auto options = parse_in_group(words, known);
     REQUIRE(options.has_value());

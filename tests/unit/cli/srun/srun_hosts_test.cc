@@ -30,9 +30,9 @@ TEST_CASE("a file that is not full yet is waited for")
 TEST_CASE("a file that is none of ours is refused with its line")
 {
     for (const char *bad :
-         {"0 n1", "x n1 10.0.0.1", "0 n1 10.0.0.1 ", "0 n1 10.0.0", "0  10.0.0.1",
-          "-1 n1 10.0.0.1", "0 n;1 10.0.0.1", "4294967295 n1 10.0.0.1",
-          "0 n1 10.0.0.1\n0 n2 10.0.0.1"}) {
+         {"0 n1", "x n1 10.0.0.1", "0 n1 10.0.0.1 ", "0 n1 10.0.0",
+          "0  10.0.0.1", "-1 n1 10.0.0.1", "0 n;1 10.0.0.1",
+          "4294967295 n1 10.0.0.1", "0 n1 10.0.0.1\n0 n2 10.0.0.1"}) {
         auto hosts = parse_hosts_file(bad, 1);
         INFO(bad);
         REQUIRE_FALSE(hosts.has_value());
@@ -47,13 +47,13 @@ TEST_CASE("host lists are Slurm's")
         const char *list;
         Names names;
     };
-    for (const Row &row : std::vector<Row>{
-             {"n1", {"n1"}},
-             {"n[1-3]", {"n1", "n2", "n3"}},
-             {"n[08-10]", {"n08", "n09", "n10"}},
-             {"n[1,3-4],m", {"n1", "n3", "n4", "m"}},
-             {"a[1-2]-ib,a1-ib", {"a1-ib", "a2-ib"}},
-             {"", {}}}) {
+    for (const Row &row :
+         std::vector<Row>{{"n1", {"n1"}},
+                          {"n[1-3]", {"n1", "n2", "n3"}},
+                          {"n[08-10]", {"n08", "n09", "n10"}},
+                          {"n[1,3-4],m", {"n1", "n3", "n4", "m"}},
+                          {"a[1-2]-ib,a1-ib", {"a1-ib", "a2-ib"}},
+                          {"", {}}}) {
         INFO(row.list);
         auto names = expand_hosts(row.list);
         REQUIRE(names.has_value());

@@ -39,14 +39,13 @@ TEST_CASE("srun's options end where the command begins")
     CHECK(options->kill_on_bad_exit);
     CHECK(options->output == "out-%t");
     CHECK(options->error == "out-%t"); // with stdout where not said
-    CHECK(options->command ==
-          std::vector<std::string>{"prog", "-n", "5"});
+    CHECK(options->command == std::vector<std::string>{"prog", "-n", "5"});
 }
 
 TEST_CASE("long options may be shortened, and -- ends them")
 {
-    auto options = parse({"--ntasks", "3", "--unbuf", "--kill-on-bad-exit=0",
-                          "--", "-x"});
+    auto options =
+        parse({"--ntasks", "3", "--unbuf", "--kill-on-bad-exit=0", "--", "-x"});
 
     REQUIRE(options.has_value());
     CHECK(options->request.tasks == StepNumber{3, false});
@@ -58,10 +57,14 @@ TEST_CASE("long options may be shortened, and -- ends them")
 
 TEST_CASE("sbatch's variables are options, and the command line counts more")
 {
-    Environment environment = {"SLURM_NTASKS=8", "SLURM_JOB_NUM_NODES=4",
-                               "SLURM_NPROCS=7", "SLURM_DISTRIBUTION=cyclic",
-                               "SLURM_EXPORT_ENV=NONE", "SRUN_EXPORT_ENV=ALL",
-                               "SLURM_CPUS_PER_TASK=2", "SLURM_LABELIO=1",
+    Environment environment = {"SLURM_NTASKS=8",
+                               "SLURM_JOB_NUM_NODES=4",
+                               "SLURM_NPROCS=7",
+                               "SLURM_DISTRIBUTION=cyclic",
+                               "SLURM_EXPORT_ENV=NONE",
+                               "SRUN_EXPORT_ENV=ALL",
+                               "SLURM_CPUS_PER_TASK=2",
+                               "SLURM_LABELIO=1",
                                "SLURM_WAIT="};
 
     auto options = parse({"-N2", "true"}, environment);
@@ -84,8 +87,7 @@ TEST_CASE("ways to distribute tasks")
     CHECK(refusal({"-m", "plane", "a"}).contains("distribution"));
     // sbatch's own has more in it, about CPUs.
     CHECK(parse({"a"}, {"SLURM_DISTRIBUTION=block:cyclic"}).has_value());
-    CHECK(parse({"a"}, {"SLURM_DISTRIBUTION=Cyclic:Block,NoPack"})
-              .has_value());
+    CHECK(parse({"a"}, {"SLURM_DISTRIBUTION=Cyclic:Block,NoPack"}).has_value());
 }
 
 TEST_CASE("what cannot be had in Pods is refused in words")
@@ -104,18 +106,30 @@ TEST_CASE("what cannot be had in Pods is refused in words")
     CHECK(refusal({"a", ":", "b"}).contains("several commands"));
     CHECK(refusal({"--jobid=7", "a"}, {"SLURM_JOB_ID=8"}).contains("own job"));
     CHECK(parse({"--jobid=8", "a"}, {"SLURM_JOB_ID=8"}).has_value());
-    CHECK(parse({"--exact", "--overlap", "--exclusive", "-I", "a"})
-              .has_value());
+    CHECK(
+        parse({"--exact", "--overlap", "--exclusive", "-I", "a"}).has_value());
 }
 
 TEST_CASE("values that are none are refused")
 {
-    for (std::vector<const char *> words : std::vector<std::vector<const char *>>{
-             {"-n", "0", "a"}, {"-n", "x", "a"}, {"-n"}, {"-N", "3-2", "a"},
-             {"-N0", "a"}, {"-c", "0", "a"}, {"--open-mode=x", "a"}, {"-r-1", "a"},
-             {"--ntasks-per-node=0", "a"}, {"-W", "x", "a"}, {"-D", "", "a"},
-             {"--label=1", "a"}, {"--no-such"}, {"-?"}, {},
-             {"-v", "-Q", "a"}, {"-n4294967296", "a"}})
+    for (std::vector<const char *> words :
+         std::vector<std::vector<const char *>>{{"-n", "0", "a"},
+                                                {"-n", "x", "a"},
+                                                {"-n"},
+                                                {"-N", "3-2", "a"},
+                                                {"-N0", "a"},
+                                                {"-c", "0", "a"},
+                                                {"--open-mode=x", "a"},
+                                                {"-r-1", "a"},
+                                                {"--ntasks-per-node=0", "a"},
+                                                {"-W", "x", "a"},
+                                                {"-D", "", "a"},
+                                                {"--label=1", "a"},
+                                                {"--no-such"},
+                                                {"-?"},
+                                                {},
+                                                {"-v", "-Q", "a"},
+                                                {"-n4294967296", "a"}})
         CHECK_FALSE(refusal(words).empty());
     CHECK(refusal({"a"}, {"SLURM_NTASKS=x"}).starts_with("SLURM_NTASKS"));
 }

@@ -38,8 +38,7 @@ TEST_CASE("where a step's streams go")
     CHECK(step_stream("3", 4) == StepStream{Kind::one, 3});
     CHECK(step_stream("4", 4) == StepStream{Kind::srun_file, 0, "4"});
     CHECK(step_stream("out", 4) == StepStream{Kind::srun_file, 0, "out"});
-    CHECK(step_stream("out.%j", 4) ==
-          StepStream{Kind::srun_file, 0, "out.%j"});
+    CHECK(step_stream("out.%j", 4) == StepStream{Kind::srun_file, 0, "out.%j"});
     for (const char *pattern : {"o%t", "o%3t", "o%n", "o%N"})
         CHECK(step_stream(pattern, 4).kind == Kind::file);
     for (const char *pattern : {"o%%t", "o\\%t"})
@@ -53,12 +52,16 @@ TEST_CASE("names of files have what srun's patterns stand for")
     struct Row {
         const char *pattern, *name;
     };
-    for (const Row &row : std::vector<Row>{
-             {"job%J.out", "job12.3.out"}, {"%4j-%2s", "0012-03"},
-             {"%A_%a.%b", "10_14.4"},      {"%x-%u-%r", "name-alice-2"},
-             {"%3t.%n.%N", "007.1.n2"},    {"%%t", "%t"},
-             {"%q%5%", "%q%5%"},           {"a\\%t", "a%t"},
-             {"%99t", "0000000007"},       {"out%", "out"}}) {
+    for (const Row &row : std::vector<Row>{{"job%J.out", "job12.3.out"},
+                                           {"%4j-%2s", "0012-03"},
+                                           {"%A_%a.%b", "10_14.4"},
+                                           {"%x-%u-%r", "name-alice-2"},
+                                           {"%3t.%n.%N", "007.1.n2"},
+                                           {"%%t", "%t"},
+                                           {"%q%5%", "%q%5%"},
+                                           {"a\\%t", "a%t"},
+                                           {"%99t", "0000000007"},
+                                           {"out%", "out"}}) {
         INFO(row.pattern);
         CHECK(expand_stream(row.pattern, facts, task) == row.name);
     }
@@ -117,8 +120,7 @@ TEST_CASE("--export chooses, and what it says itself counts most")
 
 TEST_CASE("each task knows itself")
 {
-    Environment environment =
-        task_environment(on_second_node(), 1, 4711, {});
+    Environment environment = task_environment(on_second_node(), 1, 4711, {});
 
     CHECK(value(environment, "SLURM_PROCID") == "5");
     CHECK(value(environment, "SLURM_LOCALID") == "1");

@@ -100,9 +100,8 @@ TEST_CASE("a launch that makes no sense is refused")
     CHECK(refused([](Launch &l) { l.umask = 01000; }));
     CHECK(refused([](Launch &l) { l.environment[0] += '\0'; }));
     CHECK(refused([](Launch &l) { l.arguments[1] = std::string("a\0b", 3); }));
-    CHECK(refused([](Launch &l) {
-        l.error.kind = static_cast<StepStream::Kind>(9);
-    }));
+    CHECK(refused(
+        [](Launch &l) { l.error.kind = static_cast<StepStream::Kind>(9); }));
 }
 
 TEST_CASE("a count that the rest cannot hold costs no memory")
@@ -116,7 +115,8 @@ TEST_CASE("a count that the rest cannot hold costs no memory")
 TEST_CASE("HMAC-SHA256 is that of RFC 4231")
 {
     Digest key{};
-    std::fill(key.begin(), key.begin() + 20, 0x0b); // zeros behind change nothing
+    std::fill(key.begin(), key.begin() + 20,
+              0x0b); // zeros behind change nothing
 
     CHECK(hex(hmac_sha256(key, "Hi There")) ==
           "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");

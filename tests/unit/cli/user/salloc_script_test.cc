@@ -33,9 +33,9 @@ TEST_CASE("a job is meant by its JobId, or as a task of an array")
     CHECK(parse_job_name("4711") == JobName{4711, {}});
     CHECK(parse_job_name("4711_0") == JobName{4711, 0});
     CHECK(find_job_id({4711, {}}).value() == 4711);
-    for (const char *text : {"", "0", "-1", "4711.batch", "4711_", "_3", "x",
-                             "4711_3_1", "4711_[1-3]", "4294967296", "4711+1",
-                             "s7", " 1"}) {
+    for (const char *text :
+         {"", "0", "-1", "4711.batch", "4711_", "_3", "x", "4711_3_1",
+          "4711_[1-3]", "4294967296", "4711+1", "s7", " 1"}) {
         CAPTURE(text);
         CHECK(parse_job_name(text) == std::nullopt);
     }

@@ -108,9 +108,9 @@ TEST_CASE("any number of digits with any exponent is read, or as null")
     CHECK(dump("[1e999,01]") == "error");
     CHECK(dump("[1e999,1-1]") == "error");
     CHECK(dump("1e999 x") == "error");
-    for (const char *text : {"[1e999-]", "[1e9999.5]", "[1e999e1]", "[1e+]",
-                             "[1e999,.1]", "[1e999,1.]", "[1e999,-]",
-                             "[01e999]", "[--1e999]", "[1e999,00]"}) {
+    for (const char *text :
+         {"[1e999-]", "[1e9999.5]", "[1e999e1]", "[1e+]", "[1e999,.1]",
+          "[1e999,1.]", "[1e999,-]", "[01e999]", "[--1e999]", "[1e999,00]"}) {
         CAPTURE(text);
         CHECK(dump(text) == "error");
     }
@@ -131,13 +131,34 @@ TEST_CASE("a part of a document outlives the document")
 TEST_CASE("text that is not one JSON document is rejected with its place")
 {
     const std::string rows[] = {
-        "",         " ",        "{",           "}",
-        "[1,]",     "{\"a\":}", "{\"a\" 1}",   "{a:1}",
-        "{'a':1}",  "tru",      "nul",         "01",
-        "1 2",      "{}x",      "{}{}",        "\"",
-        "\"\\x\"",  "\"\\u12\"", "\"\\ud800\"", "\"a\nb\"",
-        "NaN",      "Infinity", "// x",        "[1e999-]",
-        "\"\xff\"", "\"\xc0\x80\"", "\"\xed\xa0\x80\"", "\"\xf5\x80\x80\x80\"",
+        "",
+        " ",
+        "{",
+        "}",
+        "[1,]",
+        "{\"a\":}",
+        "{\"a\" 1}",
+        "{a:1}",
+        "{'a':1}",
+        "tru",
+        "nul",
+        "01",
+        "1 2",
+        "{}x",
+        "{}{}",
+        "\"",
+        "\"\\x\"",
+        "\"\\u12\"",
+        "\"\\ud800\"",
+        "\"a\nb\"",
+        "NaN",
+        "Infinity",
+        "// x",
+        "[1e999-]",
+        "\"\xff\"",
+        "\"\xc0\x80\"",
+        "\"\xed\xa0\x80\"",
+        "\"\xf5\x80\x80\x80\"",
     };
     for (const std::string &row : rows) {
         CAPTURE(row);
@@ -217,12 +238,12 @@ TEST_CASE("bytes that are not UTF-8 are written as question marks")
         {"\xff", "?"},
         {"a\xffz", "a?z"},
         {"\x80", "?"},
-        {"\xc0\x80", "??"},             // an overlong NUL
-        {"\xe0\x80\x80", "???"},        // overlong
-        {"\xed\xa0\x80", "???"},        // a surrogate
-        {"\xf4\x90\x80\x80", "????"},   // beyond Unicode
+        {"\xc0\x80", "??"},           // an overlong NUL
+        {"\xe0\x80\x80", "???"},      // overlong
+        {"\xed\xa0\x80", "???"},      // a surrogate
+        {"\xf4\x90\x80\x80", "????"}, // beyond Unicode
         {"\xf8\x88\x80\x80\x80", "?????"},
-        {"\xc3", "?"},                  // cut short
+        {"\xc3", "?"}, // cut short
         {"\xe2\x82", "??"},
         {"\xf0\x9f\x98", "???"},
         {"\xc3(", "?("},

@@ -13,8 +13,7 @@ TEST_CASE("a part of a document comes as it is written")
 
     CHECK(json_text(document, "a/0") == "1.10");
     CHECK(json_text(document, "a/1/b") == R"("x\"]}")");
-    CHECK(json_text(document, "a/1/c") ==
-          R"({"d":[1e999 ,2], "e":"\u003c"})");
+    CHECK(json_text(document, "a/1/c") == R"({"d":[1e999 ,2], "e":"\u003c"})");
     CHECK(json_text(document, "a/1/c/d/0") == "1e999");
     CHECK(json_text(document, "f") == "\"\"");
     CHECK(json_text(document, "g") == "{}");

@@ -35,10 +35,10 @@ TEST_CASE("bytes that are no UTF-8 become question marks")
         {"a\x80z", "a?z"},
         {"\x9b"
          "31m",
-         "?31m"},                  // the 8-bit CSI itself
-        {"\xc0\x9b", "??"},        // ESC, longer than it may be
-        {"\xe0\x82\x9b", "???"},   // likewise
-        {"\xed\xa0\x80", "???"},   // a surrogate
+         "?31m"},                // the 8-bit CSI itself
+        {"\xc0\x9b", "??"},      // ESC, longer than it may be
+        {"\xe0\x82\x9b", "???"}, // likewise
+        {"\xed\xa0\x80", "???"}, // a surrogate
         {"\xf5\x80\x80\x80", "????"},
         {"cut\xe6\x97", "cut??"},
         {"\xe6", "?"},

@@ -5,7 +5,8 @@
 
 using namespace bridge;
 
-TEST_CASE("a table of which nothing can be dropped is swept when it has doubled")
+TEST_CASE(
+    "a table of which nothing can be dropped is swept when it has doubled")
 {
     SweepMark mark(64);
     int sweeps = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/contract/batch_script.h"
 
-#include "common/slurm/job.h"
 #include "common/contract/batch_options.h"
 #include "common/contract/script_dir.h"
+#include "common/slurm/job.h"
 #include "tests/unit/fakes/temporary_directory.h"
 
 #include <doctest/doctest.h>
@@ -89,30 +89,30 @@ TEST_CASE("what was written before there were signals, input and keys is read")
     CHECK_FALSE(text.contains("signal="));
     CHECK_FALSE(text.contains(std::string_view("\0key=", 5)));
     CHECK_FALSE(text.contains(std::string_view("\0in=", 4)));
-    for (std::string record : {"signal=65536", "signal=x", "seconds=-1", "key=",
-                               "key=abc", "key=/etc"}) {
+    for (std::string record : {"signal=65536", "signal=x", "seconds=-1",
+                               "key=", "key=abc", "key=/etc"}) {
         std::string changed = text;
         record.push_back('\0');
-        CHECK_FALSE(decode_batch_script(
-            changed.insert(text.find('\0') + 1, record)));
+        CHECK_FALSE(
+            decode_batch_script(changed.insert(text.find('\0') + 1, record)));
     }
 }
 
 TEST_CASE("an image's name is looked at")
 {
-    for (const char *good : {"busybox", "busybox:1.36",
-                             "registry.example.com:5000/a/b_c:v1",
-                             "localhost/a--b.c__d", "a", "Reg.Example.com/a",
-                             "a/b:V_1.x-@sha256:0123456789abcdef0123456789"
-                             "abcdef0123456789abcdef0123456789abcdef"})
+    for (const char *good :
+         {"busybox", "busybox:1.36", "registry.example.com:5000/a/b_c:v1",
+          "localhost/a--b.c__d", "a", "Reg.Example.com/a",
+          "a/b:V_1.x-@sha256:0123456789abcdef0123456789"
+          "abcdef0123456789abcdef0123456789abcdef"})
         CHECK(objection_to_image(good).empty());
     for (const std::string &bad :
          {std::string(), std::string("a b"), std::string("-a"),
           std::string("a\nb"), std::string("a/"), std::string(513, 'a'),
           std::string("a\xc3\xa9"), std::string("$(id)"),
           // what a kubelet would call InvalidImageName for ever
-          std::string("Ubuntu:24.04"), std::string("a::b"),
-          std::string("a//b"), std::string("x@y"), std::string("a:b:c"),
+          std::string("Ubuntu:24.04"), std::string("a::b"), std::string("a//b"),
+          std::string("x@y"), std::string("a:b:c"),
           std::string("a@sha256:0123"), std::string("a:"), std::string("a_-b"),
           std::string("a..b"), std::string("r.example.com:x/a"),
           std::string("r..com/a"), std::string("r.com./a"),

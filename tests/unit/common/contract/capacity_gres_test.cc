@@ -32,10 +32,9 @@ TEST_CASE("capacities and counters are named with a GRES and its unit")
 
 TEST_CASE("what names no capacity is refused with what it is")
 {
-    for (const char *bad :
-         {"", "memory:gpumem", "d/memory", "d/memory:", "d/:g", "/m:g",
-          "d/m:g h", "d/a/b:g", "d/m:g:1:2", "d/m:g,", "d/m:g:x", "d/m:g:0",
-          "d/m:g:-1"})
+    for (const char *bad : {"", "memory:gpumem", "d/memory", "d/memory:",
+                            "d/:g", "/m:g", "d/m:g h", "d/a/b:g", "d/m:g:1:2",
+                            "d/m:g,", "d/m:g:x", "d/m:g:0", "d/m:g:-1"})
         CHECK_MESSAGE(words(bad).starts_with("has \""), bad);
     CHECK(words("d/m:g:1Gi,d/m:h") == "names d/m twice");
     CHECK(words("dra.cpu/cpu:cpu") == "dra.cpu/cpu=cpu*1");

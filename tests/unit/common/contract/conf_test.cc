@@ -155,8 +155,9 @@ TEST_CASE("a partition has one default image")
 
 TEST_CASE("a GRES has indexes, or is counted")
 {
-    for (const char *text : {"DeviceGres=c:gpu\nDeviceCapacity=d/memory:gpu\n",
-                             "DeviceCapacity=d/memory:gpu\nDeviceGres=c:gpu\n"}) {
+    for (const char *text :
+         {"DeviceGres=c:gpu\nDeviceCapacity=d/memory:gpu\n",
+          "DeviceCapacity=d/memory:gpu\nDeviceGres=c:gpu\n"}) {
         CAPTURE(text);
         auto conf = parse_conf(text);
 
@@ -164,8 +165,9 @@ TEST_CASE("a GRES has indexes, or is counted")
         CHECK(conf.error().message.starts_with("line 2: Device"));
         CHECK(conf.error().message.contains("cannot both count"));
     }
-    CHECK(error_of("DeviceGres=dra.cpu:cpu\nDeviceCapacity=dra.cpu/cpu:cpu\n") ==
-          "");
+    CHECK(
+        error_of("DeviceGres=dra.cpu:cpu\nDeviceCapacity=dra.cpu/cpu:cpu\n") ==
+        "");
 }
 
 TEST_CASE("a bad value is refused with its line and its key")

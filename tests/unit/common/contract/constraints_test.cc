@@ -30,13 +30,16 @@ TEST_CASE("a user's constraint is joined with ours so that both hold")
     }
 }
 
-TEST_CASE("what cannot be joined is refused, as is what would let ours not hold")
+TEST_CASE(
+    "what cannot be joined is refused, as is what would let ours not hold")
 {
     for (const char *users :
-         {"", "ssd|", "|ssd", "ssd||nvme", "ssd&", "(ssd", "ssd)", "((a|b))",
-          "(a)(b)", "(a)b", "a(b)", "(a&b)|c", "a|(b&c)", "()", "[a|b]",
-          "[a*1&b*2]", "a*2", "(a|b)*2", "!a", "a b", "a\tb", "a\nb", "\"a\"",
-          "k8s-node-kn1", "(a|k8s-1f)", "a&k8s-", "ä", "a;b", "a)|(b"}) {
+         {"",          "ssd|",    "|ssd",    "ssd||nvme",    "ssd&",
+          "(ssd",      "ssd)",    "((a|b))", "(a)(b)",       "(a)b",
+          "a(b)",      "(a&b)|c", "a|(b&c)", "()",           "[a|b]",
+          "[a*1&b*2]", "a*2",     "(a|b)*2", "!a",           "a b",
+          "a\tb",      "a\nb",    "\"a\"",   "k8s-node-kn1", "(a|k8s-1f)",
+          "a&k8s-",    "ä",       "a;b",     "a)|(b"}) {
         CAPTURE(users);
         CHECK(constraint_objection(users).starts_with("be features"));
     }

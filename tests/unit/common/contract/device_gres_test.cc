@@ -5,7 +5,8 @@
 
 using namespace bridge;
 
-TEST_CASE("each DeviceClass has a GRES, and a type of its own name or the given")
+TEST_CASE(
+    "each DeviceClass has a GRES, and a type of its own name or the given")
 {
     auto list = parse_device_gres(
         "a100.example.com:gpu:a100, gpu.example.com:gpu ,nvidia.com/gpu:gpu,"
@@ -13,11 +14,10 @@ TEST_CASE("each DeviceClass has a GRES, and a type of its own name or the given"
 
     REQUIRE(list);
     CHECK(*list ==
-          std::vector<DeviceGres>{
-              {"a100.example.com", "gpu", "a100"},
-              {"gpu.example.com", "gpu", "gpu.example.com"},
-              {"nvidia.com/gpu", "gpu", "nvidia.com-gpu"},
-              {"example.com/nic", "nic", "cx7"}});
+          std::vector<DeviceGres>{{"a100.example.com", "gpu", "a100"},
+                                  {"gpu.example.com", "gpu", "gpu.example.com"},
+                                  {"nvidia.com/gpu", "gpu", "nvidia.com-gpu"},
+                                  {"example.com/nic", "nic", "cx7"}});
     CHECK_FALSE(list->at(0).is_resource());
     CHECK(list->at(2).is_resource());
     CHECK(parse_device_gres(text_of(*list)) == *list);

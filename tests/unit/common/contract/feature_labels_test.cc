@@ -20,15 +20,17 @@ std::string error_of(const std::string &text)
 
 TEST_CASE("labels become features under their short name, or the one given")
 {
-    auto wanted = parse_feature_labels("topology.kubernetes.io/zone, tier:class,"
-                                       "example.com/gpu.model:gpu_model");
+    auto wanted =
+        parse_feature_labels("topology.kubernetes.io/zone, tier:class,"
+                             "example.com/gpu.model:gpu_model");
 
     REQUIRE(wanted);
-    CHECK(features_of_labels(*wanted, {{"topology.kubernetes.io/zone", "eu-1.a"},
-                                       {"tier", ""},
-                                       {"example.com/gpu.model", "H100"},
-                                       {"other", "x"}}) ==
-          Words{"k8s.zone.eu-1.a", "k8s.class", "k8s.gpu_model.H100"});
+    CHECK(
+        features_of_labels(*wanted, {{"topology.kubernetes.io/zone", "eu-1.a"},
+                                     {"tier", ""},
+                                     {"example.com/gpu.model", "H100"},
+                                     {"other", "x"}}) ==
+        Words{"k8s.zone.eu-1.a", "k8s.class", "k8s.gpu_model.H100"});
     CHECK(features_of_labels(*wanted, {}).empty());
     CHECK(features_of_labels({}, {{"tier", "x"}}).empty());
 }
@@ -80,7 +82,7 @@ TEST_CASE("which features labels can give is told by the name")
     REQUIRE(wanted);
     for (const char *feature : {"k8s.zone.a", "k8s.zone", "k8s.class.a.b"})
         CHECK(is_feature_of(*wanted, feature));
-    for (const char *feature : {"k8s.kubelet", "k8s.zonex", "k8s.tier.a", "zone",
-                                "k8s", "k8s.", "k8s-zone.a", ""})
+    for (const char *feature : {"k8s.kubelet", "k8s.zonex", "k8s.tier.a",
+                                "zone", "k8s", "k8s.", "k8s-zone.a", ""})
         CHECK_FALSE(is_feature_of(*wanted, feature));
 }

@@ -179,7 +179,8 @@ TEST_CASE("a listener that is replaced keeps its callers, and gets no new ones")
               std::filesystem::directory_iterator(directory.path)) == 1);
 }
 
-// Its pid may be ours: containers that share the directory count for themselves.
+// Its pid may be ours: containers that share the directory count for
+// themselves.
 TEST_CASE("what another process is about to put in place is left alone")
 {
     TemporaryDirectory directory;

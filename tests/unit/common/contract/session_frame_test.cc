@@ -113,10 +113,9 @@ TEST_CASE("sizes of windows that no terminal has are none")
 
 TEST_CASE("an outcome is an exit code or a refusal")
 {
-    for (const SessionEnd &end :
-         {SessionEnd{}, SessionEnd{137, "", false},
-          SessionEnd{0, "no such job", true},
-          SessionEnd{0, "wait", false, true}})
+    for (const SessionEnd &end : {SessionEnd{}, SessionEnd{137, "", false},
+                                  SessionEnd{0, "no such job", true},
+                                  SessionEnd{0, "wait", false, true}})
         CHECK(decode_session_end(encode(end)).value() == end);
     CHECK(!decode_session_end("{}"));
     CHECK(!decode_session_end("{\"exit\":256}"));

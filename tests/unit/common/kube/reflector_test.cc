@@ -22,8 +22,8 @@ std::string event(const std::string &type, const std::string &name,
 {
     return R"({"type":")" + type +
            R"(","object":{"metadata":{"namespace":"ns","uid":"u-)" + name +
-           R"(","name":")" + name +
-           R"(","resourceVersion":")" + version + "\"}}}\n";
+           R"(","name":")" + name + R"(","resourceVersion":")" + version +
+           "\"}}}\n";
 }
 
 std::string list_end(const std::string &version)
@@ -364,8 +364,9 @@ TEST_CASE("what was emptied is listed again until there is something")
 TEST_CASE("an empty last page is doubted, too")
 {
     auto page = [](const std::string &items) {
-        return replies(200, R"({"metadata":{"resourceVersion":"20"},"items":[)" +
-                                items + "]}");
+        return replies(200,
+                       R"({"metadata":{"resourceVersion":"20"},"items":[)" +
+                           items + "]}");
     };
     const std::string a = R"({"metadata":{"name":"a"}})";
     Stage stage({replies(422, "{}"), page(a), replies(410, "{}"), page(""),

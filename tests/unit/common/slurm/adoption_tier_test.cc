@@ -54,7 +54,8 @@ struct Queue {
 
 } // namespace
 
-TEST_CASE("a job that adopts may start in the tier of those that wait before it")
+TEST_CASE(
+    "a job that adopts may start in the tier of those that wait before it")
 {
     Queue queue;
 
@@ -65,14 +66,38 @@ TEST_CASE("a job that adopts may start in the tier of those that wait before it"
 TEST_CASE("it stays in its own partition where nobody is before it")
 {
     Queue queue;
-    SUBCASE("nobody waits") { queue.uses.pop_back(); }
-    SUBCASE("who waits is held") { queue.other().in_line = false; }
-    SUBCASE("who waits is in its own partition") { queue.other().partitions = "own"; }
-    SUBCASE("who waits is of its own tier") { queue.high().tier = 10; }
-    SUBCASE("of a lower one") { queue.high().tier = 1; }
-    SUBCASE("where its node is not") { queue.high().nodes = {"n2"}; }
-    SUBCASE("in a partition that is gone") { queue.other().partitions = "x"; }
-    SUBCASE("it is there already") { queue.ours().partitions = "high,own"; }
+    SUBCASE("nobody waits")
+    {
+        queue.uses.pop_back();
+    }
+    SUBCASE("who waits is held")
+    {
+        queue.other().in_line = false;
+    }
+    SUBCASE("who waits is in its own partition")
+    {
+        queue.other().partitions = "own";
+    }
+    SUBCASE("who waits is of its own tier")
+    {
+        queue.high().tier = 10;
+    }
+    SUBCASE("of a lower one")
+    {
+        queue.high().tier = 1;
+    }
+    SUBCASE("where its node is not")
+    {
+        queue.high().nodes = {"n2"};
+    }
+    SUBCASE("in a partition that is gone")
+    {
+        queue.other().partitions = "x";
+    }
+    SUBCASE("it is there already")
+    {
+        queue.ours().partitions = "high,own";
+    }
 
     CHECK(queue.answer() == "");
 }
@@ -80,11 +105,26 @@ TEST_CASE("it stays in its own partition where nobody is before it")
 TEST_CASE("it stays there when it is held, or is no job that adopts")
 {
     Queue queue;
-    SUBCASE("held") { queue.ours().in_line = false; }
-    SUBCASE("another job") { queue.ours().job = {9, Sluid{9}}; }
-    SUBCASE("the id is used again") { queue.ours().job = {7, Sluid{9}}; }
-    SUBCASE("it asks for no node") { queue.ours().features = "k8s"; }
-    SUBCASE("its node is gone") { queue.ours().features = "k8s-node-n9"; }
+    SUBCASE("held")
+    {
+        queue.ours().in_line = false;
+    }
+    SUBCASE("another job")
+    {
+        queue.ours().job = {9, Sluid{9}};
+    }
+    SUBCASE("the id is used again")
+    {
+        queue.ours().job = {7, Sluid{9}};
+    }
+    SUBCASE("it asks for no node")
+    {
+        queue.ours().features = "k8s";
+    }
+    SUBCASE("its node is gone")
+    {
+        queue.ours().features = "k8s-node-n9";
+    }
 
     CHECK(queue.answer() == "");
 }
@@ -92,19 +132,43 @@ TEST_CASE("it stays there when it is held, or is no job that adopts")
 TEST_CASE("it stays there where another partition would mean more than a name")
 {
     Queue queue;
-    SUBCASE("it bills otherwise") { queue.high().billing = "CPU=2.0"; }
-    SUBCASE("it has limits of its own") { queue.high().qos = "urgent"; }
-    SUBCASE("its own has, and would not count") { queue.own().qos = "few"; }
-    SUBCASE("it gives whole nodes") { queue.high().manner = "0 0 0"; }
-    SUBCASE("its own jobs are preempted") { queue.own().preemptable = true; }
-    SUBCASE("the other's are") { queue.high().preemptable = true; }
+    SUBCASE("it bills otherwise")
+    {
+        queue.high().billing = "CPU=2.0";
+    }
+    SUBCASE("it has limits of its own")
+    {
+        queue.high().qos = "urgent";
+    }
+    SUBCASE("its own has, and would not count")
+    {
+        queue.own().qos = "few";
+    }
+    SUBCASE("it gives whole nodes")
+    {
+        queue.high().manner = "0 0 0";
+    }
+    SUBCASE("its own jobs are preempted")
+    {
+        queue.own().preemptable = true;
+    }
+    SUBCASE("the other's are")
+    {
+        queue.high().preemptable = true;
+    }
     SUBCASE("it could preempt more than before")
     {
         queue.all.push_back(partition("middle", 50));
         queue.all.back().preemptable = true;
     }
-    SUBCASE("it is not for users") { queue.high().restricted = true; }
-    SUBCASE("it starts no jobs") { queue.high().up = false; }
+    SUBCASE("it is not for users")
+    {
+        queue.high().restricted = true;
+    }
+    SUBCASE("it starts no jobs")
+    {
+        queue.high().up = false;
+    }
 
     CHECK(queue.answer() == "");
 }
@@ -156,7 +220,8 @@ TEST_CASE("two that adopt do not keep each other from their node")
 
 TEST_CASE("a Pod is told in which partitions its job may start")
 {
-    CHECK(widened_words({adopter, "high,own", 0}) ==
-          "Jobs of a higher PriorityTier wait for the node of this Pod: its job "
-          "7 may start in partition high,own now.");
+    CHECK(
+        widened_words({adopter, "high,own", 0}) ==
+        "Jobs of a higher PriorityTier wait for the node of this Pod: its job "
+        "7 may start in partition high,own now.");
 }

@@ -56,7 +56,8 @@ TEST_CASE("a heterogeneous job says of all its components what a job says")
     CHECK(left_over(job).empty());
 }
 
-TEST_CASE("the GRES of a heterogeneous job are those of all its components, or not known")
+TEST_CASE("the GRES of a heterogeneous job are those of all its components, or "
+          "not known")
 {
     std::vector<JobRecord> records;
     for (std::uint32_t i = 0; i < 3; i++)
@@ -112,8 +113,8 @@ TEST_CASE("the state of a heterogeneous job")
 
 TEST_CASE("what is left when a component has ended")
 {
-    Job job = join(
-        {JobState::running, JobState::cancelled, JobState::configuring});
+    Job job =
+        join({JobState::running, JobState::cancelled, JobState::configuring});
 
     auto left = left_over(job);
     REQUIRE(left.size() == 2);

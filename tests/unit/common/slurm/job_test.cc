@@ -24,8 +24,8 @@ TEST_CASE("the tag of a job is read as it was written")
 
 TEST_CASE("a tag is small")
 {
-    std::string text = encode({"default/web-0",
-                               "0b3c8e7a-5a5b-4b8e-9d6c-2f1f1f1f1f1f", 12});
+    std::string text =
+        encode({"default/web-0", "0b3c8e7a-5a5b-4b8e-9d6c-2f1f1f1f1f1f", 12});
 
     CHECK(text.size() < 120);
 }
@@ -65,9 +65,9 @@ TEST_CASE("an admin_comment that somebody else wrote is no tag")
 
 TEST_CASE("only a positive end is an end")
 {
-    for (JobState state : {JobState::pending, JobState::configuring,
-                           JobState::running, JobState::suspended,
-                           JobState::unknown})
+    for (JobState state :
+         {JobState::pending, JobState::configuring, JobState::running,
+          JobState::suspended, JobState::unknown})
         CHECK_FALSE(is_ended(state));
     for (JobState state :
          {JobState::completed, JobState::cancelled, JobState::failed,

@@ -38,8 +38,8 @@ TEST_CASE("a limit says what it counts, whose it is, and whether waiting helps")
     CHECK(job.meaning.contains("memory"));
     CHECK(job.remedy.starts_with("Delete the Pod"));
 
-    CHECK(reason_words("AssocGrpCPUMinutesLimit").meaning.contains(
-        "CPU minutes"));
+    CHECK(reason_words("AssocGrpCPUMinutesLimit")
+              .meaning.contains("CPU minutes"));
     CHECK(reason_words("QOSMinCpuNotSatisfied").remedy.starts_with("Delete"));
 }
 
@@ -54,8 +54,8 @@ TEST_CASE("a reason of a Slurm to come has a remedy and no made-up meaning")
 
 TEST_CASE("reasons that a moving queue changes are of one class")
 {
-    for (const char *reason : {"None", "Priority", "Resources",
-                               "Resources, details"})
+    for (const char *reason :
+         {"None", "Priority", "Resources", "Resources, details"})
         CHECK(reason_class(reason) == "Priority");
 
     CHECK(reason_class("JobHeldUser") != reason_class("Priority"));

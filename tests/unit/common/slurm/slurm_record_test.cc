@@ -56,7 +56,8 @@ struct Records {
 
 } // namespace
 
-TEST_CASE("a partition of a higher tier is as another where slurmctld treats jobs alike")
+TEST_CASE("a partition of a higher tier is as another where slurmctld treats "
+          "jobs alike")
 {
     CHECK(Records{}.answer() == "high,own");
     const std::function<void(partition_info_t &)> rows[] = {
@@ -79,7 +80,8 @@ TEST_CASE("a partition of a higher tier is as another where slurmctld treats job
     }
 }
 
-TEST_CASE("what each partition has of its own does not matter where both have it")
+TEST_CASE(
+    "what each partition has of its own does not matter where both have it")
 {
     Records records;
     for (partition_info_t *one : {&records.own_one, &records.high}) {
@@ -90,7 +92,8 @@ TEST_CASE("what each partition has of its own does not matter where both have it
     CHECK(records.answer() == "high,own");
 }
 
-TEST_CASE("a job was given GRES also where accounting or we do not understand it")
+TEST_CASE(
+    "a job was given GRES also where accounting or we do not understand it")
 {
     slurm_job_info_t info{};
     info.job_state = JOB_RUNNING;

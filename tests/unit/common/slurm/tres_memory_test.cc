@@ -30,9 +30,9 @@ TEST_CASE("a job's memory is read as slurmctld prints it")
 
 TEST_CASE("memory that is not understood is never taken for none")
 {
-    for (const char *tres : {"mem=", "mem=x", "mem=2Q", "mem=2GB", "mem=-1M",
-                             "mem=inf", "mem=nan", "mem=1e9P", "mem=2.50.1G",
-                             "mem=9999999999P"}) {
+    for (const char *tres :
+         {"mem=", "mem=x", "mem=2Q", "mem=2GB", "mem=-1M", "mem=inf", "mem=nan",
+          "mem=1e9P", "mem=2.50.1G", "mem=9999999999P"}) {
         CAPTURE(tres);
         auto memory = tres_memory(tres);
         REQUIRE_FALSE(memory);

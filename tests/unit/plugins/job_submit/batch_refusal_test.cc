@@ -38,8 +38,8 @@ TEST_CASE("a job chooses from what the site lists, and from nothing else")
     CHECK(why({.image = "a", .volumes = {"data"}}, conf()).contains("none"));
     CHECK(why({.image = "a", .service_account = "spark"}, conf())
               .contains("none"));
-    CHECK(why({.image = "", .volumes = {"data"}}, site)
-              .contains("--k8s-image"));
+    CHECK(
+        why({.image = "", .volumes = {"data"}}, site).contains("--k8s-image"));
 }
 
 TEST_CASE("a constraint and a preference are joined with ours, or refused")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "plugins/job_submit/batch_request.h"
 #include "plugins/job_submit/batch_refusal.h"
+#include "plugins/job_submit/batch_request.h"
 #include "plugins/shared/pod_array.h"
 #include "tests/unit/flows/batch_desc.h"
 
@@ -18,7 +18,8 @@ TEST_CASE("the job's nodes are those that the template tolerates")
     CHECK(batch_features("", site) == "k8s&k8s-sbatch");
 }
 
-TEST_CASE("a signal is for the script where B: says so, and a time before the end")
+TEST_CASE(
+    "a signal is for the script where B: says so, and a time before the end")
 {
     struct {
         std::uint16_t flags;
@@ -101,8 +102,8 @@ TEST_CASE("the file has the job's ids, not what the environment says of them")
     CHECK(batch.script == script);
     CHECK(batch.work_dir == "anything");
     CHECK(batch.arguments == std::vector<std::string>{"x y"});
-    CHECK(batch.environment == std::vector<std::string>{
-                                   "USER=root", "SLURM_JOB_UID=0", "UID=0"});
+    CHECK(batch.environment ==
+          std::vector<std::string>{"USER=root", "SLURM_JOB_UID=0", "UID=0"});
 }
 
 TEST_CASE("a quote of an argument or a variable counts as the shell has it")
@@ -118,12 +119,12 @@ TEST_CASE("a quote of an argument or a variable counts as the shell has it")
     CHECK(size_in_secret(batch, 1000) == 1000 + 4 * 8 + 4 * 3);
 }
 
-TEST_CASE("only an array that job_submit/k8s has prepared becomes an external job")
+TEST_CASE(
+    "only an array that job_submit/k8s has prepared becomes an external job")
 {
     char range[] = "0-9%3";
     std::string stub = array_stub;
-    std::string marked =
-        "K8S_GANG=sbatch:0123456789abcdef0123456789abcdef";
+    std::string marked = "K8S_GANG=sbatch:0123456789abcdef0123456789abcdef";
     std::string others = "K8S_GANG=x";
     std::vector<char *> entries{nullptr, marked.data()};
     Desc desc = batch_job();

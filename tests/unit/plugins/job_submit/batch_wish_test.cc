@@ -38,11 +38,9 @@ TEST_CASE("each option comes as it was given, in order")
                          "K8S_VOLUME_0=data,home", "K8S_VOLUME_1=home,x",
                          "K8S_SERVICE_ACCOUNT=spark", "K8S_NAMESPACE=jobs"});
 
-    CHECK(wish.value() == BatchWish{"a",
-                                    {"A=b=c", "B="},
-                                    {"data", "home", "x"},
-                                    "spark",
-                                    "jobs"});
+    CHECK(wish.value() ==
+          BatchWish{
+              "a", {"A=b=c", "B="}, {"data", "home", "x"}, "spark", "jobs"});
     CHECK(wish_in({"K8S_VOLUME_0=data"}).value()->image.empty());
 }
 
@@ -58,9 +56,8 @@ TEST_CASE("a partition's batch jobs have its image, and others do not")
 {
     Conf burst = conf();
     burst.default_images = {{"burst", "a:1"}, {"more", "a:1"}, {"gpu", "b"}};
-    auto image = [&](const char *partition,
-                     std::optional<BatchWish> wish = std::nullopt)
-        -> std::string {
+    auto image = [&](const char *partition, std::optional<BatchWish> wish =
+                                                std::nullopt) -> std::string {
         Desc desc = batch_job();
         std::string name = partition;
         desc.partition = name.empty() ? nullptr : name.data();
@@ -90,13 +87,22 @@ TEST_CASE("a partition's batch jobs have its image, and others do not")
 TEST_CASE("what is not understood is refused at submission, with the reason")
 {
     for (std::vector<std::string> entries :
-         {std::vector<std::string>{"K8S_IMAGE="}, {"K8S_IMAGE"},
-          {"K8S_IMAGE=a b"}, {"K8S_IMAGE=a", "K8S_IMAGE=b"},
-          {"K8S_IMAGE=a", "K8S_COLOUR=red"}, {"K8S_TEMPLATE=x"},
-          {"K8S_IMAGE_0=a"}, {"K8S_ENV=A=b"}, {"K8S_ENV_=A=b"},
-          {"K8S_ENV_x=A=b"}, {"K8S_ENV_0=A"}, {"K8S_ENV_0=SLURM_JOB_ID=1"},
-          {"K8S_ENV_0=A=b", "K8S_ENV_0=A=c"}, {"K8S_VOLUME_0=a b"},
-          {"K8S_SERVICE_ACCOUNT=A"}, {"K8S_NAMESPACE=../a"}}) {
+         {std::vector<std::string>{"K8S_IMAGE="},
+          {"K8S_IMAGE"},
+          {"K8S_IMAGE=a b"},
+          {"K8S_IMAGE=a", "K8S_IMAGE=b"},
+          {"K8S_IMAGE=a", "K8S_COLOUR=red"},
+          {"K8S_TEMPLATE=x"},
+          {"K8S_IMAGE_0=a"},
+          {"K8S_ENV=A=b"},
+          {"K8S_ENV_=A=b"},
+          {"K8S_ENV_x=A=b"},
+          {"K8S_ENV_0=A"},
+          {"K8S_ENV_0=SLURM_JOB_ID=1"},
+          {"K8S_ENV_0=A=b", "K8S_ENV_0=A=c"},
+          {"K8S_VOLUME_0=a b"},
+          {"K8S_SERVICE_ACCOUNT=A"},
+          {"K8S_NAMESPACE=../a"}}) {
         CAPTURE(entries.front());
         auto wish = wish_in(entries);
         REQUIRE_FALSE(wish);

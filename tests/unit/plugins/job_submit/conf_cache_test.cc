@@ -26,10 +26,12 @@ struct Site {
     void write_template(const std::string &volume) const
     {
         write(pod, R"({"kind":"Pod","metadata":{"annotations":{
-            "slurmk8s/choosable-volumes":")" + volume + R"("}},"spec":{
-            "volumes":[{"name":")" + volume + R"(","emptyDir":{}}],
-            "containers":[{"volumeMounts":[{"name":")" + volume +
-                       R"(","mountPath":"/v"}]}]}})");
+            "slurmk8s/choosable-volumes":")" +
+                       volume + R"("}},"spec":{
+            "volumes":[{"name":")" +
+                       volume + R"(","emptyDir":{}}],
+            "containers":[{"volumeMounts":[{"name":")" +
+                       volume + R"(","mountPath":"/v"}]}]}})");
     }
 };
 
@@ -81,8 +83,8 @@ TEST_CASE("a mistake is said once, and what was read before stays")
 TEST_CASE("the template is read again when it has changed, or comes at last")
 {
     Site site;
-    site.write(site.path, "SbatchNamespace=one\nSbatchTemplate=" + site.pod +
-                              "\n");
+    site.write(site.path,
+               "SbatchNamespace=one\nSbatchTemplate=" + site.pod + "\n");
     auto none = site.cache.get(site.path);
     CHECK_FALSE(none.conf);
     CHECK(none.news.contains(site.pod));

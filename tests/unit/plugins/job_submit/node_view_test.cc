@@ -13,8 +13,8 @@ namespace {
 std::vector<std::string> split(const char *hostlist)
 {
     std::vector<std::string> nodes;
-    for (auto part : std::views::split(
-             std::string_view(hostlist ? hostlist : ""), ','))
+    for (auto part :
+         std::views::split(std::string_view(hostlist ? hostlist : ""), ','))
         if (!part.empty())
             nodes.emplace_back(part.begin(), part.end());
     return nodes;
@@ -133,10 +133,14 @@ TEST_CASE("a list of nodes needs as many with a slurmd as the job takes")
         std::uint32_t count;
         bool refused;
     } table[] = {
-        {"kn1", NO_VAL, true},          {"kn1", 1, true},
-        {"kn1,hybrid1", NO_VAL, true},  {"kn1,hybrid1", 2, true},
-        {"kn1,hybrid1", 1, false},      {"hybrid1", 1, false},
-        {"hybrid1", 7, false},          {"nowhere", NO_VAL, false},
+        {"kn1", NO_VAL, true},
+        {"kn1", 1, true},
+        {"kn1,hybrid1", NO_VAL, true},
+        {"kn1,hybrid1", 2, true},
+        {"kn1,hybrid1", 1, false},
+        {"hybrid1", 1, false},
+        {"hybrid1", 7, false},
+        {"nowhere", NO_VAL, false},
         {"kn1,hybrid1,native1", 2, false},
     };
     for (const auto &[nodes, count, refused] : table) {
@@ -155,10 +159,17 @@ TEST_CASE("a feature of external nodes alone is refused, others are Slurm's")
         const char *features;
         bool refused;
     } table[] = {
-        {"k8s", false},          {"k8s&big", false},   {"k8s-abcd", false},
-        {"k8s-1234", true},      {"big&k8s-1234", true}, {"k8s,k8s-1234", true},
-        {"k8s-1234|big", false}, {"!k8s-1234", false}, {"[k8s-1234]", false},
-        {"unknown", false},      {"", false},
+        {"k8s", false},
+        {"k8s&big", false},
+        {"k8s-abcd", false},
+        {"k8s-1234", true},
+        {"big&k8s-1234", true},
+        {"k8s,k8s-1234", true},
+        {"k8s-1234|big", false},
+        {"!k8s-1234", false},
+        {"[k8s-1234]", false},
+        {"unknown", false},
+        {"", false},
     };
     for (const auto &[features, refused] : table) {
         CAPTURE(features);

@@ -85,13 +85,13 @@ TEST_CASE("our mark is stripped from a user's job, and nothing like it")
 
 TEST_CASE("entries that slurmctld would miscount are dropped from a user's job")
 {
-    std::string a = "A=1", again = "A=2", b = "B=1", no_value = "C",
-                empty = "", mark = "K8S_GANG=1";
+    std::string a = "A=1", again = "A=2", b = "B=1", no_value = "C", empty = "",
+                mark = "K8S_GANG=1";
     std::string long_name = std::string(256, 'N') + "=1";
     std::string long_value = "V=" + std::string(256 * 1024, 'v');
-    char *entries[] = {a.data(),     again.data(),     b.data(),
-                       mark.data(),  no_value.data(),  empty.data(),
-                       nullptr,      long_name.data(), long_value.data()};
+    char *entries[] = {a.data(),    again.data(),     b.data(),
+                       mark.data(), no_value.data(),  empty.data(),
+                       nullptr,     long_name.data(), long_value.data()};
 
     CHECK(kept_entries(entries) == std::vector<bool>{true, false, true, false,
                                                      false, false, false, false,

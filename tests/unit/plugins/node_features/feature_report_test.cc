@@ -50,7 +50,8 @@ TEST_CASE("a file that is not what it should be gives no label")
 {
     Machine machine;
     for (const std::string &text :
-         {std::string(), std::string("{"), std::string("[]"), std::string("null"),
+         {std::string(), std::string("{"), std::string("[]"),
+          std::string("null"),
           std::string(R"({"topology.kubernetes.io/zone":1})"),
           std::string(R"({"topology.kubernetes.io/zone":"a,k8s"})"),
           std::string("\0\xff", 2), std::string(2 << 20, '{')}) {

@@ -186,8 +186,7 @@ TEST_CASE("the epilog of a job of ours makes its nodes dirty until clean")
     CHECK_FALSE(gate.has_due());
     gate.clean(ours(1, "").job);
 
-    CHECK(gate.take_due() ==
-          Due{{Hook::epilog, 1, 0}, {Hook::prolog, 2, 0}});
+    CHECK(gate.take_due() == Due{{Hook::epilog, 1, 0}, {Hook::prolog, 2, 0}});
     CHECK_FALSE(gate.prolog(ordinary(4, "n2")));
 }
 
@@ -202,8 +201,7 @@ TEST_CASE("a node is dirty until the last of its jobs is clean")
     CHECK(gate.take_due() == Due{{Hook::epilog, 1, 0}});
     gate.clean(ours(2, "").job);
 
-    CHECK(gate.take_due() ==
-          Due{{Hook::epilog, 2, 0}, {Hook::prolog, 3, 0}});
+    CHECK(gate.take_due() == Due{{Hook::epilog, 2, 0}, {Hook::prolog, 3, 0}});
 }
 
 TEST_CASE("clean nodes do not open a prolog of ours, start does")
@@ -234,9 +232,8 @@ TEST_CASE("start opens early: the agent has seen that there is room")
         gate.start(early.job);
 
         CHECK(gate.take_due() == Due{{Hook::prolog, 2, 0}});
-        CHECK(gate.held() ==
-              std::vector<Hold>{{Hook::epilog, ours(1, "").job},
-                                {Hook::prolog, waits.job}});
+        CHECK(gate.held() == std::vector<Hold>{{Hook::epilog, ours(1, "").job},
+                                               {Hook::prolog, waits.job}});
     }
 }
 
@@ -419,9 +416,8 @@ TEST_CASE("everything unfinished is listed again, epilogs first")
     gate.prolog(ours(3, "n3"));
     gate.start(ours(3, "").job);
 
-    CHECK(gate.held() ==
-          std::vector<Hold>{{Hook::epilog, ours(2, "").job},
-                            {Hook::prolog, ours(1, "").job}});
+    CHECK(gate.held() == std::vector<Hold>{{Hook::epilog, ours(2, "").job},
+                                           {Hook::prolog, ours(1, "").job}});
 }
 
 TEST_CASE("a held prolog is told with its nodes and those that are dirty")
@@ -471,12 +467,9 @@ TEST_CASE("a job of ours without nodes is held like any other")
 TEST_CASE("a job's facts are read from the environment of its scripts")
 {
     std::string sluid = "SLURM_JOB_SLUID=" + Sluid{12345}.str();
-    const char *environment[] = {"SPANK_K8S_GANG=default/web",
-                                 "SLURM_JOBID=9",
-                                 "SLURM_JOB_ID=4711",
-                                 "SLURM_JOB_NODELIST=n[1-3]",
-                                 sluid.c_str(),
-                                 nullptr};
+    const char *environment[] = {
+        "SPANK_K8S_GANG=default/web", "SLURM_JOBID=9", "SLURM_JOB_ID=4711",
+        "SLURM_JOB_NODELIST=n[1-3]",  sluid.c_str(),   nullptr};
 
     JobFacts facts = facts_from(environment);
 
@@ -491,9 +484,12 @@ TEST_CASE("the CPUs of a job are read where it has one node")
         const char *entry;
         std::uint32_t cpus;
     } rows[] = {
-        {"SLURM_JOB_CPUS_PER_NODE=16", 16}, {"SLURM_JOB_CPUS_PER_NODE=4(x2)", 0},
-        {"SLURM_JOB_CPUS_PER_NODE=4,2", 0}, {"SLURM_JOB_CPUS_PER_NODE=", 0},
-        {"SLURM_JOB_CPUS_PER_NODE=x", 0},   {"SLURM_JOB_CPUS_PER_NODE=-1", 0},
+        {"SLURM_JOB_CPUS_PER_NODE=16", 16},
+        {"SLURM_JOB_CPUS_PER_NODE=4(x2)", 0},
+        {"SLURM_JOB_CPUS_PER_NODE=4,2", 0},
+        {"SLURM_JOB_CPUS_PER_NODE=", 0},
+        {"SLURM_JOB_CPUS_PER_NODE=x", 0},
+        {"SLURM_JOB_CPUS_PER_NODE=-1", 0},
         {"SLURM_JOB_CPUS_PER_NODE=99999999999", 0},
     };
     for (const auto &row : rows) {
@@ -506,9 +502,9 @@ TEST_CASE("the CPUs of a job are read where it has one node")
 
 TEST_CASE("only our own mark makes a job ours")
 {
-    for (const char *entry : {"SPANK_K8S_GANGX=1", "K8S_GANG=1",
-                              "SLURM_JOB_COMMENT=SPANK_K8S_GANG=1",
-                              "SPANK_K8S_GANG"}) {
+    for (const char *entry :
+         {"SPANK_K8S_GANGX=1", "K8S_GANG=1",
+          "SLURM_JOB_COMMENT=SPANK_K8S_GANG=1", "SPANK_K8S_GANG"}) {
         CAPTURE(entry);
         const char *environment[] = {entry, nullptr};
 
