@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The settings of Slurm that bite (doc/administration.md has the table), each
+// The settings of Slurm that bite (doc/admin/configure.md has the table), each
 // looked at by a function of its own. Pure.
 #pragma once
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Thirteen batch scripts run through slurmd and as Pods at once. What differs is
-what doc/sbatch.md says, no more and no less."""
+what doc/users/sbatch.md says, no more and no less."""
 import fnmatch
 import pathlib
 import re
@@ -22,7 +22,7 @@ HEADING = "## What differs from a native job"
 def allowed():
     """The patterns in the first column of the document's table: "FACT", or
     "SCRIPT: FACT" where it is that script's alone."""
-    text = (bed.TOP / "doc/sbatch.md").read_text().split(f"{HEADING}\n")[1]
+    text = (bed.TOP / "doc/users/sbatch.md").read_text().split(f"{HEADING}\n")[1]
     table = text.split("\n## ")[0]
     patterns = []
     for line in table.splitlines():

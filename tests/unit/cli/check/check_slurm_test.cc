@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// As doc/administration.md recommends: nothing is found.
+// As doc/admin/configure.md recommends: nothing is found.
 SlurmFacts good()
 {
     SlurmFacts slurm;
