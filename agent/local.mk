@@ -31,6 +31,7 @@ agent_libagent_la_SOURCES = \
 	$(agent_owner_sources) \
 	$(agent_daemon_sources)
 agent_libagent_la_CXXFLAGS = $(SANITIZED_CXXFLAGS)
+$(agent_libagent_la_OBJECTS): $(pch)
 
 # The agent with all that it stands on, in the order of the linker.
 agent_libraries = agent/libagent.la common/slurm/libslurmcalls.la \
@@ -42,7 +43,7 @@ agent_system_libraries = $(CURL_LIBS) $(OPENSSL_LIBS) $(HTTPLIB_LIBS) \
 sbin_PROGRAMS += slurmk8sd
 slurmk8sd_SOURCES = agent/daemon/main.cc agent/daemon/serve.cc \
 	agent/daemon/serve.h
-slurmk8sd_CPPFLAGS = $(AM_CPPFLAGS) -DPKGLIBEXECDIR=\"$(pkglibexecdir)\"
+slurmk8sd_CPPFLAGS = $(plain_cppflags) -DPKGLIBEXECDIR=\"$(pkglibexecdir)\"
 slurmk8sd_CXXFLAGS = $(SANITIZED_CXXFLAGS)
 slurmk8sd_LDFLAGS = $(SANITIZE)
 slurmk8sd_LDADD = $(agent_libraries) $(agent_system_libraries)

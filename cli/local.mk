@@ -21,6 +21,7 @@ cli_libcheck_la_SOURCES = \
 	cli/slurm_here.cc cli/slurm_here.h \
 	cli/check/token_expiry.cc cli/check/token_expiry.h
 cli_libcheck_la_CXXFLAGS = $(SANITIZED_CXXFLAGS)
+$(cli_libcheck_la_OBJECTS): $(pch)
 
 bin_PROGRAMS += slurmk8s
 slurmk8s_SOURCES = \
@@ -36,6 +37,7 @@ slurmk8s_SOURCES = \
 	cli/status.cc \
 	cli/user/terminal.cc cli/user/terminal.h \
 	cli/user/user_commands.cc cli/user/user_commands.h
+slurmk8s_CPPFLAGS = $(plain_cppflags)
 slurmk8s_CXXFLAGS = $(SANITIZED_CXXFLAGS)
 slurmk8s_LDFLAGS = $(SANITIZE)
 slurmk8s_LDADD = cli/libcheck.la $(agent_libraries) $(agent_system_libraries)
@@ -60,6 +62,7 @@ srun_pure_sources = \
 check_LTLIBRARIES += cli/srun/libsrun.la
 cli_srun_libsrun_la_SOURCES = $(srun_pure_sources)
 cli_srun_libsrun_la_CXXFLAGS = $(SANITIZED_CXXFLAGS)
+$(cli_srun_libsrun_la_OBJECTS): $(pch)
 
 # It runs in users' images, where there may be no library at all, and has to fit
 # into a ConfigMap: so it is static, small, and without sanitizers.
@@ -87,6 +90,7 @@ slurmk8s_srun_SOURCES = \
 	cli/srun/task_process.cc cli/srun/task_process.h \
 	cli/srun/task_streams.cc cli/srun/task_streams.h \
 	cli/srun/worker.cc cli/srun/worker.h
+slurmk8s_srun_CPPFLAGS = $(plain_cppflags)
 slurmk8s_srun_CXXFLAGS = $(AM_CXXFLAGS) -ffunction-sections -fdata-sections
 slurmk8s_srun_LDFLAGS = -all-static -Wl,--gc-sections -Wl,--strip-all
 slurmk8s_srun_LDADD = -lcrypto

@@ -21,8 +21,14 @@ common_slurm_libslurmcalls_la_CXXFLAGS = $(SANITIZED_CXXFLAGS)
 EXTRA_LTLIBRARIES += common/libplugincommon.la
 common_libplugincommon_la_SOURCES = \
 	$(common_base_sources) $(common_contract_sources)
+$(common_base_libbase_la_OBJECTS) $(common_contract_libcontract_la_OBJECTS) \
+$(common_kube_libkube_la_OBJECTS) $(common_slurm_libslurmcalls_la_OBJECTS) \
+$(common_libplugincommon_la_OBJECTS): $(pch)
+
 if SANITIZERS
 plugin_common = common/libplugincommon.la
 else
 plugin_common = common/contract/libcontract.la common/base/libbase.la
 endif
+
+EXTRA_DIST += common/precompiled.h

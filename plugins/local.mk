@@ -102,3 +102,10 @@ plugins_libplugin_pure_la_SOURCES = \
 	plugins/node_features/feature_report.cc \
 	plugins/node_features/feature_report.h
 plugins_libplugin_pure_la_CXXFLAGS = $(SANITIZED_CXXFLAGS)
+
+$(plugins_prep_prep_k8s_la_OBJECTS) \
+$(plugins_job_submit_job_submit_k8s_la_OBJECTS) \
+$(plugins_burst_buffer_burst_buffer_k8s_la_OBJECTS) \
+$(plugins_node_features_node_features_k8s_la_OBJECTS) \
+$(plugins_spank_spank_k8s_la_OBJECTS) \
+$(plugins_libplugin_pure_la_OBJECTS): $(pch)

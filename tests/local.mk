@@ -260,8 +260,9 @@ tests_unit_unit_tests_SOURCES = \
 if FAULT_POINTS
 tests_unit_unit_tests_SOURCES += tests/unit/calls/fault_points_test.cc
 endif
-tests_unit_unit_tests_CPPFLAGS = $(AM_CPPFLAGS) \
-	-DDOCTEST_CONFIG_TREAT_CHAR_STAR_AS_STRING \
+tests_cppflags = -DDOCTEST_CONFIG_TREAT_CHAR_STAR_AS_STRING
+tests_unit_unit_tests_CPPFLAGS = $(plain_cppflags) $(tests_pch_include) \
+	$(tests_cppflags) \
 	-DFUZZ_CORPUS_DIR=\"$(abs_srcdir)/tests/fuzz/corpus\" \
 	-DTEST_DATA_DIR=\"$(abs_srcdir)/tests/data\"
 tests_unit_unit_tests_CXXFLAGS = $(SANITIZED_CXXFLAGS)
@@ -271,7 +272,9 @@ tests_unit_unit_tests_LDADD = plugins/libplugin_pure.la cli/libcheck.la \
 
 # Most of all that is compiled: in a third of the time without what nobody needs
 # of a case. make CXXFLAGS=… has it otherwise.
-$(tests_unit_unit_tests_OBJECTS): CXXFLAGS += -O0 -g0
+tests_cxxflags = -O0 -g0
+$(tests_unit_unit_tests_OBJECTS): CXXFLAGS += $(tests_cxxflags)
+$(tests_unit_unit_tests_OBJECTS): $(tests_pch)
 
 EXTRA_DIST += \
 	tests/batch \
@@ -283,7 +286,8 @@ EXTRA_DIST += \
 	tests/layers \
 	tests/lib \
 	tests/long \
-	tests/run
+	tests/run \
+	tests/unit/precompiled.h
 
 # The fuzz targets. Their corpus is run by the unit tests; tests/fuzz/run makes
 # this program with clang++, and lets libFuzzer go on from there.
@@ -323,6 +327,7 @@ tests_fuzz_fuzz_SOURCES = \
 	tests/fuzz/targets.h \
 	tests/fuzz/values_target.cc \
 	tests/fuzz/wire_target.cc
+tests_fuzz_fuzz_CPPFLAGS = $(plain_cppflags)
 tests_fuzz_fuzz_CXXFLAGS = $(AM_CXXFLAGS) \
 	-fsanitize=fuzzer-no-link,address,undefined
 tests_fuzz_fuzz_LDADD = $(OPENSSL_LIBS)

@@ -3,6 +3,7 @@
 // or are to have some: see agent/objects/pod_cpus.h. Pure.
 #pragma once
 
+#include "agent/gres/gang_devices.h"
 #include "agent/gres/needs.h"
 #include "agent/objects/objects.h"
 

@@ -7,7 +7,7 @@ enter() {
     local inside=(nsenter --target "$pid" --mount --pid --ipc --uts --root)
     export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8
     export no_proxy=127.0.0.1,localhost${no_proxy:+,$no_proxy}
-    export CCACHE_DIR=$SANDBOX_CACHE/ccache CCACHE_NOHASHDIR=yes
+    export CCACHE_DIR=$SANDBOX_CACHE/ccache CCACHE_NOHASHDIR=yes CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_PCH_EXTSUM=yes
     if [[ $user != root ]]; then
         export HOME=/home/$user USER=$user LOGNAME=$user
         inside+=(setpriv "--reuid=$user" "--regid=$user" --init-groups --inh-caps=-all)
