@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Letters and digits of ASCII, whatever the locale.
+// Character tests and lower case for ASCII letters and digits. They do not
+// depend on the locale.
 #pragma once
 
 #include <string>

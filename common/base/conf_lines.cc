@@ -17,7 +17,8 @@ Result<> bad(std::string why)
     return fail(Code::rejected, std::move(why));
 }
 
-// Also what a C string would end at.
+// Tells whether the text has control characters other than tabs. They include
+// the zero byte, at which a C string would end.
 bool has_control_character(std::string_view text)
 {
     return std::ranges::any_of(text, [](char c) {
@@ -25,7 +26,7 @@ bool has_control_character(std::string_view text)
     });
 }
 
-// Nothing for a blank line or a comment.
+// Passes one line to on_setting. A blank line or a comment is skipped.
 Result<> take_line(std::string_view line, const OnSetting &on_setting)
 {
     line = trim(line.substr(0, line.find('#')));
@@ -90,7 +91,7 @@ Result<std::string> read_conf_file(const std::string &path)
 {
     std::ifstream file(path);
     std::ostringstream text;
-    // To copy nothing counts as a failure, but an empty file is a good one.
+    // Inserting an empty rdbuf() sets failbit, but an empty file is valid.
     bool empty = file.peek() == EOF && file.is_open() && !file.bad();
     if (!empty && !(text << file.rdbuf()))
         return fail(Code::not_found, "cannot read " + path);

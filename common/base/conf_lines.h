@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The form of k8s.conf: lines of Key=Value and comments. Which keys there are
-// say those who read it: common/contract/conf.h and
-// common/contract/session_conf.h. Pure.
+// Parses the line format of k8s.conf: Key=Value lines and comments. This file
+// does not know which keys exist: common/contract/conf.h and
+// common/contract/session_conf.h define them. Pure functions, except
+// read_conf_file().
 #pragma once
 
 #include "common/base/result.h"
@@ -13,13 +14,14 @@
 
 namespace bridge {
 
-// Without blanks and tabs around it.
+// Returns the text without leading and trailing spaces, tabs and carriage
+// returns.
 std::string_view trim(std::string_view text);
 
-// Whether the text is the key's name: case does not count.
+// Tells whether text is the key called name. Case is ignored.
 bool is_key(std::string_view text, std::string_view name);
 
-// Null when no key of the list has the name.
+// Returns the key with this name, or null if the list has none.
 template <class Keys>
 const typename Keys::value_type *find_key(const Keys &keys,
                                           std::string_view name)
@@ -29,19 +31,21 @@ const typename Keys::value_type *find_key(const Keys &keys,
     return found == keys.end() ? nullptr : &*found;
 }
 
-// Values of many keys. Code::rejected says what it must be.
+// Parse values that several keys have in common. Code::rejected: the message
+// says what the value must be.
 Result<bool> yes_or_no(std::string_view value);
 Result<std::string_view> absolute_path(std::string_view value);
 
 using OnSetting =
     std::function<Result<>(std::string_view key, std::string_view value)>;
 
-// Hands over each line that says something, in order; a value may be empty.
-// Code::rejected, with the number of the line, for one that is no Key=Value,
-// and for what on_setting refuses.
+// Calls on_setting for each Key=Value line, in order. Blank lines and comments
+// are skipped; the value may be empty. Fails with Code::rejected and the line
+// number if a line is not Key=Value, has a control character, or is refused by
+// on_setting.
 Result<> for_each_setting(std::string_view text, const OnSetting &on_setting);
 
-// The whole file. Code::not_found when it cannot be read.
+// Returns the whole file. Code::not_found if it cannot be read.
 Result<std::string> read_conf_file(const std::string &path);
 
 } // namespace bridge

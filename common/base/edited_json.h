@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// JSON as text of which parts are replaced, and all else stays as it was
-// written.
+// Edits JSON as text: selected members are replaced, everything else keeps its
+// original bytes.
 #pragma once
 
 #include "common/base/json.h"
@@ -11,7 +11,7 @@
 
 namespace bridge {
 
-// A JSON object whose members are set one after the other.
+// A JSON object whose members can be set one after the other.
 struct Edited {
     std::string text;
 
@@ -28,7 +28,8 @@ struct Edited {
     {
         return {std::string(json_text(text, name).value_or("{}"))};
     }
-    // The array of that name with one more item.
+    // Appends an item to the array with this name; creates the array if it does
+    // not exist.
     Edited &append(const char *name, const JsonValue &item)
     {
         std::string array(json_text(text, name).value_or("[]"));

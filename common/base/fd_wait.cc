@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto stop_look = 500ms; // between questions whether to stop
+constexpr auto stop_look = 500ms; // how often the stop_token is looked at
 
 } // namespace
 

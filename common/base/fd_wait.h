@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Waits for a descriptor, and for no longer than half a second once it is to
-// stop: who blocks in poll() hears of no stop_token.
+// Waits for a file descriptor with poll(). A thread that blocks in poll() does
+// not notice a stop_token, so the wait looks at the token every half second.
 #pragma once
 
 #include <chrono>
@@ -9,10 +9,10 @@
 namespace bridge {
 
 enum class FdWait {
-    ready,   // poll() sees one of the events, or an error at the descriptor
-    late,    // not by then
-    stopped, // stop was requested
-    failed,  // errno says why
+    ready,   // poll() reports one of the events, or an error
+    late,    // the deadline has passed
+    stopped, // a stop was requested
+    failed,  // poll() failed; see errno
 };
 
 FdWait wait_for_fd(int fd, short events,

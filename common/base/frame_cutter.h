@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Frames of a stream, each a letter, the length of what follows in four bytes,
-// the most significant first, and that. Which letters there are is the business
-// of who has them: common/contract/session_frame.h, and step_frame.h of srun.
-// Pure.
+// Frames of a byte stream. A frame is a letter, the length of its text in four
+// bytes (most significant byte first), and the text. The users of this file
+// define the letters: common/contract/session_frame.h, and step_frame.h of
+// srun. Pure.
 #pragma once
 
 #include "common/base/result.h"
@@ -15,14 +15,14 @@
 
 namespace bridge {
 
-// In four bytes.
+// Appends the number as four bytes, most significant byte first.
 inline void append_number(std::string &to, std::uint32_t number)
 {
     for (int shift : {24, 16, 8, 0})
         to += static_cast<char>(number >> shift & 0xff);
 }
 
-// Of the first four bytes; text must have them.
+// Decodes the first four bytes. text must have at least four.
 inline std::uint32_t number_at(std::string_view text)
 {
     std::uint32_t number = 0;
@@ -38,9 +38,10 @@ inline void append_frame(std::string &to, char letter, std::string_view text)
     to += text;
 }
 
-// Cuts what arrives in arbitrary pieces into frames. A Frame{kind, text} has a
-// Kind, which is an enum of letters, and longest(kind): how many bytes of text
-// may follow; nothing for a letter that is none.
+// Cuts a stream that arrives in arbitrary pieces into frames. A Frame{kind,
+// text} needs a type Kind, an enum of letters, and a function longest(kind)
+// that returns the maximum length of the text in bytes, or nothing for an
+// unknown letter.
 template <class Frame> class FrameCutter {
   public:
     void feed(std::string_view piece)
@@ -52,11 +53,12 @@ template <class Frame> class FrameCutter {
         rest_ += piece;
     }
 
-    // Nothing: it is not whole yet. Code::rejected for a letter or a length
-    // that does not exist; then nothing more can be read.
+    // Returns the next frame, or nothing if it is not complete yet. Fails with
+    // Code::rejected for an unknown letter or a length above the maximum; the
+    // rest of the stream cannot be read after that.
     Result<std::optional<Frame>> next()
     {
-        constexpr std::size_t head = 5; // the letter and the length
+        constexpr std::size_t head = 5; // letter and length
         std::string_view rest = std::string_view(rest_).substr(at_);
         if (rest.empty())
             return std::nullopt;
@@ -75,7 +77,7 @@ template <class Frame> class FrameCutter {
         return Frame{kind, std::string(rest.substr(head, length))};
     }
 
-    // Nothing of a frame is there.
+    // Tells whether no part of a frame is waiting.
     bool empty() const { return at_ == rest_.size(); }
 
   private:
@@ -86,7 +88,7 @@ template <class Frame> class FrameCutter {
     }
 
     std::string rest_;
-    std::size_t at_ = 0; // what is before it was read
+    std::size_t at_ = 0; // bytes before this offset have been consumed
 };
 
 } // namespace bridge

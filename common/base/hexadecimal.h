@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Bytes as text: two lower-case digits each.
+// Writes bytes as hexadecimal text, two lower-case digits each.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,12 @@ namespace bridge {
 
 std::string hexadecimal(std::span<const unsigned char> bytes);
 
-// Of so many bytes that nobody can guess; empty where the kernel has none.
+// Returns this many random bytes as text; they are unpredictable
+// (getrandom(2)). Empty if the kernel has no random numbers.
 std::string random_hexadecimal(std::size_t bytes);
 
-// Whether it is such a text, of so many digits.
+// Tells whether text consists of exactly this many lower-case hexadecimal
+// digits.
 bool is_hexadecimal(std::string_view text, std::size_t digits);
 
 } // namespace bridge

@@ -20,9 +20,10 @@ namespace {
 
 using Value = rapidjson::Value;
 
-// Iterative, so that nesting cannot exhaust the stack of slurmctld's thread.
-// Numbers come as text: RapidJSON's own conversion with full precision reads
-// beyond a table when many digits meet a large negative exponent.
+// The iterative parser is used so that nested input cannot exhaust the stack of
+// slurmctld's thread. Numbers are passed on as text: RapidJSON's own
+// full-precision conversion reads beyond a table when many digits meet a large
+// negative exponent.
 constexpr unsigned parse_flags = rapidjson::kParseIterativeFlag |
                                  rapidjson::kParseValidateEncodingFlag |
                                  rapidjson::kParseNumbersAsStringsFlag;
@@ -48,7 +49,7 @@ bool is_number_character(char c)
            c == 'e' || c == 'E';
 }
 
-// As many digits as text starts with, moving text behind them.
+// Returns the digits at the start of text and removes them from text.
 std::string_view take_digits(std::string_view &text)
 {
     std::string_view digits =
@@ -65,10 +66,10 @@ bool take(std::string_view &text, char c)
     return true;
 }
 
-// Whether it is a number that RapidJSON may call too big for a double.
+// Tells whether RapidJSON might reject this number as too big for a double.
 bool may_be_too_big(std::string_view number)
 {
-    constexpr std::size_t safe = 290; // powers of ten, of 308
+    constexpr std::size_t safe = 290; // powers of ten; a double has 308
     take(number, '-');
     bool zero_first = number.starts_with('0');
     std::size_t power = take_digits(number).size();
@@ -90,17 +91,17 @@ bool may_be_too_big(std::string_view number)
     return number.empty() && power > safe;
 }
 
-// The text with null for each number that is too big.
+// Returns the text with each number that is too big replaced by null.
 std::string without_big_numbers(std::string_view text)
 {
     std::string made(text);
     for (std::size_t i = 0; i < made.size(); i++) {
-        if (made[i] == '"') { // to the quote at its end
+        if (made[i] == '"') { // skip to the closing quote
             for (i++; i < made.size() && made[i] != '"'; i++)
                 i += made[i] == '\\';
             continue;
         }
-        // Not 'e', which ends "true"; nor what cannot start a number.
+        // An 'e' cannot start a number: it is the end of "true".
         if (made[i] != '-' && (made[i] < '0' || made[i] > '9'))
             continue;
         std::size_t end = i;
@@ -113,7 +114,7 @@ std::string without_big_numbers(std::string_view text)
     return made;
 }
 
-// What RapidJSON's reader tells, told to a document, with real numbers.
+// Forwards RapidJSON's parse events to a document, and converts numbers.
 class Builder
     : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> {
   public:
@@ -128,7 +129,8 @@ class Builder
             return document_.Int64(*integer);
         if (auto natural = number_of<std::uint64_t>(number))
             return document_.Uint64(*natural);
-        // RapidJSON has refused what is too large: this one is too small.
+        // RapidJSON has refused numbers that are too large: this one is too
+        // small for a double.
         return document_.Double(number_of<double>(number).value_or(0));
     }
     bool String(const char *text, rapidjson::SizeType length, bool copy)
@@ -207,8 +209,8 @@ Result<Json> Json::parse(std::string_view text)
 {
     auto document = std::make_shared<rapidjson::Document>();
     auto parsed = parse_into(*document, text);
-    // Opaque parameters may hold any number: one object of a list must not
-    // make the whole list unreadable.
+    // Opaque parameters may hold any number. One such object must not make a
+    // whole list unreadable.
     if (parsed.Code() == rapidjson::kParseErrorNumberTooBig) {
         document = std::make_shared<rapidjson::Document>();
         parsed = parse_into(*document, without_big_numbers(text));
@@ -304,8 +306,8 @@ std::string Json::dump() const
     rapidjson::StringBuffer buffer;
     rapidjson::Writer writer(buffer);
     as_value(value_)->Accept(writer);
-    // RapidJSON takes an escaped low surrogate without its high one for a
-    // character, which is no UTF-8.
+    // RapidJSON accepts an escaped low surrogate without a high one, which is
+    // not valid UTF-8.
     return as_utf8({buffer.GetString(), buffer.GetSize()});
 }
 

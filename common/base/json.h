@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// JSON at the edges: Json reads what others sent, JsonValue builds what we
-// send. Reading never fails after parse(): what is missing or of another type
-// is an empty look-up. json.cc alone includes RapidJSON.
+// Reading and writing JSON. Json reads documents from elsewhere, JsonValue
+// builds documents to send. After parse(), reading never fails: a look-up of a
+// missing value, or of one with another type, is empty. Only json.cc and
+// json_value.cc include RapidJSON.
 #pragma once
 
 #include "common/base/result.h"
@@ -19,15 +20,15 @@
 
 namespace bridge {
 
-// A value inside a parsed document, which it keeps alive: cheap to copy, safe
-// to use from one thread at a time. Paths are keys joined by '/', with an index
-// for an array: "status/conditions/0/type".
+// A value inside a parsed document. It keeps the document alive, is cheap to
+// copy, and may be used by one thread at a time. A path is a list of keys
+// joined by '/'; an array takes an index: "status/conditions/0/type".
 class Json {
   public:
     Json() = default; // no value: every look-up is empty
 
-    // Code::rejected, with the offset, when text is not one JSON document.
-    // Deep nesting costs heap, not stack.
+    // Code::rejected, with the byte offset, if text is not one JSON document.
+    // Nested values use heap memory, not the stack.
     static Result<Json> parse(std::string_view text);
 
     bool present() const { return value_ != nullptr; }
@@ -35,20 +36,21 @@ class Json {
     bool is_array() const;
 
     Json at(std::string_view path) const;
-    // One member by its exact name, which may hold a '/', as label keys do.
+    // Returns the member with exactly this name. Unlike a path, the name may
+    // contain '/', as label keys do.
     Json member(std::string_view name) const;
 
-    std::string text(std::string_view path = {}) const; // "" when none
+    std::string text(std::string_view path = {}) const; // "" if there is none
     std::optional<std::int64_t> integer(std::string_view path = {}) const;
-    bool flag(std::string_view path = {}) const; // false when none
+    bool flag(std::string_view path = {}) const; // false if there is none
 
     std::vector<Json> items(std::string_view path = {}) const;
     std::vector<std::pair<std::string, Json>>
     members(std::string_view path = {}) const;
-    // The members that are strings: labels, annotations.
+    // Returns the members that are strings, for example labels or annotations.
     std::map<std::string, std::string> texts(std::string_view path = {}) const;
 
-    std::string dump() const; // compact, keys in document order, UTF-8
+    std::string dump() const; // compact UTF-8, keys in document order
 
   private:
     Json(std::shared_ptr<const void> document, const void *value)
@@ -60,7 +62,7 @@ class Json {
     const void *value_ = nullptr;
 };
 
-// A value to be written. Objects keep the order in which they were given.
+// A value to be written. Objects keep the order in which members are added.
 class JsonValue {
   public:
     using Object = std::vector<std::pair<std::string, JsonValue>>;
@@ -85,11 +87,11 @@ class JsonValue {
     }
     static JsonValue array(Array items) { return JsonValue(std::move(items)); }
 
-    // Adds a member; only for objects.
+    // Adds a member. Does nothing if this is not an object.
     JsonValue &add(std::string key, JsonValue value);
 
-    // Compact JSON. Bytes that are not UTF-8 become '?', so that a string from
-    // Slurm can never make the API server refuse a whole request.
+    // Returns compact JSON. Bytes that are not UTF-8 become '?': otherwise one
+    // string from Slurm could make the API server refuse a whole request.
     std::string dump() const;
 
   private:

@@ -23,7 +23,8 @@ class Scanner {
         return true;
     }
 
-    // The next value, whole. Empty at the end, or at what is none.
+    // Returns the next complete value. Empty at the end of the text and where
+    // there is no value.
     std::string_view value()
     {
         skip_space();
@@ -60,14 +61,14 @@ class Scanner {
     {
         for (at_++; at_ < text_.size() && text_[at_] != '"'; at_++)
             at_ += text_[at_] == '\\';
-        at_++; // beyond the text, when the string has no end
+        at_++; // beyond the end of the text if the string is not closed
     }
 
     std::string_view text_;
     std::size_t at_ = 0;
 };
 
-// Behind a name with escapes nothing is found: it may be the one.
+// Returns nothing if a name with escapes comes first: it may be the one.
 std::optional<std::string_view> member(std::string_view object,
                                        std::string_view name)
 {

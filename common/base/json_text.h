@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A part of a JSON document as it is written there, byte for byte: for opaque
-// parameters, which the API server compares by their bytes.
+// Finds and replaces parts of a JSON document without changing any other byte.
+// Used for opaque parameters, which the API server compares byte by byte.
 #pragma once
 
 #include <optional>
@@ -9,17 +9,18 @@
 
 namespace bridge {
 
-// The text of the value at the path, which is written as for Json, in a
-// document that Json::parse() has accepted. Nothing when it is not there, or
-// behind a name with escapes, which the API server writes none of. Of other
-// texts something comes back that is in them, or nothing.
+// Returns the text of the value at this path (same form as for Json). The
+// document must be one that Json::parse() accepts; for any other text the
+// result is some part of it, or nothing. Nothing is returned if the value does
+// not exist, or if a member name with escapes comes before it: that name might
+// be the one (the API server writes no escapes in names).
 std::optional<std::string_view> json_text(std::string_view document,
                                           std::string_view path);
 
-// The object with that member, in its place when there is one, else at the end;
-// everything else as it is written. The value is JSON, too. Of what is no
-// object
-// "" comes back, and behind a name with escapes.
+// Returns the object with one member set: replaced in place if it exists,
+// otherwise appended. All other bytes stay the same. value is JSON, too.
+// Returns "" if object is not an object, or if a member name with escapes comes
+// before the member.
 std::string json_with(std::string_view object, std::string_view name,
                       std::string_view value);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// JSON that is written.
+// JsonValue: writing JSON.
 #include "common/base/json.h"
 
 #include "common/base/utf8.h"

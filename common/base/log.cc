@@ -88,8 +88,8 @@ void log_line(LogLevel level, std::string_view sentence, LogPairs pairs)
     if (level > log_level())
         return;
     std::string line = format_log_line(level, sentence, pairs) + '\n';
-    // One write, so that lines of several threads do not mix; there is nobody
-    // to tell when it fails.
+    // One write, so that lines of several threads do not mix. A failure cannot
+    // be reported anywhere.
     [[maybe_unused]] ssize_t n =
         ::write(STDERR_FILENO, line.data(), line.size());
 }

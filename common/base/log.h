@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One event, one line on stderr: a constant sentence, then pairs with the names
-// that Slurm prints (JobId, NodeList, Pod, Node, err), so that one grep finds a
-// job in slurmctld's log and in ours. Safe from every thread. Never a token,
-// never a request body.
+// The log. Each event is one line on stderr: a constant message, then pairs
+// whose keys are the words that Slurm prints (JobId, NodeList, Pod, Node, err),
+// so that one grep finds a job in slurmctld's log and in ours. May be called
+// from every thread. Never log a token or a request body.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace bridge {
 
 enum class LogLevel {
     error,   // an administrator must act
-    warning, // we retry
+    warning, // the operation will be retried
     info,    // a gang or a node changed state
-    debug,   // traffic
+    debug,   // message traffic
 };
 
 struct LogPair {
@@ -55,8 +55,9 @@ inline void log_debug(std::string_view sentence, LogPairs pairs = {})
         log_line(LogLevel::debug, sentence, pairs);
 }
 
-// The line without its newline: level=… msg="…" Key=value, values quoted where
-// they need it, control characters escaped so that no value starts a line.
+// Returns the line without its newline: level=… msg="…" Key=value. Values are
+// quoted where necessary, and control characters are escaped, so that no value
+// can start a new line.
 std::string format_log_line(LogLevel level, std::string_view sentence,
                             LogPairs pairs);
 

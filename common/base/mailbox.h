@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A queue between threads: many push, one or more pop. What the threads share
-// they hand over here.
+// A thread-safe queue: many threads push, one or more pop. Threads hand their
+// shared data to each other through it.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 
 template <class T> class Mailbox {
   public:
-    // From any thread; never blocks for long.
+    // May be called by any thread; never blocks for long.
     void push(T message)
     {
         {
@@ -25,8 +25,8 @@ template <class T> class Mailbox {
         filled_.notify_one();
     }
 
-    // The oldest message; nothing when none came until the deadline, or when
-    // the mailbox is closed and empty.
+    // Returns the oldest message. Nothing if none arrives before the deadline,
+    // or if the mailbox is closed and empty.
     std::optional<T> pop_until(Clock::time_point deadline)
     {
         std::unique_lock lock(mutex_);
@@ -35,7 +35,8 @@ template <class T> class Mailbox {
         return take();
     }
 
-    // Waits for as long as it takes; nothing once it is closed and empty.
+    // Returns the oldest message and waits for one without a time limit.
+    // Nothing once the mailbox is closed and empty.
     std::optional<T> pop()
     {
         std::unique_lock lock(mutex_);
@@ -43,7 +44,7 @@ template <class T> class Mailbox {
         return take();
     }
 
-    // Wakes everybody who waits, now and from now on.
+    // Wakes every waiting thread; later calls of pop() do not wait any more.
     void close()
     {
         {
@@ -60,7 +61,7 @@ template <class T> class Mailbox {
     }
 
   private:
-    std::optional<T> take() // mutex_ is held
+    std::optional<T> take() // mutex_ must be held
     {
         if (queue_.empty())
             return std::nullopt;

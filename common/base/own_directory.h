@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Directories in which nobody but we have written.
+// Opens directories to which only our own user has access.
 #pragma once
 
 #include "common/base/owned_fd.h"
@@ -8,8 +8,8 @@
 
 namespace bridge {
 
-// None, with errno, where it cannot be opened; EPERM where it is another
-// user's, or others may use it.
+// Opens a directory. On failure the descriptor is empty and errno is set; EPERM
+// means that the directory belongs to another user or that others have access.
 OwnedFd open_own_directory(const std::string &path);
 
 } // namespace bridge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Numbers as Slurm writes them into names of files and hosts.
+// Numbers with leading zeros, as Slurm writes them into file and host names.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace bridge {
 
-// With zeros before it, to at least so many digits.
+// Returns the number with leading zeros, at least this many digits long.
 inline std::string padded(std::uint32_t number, std::size_t digits)
 {
     std::string text = std::to_string(number);

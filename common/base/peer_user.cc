@@ -14,7 +14,7 @@ Result<uid_t> peer_user(int fd)
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) < 0)
         return fail_errno(Code::internal, "SO_PEERCRED");
     if (credentials.uid == static_cast<uid_t>(-1))
-        return fail(Code::internal, "SO_PEERCRED: this is no UNIX socket");
+        return fail(Code::internal, "SO_PEERCRED: this is not a UNIX socket");
     return credentials.uid;
 }
 

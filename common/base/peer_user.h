@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Who is at the other end of a UNIX socket.
+// Identifies the user at the other end of a UNIX socket.
 #pragma once
 
 #include "common/base/result.h"
@@ -8,8 +8,9 @@
 
 namespace bridge {
 
-// The user whom the kernel vouches for, of the process that connected or
-// listened. Code::internal where it vouches for nobody: at TCP.
+// Returns the user of the process that connected or listened, as the kernel
+// reports it (SO_PEERCRED). Code::internal if the kernel reports none, as for
+// TCP.
 Result<uid_t> peer_user(int fd);
 
 } // namespace bridge

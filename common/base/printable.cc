@@ -19,7 +19,7 @@ bool continues(char c)
     return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
 
-// The character at the text's begin; text is not empty.
+// Decodes the first character; text must not be empty.
 Character next_character(std::string_view text)
 {
     auto lead = static_cast<unsigned char>(text.front());
@@ -74,7 +74,8 @@ std::string printable_json(std::string_view json)
         Character c = next_character(json);
         if (!c.valid)
             out += '?';
-        else if (is_control(c.code) && c.code >= 0x7f) // below: between tokens
+        else if (is_control(c.code) && c.code >= 0x7f) // lower ones are between
+                                                       // tokens
             out += std::format("\\u{:04x}", c.code);
         else
             out += json.substr(0, c.size);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Text that others wrote, for a terminal: names, annotations and messages may
-// hold escape sequences. Pure.
+// Makes text from elsewhere safe for a terminal: names, annotations and
+// messages may contain escape sequences. Pure.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace bridge {
 
-// The same text on one line: control characters, those of 8 bits and those that
-// turn the direction of writing too, become blanks, and bytes that are no UTF-8
-// become '?'.
+// Returns the text on one line. Control characters become blanks, including the
+// 8-bit ones and those that change the writing direction. Bytes that are not
+// UTF-8 become '?'.
 std::string printable(std::string_view text);
 
-// The same JSON, with these characters escaped, which RapidJSON passes through
-// from 0x7f on.
+// Returns the JSON text with these characters escaped. RapidJSON writes those
+// from 0x7f on as they are.
 std::string printable_json(std::string_view json);
 
 } // namespace bridge

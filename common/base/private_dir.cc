@@ -16,7 +16,8 @@ namespace bridge {
 
 namespace {
 
-// Up to the end of the file, or of the text.
+// Reads until the end of the file or until text is full, and shortens text to
+// what was read. On failure errno is set.
 bool read_all(int fd, std::string &text)
 {
     std::size_t have = 0;
@@ -77,7 +78,8 @@ Result<std::string> PrivateDir::read(const std::string &name,
         return fail_errno(Code::busy, doing);
     if (!S_ISREG(facts.st_mode) || facts.st_uid != geteuid() ||
         static_cast<std::size_t>(facts.st_size) > longest)
-        return fail(Code::rejected, doing + ": this is no file of ours");
+        return fail(Code::rejected,
+                    doing + ": not a file of this user, or too long");
     std::string text(static_cast<std::size_t>(facts.st_size), '\0');
     if (!read_all(file.get(), text))
         return fail_errno(Code::busy, doing);

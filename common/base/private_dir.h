@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Small files, 0600, in a directory 0700 of our own user. A directory or a file
-// of somebody else is never used. Safe from several threads and processes: a
-// file is written once.
+// Small files (mode 0600) in a directory (mode 0700) of our own user. A
+// directory or file that belongs to somebody else is never used. Each file is
+// written once. May be used by several threads and processes.
 #pragma once
 
 #include "common/base/result.h"
@@ -17,19 +17,21 @@ class PrivateDir {
   public:
     explicit PrivateDir(std::string path) : path_(std::move(path)) {}
 
-    // Success also when it is there.
+    // Creates the directory. Succeeds if the directory exists already.
     Result<> make() const;
-    // A new file; nothing stays of what could not be written. Code::busy, in
-    // the system's words. The name has no '/'.
+    // Writes a new file; a file that cannot be written completely is removed.
+    // Code::busy with the system's message. The name must not contain '/'.
     Result<> put(const std::string &name, std::string_view text) const;
-    // Code::not_found when there is no such file; rejected for what is no file
-    // of ours, or longer; busy where the directory is missing or cannot be
-    // used: that says nothing about a file.
+    // Code::not_found if there is no such file; Code::rejected if it is not a
+    // regular file of our own user, or is longer than longest (bytes);
+    // Code::busy if the directory is missing or cannot be used, which says
+    // nothing about the file.
     Result<std::string> read(const std::string &name,
                              std::size_t longest) const;
-    // Success also when there is none.
+    // Succeeds if the file does not exist.
     Result<> remove(const std::string &name) const;
-    // All names but those that begin with a dot.
+    // Returns all names that do not begin with a dot; none if there is no
+    // directory.
     Result<std::vector<std::string>> list() const;
 
   private:

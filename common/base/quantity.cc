@@ -32,7 +32,7 @@ constexpr std::array suffixes = {
     Suffix{"Ei", 0, 60},
 };
 
-// The number in front of the suffix; moves text behind it.
+// Reads the number in front of the suffix and removes it from text.
 bool read_decimal(std::string_view &text, QuantityText &number)
 {
     bool any = false;
@@ -72,7 +72,7 @@ std::optional<int> read_exponent(std::string_view text)
     return negative ? -value : value;
 }
 
-// In 10^-9; rounded up, and cut at the largest.
+// Returns the amount in units of 10^-9, rounded up and cut at the largest.
 WideInt nanos_of(QuantityText number)
 {
     WideInt value = number.digits;
@@ -86,7 +86,8 @@ WideInt nanos_of(QuantityText number)
     while (tens < 0 && value != 0 && value % 10 == 0)
         divide();
     for (int twos = number.twos; twos > 0; twos--) {
-        // Room for the next one: digits that far down cannot be seen.
+        // Makes room to double the value: the digits that are lost are below
+        // the precision.
         while (value > std::numeric_limits<WideInt>::max() / 4 && tens < 0)
             divide();
         if (value > std::numeric_limits<WideInt>::max() / 4)
@@ -173,7 +174,7 @@ Result<Quantity> Quantity::parse(std::string_view text)
     if (!number)
         return fail(Code::rejected, "quantity \"" +
                                         std::string(text.substr(0, 64)) +
-                                        "\" is not one");
+                                        "\" is not valid");
     WideInt nanos = nanos_of(*number);
     return Quantity(number->negative ? -nanos : nanos, number->format);
 }

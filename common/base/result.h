@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What every call that can fail returns: a value, or an Error whose Code names
-// the caller's next step. Nothing here throws.
+// The return type of every call that can fail: a value, or an Error whose Code
+// tells the caller what to do next. Nothing here throws.
 #pragma once
 
 #include <chrono>
@@ -11,20 +11,20 @@
 namespace bridge {
 
 enum class Code {
-    not_found, // the object is not there
-    conflict,  // it changed meanwhile: read it again
+    not_found, // the object does not exist
+    conflict,  // the object has changed: read it again
     gone,      // this version is too old: list again
-    busy,      // nobody answers, or too many ask: back off and try again
-    uncertain, // it may or may not have happened: look before trying again
-    rejected,  // it will never work as it stands: tell the user
-    denied,    // we lack the right: tell the administrator
-    internal,  // our own mistake, or an answer nobody expected
+    busy,      // no answer, or too many requests: back off and try again
+    uncertain, // it may have happened or not: look before trying again
+    rejected,  // it can never work like this: tell the user
+    denied,    // a right is missing: tell the administrator
+    internal,  // a bug of ours, or an unexpected answer
 };
 
 struct Error {
     Code code = Code::internal;
     std::string message;
-    std::chrono::seconds retry_after{0}; // not before then; 0: nobody said so
+    std::chrono::seconds retry_after{0}; // earliest retry; 0: not specified
 };
 
 template <class T = void> using Result = std::expected<T, Error>;
@@ -34,14 +34,14 @@ inline std::unexpected<Error> fail(Code code, std::string message)
     return std::unexpected(Error{code, std::move(message), {}});
 }
 
-// Passes an error on with what was being done put in front of it.
+// Passes an error on; the message begins with what was being done.
 inline std::unexpected<Error> fail(const Error &error, const std::string &doing)
 {
     return std::unexpected(
         Error{error.code, doing + ": " + error.message, error.retry_after});
 }
 
-// The name of a Code in logs and metrics, such as "not_found".
+// Returns the name of a Code for logs and metrics, such as "not_found".
 const char *code_name(Code code);
 
 } // namespace bridge

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// When a table is swept in which what is over stays: at twice the size that the
-// last sweep has left. So a sweep that finds little to drop is not soon
-// repeated, and all of them together take no longer than it took to fill the
-// table.
+// Decides when to sweep a table in which finished entries accumulate: when it
+// is twice as large as after the last sweep. A sweep that removes little is
+// therefore not repeated soon, and all sweeps together take no longer than
+// filling the table.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace bridge {
 
 class SweepMark {
   public:
-    // No table smaller than that is worth it.
+    // A table with fewer entries than least is never swept.
     explicit SweepMark(std::size_t least) : least_(least), at_(least) {}
 
     bool is_due(std::size_t size) const { return size >= at_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a system call says that fails.
+// Errors of system calls.
 #pragma once
 
 #include "common/base/result.h"
@@ -10,7 +10,7 @@
 
 namespace bridge {
 
-// The words of that errno, behind what was being done.
+// Returns an error whose message is what was being done and the text of errno.
 inline std::unexpected<Error> fail_errno(Code code, const std::string &doing,
                                          int error = errno)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reading small texts: what users and other programs have written.
+// Parses small texts written by users and other programs.
 #pragma once
 
 #include <charconv>
@@ -9,8 +9,9 @@
 
 namespace bridge {
 
-// The number that all of text is: decimal digits, behind a '-' where Number is
-// signed. Nothing for any other text, and where Number is too small for it.
+// Returns the number if the whole text is one: decimal digits, after a '-' if
+// Number is signed. Nothing for any other text, or if the value does not fit
+// into Number.
 template <std::integral Number>
 std::optional<Number> whole_number(std::string_view text)
 {
@@ -22,7 +23,8 @@ std::optional<Number> whole_number(std::string_view text)
     return number;
 }
 
-// What is before the first separator, or all of it; moves text behind that.
+// Returns the part before the first separator, or the whole text, and removes
+// it and the separator from text.
 inline std::string_view next_part(std::string_view &text, char separator)
 {
     std::size_t end = text.find(separator);

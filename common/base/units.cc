@@ -14,10 +14,10 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-constexpr Wide limit = Wide{1} << 62; // no machine and no Pod is larger
+constexpr Wide limit = Wide{1} << 62; // larger than any machine or Pod
 constexpr std::int64_t bytes_per_mib = 1 << 20;
 
-// Rounded up; nothing above the limit.
+// Returns the value rounded up, or nothing if it is above the limit.
 std::optional<std::int64_t> evaluate(QuantityText number)
 {
     Wide value = static_cast<Wide>(number.digits);
@@ -29,7 +29,7 @@ std::optional<std::int64_t> evaluate(QuantityText number)
         value /= by;
     };
     for (; number.twos > 0 && number.tens < 0; number.tens++) {
-        // Divide before multiplying, as far as that is exact.
+        // Divide before multiplying as long as that is exact.
         if (value % 10 != 0)
             break;
         value /= 10;
@@ -63,7 +63,7 @@ Result<std::int64_t> parse_quantity(std::string_view text, int scale)
     };
     auto number = read_quantity(text);
     if (!number || number->negative)
-        return bad("is not one");
+        return bad("is not valid");
     number->tens -= scale;
     auto value = evaluate(*number);
     if (!value)

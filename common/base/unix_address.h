@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The address of a Unix socket that has a path.
+// The address of a UNIX socket in the file system.
 #pragma once
 
 #include "common/base/result.h"
@@ -9,7 +9,7 @@
 
 namespace bridge {
 
-// Code::rejected for a path that is empty, or too long for one.
+// Code::rejected if the path is empty or too long for a socket.
 Result<sockaddr_un> unix_address(const std::string &path);
 
 } // namespace bridge

@@ -7,7 +7,8 @@ namespace bridge {
 
 namespace {
 
-// The length of the UTF-8 sequence that text starts with; 0: there is none.
+// Returns the length of the UTF-8 sequence at the start of text; 0 if there is
+// none.
 std::size_t utf8_length(std::string_view text)
 {
     auto byte = [&](std::size_t i) {

@@ -6,7 +6,7 @@
 
 namespace bridge {
 
-// The text with a "?" for each byte that no UTF-8 has there.
+// Returns the text with each byte that is not valid UTF-8 replaced by "?".
 std::string as_utf8(std::string_view text);
 
 } // namespace bridge

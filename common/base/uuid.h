@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// UUIDs as Kubernetes takes them.
+// UUIDs as Kubernetes accepts them.
 #pragma once
 
 #include <string>
 
 namespace bridge {
 
-// A random one (version 4 of RFC 4122), in lower case. Any thread.
+// Returns a random UUID (version 4 of RFC 4122) in lower case. May be called by
+// any thread.
 std::string new_uuid();
 
 } // namespace bridge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Entries of environments, NAME=VALUE.
+// Entries of an environment, NAME=VALUE.
 #pragma once
 
 #include <string_view>

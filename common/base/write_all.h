@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writing to files.
+// Writes whole texts to file descriptors.
 #pragma once
 
 #include <string_view>
 
 namespace bridge {
 
-// False: errno says why, and some of it may be written.
+// Returns false, with errno set, if not everything could be written; a part may
+// have been written.
 bool write_all(int fd, std::string_view text);
 
 } // namespace bridge

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Heterogeneous jobs of sbatch that run as Pods: what job_submit/k8s, which
-// sees one component after the other, writes on each for the agent.
+// The tag of heterogeneous sbatch jobs that run as Pods. job_submit/k8s sees
+// one component after the other and writes the tag on each of them for the
+// agent.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +9,18 @@
 
 namespace bridge {
 
-// In a tag, as the number of components: two or more.
+// The number of components in such a tag: it stands for two or more.
 inline constexpr std::uint32_t some_components = 1;
 
-// The admin_comment of each component; script_name: that of the leader.
+// Returns the admin_comment of each component. script_name is the name of the
+// leader's script file.
 std::string batch_het_tag(const std::string &script_name);
 
 namespace names {
 
-// The value of our mark (names.h) on all components but the leader begins so,
-// and goes on with the name of the script's file: no Pod is made for these
-// alone.
+// The value of our mark (names.h) on every component except the leader begins
+// with this; the name of the script file follows. No Pod is made for such a
+// component alone.
 inline constexpr char batch_component_mark[] = "sbatch-component:";
 
 } // namespace names

@@ -28,7 +28,7 @@ std::string objection_to_image(std::string_view image)
         return "have at most " + std::to_string(max_image) + " characters";
     if (!is_image_name(image))
         return "be the name of an image, such as registry.example.com/app:1.2, "
-               "in lower-case letters but for the tag";
+               "in lower-case letters except for the tag";
     return {};
 }
 
@@ -39,7 +39,7 @@ std::string objection_to_variable(std::string_view entry)
     std::string_view name = entry.substr(0, entry.find('='));
     if (name.size() == entry.size() || name.empty() || !is_of(name, allowed) ||
         (name.front() >= '0' && name.front() <= '9'))
-        return "be NAME=VALUE, the name of letters, digits and '_'";
+        return "be NAME=VALUE with a name of letters, digits and '_'";
     if (name.starts_with("SLURM"))
         return "not set a variable of Slurm";
     if (entry.size() > max_variable)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The options of sbatch for jobs that run as Pods: how they are called, how
-// spank/k8s hands them to job_submit/k8s, and what their values may be. Pure.
-// Each objection is what follows "must "; empty: there is none.
+// The options of sbatch for jobs that run as Pods: their names, how spank/k8s
+// passes them to job_submit/k8s, and which values are valid. Pure. Each
+// objection_to_…() returns the reason for which a value is invalid, as the
+// words that follow "must "; empty if the value is valid.
 #pragma once
 
 #include <array>
@@ -10,29 +11,29 @@
 
 namespace bridge {
 
-// Why this cannot be the name of an image. Whether there is such an image only
-// a kubelet knows.
+// Checks the form of an image name. Whether the image exists is known to
+// kubelets only.
 std::string objection_to_image(std::string_view image);
 
-// NAME=VALUE, for the container's environment. What Slurm itself sets is not
-// for users.
+// Checks NAME=VALUE for the container's environment. Names that begin with
+// SLURM are refused: Slurm sets those variables.
 std::string objection_to_variable(std::string_view entry);
 
-// Names of volumes that a site's template has, separated by commas.
+// Checks a list of volumes of the site's template, separated by commas.
 std::string objection_to_volumes(std::string_view list);
 
-// The name of an object in Kubernetes.
+// Checks the name of a Kubernetes object.
 std::string objection_to_object_name(std::string_view name);
 
-// Letters as in a DNS label: what Kubernetes calls volumes.
+// Tells whether name is a DNS label, as names of volumes are in Kubernetes.
 bool is_label(std::string_view name);
 
 struct BatchOption {
-    const char *name;     // "k8s-image", of the command line
+    const char *name;     // on the command line
     const char *argument; // as --help shows it
     const char *help;
-    // In spank_job_env, and behind SBATCH_ in sbatch's environment. Of what can
-    // be given often each has a number behind it, from _0.
+    // The name in spank_job_env, and after SBATCH_ in sbatch's environment. The
+    // names of a repeatable option end in a number, beginning with _0.
     const char *variable;
     bool often;
     std::string (*objection)(std::string_view value);
@@ -46,11 +47,11 @@ inline constexpr std::array<BatchOption, 5> batch_options{{
      "(SBATCH_K8S_IMAGE)",
      "K8S_IMAGE", false, objection_to_image},
     {"k8s-env", "name=value",
-     "set a variable in the container, also PATH; may be given often "
+     "set a variable in the container, including PATH; may be repeated "
      "(SBATCH_K8S_ENV, one on each line)",
      "K8S_ENV", true, objection_to_variable},
     {"k8s-volume", "names",
-     "mount volumes that this site has for it, separated by commas "
+     "mount these volumes that the site offers, separated by commas "
      "(SBATCH_K8S_VOLUME)",
      "K8S_VOLUME", true, objection_to_volumes},
     {"k8s-service-account", "name",
@@ -63,7 +64,7 @@ inline constexpr std::array<BatchOption, 5> batch_options{{
      "K8S_NAMESPACE", false, objection_to_object_name},
 }};
 
-// So often one of them can be given.
+// How often a repeatable option may be given.
 inline constexpr std::size_t max_batch_repeats = 100;
 
 } // namespace bridge

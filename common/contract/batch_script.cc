@@ -26,8 +26,8 @@ template <class Number> bool read_number(std::string_view text, Number &number)
     return error == std::errc() && after == end;
 }
 
-// A record that is there once, and is a text. The first is written only where
-// it says something: files of an earlier version have no such record.
+// Text fields, each of which occurs once. The first one is written only if it
+// is not empty: files of an earlier version do not have it.
 struct Field {
     std::string_view key;
     std::string BatchScript::*text;
@@ -41,7 +41,7 @@ constexpr Field fields[] = {{"in", &BatchScript::input},
                             {"account", &BatchScript::service_account},
                             {"namespace", &BatchScript::name_space}};
 
-// One that may be there often.
+// Fields that may occur several times.
 struct ListField {
     std::string_view key;
     std::vector<std::string> BatchScript::*texts;
@@ -51,8 +51,8 @@ constexpr ListField lists[] = {{"arg", &BatchScript::arguments},
                                {"var", &BatchScript::variables},
                                {"volume", &BatchScript::volumes}};
 
-constexpr std::string_view array_record = "array"; // of arrays alone
-constexpr std::string_view key_record = "key";     // of several nodes alone
+constexpr std::string_view array_record = "array"; // only for job arrays
+constexpr std::string_view key_record = "key";     // only for several nodes
 constexpr std::size_t key_digits = 64;
 
 constexpr unsigned user_bit = 1u << std::size(fields);
@@ -60,11 +60,11 @@ constexpr unsigned group_bit = user_bit << 1;
 constexpr unsigned append_bit = user_bit << 2;
 constexpr unsigned signal_bit = user_bit << 3;
 constexpr unsigned seconds_bit = user_bit << 4;
-constexpr unsigned input_bit = 1; // of the first field
+constexpr unsigned input_bit = 1; // the first text field
 constexpr unsigned may_lack = input_bit | signal_bit | seconds_bit;
 constexpr unsigned all_seen = (user_bit << 5) - 1;
 
-// False for a record that is not known, or comes twice.
+// Stores one record. Returns false if it is unknown, invalid or repeated.
 bool take(BatchScript &batch, std::string_view key, std::string_view value,
           unsigned &seen)
 {
@@ -151,7 +151,7 @@ Result<BatchScript> decode_batch_script(std::string_view text)
         text.remove_prefix(end + 1);
         if (std::exchange(first, false)) {
             if (record != first_record)
-                return bad("is of another version");
+                return bad("has an unknown format version");
             continue;
         }
         last = record == last_record;
@@ -162,7 +162,7 @@ Result<BatchScript> decode_batch_script(std::string_view text)
             return bad("has an unknown record");
     }
     if (!last || (seen | may_lack) != all_seen)
-        return bad("is not whole");
+        return bad("is incomplete");
     return batch;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What sbatch hands over with a job that is to run as a Pod, as one text:
-// job_submit/k8s writes it to a file, the agent reads that when the job has a
-// node. Everything in it is the user's and hostile until checked; whom the job
-// belongs to is asked of Slurm, and here only compared. Pure.
+// What sbatch submits with a job that is to run as a Pod, as one text.
+// job_submit/k8s writes it to a file; the agent reads it when the job has a
+// node. All of it comes from the user and must be checked before use. user_id
+// and group_id are only compared: the owner of the job is what Slurm says.
+// Pure.
 #pragma once
 
 #include "common/base/result.h"
@@ -20,39 +21,41 @@ struct BatchScript {
     std::string image{};
     std::string work_dir{};
     std::string script{};
-    std::vector<std::string> arguments{};   // without the script's own name
-    std::vector<std::string> environment{}; // NAME=value, as sbatch had it
+    std::vector<std::string> arguments{};   // without the script's name
+    std::vector<std::string> environment{}; // NAME=value, as in sbatch
     std::string output{}; // --output, with its patterns; empty: not given
     std::string error{};  // --error
-    bool append = false;  // to these files; else they are emptied first
-    std::string array{};  // --array, as slurmctld has taken it; empty: none
+    bool append = false;  // append to these files instead of truncating them
+    std::string array{};  // --array, as slurmctld accepted it; empty: none
     std::string input{};  // --input, with its patterns; empty: /dev/null
-    // --signal=B:…, and how long before the job's end; 0: none.
+    // --signal=B:…; 0: none. How long before the job's end: seconds.
     std::uint16_t signal = 0;
     std::uint16_t signal_seconds = 0;
     std::vector<std::string> variables{}; // --k8s-env
-    std::vector<std::string> volumes{};   // --k8s-volume, each once
-    std::string service_account{};        // --k8s-service-account, if given
-    std::string name_space{};             // --k8s-namespace, if given
-    // Of several nodes: of what the key is made by which its Pods know each
-    // other, 64 hexadecimal digits, random. Empty in files of an earlier
-    // version.
+    std::vector<std::string> volumes{};   // --k8s-volume, without duplicates
+    std::string service_account{}; // --k8s-service-account; empty: not given
+    std::string name_space{};      // --k8s-namespace; empty: not given
+    // Jobs of several nodes: 64 random hexadecimal digits, from which the key
+    // is derived that authenticates the Pods of the job to each other. Empty in
+    // files of an earlier version.
     std::string step_key{};
 
     bool operator==(const BatchScript &) const = default;
 };
 
-// Records KEY=VALUE, each closed by a zero byte, which no text of Slurm has;
-// the last one says that nothing is missing.
+// Returns the file's text: records KEY=VALUE, each ended by a zero byte, which
+// no text from Slurm contains. The last record shows that the file is complete.
 std::string encode(const BatchScript &batch);
 
-// Code::rejected for what encode() does not write, also for a part of it.
+// Code::rejected for anything that encode() does not write, and for an
+// incomplete text.
 Result<BatchScript> decode_batch_script(std::string_view text);
 
-// The name of a script's file: 32 lower-case hexadecimal digits, random.
+// Tells whether name is the name of a script file: 32 random lower-case
+// hexadecimal digits.
 bool is_script_name(std::string_view name);
 
-// The admin_comment of a batch job that has no Pod yet: see GangTag.
+// Returns the admin_comment of a batch job that has no Pod yet: see GangTag.
 std::string batch_tag(const std::string &script_name);
 
 } // namespace bridge

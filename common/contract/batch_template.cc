@@ -27,7 +27,7 @@ constexpr char default_pod[] = R"({
 
 constexpr std::size_t max_size = 65536; // bytes
 
-// The object without that member.
+// Returns the object without this member.
 std::string without(const Json &object, std::string_view name)
 {
     std::string text = "{";
@@ -52,7 +52,7 @@ std::string without_choosable(const Json &pod)
     return json_with(text, "metadata", metadata);
 }
 
-// The array with those of its objects alone whose name is not in the list.
+// Returns the array without the objects whose name is in left_out.
 std::string filtered(const Json &list, const std::vector<std::string> &left_out)
 {
     std::string text = "[";
@@ -89,7 +89,9 @@ Result<BatchTemplate> parse_batch_template(std::string_view text)
     BatchTemplate base{without_choosable(*json), std::move(found.choosable)};
     auto whole = pod_with_volumes(base, {});
     if (!whole || !Json::parse(*whole)) // such as names with escapes
-        return fail(Code::rejected, "has names that cannot be used");
+        return fail(Code::rejected,
+                    "has member names that cannot be used, such as "
+                    "names with escapes");
     return base;
 }
 
@@ -111,9 +113,10 @@ Result<std::string> pod_with_volumes(const BatchTemplate &base,
     for (const std::string &name : chosen)
         if (!std::ranges::contains(base.choosable, name))
             return fail(Code::rejected,
-                        "there is no volume \"" + name.substr(0, 63) +
-                            "\" to choose: k8s.conf's SbatchTemplate says "
-                            "which there are");
+                        "jobs cannot choose the volume \"" +
+                            name.substr(0, 63) +
+                            "\": SbatchTemplate in k8s.conf does not list it "
+                            "in slurmk8s/choosable-volumes");
     std::vector<std::string> left_out;
     for (const std::string &name : base.choosable)
         if (!std::ranges::contains(chosen, name))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// SbatchTemplate in k8s.conf: the Pod of which the Pods of batch jobs are made.
-// It says what a site has: volumes, tolerations, annotations. What is the job's
-// or ours it may not say, and who may do what it never says. Pure, but for
-// load().
+// SbatchTemplate in k8s.conf: the Pod from which the Pods of batch jobs are
+// made. It may define volumes, tolerations and annotations of the site. It may
+// not define what the job or the agent sets, and it never grants rights. Pure
+// functions, except load_batch_template().
 #pragma once
 
 #include "common/base/result.h"
@@ -14,26 +14,27 @@
 namespace bridge {
 
 struct BatchTemplate {
-    std::string pod; // JSON; no name in it comes twice, or has escapes
-    // The volumes that a job gets only when it asks for them.
+    std::string pod; // JSON; no member name is repeated or has escapes
+    // The volumes that a job gets only on request.
     std::vector<std::string> choosable{};
 
     bool operator==(const BatchTemplate &) const = default;
 };
 
-// What a cluster without SbatchTemplate has: no volume.
+// Returns the template of a cluster without SbatchTemplate. It has no volumes.
 const BatchTemplate &default_batch_template();
 
-// Code::rejected, with the field and what is wrong with it, for what is no such
-// Pod: "spec.hostNetwork: Pods of batch jobs have no privileges".
+// Code::rejected, with the field and the reason, if the text is not a valid
+// template: "spec.hostNetwork: Pods of batch jobs have no privileges".
 Result<BatchTemplate> parse_batch_template(std::string_view text);
 
-// The same with the file's name in front; Code::not_found when it cannot be
-// read.
+// Reads and parses a file; the message begins with its name. Code::not_found if
+// it cannot be read.
 Result<BatchTemplate> load_batch_template(const std::string &path);
 
-// Its Pod, with those of the choosable volumes alone that were chosen.
-// Code::rejected, in words for the user, for one that is not choosable.
+// Returns the Pod with only the chosen ones of the choosable volumes.
+// Code::rejected, with a message for the user, if a chosen volume is not
+// choosable.
 Result<std::string> pod_with_volumes(const BatchTemplate &base,
                                      const std::vector<std::string> &chosen);
 

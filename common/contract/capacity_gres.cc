@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t shown = 64;
 
-// Slurm counts these by the devices of its GRES gpu.
+// Slurm derives these counts from the devices of its GRES gpu.
 bool is_slurms_own(std::string_view gres)
 {
     return gres == "shard" || gres == "mps";
@@ -35,19 +35,19 @@ Result<CapacityGres> parse_one(std::string_view text)
                                                 whole));
     if (is_slurms_own(made.gres))
         return fail(Code::rejected,
-                    std::format("names the GRES {}, which Slurm itself counts "
-                                "by its GPUs",
+                    std::format("names the GRES {}, which Slurm itself derives "
+                                "from its GPUs",
                                 made.gres));
     auto value = Quantity::parse(unit.empty() ? "1" : unit);
     if (!value || value->nanos() <= 0)
         return fail(Code::rejected,
-                    std::format("has \"{}\", whose unit is no quantity "
+                    std::format("has \"{}\", whose unit is not a quantity "
                                 "above 0, such as 1Gi",
                                 whole));
     if (made.gres == cpu_gres && *value != *Quantity::parse("1"))
         return fail(Code::rejected,
-                    std::format("has \"{}\": Slurm's own CPUs have no other "
-                                "unit than 1",
+                    std::format("has \"{}\": the unit of Slurm's own CPUs "
+                                "must be 1",
                                 whole));
     made.unit = *value;
     return made;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What of devices Slurm counts that many have a part of, and as what:
-// DeviceCapacity of k8s.conf. Agent and slurmk8s agree by this file. Pure.
+// DeviceCapacity in k8s.conf: for devices that are shared, which capacity Slurm
+// counts as which GRES. The agent and slurmk8s share this file. Pure.
 #pragma once
 
 #include "common/base/quantity.h"
@@ -12,19 +12,20 @@
 
 namespace bridge {
 
-// A capacity of devices that are given in shares, or a counter from which
-// partitions of a device take: counted by a GRES without indexes.
+// A capacity of devices that are handed out in shares, or a counter from which
+// the partitions of a device take. Slurm counts it as a GRES without indexes.
 struct CapacityGres {
     std::string driver;
-    std::string name; // as the driver's slices have it: "memory"
+    std::string name; // as in the driver's slices: "memory"
     std::string gres; // "gpumem"
-    Quantity unit;    // one of the GRES is so much of it
+    Quantity unit;    // how much of the capacity one GRES stands for
 
     bool operator==(const CapacityGres &) const = default;
 };
 
-// DRIVER/NAME:GRES[:UNIT],…; UNIT is 1 by default. Code::rejected: none of
-// these, one DRIVER/NAME twice, or a GRES of Slurm's own for shares.
+// Parses DRIVER/NAME:GRES[:UNIT],…; UNIT is 1 by default. Code::rejected if an
+// entry has another form, if a DRIVER/NAME occurs twice, or for the GRES with
+// which Slurm itself shares GPUs (shard, mps).
 Result<std::vector<CapacityGres>> parse_capacity_gres(std::string_view text);
 
 } // namespace bridge

@@ -38,7 +38,7 @@ Result<> set_path(Conf &conf, std::string_view value)
     return {};
 }
 
-// What Kubernetes calls an object: the name goes into a URL.
+// Sets the name of a Kubernetes object; it becomes part of a URL.
 template <std::string Conf::*field>
 Result<> set_object_name(Conf &conf, std::string_view value)
 {
@@ -46,7 +46,7 @@ Result<> set_object_name(Conf &conf, std::string_view value)
         "abcdefghijklmnopqrstuvwxyz0123456789-.";
     if (value.size() > 253 || value.find_first_not_of(allowed) != value.npos ||
         value.starts_with('.') || value.ends_with('.'))
-        return bad("must be of lower-case letters, digits, '-' and '.'");
+        return bad("must consist of lower-case letters, digits, '-' and '.'");
     conf.*field = value;
     return {};
 }
@@ -102,7 +102,7 @@ Result<> set_server(Conf &conf, std::string_view value)
     return {};
 }
 
-// Names of Kubernetes objects, each once.
+// Returns a list of names of Kubernetes objects, without duplicates.
 Result<std::vector<std::string>> names_in(std::string_view value)
 {
     constexpr std::string_view allowed =
@@ -138,7 +138,7 @@ Result<> set_scheduler_names(Conf &conf, std::string_view value)
     return {};
 }
 
-// "*" is every namespace.
+// "*" stands for all namespaces.
 template <std::vector<std::string> Conf::*field>
 Result<> set_namespaces(Conf &conf, std::string_view value)
 {
@@ -191,7 +191,8 @@ Result<> set_feature_labels(Conf &conf, std::string_view value)
     return {};
 }
 
-// Slurm gives indexes of a GRES, or counts it: never both. CPUs are none.
+// Slurm either numbers the units of a GRES or only counts them, so one GRES
+// cannot be in both lists. Slurm's own CPUs are not a GRES and may be in both.
 Result<> check_gres_apart(const Conf &conf)
 {
     for (const CapacityGres &counted : conf.capacity_gres)
@@ -290,8 +291,8 @@ constexpr std::array keys = {
     Key{"LogLevel", set_log_level},
 };
 
-// Sets what one line says. Of the keys of session_conf.h only that they are
-// there once.
+// Applies one line. For the keys of session_conf.h it only checks that they
+// occur once and have a value.
 Result<> take_setting(Conf &conf, std::vector<std::string_view> &seen,
                       std::string_view name, std::string_view value)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// k8s.conf(5), read by the agent, the plugins and slurmk8s. conf.cc has the one
-// table of keys; the man page has their meaning.
+// k8s.conf(5), which the agent, the plugins and slurmk8s read. conf.cc has the
+// table of keys; the man page explains them.
 #pragma once
 
 #include "common/base/log.h"
@@ -20,27 +20,29 @@
 
 namespace bridge {
 
-// One field a key, with the man page's default.
+// One field for each key, with the default of the man page.
 struct Conf {
-    std::string kube_api_server; // KubeApiServer=URL, or the Pod's own
-    std::string kube_ca_file;    // KubeCaFile=PATH, or the Pod's own
-    std::string kube_token_file; // KubeTokenFile=PATH, or the Pod's own
+    std::string kube_api_server; // KubeApiServer=URL; empty: the Pod's own
+    std::string kube_ca_file;    // KubeCaFile=PATH; empty: the Pod's own
+    std::string kube_token_file; // KubeTokenFile=PATH; empty: the Pod's own
     std::vector<std::string> scheduler_names{"slurm"}; // SchedulerName=A,B
-    std::string default_user; // DefaultUser=NAME, or Pods are refused
+    std::string default_user; // DefaultUser=NAME; empty: Pods that name no user
+                              // are refused
     bool allow_root = false;  // AllowRoot=yes|no
-    // Namespaces whose Pods may name another user, group, account or QoS, and
-    // those whose Pods may raise their priority; "*" is each.
+    // Namespaces whose Pods may choose another user, group, account or QoS, and
+    // namespaces whose Pods may raise their priority; "*" is all namespaces.
     std::vector<std::string> choose_user;     // ChooseUser=A,B
     std::vector<std::string> choose_priority; // ChoosePriority=A,B
-    PriorityClasses priority_classes; // PriorityClass=NAME qos=Q nice=N, often
+    PriorityClasses priority_classes; // PriorityClass=NAME qos=Q nice=N; may be
+                                      // repeated
     unsigned max_pending_jobs = 5000; // MaxPendingJobs=, 0: no limit
     unsigned max_pending_in_namespace = 0; // MaxPendingJobsPerNamespace=
     // MaxNodeSelectionsPerNamespace=, 1..400
     unsigned max_selections_in_namespace = 100;
     unsigned max_gang_size = 4096; // MaxGangSize=, 1..65533 Pods
-    unsigned max_padding = 100;    // MaxPadding=, 0..100 percent; 100: whatever
-    std::string partition;         // Partition=NAME, or Slurm's default
-    std::string node_address;      // NodeAddress=IP[:PORT], or slurmctld's
+    unsigned max_padding = 100;    // MaxPadding=, 0..100 percent; 100: no limit
+    std::string partition;         // Partition=NAME; empty: Slurm's default
+    std::string node_address;      // NodeAddress=IP[:PORT]; empty: slurmctld's
     std::vector<FeatureLabel> feature_labels{}; // FeatureLabels=LABEL[:NAME],…
     std::vector<DeviceGres> device_gres{};      // DeviceGres=NAME:GRES[:TYPE],…
     // DeviceCapacity=DRIVER/CAPACITY:GRES[:UNIT],…
@@ -63,18 +65,18 @@ struct Conf {
     std::chrono::seconds resize_delay{60};       // ResizeDelay=, 0..86400
     std::string lease_namespace{"slurm-k8s-bridge"}; // LeaseNamespace=NAME
     std::string lease_name{"slurmk8sd"};             // LeaseName=NAME
-    // Batch jobs as Pods; without a namespace there are none.
+    // Batch jobs as Pods; without a namespace this is off.
     std::string batch_namespace{}; // SbatchNamespace=NAME
-    std::string batch_template{};  // SbatchTemplate=PATH, or our own
-    // What is in that file, once read_batch_template() was called.
+    std::string batch_template{};  // SbatchTemplate=PATH; empty: built-in
+    // The contents of that file, once read_batch_template() was called.
     BatchTemplate batch_pod = default_batch_template();
-    // What a job may choose instead of that namespace, and of its template's
-    // ServiceAccount.
+    // What a job may choose instead of that namespace and of the ServiceAccount
+    // in the template.
     std::vector<std::string> batch_namespaces{}; // SbatchChooseNamespace=A,B
     std::vector<std::string> batch_accounts{}; // SbatchChooseServiceAccount=A,B
-    // Of batch jobs that name none, by partition.
+    // The images of batch jobs that name none, by partition.
     std::map<std::string, std::string> default_images{}; // DefaultImage=P IMAGE
-    // The domain of the cluster's DNS, by which the Pods of a job of several
+    // The DNS domain of the cluster, in which the Pods of a job of several
     // nodes find each other.
     std::string cluster_domain{"cluster.local"}; // ClusterDomain=NAME
     unsigned max_script_size = 524288;   // MaxScriptSize=, 1024..900000 bytes
@@ -84,17 +86,20 @@ struct Conf {
     bool operator==(const Conf &) const = default;
 };
 
-// Unknown keys, repeated keys and bad values are Code::rejected, with the line.
+// Code::rejected, with the line number, for unknown keys, repeated keys and
+// invalid values.
 Result<Conf> parse_conf(std::string_view text);
 
-// Code::not_found when the file cannot be read.
+// Code::not_found if the file cannot be read; otherwise as parse_conf(), with
+// the path in the message.
 Result<Conf> load_conf(const std::string &path);
 
-// Reads SbatchTemplate, if there is one: for who makes Pods of it, or tells
-// users what it has. The error has the file's name and the field.
+// Reads the file of SbatchTemplate, if k8s.conf has one, into batch_pod. Called
+// by programs that make Pods from it or tell users about it. The message of an
+// error has the file's name and the field.
 Result<> read_batch_template(Conf &conf);
 
-// Whether the agent makes Pods of batch jobs in that namespace.
+// Tells whether the agent makes Pods of batch jobs in this namespace.
 bool is_batch_namespace(const Conf &conf, std::string_view ns);
 
 } // namespace bridge

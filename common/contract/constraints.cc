@@ -10,8 +10,8 @@ namespace bridge {
 
 namespace {
 
-// What slurmctld would take as part of a name is not looked at more closely: it
-// refuses features that no node has.
+// Characters that slurmctld accepts in a feature. Names are not checked
+// further: slurmctld refuses features that no node has.
 bool is_feature_character(char c)
 {
     constexpr std::string_view others = "_-.:=+/@%";
@@ -23,7 +23,8 @@ bool has_parentheses(std::string_view text)
     return text.contains('(');
 }
 
-// Reads FEATURE, or with parentheses FEATURE{&|FEATURE}, off the front of text.
+// Reads one part after the other from the front of text. Each function returns
+// false if that part is not there.
 struct Reader {
     std::string_view text;
 
@@ -35,7 +36,7 @@ struct Reader {
         return true;
     }
 
-    // Slurm reads a comma as '&', too.
+    // Slurm reads a comma as '&'.
     bool take_and() { return take('&') || take(','); }
 
     bool feature()
@@ -80,7 +81,7 @@ std::string constraint_objection(std::string_view users)
         return {};
     return "be features joined by & or |, or groups of them in parentheses "
            "joined by &; brackets, counts and features that begin with " +
-           std::string(names::predicate_prefix) + " are not for Pods";
+           std::string(names::predicate_prefix) + " are not supported for Pods";
 }
 
 std::string join_constraints(std::string_view users,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A job's constraint on features: what a user asks for, joined with what its
-// Pods need of their nodes. For the agent, and for job_submit/k8s. Pure.
+// Joins a user's constraint on features with the features that the job's Pods
+// need. Used by the agent and by job_submit/k8s. Pure.
 #pragma once
 
 #include <string>
@@ -9,14 +9,15 @@
 
 namespace bridge {
 
-// Why a user's constraint cannot be joined with ours, after "must "; empty: it
-// can. Features joined by '&' or '|', or groups of them in parentheses joined
-// by
-// '&': Slurm nests no parentheses, and forms with brackets or counts choose
-// among nodes in ways that hold for a whole constraint only.
+// Returns the reason for which a user's constraint cannot be joined with ours,
+// as the words that follow "must "; empty if it can. Accepted are features
+// joined by '&' or '|', and groups of them in parentheses joined by '&'. Slurm
+// does not nest parentheses, and brackets and counts select nodes in ways that
+// are valid only for a whole constraint.
 std::string constraint_objection(std::string_view users);
 
-// "(USERS)&OURS&OURS…", for what has no objection; users may be empty.
+// Returns "(USERS)&OURS&OURS…". users must have passed the check above, and may
+// be empty.
 std::string join_constraints(std::string_view users,
                              const std::vector<std::string> &ours);
 

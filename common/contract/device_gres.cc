@@ -24,13 +24,13 @@ bool is_name(std::string_view text)
            is_gres_word(text.substr(slash + 1), "-_.");
 }
 
-// Up to the separator; moves text behind it.
+// Returns the text before the next ':' and removes it and the ':' from text.
 std::string_view next_word(std::string_view &text)
 {
     return trim_spaces(next_part(text, ':'));
 }
 
-// Slurm has one kind of CPUs, and device plugins none.
+// Slurm knows one kind of CPU, and device plugins offer none.
 Result<DeviceGres> as_cpus(DeviceGres made)
 {
     if (made.is_resource() || !made.type.empty())

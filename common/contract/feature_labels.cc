@@ -11,7 +11,7 @@ namespace bridge {
 
 namespace {
 
-// Of a label's value, and of what follows the '/' of its key.
+// Checks a label's value, or the part of its key after the '/'.
 bool plain(std::string_view text, std::string_view others)
 {
     return text.size() <= 63 && std::ranges::all_of(text, [&](char c) {
@@ -45,7 +45,7 @@ Result<FeatureLabel> parse_one(std::string_view text)
     std::string label(trim(text.substr(0, colon)));
     if (!is_label_key(label))
         return fail(Code::rejected, "has \"" + label.substr(0, 64) +
-                                        "\", which is no label key");
+                                        "\", which is not a label key");
     std::string name(colon == text.npos ? label.substr(label.find('/') + 1)
                                         : trim(text.substr(colon + 1)));
     bool taken = name == names::kubelet_name || name == static_cpus_name;
@@ -68,9 +68,8 @@ Result<std::vector<FeatureLabel>> parse_feature_labels(std::string_view text)
             return std::unexpected(one.error());
         for (const FeatureLabel &other : found)
             if (other.name == one->name || other.label == one->label)
-                return fail(Code::rejected, "has " + one->label + " and " +
-                                                other.label +
-                                                " under one name");
+                return fail(Code::rejected, "gives " + one->label + " and " +
+                                                other.label + " the same name");
         found.push_back(std::move(*one));
         if (comma == text.npos)
             return found;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The words of which DeviceGres and DeviceCapacity of k8s.conf are made, and
-// what Slurm keeps of devices; and the lists of them.
+// The parts of DeviceGres and DeviceCapacity in k8s.conf and their limits, and
+// a parser for their lists.
 #pragma once
 
 #include "common/base/ascii.h"
@@ -15,10 +15,11 @@
 
 namespace bridge {
 
-// Of a GRES, a type, a capacity.
+// The longest GRES, type or capacity, in characters.
 inline constexpr std::size_t max_gres_word = 63;
 
-// Letters, digits and these others; not empty.
+// Tells whether text is not empty and has only letters, digits and the
+// characters in others.
 inline bool is_gres_word(std::string_view text, std::string_view others,
                          std::size_t most = max_gres_word)
 {
@@ -28,13 +29,13 @@ inline bool is_gres_word(std::string_view text, std::string_view others,
            });
 }
 
-// Slurm takes a type of digits for a count.
+// A type of digits only is refused: Slurm would take it for a count.
 inline bool is_gres_type(std::string_view text)
 {
     return is_gres_word(text, "-_.") && !std::ranges::all_of(text, is_digit);
 }
 
-// Without the spaces around it.
+// Returns the text without spaces at both ends.
 inline std::string_view trim_spaces(std::string_view text)
 {
     while (text.starts_with(' '))
@@ -44,8 +45,8 @@ inline std::string_view trim_spaces(std::string_view text)
     return text;
 }
 
-// Each of the entries, which are separated by commas, as parse_one() reads it.
-// Code::rejected where one cannot be read, or two have one name_of().
+// Parses a list separated by commas with parse_one(). Code::rejected if an
+// entry cannot be parsed, or if two entries have the same name_of().
 template <class One>
 Result<std::vector<One>>
 parse_gres_list(std::string_view text,

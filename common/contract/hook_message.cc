@@ -130,7 +130,7 @@ Result<HookMessage> decode_hook_message(std::string_view packet)
     message.more = json->flag("more");
     message.rc = small_integer(*json, "rc");
     if (message.type == Type::fail && message.rc == 0)
-        return fail(Code::rejected, "fail: no rc that fails");
+        return fail(Code::rejected, "fail: rc is missing or 0");
     message.version = small_integer(*json, "version");
     message.cluster = json->text("cluster");
     message.host = json->text("host");

@@ -1,35 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What passes between prep/k8s in slurmctld and the agent, one JSON object a
-// packet over an AF_UNIX SOCK_SEQPACKET socket on which the agent listens.
+// The messages between prep/k8s in slurmctld and the agent: one JSON object in
+// each packet of an AF_UNIX SOCK_SEQPACKET socket on which the agent listens.
 //
-//  to the agent
-//   {"type":"hello","version":1,"cluster":C,"host":H}   first, once a connect
-//   {"type":"allocated","job":J,"sluid":S,"nodes":N,"cpus":C,"ours":B,
-//    "batch":B,"dirty":N}            a prolog hook ran and is held; C only for
-//                                    a job of one node; batch: one of sbatch's,
-//                                    which may have no Pod yet
-//   {"type":"ended","job":J,"sluid":S,"nodes":N}
-//                                    the epilog hook of a job of ours is held
-//   {"type":"resync"}                hints were dropped: list again
-//  to the plugin
-//   {"type":"bridge","nodes":N,"more":B}   the nodes on which Pods may live
-//   {"type":"synced","dirty":N,"more":B}   our lists are complete; these nodes
-//                                    hold Pods that no live job covers
-//   {"type":"start","job":J,"sluid":S}            that prolog ends well, at once
-//   {"type":"fail","job":J,"sluid":S,"rc":R}      that prolog ends with R
-//   {"type":"clean","job":J,"sluid":S}            that epilog may end
-//   {"type":"kick"}                  run the scheduler now
-//  both ways
-//   {"type":"ping"} {"type":"pong"}  every 5 s; 15 s of silence: reconnect
+//   to the agent
+//    {"type":"hello","version":1,"cluster":C,"host":H}
+//                                once, first after each connect
+//    {"type":"allocated","job":J,"sluid":S,"nodes":N,"cpus":C,"ours":B,
+//     "batch":B,"dirty":N}       a prolog hook ran and is held; cpus: only for
+//                                a job of one node; batch: a job of sbatch,
+//                                which may not have a Pod yet
+//    {"type":"ended","job":J,"sluid":S,"nodes":N}
+//                                the epilog hook of a job of ours is held
+//    {"type":"resync"}           hints were dropped: list again
+//   to the plugin
+//    {"type":"bridge","nodes":N,"more":B}
+//                                the nodes on which Pods may run
+//    {"type":"synced","dirty":N,"more":B}
+//                                the agent's lists are complete; these nodes
+//                                have Pods that no live job covers
+//    {"type":"start","job":J,"sluid":S}
+//                                release that prolog at once, successfully
+//    {"type":"fail","job":J,"sluid":S,"rc":R}
+//                                release that prolog with status R
+//    {"type":"clean","job":J,"sluid":S}
+//                                release that epilog
+//    {"type":"kick"}             run the scheduler now
+//   in both directions
+//    {"type":"ping"} {"type":"pong"}
+//                                every 5 s; after 15 s of silence: reconnect
 //
-// `start` opens a prolog of an ordinary job too, and whatever nodes are dirty:
-// the agent says it when it has seen that what still lives on the job's nodes
-// and what Slurm has given away there fit together (gate.h). `more` means that
-// the list goes on in the next packet of that type.
+// `start` also releases the prolog of an ordinary job, even if nodes are dirty:
+// the agent sends it when it has seen that what still runs on the job's nodes
+// and what Slurm has allocated there fit together (gate.h). `more` means that
+// the list continues in the next packet of that type.
 //
-// N is a Slurm hostlist, S a SLUID as Slurm prints it. A message about a job is
-// about that JobId with that SLUID; with any other it is dropped. Unknown
-// types and fields are ignored, so either side may be upgraded first.
+// N is a Slurm hostlist, S a SLUID as Slurm prints it. A message about a job
+// refers to the job with this JobId and this SLUID; it is dropped if no such
+// job is held. Unknown types and fields are ignored, so either side may be
+// upgraded first.
 #pragma once
 
 #include "common/base/result.h"
@@ -44,7 +52,7 @@ namespace bridge {
 
 struct HookMessage {
     enum class Type {
-        unknown, // decoded from a newer peer: ignore
+        unknown, // from a newer peer: ignore it
         hello,
         allocated,
         ended,
@@ -63,10 +71,10 @@ struct HookMessage {
     JobRef job{};           // allocated, ended, start, fail, clean
     std::string nodes{};    // allocated, ended, bridge
     std::string dirty{};    // allocated, synced
-    std::uint32_t cpus = 0; // allocated: on its only node; 0: not said
+    std::uint32_t cpus = 0; // allocated: CPUs on its only node; 0: not given
     bool ours = false;      // allocated
-    bool batch = false;     // allocated: likewise
-    bool more = false;      // bridge, synced: the list goes on
+    bool batch = false;     // allocated: a job of sbatch
+    bool more = false;      // bridge, synced: the list continues
     int rc = 0;             // fail: a wait(2) status, not 0
     int version = 0;        // hello
     std::string cluster{};  // hello
@@ -80,11 +88,11 @@ inline constexpr std::size_t max_packet = 128 * 1024; // bytes
 inline constexpr std::chrono::seconds ping_interval{5};
 inline constexpr std::chrono::seconds silence_limit{15};
 
-// One packet, without a trailing newline.
+// Returns one packet, without a newline at the end.
 std::string encode(const HookMessage &message);
 
-// Code::rejected for what is no JSON object, has no type, or lacks what its
-// type needs. A type we do not know decodes as Type::unknown.
+// Code::rejected if the packet is not a JSON object, has no type, or lacks a
+// field that its type needs. An unknown type is decoded as Type::unknown.
 Result<HookMessage> decode_hook_message(std::string_view packet);
 
 } // namespace bridge

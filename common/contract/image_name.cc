@@ -19,7 +19,7 @@ bool consists_of(std::string_view text, std::string_view characters)
     return !text.empty() && text.find_first_not_of(characters) == text.npos;
 }
 
-// Lower-case words between '.', '_', '__' or any number of '-'.
+// Lower-case words, separated by '.', '_', '__' or any number of '-'.
 bool is_path_part(std::string_view part)
 {
     if (part.empty() || !is_lower_or_digit(part.front()) ||

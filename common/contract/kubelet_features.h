@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Features that slurmd reports of the kubelet beside it, by node_features/k8s:
-// that plugin and slurmk8s agree by this file.
+// Features that slurmd reports about the kubelet on the same machine, through
+// node_features/k8s. That plugin and slurmk8s share this file.
 #pragma once
 
 namespace bridge {
 
-// The kubelet has cpuManagerPolicy: static. It gives containers CPUs of their
-// own, of which slurmd knows nothing.
+// The kubelet has cpuManagerPolicy: static. It gives containers exclusive CPUs,
+// and slurmd does not know about them.
 inline constexpr char static_cpus_feature[] = "k8s.static-cpus";
-// No label may have that name: with an empty value it would say the same.
+// Reserved in FeatureLabels: a label of this name with an empty value would
+// give the same feature.
 inline constexpr char static_cpus_name[] = "static-cpus";
 
 } // namespace bridge

@@ -26,7 +26,7 @@ std::string file_of(const Login &login)
            std::to_string(login.time);
 }
 
-// Nothing for a file that is none of ours.
+// Parses a file name. Nothing if the file is not a login.
 std::optional<Login> login_in_file(std::string_view file)
 {
     std::string_view name = next_part(file, '-');
@@ -44,7 +44,8 @@ bool is_good(const Login &login, LoginDir::Time now)
            age >= -LoginDir::clock_skew;
 }
 
-// Those of earlier versions had the hash for a name, and the rest in them.
+// Files of earlier versions have the hash as their name and the rest as
+// contents.
 bool is_to_go(const std::string &file, LoginDir::Time now)
 {
     auto login = login_in_file(file);
@@ -55,7 +56,7 @@ Result<std::vector<std::string>> files_of(const PrivateDir &directory,
                                           const std::string &name)
 {
     if (!is_login_name(name))
-        return fail(Code::rejected, "this is no hash of a login");
+        return fail(Code::rejected, "this is not the hash of a login");
     auto files = directory.list();
     if (files)
         std::erase_if(*files, [&](const std::string &file) {
@@ -76,7 +77,7 @@ Result<> LoginDir::put(const std::string &name, std::uint32_t user,
                        Time now) const
 {
     if (!is_login_name(name))
-        return fail(Code::rejected, "this is no hash of a login");
+        return fail(Code::rejected, "this is not the hash of a login");
     PrivateDir directory(path_);
     if (auto made = directory.make(); !made)
         return made;
@@ -86,12 +87,13 @@ Result<> LoginDir::put(const std::string &name, std::uint32_t user,
     std::size_t all = 0, of_user = 0;
     for (const std::string &file : *files) {
         if (is_to_go(file, now)) {
-            static_cast<void>(directory.remove(file)); // or next time
+            static_cast<void>(directory.remove(file)); // or the next put()
+                                                       // removes it
         } else if (auto login = login_in_file(file)) {
             all++;
             of_user += login->user == user ? 1 : 0;
             if (login->name == name)
-                return fail(Code::busy, "there is such a login");
+                return fail(Code::busy, "this login exists already");
         }
     }
     if (all >= most || of_user >= most_of_user)
@@ -109,7 +111,7 @@ Result<std::uint32_t> LoginDir::user_of(const std::string &name, Time now) const
         if (auto login = login_in_file(file); login && is_good(*login, now))
             return login->user;
     return fail(Code::not_found, files->empty() ? "there is no such login"
-                                                : "that login is over");
+                                                : "this login has expired");
 }
 
 Result<> LoginDir::remove(const std::string &name) const

@@ -17,7 +17,7 @@ std::size_t digits_in(std::string_view number)
     return digits;
 }
 
-// What is behind a "%", taken away from the pattern.
+// Expands the pattern after a "%" and removes it from pattern.
 std::string expand_next(std::string_view &pattern, const LetterMeaning &meaning)
 {
     if (pattern.empty())

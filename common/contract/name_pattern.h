@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Names of files with patterns in them, as sbatch and srun take them: "%", the
-// digits that a number has at least, and a letter (expand_stdio_fields() in
-// Slurm's print_fields.c). What the letters stand for is the caller's. Pure.
+// Expands patterns in file names, as sbatch and srun do: "%", the minimum
+// number of digits, and a letter (expand_stdio_fields() in Slurm's
+// print_fields.c). The caller defines what each letter means. Pure.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,13 @@
 
 namespace bridge {
 
-// Nothing: the letter stands for itself, and so does what is before it.
+// Returns what a letter stands for. Nothing: the letter has no meaning, and the
+// pattern is kept as it is.
 using LetterMeaning =
     std::function<std::optional<std::string>(char letter, std::size_t digits)>;
 
-// "%%" is a "%", and one that nothing follows is none. With a backslash
-// anywhere nothing stands for anything else, and all backslashes go.
+// "%%" becomes "%", and a "%" at the end is removed. If the pattern has a
+// backslash anywhere, nothing is expanded and all backslashes are removed.
 std::string expand_pattern(std::string_view pattern,
                            const LetterMeaning &meaning);
 

@@ -28,7 +28,7 @@ Result<PacketSocket> open_socket()
     return PacketSocket(fd);
 }
 
-// Returns 0, or the errno of the failure. A full backlog fails with EAGAIN: a
+// Returns 0 or the errno of the failure. A full backlog fails with EAGAIN: a
 // local connect never blocks here.
 int call(const PacketSocket &sock, const sockaddr_un &address)
 {
@@ -37,8 +37,9 @@ int call(const PacketSocket &sock, const sockaddr_un &address)
     return rc == 0 ? 0 : errno;
 }
 
-// In the directory of path, and not longer than most names there. By chance,
-// not by pid: two containers that share the directory may have the same one.
+// Returns a random name in the directory of path, shorter than most names. It
+// is random because two containers that share the directory may have the same
+// pid.
 std::string temporary_path(const std::string &path)
 {
     return path.substr(0, path.rfind('/') + 1) +
@@ -59,12 +60,12 @@ Result<> bind_socket(int fd, const std::string &path, mode_t mode)
     return {};
 }
 
-// A file of somebody else is never replaced.
+// Never replaces a file that is not a socket.
 Result<> put_in_place(const std::string &from, const std::string &path)
 {
     struct stat status{};
     if (lstat(path.c_str(), &status) == 0 && !S_ISSOCK(status.st_mode))
-        return fail(Code::denied, path + " is no socket");
+        return fail(Code::denied, path + " is not a socket");
     if (rename(from.c_str(), path.c_str()) < 0)
         return fail_errno(Code::denied, "rename to " + path);
     return {};

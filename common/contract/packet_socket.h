@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// An AF_UNIX SOCK_SEQPACKET socket: whole packets or nothing, and each side
-// knows the other's user id from the kernel. Every descriptor is close-on-exec
-// and no call raises SIGPIPE. Used by one thread at a time.
+// An AF_UNIX SOCK_SEQPACKET socket. It carries whole packets, and each side
+// learns the other's user id from the kernel. Every descriptor is
+// close-on-exec, and no call raises SIGPIPE. Used by one thread at a time.
 #pragma once
 
 #include "common/base/result.h"
@@ -13,10 +13,11 @@
 
 namespace bridge {
 
-// The file behind a socket's path. A socket that is bound anew is another one.
+// Identifies the file at a socket's path. A socket that is bound again is
+// another file.
 struct SocketFile {
     dev_t device = 0;
-    ino_t number = 0; // 0: there is none
+    ino_t number = 0; // 0: there is no file
 
     bool exists() const { return number != 0; }
     bool operator==(const SocketFile &) const = default;
@@ -35,30 +36,35 @@ class PacketSocket {
     PacketSocket &operator=(PacketSocket &&other) noexcept;
     ~PacketSocket() { close(); }
 
-    // Makes a listening socket with this mode and puts it at path, in one step,
-    // in place of any other socket there: ask first whether that one is alive.
+    // Creates a listening socket with this mode and moves it to path
+    // atomically. It replaces any other socket there: ask first whether
+    // somebody listens on that one. Code::rejected for an invalid path,
+    // Code::denied if the path cannot be used or is not a socket,
+    // Code::internal otherwise.
     static Result<PacketSocket> listen(const std::string &path, mode_t mode);
 
-    // Code::not_found when nobody listens; Code::busy when somebody does who
-    // has too many callers.
+    // Code::rejected for an invalid path; Code::not_found if nobody listens;
+    // Code::busy for any other failure, such as a full backlog.
     static Result<PacketSocket> connect(const std::string &path);
 
-    // The next caller, non-blocking; Code::busy when there is none.
+    // Accepts the next caller without blocking. Code::busy if there is none.
     Result<PacketSocket> accept();
 
     // Sends one packet without blocking. Code::busy: the peer's buffer is full.
-    // Code::gone: there is no peer any more.
+    // Code::gone: the peer has closed the connection. Code::rejected: the
+    // packet is too long.
     Result<> send(std::string_view packet);
 
-    // The next packet without blocking. Code::busy: none yet; Code::gone: the
-    // peer closed; Code::rejected: longer than max_packet.
+    // Receives the next packet without blocking. Code::busy: there is none yet.
+    // Code::gone: the peer has closed the connection. Code::rejected: the
+    // packet is longer than max_packet.
     Result<std::string> receive();
 
-    // The user id the kernel vouches for, of the process that connected or
-    // listened.
+    // Returns the user id of the process that connected or listened, as the
+    // kernel reports it.
     Result<uid_t> peer_uid() const;
 
-    // Of a listener: what is at its path as long as nobody replaces it.
+    // For a listener: the file at its path, until somebody replaces it.
     SocketFile file() const { return file_; }
 
     int fd() const { return fd_; }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int32_t max_nice = 2147483645; // as in sbatch
 
-// The first word; text moves behind it.
+// Returns the first word and removes it from text.
 std::string_view take_word(std::string_view &text)
 {
     constexpr std::string_view blank = " \t";
@@ -45,8 +45,8 @@ Result<> set_word(PriorityClass &to, std::string_view word)
         return set_nice(to, value);
     if (key != "qos" || value.empty())
         return fail(Code::rejected,
-                    "must be NAME qos=QOS nice=NUMBER, of which \"" +
-                        std::string(word.substr(0, 64)) + "\" is no part");
+                    "must be NAME qos=QOS nice=NUMBER, but has \"" +
+                        std::string(word.substr(0, 64)) + "\"");
     to.qos = value;
     return {};
 }

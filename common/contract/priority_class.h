@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a Kubernetes PriorityClass means in Slurm: a line of k8s.conf(5).
+// The PriorityClass lines of k8s.conf(5): what a Kubernetes PriorityClass means
+// in Slurm.
 #pragma once
 
 #include "common/base/result.h"
@@ -12,16 +13,17 @@
 namespace bridge {
 
 struct PriorityClass {
-    std::string qos;       // empty: it names none
-    std::int32_t nice = 0; // below 0 is a higher priority
+    std::string qos;       // empty: no QOS
+    std::int32_t nice = 0; // a negative value is a higher priority
 
     bool operator==(const PriorityClass &) const = default;
 };
 
 using PriorityClasses = std::map<std::string, PriorityClass>; // by name
 
-// Adds "NAME qos=QOS nice=N", of which either word may be missing.
-// Code::rejected says what is wrong with it, or that NAME is known already.
+// Adds "NAME qos=QOS nice=N"; one of qos and nice may be missing.
+// Code::rejected, with the reason, if the text is invalid or NAME has been
+// added before.
 Result<> add_priority_class(PriorityClasses &classes, std::string_view text);
 
 } // namespace bridge

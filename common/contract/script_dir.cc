@@ -18,18 +18,19 @@ namespace bridge {
 
 namespace {
 
-// What is kept free of the file system: a tenth, or as many bytes.
+// What must stay free on the file system: a tenth of it, at most this many
+// bytes.
 constexpr unsigned free_share = 10;
 constexpr std::uint64_t most_kept_free = 1ull << 30;
 constexpr std::size_t name_bytes = 16;
 constexpr std::size_t max_file = 8 * 1024 * 1024; // bytes; put() writes less
 
-// What slurmctld's own state needs stays free.
+// Tells whether enough space is left for slurmctld's own state.
 bool has_room(const std::string &path)
 {
     struct statvfs facts{};
     if (statvfs(path.c_str(), &facts) != 0)
-        return true; // the write says more
+        return true; // the write will report the error
     std::uint64_t all = std::uint64_t{facts.f_blocks} * facts.f_frsize;
     std::uint64_t free = std::uint64_t{facts.f_bavail} * facts.f_frsize;
     return free >= std::min(all / free_share, most_kept_free);
@@ -47,7 +48,7 @@ Result<std::string> ScriptDir::put(std::string_view text) const
                     "the file system of " + path_ + " is almost full");
     std::string name = random_hexadecimal(name_bytes);
     if (name.empty())
-        return fail(Code::busy, "no random numbers");
+        return fail(Code::busy, "the kernel has no random numbers");
     if (auto put = directory.put(name, text); !put)
         return std::unexpected(put.error());
     return name;
@@ -56,7 +57,7 @@ Result<std::string> ScriptDir::put(std::string_view text) const
 Result<std::string> ScriptDir::read(const std::string &name) const
 {
     if (!is_script_name(name))
-        return fail(Code::rejected, "this is no name of a script's file");
+        return fail(Code::rejected, "this is not the name of a script file");
     return PrivateDir(path_).read(name, max_file);
 }
 
@@ -73,7 +74,7 @@ bool ScriptDir::may_exist(const std::string &name) const
 Result<> ScriptDir::remove(const std::string &name) const
 {
     if (!is_script_name(name))
-        return fail(Code::rejected, "this is no name of a script's file");
+        return fail(Code::rejected, "this is not the name of a script file");
     return PrivateDir(path_).remove(name);
 }
 

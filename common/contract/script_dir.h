@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Batch scripts on disk: one file each, 0600, in a directory 0700 of SlurmUser
-// in StateSaveLocation, where slurmctld keeps the scripts of its own jobs.
-// job_submit/k8s writes them, as slurmctld does with its job lock held; the
-// agent beside it reads and removes them. Safe from several threads and
-// processes: a name is random, and a file is written once.
+// Batch scripts on disk: one file (mode 0600) for each, in a directory (mode
+// 0700) of SlurmUser in StateSaveLocation, where slurmctld keeps the scripts of
+// its own jobs. job_submit/k8s writes them, with slurmctld's job lock held, as
+// slurmctld does. The agent on the same host reads and removes them. May be
+// used by several threads and processes: names are random, and a file is
+// written once.
 #pragma once
 
 #include "common/base/result.h"
@@ -18,25 +19,26 @@ class ScriptDir {
   public:
     explicit ScriptDir(std::string path) : path_(std::move(path)) {}
 
-    // Writes a new file; returns its name. Not synchronised: what a crash of
-    // the machine tears is told from a whole one by what it says. The errors
-    // are the system's words, Code::busy; nothing stays of what was begun.
-    // slurmctld keeps its state beside it: refused where little of the file
-    // system is free.
+    // Writes a new file and returns its name. The file is not synced to disk:
+    // if the machine crashes, an incomplete file is recognised by its contents.
+    // Code::busy with the system's message; an incomplete file is removed. Also
+    // Code::busy if the file system is almost full, because slurmctld keeps its
+    // state there.
     Result<std::string> put(std::string_view text) const;
 
-    // Code::not_found when there is none, rejected for what is no file of ours.
-    // busy where the directory is missing or somebody else's: that says nothing
-    // about a file.
+    // Code::not_found if there is no such file; Code::rejected if name or the
+    // file is not one of ours; Code::busy if the directory is missing or
+    // belongs to somebody else, which says nothing about the file.
     Result<std::string> read(const std::string &name) const;
 
-    // Success also when there is none.
+    // Succeeds if the file does not exist.
     Result<> remove(const std::string &name) const;
 
-    // False only where there is none, for sure.
+    // Returns false only if the file certainly does not exist.
     bool may_exist(const std::string &name) const;
 
-    // Those with names that put() gives. Nothing when there is no directory.
+    // Returns the files whose names have the form that put() gives; none if
+    // there is no directory.
     Result<std::vector<std::string>> list() const;
 
     const std::string &path() const { return path_; }

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What passes between slurmk8s and slurmk8sd while a user reads the log of a
-// job or is in its container: frames, as common/base/frame_cutter.h has them.
-// Pure.
+// The frames between slurmk8s and slurmk8sd while a user reads the log of a job
+// or works in its container; common/base/frame_cutter.h has their form. Pure.
 //
-//  slurmk8s → slurmk8sd
-//   h hello     the request, first and once: session_request.h
-//   i input     for stdin; an empty one is its end
-//   w window    {"rows":50,"columns":132}
-//  slurmk8sd → slurmk8s
-//   a accepted  empty: what was asked for begins
-//   o output    of stdout
-//   e error     of stderr
-//   x ended     the outcome, last: session_request.h
+//    slurmk8s → slurmk8sd
+//     h hello     the request, first and once: session_request.h
+//     i input     bytes for stdin; an empty frame is its end
+//     w window    {"rows":50,"columns":132}
+//    slurmk8sd → slurmk8s
+//     a accepted  empty: the request is being carried out
+//     o output    bytes of stdout
+//     e error     bytes of stderr
+//     x ended     the outcome, last: session_request.h
 #pragma once
 
 #include "common/base/frame_cutter.h"
@@ -35,7 +34,7 @@ enum class FrameType : char {
 
 struct Frame {
     using Kind = FrameType;
-    // Of any known letter max_frame.
+    // Returns max_frame for every known letter, otherwise nothing.
     static std::optional<std::size_t> longest(FrameType type);
 
     FrameType type = FrameType::hello;
@@ -46,8 +45,8 @@ struct Frame {
 
 inline constexpr std::size_t max_frame = 65536; // bytes of text
 
-// As many frames as the text needs: none but output, error and input may be
-// longer than max_frame.
+// Splits the text into as many frames as necessary. Only output, error and
+// input may be longer than max_frame.
 std::string encode_frames(FrameType type, std::string_view text);
 
 using FrameReader = FrameCutter<Frame>;

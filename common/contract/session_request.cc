@@ -30,7 +30,8 @@ WindowSize window_in(const Json &json)
     return {size_in(json, "rows"), size_in(json, "columns")};
 }
 
-// A word with a null character would end there in the container.
+// Tells whether the words are a command. A word with a null character would end
+// there in the container.
 bool is_command(const std::vector<std::string> &words)
 {
     if (words.empty() || words.size() > most_words || words.front().empty())
@@ -41,7 +42,7 @@ bool is_command(const std::vector<std::string> &words)
     return true;
 }
 
-// Whole and without a null character, or nothing.
+// Returns the words of the command; an item that is not a string is "".
 std::vector<std::string> command_in(const Json &json)
 {
     std::vector<std::string> words;
@@ -80,10 +81,11 @@ Result<std::string> encode(const SessionRequest &request)
     std::string text = value.dump();
     if (text.size() > max_frame)
         return fail(Code::rejected, "the command is too long");
-    // What is no UTF-8 was replaced, and another command is none.
+    // Bytes that are not UTF-8 were replaced above, which would change the
+    // command.
     if (attach && decode_session_request(text) != request)
         return fail(Code::rejected,
-                    "the command must not be empty, and be text in UTF-8");
+                    "the command must not be empty and must be UTF-8 text");
     return text;
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a user asks slurmk8sd for, and what came of it: the texts of the frames
-// hello, window and ended, as JSON. What is read here a user has written. Pure.
+// The texts of the frames hello, window and ended, as JSON: a user's request to
+// slurmk8sd, and its outcome. The requests come from users and are not trusted.
+// Pure.
 //
-//  hello   {"do":"logs","job":4711,"follow":true}
-//          {"do":"attach","job":4711,"command":["ls","-l"],"input":true,
-//           "terminal":true,"rows":50,"columns":132}
-//          over TLS also "login":SECRET, see login_dir.h
-//  ended   {"exit":3}, or {"refused":SENTENCE}, with "unknown":true where there
-//          is no such job or Pod, "later":true where it has not started yet
+//    hello   {"do":"logs","job":4711,"follow":true}
+//            {"do":"attach","job":4711,"command":["ls","-l"],"input":true,
+//             "terminal":true,"rows":50,"columns":132}
+//            over TLS also "login":SECRET, see login_dir.h
+//    ended   {"exit":3}, or {"refused":MESSAGE}, with "unknown":true if there
+//            is no such job or Pod, "later":true if it has not started yet
 #pragma once
 
 #include "common/base/result.h"
@@ -19,7 +20,7 @@
 
 namespace bridge {
 
-// Of a terminal, in characters; 0: not known.
+// The size of a terminal in characters; 0: not known.
 struct WindowSize {
     std::uint16_t rows = 0;
     std::uint16_t columns = 0;
@@ -32,9 +33,9 @@ struct SessionRequest {
 
     What what = What::logs;
     std::uint32_t job = 0; // JobId
-    std::string login{};   // empty: the kernel says who we are
-    bool follow = false;   // logs: until the container ends
-    // attach: what is run, whether it gets an input, and a terminal.
+    std::string login{};   // empty: the kernel identifies the user
+    bool follow = false;   // logs: continue until the container ends
+    // attach: the command, whether it gets an input, and a terminal.
     std::vector<std::string> command{};
     bool input = false;
     bool terminal = false;
@@ -44,20 +45,21 @@ struct SessionRequest {
 };
 
 struct SessionEnd {
-    int exit = 0;          // of the command; of logs 0
-    std::string refused{}; // in words; empty: it was done
+    int exit = 0;          // exit code of the command; 0 for logs
+    std::string refused{}; // the reason as text; empty: it was carried out
     bool unknown = false;
     bool later = false;
 
     bool operator==(const SessionEnd &) const = default;
 };
 
-// Code::rejected for what does not fit into a frame, or has no text in UTF-8.
+// Code::rejected if the request does not fit into a frame, or if the command is
+// empty or not UTF-8.
 Result<std::string> encode(const SessionRequest &request);
 std::string encode(const SessionEnd &end);
 std::string encode(const WindowSize &window);
 
-// Code::rejected for anything else than what is drawn above.
+// Code::rejected for anything that does not have the form above.
 Result<SessionRequest> decode_session_request(std::string_view text);
 Result<SessionEnd> decode_session_end(std::string_view text);
 Result<WindowSize> decode_window_size(std::string_view text);

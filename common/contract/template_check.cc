@@ -49,7 +49,8 @@ const char *type_words(JsonType type)
     }
 }
 
-// Others would make the Pod a member of something, or are words for us.
+// Tells whether a site may use this key for a label or annotation. Other keys
+// would make the Pod a member of something, or have a meaning for our programs.
 bool is_sites_key(std::string_view key)
 {
     constexpr std::string_view allowed =
@@ -80,7 +81,7 @@ bool is_under(std::string_view path, std::string_view directory)
            (path.starts_with(directory) && path[directory.size()] == '/');
 }
 
-// Finds what is wrong, and keeps the first of it.
+// Collects the first problem of a template.
 class Checker {
   public:
     const std::string &why() const { return why_; }
@@ -90,9 +91,9 @@ class Checker {
     {
         check_names(pod, "", 0);
         if (!why_.empty())
-            return; // a name that comes twice would be looked at once
+            return; // a repeated name would be checked only once
         if (!pod.is_object())
-            return object_to("", "is no JSON object");
+            return object_to("", "is not a JSON object");
         check_members(pod, "", in_pod);
         if (pod.text("kind") != "Pod")
             object_to("kind", "must be Pod");
@@ -109,7 +110,8 @@ class Checker {
             why_ = path.empty() ? words : path + ": " + words;
     }
 
-    // A name that comes twice is read in one way here and in another there.
+    // A member that occurs twice may be read in different ways by different
+    // programs.
     void check_names(const Json &value, const std::string &path, unsigned depth)
     {
         if (depth > max_depth)
@@ -118,7 +120,7 @@ class Checker {
         for (const auto &[name, member] : value.members()) {
             std::string inside = path.empty() ? name : path + "." + name;
             if (!seen.insert(name).second)
-                return object_to(inside, "is there twice");
+                return object_to(inside, "occurs twice");
             check_names(member, inside, depth + 1);
         }
         std::size_t index = 0;
@@ -138,7 +140,7 @@ class Checker {
             std::string inside = path.empty() ? name : path + "." + name;
             auto found = std::ranges::find(known, name, &Member::name);
             if (found == known.end())
-                object_to(inside, "a template cannot have it");
+                object_to(inside, "is not allowed in a template");
             else if (found->why)
                 object_to(inside, found->why);
             else if (type_of(member) != found->type)
@@ -146,7 +148,8 @@ class Checker {
         }
     }
 
-    // Each item of an array of objects, with its path.
+    // Calls look for each item of an array of objects, with the path of the
+    // item.
     using Look = std::function<void(const Json &, const std::string &)>;
     void each(const Json &list, const std::string &path,
               std::span<const Member> known, const Look &look)
@@ -174,7 +177,7 @@ class Checker {
                     std::string_view(kind) == "annotations")
                     check_choosable(value.text(), path);
                 else if (!is_sites_key(key))
-                    object_to(path, "a template cannot have this name");
+                    object_to(path, "is not allowed in a template");
             }
         }
     }
@@ -184,9 +187,10 @@ class Checker {
         while (!list.empty()) {
             std::string name(next_part(list, ','));
             if (!volumes_.contains(name))
-                object_to(path, "\"" + name + "\" is none of its volumes");
+                object_to(path,
+                          "\"" + name + "\" is not a volume of the template");
             else if (std::ranges::contains(choosable_, name))
-                object_to(path, "\"" + name + "\" is there twice");
+                object_to(path, "\"" + name + "\" occurs twice");
             else
                 choosable_.push_back(name);
         }
@@ -211,8 +215,7 @@ class Checker {
              });
         for (const std::string &name : volumes_)
             if (!mounted_.contains(name))
-                object_to("spec.volumes",
-                          "\"" + name + "\" is mounted nowhere");
+                object_to("spec.volumes", "\"" + name + "\" is not mounted");
         check_grace(spec.at("terminationGracePeriodSeconds"));
     }
 
@@ -238,12 +241,13 @@ class Checker {
     {
         std::string name = volume.text("name");
         if (!is_label(name) || name.starts_with(names::batch_volume_prefix))
-            object_to(path + ".name",
-                      "must be of lower-case letters, digits and '-', and not "
-                      "begin with " +
-                          std::string(names::batch_volume_prefix));
+            object_to(
+                path + ".name",
+                "must consist of lower-case letters, digits and '-', and not "
+                "begin with " +
+                    std::string(names::batch_volume_prefix));
         if (!volumes_.insert(name).second)
-            object_to(path + ".name", "\"" + name + "\" is there twice");
+            object_to(path + ".name", "\"" + name + "\" occurs twice");
         if (volume.members().size() != 2)
             object_to(path, "must have a name and one kind of volume");
         Json host = volume.at("hostPath");
@@ -282,7 +286,7 @@ class Checker {
         std::string where = mount.text("mountPath");
         if (!volumes_.contains(name))
             object_to(path + ".name",
-                      "\"" + name + "\" is none of its volumes");
+                      "\"" + name + "\" is not a volume of the template");
         mounted_.insert(name);
         if (!is_path(where) || where.contains(':') ||
             is_under(where, names::batch_mount) ||

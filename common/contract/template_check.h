@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Looks at a site's template for the Pods of batch jobs. Pure.
+// Validates a site's template for the Pods of batch jobs. Pure.
 #pragma once
 
 #include "common/base/json.h"
@@ -10,8 +10,8 @@
 namespace bridge {
 
 struct TemplateFindings {
-    std::string why; // the field, and what is wrong with it; empty: nothing
-    std::vector<std::string> choosable{}; // volumes, as it says
+    std::string why; // the field and the reason; empty: the template is valid
+    std::vector<std::string> choosable{}; // the volumes that jobs may choose
 };
 
 TemplateFindings check_template(const Json &pod);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a site's template for the Pods of batch jobs may have, and why it may
-// not have the rest: one table for each object of a Pod. For template_check.cc
-// alone.
+// The members that a site's template for the Pods of batch jobs may have, and
+// why it may not have the others: one table for each object of a Pod. Only
+// template_check.cc includes this file.
 #pragma once
 
 #include <string_view>
 
 namespace bridge::template_members {
 
-// By what a value's JSON begins with.
+// JSON types, by the first character of the JSON text.
 enum JsonType : char {
     an_object = '{',
     an_array = '[',
@@ -18,7 +18,8 @@ enum JsonType : char {
     anything = 'n'
 };
 
-// A member that a template may have, of that type, or why it may not.
+// A member that a template may have, with its type; or, if why is set, the
+// reason why it may not have it.
 struct Member {
     std::string_view name;
     JsonType type = anything;
@@ -27,13 +28,13 @@ struct Member {
 
 inline constexpr char by_us[] = "slurmk8sd sets it";
 inline constexpr char by_slurm[] = "Slurm chooses the node";
-inline constexpr char by_job[] = "the job says it";
-inline constexpr char given[] = "what Slurm gives to the job is set";
+inline constexpr char by_job[] = "the job sets it";
+inline constexpr char given[] = "slurmk8sd sets what Slurm has allocated";
 inline constexpr char identity[] = "the Pod runs as the job's user";
 inline constexpr char privilege[] = "Pods of batch jobs have no privileges";
 inline constexpr char one_container[] =
     "the Pod of a batch job has one container";
-inline constexpr char no_probe[] = "a batch job has none";
+inline constexpr char no_probe[] = "not supported for batch jobs";
 
 inline constexpr Member in_pod[] = {{"apiVersion", a_string},
                                     {"kind", a_string},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How long to wait after each failure in a row: doubling, with up to as much
-// again by chance, so that agents that failed together do not come together.
+// The delay before each retry. It doubles with each failure in a row, and a
+// random part of up to the same length is added, so that agents that failed
+// together do not retry together.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +39,7 @@ class Backoff {
     Milliseconds next_;
 };
 
-// Ends at once when stop is requested.
+// Sleeps, but returns at once when a stop is requested.
 inline void wait_for(std::chrono::milliseconds delay,
                      const std::stop_token &stop)
 {

@@ -7,7 +7,7 @@ namespace bridge {
 
 std::string base64(std::span<const unsigned char> bytes)
 {
-    std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0'); // and a null
+    std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0'); // and a final null
     int size = EVP_EncodeBlock(reinterpret_cast<unsigned char *>(text.data()),
                                bytes.data(), static_cast<int>(bytes.size()));
     text.resize(static_cast<std::size_t>(size));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Bytes as JSON and HTTP headers have them: RFC 4648's base64, padded, in one
-// line.
+// Base64 (RFC 4648) for JSON and HTTP headers: padded, without line breaks.
 #pragma once
 
 #include <span>

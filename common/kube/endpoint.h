@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where the API server is: what a program was configured with, else what
-// Kubernetes tells every Pod.
+// Finds the address of the API server: from the program's configuration, or
+// from what Kubernetes tells every Pod.
 #pragma once
 
 #include "common/base/result.h"
@@ -10,9 +10,9 @@
 
 namespace bridge {
 
-// Each argument may be empty: the address is then that of the environment of a
-// Pod, the files those of its ServiceAccount. Code::not_found when there is no
-// address at all.
+// Each argument may be empty. An empty server is replaced by the address in the
+// environment of the Pod, an empty file by that of its ServiceAccount.
+// Code::not_found if there is no address.
 Result<HttpEndpoint> find_endpoint(const std::string &server,
                                    const std::string &ca_file,
                                    const std::string &token_file);

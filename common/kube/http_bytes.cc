@@ -50,7 +50,7 @@ Result<> get_bytes(const HttpEndpoint &endpoint, const std::string &path,
         !said)
         return said;
     return fail(Code::internal,
-                "HTTP " + std::to_string(*status) + " is no answer to a GET");
+                "unexpected HTTP status " + std::to_string(*status));
 }
 
 } // namespace bridge

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What http.cc, http_stream.cc and http_transfer.cc share: the curl handles,
-// the token and the one loop that moves a transfer on. http_bytes.cc and
-// socket.cc include it too, nobody else.
+// Shared by http.cc, http_stream.cc and http_transfer.cc: the curl handles, the
+// token, and the loop that drives a transfer. http_bytes.cc and socket.cc
+// include this file, too; no other file does.
 #pragma once
 
 #include "common/kube/http.h"
@@ -26,18 +26,19 @@ using CurlHeaders = std::unique_ptr<curl_slist, CurlFree<curl_slist_free_all>>;
 struct HttpRequest {
     const char *method = "GET";
     std::string path;
-    std::string content_type = {}; // empty: there is no body
+    std::string content_type = {}; // empty: no body
     std::string body = {};
     std::string accept = "application/json";
 };
 
-// Takes a reply's body as it arrives.
+// Receives a reply's body as it arrives.
 class HttpSink {
   public:
     virtual ~HttpSink() = default;
-    virtual void begins() = 0; // once a reply: a 401 is followed by another
-    virtual void accepted() {} // the headers of a 200 have come
-    // An error ends the transfer and is its outcome.
+    virtual void begins() = 0; // before each reply; after a 401 there is a
+                               // second one
+    virtual void accepted() {} // called after the headers of a 200
+    // An error ends the transfer and becomes its result.
     virtual Result<> take(long status, std::string_view bytes) = 0;
 };
 
@@ -47,9 +48,10 @@ struct Http::Impl {
 
     explicit Impl(HttpEndpoint where);
 
-    // The reply's status, after a second try with a fresh token where it was
-    // 401; 0: stopped. silence is the longest time without a byte; where it is
-    // 0 the endpoint's timeout holds for the whole.
+    // Returns the reply's status, or 0 if the request was stopped. After a 401
+    // the request is repeated once with a fresh token. silence is the longest
+    // time without a byte; if it is 0, the endpoint's timeout limits the whole
+    // request.
     Result<long> exchange(const HttpRequest &request, HttpSink &to,
                           Milliseconds silence, const std::stop_token &stop);
     Result<HttpReply> call(const HttpRequest &request,
@@ -57,7 +59,7 @@ struct Http::Impl {
     long status() const;
     std::chrono::seconds retry_after() const; // of the last reply
 
-    HttpSink *sink = nullptr; // of the transfer under way
+    HttpSink *sink = nullptr; // of the current transfer
     Result<> sink_said;
     Clock::time_point last_byte;
 
@@ -80,7 +82,8 @@ struct Http::Impl {
 
     HttpEndpoint endpoint_;
     TokenFile token_;
-    CurlMulti multi_; // owns the connections, so it outlives the easy handle
+    CurlMulti multi_; // owns the connections, so it must outlive the easy
+                      // handle
     CurlEasy easy_;
     char error_text_[CURL_ERROR_SIZE] = "";
 };

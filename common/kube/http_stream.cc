@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t max_line = std::size_t{16} << 20; // etcd takes 1.5 MiB
 constexpr std::size_t max_refusal = std::size_t{64} << 10;
 
-// Lines of a stream, or the text of its refusal.
+// The lines of a stream, or the body of a refusal.
 class StreamBody : public HttpSink {
   public:
     StreamBody(const LineFramer::OnLine &on_line, const Http::OnOpen &on_open)
@@ -41,7 +41,8 @@ class StreamBody : public HttpSink {
         return {};
     }
 
-    // The stream ended well: its last line need not have an end.
+    // Called when the stream has ended well. Its last line may have no line
+    // end.
     Result<> ends() const
     {
         const std::string &rest = framer_.rest();
@@ -74,7 +75,7 @@ Result<> Http::stream(const std::string &path, const OnLine &on_line,
         !said)
         return said;
     return fail(Code::internal,
-                "HTTP " + std::to_string(*status) + " is no answer to a watch");
+                "unexpected HTTP status " + std::to_string(*status));
 }
 
 } // namespace bridge

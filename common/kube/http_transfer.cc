@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 constexpr long connect_timeout_ms = 5'000;
 constexpr curl_off_t longest_retry_after = 60; // seconds
 
-// An exception must not cross libcurl: noexcept stops the program instead.
+// A libcurl callback must not throw; noexcept ends the program instead.
 std::size_t on_body(char *data, std::size_t, std::size_t size,
                     void *user) noexcept
 {
@@ -82,7 +82,7 @@ Result<long> Http::Impl::exchange_once(const HttpRequest &request, HttpSink &to,
                                        const std::stop_token &stop)
 {
     if (!multi_ || !easy_)
-        return fail(Code::internal, "libcurl does not start");
+        return fail(Code::internal, "libcurl cannot be initialised");
     auto headers = headers_for(request);
     if (!headers)
         return std::unexpected(headers.error());
@@ -109,7 +109,7 @@ Result<CurlHeaders> Http::Impl::headers_for(const HttpRequest &request)
     CurlHeaders headers;
     bool ok = add_header(headers, "Authorization: Bearer " + *token) &&
               add_header(headers, "Accept: " + request.accept) &&
-              // Else curl waits a second for a "100 Continue".
+              // Without this, curl waits a second for "100 Continue".
               add_header(headers, "Expect:");
     if (ok && !request.content_type.empty())
         ok = add_header(headers, "Content-Type: " + request.content_type);
@@ -125,11 +125,12 @@ void Http::Impl::begin(const HttpRequest &request, HttpSink &to)
     sink_said = {};
     error_text_[0] = '\0';
 
-    curl_easy_reset(easy_.get()); // the connection stays: it is the multi's
+    curl_easy_reset(easy_.get()); // keeps the connection: the multi handle owns
+                                  // it
     set(CURLOPT_URL, (endpoint_.server + request.path).c_str());
     set(CURLOPT_PATH_AS_IS, 1L);
     set(CURLOPT_PROTOCOLS_STR, "https");
-    set(CURLOPT_PROXY, ""); // whatever https_proxy says to other programs
+    set(CURLOPT_PROXY, ""); // ignore https_proxy
     set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
     if (!endpoint_.user_agent.empty())
         set(CURLOPT_USERAGENT, endpoint_.user_agent.c_str());
@@ -151,7 +152,7 @@ void Http::Impl::set_tls_options()
 {
     set(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
     set(CURLOPT_CAINFO, endpoint_.ca_file.c_str());
-    // Else the authorities of the whole system would be trusted too.
+    // Otherwise the system's certificate authorities would be trusted, too.
     set(CURLOPT_CAPATH, static_cast<const char *>(nullptr));
 }
 
@@ -161,20 +162,22 @@ void Http::Impl::set_time_options(Milliseconds silence)
     set(CURLOPT_TCP_KEEPIDLE, 30L);
     set(CURLOPT_TCP_KEEPINTVL, 10L);
 #if LIBCURL_VERSION_NUM >= 0x080900
-    set(CURLOPT_TCP_KEEPCNT, 3L); // a host that vanished is noticed in a minute
+    set(CURLOPT_TCP_KEEPCNT, 3L); // notices a vanished host within a minute
 #endif
     set(CURLOPT_CONNECTTIMEOUT_MS, connect_timeout_ms);
     if (silence == 0ms)
         set(CURLOPT_TIMEOUT, static_cast<long>(endpoint_.timeout.count()));
 }
 
-// CURLE_ABORTED_BY_CALLBACK when stopped; Code::gone in sink_said when silent.
+// Drives the transfer to its end. Returns CURLE_ABORTED_BY_CALLBACK if it was
+// stopped; sets sink_said to Code::gone if the server was silent.
 CURLcode Http::Impl::move_on(Milliseconds silence, const std::stop_token &stop)
 {
     curl_multi_add_handle(multi_.get(), easy_.get());
     last_byte = Clock::now();
     if (!drive(silence, stop))
-        sink_said = fail(Code::gone, "the server is silent");
+        sink_said =
+            fail(Code::gone, "the server has sent nothing for too long");
     CURLcode result = CURLE_ABORTED_BY_CALLBACK;
     int left = 0;
     if (const CURLMsg *end = curl_multi_info_read(multi_.get(), &left))
@@ -183,9 +186,9 @@ CURLcode Http::Impl::move_on(Milliseconds silence, const std::stop_token &stop)
     return result;
 }
 
-// A multi handle rather than curl_easy_perform(), which looks up only once a
-// second: a stop request wakes curl_multi_poll() at once. False when nothing
-// came for silence.
+// Uses a multi handle because curl_easy_perform() looks at a stop request only
+// once a second; a stop request wakes curl_multi_poll() at once. Returns false
+// if nothing arrived for the time silence.
 bool Http::Impl::drive(Milliseconds silence, const std::stop_token &stop)
 {
     std::stop_callback wake(stop, [this] { curl_multi_wakeup(multi_.get()); });
@@ -222,7 +225,8 @@ std::chrono::seconds Http::Impl::retry_after() const
         std::clamp<curl_off_t>(seconds, 0, longest_retry_after));
 }
 
-// The request may have been carried out as soon as any of it was sent.
+// A request that is not a GET may have been carried out as soon as any part of
+// it was sent.
 Error Http::Impl::transfer_error(const HttpRequest &request,
                                  CURLcode result) const
 {

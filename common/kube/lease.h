@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A Lease (coordination.k8s.io) as a value, and where it is kept.
+// A Lease (coordination.k8s.io) as a value, and the interface of its store.
 #pragma once
 
 #include "common/base/result.h"
@@ -10,16 +10,16 @@
 
 namespace bridge {
 
-// How long a Lease lasts that is not renewed, by the watcher's own clock.
+// How long a Lease is valid without renewal, by the watcher's own clock.
 inline constexpr std::chrono::seconds lease_duration{15};
 
 struct LeaseRecord {
-    std::string holder; // "": nobody
+    std::string holder; // "": none
     std::chrono::seconds duration{lease_duration};
-    std::string renewed; // the holder's clock: only compared, never believed
+    std::string renewed; // by the holder's clock: compare only, never trust
     std::string acquired;
     std::int64_t transitions = 0;
-    std::string version; // resourceVersion; "": there is no Lease
+    std::string version; // resourceVersion; "": the Lease does not exist
 
     bool operator==(const LeaseRecord &) const = default;
 };
@@ -28,10 +28,10 @@ class LeaseStore {
   public:
     virtual ~LeaseStore() = default;
 
-    // An empty record when there is no Lease.
+    // Returns an empty record if the Lease does not exist.
     virtual Result<LeaseRecord> read() = 0;
-    // Makes it, or replaces exactly the version in the record; what was
-    // written. Code::conflict: somebody else was faster.
+    // Creates the Lease, or replaces exactly the version in the record. Returns
+    // what was written. Code::conflict if somebody else has changed it.
     virtual Result<LeaseRecord> write(const LeaseRecord &record) = 0;
 };
 

@@ -42,7 +42,7 @@ Result<LeaseRecord> record_of(const HttpReply &reply)
     LeaseRecord record;
     record.version = json->text("metadata/resourceVersion");
     if (record.version.empty())
-        return fail(Code::internal, "the answer is no Lease");
+        return fail(Code::internal, "the answer is not a Lease");
     record.holder = json->text("spec/holderIdentity");
     record.duration =
         std::chrono::seconds(json->integer("spec/leaseDurationSeconds")

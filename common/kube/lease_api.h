@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The Lease object in the API server. One LeaseApi belongs to one thread.
+// Reads and writes the Lease object in the API server. One LeaseApi belongs to
+// one thread.
 #pragma once
 
 #include "common/kube/http.h"

@@ -14,7 +14,7 @@ Result<> LineFramer::feed(std::string_view piece, const OnLine &on_line)
             rest_ += part;
             return {};
         }
-        // Most lines lie within one piece: those are not copied.
+        // Most lines lie within one piece and are not copied.
         std::string joined;
         if (!rest_.empty()) {
             joined = std::move(rest_) + std::string(part);

@@ -17,12 +17,12 @@ class LineFramer {
 
     explicit LineFramer(std::size_t max_line) : max_line_(max_line) {}
 
-    // Hands over every line that piece completes, without its end; empty lines
-    // are skipped. The error of on_line, or Code::internal for a line longer
-    // than max_line.
+    // Calls on_line for every line that piece completes, without its line end;
+    // empty lines are skipped. Fails with the error of on_line, or with
+    // Code::internal for a line longer than max_line.
     Result<> feed(std::string_view piece, const OnLine &on_line);
 
-    // What came after the last line.
+    // Returns what arrived after the last line end.
     const std::string &rest() const { return rest_; }
     void clear() { rest_.clear(); }
 

@@ -58,7 +58,7 @@ void Reflector::run(std::stop_token stop)
     }
 }
 
-// A list if one is due, else a watch until the server ends it.
+// Lists if a list is due, otherwise watches until the server ends the watch.
 Result<> Reflector::round(const std::stop_token &stop)
 {
     if (resource_version_.empty() && !streams_lists_)
@@ -68,12 +68,12 @@ Result<> Reflector::round(const std::stop_token &stop)
         resource_version_.clear();
     if (ended || ended.error().code != Code::rejected || !listing_)
         return ended;
-    // Refused, as where the server's WatchList is off.
+    // The server refuses it, for example because its WatchList is off.
     streams_lists_ = false;
     return page_list(stop);
 }
 
-// Goes on as a watch once the list is complete.
+// A streaming list continues as a watch when the list is complete.
 Result<> Reflector::stream_list(const std::stop_token &stop)
 {
     listing_ = true;
@@ -82,7 +82,8 @@ Result<> Reflector::stream_list(const std::stop_token &stop)
                         "&resourceVersionMatch=NotOlderThan",
                         stop);
     if (ended && listing_ && !stop.stop_requested())
-        return fail(Code::busy, "list " + path_ + ": it ended early");
+        return fail(Code::busy,
+                    "list " + path_ + ": the server ended it early");
     return ended;
 }
 
@@ -95,7 +96,7 @@ Result<> Reflector::watch(const std::stop_token &stop)
 Result<> Reflector::stream(const std::string &query,
                            const std::stop_token &stop)
 {
-    // 5 to 10 minutes, as client-go: so that not all watches end at once.
+    // 5 to 10 minutes, as in client-go, so that not all watches end at once.
     std::uniform_int_distribution<int> some(300, 600);
     int seconds = emptied_ || empty_since_ ? relist_empty : some(random_);
     auto begun = Clock::now();
@@ -109,11 +110,12 @@ Result<> Reflector::stream(const std::string &query,
         return fail(ended.error(), "watch " + path_);
     bool again = events_ == 0 || emptied_; // the same, without a pause
     if (again && Clock::now() - begun < times_.first_delay)
-        return fail(Code::busy, "watch " + path_ + ": it ended at once");
+        return fail(Code::busy,
+                    "watch " + path_ + ": the server ended it at once");
     return {};
 }
 
-// One line is one event. Code::gone: list again.
+// Handles one line, which is one event. Code::gone means: list again.
 Result<> Reflector::on_line(std::string_view line)
 {
     auto event = Json::parse(line);
@@ -137,11 +139,11 @@ void Reflector::begin_list()
     sink_.list_begins();
 }
 
-// Changes may mix with the list's own items. A sink need not know that: what
-// was deleted meanwhile is said after the end of the list.
+// Changes may be mixed with the list's items. The sink does not notice:
+// deletions are reported after the end of the list.
 Result<> Reflector::on_list_event(const std::string &type, const Json &object)
 {
-    // By uid: a name may be deleted and made again within one list.
+    // By uid, because a name may be deleted and created again within one list.
     std::string key = object.text("metadata/uid");
     if (type == "ADDED" || type == "MODIFIED") {
         deleted_.erase(key);
@@ -155,7 +157,7 @@ Result<> Reflector::on_list_event(const std::string &type, const Json &object)
     return {};
 }
 
-// Nothing at all, where there was something: see ReflectorTimes.
+// Tells whether an empty list must not be accepted yet: see ReflectorTimes.
 bool Reflector::doubtful()
 {
     if (items_ > 0 || objects_ == 0) {
@@ -170,7 +172,7 @@ bool Reflector::doubtful()
 Result<> Reflector::end_list(const std::string &version)
 {
     if (doubtful())
-        return fail(Code::gone, "the list is empty, which it was not before");
+        return fail(Code::gone, "the list is empty but was not empty before");
     listing_ = false;
     resource_version_ = version;
     emptied_ = items_ == 0 && (objects_ > 0 || emptied_);
@@ -181,7 +183,7 @@ Result<> Reflector::end_list(const std::string &version)
     return {};
 }
 
-// A bookmark's object is hollow: only its resourceVersion counts.
+// The object of a bookmark has nothing but its resourceVersion.
 void Reflector::on_event(const std::string &type, const Json &object)
 {
     if (type == "ADDED" || type == "MODIFIED") {
@@ -195,8 +197,8 @@ void Reflector::on_event(const std::string &type, const Json &object)
         resource_version_ = version;
 }
 
-// All pages share one resourceVersion. A token that has expired meanwhile is
-// Code::gone: from the first page again.
+// Reads all pages, which share one resourceVersion. Code::gone if the token
+// expires meanwhile: start again with the first page.
 Result<> Reflector::page_list(const std::stop_token &stop)
 {
     listing_ = false;
@@ -213,7 +215,7 @@ Result<> Reflector::page_list(const std::stop_token &stop)
     return {};
 }
 
-// The next page's token; empty after the last page.
+// Reads one page. Returns the token of the next one; empty after the last page.
 Result<std::string> Reflector::read_page(const std::string &token,
                                          const std::stop_token &stop)
 {

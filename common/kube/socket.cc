@@ -24,7 +24,7 @@ constexpr long connect_timeout_ms = 5'000;
 constexpr int poll_patience = 1000;         // ms
 constexpr std::size_t longest_head = 16384; // bytes
 constexpr std::size_t longest_body = 65536;
-constexpr auto body_patience = 2s; // of a refusal
+constexpr auto body_patience = 2s; // for the body of a refusal
 
 std::unexpected<Error> ended()
 {
@@ -33,7 +33,7 @@ std::unexpected<Error> ended()
 
 std::unexpected<Error> stopped()
 {
-    return fail(Code::busy, "slurmk8sd ends");
+    return fail(Code::busy, "slurmk8sd is stopping");
 }
 
 template <class Array> bool fill_by_chance(Array &bytes)
@@ -42,7 +42,7 @@ template <class Array> bool fill_by_chance(Array &bytes)
            static_cast<ssize_t>(bytes.size());
 }
 
-// The value of a header line; "" when there is none.
+// Returns the value of a header line; "" if there is none.
 std::string header(std::string_view head, std::string_view name)
 {
     next_part(head, '\n'); // the status line
@@ -71,7 +71,7 @@ Result<> check_upgrade(std::string_view head, std::string_view body,
         return std::unexpected(status_error(status, body));
     if (header(head, "Sec-WebSocket-Accept") != ws_accept(key) ||
         !is_key(header(head, "Upgrade"), "websocket"))
-        return fail(Code::internal, "the answer is no WebSocket's");
+        return fail(Code::internal, "the answer does not open a WebSocket");
     if (header(head, "Sec-WebSocket-Protocol") != protocol)
         return fail(Code::internal,
                     "the API server does not speak " + std::string(protocol));
@@ -79,7 +79,7 @@ Result<> check_upgrade(std::string_view head, std::string_view body,
 }
 
 struct KubeSocket::Impl {
-    CurlMulti multi; // owns the connection, so it outlives the easy handle
+    CurlMulti multi; // owns the connection, so it must outlive the easy handle
     CurlEasy easy;
     int fd = -1;
     WsReader reader;
@@ -96,19 +96,19 @@ struct KubeSocket::Impl {
         set(CURLOPT_URL, endpoint.server.c_str());
         set(CURLOPT_CONNECT_ONLY, 1L);
         set(CURLOPT_PROTOCOLS_STR, "https");
-        set(CURLOPT_PROXY, ""); // whatever https_proxy says to other programs
+        set(CURLOPT_PROXY, ""); // ignore https_proxy
         set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
         set(CURLOPT_NOSIGNAL, 1L);
         set(CURLOPT_ERRORBUFFER, error_text);
         set(CURLOPT_CONNECTTIMEOUT_MS, connect_timeout_ms);
         set(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
         set(CURLOPT_CAINFO, endpoint.ca_file.c_str());
-        // Else the authorities of the whole system would be trusted too.
+        // Otherwise the system's certificate authorities would be trusted, too.
         set(CURLOPT_CAPATH, static_cast<const char *>(nullptr));
         set(CURLOPT_TCP_KEEPALIVE, 1L);
     }
 
-    // As curl_easy_perform(), which no stop request wakes.
+    // Does what curl_easy_perform() does, but a stop request wakes it.
     CURLcode perform(const std::stop_token &stop)
     {
         std::stop_callback wake(stop,
@@ -143,7 +143,7 @@ struct KubeSocket::Impl {
         return {};
     }
 
-    // "" when nothing has come.
+    // Returns "" if nothing has arrived.
     Result<std::string> read_some()
     {
         std::array<char, 16384> bytes;
@@ -172,7 +172,7 @@ struct KubeSocket::Impl {
         return {};
     }
 
-    // Until there is more to read, or to write where writes is set.
+    // Waits until there is something to read or, if writes is set, to write.
     Result<> wait(bool writes, Clock::time_point until,
                   const std::stop_token &stop) const
     {
@@ -195,7 +195,8 @@ struct KubeSocket::Impl {
         }
     }
 
-    // Up to the empty line, which goes; what came after it is in rest.
+    // Reads up to the empty line, which is removed; rest gets what came after
+    // it.
     Result<std::string> read_head(std::string &rest, Clock::time_point until,
                                   const std::stop_token &stop)
     {
@@ -212,7 +213,8 @@ struct KubeSocket::Impl {
                 return text;
             }
             if (text.size() > longest_head)
-                return fail(Code::internal, "the answer has no end");
+                return fail(Code::internal,
+                            "the header of the answer is too long");
             if (!more->empty())
                 continue;
             if (auto ready = wait(false, until, stop); !ready)
@@ -220,7 +222,8 @@ struct KubeSocket::Impl {
         }
     }
 
-    // Of a refusal, as far as it comes: it has the API server's words.
+    // Reads the body of a refusal as far as it arrives: it has the API server's
+    // message.
     void read_body(std::string_view head, std::string &body,
                    const std::stop_token &stop)
     {
@@ -240,7 +243,7 @@ struct KubeSocket::Impl {
     {
         WsMask mask;
         if (!fill_by_chance(mask))
-            return fail(Code::internal, "there are no random numbers");
+            return fail(Code::internal, "the kernel has no random numbers");
         unsent += encode_ws(opcode, data, mask);
         return {};
     }
@@ -261,7 +264,7 @@ Result<KubeSocket> KubeSocket::open(const HttpEndpoint &endpoint,
     impl->easy.reset(curl_easy_init());
     std::array<unsigned char, 16> nonce;
     if (!impl->multi || !impl->easy || !fill_by_chance(nonce))
-        return fail(Code::internal, "libcurl does not start");
+        return fail(Code::internal, "libcurl cannot be initialised");
     auto token = TokenFile(endpoint.token_file).read(Clock::now());
     if (!token)
         return std::unexpected(token.error());

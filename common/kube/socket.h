@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A WebSocket to the API server, for what a plain HTTP request cannot do: an
-// exec. libcurl makes the connection, with TLS always verified as in http.h;
-// the rest is ours, as libcurl's own WebSocket is not in each distribution's.
-// Used by one thread. Waits in open() alone.
+// A WebSocket to the API server, for an exec, which plain HTTP requests cannot
+// do. libcurl makes the connection and always verifies TLS, as in http.h. The
+// WebSocket protocol is our own code, because not every distribution's libcurl
+// has it. Used by one thread. Only open() waits.
 #pragma once
 
 #include "common/kube/http.h"
@@ -21,9 +21,10 @@ class KubeSocket {
   public:
     using Clock = std::chrono::steady_clock;
 
-    // GETs the path with that subprotocol. What the API server refuses is an
-    // error with its words, see status.h; Code::busy when it did not
-    // answer by then, or when stop is requested.
+    // GETs the path with this subprotocol. If the API server refuses, the error
+    // has its message (status.h). Code::busy if it has not answered by the time
+    // until, or if a stop is requested; Code::denied if there is no token;
+    // Code::internal if the answer is not a WebSocket's.
     static Result<KubeSocket> open(const HttpEndpoint &endpoint,
                                    const std::string &path,
                                    const std::string &protocol,
@@ -32,13 +33,15 @@ class KubeSocket {
     KubeSocket(KubeSocket &&) noexcept;
     ~KubeSocket();
 
-    // Sends a message later: flush() sends as much as goes without waiting.
+    // push() queues a message; flush() sends as much as possible without
+    // waiting.
     Result<> push(std::string_view data);
     Result<> flush();
     bool has_unsent() const;
 
-    // The next message, without waiting: nothing when none has come. Answers
-    // pings. Code::gone when the server ended the connection.
+    // Returns the next message without waiting, or nothing if none has arrived.
+    // Answers pings. Code::gone if the server has ended the connection;
+    // Code::internal if it violates the protocol.
     Result<std::optional<std::string>> receive();
 
     int fd() const;
@@ -49,8 +52,8 @@ class KubeSocket {
     std::unique_ptr<Impl> impl_;
 };
 
-// What the server's answer to the request for a WebSocket says: head and what
-// of the body has come. Pure.
+// Checks the server's answer to the request for a WebSocket. head is its
+// header, body the part of the body that has arrived. Pure.
 Result<> check_upgrade(std::string_view head, std::string_view body,
                        std::string_view key, std::string_view protocol);
 

@@ -34,7 +34,7 @@ bool is_name_part(std::string_view text)
            });
 }
 
-// What JsonValue makes of text: bytes that are not UTF-8 replaced.
+// Replaces bytes that are not UTF-8, as JsonValue does.
 std::string as_utf8(std::string_view text)
 {
     auto json = Json::parse(JsonValue(text).dump());

@@ -31,7 +31,7 @@ Result<std::string> TokenFile::read(Clock::time_point now)
     std::string text = read_trimmed(path_);
     if (text.empty())
         return fail(Code::denied, "there is no token in " + path_);
-    // A line break would let the file write headers of its own.
+    // A line break would let the file add HTTP headers of its own.
     if (!std::ranges::all_of(text, [](char c) { return c > ' ' && c < 127; }))
         return fail(Code::denied, "this is not a token: " + path_);
     token_ = text;

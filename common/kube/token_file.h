@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A ServiceAccount's token in a file that the kubelet, or whoever issues it,
-// replaces before it expires. Used by one thread.
+// A ServiceAccount's token in a file, which the kubelet or another issuer
+// replaces before the token expires. Used by one thread.
 #pragma once
 
 #include "common/base/result.h"
@@ -16,11 +16,12 @@ class TokenFile {
 
     explicit TokenFile(std::string path) : path_(std::move(path)) {}
 
-    // The token, at most a minute old. Code::denied, with the path, when there
-    // is none or it is not one.
+    // Returns the token, as read at most a minute ago. Code::denied, with the
+    // path, if the file has no valid token.
     Result<std::string> read(Clock::time_point now);
 
-    // The server refused it: read the file next time.
+    // Call this when the server has refused the token: the next read() reads
+    // the file.
     void forget() { token_.clear(); }
 
   private:

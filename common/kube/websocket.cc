@@ -10,7 +10,8 @@ namespace bridge {
 namespace {
 
 constexpr char no_websocket[] = "the API server does not speak WebSocket";
-constexpr std::size_t short_length = 126; // and from there on two bytes more
+constexpr std::size_t short_length = 126; // from here on the length has more
+                                          // bytes
 constexpr std::size_t two_bytes = 126, eight_bytes = 127;
 constexpr std::size_t longest_short = 65535;
 
@@ -70,7 +71,7 @@ Result<std::optional<WsReader::Piece>> WsReader::next_piece()
     auto second = static_cast<unsigned char>(rest_[1]);
     unsigned opcode = first & 0x0f;
     if ((first & 0x70) != 0 || (second & 0x80) != 0 || !is_known(opcode))
-        return broken(); // an extension, or masked: servers do not
+        return broken(); // extensions and masks are not allowed from servers
     std::size_t more = second == eight_bytes ? 8 : second == two_bytes ? 2 : 0;
     if (rest_.size() < 2 + more)
         return std::nullopt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The client's side of WebSocket (RFC 6455), as far as the API server speaks
-// it: what is written and read, as values. Pure.
+// The client side of WebSocket (RFC 6455), as far as the API server uses it:
+// encoding and decoding of frames as values. Pure.
 #pragma once
 
 #include "common/base/result.h"
@@ -28,21 +28,23 @@ struct WsMessage {
     std::string data;
 };
 
-using WsMask = std::array<std::uint8_t, 4>; // by chance, each time
+using WsMask = std::array<std::uint8_t, 4>; // random for each frame
 
-// One whole message in one frame.
+// Encodes a whole message as one frame.
 std::string encode_ws(WsOpcode opcode, std::string_view data,
                       const WsMask &mask);
 
-// Cuts what arrives into messages, and joins the frames of those that came in
-// several.
+// Cuts the received bytes into messages, and joins the frames of messages that
+// consist of several.
 class WsReader {
   public:
     static constexpr std::size_t longest = std::size_t{1} << 20; // bytes
 
     void feed(std::string_view piece) { rest_ += piece; }
 
-    // Nothing: it is not whole yet. Code::internal for what no server may send.
+    // Returns the next message, or nothing if it is not complete yet.
+    // Code::internal if the server violates the protocol or a message is longer
+    // than longest.
     Result<std::optional<WsMessage>> next();
 
   private:
@@ -58,7 +60,8 @@ class WsReader {
     std::optional<WsMessage> begun_;
 };
 
-// What a server must answer to this Sec-WebSocket-Key.
+// Returns the Sec-WebSocket-Accept that a server must send for this
+// Sec-WebSocket-Key.
 std::string ws_accept(std::string_view key);
 
 } // namespace bridge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The accounting half of SlurmApi: jobs that slurmctld has forgotten.
+// The accounting part of SlurmApi: jobs that slurmctld has forgotten.
 #include "common/slurm/api.h"
 #include "common/slurm/database.h"
 #include "common/slurm/error.h"
@@ -19,7 +19,7 @@ namespace bridge {
 
 namespace {
 
-// All that was ever recorded under this JobId, ids being used again.
+// Returns all records of this JobId; ids are used again.
 SlurmList records_of(JobRef job, void *connection)
 {
     slurm_selected_step_t step{};
@@ -49,8 +49,8 @@ Result<bool> ask_for_database()
            std::string::npos;
 }
 
-// We cancel a job that has lost its allocation when its Pods have another; an
-// older state of slurmctld may know neither.
+// The agent cancels a job that has lost its allocation while its Pods already
+// have another job; slurmctld with an older state may know neither of the two.
 bool cancelled_by_us(const slurmdb_job_rec_t &record)
 {
     return job_state_of(record.state) == JobState::cancelled &&
@@ -59,8 +59,8 @@ bool cancelled_by_us(const slurmdb_job_rec_t &record)
 
 } // namespace
 
-// A restart of slurmctld can make many jobs unknown at once; its configuration
-// is large and changes seldom.
+// The answer is cached for a minute: a restart of slurmctld can make many jobs
+// unknown at once, and its configuration is large and changes seldom.
 Result<bool> SlurmApi::has_database()
 {
     constexpr std::chrono::minutes believed{1};

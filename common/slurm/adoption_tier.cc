@@ -13,8 +13,8 @@ namespace bridge {
 
 namespace {
 
-using Partitions = std::vector<const Partition *>; // that have one node
-using Lines = std::map<std::string, int>; // partitions asked for: waiting jobs
+using Partitions = std::vector<const Partition *>; // that contain one node
+using Lines = std::map<std::string, int>; // partitions requested: waiting jobs
 
 Partitions partitions_with(const std::string &node,
                            const std::vector<Partition> &all)
@@ -38,7 +38,7 @@ Partitions named(std::string_view list, const Partitions &there)
     return found;
 }
 
-// None: of no partition.
+// Returns the highest tier of these partitions; nothing if there are none.
 std::optional<std::uint16_t> tier_of(const Partitions &some)
 {
     std::optional<std::uint16_t> tier;
@@ -47,7 +47,7 @@ std::optional<std::uint16_t> tier_of(const Partitions &some)
     return tier;
 }
 
-// The node that a job which adopts asks for; "" for any other.
+// Returns the node that an adopting job requests; "" for any other job.
 std::string pinned_to(const NodeUse &use)
 {
     std::string_view features = use.features;
@@ -60,7 +60,7 @@ std::string pinned_to(const NodeUse &use)
     return {};
 }
 
-// The highest in which somebody else waits for room there.
+// Returns the highest tier in which another job waits for resources there.
 std::optional<std::uint16_t>
 waiting_tier(const NodeUse &use, const Lines &lines, const Partitions &there)
 {
@@ -71,14 +71,16 @@ waiting_tier(const NodeUse &use, const Lines &lines, const Partitions &there)
     return tier;
 }
 
-// In other a job differs from one in own by no more than the name and the tier.
+// Tells whether a job in other differs from one in own in nothing but the name
+// and the tier.
 bool is_like(const Partition &other, const Partition &own)
 {
     return other.billing == own.billing && other.manner == own.manner &&
            other.qos == own.qos && !other.preemptable && !own.preemptable;
 }
 
-// In other, and not in own, it could end those of some partition.
+// Tells whether a job could preempt jobs of some partition if it ran in other,
+// but not if it ran in own.
 bool endangers(const Partition &other, const Partition &own,
                const Partitions &there)
 {
@@ -88,7 +90,7 @@ bool endangers(const Partition &other, const Partition &own,
     });
 }
 
-// Empty: its own will do, or have to.
+// Returns the partitions for a job; empty if it has to keep its own.
 std::string partitions_for(const NodeUse &use, const Lines &lines,
                            const Partitions &there)
 {

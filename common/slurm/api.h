@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the agent says to slurmctld, one RPC each, over libslurm. Slurm is the
-// seam at which tests put a fake in; both pass the same contract tests. Every
-// call blocks, up to Slurm's MessageTimeout while slurmctld is away, and may be
-// made from any number of threads at once. Knows nothing of Kubernetes.
+// The agent's calls to slurmctld through libslurm, one RPC each unless said
+// otherwise. Tests replace Slurm by a fake; both pass the same contract tests.
+// Every call blocks, for up to Slurm's MessageTimeout if slurmctld is away, and
+// may be made by any number of threads at once. Knows nothing of Kubernetes.
 //
-// Codes, from every call: busy (slurmctld does not answer, or says to come
-// back), uncertain (the connection broke after the request was sent),
-// not_found (no job with this id and SLUID), denied, rejected (in Slurm's own
-// words: it will not do this).
+// Every call can fail with these Codes: busy (slurmctld does not answer, or
+// asks to try again), uncertain (the connection broke after the request was
+// sent), not_found (there is no job with this id and SLUID), denied, rejected
+// (slurmctld refuses, with Slurm's own message).
 #pragma once
 
 #include "common/base/result.h"
@@ -26,21 +26,21 @@
 
 namespace bridge {
 
-// A Slurm node without slurmd, which stands for one Kubernetes Node; or several
-// that differ in nothing else: their names, separated by commas.
+// A Slurm node without slurmd that stands for one Kubernetes Node. Also several
+// nodes that differ in nothing but their names: these are separated by commas.
 struct NodeDescription {
     std::string name;
-    std::string address; // an IP literal: a name would be looked up by
-                         // slurmctld under its locks at each allocation
+    std::string address; // an IP literal: slurmctld would resolve a name under
+                         // its locks at each allocation
     std::uint16_t port = 0;
     std::uint32_t cpus = 0;
     MebiBytes memory;
-    std::string features; // comma separated
+    std::string features; // separated by commas
     std::string topology; // as topology.yaml names it, or empty
-    // As Slurm has them, "gpu:a100:2"; with any, of one node only.
+    // As Slurm has it, "gpu:a100:2". Not for several nodes at once.
     std::string gres{};
     std::string gres_conf{};
-    std::string extra{}; // for set_extra() once it is there
+    std::string extra{}; // for set_extra() once the node exists
 
     bool operator==(const NodeDescription &) const = default;
 };
@@ -49,24 +49,27 @@ struct SlurmNode {
     std::string name;
     std::string address;
     std::uint16_t port = 0;
-    bool external = false; // made by State=External: there is no slurmd
+    bool external = false; // created with State=External: there is no slurmd
     bool drained = false;  // has the DRAIN or the FAIL flag
-    bool down = false;     // set DOWN: external nodes never are by themselves
+    bool down = false;     // set DOWN: external nodes never become DOWN by
+                           // themselves
     bool reserved = false; // in a reservation that has begun
     bool completing = false;
-    // A signal to it was not answered: it gets no job until that heals.
+    // The node did not answer a signal: it gets no job until that is resolved.
     bool not_responding = false;
     std::uint32_t cpus = 0;
     MebiBytes memory;
-    // Less what slurm.conf keeps for the system; and how much of it jobs have.
+    // Without what slurm.conf reserves for the system; and how much of it is
+    // allocated to jobs.
     std::uint32_t usable_cpus = 0;
     MebiBytes usable_memory;
     std::uint32_t allocated_cpus = 0;
     MebiBytes allocated_memory;
-    std::string features; // comma separated, the available ones
-    // Of these; none: all. A node_features plugin makes the difference.
+    std::string features; // the available ones, separated by commas
+    // The active ones of these; nothing: all. Only a node_features plugin makes
+    // a difference.
     std::optional<std::string> active_features;
-    std::string reason; // of the drain
+    std::string reason; // reason of the drain
     std::string topology;
     std::string extra;
     std::string gres;      // "gpu:a100:2,gpu:h100:1"
@@ -75,7 +78,7 @@ struct SlurmNode {
     bool operator==(const SlurmNode &) const = default;
 };
 
-// All nodes, as of that moment by slurmctld's clock.
+// All nodes at one moment, by slurmctld's clock.
 struct NodeTable {
     std::int64_t as_of = 0; // seconds since the epoch; 0: never
     std::vector<SlurmNode> nodes;
@@ -91,7 +94,7 @@ struct Reservation {
     bool operator==(const Reservation &) const = default;
 };
 
-// What of the running slurmctld we need to know.
+// What the agent needs to know about the running slurmctld.
 struct ClusterFacts {
     std::string name;
     std::uint16_t controller_port = 0;     // SlurmctldPort
@@ -102,87 +105,92 @@ class Slurm {
   public:
     virtual ~Slurm() = default;
 
-    // Code::uncertain: a job may exist. Look for its tag before asking again.
+    // Code::uncertain: a job may exist. Look for its tag before trying again.
     virtual Result<JobRef> submit(const JobDescription &job) = 0;
 
-    // The same for a heterogeneous job of two components or more: all or none.
-    // The leader's.
+    // Submits a heterogeneous job of at least two components: all or none.
+    // Returns the leader.
     virtual Result<JobRef>
     submit_het(const std::vector<JobDescription> &components) = 0;
 
-    // The job with its allocation. Code::not_found also for a JobId that now
-    // belongs to another SLUID. Its tag is empty if somebody changed the
-    // admin_comment. Of a heterogeneous job's leader all components, of another
-    // component that one alone.
+    // Returns the job with its allocation. Code::not_found also if the JobId
+    // now belongs to a job with another SLUID. The tag is empty if somebody has
+    // changed the admin_comment. For the leader of a heterogeneous job all
+    // components are returned, for another component only this one.
     virtual Result<Job> load(JobRef job) = 0;
 
-    // The same, with what a batch job's Pod is made from.
+    // Like load(), plus what is needed to make the Pods of a batch job.
     virtual Result<BatchJob> load_batch(JobRef job) = 0;
 
-    // Whatever job has this id now, with an empty tag if it is not ours.
+    // Returns whatever job has this id now; the tag is empty if it is not ours.
     virtual Result<JobDetails> load_details(JobId id) = 0;
 
-    // How others ended a job that slurmctld has forgotten, by slurmdbd's word.
-    // Code::not_found: it has none, there is none, or we cancelled it
-    // ourselves.
+    // Returns the end state of a job that slurmctld has forgotten, from
+    // slurmdbd. Code::not_found if there is no slurmdbd, if slurmdbd does not
+    // know the job, or if we have cancelled the job ourselves.
     virtual Result<JobState> recall(JobRef job) = 0;
 
-    // All jobs of ours that slurmctld still knows, ended ones too.
+    // Returns all jobs of ours that slurmctld still knows, including ended
+    // ones.
     virtual Result<std::vector<Job>> load_all() = 0;
 
-    // The state of every job, whoever's it is; cheap.
+    // Returns the state of every job of every user. This call is cheap.
     virtual Result<std::vector<JobStateHint>> load_states() = 0;
 
-    // Ends the job with this status, as wait(2) gives it. Success also when it
-    // had ended already. A heterogeneous job's leader stands for all
-    // components, another component for itself; cancel() likewise.
+    // Ends the job with this status (as in wait(2)). Succeeds if the job has
+    // ended already. The leader of a heterogeneous job stands for all
+    // components, another component for itself; the same holds for cancel().
     virtual Result<> complete(JobRef job, int status) = 0;
 
-    // Ends the job, pending or not, as CANCELLED.
+    // Ends a pending or allocated job as CANCELLED.
     virtual Result<> cancel(JobRef job) = 0;
 
-    // Of a pending job; 0 would hold it, another releases it.
+    // Sets the priority of a pending job. 0 holds the job, any other value
+    // releases it.
     virtual Result<> set_priority(JobRef job, std::uint32_t priority) = 0;
 
-    // Lets a pending job start in whichever of these partitions, separated by
-    // commas; whichever that is, its time limit is this one
+    // Lets a pending job start in any of these partitions, separated by commas.
+    // Its time limit is then the given one, whichever partition it starts in
     // (NodeUse::time_limit).
     virtual Result<> set_partitions(JobRef job, const std::string &names,
                                     std::uint32_t time_limit) = 0;
 
-    // Says on the job why it ended, in words (its comment).
+    // Sets the job's comment to the reason for its end.
     virtual Result<> set_comment(JobRef job, const std::string &words) = 0;
 
-    // Replaces what the admin_comment says. Code::rejected of one that has
+    // Replaces the tag in the admin_comment. Code::rejected if the job has
     // ended.
     virtual Result<> set_tag(JobRef job, const GangTag &tag) = 0;
 
-    // Code::rejected when users may not submit to one of these partitions
-    // (RootOnly): we may, as SlurmUser, so nobody else would say so. names are
-    // separated by commas. Asked of slurmctld every half minute at most.
+    // Code::rejected if users may not submit to one of these partitions
+    // (RootOnly). The agent may, as SlurmUser, so slurmctld would not refuse
+    // it. names are separated by commas. slurmctld is asked at most every 30
+    // seconds.
     virtual Result<> check_partitions(const std::string &names) = 0;
 
     virtual Result<std::vector<Partition>> load_partitions() = 0;
 
     virtual Result<ClusterFacts> load_cluster() = 0;
     virtual Result<std::vector<SlurmNode>> load_nodes() = 0;
-    // Nothing when no node has changed since that table was made.
+    // Returns nothing if no node has changed since that table was made.
     virtual Result<std::optional<NodeTable>>
     load_nodes_since(std::int64_t as_of) = 0;
     virtual Result<std::vector<Reservation>> load_reservations() = 0;
 
-    // Unfinished jobs, whoever's, that wait, name nodes, or are shadows.
+    // Returns the unfinished jobs of all users that are pending, name nodes, or
+    // are shadow jobs.
     virtual Result<std::vector<NodeUse>> load_uses() = 0;
-    // A shadow placeholder of that size on a node that has its pin feature;
+    // Submits a shadow job of this size for a node that has its pin feature.
     // Code::uncertain: one may exist.
     virtual Result<JobRef> submit_shadow(const std::string &node,
                                          const NodeRoom &room) = 0;
 
-    // What changes nodes takes one name, or several separated by commas.
+    // The calls that change nodes take one name, or several separated by
+    // commas.
     virtual Result<> create_node(const NodeDescription &node) = 0;
-    // Code::rejected while a job or a reservation has it.
+    // Code::rejected while a job or a reservation uses the node.
     virtual Result<> delete_node(const std::string &name) = 0;
-    // Both comma separated; the active ones are some of them.
+    // Both lists are separated by commas; active must be a subset of features.
     virtual Result<> set_features(const std::string &node,
                                   const std::string &features,
                                   const std::string &active) = 0;
@@ -190,8 +198,8 @@ class Slurm {
                                   const std::string &topology) = 0;
     virtual Result<> set_extra(const std::string &node,
                                const std::string &extra) = 0;
-    // Makes slurmctld put nodes into partitions anew by their features, which
-    // it else does only when nodes come or go.
+    // Makes slurmctld assign the nodes to partitions again by their features,
+    // which it otherwise does only when nodes are created or deleted.
     virtual Result<> rebuild_partitions() = 0;
     virtual Result<> drain(const std::string &node,
                            const std::string &reason) = 0;
@@ -200,8 +208,8 @@ class Slurm {
 
 class SlurmApi : public Slurm {
   public:
-    // Reads slurm.conf; libslurm ends the process when there is none. Only one
-    // may exist.
+    // Reads slurm.conf; libslurm ends the process if there is none. Only one
+    // SlurmApi may exist.
     SlurmApi();
     ~SlurmApi() override;
 
@@ -246,11 +254,11 @@ class SlurmApi : public Slurm {
   private:
     Result<bool> has_database();
 
-    std::mutex mutex_; // of what slurmctld's configuration said, lately
-    std::optional<bool> database_; // whether it accounts with slurmdbd
+    std::mutex mutex_;             // guards the cached configuration
+    std::optional<bool> database_; // whether slurmctld uses slurmdbd
     std::chrono::steady_clock::time_point database_asked_;
 
-    std::mutex root_only_mutex_; // likewise, of its partitions
+    std::mutex root_only_mutex_; // guards the cached partitions
     std::optional<std::set<std::string>> root_only_;
     std::chrono::steady_clock::time_point root_only_read_;
 };

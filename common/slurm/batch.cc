@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What SlurmApi does for sbatch's jobs alone.
+// The part of SlurmApi for sbatch jobs.
 #include "common/slurm/api.h"
 #include "common/slurm/error.h"
 #include "common/slurm/het_job.h"
@@ -19,7 +19,7 @@ namespace bridge {
 
 namespace {
 
-// Both as slurmctld has them in its hooks (slurm_protocol_defs.c).
+// Both return what slurmctld passes to its hooks (slurm_protocol_defs.c).
 const char *oversubscribe_of(const slurm_job_info_t &info)
 {
     switch (info.oversubscribe) {
@@ -81,23 +81,24 @@ BatchJob batch_of(const slurm_job_info_t &info)
     return batch;
 }
 
-// What a job's record alone does not say.
+// Adds the amounts that the job's record alone does not contain.
 Result<> add_amounts(BatchJob &batch, const slurm_job_info_t &info)
 {
-    // Else its Pod would get no limit where it was given one.
+    // Without this check the Pod would have no memory limit although the job
+    // has one.
     auto given = tres_memory(text(info.tres_alloc_str));
     if (!given)
         return std::unexpected(given.error());
     Job &job = batch.job;
     if (job.nodes.size() < 2)
         return {};
-    if (!batch.says_memory) // all of each: Slurm tells the sum alone
+    if (!batch.says_memory) // all memory of each node: Slurm reports only the
+                            // sum
         job.memory_per_node.value = given->value / job.nodes.size();
     return add_cpus_on_nodes(job);
 }
 
-// That of the heterogeneous job which ref leads: all of its components
-// together.
+// Returns the heterogeneous job that ref leads, with all its components.
 Result<Job> whole_job(JobRef ref, const job_info_msg_t &info)
 {
     std::vector<JobRecord> records;
@@ -128,7 +129,8 @@ Result<BatchJob> SlurmApi::load_batch(JobRef ref)
         if (batch.job.ref != ref)
             continue;
         if (is_array_rest(record))
-            return fail(Code::not_found, doing + ": it is an array's");
+            return fail(Code::not_found,
+                        doing + ": it is a job array, not one of its tasks");
         if (auto added = add_amounts(batch, record); !added)
             return fail(added.error(), doing);
         if (record.het_job_id != ref.id)

@@ -27,15 +27,16 @@ Result<std::size_t> find_controller(const Controllers &controllers,
     };
     auto found = std::ranges::find_if(controllers.hosts, ours);
     if (found == controllers.hosts.end())
-        return fail(Code::rejected, "this host, " + host_name +
-                                        ", is no SlurmctldHost of slurm.conf");
+        return fail(Code::rejected,
+                    "this host, " + host_name +
+                        ", is not a SlurmctldHost in slurm.conf");
     return static_cast<std::size_t>(found - controllers.hosts.begin());
 }
 
 Result<std::size_t> parse_heartbeat(std::string_view contents)
 {
     if (contents.size() != 2 * word)
-        return fail(Code::rejected, "is no heartbeat of slurmctld");
+        return fail(Code::rejected, "is not a heartbeat of slurmctld");
     std::uint64_t number = 0;
     for (char c : contents.substr(word))
         number = number << 8 | static_cast<unsigned char>(c);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The hosts of slurmctld, and which of them was the last to be in control. No
-// RPC tells: a slurmctld on standby answers a ping as the other one does. But
-// the one in control leaves its number and the time in StateSaveLocation every
-// few seconds, and so does slurmctld itself decide whether to take over
+// The hosts of slurmctld, and which of them was the last in control. No RPC
+// tells that: a slurmctld on standby answers a ping like the other one. But the
+// one in control writes its number and the time into StateSaveLocation every
+// few seconds, and slurmctld itself decides by that file whether to take over
 // (heartbeat.c). Nothing here asks slurmctld, so nothing waits for it.
 #pragma once
 
@@ -19,23 +19,25 @@ struct Controllers {
     std::string state_save_location;
 };
 
-// From slurm.conf as libslurm has read it. Code::internal when libslurm does
-// not say: nobody may then take himself for the only agent.
+// Reads slurm.conf as libslurm has loaded it. Code::internal if libslurm does
+// not provide the hosts: no agent may then assume that it is the only one.
 Result<Controllers> load_controllers();
 
-// Which of them has this host name, short or full.
+// Returns the index of the controller with this host name, short or full.
+// Code::rejected if there is none.
 Result<std::size_t> find_controller(const Controllers &controllers,
                                     const std::string &host_name);
 
-// The number in the contents of a heartbeat file: two 64-bit words, the most
-// significant byte first, the time and the number.
+// Returns the controller's index from the contents of a heartbeat file: two
+// 64-bit words, the time and the index, most significant byte first.
+// Code::rejected for other contents.
 Result<std::size_t> parse_heartbeat(std::string_view contents);
 
-// Which slurmctld was the last to be in control.
+// Which slurmctld was the last in control.
 enum class Control { ours, others, unknown };
 
-// With one slurmctld it is ours. unknown: there is no heartbeat yet, or it
-// cannot be read.
+// With a single slurmctld the result is ours. unknown: there is no heartbeat
+// file, or it cannot be read.
 Control last_in_control(const Controllers &controllers, std::size_t us);
 
 } // namespace bridge

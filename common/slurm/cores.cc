@@ -15,8 +15,8 @@ namespace bridge {
 
 namespace {
 
-// As src/common/job_resources.h of Slurm 26.05 has it, member by member; that
-// of 25.11 was another one.
+// A copy of the struct in src/common/job_resources.h of Slurm 26.05. That of
+// 25.11 is different.
 struct JobResources {
     bitstr_t *core_bitmap;
     bitstr_t *core_bitmap_used;
@@ -44,10 +44,10 @@ constexpr bool is_known_version =
     SLURM_VERSION_MAJOR(SLURM_VERSION_NUMBER) == 26 &&
     SLURM_VERSION_MINOR(SLURM_VERSION_NUMBER) == 5;
 
-constexpr std::int64_t most_cores = 65535; // of a node
+constexpr std::int64_t most_cores = 65535; // of one node
 
-// The cores of one node after the other, sockets by sockets; sockets and cores
-// are told once for nodes in a row that are alike.
+// Reads the cores of one node after the other, socket by socket. The numbers of
+// sockets and cores are stored once for consecutive nodes that are alike.
 class Cores {
   public:
     explicit Cores(const JobResources &has) : has_(has)
@@ -55,7 +55,7 @@ class Cores {
         size_ = slurm_bit_size(has.core_bitmap);
     }
 
-    // The next node's. False: there are not so many.
+    // Reads the next node. Returns false if there are not enough cores.
     bool read(std::vector<std::uint32_t> &into)
     {
         if (alike_ >= has_.sock_core_rep_count[kind_]) {

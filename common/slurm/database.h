@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Questions to slurmdbd by libslurm.
+// Queries to slurmdbd through libslurm.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ extern "C" {
 
 namespace bridge {
 
-// A connection that lives for one question.
+// A connection for a single query.
 class SlurmDatabase {
   public:
     SlurmDatabase() : connection_(slurmdb_connection_get(nullptr)) {}
@@ -23,7 +23,7 @@ class SlurmDatabase {
     SlurmDatabase(const SlurmDatabase &) = delete;
     SlurmDatabase &operator=(const SlurmDatabase &) = delete;
 
-    void *get() const { return connection_; } // null: it does not answer
+    void *get() const { return connection_; } // null: slurmdbd does not answer
 
   private:
     void *connection_;

@@ -17,7 +17,7 @@ Code code_of(int error)
     switch (error) {
     case ESLURM_INVALID_JOB_ID:
         return Code::not_found;
-    // The request left, the answer did not come.
+    // The request was sent, but no answer arrived.
     case SLURM_COMMUNICATIONS_RECEIVE_ERROR:
     case SLURMCTLD_COMMUNICATIONS_RECEIVE_ERROR:
     case SLURM_COMMUNICATIONS_READ_TIMEOUT:
@@ -25,7 +25,7 @@ Code code_of(int error)
     case SLURMCTLD_COMMUNICATIONS_SHUTDOWN_ERROR:
     case SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT:
     case SLURM_PROTOCOL_SOCKET_ZERO_BYTES_SENT:
-    case SLURM_PROTOCOL_AUTHENTICATION_ERROR: // of the answer, perhaps
+    case SLURM_PROTOCOL_AUTHENTICATION_ERROR: // perhaps of the answer
     case ESLURM_PROTOCOL_INCOMPLETE_PACKET:
     case ETIMEDOUT:
     case ECONNRESET:
@@ -44,7 +44,7 @@ Code code_of(int error)
     case ESLURM_IN_STANDBY_MODE:
     case ESLURM_IN_STANDBY_USE_BACKUP:
     case ESLURM_DB_CONNECTION:
-    case ESLURM_MAX_JOB_COUNT: // room comes when jobs end
+    case ESLURM_MAX_JOB_COUNT: // there is room when jobs end
     case ECONNREFUSED:
     case EAGAIN:
         return Code::busy;
@@ -60,7 +60,7 @@ Code code_of(int error)
 
 std::unexpected<Error> fail_slurm(int error, const std::string &doing)
 {
-    if (error == 0) // libslurm failed without a word
+    if (error == 0) // libslurm failed without an errno
         return fail(Code::uncertain, doing + ": no answer from slurmctld");
     return fail(code_of(error), doing + ": " + slurm_strerror(error));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// libslurm's errno as an Error, with Slurm's own words.
+// Converts libslurm's errno to an Error with Slurm's own message.
 #pragma once
 
 #include "common/base/result.h"
@@ -8,7 +8,7 @@
 
 namespace bridge {
 
-// For error, as libslurm left it in errno by a call that failed.
+// error is what libslurm has left in errno after a call that failed.
 std::unexpected<Error> fail_slurm(int error, const std::string &doing);
 
 } // namespace bridge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How many of each GRES, and the text by which Slurm is asked for them. Pure.
+// Counts of GRES, and the text with which they are requested from Slurm. Pure.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,11 @@
 
 namespace bridge {
 
-// By GRES and type, which may be empty.
+// By GRES and type; the type may be empty.
 using GresSums = std::map<std::pair<std::string, std::string>, std::int64_t>;
 
-// As slurmctld has it: "gres/gpu:a100:2,gres/nic:1". "": nothing.
+// Returns the form that slurmctld uses: "gres/gpu:a100:2,gres/nic:1". "" if
+// there are none.
 inline std::string text_of(const GresSums &sums)
 {
     std::string text;

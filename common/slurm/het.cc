@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What SlurmApi does for heterogeneous jobs alone.
+// The part of SlurmApi for heterogeneous jobs.
 #include "common/slurm/api.h"
 #include "common/slurm/request.h"
 #include "common/slurm/strings.h"
@@ -20,11 +20,11 @@ using RequestList = SlurmPtr<list_t, slurm_list_destroy>;
 
 } // namespace
 
-// slurmctld takes all of them in one locked section, or none.
+// slurmctld accepts all of them in one locked section, or none.
 Result<JobRef>
 SlurmApi::submit_het(const std::vector<JobDescription> &components)
 {
-    std::deque<SubmitRequest> requests; // which cannot be moved
+    std::deque<SubmitRequest> requests; // SubmitRequest cannot be moved
     RequestList list(slurm_list_create(nullptr));
     for (const JobDescription &component : components)
         slurm_list_append(list.get(),

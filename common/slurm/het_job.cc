@@ -50,7 +50,7 @@ JobState state_of(const Components &jobs, bool whole)
     return JobState::pending;
 }
 
-// "None" is what slurmctld says of those that it has not looked at.
+// "None" is slurmctld's reason for jobs that it has not looked at yet.
 bool says_why(const Job &job)
 {
     return !job.reason.empty() && job.reason != "None";
@@ -68,7 +68,7 @@ void add(Job &job, const Job &component)
                      component.nodes.end());
     auto cpus = cpus_on(component);
     job.cpus_on.insert(job.cpus_on.end(), cpus.begin(), cpus.end());
-    // Of a component without any Slurm may say nothing.
+    // Slurm may report nothing for a component without GRES.
     if (component.gres_on.size() == component.nodes.size())
         std::ranges::copy(component.gres_on, std::back_inserter(job.gres_on));
     else if (!component.devices)
@@ -86,13 +86,14 @@ void add(Job &job, const Job &component)
 Job join(Components components)
 {
     Job job = components.front();
-    // Of sbatch's the leader says whether they have Pods.
+    // In jobs of sbatch the leader's tag tells whether they have Pods.
     auto is_tagged = [](const Job &one) {
         return !one.tag.uid.empty() || !one.tag.script.empty();
     };
     if (auto tagged = std::ranges::find_if(components, is_tagged);
         tagged != components.end())
-        job.tag = tagged->tag; // somebody may have changed that of another
+        job.tag = tagged->tag; // somebody may have changed the tag of another
+                               // component
     job.nodes.clear();
     job.cpus_on.clear();
     job.gres_on.clear();
@@ -101,9 +102,9 @@ Job join(Components components)
     for (const Job &component : components)
         add(job, component);
     if (job.cpus_on.size() != job.nodes.size())
-        job.cpus_on.clear(); // not all were read
+        job.cpus_on.clear(); // not all of them were read
     if (job.gres_on.size() != job.nodes.size())
-        job.gres_on.clear(); // nor understood
+        job.gres_on.clear(); // or not all could be parsed
     job.components = std::move(components);
     job.state = state_of(job.components, is_whole(job));
     return job;
@@ -118,7 +119,8 @@ Components sorted(std::vector<JobRecord> records)
     return components;
 }
 
-// One that slurmctld has not made part of any: a rest of one that it refused.
+// Tells whether this is the rest of a refused heterogeneous job: it was
+// requested as a component, but slurmctld has not made it part of a job.
 bool is_rest(const JobRecord &record)
 {
     return record.leader == 0 && record.job.tag.components != 0;
@@ -186,9 +188,9 @@ const Job &component_of(const Job &job, JobRef ref)
 
 bool is_whole(const Job &job)
 {
-    if (job.tag.components == some_components) // sbatch's, without a Pod
+    if (job.tag.components == some_components) // sbatch job without a Pod
         return job.components.size() > 1;
-    return job.tag.components == 0 || // who knows
+    return job.tag.components == 0 || // unknown number
            job.components.size() == job.tag.components;
 }
 

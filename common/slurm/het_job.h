@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A heterogeneous job as one value. Slurm has a job for each component, with
-// its own id, SLUID, nodes and hooks; that of the leader stands for all of them
-// where one is loaded, completed or cancelled. So it does here: a Job with
-// components says of all together what any other Job says of itself. Pure.
+// A heterogeneous job as one value. In Slurm each component is a job with its
+// own id, SLUID, nodes and hooks, and the leader's id stands for all of them
+// when the job is loaded, completed or cancelled. A Job with components works
+// the same way: its other members describe all components together. Pure.
 //
-//   components                            the job is
-//   ------------------------------------  -------------------------------------
+//   components                            state of the job
+//   ------------------------------------  ----------------------------------
 //   all PENDING                           PENDING
 //   all allocated, one CONFIGURING        CONFIGURING
 //   all allocated, one SUSPENDED          SUSPENDED
 //   all RUNNING                           RUNNING
-//   one has ended                         ended, as that one: CANCELLED only if
-//                                         none has ended otherwise, for we cancel
-//                                         the rest
-//   some PENDING, some allocated          unknown: slurmctld never leaves it so
-//   fewer than were asked for, all ended  FAILED: it was refused at the submit,
-//                                         or slurmctld has lost some in a crash
-//   fewer than were asked for, one lives  unknown
+//   one has ended                         ended, as that one; CANCELLED only
+//                                         if all ended ones are, because we
+//                                         cancel the others
+//   some PENDING, some allocated          unknown: slurmctld never leaves it
+//                                         so
+//   fewer than requested, all ended       FAILED: refused at submission, or
+//                                         slurmctld lost some in a crash
+//   fewer than requested, one lives       unknown
 #pragma once
 
 #include "common/slurm/job.h"
@@ -26,32 +27,35 @@
 
 namespace bridge {
 
-// Slurm's record of one job, and where it belongs.
+// Slurm's record of one job, and its place in a heterogeneous job.
 struct JobRecord {
     Job job;
-    JobId leader = 0;         // of its heterogeneous job; 0: it is of none
-    std::uint32_t offset = 0; // in that, the leader's is 0
+    JobId leader = 0;         // its heterogeneous job; 0: none
+    std::uint32_t offset = 0; // index in that job; the leader has 0
 };
 
-// Each heterogeneous job as one, without those that are not ours.
+// Joins the components of each heterogeneous job. Jobs that are not ours are
+// left out.
 std::vector<Job> join_components(std::vector<JobRecord> records);
 
-// What of one slurmctld said when it was asked for that job.
+// Joins what slurmctld returned when it was asked for this one job.
 Job join_components(JobRef asked, std::vector<JobRecord> records);
 
-// The job itself, or each of its components.
+// refs_of() returns the job itself, or each of its components. covers() tells
+// whether ref is one of the components or the job itself.
 std::vector<JobRef> refs_of(const Job &job);
 bool covers(const Job &job, JobRef ref);
 
-// The component that has that node, or the job itself.
+// Returns the component that has this node, or the job itself.
 const Job &component_on(const Job &job, const std::string &slurm_node);
-// The one of that ref; likewise.
+// Returns the component with this ref, or the job itself.
 const Job &component_of(const Job &job, JobRef ref);
 
-// All components that were asked for are there.
+// Tells whether all requested components exist.
 bool is_whole(const Job &job);
 
-// Those that live on when one has ended; empty: there are none, or none has.
+// Returns the components that continue after one has ended; empty if there are
+// none or none has ended.
 std::vector<JobRef> left_over(const Job &job);
 
 } // namespace bridge

@@ -8,7 +8,8 @@ namespace bridge {
 
 namespace {
 
-// The member that makes an admin_comment ours; its value is the format.
+// The member that marks an admin_comment as ours; its value is the version of
+// the format.
 constexpr char format_key[] = "slurmk8s";
 constexpr int format = 1;
 
@@ -51,7 +52,7 @@ std::optional<GangTag> decode_gang_tag(const std::string &admin_comment)
         return std::nullopt;
     tag.components = static_cast<std::uint32_t>(components);
     if (!tag.script.empty() && tag.uid.empty())
-        return tag; // as job_submit/k8s leaves it
+        return tag; // a tag from job_submit/k8s
     auto generation = json->integer("generation");
     if (tag.uid.empty() || !generation || *generation < 0 ||
         *generation > UINT32_MAX)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A Slurm job as a value: what we ask slurmctld for, and what it says about a
-// job. Knows neither libslurm nor Kubernetes.
+// A Slurm job as a value: what we request from slurmctld, and what it reports
+// about a job. Knows neither libslurm nor Kubernetes.
 #pragma once
 
 #include "common/base/units.h"
@@ -17,21 +17,24 @@ namespace bridge {
 
 inline constexpr std::uint32_t highest_priority = 0xfffffffd; // below NO_VAL
 
-// What the admin_comment of our jobs says, which only SlurmUser can write:
-// whose job it is. Small, since it is packed into every job listing.
+// The contents of the admin_comment of our jobs, which only SlurmUser can
+// write: it tells to which gang a job belongs. It is small because it is part
+// of every job listing.
 struct GangTag {
     std::string gang; // "ns/name", for people
     std::string uid;  // of the gang: see agent/gang/gang.h
     std::uint32_t generation = 0;
-    // Of a grouped gang: the uid of the first of the Pods that it was asked
-    // for. Others that take the same name later have nothing to do with it.
+    // Grouped gangs: the uid of the first of the Pods for which the job was
+    // requested. Pods that later use the same gang name have nothing to do with
+    // it.
     std::string first = {};
-    // The uid of the object that said its size; empty: its Pods did.
+    // The uid of the object that defined the size of the gang; empty: its Pods
+    // did.
     std::string group = {};
-    // Of a batch job: the name of its script's file. Its Pod has yet to be made
-    // where there is no uid.
+    // Batch jobs: the name of the script file. If uid is empty, the Pod has not
+    // been made yet.
     std::string script = {};
-    // Of a component of a heterogeneous job: how many that was asked for with.
+    // Components of heterogeneous jobs: the number of components requested.
     std::uint32_t components = 0;
 
     bool operator==(const GangTag &) const = default;
@@ -39,18 +42,19 @@ struct GangTag {
 
 std::string encode(const GangTag &tag);
 
-// Nothing for the admin_comment of a job that is not ours.
+// Returns nothing if the admin_comment is not that of a job of ours.
 std::optional<GangTag> decode_gang_tag(const std::string &admin_comment);
 
-// Who else may be on the nodes of a job.
+// Who else may use the nodes of a job.
 enum class Sharing { all, nobody, same_user, same_mcs_label };
 
-// An external job: slurmctld allocates and accounts, and launches nothing.
+// A request for an external job: slurmctld allocates and accounts, but launches
+// nothing.
 struct JobDescription {
     std::string name;
     std::uint32_t user_id = 0;
     std::uint32_t group_id = 0;
-    // Of each of these, empty is Slurm's default.
+    // Empty means Slurm's default for each of these.
     std::string account;
     std::string qos;
     std::string wckey;
@@ -60,29 +64,30 @@ struct JobDescription {
     std::string dependency;
     std::string mcs_label;
     std::string comment;
-    std::string gres; // on each node, as slurmctld has it: "gres/NAME:2"
-    std::string gres_per_task; // likewise
-    std::string
-        features; // constraints of its nodes: see common/contract/constraints.h
-    std::string prefer; // features of the nodes that are tried first
+    std::string gres;          // per node, as slurmctld has it: "gres/NAME:2"
+    std::string gres_per_task; // same form
+    std::string features;      // constraints: see common/contract/constraints.h
+    std::string prefer;        // features of preferred nodes
     std::uint32_t tasks = 1;
     std::uint16_t cpus_per_task = 1;
     std::uint32_t min_nodes = 1;
     std::uint32_t max_nodes = 1;
-    MebiBytes memory_per_node;               // with one node at most, else
-    MebiBytes memory_per_cpu;                // this one; the other is 0
-    std::optional<std::uint32_t> time_limit; // minutes, 0: unlimited; none:
-                                             // the partition's
-    std::chrono::sys_seconds begin{};        // not before; epoch: at once
-    std::chrono::sys_seconds deadline{};     // ends by then; epoch: none
-    std::optional<std::uint32_t> priority;   // none: Slurm reckons it; 0: held
+    MebiBytes memory_per_node; // for a job of at most one node; otherwise
+    MebiBytes memory_per_cpu;  // this one; the other is 0
+    std::optional<std::uint32_t> time_limit; // minutes, 0: unlimited; nothing:
+                                             // partition's
+    std::chrono::sys_seconds begin{};        // earliest start; epoch: at once
+    std::chrono::sys_seconds deadline{};     // latest end; epoch: none
+    std::optional<std::uint32_t> priority;   // nothing: computed by Slurm; 0:
+                                             // held
     std::int32_t nice = 0;
     Sharing sharing = Sharing::all;
     bool contiguous = false;
-    std::optional<std::uint32_t> switches;             // leaf switches at most
-    std::optional<std::chrono::seconds> switches_wait; // for so many
-    std::uint16_t segment = 0; // nodes of one block together; 0: any
-    // A component for each size of Pods: yes, no, or as k8s.conf says.
+    std::optional<std::uint32_t> switches; // maximum of leaf switches
+    std::optional<std::chrono::seconds> switches_wait; // how long to wait for
+                                                       // them
+    std::uint16_t segment = 0; // nodes in one block; 0: any
+    // A component for each size of Pod: yes, no, or (nothing) as in k8s.conf.
     std::optional<bool> heterogeneous;
     GangTag tag;
 
@@ -91,7 +96,7 @@ struct JobDescription {
 
 enum class JobState {
     pending,
-    configuring, // allocated, a prolog is held
+    configuring, // allocated, but a prolog is held
     running,
     suspended,
     completed,
@@ -103,10 +108,10 @@ enum class JobState {
     boot_fail,
     deadline,
     out_of_memory,
-    unknown, // a state that we do not know: nothing is concluded from it
+    unknown, // not known to us: conclude nothing from it
 };
 
-// As squeue prints it, such as "PENDING".
+// Returns the name that squeue prints, such as "PENDING".
 const char *state_name(JobState state);
 
 inline bool is_allocated(JobState state)
@@ -115,7 +120,7 @@ inline bool is_allocated(JobState state)
            state == JobState::suspended;
 }
 
-// Slurm says positively that the job is over.
+// Tells whether Slurm has positively reported the end of the job.
 inline bool is_ended(JobState state)
 {
     return state != JobState::pending && !is_allocated(state) &&
@@ -126,53 +131,53 @@ struct Job {
     JobRef ref;
     GangTag tag;
     JobState state = JobState::unknown;
-    std::string reason; // why it is pending, in Slurm's word: "Priority"
+    std::string reason; // why it is pending, as squeue has it: "Priority"
     std::uint32_t priority = 0;                // in the queue; 0: held
     std::chrono::sys_seconds expected_start{}; // epoch: not known
     std::vector<std::string> nodes;            // allocated, in Slurm's order
     std::uint32_t cpus = 0;                    // allocated, on all nodes
-    std::vector<std::uint32_t> cpus_on;        // on each; empty: not read
-    std::uint32_t tasks = 1;                   // as asked
-    std::uint16_t cpus_per_task = 1;           // likewise
-    MebiBytes memory_per_node;                 // one of the two, as asked
+    std::vector<std::uint32_t> cpus_on;        // on each node; empty: not read
+    std::uint32_t tasks = 1;                   // as requested
+    std::uint16_t cpus_per_task = 1;           // as requested
+    MebiBytes memory_per_node;                 // one of the two, as requested
     MebiBytes memory_per_cpu;
-    bool devices = false;      // it was given GRES
-    bool exclusive = false;    // it has all that its nodes have
-    std::string gres_per_node; // as asked
-    std::string gres_per_task; // likewise
-    bool gres_read = false;    // what follows is all that Slurm tells
+    bool devices = false;      // GRES are allocated
+    bool exclusive = false;    // has all resources of its nodes
+    std::string gres_per_node; // as requested
+    std::string gres_per_task; // as requested
+    bool gres_read = false;    // gres_on and cpu_ids_on were loaded
     // On each node.
     std::vector<std::vector<JobGres>> gres_on;
-    // Likewise: its CPUs by Slurm's numbers, where a core is one CPU. None: not
-    // told.
+    // On each node: CPU numbers as Slurm counts them, if a core is one CPU.
+    // Empty if not known.
     std::vector<std::vector<std::uint32_t>> cpu_ids_on;
     std::string features; // constraints, while it is pending
-    bool prefers = false; // it was asked for with a preference
-    // Of a heterogeneous one: what Slurm has of each component, the leader
-    // first, whose id it goes by. What is above is then of all together:
-    // het_job.h.
+    bool prefers = false; // was submitted with --prefer or the like
+    // Heterogeneous jobs: Slurm's jobs for the components, leader first. ref is
+    // the leader's, and the other members above describe all components
+    // together: het_job.h.
     std::vector<Job> components;
 };
 
-// What else Slurm says about a job, in its own words: for people only.
+// More facts about a job, in Slurm's own words; only shown to people.
 struct JobDetails {
     Job job;
     std::string reason_details; // "ReqNodeNotAvail, UnavailableNodes:kn1"
-    std::string user;           // by name, or by number
+    std::string user;           // name or number
     std::string account;
     std::string partition;
     std::string qos;
     std::string reservation;
     std::string requested; // TRES: "cpu=2,mem=64M,node=1,billing=2"
-    std::string allocated; // likewise; empty while pending
+    std::string allocated; // same form; empty while pending
     std::string features;
-    std::optional<std::uint32_t> time_limit; // minutes; none: unlimited
+    std::optional<std::uint32_t> time_limit; // minutes; nothing: unlimited
     std::chrono::sys_seconds submitted{};    // epoch: not known, as below
     std::chrono::sys_seconds started{};
     std::chrono::sys_seconds ended{};
 };
 
-// One line of the bulk state load, which carries no SLUID: only a hint.
+// An entry of the bulk list of states. It has no SLUID, so it is only a hint.
 struct JobStateHint {
     JobId id = 0;
     JobState state = JobState::unknown;

@@ -12,10 +12,10 @@ namespace {
 std::unexpected<Error> bad(std::string_view text)
 {
     return fail(Code::rejected,
-                std::format("\"{}\" is no list of a job's GRES", text));
+                std::format("\"{}\" is not a list of GRES", text));
 }
 
-// "0,2-3", as bit_fmt() of Slurm writes it.
+// Parses "0,2-3", as Slurm's bit_fmt() writes it.
 bool read_indexes(std::string_view list, std::vector<std::uint32_t> &into)
 {
     while (!list.empty()) {
@@ -32,8 +32,8 @@ bool read_indexes(std::string_view list, std::vector<std::uint32_t> &into)
     return true;
 }
 
-// "NAME:TYPE:COUNT", where a type, or a count in front of "(CNT:…)", may be
-// missing.
+// Parses "NAME:TYPE:COUNT". The type may be missing; the count is missing if
+// "(CNT:…)" follows.
 bool read_head(std::string_view head, bool counted, JobGres &gres)
 {
     gres.gres = next_part(head, ':');
@@ -50,7 +50,8 @@ bool read_head(std::string_view head, bool counted, JobGres &gres)
     return !gres.gres.empty() && !gres.type.contains(':');
 }
 
-// One record: what is before the bracket, and what is in it.
+// Parses one entry: head is the part before the parenthesis, details the part
+// inside.
 bool read_record(std::string_view head, std::string_view details, JobGres &gres)
 {
     if (details.starts_with("CNT:")) {
@@ -60,7 +61,7 @@ bool read_record(std::string_view head, std::string_view details, JobGres &gres)
     }
     if (!read_head(head, true, gres))
         return false;
-    if (!details.starts_with("IDX:")) // shares of each: "0/2,1/2"
+    if (!details.starts_with("IDX:")) // shares of each device: "0/2,1/2"
         return true;
     return read_indexes(details.substr(4), gres.indexes) &&
            gres.indexes.size() == gres.count;

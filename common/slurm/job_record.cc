@@ -30,14 +30,15 @@ JobRef ref_of(const slurm_job_info_t &info)
     return {info.step_id.job_id, Sluid{info.step_id.sluid}};
 }
 
-// Only with SHOW_DETAIL, and while the job has them.
+// Returns the GRES on each node. Only complete with SHOW_DETAIL, and while the
+// job is allocated.
 std::vector<std::vector<JobGres>> gres_of(const slurm_job_info_t &info)
 {
     std::vector<std::vector<JobGres>> on;
     for (std::uint32_t i = 0; i < info.gres_detail_cnt; i++) {
         auto gres = parse_job_gres(text(info.gres_detail_str[i]));
         if (!gres) {
-            log_warning("a job's GRES are not understood",
+            log_warning("cannot parse the GRES of a job",
                         {{"JobId", info.step_id.job_id},
                          {"err", gres.error().message}});
             return {};
@@ -47,7 +48,7 @@ std::vector<std::vector<JobGres>> gres_of(const slurm_job_info_t &info)
     return on;
 }
 
-// slurmctld leaves the name out.
+// slurmctld does not send the name of the user.
 std::string user_of(const slurm_job_info_t &info)
 {
     if (info.user_name)
@@ -100,7 +101,7 @@ Job job_of(const slurm_job_info_t &info)
     if (is_allocated(job.state)) {
         job.nodes = expand(info.nodes);
         job.cpus = info.num_cpus;
-        // Not all are counted in accounting (AccountingStorageTRES).
+        // AccountingStorageTRES need not contain all GRES.
         job.devices = text(info.tres_alloc_str).contains("gres/") ||
                       info.gres_detail_cnt != 0;
         job.gres_on = gres_of(info);
@@ -109,7 +110,7 @@ Job job_of(const slurm_job_info_t &info)
         job.memory_per_cpu.value = info.pn_min_memory & ~MEM_PER_CPU;
     else
         job.memory_per_node.value = info.pn_min_memory;
-    // Who asks for none is given all that the node has.
+    // A job that requests no memory gets all memory of its node.
     if (info.pn_min_memory == 0 && job.nodes.size() == 1)
         job.memory_per_node =
             tres_memory(text(info.tres_alloc_str)).value_or(MebiBytes{});
@@ -121,7 +122,7 @@ Result<> add_cpus_on_nodes(Job &job)
     resource_allocation_response_msg_t *raw = nullptr;
     std::string doing = "look up JobId=" + std::to_string(job.ref.id);
     if ((slurm_allocation_lookup)(step_of(job.ref), &raw) != SLURM_SUCCESS)
-        return errno == ESLURM_ALREADY_DONE // since its record was read
+        return errno == ESLURM_ALREADY_DONE // ended since its record was read
                    ? fail(Code::busy, doing + ": it has just ended")
                    : fail_slurm(errno, doing);
     AllocationInfo info(raw);
@@ -156,16 +157,16 @@ JobDetails details_of(const slurm_job_info_t &info)
     if (info.time_limit != INFINITE && info.time_limit != NO_VAL)
         details.time_limit = info.time_limit;
     details.submitted = time_of(info.submit_time);
-    if (details.job.state != JobState::pending) // else it is expected only
+    if (details.job.state != JobState::pending) // otherwise it is only expected
         details.started = time_of(info.start_time);
-    if (is_ended(details.job.state)) // else it is the time limit's
+    if (is_ended(details.job.state)) // otherwise it is the time limit
         details.ended = time_of(info.end_time);
     return details;
 }
 
 JobState job_state_of(std::uint32_t state)
 {
-    switch (state & 0xff) { // JOB_STATE_BASE; the flags are above
+    switch (state & 0xff) { // JOB_STATE_BASE; the other bits are flags
     case JOB_PENDING:
         return JobState::pending;
     case JOB_RUNNING:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// slurmctld's record of a job as our values. For the files that include
+// Converts slurmctld's record of a job to our values. For files that include
 // slurm.h.
 #pragma once
 
@@ -18,27 +18,29 @@ using JobInfo = SlurmPtr<job_info_msg_t, slurm_free_job_info_msg>;
 
 slurm_step_id_t step_of(JobRef job);
 
-// All that slurmctld knows of the job with this id, and of the components that
-// it leads: whether one is meant by ref is for the caller to look. Blocks.
+// Returns all records that slurmctld has for this JobId, including those of the
+// components that it leads. The caller must check which of them is meant by
+// ref. Blocks for one RPC. Codes as in api.h.
 Result<JobInfo> load_records(JobRef ref);
 
-// The tag is empty when the admin_comment is not, or no longer, ours.
+// The tag is empty if the admin_comment is not ours, or has been changed.
 Job job_of(const slurm_job_info_t &info);
 
-// And to which heterogeneous job it belongs.
+// Also returns to which heterogeneous job it belongs.
 JobRecord record_of(const slurm_job_info_t &info);
 
-// What users are told of a job. Asks the system for its user's name. Blocks.
+// Returns what users are told about a job. Blocks: looks up the user's name in
+// the system.
 JobDetails details_of(const slurm_job_info_t &info);
 
-// The CPUs of a job on each of its nodes, which its record does not tell.
-// Code::busy while these are changing.
+// Adds the CPUs on each node, which the job's record does not contain. Blocks
+// for one RPC. Code::busy while the nodes of the job change.
 Result<> add_cpus_on_nodes(Job &job);
 
-// What stands for the tasks of an array that have no record of their own: they
-// wait. It has the array's JobId, as the last task has that starts; after a
-// crash of slurmctld it may have the JobId and the SLUID of a task that a Pod
-// runs.
+// Tells whether this is the record for all waiting tasks of an array that have
+// no record of their own. Its JobId is the array's, which the last task to
+// start keeps; after a crash of slurmctld it may have the JobId and the SLUID
+// of a task that a Pod runs.
 bool is_array_rest(const slurm_job_info_t &info);
 
 } // namespace bridge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The job half of SlurmApi.
+// The job part of SlurmApi.
 #include "common/slurm/api.h"
 #include "common/slurm/cores.h"
 #include "common/slurm/error.h"
@@ -38,8 +38,8 @@ Result<JobRef> SlurmApi::submit(const JobDescription &job)
 Result<JobInfo> load_records(JobRef ref)
 {
     job_info_msg_t *raw = nullptr;
-    // In parentheses: slurm.h has a C macro of the same name over it.
-    // SHOW_LOCAL saves the RPC that asks for a federation.
+    // In parentheses, because slurm.h has a macro of the same name. SHOW_LOCAL
+    // avoids the RPC that asks for a federation.
     if ((slurm_load_job)(&raw, step_of(ref), SHOW_LOCAL | SHOW_DETAIL) !=
         SLURM_SUCCESS)
         return fail_slurm(errno, "load JobId=" + std::to_string(ref.id));
@@ -53,7 +53,7 @@ Result<Job> SlurmApi::load(JobRef ref)
     if (!loaded)
         return std::unexpected(loaded.error());
     const job_info_msg_t &info = **loaded;
-    std::vector<JobRecord> records; // of a heterogeneous job's leader: of all
+    std::vector<JobRecord> records; // all components if ref is a leader
     for (std::uint32_t i = 0; i < info.record_count; i++) {
         if (is_array_rest(info.job_array[i]))
             continue;
@@ -98,7 +98,8 @@ Result<std::vector<Job>> SlurmApi::load_all()
         if (info->job_array[i].het_job_id != 0 ||
             decode_gang_tag(text(info->job_array[i].admin_comment))) {
             records.push_back(record_of(info->job_array[i]));
-            // Nobody may take it for the task that its SLUID was.
+            // Its SLUID may be that of a task: remove it, so that nobody takes
+            // it for that task.
             if (is_array_rest(info->job_array[i]))
                 records.back().job.ref.sluid = {};
         }
@@ -129,8 +130,8 @@ Result<> SlurmApi::complete(JobRef job, int status)
 
 Result<> SlurmApi::cancel(JobRef job)
 {
-    // slurm_kill_job would kill by id whatever the SLUID says; completion with
-    // NO_VAL is the cancel that checks it (slurm.md 5).
+    // slurm_kill_job() ignores the SLUID; completing the job with NO_VAL is a
+    // cancellation that checks it.
     return complete(job, static_cast<int>(NO_VAL));
 }
 
@@ -153,7 +154,8 @@ Result<> SlurmApi::set_partitions(JobRef job, const std::string &names,
     slurm_init_job_desc_msg(&message);
     message.step_id = step_of(job);
     message.partition = borrow(names);
-    // One that was left to its partition would be that of the one it starts in.
+    // Without this, the job gets the time limit of the partition in which it
+    // starts.
     message.time_limit = time_limit;
     if (slurm_update_job(&message) != SLURM_SUCCESS)
         return fail_slurm(errno, "set the partitions of JobId=" +

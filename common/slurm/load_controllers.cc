@@ -3,8 +3,7 @@
 
 #include <slurm/slurm.h>
 
-// What libslurm read from slurm.conf; its type is public, its declaration is
-// not.
+// libslurm's copy of slurm.conf. Its type is public, its declaration is not.
 extern "C" [[gnu::weak]] slurm_conf_t slurm_conf;
 
 namespace bridge {
@@ -13,7 +12,7 @@ Result<Controllers> load_controllers()
 {
     if (!&slurm_conf || slurm_conf.control_cnt == 0)
         return fail(Code::internal,
-                    "this libslurm does not say which hosts slurmctld has");
+                    "libslurm does not tell on which hosts slurmctld runs");
     Controllers controllers;
     for (std::uint32_t i = 0; i < slurm_conf.control_cnt; i++)
         if (slurm_conf.control_machine[i])

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What unfinished jobs need of Slurm's nodes, as far as it forbids to take one
-// away, and the shadow placeholders among them. Values only.
+// What unfinished jobs need of Slurm's nodes, as far as it prevents the removal
+// of a node, and the shadow jobs. Values only.
 //
-// A shadow placeholder is an external job of SlurmUser on one node. It holds
-// what Slurm would give away there and Kubernetes no longer has, because Pods
-// of other schedulers came: a node's size cannot change while jobs are on it.
-// Its admin_comment says so, so that any later life of the agent finds it
-// again, and nobody takes it for a Pod's job.
+// A shadow job is an external job of SlurmUser on one node. It holds resources
+// that Slurm could otherwise allocate there but that Pods of other schedulers
+// use: the size of a node cannot change while jobs are on it. Its admin_comment
+// identifies it, so that the agent finds it again after a restart and nobody
+// takes it for the job of a Pod.
 #pragma once
 
 #include "common/base/units.h"
@@ -24,7 +24,8 @@ namespace bridge {
 struct NodeRoom {
     std::uint32_t cpus = 0;
     MebiBytes memory;
-    std::map<std::string, std::uint32_t> gres = {}; // by "gpu:a100", above 0
+    std::map<std::string, std::uint32_t> gres = {}; // by "gpu:a100"; counts
+                                                    // above 0
 
     bool operator==(const NodeRoom &) const = default;
     bool none() const { return *this == NodeRoom{}; }
@@ -34,27 +35,28 @@ struct NodeRoom {
     }
 
     NodeRoom &operator+=(const NodeRoom &more);
-    // What part leaves of all, at least 0 of each.
+    // Returns all minus part, at least 0 of each.
     static NodeRoom rest(const NodeRoom &all, const NodeRoom &part);
 };
 
 struct NodeUse {
     JobRef job;
     bool pending = false;
-    std::vector<std::string> named; // nodes that it asks for, or rules out
-    std::string features;           // that it asks for, as Slurm has them
-    std::string shadow_of;          // the node, if it is a shadow placeholder
-    NodeRoom room;                  // of a shadow
+    std::vector<std::string> named; // nodes that it requests or excludes
+    std::string features;           // requested features, in Slurm's form
+    std::string shadow_of;          // the node, if this is a shadow job
+    NodeRoom room;                  // size of a shadow job
     std::string partitions = {};    // separated by commas
-    // Nothing but a lack of room, or those before it, keeps it from its start.
+    // Only a lack of resources, or jobs before it, keep it from starting.
     bool in_line = false;
     std::uint32_t time_limit = 0; // minutes, or Slurm's INFINITE
 
     bool operator==(const NodeUse &) const = default;
 };
 
-// The admin_comment of a shadow placeholder, and the node that one names;
-// nothing for every other.
+// encode_shadow() returns the admin_comment of a shadow job for this node.
+// decode_shadow() returns the node, or nothing if the comment is not that of a
+// shadow job.
 std::string encode_shadow(const std::string &node);
 std::optional<std::string> decode_shadow(const std::string &admin_comment);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The node half of SlurmApi, and the library's start and end.
+// The node part of SlurmApi, and the start and end of the library.
 #include "common/contract/names.h"
 #include "common/slurm/api.h"
 #include "common/slurm/error.h"
@@ -107,13 +107,13 @@ Result<std::vector<SlurmNode>> SlurmApi::load_nodes()
     auto table = load_nodes_since(0);
     if (!table)
         return std::unexpected(table.error());
-    return std::move((*table)->nodes); // all of them, since ever
+    return std::move((*table)->nodes); // the table is complete: as_of was 0
 }
 
 Result<std::optional<NodeTable>> SlurmApi::load_nodes_since(std::int64_t as_of)
 {
     node_info_msg_t *raw = nullptr;
-    // Without details there is no gres_used.
+    // gres_used needs SHOW_DETAIL.
     if (slurm_load_node(as_of, &raw, SHOW_ALL | SHOW_LOCAL | SHOW_DETAIL) !=
         SLURM_SUCCESS) {
         if (errno == SLURM_NO_CHANGE_IN_DATA && as_of != 0)
@@ -124,7 +124,7 @@ Result<std::optional<NodeTable>> SlurmApi::load_nodes_since(std::int64_t as_of)
     NodeTable table{info->last_update, {}};
     table.nodes.reserve(info->record_count);
     for (std::uint32_t i = 0; i < info->record_count; i++)
-        if (info->node_array[i].name) // else a hole that a deleted node left
+        if (info->node_array[i].name) // a deleted node leaves an empty entry
             table.nodes.push_back(node_of(info->node_array[i]));
     return table;
 }
@@ -147,8 +147,8 @@ Result<std::vector<Reservation>> SlurmApi::load_reservations()
 
 Result<> SlurmApi::create_node(const NodeDescription &node)
 {
-    // One socket of single-threaded cores, so that one CPU is the unit that is
-    // allocated: with two threads Slurm hands out whole cores.
+    // One socket with single-threaded cores, so that Slurm allocates single
+    // CPUs: with two threads it would allocate whole cores.
     std::string line = std::format(
         "NodeName={} NodeAddr={} Port={} CPUs={} Boards=1 SocketsPerBoard=1 "
         "CoresPerSocket={} ThreadsPerCore=1 RealMemory={} State=External "
@@ -196,12 +196,12 @@ Result<> SlurmApi::set_topology(const std::string &node,
 Result<> SlurmApi::set_extra(const std::string &node, const std::string &extra)
 {
     update_node_msg_t message = message_for(node);
-    message.extra = borrow(extra); // an empty one takes it away
+    message.extra = borrow(extra); // an empty value clears it
     return update(message, "set extra of");
 }
 
-// A node that nobody can use comes and goes. One that a crash left is found by
-// the deletion.
+// Creates and deletes a node that nobody can use. If a crash has left one, the
+// deletion removes it.
 Result<> SlurmApi::rebuild_partitions()
 {
     std::string line =

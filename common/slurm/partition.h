@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A partition of Slurm, as far as it matters which jobs slurmctld starts first
-// there and what it costs to be in it. Values only.
+// A Slurm partition, as far as it determines which jobs slurmctld starts first
+// and what a job in it costs. Values only.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,16 @@ namespace bridge {
 struct Partition {
     std::string name;
     std::vector<std::string> nodes;
-    bool up = false;        // its jobs are started
-    std::uint16_t tier = 0; // PriorityTier: jobs of a higher one come first
-    // Users may not ask for it, or only together with a reservation.
+    bool up = false;        // its jobs may start
+    std::uint16_t tier = 0; // PriorityTier: higher tiers are scheduled first
+    // Users may not request it, or only together with a reservation.
     bool restricted = false;
-    // A job of a higher tier may end or suspend its jobs.
+    // Jobs of a higher tier may end or suspend its jobs.
     bool preemptable = false;
     std::string billing; // TRESBillingWeights
-    std::string qos;     // whose limits its jobs have, too; or empty
-    // OverSubscribe, PreemptMode, MaxMemPerCPU and their like: only to compare.
+    std::string qos;     // the QoS whose limits its jobs have, too; or empty
+    // OverSubscribe, PreemptMode, MaxMemPerCPU and similar settings as one
+    // text; only compared.
     std::string manner;
 
     bool operator==(const Partition &) const = default;

@@ -10,7 +10,7 @@ namespace bridge {
 
 namespace {
 
-// preempt/partition_prio goes by the tiers, preempt/qos by QoS alone.
+// Only preempt/partition_prio preempts by tier; preempt/qos uses the QoS alone.
 bool is_preemptable(const partition_info_t &one, const slurm_conf_t &conf)
 {
     std::uint16_t mode =
@@ -38,7 +38,7 @@ Partition partition_of(const partition_info_t &one, const slurm_conf_t &conf)
     partition.preemptable = is_preemptable(one, conf);
     partition.billing = text(one.billing_weights_str);
     partition.qos = text(one.qos_char);
-    // What a job may have there differs, too.
+    // Includes the limits for jobs in the partition.
     partition.manner =
         std::format("{} {} {} {} {} {}", one.max_share, one.flags & exclusions,
                     one.preempt_mode, one.max_mem_per_cpu,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// slurmctld's record of a partition as our value. For the files that include
-// slurm.h.
+// Converts slurmctld's record of a partition to our value. For files that
+// include slurm.h.
 #pragma once
 
 #include "common/slurm/partition.h"
@@ -11,7 +11,8 @@ extern "C" {
 
 namespace bridge {
 
-// conf: slurmctld's, for what the partition does not say itself.
+// conf: slurmctld's configuration, for settings that the partition does not
+// have itself.
 Partition partition_of(const partition_info_t &one, const slurm_conf_t &conf);
 
 } // namespace bridge

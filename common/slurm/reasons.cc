@@ -23,8 +23,8 @@ struct Known {
     const char *remedy;
 };
 
-// The words are those of Slurm's job_state_reason.c. Limits of associations and
-// QOS, of which there are some two hundred, are put together below.
+// The reasons are those of Slurm's job_state_reason.c. The texts for the about
+// two hundred limits of associations and QOS are composed below.
 constexpr Known known[] = {
     {"None", "slurmctld has not looked at the job yet",
      "Wait for the scheduler's next look."},
@@ -89,7 +89,7 @@ constexpr Known known[] = {
      "Wait until its usage has decayed, or use another QOS."},
 };
 
-// "ReqNodeNotAvail" of "ReqNodeNotAvail, UnavailableNodes:kn1".
+// Returns "ReqNodeNotAvail" for "ReqNodeNotAvail, UnavailableNodes:kn1".
 std::string_view first_word(std::string_view reason)
 {
     return reason.substr(0, reason.find_first_of(", ("));
@@ -100,14 +100,14 @@ struct Prefix {
     const char *owner;
 };
 
-constexpr Prefix owners[] = {{"AssocGrp", "its account together"},
+constexpr Prefix owners[] = {{"AssocGrp", "all jobs of its account together"},
                              {"AssocMax", "its user in this account"},
                              {"AssociationJob", "its association"},
                              {"AssociationResource", "its association"},
                              {"AssociationTime", "its association"},
                              {"QOSGrp", "all jobs of its QOS together"},
                              {"QOSMax", "its QOS"},
-                             {"QOSMin", "its QOS, as the least,"},
+                             {"QOSMin", "its QOS (a minimum)"},
                              {"QOSJob", "its QOS"},
                              {"QOSResource", "its QOS"},
                              {"QOSTime", "its QOS"},
@@ -132,12 +132,12 @@ constexpr std::pair<std::string_view, const char *> amounts[] = {
     {"Job", "jobs"}};
 
 constexpr std::pair<std::string_view, const char *> scopes[] = {
-    {"PerUser", ", for each user"},
-    {"PerAccount", ", for each account"},
-    {"PerJob", ", for each job"},
-    {"PerNode", ", for each node"}};
+    {"PerUser", " (for each user)"},
+    {"PerAccount", " (for each account)"},
+    {"PerJob", " (for each job)"},
+    {"PerNode", " (for each node)"}};
 
-// What no other job's end changes.
+// Tells whether the end of other jobs cannot help.
 bool lasting(std::string_view limit)
 {
     return limit.contains("PerJob") || limit.contains("PerNode") ||
@@ -154,7 +154,7 @@ std::optional<ReasonWords> limit_words(std::string_view limit)
     auto amount = std::ranges::find_if(amounts, names);
     auto scope = std::ranges::find_if(scopes, names);
     std::string meaning = std::format(
-        "a limit on {} is reached, of {}{}",
+        "a limit on {} of {}{} forbids it",
         amount == std::end(amounts) ? "resources" : amount->second,
         owner->owner, scope == std::end(scopes) ? "" : scope->second);
     if (lasting(limit))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Slurm's reasons for which a job is pending, in plain words. Pure; knows the
-// words that squeue prints and nothing else of Slurm.
+// Explains Slurm's reasons for pending jobs in plain words. Pure; knows only
+// the reasons that squeue prints.
 #pragma once
 
 #include <string>
@@ -9,17 +9,18 @@
 namespace bridge {
 
 struct ReasonWords {
-    std::string meaning; // what the reason says
-    std::string remedy;  // what would have to change
+    std::string meaning; // what the reason means
+    std::string remedy;  // what has to change
 };
 
-// reason: as squeue prints it, also with details behind the word, such as
-// "ReqNodeNotAvail, UnavailableNodes:kn1". A reason that is not known gets the
-// general remedy and no meaning.
+// reason: as squeue prints it, including details after the reason, such as
+// "ReqNodeNotAvail, UnavailableNodes:kn1". An unknown reason has no meaning,
+// and a general remedy.
 ReasonWords reason_words(std::string_view reason);
 
-// Equal for reasons between which a waiting job goes to and fro while the queue
-// moves: a change inside a class is not worth a word to its owner.
+// Returns the same class for reasons between which a waiting job alternates
+// while the queue moves: its owner need not be told about a change within a
+// class.
 std::string reason_class(std::string_view reason);
 
 } // namespace bridge

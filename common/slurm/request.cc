@@ -37,7 +37,7 @@ SubmitRequest::SubmitRequest(const JobDescription &job)
     message.work_dir = work_dir;
     message.name = borrow_if_any(job.name);
     message.user_id = job.user_id;
-    message.group_id = job.group_id; // unset, it would become ours
+    message.group_id = job.group_id; // otherwise it would be our own
     message.requeue = 0;
     set_size(job);
     set_wishes(job);
@@ -50,8 +50,9 @@ void SubmitRequest::set_size(const JobDescription &job)
     message.cpus_per_task = job.cpus_per_task;
     message.min_cpus = job.tasks * job.cpus_per_task;
     message.min_nodes = job.min_nodes;
-    // Told a maximum slurmctld takes as many nodes as that if it can; without
-    // one it packs, on at most a node for each task (JOB_IMPLICIT_MAX_NODES).
+    // With a maximum, slurmctld uses that many nodes if it can. Without one it
+    // packs the tasks, on at most one node for each task
+    // (JOB_IMPLICIT_MAX_NODES).
     if (job.max_nodes < job.tasks || job.tasks == 1)
         message.max_nodes = job.max_nodes;
     message.pn_min_memory = job.memory_per_node.value != 0
@@ -59,7 +60,7 @@ void SubmitRequest::set_size(const JobDescription &job)
                                 : job.memory_per_cpu.value | MEM_PER_CPU;
     message.tres_per_node = borrow_if_any(job.gres);
     message.tres_per_task = borrow_if_any(job.gres_per_task);
-    if (job.time_limit) // 0 is none, as for sbatch --time
+    if (job.time_limit) // 0 is unlimited, as in sbatch --time
         message.time_limit = *job.time_limit == 0 ? INFINITE : *job.time_limit;
 }
 

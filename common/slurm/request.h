@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A JobDescription as the message that asks slurmctld for the job. For the
-// files that include slurm.h.
+// Converts a JobDescription to the message with which slurmctld is asked for
+// the job. For files that include slurm.h.
 #pragma once
 
 #include "common/slurm/job.h"
@@ -13,8 +13,9 @@ extern "C" {
 
 namespace bridge {
 
-// The message borrows its texts from the description, which must live as long,
-// and from the other members, so that a request is neither copied nor moved.
+// The message points into the description, which must live as long as the
+// request, and into the other members, so a request can neither be copied nor
+// moved.
 struct SubmitRequest {
     explicit SubmitRequest(const JobDescription &job);
     SubmitRequest(const SubmitRequest &) = delete;

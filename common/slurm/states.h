@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Slurm's job states as ours.
+// Converts Slurm's job states to ours.
 #pragma once
 
 #include "common/slurm/job.h"
@@ -8,8 +8,8 @@
 
 namespace bridge {
 
-// Of job_state in Slurm's records, its flags included (enum job_states of
-// slurm.h); JobState::unknown for one that is newer than we are.
+// state is job_state in Slurm's records, including flags (enum job_states of
+// slurm.h). JobState::unknown for a state that this version does not know.
 JobState job_state_of(std::uint32_t state);
 
 } // namespace bridge

@@ -17,7 +17,7 @@ std::vector<std::string> expand(const char *hostlist)
         return nodes;
     while (char *host = slurm_hostlist_shift(list)) {
         nodes.emplace_back(host);
-        std::free(host); // the one allocation of Slurm's that malloc made
+        std::free(host); // this string, unlike others of Slurm, is malloc'ed
     }
     slurm_hostlist_destroy(list);
     return nodes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Strings and messages as libslurm has them: C strings that may be null, char *
-// for what it only reads, and a free function for each kind of message. For the
+// Helpers for libslurm's conventions: C strings that may be null, char * for
+// strings that it only reads, and a free function for each kind of message. For
 // files that include slurm.h.
 #pragma once
 
@@ -22,20 +22,21 @@ template <auto free_message> struct SlurmFree {
 template <class Message, auto free_message>
 using SlurmPtr = std::unique_ptr<Message, SlurmFree<free_message>>;
 
-// Empty for null.
+// Returns "" for null.
 inline std::string text(const char *s)
 {
     return s ? s : "";
 }
 
-// libslurm takes char * for strings that it only reads; s must outlive the
-// call.
+// For functions of libslurm that take char * but only read the string; s must
+// outlive the call.
 inline char *borrow(const std::string &s)
 {
     return const_cast<char *>(s.c_str());
 }
 
-// Null when empty, which leaves the field unset: "" would clear it.
+// Returns null for an empty string, which leaves the field unset: "" would
+// clear it.
 inline char *borrow_if_any(const std::string &s)
 {
     return s.empty() ? nullptr : borrow(s);
@@ -46,7 +47,7 @@ inline std::chrono::sys_seconds time_of(std::time_t time)
     return std::chrono::sys_seconds(std::chrono::seconds(time));
 }
 
-// The names of a hostlist, such as "n[1-3],m".
+// Returns the names in a hostlist, such as "n[1-3],m".
 std::vector<std::string> expand(const char *hostlist);
 
 } // namespace bridge

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What slurmctld answers to a submit. For the files that include slurm.h.
+// Evaluates slurmctld's answer to the submission of a job. For files that
+// include slurm.h.
 #pragma once
 
 #include "common/contract/job_ref.h"
@@ -16,8 +17,8 @@ extern "C" {
 
 namespace bridge {
 
-// The job that call(&answer), which returns Slurm's code, has made.
-// Code::uncertain when it may have made one.
+// Returns the job that call(&answer) has submitted; call returns Slurm's code.
+// Code::uncertain if a job may exist; other Codes as in api.h.
 template <class Call>
 Result<JobRef> submitted_job(const std::string &doing, const Call &call)
 {
@@ -30,7 +31,7 @@ Result<JobRef> submitted_job(const std::string &doing, const Call &call)
         return fail_slurm(error, doing);
     if (!response)
         return fail(Code::uncertain, "submit: an answer without a JobId");
-    // error_code in an accepted job's response is only a note.
+    // The error_code in the response of an accepted job is only informational.
     return JobRef{response->step_id.job_id, Sluid{response->step_id.sluid}};
 }
 

@@ -18,8 +18,8 @@ Result<MebiBytes> amount_of(std::string_view text)
 {
     auto bad = [&] {
         return fail(Code::internal,
-                    "slurmctld says \"mem=" + std::string(text.substr(0, 40)) +
-                        "\", which is not understood");
+                    "cannot parse \"mem=" + std::string(text.substr(0, 40)) +
+                        "\" from slurmctld");
     };
     double amount = 0;
     const char *last = text.data() + text.size();

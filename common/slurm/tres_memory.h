@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The memory in a list of TRES, as slurmctld prints what a job was given:
+// Reads the memory in a list of TRES, as slurmctld prints what a job was
+// allocated:
 //
-//     cpu=2,mem=62.50G,node=1,billing=2
+//    cpu=2,mem=62.50G,node=1,billing=2
 //
-// In MiB without a unit; halves of a unit are printed too. Pure.
+// The number is in MiB if it has no unit, and may have decimals. Pure.
 #pragma once
 
 #include "common/base/result.h"
@@ -13,8 +14,9 @@
 
 namespace bridge {
 
-// 0 where the list names none: Slurm does not manage memory there.
-// Code::internal for what is not so: nothing may be concluded from it.
+// Returns 0 if the list has no memory: Slurm does not manage memory then.
+// Code::internal if the value cannot be parsed; then nothing may be concluded
+// from it.
 Result<MebiBytes> tres_memory(std::string_view tres);
 
 } // namespace bridge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What SlurmApi says of the jobs that need nodes, and its shadow placeholders.
+// The part of SlurmApi for jobs that need nodes, and for shadow jobs.
 #include "common/slurm/api.h"
 #include "common/slurm/error.h"
 #include "common/slurm/gres_counts.h"
@@ -26,7 +26,7 @@ namespace {
 
 using JobInfo = SlurmPtr<job_info_msg_t, slurm_free_job_info_msg>;
 
-// Those that were asked for with a type, as ours are.
+// Returns only the GRES that were requested with a type, as ours are.
 std::map<std::string, std::uint32_t> typed_gres(const std::string &asked)
 {
     std::map<std::string, std::uint32_t> counts;
@@ -68,8 +68,8 @@ NodeUse use_of(const slurm_job_info_t &info)
     return use;
 }
 
-// Those in which the node is, as a job asks for one of several: of the highest
-// PriorityTier alone, where nobody preempts it.
+// Returns the partitions that contain the node, as a job requests them, but
+// only those of the highest PriorityTier: no job preempts the shadow job there.
 Result<std::string> partitions_of(const std::string &node,
                                   const std::vector<Partition> &all)
 {
@@ -85,7 +85,7 @@ Result<std::string> partitions_of(const std::string &node,
         list += (list.empty() ? "" : ",") + one.name;
     }
     if (list.empty())
-        return fail(Code::rejected, "no partition has node " + node);
+        return fail(Code::rejected, "no partition that is up has node " + node);
     return list;
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The burst_buffer/k8s plugin: makes external jobs of the job arrays that
-// job_submit/k8s has prepared (plugins/shared/pod_array.h), and has no burst
-// buffers. Whatever else slurmctld asks is answered as if it had no such
-// plugin. slurmctld holds its job lock, and that of burst_buffer.c, during all
-// calls.
+// job_submit/k8s has prepared (plugins/shared/pod_array.h). It has no burst
+// buffers, and answers all other calls as if there were no such plugin.
+// slurmctld holds its job lock, and that of burst_buffer.c, during all calls.
 #include "plugins/shared/pod_array.h"
 
 #include <cstdint>
@@ -20,7 +19,7 @@ extern const char plugin_name[] = "Bridge to Kubernetes: job arrays as Pods";
 extern const char plugin_type[] = "burst_buffer/k8s";
 extern const std::uint32_t plugin_version = SLURM_VERSION_NUMBER;
 
-// Slurm's allocator, libslurmfull.
+// Slurm's allocator, from libslurmfull.
 char *slurm_xstrdup(const char *text);
 void slurm_xfree(void **item);
 
@@ -29,8 +28,8 @@ int init() noexcept
     return SLURM_SUCCESS;
 }
 
-// Of every job that is submitted, after --array and all limits of jobs of that
-// kind were looked at, and before slurmctld makes its record: _job_create().
+// Called by _job_create() for every submitted job, after --array and all limits
+// were checked, and before slurmctld creates its record.
 int bb_p_job_validate(job_desc_msg_t *desc, uid_t, char **) noexcept
 {
     if (bridge::is_pod_array(*desc)) {
@@ -40,10 +39,10 @@ int bb_p_job_validate(job_desc_msg_t *desc, uid_t, char **) noexcept
     return SLURM_SUCCESS;
 }
 
-// What follows is the rest of the interface (burst_buffer.c): pointers are to
-// slurmctld's records, which nobody looks into here.
+// The rest of the interface (burst_buffer.c). The pointers refer to slurmctld's
+// records, which are not accessed here.
 
-constexpr int staged = 1; // there is nothing to be moved
+constexpr int staged = 1; // nothing has to be staged
 
 char *bb_p_build_het_job_script(char *script, std::uint32_t) noexcept
 {
@@ -131,7 +130,7 @@ int bb_p_job_cancel(void *) noexcept
 int bb_p_run_script(char *, std::uint32_t, std::uint32_t, char **,
                     job_info_msg_t *, char **) noexcept
 {
-    return SLURM_ERROR; // slurmctld asks burst_buffer/lua alone
+    return SLURM_ERROR; // slurmctld calls it only for burst_buffer/lua
 }
 
 char *bb_p_xlate_bb_2_tres_str(char *) noexcept

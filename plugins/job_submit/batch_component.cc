@@ -12,11 +12,10 @@ refuse_component(const job_desc_msg_t &desc,
 {
     if (!leader)
         return "Either all components of a heterogeneous job run as Pods or "
-               "none: "
-               "give --k8s-image before the first \":\".";
+               "none: give --k8s-image before the first \":\".";
     if (leader->user_id != desc.user_id ||
         leader->components != desc.het_job_offset)
-        return "The components of a heterogeneous job came in disorder.";
+        return "The components of a heterogeneous job arrived out of order.";
     if (said && said != leader->said)
         return "All components of a heterogeneous job have the options --k8s-… "
                "of the first: give them before the first \":\".";

@@ -25,14 +25,14 @@
 extern "C" {
 #include <slurm/spank.h> // slurm_error()
 
-// Slurm's allocator, libslurmfull.
+// Slurm's allocator, from libslurmfull.
 char *slurm_xstrdup(const char *text);
 void slurm_xfree(void **item);
 void *slurm_xcalloc(std::size_t count, std::size_t size, bool clear,
                     bool may_fail, const char *file, int line,
                     const char *function);
 
-// slurmctld's, which holds its read lock on partitions.
+// In slurmctld, which holds its read lock on partitions.
 extern char *default_part_name __attribute__((weak));
 }
 
@@ -40,7 +40,7 @@ namespace bridge {
 
 namespace {
 
-// slurmctld's threads may outlive what is destroyed at its end.
+// Never destroyed: slurmctld's threads may outlive static objects.
 SubmitBudget &budget()
 {
     static SubmitBudget &all = *new SubmitBudget;
@@ -53,8 +53,8 @@ void set_text(char *&field, const std::string &text)
     field = slurm_xstrdup(text.c_str());
 }
 
-// Our entries go, and the mark comes at their end, before a null pointer: up to
-// that job_common_env_vars() reads them.
+// Removes our entries and appends the mark. job_common_env_vars() reads the
+// entries up to a null pointer, so one follows.
 void put_mark(job_desc_msg_t &desc, const std::string &script)
 {
     auto entries = entries_of(desc);
@@ -82,7 +82,7 @@ void make_placeholder(job_desc_msg_t &desc, const Conf &conf,
                       const std::string &script)
 {
     bool array = is_array(desc);
-    if (array) { // burst_buffer/k8s goes on with it
+    if (array) { // burst_buffer/k8s completes the conversion
         set_text(desc.script, array_stub);
     } else {
         slurm_xfree(reinterpret_cast<void **>(&desc.script));
@@ -91,14 +91,15 @@ void make_placeholder(job_desc_msg_t &desc, const Conf &conf,
     desc.requeue = 0;
     if (!has_several_nodes(desc))
         desc.min_nodes = desc.max_nodes = 1;
-    if (!desc.std_out && !is_component(desc)) // as slurmctld does with a script
+    if (!desc.std_out && !is_component(desc)) // slurmctld sets it for jobs with
+                                              // a script
         desc.std_out = slurm_xstrdup(array ? names::batch_array_output
                                            : names::batch_output);
-    // Our launcher delivers it: there is no slurmd to do so, and slurmctld
-    // would wait for one.
+    // Our launcher delivers the signal. slurmctld would wait for a slurmd, and
+    // there is none.
     desc.warn_flags = desc.warn_signal = desc.warn_time = 0;
-    // slurmctld tries what is preferred instead of the constraint: it needs
-    // both.
+    // slurmctld uses the preferred features instead of the constraint, so both
+    // need ours.
     if (desc.prefer && *desc.prefer)
         set_text(desc.prefer, batch_features(desc.prefer, conf));
     set_text(desc.features,
@@ -112,14 +113,16 @@ constexpr std::size_t step_key_bytes = 32;
 constexpr char not_read[] = "slurmctld could not read k8s.conf: see its log.";
 constexpr char by_default[] = "Batch jobs of this partition run as Pods. ";
 
-// As they are now, or were when they were last without a mistake.
+// Returns k8s.conf as it is now, or as it was when it last had no mistake.
 std::shared_ptr<const Conf> known_conf()
 {
-    static ConfCache &cache = *new ConfCache; // as budget()
+    static ConfCache &cache = *new ConfCache; // never destroyed, as budget()
     auto [conf, news] = cache.get(k8s_conf_path());
     if (!news.empty())
-        slurm_error("job_submit/k8s: batch jobs as Pods: %s%s", news.c_str(),
-                    conf ? ": what was read before is used" : "");
+        slurm_error(
+            "job_submit/k8s: cannot read the settings for batch jobs as "
+            "Pods: %s%s",
+            news.c_str(), conf ? "; the previous settings are used" : "");
     return conf;
 }
 
@@ -137,14 +140,14 @@ std::string default_partition()
 
 namespace {
 
-// Of the heterogeneous job at which this thread of slurmctld looks.
+// The leader whose components this thread of slurmctld is passing to us.
 std::optional<HetLeader> &leader_of_thread()
 {
     thread_local std::optional<HetLeader> leader;
     return leader;
 }
 
-// As take_batch_job(), for those that follow the leader.
+// Does what take_batch_job() does, for the components after the leader.
 std::optional<std::string> take_component(job_desc_msg_t &desc,
                                           const std::optional<BatchWish> &said)
 {
@@ -211,7 +214,7 @@ std::optional<std::string> take_batch_job(job_desc_msg_t &desc)
     if (why)
         return why;
     if (!&slurm_conf || !slurm_conf.state_save_location)
-        return "This slurmctld does not say where it keeps scripts.";
+        return "slurmctld has no StateSaveLocation for the script.";
     ScriptDir scripts(std::string(slurm_conf.state_save_location) + "/" +
                       names::scripts_dir);
     if (!budget().take(desc.user_id, text.size(),
@@ -220,9 +223,9 @@ std::optional<std::string> take_batch_job(job_desc_msg_t &desc)
                "later.";
     auto name = scripts.put(text);
     if (!name) {
-        slurm_error("job_submit/k8s: a script was not kept: %s",
+        slurm_error("job_submit/k8s: cannot store a script: %s",
                     name.error().message.c_str());
-        return "slurmctld could not keep the script: see its log.";
+        return "slurmctld could not store the script: see its log.";
     }
     make_placeholder(desc, *conf, *name);
     if (is_heterogeneous(desc))

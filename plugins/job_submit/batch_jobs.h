@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// sbatch with --k8s-image inside slurmctld: makes the placeholder of a batch
-// job, and writes its script where the agent finds it. slurmctld holds its job
-// lock, as when it writes a script of its own.
+// sbatch with --k8s-image, inside slurmctld: turns a batch job into a
+// placeholder job, and writes its script where the agent finds it. slurmctld
+// holds its job lock during the calls, as it does when it writes a script of
+// its own.
 #pragma once
 
 #include <optional>
@@ -14,13 +15,14 @@ extern "C" {
 
 namespace bridge {
 
-// What SPANK plugins of the job's command have put into spank_job_env.
+// Returns spank_job_env: the entries that SPANK plugins of the submitting
+// command have set.
 std::span<char *> entries_of(job_desc_msg_t &desc);
 
 // Turns the job into an external one without a script, if its spank_job_env has
-// our wishes, or its partition has a DefaultImage; any other is left as it is.
-// Returns why it cannot be, in words for the user. Looks at each batch job
-// whether k8s.conf has changed.
+// our options or its partition has a DefaultImage; any other job is left
+// unchanged. Returns the reason of a refusal as a message for the user, or
+// nothing. Reads k8s.conf again if it has changed.
 std::optional<std::string> take_batch_job(job_desc_msg_t &desc);
 
 } // namespace bridge

@@ -14,9 +14,10 @@ namespace {
 
 using Desc = job_desc_msg_t;
 
-// The name of the GRES in "gres/gpu:a100:2" or "gres:gpu", empty where there is
-// none; nothing where Slurm would find one by other rules than ours: it looks
-// for the letters anywhere (slurm_get_next_tres() in slurm_protocol_defs.c).
+// Returns the name of the GRES in "gres/gpu:a100:2" or "gres:gpu", or "" if the
+// text has none. Returns nothing where Slurm's rules would find another name
+// than ours: Slurm looks for "gres" anywhere in the text (slurm_get_next_tres()
+// in slurm_protocol_defs.c).
 std::optional<std::string_view> gres_in(std::string_view tres)
 {
     constexpr std::string_view word = "gres";
@@ -31,7 +32,7 @@ std::optional<std::string_view> gres_in(std::string_view tres)
     return name;
 }
 
-// As kill(1) knows them: SIGRTMAX.
+// SIGRTMAX, as in kill(1).
 constexpr std::uint16_t last_signal = 64;
 
 struct Objection {
@@ -39,13 +40,14 @@ struct Objection {
     const char *why;
 };
 
-// In the words of sbatch's options.
+// The messages use the names of sbatch's options.
 constexpr Objection objections[] = {
     {[](const Desc &d) { return !given(d.script) && !is_component(d); },
      "--k8s-image is for sbatch only."},
     {[](const Desc &d) { return is_heterogeneous(d) && is_array(d); },
      "A heterogeneous job with --k8s-image cannot be an array."},
-    // Slurm would go on with fewer nodes, and the script without some Pods.
+    // Otherwise Slurm would continue with fewer nodes, and the script without
+    // some of its Pods.
     {[](const Desc &d) {
          return (has_several_nodes(d) || is_heterogeneous(d)) &&
                 d.kill_on_node_fail == 0;
@@ -60,7 +62,7 @@ constexpr Objection objections[] = {
      },
      "--signal=R: is not supported with --k8s-image."},
     {[](const Desc &d) { return has_signal(d) && d.warn_signal > last_signal; },
-     "--signal must name a signal that there is."},
+     "--signal must name an existing signal."},
     {[](const Desc &d) { return given(d.container) || given(d.container_id); },
      "--container and --k8s-image exclude each other."},
     {[](const Desc &d) { return given(d.burst_buffer); },
@@ -99,8 +101,8 @@ std::string in_brackets(const std::vector<std::string> &names)
     return text.empty() ? "none" : text;
 }
 
-// Devices that Slurm counts for Pods, and no others. A device plugin's are not
-// given by Slurm.
+// Accepts only devices that Slurm counts for Pods. Those of device plugins are
+// not assigned by Slurm.
 std::optional<std::string> refuse_gres(const Desc &desc, const Conf &conf)
 {
     std::vector<std::string> known;
@@ -117,34 +119,31 @@ std::optional<std::string> refuse_gres(const Desc &desc, const Conf &conf)
                 return "--gres: \"" + std::string(one.substr(0, 64)) +
                        "\" is not gres/NAME[:TYPE][:COUNT].";
             if (!name->empty() && !std::ranges::contains(known, *name))
-                return "--gres: Pods get no \"" +
-                       std::string(name->substr(0, 64)) +
-                       "\": k8s.conf's DeviceGres has no DeviceClass for it "
-                       "(there are: " +
+                return "--gres: \"" + std::string(name->substr(0, 64)) +
+                       "\" is not available in Pods: DeviceGres in k8s.conf "
+                       "has no DeviceClass for it (available: " +
                        in_brackets(known) + ").";
         }
     return std::nullopt;
 }
 
-// What the site lets jobs choose.
+// Checks what the site lets jobs choose.
 std::optional<std::string> refuse_choice(const BatchWish &wish,
                                          const Conf &conf)
 {
     const std::vector<std::string> &volumes = conf.batch_pod.choosable;
     for (const std::string &name : wish.volumes)
         if (!std::ranges::contains(volumes, name))
-            return "--k8s-volume: there is no volume \"" + name +
-                   "\" for jobs to choose (there are: " + in_brackets(volumes) +
-                   ").";
+            return "--k8s-volume: jobs cannot choose the volume \"" + name +
+                   "\" (available: " + in_brackets(volumes) + ").";
     if (!wish.service_account.empty() &&
         !std::ranges::contains(conf.batch_accounts, wish.service_account))
-        return "--k8s-service-account: \"" + wish.service_account +
-               "\" is not for jobs to choose (these are: " +
-               in_brackets(conf.batch_accounts) + ").";
+        return "--k8s-service-account: jobs cannot choose \"" +
+               wish.service_account +
+               "\" (available: " + in_brackets(conf.batch_accounts) + ").";
     if (!wish.name_space.empty() && !is_batch_namespace(conf, wish.name_space))
-        return "--k8s-namespace: \"" + wish.name_space +
-               "\" is not for jobs to choose (these are: " +
-               in_brackets(conf.batch_namespaces) + ").";
+        return "--k8s-namespace: jobs cannot choose \"" + wish.name_space +
+               "\" (available: " + in_brackets(conf.batch_namespaces) + ").";
     return std::nullopt;
 }
 
@@ -162,7 +161,8 @@ std::optional<std::string> refuse_batch(const Desc &desc, const BatchWish &wish,
                "SbatchNamespace.";
     bool mighty =
         desc.user_id == 0 || desc.group_id == 0 || desc.user_id == slurm_user;
-    if (mighty) // whatever AllowRoot says: it is about Slurm, not containers
+    if (mighty) // regardless of AllowRoot, which is about Slurm, not about
+                // containers
         return "Batch jobs of root, of SlurmUser and of the group root do not "
                "run as Pods.";
     for (const Objection &objection : objections)
@@ -191,12 +191,11 @@ std::optional<std::string> refuse_size(std::size_t size, const Conf &conf)
 {
     if (size <= conf.max_script_size)
         return std::nullopt;
-    return "The script, its arguments and its environment have " +
+    return "The script, its arguments and its environment need " +
            std::to_string(size) +
-           " bytes as its Pod gets them, and a job with --k8s-image may have " +
+           " bytes in the Pod's Secret; a job with --k8s-image may have " +
            std::to_string(conf.max_script_size) +
-           " (MaxScriptSize in k8s.conf). --export=NONE leaves the environment "
-           "out.";
+           " (MaxScriptSize in k8s.conf). --export=NONE omits the environment.";
 }
 
 } // namespace bridge

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// sbatch with --k8s-image: whether it can be had. Pure: values in, sentences
-// for the user out.
+// sbatch with --k8s-image: checks whether a job can run as a Pod. Pure: values
+// in, messages for the user out.
 #pragma once
 
 #include "common/contract/conf.h"
@@ -17,17 +17,19 @@ extern "C" {
 
 namespace bridge {
 
-// Why this job cannot run as a Pod, if so. slurm_user: whom slurmctld runs as.
-// conf has read its template.
+// Returns the reason for which this job cannot run as a Pod, if there is one.
+// slurm_user: the user as whom slurmctld runs. read_batch_template() must have
+// been called for conf.
 std::optional<std::string> refuse_batch(const job_desc_msg_t &desc,
                                         const BatchWish &wish, const Conf &conf,
                                         std::uint32_t slurm_user);
 
-// Why it cannot run as Pods, if so: by slurm.conf's BurstBufferType.
+// Returns the reason for which this job array cannot run as Pods, if there is
+// one. It depends on BurstBufferType in slurm.conf.
 std::optional<std::string> refuse_array(const job_desc_msg_t &desc,
                                         std::string_view burst_buffer_type);
 
-// Why so many bytes in its Pod's Secret are too many, if so.
+// Returns a message if this many bytes are too many for the Pod's Secret.
 std::optional<std::string> refuse_size(std::size_t size, const Conf &conf);
 
 } // namespace bridge

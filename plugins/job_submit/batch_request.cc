@@ -30,7 +30,7 @@ BatchScript batch_script(const job_desc_msg_t &desc, const BatchWish &wish,
     batch.error = desc.std_err ? desc.std_err : "";
     batch.append = desc.open_mode == OPEN_MODE_APPEND ||
                    (append && desc.open_mode != OPEN_MODE_TRUNCATE);
-    if (desc.open_mode != 0) { // as slurmctld adds it
+    if (desc.open_mode != 0) { // as slurmctld does
         std::erase_if(batch.environment, [](std::string_view entry) {
             return variable_name(entry) == "SLURM_OPEN_MODE";
         });
@@ -39,11 +39,11 @@ BatchScript batch_script(const job_desc_msg_t &desc, const BatchWish &wish,
                                            : "SLURM_OPEN_MODE=t");
     }
     batch.array = is_array(desc) ? desc.array_inx : "";
-    // Which sbatch fills in.
+    // sbatch fills in /dev/null by default.
     if (given(desc.std_in) && std::string_view(desc.std_in) != "/dev/null")
         batch.input = desc.std_in;
-    // Without B: it is for the job's steps alone, of which there are none; and
-    // with a time of 0 slurmctld sends none because of the time.
+    // Without B: the signal is only for the job's steps, and there are none.
+    // With a time of 0 slurmctld sends no signal before the time limit.
     if (has_signal(desc) && desc.warn_flags & KILL_JOB_BATCH &&
         desc.warn_time != 0) {
         batch.signal = desc.warn_signal;
@@ -58,7 +58,7 @@ BatchScript batch_script(const job_desc_msg_t &desc, const BatchWish &wish,
 
 std::size_t size_in_secret(const BatchScript &batch, std::size_t text)
 {
-    constexpr std::size_t for_word = 8;  // quotes, and a line of its own
+    constexpr std::size_t for_word = 8;  // quotes and a line break
     constexpr std::size_t for_quote = 3; // \' and two more
     std::size_t size = text;
     for (const auto *words :

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// sbatch with --k8s-image: what is kept of a job for the agent, and asked of
-// Slurm in its stead. Pure.
+// sbatch with --k8s-image: what is stored of a job for the agent, and what is
+// requested from Slurm instead. Pure.
 #pragma once
 
 #include "common/contract/batch_script.h"
@@ -16,17 +16,18 @@ extern "C" {
 
 namespace bridge {
 
-// For a job that is not refused. append: what slurm.conf says of output files,
-// where the job says nothing.
+// For a job that was not refused. append: JobFileAppend in slurm.conf, for jobs
+// that do not say how output files are opened.
 BatchScript batch_script(const job_desc_msg_t &desc, const BatchWish &wish,
                          bool append);
 
-// What a job takes of its Pod's Secret, whose text for job_submit/k8s has that
-// many bytes: there the shell reads all but the script.
+// Returns how many bytes the job takes in its Pod's Secret if its text for the
+// agent has text bytes. All of it except the script is quoted for the shell
+// there.
 std::size_t size_in_secret(const BatchScript &batch, std::size_t text);
 
-// The constraint of its nodes, or its preference: what its user says of them,
-// which may be nothing, joined with ours.
+// Returns a constraint or preference of the job: the user's features, which may
+// be empty, joined with ours.
 std::string batch_features(const std::string &users, const Conf &conf);
 
 } // namespace bridge

@@ -15,7 +15,8 @@ namespace bridge {
 
 namespace {
 
-// Of those that can be given often there is a number behind the name.
+// Returns the option with this name. Repeatable options have a number after the
+// name.
 const BatchOption *option_behind(std::string_view name)
 {
     for (const BatchOption &option : batch_options) {
@@ -81,7 +82,7 @@ batch_wish(std::span<char *const> spank_job_env)
             return std::unexpected(
                 std::string(name.substr(0, 64)) +
                 " is not known to job_submit/k8s: spank_k8s.so and "
-                "job_submit_k8s.so must be of one version.");
+                "job_submit_k8s.so must be of the same version.");
         std::string said = std::string("--") + option->name;
         if (!seen.insert(name).second)
             return std::unexpected(said + " was given twice.");
@@ -115,8 +116,8 @@ with_default_image(std::optional<BatchWish> wish, const job_desc_msg_t &desc,
     if (images.size() > 1)
         return std::unexpected(
             "The partitions " + named.substr(0, 200) +
-            " differ in what they run batch jobs in: name one of them, or give "
-            "--k8s-image.");
+            " have different images (DefaultImage in k8s.conf): name one of "
+            "them, or give --k8s-image.");
     if (images.empty() || images.begin()->empty())
         return wish;
     if (!wish)

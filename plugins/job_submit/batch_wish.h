@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// sbatch with --k8s-image: what is asked. Pure: values in, sentences for the
-// user out. All of it is what users write, also where spank/k8s has looked at
-// it already.
+// sbatch with --k8s-image: what the user requests. Pure: values in, messages
+// for the user out. All values come from users and are checked here, even if
+// spank/k8s has checked them before.
 #pragma once
 
 #include "common/contract/conf.h"
@@ -19,28 +19,28 @@ extern "C" {
 namespace bridge {
 
 struct BatchWish {
-    std::string image; // empty: its partition's
+    std::string image; // empty: that of the partition
     std::vector<std::string> variables{};
-    std::vector<std::string> volumes{}; // each once
+    std::vector<std::string> volumes{}; // without duplicates
     std::string service_account{};
     std::string name_space{};
 
     bool operator==(const BatchWish &) const = default;
 };
 
-// From spank_job_env. Nothing for a job that has no wish of this kind; a
-// sentence for one that is not understood.
+// Reads spank_job_env. Returns nothing for a job without such a request; the
+// error is a message for the user.
 std::expected<std::optional<BatchWish>, std::string>
 batch_wish(std::span<char *const> spank_job_env);
 
-// Whether the entry is one of those that batch_wish() reads, or Slurm's own
-// copy of them.
+// Tells whether batch_wish() reads this entry, or whether it is Slurm's own
+// copy of our options.
 bool is_batch_entry(const char *entry);
 
-// The wish of a batch job whose partition has a DefaultImage, with that, if it
-// has no image of its own. Anything else comes back as it is; a sentence for a
-// job whose partitions differ in this. default_partition: of jobs that name
-// none.
+// Adds the DefaultImage of the partition to the request of a batch job, if it
+// has no image of its own. All other requests are returned unchanged. The error
+// is a message for the user: the partitions of the job have different images.
+// default_partition: used for jobs that name none.
 std::expected<std::optional<BatchWish>, std::string>
 with_default_image(std::optional<BatchWish> wish, const job_desc_msg_t &desc,
                    const Conf &conf, const std::string &default_partition);

@@ -13,7 +13,7 @@ std::optional<FileVersion> version_of(const std::string &path)
     struct stat facts{};
     if (path.empty() || stat(path.c_str(), &facts) != 0)
         return std::nullopt;
-    // The time of the last change to the inode: who sets mtime changes it.
+    // st_ctim, because st_mtim can be set to any time; that changes st_ctim.
     return FileVersion{facts.st_dev, facts.st_ino, facts.st_size,
                        facts.st_ctim};
 }
@@ -36,7 +36,7 @@ ConfCache::Answer ConfCache::get(const std::string &path)
         return {conf_, {}};
     asked_ = true;
     path_ = path;
-    version_ = version; // as it was before it is read
+    version_ = version; // version before the file is read
     auto conf = load_conf(path);
     if (!conf)
         return without(conf.error(), version_.has_value());
@@ -52,7 +52,7 @@ ConfCache::Answer ConfCache::get(const std::string &path)
 ConfCache::Answer ConfCache::without(const Error &error, bool is_there)
 {
     if (error.code == Code::not_found && is_there)
-        asked_ = false; // it may be readable next time, as it stands
+        asked_ = false; // the same file may be readable next time
     if (error.message == said_)
         return {conf_, {}};
     said_ = error.message;

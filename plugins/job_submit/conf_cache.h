@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// k8s.conf and the template that it names, for slurmctld: every batch job asks,
-// with slurmctld's locks held, so they are read again only when one of the two
-// files has changed. Safe from several threads.
+// Caches k8s.conf and the template that it names, inside slurmctld. Every batch
+// job needs them while slurmctld's locks are held, so they are read again only
+// if one of the two files has changed. May be used by several threads.
 #pragma once
 
 #include "common/contract/conf.h"
@@ -15,7 +15,7 @@
 
 namespace bridge {
 
-// What tells one version of a file from the next.
+// Distinguishes two versions of a file.
 struct FileVersion {
     dev_t device = 0;
     ino_t inode = 0;
@@ -28,13 +28,14 @@ struct FileVersion {
 class ConfCache {
   public:
     struct Answer {
-        // The last that could be read: a file with a mistake changes nothing.
-        // nullptr: none could.
+        // The last version without a mistake: a file with one changes nothing.
+        // nullptr: there has been none.
         std::shared_ptr<const Conf> conf;
-        // Why the files as they are now could not be read. Empty: they could,
-        // or that was said before.
+        // Why the current files could not be read. Empty if they could, or if
+        // the same message was returned before.
         std::string news;
     };
+    // Returns k8s.conf, read again if necessary. Never fails: see Answer.
     Answer get(const std::string &path);
 
   private:
@@ -42,9 +43,9 @@ class ConfCache {
 
     std::mutex mutex_;
     std::string path_;
-    bool asked_ = false; // and answered
+    bool asked_ = false; // a result is cached
     std::string said_;
-    std::optional<FileVersion> version_; // nothing: there is no such file
+    std::optional<FileVersion> version_; // nothing: the file does not exist
     std::string template_path_;
     std::optional<FileVersion> template_version_;
     std::shared_ptr<const Conf> conf_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What Slurm's description of a job says, by slurm.h, of what decides about
-// Pods. Pure.
+// Reads those fields of Slurm's job description (slurm.h) that matter for Pods.
+// Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,25 @@ extern "C" {
 
 namespace bridge {
 
-// There is such a text, and something in it.
+// Tells whether text is neither null nor empty.
 bool given(const char *text);
 
-// It is to get a signal before its end.
+// Tells whether the job is to get a signal before its end.
 bool has_signal(const job_desc_msg_t &desc);
 
-// It has --array.
+// Tells whether the job has --array.
 bool is_array(const job_desc_msg_t &desc);
 
-// It is one of a heterogeneous job; and one that is not its leader.
+// Tell whether the job is part of a heterogeneous job, and whether it is a
+// component other than the leader.
 bool is_heterogeneous(const job_desc_msg_t &desc);
 bool is_component(const job_desc_msg_t &desc);
 
-// How many nodes it may get: by --nodes or --nodelist, else one, whatever its
-// tasks are.
+// Returns the largest number of nodes that the job may get: by --nodes or
+// --nodelist, otherwise 1, whatever its number of tasks.
 std::uint32_t most_nodes(const job_desc_msg_t &desc);
 
-// That is more than one: then it has a Pod on each.
+// Tells whether that is more than one. Such a job has a Pod on each node.
 bool has_several_nodes(const job_desc_msg_t &desc);
 
 } // namespace bridge

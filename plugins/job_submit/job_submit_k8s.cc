@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The job_submit/k8s plugin: keeps placeholders, and the mark by which our
-// hooks know them, to the agent, makes placeholders of batch jobs that ask for
-// a Pod, says why an ordinary job cannot start where only Pods can, and tells
-// the agent who a user is. slurmctld holds its job lock during all calls
-// (job_submit.c): decide and return. When we cannot decide, we refuse.
+// The job_submit/k8s plugin. It lets only the agent submit placeholder jobs and
+// set the mark by which our hooks recognise them; turns batch jobs that request
+// a Pod into placeholder jobs; explains why an ordinary job cannot start on
+// nodes for Pods; and tells the agent who a user is. slurmctld holds its job
+// lock during all calls (job_submit.c), so they never wait. If a decision is
+// impossible, the job is refused.
 #include "plugins/job_submit/batch_jobs.h"
 #include "plugins/job_submit/login_notary.h"
 #include "plugins/job_submit/node_watch.h"
@@ -28,7 +29,7 @@ extern const char plugin_name[] = "Bridge to Kubernetes: placeholder policy";
 extern const char plugin_type[] = "job_submit/k8s";
 extern const std::uint32_t plugin_version = SLURM_VERSION_NUMBER;
 
-// Slurm's allocator, libslurmfull.
+// Slurm's allocator, from libslurmfull.
 char *slurm_xstrdup(const char *text);
 void slurm_xfree(void **item);
 }
@@ -37,7 +38,7 @@ namespace bridge {
 
 namespace {
 
-// slurmctld runs as SlurmUser.
+// The agent runs as SlurmUser, as slurmctld does.
 bool from_agent(std::uint32_t uid)
 {
     return is_agent(uid, geteuid());
@@ -49,13 +50,13 @@ NodeWatch *nodes = nullptr;
 int refuse(const std::string &why, char **err_msg,
            int rc = ESLURM_ACCESS_DENIED)
 {
-    slurm_xfree(reinterpret_cast<void **>(err_msg)); // another plugin's note
+    slurm_xfree(reinterpret_cast<void **>(err_msg)); // another plugin's message
     *err_msg = slurm_xstrdup(why.c_str());
     return rc;
 }
 
-// Slurm's return code for an ordinary job that asks for this place, with the
-// errno that slurmctld has for this case, where it has one.
+// Returns Slurm's return code for an ordinary job that requests this place. A
+// refusal has the errno that slurmctld itself uses for this case.
 template <class MakeWish> int judge_place(MakeWish make_wish, char **err_msg)
 {
     auto view = nodes ? nodes->view() : nullptr;
@@ -74,7 +75,7 @@ template <class MakeWish> int judge_place(MakeWish make_wish, char **err_msg)
     return refuse(*why, err_msg, ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE);
 }
 
-// Keeps what kept_entries() says, in order.
+// Keeps the entries that kept_entries() allows, in order.
 void clean_spank_env(job_desc_msg_t &desc)
 {
     std::span<char *> entries = entries_of(desc);
@@ -91,8 +92,9 @@ void clean_spank_env(job_desc_msg_t &desc)
     desc.spank_job_env_size = size;
 }
 
-// Slurm's return code for what is no job, but asks that the agent be told whose
-// it is (common/contract/login_dir.h): never success. Nothing for all others.
+// Handles a request that is no job, but asks to tell the agent who the user is
+// (common/contract/login_dir.h). Returns Slurm's return code, which is never
+// success, or nothing for all other requests.
 std::optional<int> notarize(job_desc_msg_t &desc, std::uint32_t submit_uid,
                             char **err_msg)
 {
@@ -113,7 +115,7 @@ std::optional<int> notarize(job_desc_msg_t &desc, std::uint32_t submit_uid,
 
 extern "C" {
 
-// On a slurmctld that stands by too, where no job is ever submitted.
+// Also called in a slurmctld on standby, where no job is ever submitted.
 int init() noexcept
 try {
     if (!bridge::nodes) {
@@ -122,8 +124,8 @@ try {
         bridge::nodes = watch.release();
     }
     return SLURM_SUCCESS;
-} catch (const std::exception &e) { // then slurmctld's own words must do
-    slurm_error("job_submit/k8s: nodes are not watched: %s", e.what());
+} catch (const std::exception &e) { // slurmctld's own messages remain
+    slurm_error("job_submit/k8s: cannot watch nodes: %s", e.what());
     return SLURM_SUCCESS;
 }
 
@@ -148,7 +150,7 @@ try {
             return bridge::submit_wish(*desc, view, bridge::expand_hostlist);
         },
         err_msg);
-} catch (const std::exception &e) { // nothing of C++ may reach slurmctld
+} catch (const std::exception &e) { // no C++ exception may reach slurmctld
     slurm_error("job_submit/k8s: submit refused: %s", e.what());
     return SLURM_ERROR;
 }

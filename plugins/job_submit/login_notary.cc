@@ -40,8 +40,8 @@ std::optional<std::string> note_login(const std::string &login,
         return "slurmk8sd serves no users here: slurmctld's k8s.conf has no "
                "UserAddress.";
     if (state_save_location.empty())
-        return "This slurmctld does not say where it keeps logins.";
-    static std::mutex mutex; // of all threads: see common/contract/login_dir.h
+        return "slurmctld has no StateSaveLocation for logins.";
+    static std::mutex mutex; // put() allows one thread at a time
     std::lock_guard lock(mutex);
     LoginDir logins(state_save_location + "/" + names::logins_dir);
     if (auto noted = logins.put(login, user, now()); !noted)

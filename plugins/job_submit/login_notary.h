@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tells the agent which user asked: common/contract/login_dir.h has the whole
-// way. Called with slurmctld's job lock held, from several threads.
+// Tells the agent which user sent a request: common/contract/login_dir.h
+// explains the protocol. Called by several threads with slurmctld's job lock
+// held.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +11,11 @@
 
 namespace bridge {
 
-// The hash that this job description carries; nothing for any other job.
+// Returns the hash in this job description; nothing for any other job.
 std::optional<std::string> login_in(std::span<char *const> spank_job_env);
 
-// Notes it as that user's. Why it could not, in words, or nothing.
+// Records the hash for this user. Returns the reason of a failure as a message
+// for the user, or nothing.
 std::optional<std::string> note_login(const std::string &login,
                                       std::uint32_t user,
                                       const std::string &state_save_location,

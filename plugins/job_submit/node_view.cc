@@ -45,7 +45,7 @@ constexpr char or_apply[] =
 
 using Refusal = std::optional<std::string>;
 
-// Only when that is sure of all of them.
+// Refuses only if none of the partitions can start an ordinary job.
 Refusal refuse_partitions(const std::vector<std::string> &names,
                           const NodeView &view)
 {
@@ -68,7 +68,7 @@ Refusal refuse_nodes(const PlaceWish &wish, const NodeView &view)
     std::ranges::copy_if(
         wish.nodes, std::back_inserter(external),
         [&](const std::string &node) { return view.external.contains(node); });
-    // With fewer nodes than the list has, slurmctld chooses some of it.
+    // If the job needs fewer nodes than it lists, slurmctld chooses among them.
     std::size_t needed = std::min<std::size_t>(
         wish.node_count.value_or(UINT32_MAX), wish.nodes.size());
     if (external.empty() || wish.nodes.size() - external.size() >= needed)
@@ -87,7 +87,7 @@ NodeView view_of(const partition_info_msg_t &partitions,
     std::map<std::string, std::vector<std::string>> with_slurmd;
     for (std::uint32_t i = 0; i < nodes.record_count; i++) {
         const node_info_t &node = nodes.node_array[i];
-        if (!node.name) // a hole that a deleted node left
+        if (!node.name) // left by a deleted node
             continue;
         if (node.node_state & NODE_STATE_EXTERNAL)
             view.external.insert(node.name);
@@ -142,8 +142,8 @@ std::optional<std::string> refuse_place(const PlaceWish &wish,
     return refuse_nodes(wish, view);
 }
 
-// Of constraints only those that ask for all of a list of features; others have
-// too many ways to be met.
+// Only checks constraints that require all of a list of features; other forms
+// can be met in too many ways.
 std::optional<std::string> refuse_features(const PlaceWish &wish,
                                            const NodeView &view)
 {

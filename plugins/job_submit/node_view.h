@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where ordinary jobs can start: on nodes with a slurmd, which external nodes,
-// made for Kubernetes Pods, are not. Pure: what Slurm's public API says of
-// partitions and nodes in, sentences for the user out.
+// Where ordinary jobs can start: on nodes with a slurmd. External nodes, which
+// stand for Kubernetes Nodes, have none. Pure: partitions and nodes from
+// Slurm's public API in, messages for the user out.
 #pragma once
 
 #include <cstdint>
@@ -18,46 +18,47 @@ extern "C" {
 
 namespace bridge {
 
-// The names in a hostlist.
+// Returns the names in a hostlist.
 using ExpandHostlist =
     std::function<std::vector<std::string>(const char *hostlist)>;
 
 struct PartitionView {
-    bool has_slurmd = false; // any of its nodes
+    bool has_slurmd = false; // at least one node has one
     bool has_external = false;
-    std::set<std::string> features; // k8s…, of its nodes with a slurmd
+    std::set<std::string> features; // features k8s… of its nodes with slurmd
 };
 
 struct NodeView {
     std::map<std::string, PartitionView> partitions;
     std::string default_partition;
-    std::set<std::string> external; // names of nodes
+    std::set<std::string> external; // names of external nodes
 };
 
 NodeView view_of(const partition_info_msg_t &partitions,
                  const node_info_msg_t &nodes, const ExpandHostlist &expand);
 
-// What a job, or the update of one, says of its place. Empty is nothing.
+// Where a job, or the update of a job, is to run. Empty means not given.
 struct PlaceWish {
-    std::string partitions;         // comma separated
-    std::vector<std::string> nodes; // some of which it must have, or all
-    std::optional<std::uint32_t> node_count; // at least
+    std::string partitions;                  // separated by commas
+    std::vector<std::string> nodes;          // requested nodes
+    std::optional<std::uint32_t> node_count; // the least number
     std::string features;
 };
 
-// Of a new job: what it leaves out is the default partition.
+// For a new job: without a partition it gets the default one.
 PlaceWish submit_wish(const job_desc_msg_t &desc, const NodeView &view,
                       const ExpandHostlist &expand);
-// Of an update: what it leaves out stays as it was, and is not known here.
+// For an update: what it does not mention stays as it was, and is not known
+// here.
 PlaceWish modify_wish(const job_desc_msg_t &desc, const ExpandHostlist &expand);
 
-// Why an ordinary job can never start there, if that is sure. What is not sure,
-// such as a partition that is not known, slurmctld itself has a word for.
+// Returns the reason for which an ordinary job can certainly never start there.
+// Doubtful cases, such as an unknown partition, are left to slurmctld.
 std::optional<std::string> refuse_place(const PlaceWish &wish,
                                         const NodeView &view);
 
-// The same of its features. Those come and go, as after a start of slurmctld:
-// believe it only of a view that was made since.
+// The same for features. They may be missing temporarily, as after a start of
+// slurmctld: use the result only with a view that is newer than the request.
 std::optional<std::string> refuse_features(const PlaceWish &wish,
                                            const NodeView &view);
 

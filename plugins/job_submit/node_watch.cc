@@ -18,9 +18,9 @@ namespace bridge {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto first_look = 2s; // slurmctld serves by then
+constexpr auto first_look = 2s; // slurmctld answers by then
 constexpr auto interval = 20s;
-constexpr auto shortest = 1s; // between two looks, however often it is asked
+constexpr auto shortest = 1s; // between two RPCs, whatever is asked
 constexpr auto trusted = 60s;
 
 template <class Msg, auto free_msg> struct Answer {
@@ -32,7 +32,7 @@ template <class Msg, auto free_msg> struct Answer {
 
     time_t last_update() const { return msg ? msg->last_update : 0; }
 
-    // False: there was no answer.
+    // Returns false if there was no answer.
     bool ask(int (*load)(time_t, Msg **, std::uint16_t))
     {
         Msg *raw = nullptr;
@@ -96,7 +96,8 @@ void NodeWatch::run()
         try {
             look(last);
         } catch (const std::exception &e) { // such as no memory
-            slurm_debug("job_submit/k8s: nodes were not seen: %s", e.what());
+            slurm_debug("job_submit/k8s: cannot load nodes and partitions: %s",
+                        e.what());
         }
         wait();
     }
@@ -130,7 +131,7 @@ void NodeWatch::look(Answers &last)
     std::lock_guard lock(mutex_);
     looked_ = now;
     if (next)
-        view_.swap(next); // the old one is freed without the mutex
+        view_.swap(next); // frees the old view without the mutex
 }
 
 std::vector<std::string> expand_hostlist(const char *hostlist)

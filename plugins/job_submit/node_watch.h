@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Keeps a NodeView: one thread asks slurmctld by RPC, as anybody would, since
-// job_submit must not: it is called with slurmctld's locks held. What it shows
-// may be twenty seconds old, or nothing at all; slurmctld itself places no
-// ordinary job on an external node, but in words that say nothing.
+// Keeps a NodeView up to date. A thread of its own asks slurmctld by RPC, like
+// any client, because job_submit must not: it is called with slurmctld's locks
+// held. The view may be twenty seconds old or missing; slurmctld itself places
+// no ordinary job on an external node, but its messages do not explain why.
 //
-// Never ends and is never freed: slurmctld ends by exit(0) while it lives.
+// The thread never ends and the object is never freed: slurmctld ends with
+// exit(0) while the thread is running.
 #pragma once
 
 #include "plugins/job_submit/node_view.h"
@@ -18,19 +19,19 @@ namespace bridge {
 
 class NodeWatch {
   public:
-    // Throws when there can be no thread.
+    // Starts the thread. Throws if that is impossible.
     void start();
 
-    // The last view, unless that is too old to refuse anything for. Neither
-    // this nor what follows waits for the thread's RPCs.
+    // Returns the last view, or null if it is too old to refuse a job. No
+    // function here waits for the thread's RPCs.
     std::shared_ptr<const NodeView> view();
 
-    // So that whoever has just changed a node or a partition, and asks again,
-    // is answered by what is there now.
+    // Asks for a new view, so that somebody who has just changed a node or
+    // partition and tries again gets an up-to-date answer.
     void look_again();
 
-    // Whether the view was made after the first time that this was asked for;
-    // if not it is soon.
+    // Tells whether the view is newer than the first call with this argument;
+    // if not, a new view is requested.
     bool seen_since_asked(const std::string &what);
 
   private:
@@ -42,16 +43,17 @@ class NodeWatch {
     void wait();
 
     std::condition_variable asked_;
-    std::mutex mutex_; // of what follows
+    std::mutex mutex_; // guards all members below
     bool look_again_ = false;
-    std::string asked_for_; // lately
+    std::string asked_for_; // the last argument of seen_since_asked()
     Clock::time_point asked_at_;
     std::shared_ptr<const NodeView> view_;
     Clock::time_point looked_;
 };
 
-// By libslurm. Nothing of a list of more hosts than Slurm has nodes: such a
-// text may be short, and slurmctld refuses it afterwards.
+// Returns the names in a hostlist, by libslurm. Empty if the list has more
+// hosts than Slurm allows nodes: a short text can describe very many. slurmctld
+// refuses such a list later.
 std::vector<std::string> expand_hostlist(const char *hostlist);
 
 } // namespace bridge

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How much one user may have written to StateSaveLocation within ten minutes: a
-// file is written before slurmctld knows whether it takes the job, also for
-// sbatch --test-only, and stays so long. Safe from several threads.
+// Limits how much one user may write to StateSaveLocation in ten minutes. A
+// file is written before slurmctld has decided whether it accepts the job, even
+// for sbatch --test-only, and may stay for that long. May be used by several
+// threads.
 #pragma once
 
 #include <chrono>
@@ -19,7 +20,7 @@ class SubmitBudget {
     static constexpr std::chrono::minutes window{10};
     static constexpr std::size_t bytes{256 << 20};
 
-    // False: that would be too much.
+    // Returns false if this would exceed the limit.
     bool take(std::uint32_t user, std::size_t size, Time now);
 
   private:
@@ -29,7 +30,7 @@ class SubmitBudget {
     };
 
     std::mutex mutex_;
-    std::map<std::uint32_t, Use> uses_; // of the last window
+    std::map<std::uint32_t, Use> uses_; // of the current window
     Time cleaned_{};
 };
 

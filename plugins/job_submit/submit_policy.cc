@@ -13,7 +13,7 @@ namespace {
 using Desc = job_desc_msg_t;
 
 struct Field {
-    const char *name; // as scontrol has it, where scontrol has it
+    const char *name; // as scontrol has it, if it does
     bool (*changed)(const Desc &desc, const Desc &unset);
 };
 
@@ -22,8 +22,8 @@ template <auto field> bool differs(const Desc &desc, const Desc &unset)
     return desc.*field != unset.*field;
 }
 
-// slurmctld sets some flags for what a description, also an update, leaves out
-// (slurm_protocol_pack.c).
+// slurmctld sets some flags for values that a description, even an update,
+// leaves out (slurm_protocol_pack.c).
 bool flags_differ(const Desc &desc, const Desc &unset)
 {
     constexpr std::uint64_t defaults = USE_DEFAULT_ACCT | USE_DEFAULT_PART |
@@ -31,14 +31,18 @@ bool flags_differ(const Desc &desc, const Desc &unset)
     return (desc.bitflags & ~defaults) != unset.bitflags;
 }
 
-// Whatever the owner of a placeholder may not change. Not here, so allowed, are
-//  priority, alloc_sid, nice: hold, release, a lower priority. _update_job()
-//      in job_mgr.c lets no user raise a priority or set a negative nice.
-//  time_limit, end_time: _update_job() lets no user lengthen a job that runs; a
-//      pending one at most to its partition's limit, as any user's job.
-//  begin_time, comment
-// nor are those that address the job, that slurmctld sets itself before it
-// asks (alloc_node, user_id, site_factor), or that no update reads.
+// Fields that the owner of a placeholder job may not change. Fields that are
+// not in this table may be changed:
+//    priority, alloc_sid, nice
+//        hold, release, or lower the priority: _update_job() in job_mgr.c lets
+//        no user raise a priority or set a negative nice
+//    time_limit, end_time
+//        _update_job() lets no user extend a running job; a pending one at
+//        most to the limit of its partition, as any user's job
+//    begin_time, comment
+// The table also leaves out fields that address the job, that slurmctld sets
+// itself before it calls us (alloc_node, user_id, site_factor), or that no
+// update reads.
 constexpr Field forbidden[] = {
     {"Account", differs<&Desc::account>},
     {"AcctgFreq", differs<&Desc::acctg_freq>},
@@ -161,7 +165,7 @@ std::optional<std::string> refuse_submit(const job_desc_msg_t &desc)
 
 std::vector<bool> kept_entries(std::span<char *const> spank_job_env)
 {
-    constexpr std::size_t name_limit = 256;         // with its final 0: both
+    constexpr std::size_t name_limit = 256; // including the final 0; both
     constexpr std::size_t value_limit = 256 * 1024; // from env.c, bytes
     std::set<std::string_view> taken{names::job_mark, names::hook_job_mark};
     std::vector<bool> kept;

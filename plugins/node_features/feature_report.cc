@@ -45,8 +45,8 @@ void add(Words &words, const std::string &word)
         words.push_back(word);
 }
 
-// An object of texts, such as the labels of the Node as the API server writes
-// them: {"key":"value", …}.
+// Reads an object of strings from a file, such as the labels of the Node as the
+// API server writes them: {"key":"value", …}.
 std::map<std::string, std::string> texts_in(const std::string &path)
 {
     constexpr std::streamsize limit = 1 << 20; // a Node's object is smaller
@@ -58,8 +58,8 @@ std::map<std::string, std::string> texts_in(const std::string &path)
     return json ? json->texts() : std::map<std::string, std::string>{};
 }
 
-// By the file in which a kubelet keeps what its CPU manager has given away: it
-// does not start with another policy than the one in there.
+// Reads the state file of the kubelet's CPU manager. A kubelet does not start
+// with another policy than the one in this file.
 bool gives_cpus_away(const std::string &kubelet_dir)
 {
     return texts_in(kubelet_dir + "/cpu_manager_state")["policyName"] ==
@@ -70,7 +70,8 @@ bool gives_cpus_away(const std::string &kubelet_dir)
 
 std::vector<std::string> reported_features(const Conf &conf)
 {
-    // A kubelet makes it before it registers its Node, and keeps it.
+    // A kubelet creates this directory before it registers its Node, and keeps
+    // it.
     std::error_code none;
     if (!std::filesystem::is_directory(conf.kubelet_dir + "/pods", none))
         return {};
@@ -99,9 +100,9 @@ std::string merged_features(const std::string &fresh, const std::string &before,
     auto agents = [](const Words &words) {
         return std::ranges::contains(words, names::feature);
     };
-    bool update = agents(said); // slurmd never says it
+    bool update = agents(said); // slurmd never reports it
     bool keep = !update && agents(had) && agents(may);
-    // Only slurmd says whether there is a kubelet, and of which kind.
+    // Only slurmd knows whether there is a kubelet, and of which kind.
     std::string kubelet =
         std::string(names::label_feature_prefix) + names::kubelet_name;
     auto was_static = [&](const std::string &word) {

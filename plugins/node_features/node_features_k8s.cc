@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The node_features/k8s plugin, for nodes of both slurmd and kubelet: slurmd
-// reports that there is a kubelet and what labels its Node has, slurmctld makes
-// them features of the node. Nothing is ever switched: no node is rebooted, and
-// no feature is changeable in Slurm's sense. slurmctld would set a node DOWN
-// whose slurmd reports fewer changeable features than it had, as happens when a
-// label was taken away (node_mgr.c, _valid_reported_active_features()).
+// The node_features/k8s plugin, for nodes with both slurmd and kubelet. slurmd
+// reports that there is a kubelet and which labels its Node has; slurmctld
+// makes them features of the node. The plugin never switches features: no node
+// is rebooted, and no feature is changeable in Slurm's sense. slurmctld would
+// set a node DOWN if its slurmd reported fewer changeable features than before,
+// which happens when a label is removed (node_mgr.c,
+// _valid_reported_active_features()).
 //
-// slurmctld calls us with its locks held, slurmd while it starts.
+// slurmctld calls these functions with its locks held, slurmd while it starts.
 #include "plugins/node_features/feature_report.h"
 #include "plugins/shared/slurm_conf_path.h"
 
@@ -25,7 +26,7 @@ extern const char plugin_name[] = "Bridge to Kubernetes: features of nodes";
 extern const char plugin_type[] = "node_features/k8s";
 extern const std::uint32_t plugin_version = SLURM_VERSION_NUMBER;
 
-// Slurm's allocator, libslurmfull.
+// Slurm's allocator, from libslurmfull.
 char *slurm_xstrdup(const char *text);
 void slurm_xfree(void **item);
 }
@@ -39,7 +40,7 @@ std::string text(const char *chars)
     return chars ? chars : "";
 }
 
-// Slurm means NULL where there is none.
+// Slurm expects NULL for an empty list.
 char *slurm_text(const std::string &words)
 {
     return words.empty() ? nullptr : slurm_xstrdup(words.c_str());
@@ -58,7 +59,8 @@ void append(char **list, const std::vector<std::string> &features)
 
 extern "C" {
 
-// In slurmd, once: the features that it reports with each registration.
+// Called once, in slurmd: sets the features that it reports with each
+// registration.
 void node_features_p_node_state(char **avail_modes,
                                 char **current_mode) noexcept
 try {
@@ -69,11 +71,11 @@ try {
     auto features = bridge::reported_features(conf.value_or(bridge::Conf{}));
     bridge::append(avail_modes, features);
     bridge::append(current_mode, features);
-} catch (const std::exception &e) { // nothing of C++ may reach slurmd
+} catch (const std::exception &e) { // no C++ exception may reach slurmd
     slurm_error("node_features/k8s: nothing is reported: %s", e.what());
 }
 
-// In slurmctld, the write lock of nodes held.
+// Called in slurmctld with the write lock on nodes held.
 char *node_features_p_node_xlate(char *new_features, char *orig_features,
                                  char *avail_features, int) noexcept
 try {
@@ -95,14 +97,14 @@ bool node_features_p_changeable_feature(char *) noexcept
     return false;
 }
 
-// What can never run is refused by job_submit/k8s, which can say why: this
-// call returns a number only, and is not told what kind of job asks.
+// Impossible requests are refused by job_submit/k8s, which can give a reason:
+// this function returns only a number, and is not told what kind of job asks.
 int node_features_p_job_valid(char *, list_t *) noexcept
 {
     return SLURM_SUCCESS;
 }
 
-// Who may have other plugins' features switched is not for us to say.
+// Features of other plugins are not ours to restrict.
 bool node_features_p_user_update(uid_t) noexcept
 {
     return true;

@@ -46,10 +46,10 @@ AgentLink::AgentLink(Slurmctld &slurmctld, LinkSettings settings)
       retry_(settings_.first_retry), file_(settings_.gate_file),
       drain_retries_(settings_.look)
 {
-    recall(); // slurmctld calls no hook yet
+    recall(); // slurmctld calls no hooks yet
     if (wakeup_ < 0)
-        slurmctld_.log(LogLevel::error, "no eventfd: hooks reach the agent "
-                                        "late, with the next look or ping");
+        slurmctld_.log(LogLevel::error, "cannot create an eventfd: slurmk8sd "
+                                        "hears of hooks up to a second late");
 }
 
 AgentLink::~AgentLink()
@@ -83,7 +83,8 @@ void AgentLink::stop()
 void AgentLink::wake()
 {
     std::uint64_t one = 1;
-    // Fails only when the counter is full: then the thread is awake already.
+    // write() fails only if the counter is full; then the thread is awake
+    // anyway.
     [[maybe_unused]] ssize_t n = write(wakeup_, &one, sizeof(one));
 }
 
@@ -92,7 +93,7 @@ void AgentLink::run()
     while (!stopping_) {
         try {
             step();
-        } catch (...) { // out of memory: begin again a little later
+        } catch (...) { // out of memory: reconnect a little later
             agent_.packets.close();
             unsent_.clear();
             next_try_ = Clock::now() + settings_.last_retry;
@@ -121,7 +122,7 @@ void AgentLink::wait()
     int events = unsent_.empty() ? POLLIN : POLLIN | POLLOUT;
     pollfd fds[] = {
         {wakeup_, POLLIN, 0},
-        // -1 while it is closed: ignored
+        // -1 if closed: poll() ignores it
         {agent_.packets.fd(), static_cast<short>(events), 0},
     };
     poll(fds, 2, static_cast<int>(std::max<long>(0, left.count())));
@@ -145,7 +146,7 @@ void AgentLink::connect()
     agent_ = std::move(*connected);
     unsent_ = encode(hello(settings_));
     heard_ = pong_owed_ = false;
-    ping_owed_ = true; // so that a living agent answers at once
+    ping_owed_ = true; // so that a live agent answers at once
     last_heard_ = Clock::now();
     next_ping_ = last_heard_ + settings_.ping;
     next_look_ = last_heard_ + settings_.look;
@@ -162,7 +163,7 @@ void AgentLink::disconnect(const std::string &why)
         return;
     trouble_ = why;
     slurmctld_.log(LogLevel::warning,
-                   "no agent, what is held for it waits: " + why);
+                   "no connection to slurmk8sd, held jobs wait: " + why);
 }
 
 Result<> AgentLink::talk()
@@ -171,10 +172,11 @@ Result<> AgentLink::talk()
         return received;
     Clock::time_point now = Clock::now();
     if (now >= last_heard_ + settings_.silence)
-        return fail(Code::busy, "the agent is silent");
+        return fail(Code::busy, "slurmk8sd does not answer");
     if (now >= next_look_) {
         if (agent_.replaced(settings_.socket_path))
-            return fail(Code::gone, "another agent took the socket");
+            return fail(Code::gone,
+                        "another slurmk8sd has taken over the socket");
         next_look_ = now + settings_.look;
     }
     if (now >= next_ping_) {
@@ -186,7 +188,7 @@ Result<> AgentLink::talk()
 
 Result<> AgentLink::receive_all()
 {
-    constexpr int burst = 64; // then what they asked is done first
+    constexpr int burst = 64; // then carry out what was received
     Result<> done;
     for (int i = 0; i < burst && done; i++) {
         auto packet = agent_.packets.receive();
@@ -208,12 +210,13 @@ void AgentLink::hear(const std::string &packet)
     if (!std::exchange(heard_, true)) {
         retry_ = settings_.first_retry;
         trouble_.clear();
-        slurmctld_.log(LogLevel::info, "connected to the agent");
+        slurmctld_.log(LogLevel::info, "connected to slurmk8sd");
     }
     auto message = decode_hook_message(packet);
     if (!message)
         return slurmctld_.log(LogLevel::warning,
-                              "ignored a packet: " + message.error().message);
+                              "ignored a packet of slurmk8sd: " +
+                                  message.error().message);
     kick_owed_ |= message->type == Type::kick;
     pong_owed_ |= message->type == Type::ping;
     hooks_.obey(*message);
@@ -230,10 +233,10 @@ Result<> AgentLink::send_all()
         }
         auto sent = agent_.packets.send(unsent_);
         if (!sent && sent.error().code == Code::busy)
-            return {}; // wait() looks out for room
+            return {}; // wait() waits until there is room
         if (!sent && sent.error().code != Code::rejected)
             return sent;
-        if (!sent) // it would be too long for every agent
+        if (!sent) // the packet is too long for any agent
             slurmctld_.log(LogLevel::error, sent.error().message);
         unsent_.clear();
     }
@@ -252,11 +255,13 @@ std::optional<HookMessage> AgentLink::next_message()
         return std::nullopt;
     slurmctld_.log(LogLevel::warning, "the queue was full, " +
                                           std::to_string(dropped) +
-                                          " hints were dropped: resync");
+                                          " hints were dropped: slurmk8sd "
+                                          "lists again");
     return plain(Type::resync);
 }
 
-// Once a look, so that a node which is dirty for a moment costs no write.
+// Runs once per look interval, so that a node that is dirty only for a moment
+// costs no write.
 void AgentLink::tend_gate()
 {
     next_tending_ = Clock::now() + settings_.look;
@@ -264,7 +269,7 @@ void AgentLink::tend_gate()
         if (!hooks_.untouched())
             save_memory();
         else if (file_.changed_by_others())
-            recall(); // a standby, which will take over from who wrote it
+            recall(); // we are on standby; the writer is in control
     }
     hooks_.give_up_unknown(settings_.gate_timeout);
     end_overdue();
@@ -281,7 +286,8 @@ void AgentLink::recall()
     } else if (memory.error().code == Code::rejected) {
         slurmctld_.log(LogLevel::error,
                        memory.error().message +
-                           ": no node is held back until the agent is here");
+                           ": until slurmk8sd connects, no job waits for "
+                           "Pods that still run on its nodes");
     }
 }
 
@@ -294,8 +300,8 @@ void AgentLink::save_memory()
     file_trouble_ = std::move(trouble);
 }
 
-// First no more jobs for the node, then the end of the one that waits: it would
-// be sent there again. What cannot be drained keeps its job waiting.
+// Drains the nodes first, then ends the waiting job: otherwise it could be sent
+// there again. While a node cannot be drained, the job keeps waiting.
 void AgentLink::end_overdue()
 {
     constexpr int exit_1 = 1 << 8;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The hooks' link to the agent: one thread that tells it of held hooks, and
-// that calls slurmctld back when the agent has acted.
+// The connection of the hooks to the agent: one thread that tells the agent
+// about held hooks, and that calls slurmctld back when the agent has acted.
 //
-//  slurmctld's threads, its locks held      the link's thread, no lock held
-//  prolog(), epilog(): HeldHooks, wakeup ──▶ sends allocated, ended
-//                                            receives start, fail, clean …
-//                             slurmctld ◀──  finish(), kick(), drain()
-//                     StateSaveLocation ◀──  what the gate must remember
+//   slurmctld's threads, its locks held      the link's thread, no lock held
+//   prolog(), epilog(): HeldHooks, wakeup ──▶ sends allocated, ended
+//                                             receives start, fail, clean …
+//                              slurmctld ◀──  finish(), kick(), drain()
+//                      StateSaveLocation ◀──  what the gate must remember
 //
-// A hook never waits for the agent, whatever state that is in.
+// A hook never waits for the agent, whatever state the agent is in.
 #pragma once
 
 #include "common/base/log.h"
@@ -26,18 +26,20 @@
 
 namespace bridge {
 
-// What the link asks of the process around it. Abstract so that tests need no
-// slurmctld; called by the link's thread, but nodes_of() by the hooks too.
+// What the link needs from the process around it. An interface, so that tests
+// need no slurmctld. Called by the link's thread; the hooks call nodes_of(),
+// too.
 class Slurmctld {
   public:
     virtual ~Slurmctld() = default;
 
     virtual std::vector<std::string> nodes_of(const std::string &hostlist) = 0;
-    // Takes slurmctld's job write lock, so never from inside a hook.
+    // Takes slurmctld's job write lock, so it must not be called in a hook.
     virtual void finish(const Release &release) = 0;
-    virtual void kick() = 0; // run the scheduler
-    // So that it gets no more jobs, with this reason unless it is drained
-    // already. Blocks for one RPC or two, to slurmctld itself.
+    virtual void kick() = 0; // runs the scheduler
+    // Drains a node, so that it gets no more jobs. Sets this reason unless the
+    // node is drained already. Blocks for one or two RPCs to slurmctld itself.
+    // Code::busy if that fails.
     virtual Result<> drain(const std::string &node,
                            const std::string &reason) = 0;
     virtual void log(LogLevel level, const std::string &line) = 0;
@@ -49,12 +51,13 @@ struct LinkSettings {
     std::string socket_path;
     std::string cluster;
     std::string host;
-    std::size_t queue_limit = 10'000; // hints
+    std::size_t queue_limit = 10'000; // number of hints
     Milliseconds ping{ping_interval};
     Milliseconds silence{silence_limit};
     Milliseconds first_retry{100};
     Milliseconds last_retry{2000};
-    Milliseconds look{1000}; // at the socket's inode, and at what is overdue
+    Milliseconds look{1000}; // interval for checking the socket's inode and
+                             // what is overdue
     Milliseconds gate_timeout{std::chrono::minutes{10}};
     std::string gate_file{}; // empty: nothing is remembered
 };
@@ -66,12 +69,13 @@ class AgentLink {
     AgentLink(const AgentLink &) = delete;
     AgentLink &operator=(const AgentLink &) = delete;
 
-    // From any thread, also under slurmctld's locks. True: the hook is held
-    // until finish().
+    // May be called by any thread, also under slurmctld's locks. True: the hook
+    // is held until finish().
     bool prolog(const JobFacts &facts);
     bool epilog(const JobFacts &facts);
 
-    // The link's thread: returns after stop(), which only tests call.
+    // run() is the link's thread. It returns after stop(), which only tests
+    // call.
     void run();
     void stop();
 
@@ -104,11 +108,11 @@ class AgentLink {
     const int wakeup_; // eventfd
     std::atomic<bool> stopping_ = false;
 
-    // Of the link's thread alone.
+    // Only used by the link's thread.
     AgentSocket agent_;
-    std::string unsent_;  // a packet that the socket would not take yet
-    std::string trouble_; // logged already
-    bool heard_ = false;  // anything since the connect
+    std::string unsent_;  // a packet for which the socket had no room
+    std::string trouble_; // last failure that was logged
+    bool heard_ = false;  // something was received since the connect
     bool ping_owed_ = false;
     bool pong_owed_ = false;
     bool kick_owed_ = false;
@@ -118,7 +122,7 @@ class AgentLink {
     Clock::time_point next_look_;
     Clock::time_point last_heard_;
     GateFile file_;
-    std::string file_trouble_; // logged already
+    std::string file_trouble_; // last failure that was logged
     Clock::time_point next_tending_;
     DrainRetries drain_retries_;
 };

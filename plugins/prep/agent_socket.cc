@@ -9,7 +9,8 @@ namespace bridge {
 Result<AgentSocket> AgentSocket::connect(const std::string &path)
 {
     AgentSocket agent;
-    agent.file_ = socket_file(path); // before: at worst we connect once more
+    agent.file_ = socket_file(path); // before connecting: at worst we connect
+                                     // once more
     auto packets = PacketSocket::connect(path);
     if (!packets)
         return std::unexpected(packets.error());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A connection to the agent that is known to be the agent's.
+// A connection to a process that is known to be the agent.
 #pragma once
 
 #include "common/contract/packet_socket.h"
@@ -10,16 +10,17 @@ namespace bridge {
 
 class AgentSocket {
   public:
-    // Code::busy when nobody listens at path; Code::denied when the process
-    // that does is neither of our own user nor root: the agent says which jobs
-    // start and end, so it must not be just anybody.
+    // Code::not_found if nobody listens at path; Code::busy if the connection
+    // fails for another reason; Code::denied if the process that listens runs
+    // neither as our own user nor as root: the agent decides which jobs start
+    // and end, so it must not be just anybody.
     static Result<AgentSocket> connect(const std::string &path);
 
-    // Whether another socket has taken the path: its agent is the one to serve
-    // from now on. No socket at all is no other agent, ours may still answer.
+    // Tells whether another socket is at the path now: its agent is the one to
+    // serve from then on. If there is no socket at all, ours may still answer.
     bool replaced(const std::string &path) const;
 
-    PacketSocket packets; // closed unless connect() made it
+    PacketSocket packets; // closed unless connect() has made it
 
   private:
     SocketFile file_;

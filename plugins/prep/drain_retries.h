@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// When to try again to drain a node that could not be drained: after a second
-// first, then twice as long each time, up to a minute. Pure.
+// When to retry to drain a node: first after the delay given to the
+// constructor, then after twice as long each time, up to a minute. Pure.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ class DrainRetries {
         retry->second.next = now + retry->second.delay;
     }
 
-    // It is drained, or nobody waits for it any more.
+    // The node is drained, or no job waits for it any more.
     void forget(const std::string &node) { failed_.erase(node); }
     void forget_all() { failed_.clear(); }
 

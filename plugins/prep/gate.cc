@@ -9,7 +9,7 @@ namespace bridge {
 
 namespace {
 
-// slurmctld takes any other status for success: prep_slurmctld.c.
+// slurmctld treats any other status as success: prep_slurmctld.c.
 int failing_status(int rc)
 {
     constexpr int exit_1 = 1 << 8;
@@ -39,8 +39,8 @@ bool Gate::prolog(const JobFacts &facts, Clock::time_point now)
 {
     if (!first_hook_)
         first_hook_ = now;
-    // A job that ends at once has its epilog before its prolog: slurmctld
-    // calls the prolog from a thread that waits for the locks.
+    // The epilog of a job that ends at once comes before its prolog: slurmctld
+    // calls the prolog in a thread that waits for the locks.
     if (epilogs_.contains(facts.job) ||
         std::ranges::contains(ended_, facts.job))
         return false;
@@ -51,7 +51,7 @@ bool Gate::prolog(const JobFacts &facts, Clock::time_point now)
     bool all_clean =
         dirty_by_epilog_.empty() && dirty_by_agent_.empty() && !unknown_;
     if (!facts.ours && all_clean)
-        return false; // most jobs: their hostlist is not even expanded
+        return false; // most jobs: no need to expand the hostlist
     Held held{.hostlist = facts.hostlist,
               .cpus = facts.cpus,
               .nodes = expand_(facts.hostlist),
@@ -265,8 +265,11 @@ Gate::HeldJobs::iterator Gate::release(HeldJobs &jobs, HeldJobs::iterator job,
 
 void Gate::remember_end(JobRef job)
 {
-    constexpr std::size_t remembered = 1024; // ends between a job's own two
-    if (job.sluid == Sluid{}) // without one, its next run would look the same
+    // Larger than the number of jobs that end between the epilog and the prolog
+    // of one job.
+    constexpr std::size_t remembered = 1024;
+    if (job.sluid == Sluid{}) // without a SLUID, its next run would look the
+                              // same
         return;
     if (ended_.size() == remembered)
         ended_.pop_front();

@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which prologs and epilogs are held, and for what. Pure: no thread, no socket,
-// no file, no clock, no Slurm; AgentLink keeps it under its mutex.
+// Which prologs and epilogs are held, and for what. Pure: no thread, socket,
+// file, clock or Slurm. HeldHooks guards it with its mutex.
 //
-//  prolog hook ─┬─ ours ─────────────────▶ held ── start ──────────────▶ due
-//               ├─ a node is not clean ──▶ held ── start, or all clean ─▶ due
-//               └─ else, or the job has ended already ▶ not held
-//               held ── fail ▶ due with rc;   held ── epilog hook ▶ due
-//  epilog hook ─┬─ ours ▶ held, its nodes are dirty ── clean ─────────▶ due
-//               └─ else ▶ not held
+//    prolog hook ─┬─ ours ─────────────────▶ held ── start ─────────────▶ due
+//                 ├─ a node is not clean ──▶ held ── start or all clean ─▶ due
+//                 └─ else, or the job has ended already ▶ not held
+//                 held ── fail ▶ due with rc;   held ── epilog hook ▶ due
+//    epilog hook ─┬─ ours ▶ held, its nodes are dirty ── clean ────────▶ due
+//                 └─ else ▶ not held
 //
-// A node is dirty while the epilog of a job of ours that had it is held, and
-// while the last `synced` named it: containers that no living job covers may
-// still run there. It is unknown while it is a bridge node (Pods may live
-// there) and nobody has said `synced` since slurmctld started: jobs that a
-// crash lost have no epilog. What is neither is clean, so that a node that is
-// no bridge node never waits.
+// A node is *dirty* while the epilog of a job of ours on it is held, and while
+// the last `synced` named it: containers that no live job covers may still run
+// there. A node is *unknown* if it is a bridge node (Pods may run there) and no
+// `synced` has arrived since slurmctld started: jobs that were lost in a crash
+// have no epilog. All other nodes are *clean*, so a node that is no bridge node
+// never delays a job.
 //
-// `start` opens a prolog whatever is dirty. For a job of ours the agent says it
-// when the Pods are bound; for an ordinary one when what still lives on its
-// nodes and what Slurm gave away there fit together: one container that is slow
-// to stop does not stop a whole node.
+// `start` releases a prolog even if nodes are dirty. The agent sends it for a
+// job of ours when the Pods are bound, and for an ordinary job when what still
+// runs on its nodes and what Slurm has allocated there fit together: a single
+// container that is slow to stop does not block a whole node.
 //
-// What is due is called back exactly once for each hook call that was held,
-// even when the job has ended meanwhile: slurmctld counts held prologs in
-// prep_prolog_cnt and details->prolog_running, resets neither when a job is
-// requeued, and would leave its next run CONFIGURING for ever. For a job that
-// has ended the callback does nothing else (prep_slurmctld.c,
-// prolog_running_decr()).
+// For each hook call that was held, exactly one callback becomes due, even if
+// the job has ended meanwhile: slurmctld counts held prologs in prep_prolog_cnt
+// and details->prolog_running, resets neither of them when a job is requeued,
+// and would leave its next run CONFIGURING for ever. For a job that has ended,
+// the callback does nothing else (prep_slurmctld.c, prolog_running_decr()).
 #pragma once
 
 #include "common/contract/hook_message.h"
@@ -46,7 +45,7 @@ namespace bridge {
 
 enum class Hook { prolog, epilog };
 
-// A hook that slurmctld was told to wait for.
+// A hook for which slurmctld waits.
 struct Hold {
     Hook hook = Hook::prolog;
     JobRef job;
@@ -54,7 +53,7 @@ struct Hold {
     bool operator==(const Hold &) const = default;
 };
 
-// A callback that slurmctld is owed.
+// A callback that slurmctld must get.
 struct Release {
     Hook hook = Hook::prolog;
     JobId job = 0;
@@ -63,10 +62,10 @@ struct Release {
     bool operator==(const Release &) const = default;
 };
 
-// What outlives slurmctld: see gate_file.h.
+// What must survive slurmctld: see gate_file.h.
 struct GateMemory {
-    NodeSet bridge; // nodes on which Pods may live
-    NodeSet dirty;  // those that are dirty, for any reason
+    NodeSet bridge; // nodes on which Pods may run
+    NodeSet dirty;  // nodes that are dirty for any reason
 
     bool operator==(const GateMemory &) const = default;
 };
@@ -74,36 +73,36 @@ struct GateMemory {
 class Gate {
   public:
     using Clock = std::chrono::steady_clock;
-    // The names in a hostlist.
+    // Returns the names in a hostlist.
     using Expand = std::function<std::vector<std::string>(const std::string &)>;
 
     explicit Gate(Expand expand) : expand_(std::move(expand)) {}
 
-    // What an earlier slurmctld knew, before any hook is called.
+    // Sets what an earlier slurmctld knew. Call it before any hook.
     void remember(GateMemory memory);
     GateMemory memory() const;
 
-    // A hook ran. True: it is held, slurmctld must wait for its Release.
-    // slurmctld repeats hooks after a restart, also for RUNNING jobs.
+    // A hook was called. True: it is held, and slurmctld must wait for its
+    // Release. slurmctld repeats hooks after a restart, even for RUNNING jobs.
     bool prolog(const JobFacts &facts, Clock::time_point now = {});
     bool epilog(const JobFacts &facts, Clock::time_point now = {});
 
-    // The agent spoke. Nothing happens when no such hook is held.
+    // Messages of the agent. They do nothing if no such hook is held.
     void start(JobRef job);
     void fail(JobRef job, int rc);
     void clean(JobRef job);
-    // A list may come in several parts: it counts when the last is there.
+    // A list may come in several parts; it takes effect with the last one.
     void bridge(const std::string &hostlist, bool more = false);
     void synced(const std::string &dirty_hostlist, bool more = false);
-    // Another agent may have taken over: it begins its lists anew.
+    // Another agent may have taken over: it sends its lists from the beginning.
     void forget_parts();
 
-    // Since the first hook no agent has said `synced` for that long: unknown
-    // nodes count as clean, dirty ones stay dirty.
+    // If no agent has sent `synced` for this long since the first hook, unknown
+    // nodes count as clean; dirty nodes stay dirty.
     void give_up_unknown(Clock::time_point now, Clock::duration timeout);
 
-    // An ordinary job that has been held for longer than the timeout because
-    // of these dirty nodes. A job of ours has its own timeout in the agent.
+    // An ordinary job that has been held for longer than the timeout because of
+    // these dirty nodes. For a job of ours the agent has a timeout of its own.
     struct Overdue {
         JobRef job;
         std::vector<std::string> dirty;
@@ -116,14 +115,14 @@ class Gate {
     bool has_due() const { return !due_.empty(); }
     std::vector<Release> take_due();
 
-    // All that is unfinished: epilogs first, they make nodes dirty.
+    // Returns all held hooks, epilogs first, because they make nodes dirty.
     std::vector<Hold> held() const;
 
-    // What the agent must know of it; nothing when it is held no more. Held
-    // hooks count as told from then on, until forget_told().
+    // Returns what the agent must know about a held hook, or nothing if it is
+    // not held any more. The hook then counts as told until forget_told().
     std::optional<HookMessage> tell(const Hold &hold);
-    std::vector<Hold> untold() const; // of held()
-    void forget_told();               // it is another agent
+    std::vector<Hold> untold() const; // those of held() that were not told
+    void forget_told();               // the agent is another one
 
   private:
     struct Held {
@@ -133,7 +132,7 @@ class Gate {
         bool ours = false;
         bool batch = false;
         Clock::time_point since{};
-        int calls = 1; // of the hook, each owed a callback
+        int calls = 1; // calls of the hook; each gets a callback
         bool told = false;
     };
     using HeldJobs = std::map<JobRef, Held>;
@@ -145,21 +144,22 @@ class Gate {
     HeldJobs::iterator release(HeldJobs &jobs, HeldJobs::iterator job,
                                Hook hook, int rc);
     void remember_end(JobRef job);
-    // The whole list, once its last part is there.
+    // Returns the whole list when its last part has arrived.
     std::optional<std::set<std::string>>
     whole(std::set<std::string> &parts, const std::string &hostlist, bool more);
 
     Expand expand_;
     HeldJobs prologs_;
     HeldJobs epilogs_;
-    std::map<std::string, int> dirty_by_epilog_; // node, held epilogs on it
+    std::map<std::string, int> dirty_by_epilog_; // node, number of held epilogs
+                                                 // on it
     NodeSet dirty_by_agent_;
     NodeSet bridge_;
     std::set<std::string> bridge_parts_;
     std::set<std::string> dirty_parts_;
-    bool unknown_ = false; // the bridge nodes are, until `synced`
+    bool unknown_ = false; // bridge nodes are unknown until `synced`
     std::optional<Clock::time_point> first_hook_;
-    std::deque<JobRef> ended_; // lately, oldest first
+    std::deque<JobRef> ended_; // most recent ends, oldest first
     std::vector<Release> due_;
 };
 

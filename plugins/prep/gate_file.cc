@@ -19,7 +19,7 @@ namespace bridge {
 namespace {
 
 constexpr int format_version = 1;
-constexpr std::size_t size_limit = 16 << 20; // a million nodes need no more
+constexpr std::size_t size_limit = 16 << 20; // enough for a million nodes
 
 JsonValue names_of(const NodeSet &nodes)
 {
@@ -56,7 +56,7 @@ Result<GateMemory> decode(const std::string &text)
     auto bridge = names_in(json->at("bridge"));
     auto dirty = names_in(json->at("dirty"));
     if (json->integer("version") != format_version || !bridge || !dirty)
-        return fail(Code::rejected, "not what this plugin writes");
+        return fail(Code::rejected, "this plugin did not write it");
     return GateMemory{std::move(*bridge), std::move(*dirty)};
 }
 

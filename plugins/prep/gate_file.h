@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the gate must know after a start of slurmctld, in one small file in
-// StateSaveLocation: a slurmctld that crashed has forgotten jobs, and with them
-// the epilogs that make their nodes dirty. Called by one thread at a time, and
-// never under slurmctld's locks: both calls wait for the disk.
+// Stores in StateSaveLocation what the gate must know after a restart of
+// slurmctld: a slurmctld that crashed has forgotten jobs, and with them the
+// epilogs that make their nodes dirty. Called by one thread at a time, and
+// never under slurmctld's locks: load() and save() wait for the disk.
 #pragma once
 
 #include "common/base/result.h"
@@ -18,16 +18,17 @@ class GateFile {
   public:
     explicit GateFile(std::string path) : path_(std::move(path)) {}
 
-    // Code::not_found: there is none, or it cannot be read; Code::rejected: it
-    // is damaged. Either way nothing is known.
+    // Code::not_found if the file does not exist or cannot be read;
+    // Code::rejected if it is damaged. In both cases nothing is known.
     Result<GateMemory> load();
 
-    // After a crash at any point there is the old file or the new one. Nothing
-    // happens when the file already says this.
+    // Replaces the file atomically: after a crash there is either the old or
+    // the new version. Does nothing if the file already has these contents.
+    // Code::busy with the system's message.
     Result<> save(const GateMemory &memory);
 
-    // Whether somebody else has written it since the last load() or save(): the
-    // slurmctld that a standby will take over from.
+    // Tells whether somebody else has written the file since the last load() or
+    // save(). That is the slurmctld from which one on standby will take over.
     bool changed_by_others() const;
 
   private:
@@ -42,7 +43,7 @@ class GateFile {
 
     std::string path_;
     Identity seen_;
-    std::optional<GateMemory> written_; // what it says, as far as we know
+    std::optional<GateMemory> written_; // contents of the file, as far as known
 };
 
 } // namespace bridge

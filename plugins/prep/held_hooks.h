@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The gate and the hints about it that wait to be sent, shared by slurmctld's
-// threads (hooks) and the link's thread. Every call takes one short mutex and
-// never waits for anything else.
+// The gate, and the queue of hints about it for the agent. Shared by
+// slurmctld's threads (hooks) and the link's thread. Every call takes one mutex
+// for a short time and waits for nothing else.
 //
-// What the queue holds can be read from the gate again: it is made anew after
-// each connect. When it is full a hint is dropped and counted, and queued once
-// there is room.
+// The queue can always be rebuilt from the gate, and is rebuilt after each
+// connect. If it is full, a hint is dropped and counted; it is queued again
+// when there is room.
 #pragma once
 
 #include "common/contract/hook_message.h"
@@ -28,18 +28,18 @@ class HeldHooks {
 
     struct Outcome {
         bool held = false; // slurmctld must wait for the Release
-        bool news = false; // there is a message or a Release to take
+        bool news = false; // there is a message or Release to take
     };
     Outcome prolog(const JobFacts &facts);
     Outcome epilog(const JobFacts &facts);
 
-    // start, fail, clean, bridge, synced; other messages do nothing.
+    // Handles start, fail, clean, bridge and synced; ignores other messages.
     void obey(const HookMessage &message);
 
     std::vector<Release> take_due();
 
-    // See Gate. remember() does nothing once a hook has run or the agent has
-    // spoken: what the file says is older than that.
+    // See Gate. remember() does nothing after a hook or a message of the agent:
+    // the contents of the file are older than that.
     void remember(GateMemory memory);
     bool untouched();
     GateMemory memory();
@@ -47,27 +47,27 @@ class HeldHooks {
     std::vector<Gate::Overdue> overdue(Gate::Clock::duration timeout);
     void fail(JobRef job, int rc);
 
-    // Queues all that is unfinished, and nothing else: for a new connection,
-    // whose agent begins its lists anew.
+    // Rebuilds the queue from all held hooks, for a new connection whose agent
+    // sends its lists from the beginning.
     void refill();
 
-    // The oldest hint that is still true.
+    // Returns the oldest hint that is still true.
     std::optional<HookMessage> next_message();
 
-    // How many hints found the queue full, once it is empty; counts anew, and
-    // queues those of them that are still true.
+    // Returns how many hints were dropped, but only when the queue is empty.
+    // Resets the count and queues those that are still true.
     std::size_t take_dropped();
 
   private:
     void enqueue(const Hold &hold);
     void queue_untold();
 
-    std::mutex mutex_; // of all below
+    std::mutex mutex_; // guards all members below
     Gate gate_;
     std::deque<Hold> queue_;
     const std::size_t queue_limit_;
     std::size_t dropped_ = 0;
-    bool touched_ = false; // by a hook or by the agent
+    bool touched_ = false; // a hook or a message of the agent came
 };
 
 } // namespace bridge

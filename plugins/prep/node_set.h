@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Names of nodes that never change once made: a copy shares them, so that it
-// costs nothing under the hooks' mutex, whatever the number of nodes.
+// A set of node names that never changes. Copies share the names, so copying is
+// cheap under the hooks' mutex, whatever the number of nodes.
 #pragma once
 
 #include <initializer_list>

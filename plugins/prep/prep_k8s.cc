@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The prep/k8s plugin: slurmctld's prolog and epilog hooks, handed to the link.
-// slurmd and slurmstepd load it too, there it does nothing.
+// The prep/k8s plugin: passes slurmctld's prolog and epilog hooks to the link.
+// slurmd and slurmstepd load it too, and there it does nothing.
 //
-// Nothing here is ever freed: fini() is never called, and slurmctld ends by
-// exit(0) while the link's thread lives, so that no destructor may run on what
-// the thread uses.
+// Nothing here is ever freed: slurmctld never calls fini(), and ends with
+// exit(0) while the link's thread is running. No destructor may destroy what
+// that thread uses.
 #include "common/contract/conf.h"
 #include "common/contract/names.h"
 #include "plugins/prep/agent_link.h"
@@ -26,7 +26,7 @@ extern "C" {
 #include <slurm/spank.h> // slurm_error() and its like
 }
 
-// slurmctld's prep.h.
+// Declared in slurmctld's prep.h.
 struct PrepCallbacks {
     void (*prolog_slurmctld)(int rc, std::uint32_t job_id, bool timed_out);
     void (*epilog_slurmctld)(int rc, std::uint32_t job_id, bool timed_out);
@@ -38,8 +38,8 @@ extern const char plugin_name[] = "Bridge to Kubernetes: prolog and epilog";
 extern const char plugin_type[] = "prep/k8s";
 extern const std::uint32_t plugin_version = SLURM_VERSION_NUMBER;
 
-// Exported by slurmctld, declared in none of Slurm's public headers. Only sets
-// a flag and a condition (job_scheduler.c).
+// Exported by slurmctld, but not declared in Slurm's public headers. It only
+// sets a flag and signals a condition (job_scheduler.c).
 [[gnu::weak]] void schedule(bool full_queue);
 }
 
@@ -84,8 +84,9 @@ class RealSlurmctld final : public Slurmctld {
             schedule(false);
     }
 
-    // By RPC, as anybody would: no lock of slurmctld's is taken here, and
-    // slurmctld itself does all that belongs to a drain. We are SlurmUser.
+    // Drains by RPC, like any client: no lock of slurmctld is taken here, and
+    // slurmctld does everything that belongs to a drain. This process runs as
+    // SlurmUser.
     Result<> drain(const std::string &node, const std::string &reason) override
     {
         std::string name = node, words = reason; // libslurm wants char *
@@ -98,7 +99,7 @@ class RealSlurmctld final : public Slurmctld {
             info(raw, slurm_free_node_info_msg);
         if (info->record_count == 1 &&
             info->node_array[0].node_state & NODE_STATE_DRAIN)
-            return {}; // the reason stays whose it is
+            return {}; // the existing reason stays
         update_node_msg_t message;
         slurm_init_update_node_msg(&message);
         message.node_names = name.data();
@@ -121,13 +122,13 @@ class RealSlurmctld final : public Slurmctld {
     const PrepCallbacks callbacks_;
 };
 
-// A bad k8s.conf is no reason for a cluster to stand still: the agent refuses
-// it too, and says so.
+// A mistake in k8s.conf must not stop the cluster, so defaults are used. The
+// agent refuses the file and reports the mistake.
 LinkSettings settings()
 {
     auto conf = load_conf(k8s_conf_path());
     if (!conf)
-        slurm_error("prep/k8s: defaults are used: %s",
+        slurm_error("prep/k8s: cannot use k8s.conf, defaults are used: %s",
                     conf.error().message.c_str());
     LinkSettings settings;
     settings.socket_path = conf.value_or(Conf{}).socket_path;
@@ -148,7 +149,7 @@ void start_link(const PrepCallbacks &callbacks)
     auto *slurmctld = new RealSlurmctld(callbacks);
     auto *new_link = new AgentLink(*slurmctld, settings());
 
-    // Signals belong to slurmctld's own threads.
+    // Signals must go to slurmctld's own threads.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -159,7 +160,8 @@ void start_link(const PrepCallbacks &callbacks)
         }).detach();
         link = new_link;
     } catch (const std::exception &e) {
-        slurm_error("prep/k8s: no thread, no Pod will run: %s", e.what());
+        slurm_error("prep/k8s: cannot start a thread, no Pod will run: %s",
+                    e.what());
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -174,28 +176,34 @@ void prep_p_register_callbacks(PrepCallbacks *callbacks) noexcept
 try {
     if (callbacks && bridge::inside_slurmctld() && !bridge::link)
         bridge::start_link(*callbacks);
-} catch (const std::exception &e) { // nothing of C++ may reach slurmctld
-    slurm_error("prep/k8s: not started, no Pod will run: %s", e.what());
+} catch (const std::exception &e) { // no C++ exception may reach slurmctld
+    slurm_error("prep/k8s: cannot start, no Pod will run: %s", e.what());
 }
 
-// slurmctld's job and node write locks are held (job_scheduler.c): copy, hand
+// slurmctld holds its job and node write locks (job_scheduler.c): copy, hand
 // over, return.
 int prep_p_prolog_slurmctld(void *job, bool *async) noexcept
 try {
     *async = bridge::link && bridge::link->prolog(bridge::facts_of(job));
     return SLURM_SUCCESS;
 } catch (const std::exception &e) {
-    slurm_error("prep/k8s: a prolog was left to resync: %s", e.what());
+    slurm_error(
+        "prep/k8s: cannot hold a prolog, slurmk8sd will find the job at "
+        "its next resync: %s",
+        e.what());
     return SLURM_SUCCESS;
 }
 
-// slurmctld's job write lock is held (node_scheduler.c).
+// slurmctld holds its job write lock (node_scheduler.c).
 int prep_p_epilog_slurmctld(void *job, bool *async) noexcept
 try {
     *async = bridge::link && bridge::link->epilog(bridge::facts_of(job));
     return SLURM_SUCCESS;
 } catch (const std::exception &e) {
-    slurm_error("prep/k8s: an epilog was left to resync: %s", e.what());
+    slurm_error(
+        "prep/k8s: cannot hold an epilog, slurmk8sd will find the job at "
+        "its next resync: %s",
+        e.what());
     return SLURM_SUCCESS;
 }
 
@@ -209,7 +217,7 @@ int prep_p_epilog(void *, void *) noexcept
     return SLURM_SUCCESS;
 }
 
-// Of slurmctld's prep_call_type_t, 3 and 4 are its own prolog and epilog.
+// type is slurmctld's prep_call_type_t: 3 and 4 are its own prolog and epilog.
 void prep_p_required(int type, bool *required) noexcept
 {
     *required = bridge::inside_slurmctld() && (type == 3 || type == 4);

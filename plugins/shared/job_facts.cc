@@ -19,7 +19,7 @@ void add_fact(JobFacts &facts, std::string_view name, std::string_view value)
     } else if (name == "SLURM_JOB_SLUID") {
         facts.job.sluid = Sluid::parse(value).value_or(Sluid{});
     } else if (name == "SLURM_JOB_NODELIST") {
-        // setenvf() prints the null pointer of a job without nodes.
+        // setenvf() prints a null pointer if the job has no nodes.
         facts.hostlist = value == "(null)" ? "" : value;
     } else if (name == "SLURM_JOB_CPUS_PER_NODE") {
         // "4", or "4(x2),2" for several nodes

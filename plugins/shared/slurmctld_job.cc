@@ -3,16 +3,17 @@
 
 #include <memory>
 
-// Exported by slurmctld alone, declared in none of Slurm's public headers. Its
-// second argument only adds the exit codes (job_mgr.c).
+// Exported only by slurmctld, and not declared in Slurm's public headers. The
+// second argument only adds exit codes (job_mgr.c).
 extern "C" [[gnu::weak]] char **job_common_env_vars(void *job, bool complete);
-extern "C" void slurm_xfree(void **item); // Slurm's allocator, libslurmfull
+extern "C" void slurm_xfree(void **item); // Slurm's allocator, from
+                                          // libslurmfull
 
 namespace bridge {
 
 namespace {
 
-// As prep_script_slurmctld.c frees it.
+// Frees the environment as prep_script_slurmctld.c does.
 void free_environment(char **environment)
 {
     for (char **entry = environment; *entry; entry++)

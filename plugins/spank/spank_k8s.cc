@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The SPANK plugin k8s: the options --k8s-… of sbatch. It runs in the user's
-// own sbatch, so it is a convenience and no guard: job_submit/k8s looks at
-// everything again. plugstack.conf loads it with "optional spank_k8s.so".
+// own sbatch, so its checks are a convenience, not a protection: job_submit/k8s
+// repeats all of them. plugstack.conf loads it with "optional spank_k8s.so".
 #include "common/contract/batch_names.h"
 #include "common/contract/batch_options.h"
 
@@ -21,7 +21,7 @@ extern "C" {
 
 extern "C" {
 
-// SPANK_PLUGIN() would leave them hidden in C++.
+// In C++, SPANK_PLUGIN() would leave these symbols hidden.
 extern const char plugin_name[] = "k8s";
 extern const char plugin_type[] = "spank";
 extern const unsigned int plugin_version = SLURM_VERSION_NUMBER;
@@ -32,7 +32,7 @@ namespace bridge {
 
 namespace {
 
-// Of the command line and the script, checked; by option.
+// Checked values from the command line and the script, by option.
 std::array<std::vector<std::string>, batch_options.size()> values;
 
 int take_option(int which, const char *value, int) noexcept
@@ -44,14 +44,14 @@ try {
     }
     auto &given = values[static_cast<std::size_t>(which)];
     if (!option.often)
-        given.clear(); // the last one counts, as for sbatch's own
+        given.clear(); // as with sbatch's own options, the last one counts
     if (given.size() == max_batch_repeats) {
         slurm_error("--%s was given too often", option.name);
         return ESPANK_BAD_ARG;
     }
     given.emplace_back(value);
     return ESPANK_SUCCESS;
-} catch (const std::exception &) { // no memory
+} catch (const std::exception &) { // out of memory
     return ESPANK_ERROR;
 }
 
@@ -60,7 +60,7 @@ bool is_salloc()
     return std::string_view(program_invocation_short_name) == "salloc";
 }
 
-// sbatch's own are SBATCH_…, salloc's SALLOC_….
+// Variables for sbatch begin with SBATCH_, those for salloc with SALLOC_.
 const char *from_environment(const BatchOption &option)
 {
     std::string name =
@@ -69,7 +69,7 @@ const char *from_environment(const BatchOption &option)
     return value && *value ? value : nullptr;
 }
 
-// scrontab would take the option, and submit a job for slurmd: it never calls
+// scrontab would accept the options and submit a job for slurmd: it never calls
 // slurm_spank_init_post_opt().
 bool passes_options_on()
 {
@@ -77,8 +77,8 @@ bool passes_options_on()
     return program == "sbatch" || program == "salloc";
 }
 
-// What the environment says counts where the option is not given. It is looked
-// at by slurmctld.
+// Returns the values of an option. Values from the environment count only if
+// the option is not given; slurmctld checks them.
 std::vector<std::string> values_of(std::size_t which)
 {
     const BatchOption &option = batch_options[which];
@@ -119,7 +119,7 @@ bool hand_over_all(spank_t spank)
     return true;
 }
 
-// An allocation without a script has nothing that could run in a Pod.
+// An allocation without a script has nothing to run in a Pod.
 bool asks_salloc_for_pod()
 {
     for (std::size_t which = 0; which < batch_options.size(); which++)
@@ -128,7 +128,7 @@ bool asks_salloc_for_pod()
     return false;
 }
 
-// spank.h's structure has pointers to what nobody changes.
+// spank.h's structure has non-const pointers to text that is never changed.
 char *unchanged(const char *text)
 {
     return const_cast<char *>(text);
@@ -156,23 +156,24 @@ int slurm_spank_init(spank_t spank, int, char **)
     return ESPANK_SUCCESS;
 }
 
-// slurmctld is told, and refuses what is none. From here an error would stop
-// nothing: sbatch passes over those of optional plugins, and would submit a job
-// for slurmd.
+// Passes the options to slurmctld, which checks them. An error returned from
+// here would stop nothing: sbatch ignores errors of optional plugins, and would
+// submit a job for slurmd. So a failure ends the program.
 int slurm_spank_init_post_opt(spank_t spank, int, char **)
 try {
     if (spank_context() != S_CTX_ALLOCATOR)
         return ESPANK_SUCCESS;
     if (bridge::asks_salloc_for_pod()) {
-        slurm_error("salloc makes no Pod. For a shell in one: slurmk8s salloc "
-                    "--k8s-image=IMAGE, with the options of sbatch");
+        slurm_error("salloc cannot start Pods. For a shell in a Pod, use "
+                    "slurmk8s salloc --k8s-image=IMAGE with the options of "
+                    "sbatch");
         std::exit(EXIT_FAILURE);
     }
     if (bridge::hand_over_all(spank))
         return ESPANK_SUCCESS;
-    slurm_error("spank/k8s: its options could not be passed on");
+    slurm_error("spank/k8s: cannot pass the options --k8s-… to slurmctld");
     std::exit(EXIT_FAILURE);
-} catch (const std::exception &) { // no memory
+} catch (const std::exception &) { // out of memory
     std::exit(EXIT_FAILURE);
 }
 }

@@ -229,7 +229,7 @@ TEST_CASE("a pool that contradicts itself is not used, and says why")
         {devices("x"),
          R"("allNodes":true,"devices":[{"name":"a","capacity":{
             "m":{"value":"lots"}}}])",
-         "ResourceSlice b: quantity \"lots\" is not one"},
+         "ResourceSlice b: quantity \"lots\" is not valid"},
         {devices("x"), R"("allNodes":true,"devices":[{}])",
          "ResourceSlice b: a device has no name"},
     };

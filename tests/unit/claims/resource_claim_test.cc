@@ -142,7 +142,7 @@ TEST_CASE("what is not understood is refused, never guessed")
           "a toleration's operator is not supported");
     CHECK(objection_to_request(R"("deviceClassName":"k",
               "capacity":{"requests":{"m":"lots"}})") ==
-          "quantity \"lots\" is not one");
+          "quantity \"lots\" is not valid");
     CHECK(objection_to_request(R"("deviceClassName":"k",
               "capacity":{"requests":{"m":"-1Gi"}})") ==
           "a request for a negative capacity is not supported");

@@ -405,7 +405,7 @@ TEST_CASE("an exec that nobody answers ends with the agent")
                                        begun + 20s, agent.get_token());
 
         REQUIRE(!socket);
-        CHECK(socket.error().message == "slurmk8sd ends");
+        CHECK(socket.error().message == "slurmk8sd is stopping");
         CHECK(KubeSocket::Clock::now() - begun < 4s); // 5 s is libcurl's own
     }
 }

@@ -38,7 +38,8 @@ TEST_CASE("what names no capacity is refused with what it is")
         CHECK_MESSAGE(words(bad).starts_with("has \""), bad);
     CHECK(words("d/m:g:1Gi,d/m:h") == "names d/m twice");
     CHECK(words("dra.cpu/cpu:cpu") == "dra.cpu/cpu=cpu*1");
-    CHECK(words("dra.cpu/cpu:cpu:2").contains("no other unit than 1"));
-    CHECK(words("d/m:shard").contains("which Slurm itself counts"));
-    CHECK(words("d/m:mps").contains("which Slurm itself counts"));
+    CHECK(words("dra.cpu/cpu:cpu:2")
+              .contains("unit of Slurm's own CPUs must be 1"));
+    CHECK(words("d/m:shard").contains("which Slurm itself derives"));
+    CHECK(words("d/m:mps").contains("which Slurm itself derives"));
 }

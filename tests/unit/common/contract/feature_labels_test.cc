@@ -40,21 +40,21 @@ TEST_CASE("what is no label key, or has no name of its own, is named")
     struct {
         std::string text, words;
     } table[] = {
-        {"", "no label key"},
-        {"a,", "no label key"},
-        {"a b", "no label key"},
-        {"/zone", "no label key"},
-        {"x/", "no label key"},
-        {"a/b/c", "no label key"},
-        {"x\n/y", "no label key"},
-        {std::string(64, 'a'), "no label key"},
+        {"", "not a label key"},
+        {"a,", "not a label key"},
+        {"a b", "not a label key"},
+        {"/zone", "not a label key"},
+        {"x/", "not a label key"},
+        {"a/b/c", "not a label key"},
+        {"x\n/y", "not a label key"},
+        {std::string(64, 'a'), "not a label key"},
         {"zone.of", "needs a name"}, // a dot would be ambiguous
         {"zone:", "needs a name"},
         {"zone:a|b", "needs a name"},
         {"kubelet", "needs a name"},
         {"example.com/cpus:static-cpus", "needs a name"},
-        {"a/zone,b/zone", "under one name"},
-        {"zone,zone:other", "under one name"},
+        {"a/zone,b/zone", "the same name"},
+        {"zone,zone:other", "the same name"},
     };
     for (const auto &[text, words] : table) {
         CAPTURE(text);

@@ -31,7 +31,7 @@ TEST_CASE("a limit says what it counts, whose it is, and whether waiting helps")
 {
     ReasonWords user = reason_words("QOSMaxCpuPerUserLimit");
     CHECK(user.meaning ==
-          "a limit on CPUs is reached, of its QOS, for each user");
+          "a limit on CPUs of its QOS (for each user) forbids it");
     CHECK(user.remedy.starts_with("Wait"));
 
     ReasonWords job = reason_words("AssocMaxMemPerJob");

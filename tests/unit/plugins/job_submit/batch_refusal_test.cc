@@ -30,11 +30,11 @@ TEST_CASE("a job chooses from what the site lists, and from nothing else")
     CHECK(why({"a", {}, {"data"}, "spark", "elsewhere"}, site).empty());
     CHECK(why({.image = "a", .name_space = "slurm-jobs"}, site).empty());
     CHECK(why({.image = "a", .volumes = {"home"}}, site)
-              .contains("there are: data"));
+              .contains("available: data"));
     CHECK(why({.image = "a", .service_account = "admin"}, site)
-              .contains("these are: spark"));
+              .contains("available: spark"));
     CHECK(why({.image = "a", .name_space = "kube-system"}, site)
-              .contains("these are: elsewhere"));
+              .contains("available: elsewhere"));
     CHECK(why({.image = "a", .volumes = {"data"}}, conf()).contains("none"));
     CHECK(why({.image = "a", .service_account = "spark"}, conf())
               .contains("none"));
@@ -81,7 +81,7 @@ TEST_CASE("GRES are refused but for devices that Slurm counts for Pods")
         CHECK(why("cpu=2,gres/gpu:a100=2", field).empty());
         CHECK(why("none", field).empty());
         CHECK(why("gres/gpu:1,gres/shard:2", field).contains("\"shard\""));
-        CHECK(why("gres/fpga", field).contains("there are: gpu)"));
+        CHECK(why("gres/fpga", field).contains("available: gpu)"));
         CHECK(why("gres/gpu:gres", field).empty()); // a type
         // Slurm looks for "gres" anywhere: the second is an xgpu to it.
         for (std::string odd : {"mygres/gpu:1", "gresxgpu", "gres", "gres/:1",
@@ -90,7 +90,7 @@ TEST_CASE("GRES are refused but for devices that Slurm counts for Pods")
                       .contains("\"" + odd + "\" is not gres/NAME"));
     }
     site.device_gres.clear();
-    CHECK(why("gres:gpu", &Desc::tres_per_node).contains("there are: none"));
+    CHECK(why("gres:gpu", &Desc::tres_per_node).contains("available: none"));
 }
 
 TEST_CASE("an ordinary script may run as a Pod")
