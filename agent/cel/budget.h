@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counts what evaluations of selectors do: steps, and what they copy. It is no
-// clock: the same question always costs the same. Belongs to who asks.
+// Limits the work that evaluations of selectors may do: it counts steps and
+// copied bytes. It is not a clock: the same question always costs the same. A
+// budget belongs to its caller.
 #pragma once
 
 #include <cstddef>
 
 namespace bridge {
 
-// Once it has run out, nothing counts that was computed.
+// Once the budget has run out, no result computed with it is valid.
 class CelBudget {
   public:
     explicit CelBudget(std::size_t limit) : left_(limit) {}

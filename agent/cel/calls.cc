@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The functions and methods of CEL that selectors may use. (orValue() is
-// the evaluation's, as it may leave its argument alone.)
+// The functions and methods of CEL that selectors may use. orValue() is not
+// here: the evaluation handles it, since it may skip its argument.
 #include "agent/cel/node.h"
 
 #include <array>
@@ -28,13 +28,13 @@ std::unexpected<Error> no_overload(const CelNode &call, const Arguments &all)
                 std::format("no such overload: {}({})", call.text, types));
 }
 
-// Null when the argument is of another type.
+// Returns argument i, or null if it has another type.
 template <class T> T *get(Arguments &all, std::size_t i)
 {
     return i < all.size() ? std::get_if<T>(&all[i].is) : nullptr;
 }
 
-// For functions of two strings.
+// Calls a function of two strings.
 template <auto function>
 Result<CelValue> of_texts(const CelNode &call, Arguments &all, CelBudget &)
 {
@@ -54,18 +54,18 @@ Result<CelValue> matches(const CelNode &call, Arguments &all, CelBudget &budget)
     std::shared_ptr<const Regex> regex = call.pattern;
     if (!regex) {
         if (!budget.spend(Regex::max_steps))
-            return fail(Code::rejected, "too much to do");
+            return fail(Code::rejected, "too expensive to evaluate");
         auto made = Regex::compile(*pattern);
         if (!made)
             return std::unexpected(made.error());
         regex = std::make_shared<const Regex>(std::move(*made));
     }
     if (!budget.spend(regex->cost(*text) / 16))
-        return fail(Code::rejected, "too much to do");
+        return fail(Code::rejected, "too expensive to evaluate");
     return CelValue{regex->matches(*text)};
 }
 
-// Changes the letters from first on, 26 of them.
+// Changes the case of the 26 letters that begin with first.
 template <char first>
 Result<CelValue> other_case(const CelNode &call, Arguments &all, CelBudget &)
 {
@@ -105,7 +105,8 @@ Result<CelValue> semver(const CelNode &call, Arguments &all, CelBudget &)
     auto value = Semver::parse(*text);
     if (!value)
         return fail(Code::rejected,
-                    std::format("version \"{}\" is none", text->substr(0, 64)));
+                    std::format("\"{}\" is not a semantic version",
+                                text->substr(0, 64)));
     return CelValue{std::move(*value)};
 }
 
@@ -117,7 +118,8 @@ Result<CelValue> is_semver(const CelNode &call, Arguments &all, CelBudget &)
     return CelValue{Semver::parse(*text).has_value()};
 }
 
-// Of two quantities or two versions: -1, 0 or 1, or nothing.
+// Compares two quantities or two versions: returns -1, 0 or 1, or nothing for
+// other types.
 std::optional<std::int64_t> compare(Arguments &all)
 {
     auto sign = [](std::strong_ordering order) {
@@ -170,7 +172,7 @@ Result<CelValue> value(const CelNode &call, Arguments &all, CelBudget &)
     if (!optional)
         return no_overload(call, all);
     if (!optional->value)
-        return fail(Code::rejected, "value() of an optional that has none");
+        return fail(Code::rejected, "value() of an optional without a value");
     return *optional->value;
 }
 
@@ -236,7 +238,7 @@ Result<CelValue> call_cel(const CelNode &call, std::vector<CelValue> arguments,
     for (const CelValue &one : arguments)
         cost += size_of(one) / 8;
     if (!budget.spend(cost))
-        return fail(Code::rejected, "too much to do");
+        return fail(Code::rejected, "too expensive to evaluate");
     return function->call(call, arguments, budget);
 }
 

@@ -36,7 +36,8 @@ Result<bool> CelSelector::matches(const Device &device, CelBudget &sum) const
     };
     if (!root_)
         return cannot("it is no longer kept");
-    // kube-scheduler, too, asks no selector about what it knows only in part.
+    // Like kube-scheduler, evaluates no selector for a device that is only
+    // partly understood.
     for (const auto &[name, value] : device.attributes)
         if (std::holds_alternative<std::monostate>(value))
             return cannot("attribute " + name + " is of an unknown kind");
@@ -50,7 +51,8 @@ Result<bool> CelSelector::matches(const Device &device, CelBudget &sum) const
         return cannot(value.error().message);
     auto *flag = std::get_if<bool>(&value->is);
     if (!flag)
-        return cannot(std::format("it is no bool but {}", type_name(*value)));
+        return cannot(
+            std::format("the result is not bool but {}", type_name(*value)));
     return *flag;
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Device selectors: the part of CEL that DeviceClasses and ResourceClaims use,
-// with the meaning it has in kube-scheduler. What is outside of it is refused
-// by name when it is parsed, never guessed. Users write these: size, depth and
-// cost are bounded. Pure; a selector may be used by many threads.
+// with the same results as in kube-scheduler. Anything outside this part is
+// refused by name when it is parsed, never guessed. Users write selectors, so
+// their size, depth and cost are bounded. Pure; a selector may be used by many
+// threads.
 //
-//     device.driver  device.attributes["domain"].id  device.capacity["domain"].id
-//     device.allowMultipleAllocations      has(a.b)  a.?b  a[?"b"]
+//     device.driver  device.attributes["domain"].id
+//     device.capacity["domain"].id  device.allowMultipleAllocations
+//     has(a.b)  a.?b  a[?"b"]
 //     1 -1 0x1f 1.5 "text" r'text' true [1, 2]
 //     ! && || == != < <= > >= in ?: + -a
 //     s.startsWith(t) .endsWith .contains .matches(regex) .lowerAscii()
@@ -32,29 +34,33 @@ class CelSelector {
   public:
     static constexpr std::size_t max_text = 10 * 1024;
     static constexpr std::size_t max_cost = 1000000; // of one evaluation
-    // Of all evaluations for one answer, such as which devices of the cluster
-    // will do. What people write costs some tens; this is 500 for each of
-    // 40,000 devices.
+    // Limit for all evaluations behind one answer, such as which devices of the
+    // cluster fit. Typical selectors cost some tens; this allows 500 for each
+    // of 40,000 devices.
     static constexpr std::size_t max_sum = 20000000;
     static constexpr char too_much_in_sum[] =
-        "too much to do for so many devices";
+        "too expensive to evaluate for so many devices";
 
-    // Code::rejected, with what is not supported and the byte where it is, for
-    // the owner of the claim or class.
+    // Returns Code::rejected, with a message for the owner of the claim or
+    // class that names what is not supported and at which byte.
     static Result<CelSelector> parse(std::string_view text);
 
-    // Whether the device is one. Code::rejected when that cannot be told: an
-    // attribute that it has not, types that do not go together, an attribute of
-    // an unknown kind, a result that is no bool, too much to do. That is no
-    // "no": kube-scheduler then allocates nothing for the whole claim.
-    // sum: what is left for all that is asked together. Once an evaluation is
-    // too much, by itself or in sum, nothing is left of it: then stop asking.
+    // Returns whether the device matches. Returns Code::rejected if that cannot
+    // be decided: the device does not have an attribute, types do not go
+    // together, an attribute is of an unknown kind, the result is not a bool,
+    // or the evaluation is too expensive. That does not mean "no":
+    // kube-scheduler then allocates nothing for the whole claim. sum: what is
+    // left of the budget for all evaluations behind one answer. Once an
+    // evaluation exceeds its own limit or the sum, nothing is left of the sum:
+    // the caller must stop.
     Result<bool> matches(const Device &device, CelBudget &sum) const;
-    Result<bool> matches(const Device &device) const; // by itself
+    // The same with a budget of its own.
+    Result<bool> matches(const Device &device) const;
 
     const std::string &text() const { return text_; }
 
-    // Only its text stays: matches() cannot tell any more.
+    // Frees the parsed expression and keeps the text. matches() returns
+    // Code::rejected from now on.
     void forget_tree() { root_.reset(); }
 
   private:

@@ -22,7 +22,7 @@ std::unexpected<Error> cel_no_overload(std::string_view of,
 Result<CelValue> CelEvaluation::of(const CelNode &node)
 {
     if (!budget_.spend(1))
-        return cel_failed("too much to do");
+        return cel_failed("too expensive to evaluate");
     switch (node.kind) {
     case Kind::literal:
         return paid(node.value);
@@ -70,7 +70,7 @@ Result<CelValue> CelEvaluation::of(const CelNode &node)
 Result<CelValue> CelEvaluation::paid(const CelValue &value)
 {
     if (!budget_.spend(1 + size_of(value) / 64))
-        return cel_failed("too much to do");
+        return cel_failed("too expensive to evaluate");
     return value;
 }
 
@@ -243,7 +243,7 @@ Result<CelValue> evaluate_cel(const CelNode &node, const Device &device,
 {
     auto made = CelEvaluation(device, budget).of(node);
     if (budget.spent())
-        return cel_failed("too much to do");
+        return cel_failed("too expensive to evaluate");
     return made;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The evaluation of a parsed expression: eval.cc has names, members and what
-// may leave a part out, operators.cc the plain operators. Errors are values
-// in CEL: && and || take none for an answer when the other side decides.
+// The evaluation of a parsed expression. eval.cc has names, members and the
+// operators that may skip an operand; operators.cc has the plain operators.
+// Errors are values in CEL: && and || ignore an error if the other side
+// decides.
 #pragma once
 
 #include "agent/cel/node.h"
@@ -26,16 +27,18 @@ class CelEvaluation {
     using Kind = CelNode::Kind;
     using Value = Result<CelValue>;
 
-    // Copies cost, too.
+    // Returns a copy of the value and charges its size to the budget.
     Value paid(const CelValue &value);
     Value name(const CelNode &node);
-    // a.b, a["b"], a.?b, a[?b]. Behind a "?", everything is optional.
+    // Evaluates a.b, a["b"], a.?b and a[?b]. After a "?" every further part is
+    // optional.
     Value part(const CelNode &node);
     Value has(const CelNode &node);
     Value list(const CelNode &node);
-    // What decides wins over errors, on whatever side of them it is.
+    // Evaluates && and ||. A deciding operand wins over errors on either side.
     Value logical(const CelNode &node);
-    // One more operand; true when the rest makes no difference.
+    // Takes in one more operand. Returns true if the remaining operands make no
+    // difference.
     bool settle(Value operand, bool decides, Value &made);
     Value unary(const CelNode &node);
     Value conditional(const CelNode &node);
@@ -45,11 +48,12 @@ class CelEvaluation {
     Value sum(const CelNode &node);
     Value added(CelValue a, const CelValue &b);
     Value call(const CelNode &node);
-    // The argument is looked at only when there is no value.
+    // Evaluates orValue(). The argument is evaluated only if there is no value.
     Value or_value(const CelNode &node);
-    // exists() is an "or" over the list, all() an "and".
+    // Evaluates exists() as an "or" over the list, and all() as an "and".
     Value quantified(const CelNode &node);
-    // An error in what is bound is one where it is used.
+    // Evaluates cel.bind(). An error in the bound value becomes an error where
+    // the variable is used.
     Value bind(const CelNode &node);
     Value with(const std::string &name, Value value, const CelNode &in);
 

@@ -38,7 +38,7 @@ bool continues_name(char c)
     return starts_name(c) || is_digit(c);
 }
 
-// False: it is no character.
+// Returns false if c is not a valid character.
 bool add_character(std::string &text, std::uint32_t c)
 {
     auto add = [&](std::uint32_t byte) { text += static_cast<char>(byte); };
@@ -177,7 +177,7 @@ class Lexer {
 
     static constexpr std::size_t no_string = 9;
 
-    // How many letters are before the quote.
+    // Returns the number of prefix letters before the quote.
     std::size_t string_prefix() const
     {
         std::size_t length = 0;
@@ -215,7 +215,8 @@ class Lexer {
         return token;
     }
 
-    // At the backslash; behind the escape, when it is one.
+    // Reads an escape that begins at the current backslash. Returns false if it
+    // is not valid.
     bool escape(std::string &into)
     {
         constexpr std::string_view letters = "abfnrtv\\'\"`?";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The tokens of a CEL expression.
+// Splits a CEL expression into tokens. Pure.
 #pragma once
 
 #include "common/base/result.h"
@@ -17,13 +17,15 @@ struct CelToken {
 
     Kind kind = Kind::end;
     std::size_t at = 0; // byte in the expression
-    std::string text{}; // of a name, symbol or number; a string's value
+    std::string text{}; // a name, symbol or number, or the value of a string
 };
 
-// Code::rejected for "what at byte N"; at counts from 0, the sentence from 1.
+// Returns Code::rejected with the message "CEL: WHAT at byte N". at counts from
+// 0, the message from 1.
 std::unexpected<Error> refuse_cel(std::string_view what, std::size_t at);
 
-// The last one is Kind::end.
+// Returns the tokens; the last one is Kind::end. Code::rejected if the text is
+// not valid.
 Result<std::vector<CelToken>> cel_tokens(std::string_view text);
 
 } // namespace bridge

@@ -17,7 +17,8 @@ std::unexpected<Error> failed(std::string what)
     return fail(Code::rejected, std::move(what));
 }
 
-// The API server knows the device's type, and lets no other field pass.
+// The API server knows the fields of the device and refuses selectors with
+// others.
 Value field(const Device &device, const CelValue &key)
 {
     auto *name = std::get_if<std::string>(&key.is);
@@ -74,7 +75,7 @@ Value item(const std::vector<CelValue> &list, const CelValue &key,
     if (*index >= 0 && std::cmp_less(*index, list.size()))
         return list[static_cast<std::size_t>(*index)];
     missing = true;
-    return failed("an index that the list has not");
+    return failed("the list has no such index");
 }
 
 template <class Values>

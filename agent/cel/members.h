@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a selector finds in the device, and in lists.
+// Looks up members of the device, and items of lists. Pure.
 #pragma once
 
 #include "agent/cel/value.h"
@@ -9,12 +9,13 @@
 
 namespace bridge {
 
-// of[key], or of.key. Code::rejected, and missing set when it is only not
-// there: a domain that the device does not know is empty, an id is missing.
+// Returns of[key], or of.key. Returns Code::rejected if there is no such
+// member, and sets missing if that is the only problem: a domain that the
+// device does not have is empty, an id is missing.
 Result<CelValue> cel_member(const Device &device, const CelValue &of,
                             const CelValue &key, bool &missing);
 
-// In order: the domains that there are, or the ids of one.
+// Returns, in order, the domains of the device, or the ids of one domain.
 std::vector<std::string> cel_keys(const Device &device, const CelMap &map);
 
 } // namespace bridge

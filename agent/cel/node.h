@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A parsed CEL expression.
+// A parsed CEL expression as a tree. Pure.
 #pragma once
 
 #include "agent/cel/regex.h"
@@ -45,27 +45,31 @@ struct CelNode {
     std::size_t at = 0; // byte in the expression
     std::string text{};
     bool optional = false;
-    CelValue value{};                       // of a literal
-    std::shared_ptr<const Regex> pattern{}; // of matches("a literal")
+    CelValue value{}; // the value of a literal
+    // Compiled pattern of matches("literal").
+    std::shared_ptr<const Regex> pattern{};
     std::vector<std::unique_ptr<CelNode>> parts{};
     int depth = 1;
 };
 
 using CelNodePtr = std::unique_ptr<CelNode>;
 
-// Code::rejected, with the byte where what is not supported is.
+// Parses an expression. Returns Code::rejected with a message that names what
+// is not supported and at which byte.
 Result<CelNodePtr> parse_cel(std::string_view text);
 
-// Its value for the device. Code::rejected: see CelSelector::matches().
+// Evaluates the expression for the device. Code::rejected: see
+// CelSelector::matches().
 Result<CelValue> evaluate_cel(const CelNode &node, const Device &device,
                               CelBudget &budget);
 
-// A function, or a method with what it is called on as the first argument.
+// Calls a function, or a method, whose first argument is the object on which it
+// is called.
 Result<CelValue> call_cel(const CelNode &call, std::vector<CelValue> arguments,
                           CelBudget &budget);
 
-// How many arguments a function or method takes, that one included; 0: it is
-// not supported.
+// Returns the number of arguments of a function or method, including the object
+// of a method. 0: it is not supported.
 std::size_t cel_arguments(std::string_view name, bool method);
 
 } // namespace bridge

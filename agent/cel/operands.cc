@@ -18,7 +18,8 @@ constexpr std::array<std::string_view, 17> reserved = {
     "function",  "if",     "import", "let",      "loop", "package",
     "namespace", "return", "var",    "void",     "while"};
 
-// Null: it is no string, which its evaluation will say.
+// Compiles the literal pattern. Returns null if it is not a string; its
+// evaluation then reports the error.
 Result<std::shared_ptr<const Regex>> pattern_of(const CelNode &literal)
 {
     auto *text = std::get_if<std::string>(&literal.value.is);
@@ -119,8 +120,8 @@ Result<CelNodePtr> CelParser::macro(Kind kind, CelNodePtr of,
 {
     if (parts.size() != expected || parts.front()->kind != Kind::name ||
         parts.front()->text == "device")
-        return refuse_cel("a macro with other arguments than "
-                          "a variable and what it stands in",
+        return refuse_cel("a macro with arguments other than "
+                          "a variable and an expression",
                           at);
     auto made = std::make_unique<CelNode>();
     made->kind = kind;
@@ -165,7 +166,7 @@ Result<CelNodePtr> CelParser::has(std::vector<CelNodePtr> parts, std::size_t at)
 {
     if (parts.size() != 1 || parts.front()->kind != Kind::select ||
         parts.front()->optional)
-        return refuse_cel("has() of something else than a.b", at);
+        return refuse_cel("has() with an argument other than a.b", at);
     parts.front()->kind = Kind::has;
     return std::move(parts.front());
 }

@@ -17,7 +17,7 @@ Result<CelValue> CelEvaluation::equality(const CelNode &node)
     if (!right)
         return right;
     auto same = cel_equal(*left, *right, budget_);
-    // cel-go calls what cannot be compared different.
+    // As in cel-go, values that cannot be compared are different.
     if (node.kind == Kind::not_equal)
         return CelValue{!same || !*same};
     if (!same)
@@ -34,7 +34,7 @@ Result<CelValue> CelEvaluation::order(const CelNode &node)
     if (!right)
         return right;
     if (!budget_.spend(size_of(*left) / 16))
-        return cel_failed("too much to do");
+        return cel_failed("too expensive to evaluate");
     auto found = cel_order(*left, *right);
     if (!found)
         return std::unexpected(found.error());
@@ -84,11 +84,11 @@ Result<CelValue> CelEvaluation::sum(const CelNode &node)
         if (!next)
             return next;
         if (!budget_.spend(size_of(*next)))
-            return cel_failed("too much to do");
+            return cel_failed("too expensive to evaluate");
         made = added(std::move(*made), *next);
     }
     if (made && !budget_.spend(size_of(*made)))
-        return cel_failed("too much to do");
+        return cel_failed("too expensive to evaluate");
     return made;
 }
 
@@ -104,7 +104,7 @@ Result<CelValue> CelEvaluation::added(CelValue a, const CelValue &b)
         return CelValue{*real + std::get<double>(b.is)};
     if (auto *list = std::get_if<CelList>(&a.is)) {
         if (!budget_.spend((*list)->size()))
-            return cel_failed("too much to do");
+            return cel_failed("too expensive to evaluate");
         std::vector<CelValue> items = **list;
         const auto &more = *std::get<CelList>(b.is);
         items.insert(items.end(), more.begin(), more.end());

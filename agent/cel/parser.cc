@@ -22,8 +22,8 @@ constexpr std::array relations = {
     Relation{"<", Kind::less},        Relation{">", Kind::greater},
     Relation{"in", Kind::in}};
 
-// Kubernetes has checked names when the claim was written; an older or newer
-// one may know others than we do.
+// Checks that all names are known. Kubernetes checked them when the claim was
+// written, but an older or newer version may know other names than this one.
 Result<> check_names(const CelNode &node, std::vector<std::string_view> &known)
 {
     if (node.kind == Kind::name && !std::ranges::contains(known, node.text))
@@ -71,7 +71,7 @@ bool CelParser::take(std::string_view symbol)
 std::unexpected<Error> CelParser::unexpected_token() const
 {
     if (now().kind == CelToken::Kind::end)
-        return refuse_cel("the end where more is expected", now().at);
+        return refuse_cel("an unexpected end", now().at);
     if (now().kind == CelToken::Kind::symbol &&
         std::string_view("-*/%{").contains(now().text))
         return refuse_cel(std::format("'{}' is not supported", now().text),
@@ -86,14 +86,14 @@ Result<CelNodePtr> CelParser::measured(CelNodePtr node)
     for (const CelNodePtr &part : node->parts)
         node->depth = std::max(node->depth, part->depth + 1);
     if (node->depth > max_depth)
-        return refuse_cel("too much in each other", node->at);
+        return refuse_cel("an expression that is nested too deeply", node->at);
     return node;
 }
 
 Result<CelNodePtr> CelParser::expression()
 {
     if (++nested_ > max_depth)
-        return refuse_cel("too much in each other", now().at);
+        return refuse_cel("an expression that is nested too deeply", now().at);
     auto made = conditional();
     nested_--;
     return made;
@@ -183,7 +183,7 @@ Result<CelNodePtr> CelParser::nested_unary()
                              now().kind == CelToken::Kind::real))
         return member(); // the number looks at the token before it
     if (++nested_ > max_depth)
-        return refuse_cel("too much in each other", sign.at);
+        return refuse_cel("an expression that is nested too deeply", sign.at);
     auto part = unary();
     nested_--;
     if (!part)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// From tokens to a tree, by recursive descent: parser.cc has the operators,
-// operands.cc what they join. No tree is deeper than max_depth, so that
-// neither its evaluation nor its end needs much stack.
+// Parses tokens into a tree by recursive descent. parser.cc has the operators,
+// operands.cc their operands. No tree is deeper than max_depth, so that neither
+// its evaluation nor its destruction needs much stack.
 #pragma once
 
 #include "agent/cel/lexer.h"
@@ -34,7 +34,8 @@ class CelParser {
     bool take(std::string_view symbol);
     std::unexpected<Error> unexpected_token() const;
 
-    // Takes the parts; refused when the tree would become too deep.
+    // Makes a node that owns the parts. Returns Code::rejected if the tree
+    // would become too deep.
     template <class... Parts>
     Node make(Kind kind, std::size_t at, Parts... parts)
     {
@@ -48,7 +49,7 @@ class CelParser {
 
     Node expression();
     Node conditional();
-    // a || b || c is one node, however long.
+    // Parses a chain such as a || b || c into one node, however long it is.
     Node chain(Kind kind, std::string_view symbol);
     Node link(Kind kind);
     std::optional<Kind> relation_here() const;
@@ -59,10 +60,11 @@ class CelParser {
     Node member();
     Node dot(CelNodePtr of, std::size_t at);
     Node index(CelNodePtr of, std::size_t at);
-    // Behind the bracket, up to its end.
+    // Parses the arguments after the opening bracket up to and including the
+    // closing one.
     Result<std::vector<CelNodePtr>> arguments(std::string_view end);
     Node method(CelNodePtr of, std::string name, std::size_t at);
-    // The first argument is the name of a variable.
+    // Parses a macro, whose first argument is the name of a variable.
     Node macro(Kind kind, CelNodePtr of, std::vector<CelNodePtr> parts,
                std::size_t expected, std::size_t at);
     Node call(Kind kind, std::string name, std::vector<CelNodePtr> parts,

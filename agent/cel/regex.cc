@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The program of a pattern, and its run: all ways through it at once, a
-// character at a time.
+// Compiles a pattern into a program and runs it: follows all ways through the
+// program at once, one character at a time.
 #include "agent/cel/regex.h"
 
 #include "agent/cel/regex_parser.h"
@@ -19,7 +19,7 @@ class Compiler {
   public:
     explicit Compiler(std::vector<RegexStep> &steps) : steps_(steps) {}
 
-    // False: it would become too large.
+    // Returns false if the program would become too large.
     bool add(const RegexNode &node)
     {
         if (++visits_ > 4 * Regex::max_steps ||
@@ -136,7 +136,7 @@ bool holds(Assertion assertion, char32_t before, char32_t behind)
     return false;
 }
 
-// The steps that a run has come to, before the next character.
+// The steps that a run has reached before the next character.
 class Front {
   public:
     explicit Front(const std::vector<RegexStep> &steps)
@@ -144,7 +144,8 @@ class Front {
     {
     }
 
-    // Whatever can be reached without a character. True: the end can.
+    // Adds all steps that can be reached without reading a character. Returns
+    // true if the end of the program is one of them.
     bool reach(std::uint32_t from, char32_t before, char32_t behind)
     {
         todo_.assign(1, from);

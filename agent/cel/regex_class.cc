@@ -33,7 +33,7 @@ const std::vector<NamedClass> &named_classes()
     return classes;
 }
 
-// What of the range is between first and last, moved by distance.
+// Adds the part of range that lies in within, moved by distance.
 void add_moved(CharSet &into, CharRange range, CharRange within,
                std::int32_t distance)
 {

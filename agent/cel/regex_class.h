@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Sets of characters for regular expressions, as ranges.
+// Sets of characters for regular expressions, as ranges. Pure.
 #pragma once
 
 #include "agent/cel/regex.h"
@@ -14,18 +14,20 @@ using CharSet = std::vector<CharRange>;
 
 inline constexpr char32_t last_character = 0x10ffff;
 
-// In order, not overlapping.
+// Returns the set sorted and without overlaps.
 CharSet normalized(CharSet set);
 CharSet negated(const CharSet &set);
 
-// With every ASCII letter in both cases, and the two characters beyond ASCII
-// that are another case of one.
+// Adds the other case of every ASCII letter, and the two characters beyond
+// ASCII that are another case of an ASCII letter (the Kelvin sign and the long
+// s).
 CharSet folded(CharSet set);
 
-// \d, \s, \w by their letter. Nothing for other letters.
+// Returns the class \d, \s or \w for its letter, or nothing for another letter.
 std::optional<CharSet> perl_class(char32_t letter);
 
-// alpha, digit, … of [[:alpha:]]. Nothing for other names.
+// Returns the class [[:NAME:]], such as alpha or digit, or nothing for an
+// unknown name.
 std::optional<CharSet> posix_class(std::string_view name);
 
 } // namespace bridge

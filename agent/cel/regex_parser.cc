@@ -50,7 +50,7 @@ class Parser {
     Node choice(Flags flags, int depth)
     {
         if (depth > max_depth)
-            return text_.refuse("too many brackets in each other");
+            return text_.refuse("brackets that are nested too deeply");
         auto made = node_of(RegexNode::Kind::choice);
         do {
             auto part = sequence(flags, depth);
@@ -61,7 +61,8 @@ class Parser {
         return made;
     }
 
-    // (?i) in it holds up to the end of the group.
+    // Parses a sequence. A flag such as (?i) in it holds up to the end of the
+    // group.
     Node sequence(Flags &flags, int depth)
     {
         auto made = node_of(RegexNode::Kind::sequence);
@@ -90,7 +91,7 @@ class Parser {
         text_.take("?"); // the shorter match first: that it matches is the same
         auto another = quantifier();
         if (!another || another->first >= 0)
-            return text_.refuse("one repetition behind another");
+            return text_.refuse("one repetition directly after another");
         auto made = node_of(RegexNode::Kind::repeat);
         made->least = bounds->first;
         made->most = bounds->second;
@@ -98,7 +99,8 @@ class Parser {
         return made;
     }
 
-    // -1 first: there is none. -1 second: any number.
+    // Reads a quantifier: least and most repetitions. least is -1 if there is
+    // none; most is -1 for any number.
     Result<std::pair<int, int>> quantifier()
     {
         if (text_.take("*"))
@@ -126,7 +128,7 @@ class Parser {
         return std::pair{least, most};
     }
 
-    // "{" alone is a character.
+    // Goes back: a "{" that does not begin a quantifier is a plain character.
     std::pair<int, int> no_quantifier(std::string_view before)
     {
         text_.back_to(before);
@@ -196,7 +198,8 @@ class Parser {
         return of_set(std::move(*set));
     }
 
-    // Null: flags for what follows in this group.
+    // Parses a group. Returns null if it only sets flags for the rest of the
+    // enclosing group.
     Node group(Flags &flags, int depth)
     {
         Flags inside = flags;
@@ -223,7 +226,7 @@ class Parser {
         return made;
     }
 
-    // Up to ':' or ')', which stay.
+    // Reads flags up to ':' or ')', which is not read.
     bool read_flags(Flags &flags)
     {
         bool on = true;

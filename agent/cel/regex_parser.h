@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A regular expression as a tree, which regex.cc makes a program of.
+// Parses a regular expression into a tree; regex.cc compiles it into a program.
+// Pure.
 #pragma once
 
 #include "agent/cel/regex.h"
@@ -16,9 +17,9 @@ struct RegexNode {
     enum class Kind { ranges, assertion, sequence, choice, repeat };
 
     Kind kind = Kind::sequence;
-    std::vector<CharRange> ranges{}; // in order, not overlapping
+    std::vector<CharRange> ranges{}; // sorted, not overlapping
     RegexStep::Assertion assertion = RegexStep::Assertion::text_start;
-    std::vector<RegexNodePtr> parts{}; // one for a repeat
+    std::vector<RegexNodePtr> parts{}; // exactly one for a repeat
     int least = 0;
     int most = 0; // -1: any number
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The text of a regular expression, and what in it stands for characters.
+// Reads the text of a regular expression, and the parts of it that stand for
+// characters. Pure.
 #pragma once
 
 #include "agent/cel/regex_class.h"
@@ -10,8 +11,8 @@
 
 namespace bridge {
 
-// The character that text starts with, moving text behind it. A byte that is
-// no UTF-8 counts as U+FFFD, as in Go. The text must not be empty.
+// Returns the first character of text and removes it from text. A byte that is
+// not valid UTF-8 counts as U+FFFD, as in Go. The text must not be empty.
 char32_t next_character(std::string_view &text);
 
 class RegexScanner {
@@ -27,14 +28,15 @@ class RegexScanner {
     bool take(std::string_view token);
     char32_t next() { return next_character(rest_); }
 
-    // Code::rejected, with where we are.
+    // Returns Code::rejected with a message that names the current byte.
     std::unexpected<Error> refuse(std::string_view what) const;
 
-    // What is behind '[', with its ']'.
+    // Reads a bracket expression after its '[', up to and including its ']'.
     Result<CharSet> bracket(bool fold);
-    // \d and the like, behind the backslash; nothing for other escapes.
+    // Reads a class such as \d after its backslash. Returns nothing, and reads
+    // nothing, for other escapes.
     std::optional<CharSet> class_escape(bool fold);
-    // \n and the like, behind the backslash.
+    // Reads an escaped character such as \n after its backslash.
     Result<char32_t> escaped_character();
     Result<CharSet> range(char32_t first, char32_t last, bool fold) const;
 

@@ -38,7 +38,7 @@ bool is_nan(const CelValue &value)
     return number && *number != *number;
 }
 
-// Of two numbers; else nothing.
+// Compares two numbers. Returns nothing for other types.
 std::optional<std::strong_ordering> number_order(const CelValue &a,
                                                  const CelValue &b)
 {
@@ -115,7 +115,7 @@ std::size_t size_of(const CelValue &value)
 Result<bool> cel_equal(const CelValue &a, const CelValue &b, CelBudget &budget)
 {
     if (!budget.spend(1 + size_of(a) / 16))
-        return fail(Code::rejected, "too much to do");
+        return fail(Code::rejected, "too expensive to evaluate");
     if (auto order = number_order(a, b))
         return !is_nan(a) && !is_nan(b) && *order == 0;
     bool same_type = a.is.index() == b.is.index();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What CEL expressions compute with, and how that compares.
+// The values of CEL expressions, and how they compare. Pure.
 #pragma once
 
 #include "agent/cel/budget.h"
@@ -23,7 +23,8 @@ struct CelOptional {
 // `device` itself.
 struct CelDeviceObject {};
 
-// A part of the device: all domains, or one of them. Keys are strings.
+// The attributes or capacities of the device: all domains, or one of them. Keys
+// are strings.
 struct CelMap {
     enum class Of { attributes, capacity };
 
@@ -38,21 +39,23 @@ struct CelValue {
         is = false;
 };
 
-// In words, for errors: "string".
+// Returns the name of the value's type for messages, such as "string".
 const char *type_name(const CelValue &value);
 
 CelValue cel_list(std::vector<CelValue> items);
 CelValue cel_optional(CelValue value);
 CelValue cel_none();
 
-// Bytes or items, about: what copying it costs.
+// Returns the cost of copying the value: about its bytes or items.
 std::size_t size_of(const CelValue &value);
 
-// As cel-go: 1 == 1.0, 1 == "1" is false, and a version or a quantity on the
-// left can be compared with its like only.
+// Compares as cel-go does: 1 == 1.0 is true, 1 == "1" is false. A version or
+// quantity on the left can only be compared with its own type; else
+// Code::rejected.
 Result<bool> cel_equal(const CelValue &a, const CelValue &b, CelBudget &budget);
 
-// For < and the like: numbers, strings, bools.
+// Orders two numbers, strings or bools, for < and similar operators.
+// Code::rejected for other types.
 Result<std::strong_ordering> cel_order(const CelValue &a, const CelValue &b);
 
 } // namespace bridge

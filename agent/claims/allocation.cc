@@ -13,7 +13,8 @@ namespace bridge {
 
 namespace {
 
-// Members and items are JSON already: opaque parameters must keep their bytes.
+// JSON texts that are joined as text, since opaque parameters must keep their
+// bytes.
 using Texts = std::vector<std::string>;
 using Members = std::vector<std::pair<std::string_view, std::string>>;
 
@@ -38,7 +39,7 @@ std::string strings_text(const std::vector<std::string> &texts)
     return array_text(items);
 }
 
-// Without the members that are "".
+// Returns a JSON object; members whose value is "" are left out.
 std::string object_text(const Members &members)
 {
     std::string made = "{";
@@ -95,7 +96,8 @@ std::string config_text(std::string_view source,
     return made + "," + config.json + "}";
 }
 
-// The choices that have devices, one for each request, in the claim's order.
+// Returns the requests, or choices of requests, that have devices, in the
+// claim's order.
 std::vector<const DeviceRequest *>
 used_requests(const ResourceClaim &claim, std::span<const ChosenDevice> chosen)
 {
@@ -108,7 +110,8 @@ used_requests(const ResourceClaim &claim, std::span<const ChosenDevice> chosen)
     return made;
 }
 
-// A class's configuration once, with all requests that have its devices.
+// Adds the configuration of each class once, with all requests that use the
+// class.
 void add_class_configs(const std::vector<const DeviceRequest *> &requests,
                        const DeviceClasses &classes, Texts &into)
 {
@@ -161,8 +164,8 @@ void add_new(const Texts &from, Texts &into)
             into.push_back(one);
 }
 
-// One node when a device is bound to it; else where all of them can be used;
-// "" when that is everywhere.
+// Returns the node selector: one node if a device is bound to it, else where
+// all devices can be used. "": everywhere.
 std::string node_selector_text(std::span<const ChosenDevice> chosen,
                                const std::string &node)
 {
@@ -184,7 +187,7 @@ std::string node_selector_text(std::span<const ChosenDevice> chosen,
     return selector_text(fields, expressions);
 }
 
-// Nothing when the text is no object of the API.
+// Returns nothing if the text is not an object of the API.
 std::optional<std::vector<std::string>> finalizers_in(std::string_view text)
 {
     auto json = Json::parse(text);

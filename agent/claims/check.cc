@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A whole claim.
+// Checks whole claims; device_fit.cc checks one device for one request.
 #include "agent/claims/check.h"
 
 #include "agent/claims/constraints.h"
@@ -30,7 +30,7 @@ Result<const DeviceClass *> class_of(const DeviceRequest &request,
     return &found->second;
 }
 
-// Null: no usable pool has it any more.
+// Returns the current device, or null if no usable pool has it any more.
 const Device *now_in(std::span<const DevicePool> pools, const DeviceId &id)
 {
     for (const DevicePool &pool : pools)
@@ -62,12 +62,13 @@ Result<std::string> each_fits(const ResourceClaim &claim,
         if (!why->empty())
             return quoted(one, *why);
         if (device->allow_multiple_allocations == one.share_id.empty())
-            return quoted(one, "its share is not as it allows");
+            return quoted(
+                one, "its shareID does not match allowMultipleAllocations");
     }
     return std::string();
 }
 
-// How many devices are all that fit.
+// Returns the number of devices that fit, for allocationMode All.
 Result<std::int64_t> count_all(const DeviceRequest &request,
                                const DeviceClass &device_class,
                                std::span<const DevicePool> pools,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whether devices satisfy a claim, as kube-scheduler would have chosen them:
-// each alone, their number, and the claim's constraints. That no other claim
-// has them is the caller's business. Pure.
+// Whether devices satisfy a claim by kube-scheduler's rules: each device alone,
+// their number, and the constraints of the claim. The caller must check that no
+// other claim has the devices. Pure.
 #pragma once
 
 #include "agent/claims/consumed_capacity.h"
@@ -18,45 +18,49 @@ namespace bridge {
 
 using DeviceClasses = std::map<std::string, DeviceClass>; // by name
 
-// A device for a request: a result of the allocation.
+// A device that is allocated to a request: one result of the allocation.
 struct ChosenDevice {
     std::string request; // DeviceRequest::name
     DevicePtr device;
-    std::string share_id; // a UUID, of a device that allows many allocations
+    // A UUID if the device allows many allocations, else empty.
+    std::string share_id;
 };
 
-// Null when the claim has none of that name.
+// Returns the request of that name, or null if the claim has none.
 const DeviceRequest *find_request(const ResourceClaim &claim,
                                   const std::string &name);
 
-// Why the device is none for the request on that Node, as a clause: "its taint
-// k is not tolerated". Empty: it is one. Code::rejected when that cannot be
-// told, or something is not supported: then nothing of the claim may be
-// allocated. budget: for all devices that are asked about together, at first
-// CelSelector::max_sum. Once it is spent nothing more can be told: stop asking.
+// Returns why the device does not suit the request on that Node, as a clause
+// such as "its taint k is not tolerated", or an empty text if it does.
+// Code::rejected if that cannot be decided or something is not supported:
+// nothing may be allocated for the claim then. budget: for all devices that are
+// checked for one answer, initially CelSelector::max_sum. Once it is spent
+// nothing more can be decided: the caller must stop.
 Result<std::string> why_unfit(const Device &device,
                               const DeviceRequest &request,
                               const DeviceClass &device_class, const Node &node,
                               CelBudget &budget);
-// Wherever it can be used.
+// The same without a Node.
 Result<std::string> why_unfit(const Device &device,
                               const DeviceRequest &request,
                               const DeviceClass &device_class,
                               CelBudget &budget);
 
-// By its name, else, in the driver's own domain, by its id. Null: it has none.
+// Looks up an attribute by its qualified name; a name in the driver's own
+// domain is also found without its domain. Returns null if the device does not
+// have it.
 const DeviceAttribute *attribute_of(const Device &device,
                                     const std::string &attribute);
 
-// Which constraint of the claim these devices do not hold, be they all of it or
-// some; empty: they hold all.
+// Returns why these devices violate a constraint of the claim, or an empty
+// text. They may be all devices of the claim or some of them.
 std::string why_not_held(const ResourceClaim &claim,
                          std::span<const ChosenDevice> chosen);
 
-// Why these devices are no allocation of the claim; empty: they are.
-// Code::rejected as for why_unfit(), and for a claim or class that is not
-// supported; Code::not_found for a class that is not there, Code::busy for
-// pools that are incomplete, which pass.
+// Returns why these devices are not a valid allocation of the claim, or an
+// empty text if they are. Code::rejected as for why_unfit(), and for a claim or
+// class that is not supported. Code::not_found if a class does not exist.
+// Code::busy if a pool is incomplete, which is temporary.
 Result<std::string> why_no_allocation(const ResourceClaim &claim,
                                       const DeviceClasses &classes,
                                       std::span<const ChosenDevice> chosen,

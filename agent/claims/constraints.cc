@@ -12,7 +12,8 @@ namespace {
 
 using Chosen = std::span<const ChosenDevice>;
 
-// An entry names a request, which has all its choices, or one choice.
+// Returns true if the constraint applies to the request. An entry of the
+// constraint names a request with all its choices, or one choice.
 bool is_about(const DeviceConstraint &constraint, const std::string &request)
 {
     return constraint.requests.empty() ||
@@ -29,8 +30,8 @@ bool has_value(const DeviceAttribute *value)
     return value && !std::holds_alternative<std::monostate>(*value);
 }
 
-// Distinct means all pairs: kube-scheduler remembers one value for each
-// request.
+// Distinct values must differ in all pairs of devices. kube-scheduler remembers
+// only one value for each request.
 std::string why_not_held(const DeviceConstraint &constraint, Chosen chosen)
 {
     std::vector<const DeviceAttribute *> seen;
@@ -44,10 +45,9 @@ std::string why_not_held(const DeviceConstraint &constraint, Chosen chosen)
         for (const DeviceAttribute *other : seen)
             if ((*value == *other) == constraint.distinct)
                 return quoted(
-                    one,
-                    std::format("its {} is {} another device's",
-                                constraint.attribute,
-                                constraint.distinct ? "also" : "not also"));
+                    one, std::format(
+                             "its {} {} another device's", constraint.attribute,
+                             constraint.distinct ? "equals" : "differs from"));
         seen.push_back(value);
     }
     return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a claim's constraints say of its devices together: why_not_held() of
-// check.h, and the same where devices are added one by one. Pure.
+// Checks the constraints of a claim on its devices: why_not_held() of check.h,
+// and the same for devices that are added one by one. Pure.
 #pragma once
 
 #include "agent/claims/check.h"
@@ -11,13 +11,13 @@
 
 namespace bridge {
 
-// Whether the constraints are held by these devices and one more. They are by
-// these alone: only the new one is looked at, against the others. looks counts
-// how often.
+// Returns true if the constraints still hold when one more device is added.
+// They must hold without it: only the new device is compared with the others.
+// looks is increased for each comparison.
 bool goes_with(const ResourceClaim &claim, std::span<const ChosenDevice> chosen,
                const ChosenDevice &more, int &looks);
 
-// The words of a refusal.
+// Returns the message "device D for request R: WHY".
 std::string quoted(const ChosenDevice &chosen, std::string_view why);
 
 } // namespace bridge

@@ -15,7 +15,7 @@ WideInt whole_units(Quantity quantity)
     return nanos / one + (nanos % one > 0);
 }
 
-// Up to the next step, as kube-scheduler counts: in whole units.
+// Rounds up to the next step in whole units, as kube-scheduler does.
 Quantity stepped(Quantity wanted, const CapacityPolicy &policy)
 {
     WideInt least = whole_units(*policy.least);
@@ -58,7 +58,8 @@ bool is_allowed(Quantity amount, const CapacityPolicy &policy)
            std::ranges::contains(policy.values, amount);
 }
 
-// What the request gets of one capacity; nothing: it cannot.
+// Returns what the request gets of one capacity, or nothing if it cannot be
+// satisfied.
 std::optional<Quantity> share_of(const DeviceCapacity &capacity,
                                  const Quantity *wanted)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What requests consume of devices that many claims share
-// (allowMultipleAllocations), and whether a device has it left. As
-// kube-scheduler reckons (consumable_capacity.go). Pure.
+// What requests consume of devices that several claims share
+// (allowMultipleAllocations), and whether a device has enough left. Calculates
+// as kube-scheduler does (consumable_capacity.go). Pure.
 #pragma once
 
 #include "agent/claims/resource_claim.h"
@@ -11,19 +11,20 @@
 
 namespace bridge {
 
-// What a device that allows many allocations gives to a request, by capacity:
-// all that it has, also what is 0. Nothing when the request cannot be had from
-// it. Of other devices: their capacities have to reach what is asked for, and
-// nothing is counted.
+// Returns what the request consumes of a device that allows many allocations:
+// all capacities of the device, also those that are 0. Returns nothing if the
+// device cannot satisfy the request. For a device that does not allow many
+// allocations the result is empty: its capacities must reach the requested
+// amounts, and nothing is consumed.
 std::optional<Capacities> consumed_capacity(const Device &device,
                                             const DeviceRequest &request);
 
-// Name by name; what is beyond the largest quantity stays there.
+// Adds the amounts of each name. Sums are capped at the largest quantity.
 void add_capacities(Capacities &to, const Capacities &more);
 
-// Which capacity of the device does not suffice for both, by its name; "": all
-// do. consumed: by its shares so far; names that it has no capacity of count
-// for nothing.
+// Returns the name of a capacity of the device that is too small for consumed
+// and more together, or "" if all suffice. consumed: what the shares of the
+// device consume so far. Names that the device does not have are ignored.
 std::string short_capacity(const Device &device, const Capacities &consumed,
                            const Capacities &more = {});
 

@@ -10,7 +10,8 @@ namespace bridge {
 
 namespace {
 
-// What is before its number, how many digits that has, and all of it.
+// Returns the part of the name before its number, the number of digits, and the
+// whole name.
 std::tuple<std::string_view, std::size_t, std::string_view>
 sort_key(const DevicePtr &device)
 {
@@ -29,7 +30,8 @@ void put_in_order(std::vector<DevicePtr> &cpus)
     std::ranges::stable_sort(cpus, {}, sort_key);
 }
 
-// The other free ones from the last: Slurm gives away the first ones first.
+// Other free devices are offered from the last to the first, because Slurm
+// allocates the first CPUs first.
 CpuOffer offer_cpus(const std::vector<DevicePtr> &cpus,
                     std::span<const std::uint32_t> ids,
                     const std::function<bool(const DeviceId &)> &is_taken)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Devices that are CPUs, one by one, as dra-driver-cpu publishes them in its
-// mode "individual". Slurm counts them as CPUs, not as GRES: a job has as many
-// CPUs as its Pods' claims have such devices, or more. Which ones is Slurm's
-// wish alone: nothing binds a container to the cores of an external node but
-// its claim. So a device that a claim has still is swapped for another one of
-// the node, which nobody can tell from it, instead of giving the job back.
-// Pure.
+// Devices that are single CPUs, as dra-driver-cpu publishes them in its mode
+// "individual". Slurm counts them as CPUs, not as GRES: a job has at least as
+// many CPUs as the claims of its Pods have such devices. The CPU numbers that
+// Slurm chose are only a preference: on an external node nothing but the claim
+// binds a container to cores. If a claim still has a device that the job was
+// given, another, equivalent device of the node is used instead, and the job
+// need not be given back. Pure.
 #pragma once
 
 #include "agent/claims/pools.h"
@@ -19,24 +19,27 @@
 
 namespace bridge {
 
-// The CPU devices of Nodes, by Kubernetes' name. The n-th is Slurm's CPU n of
-// an external node: reserved CPUs have no device, and no number in Slurm.
+// The CPU devices of each Node, by the name of the Kubernetes Node. Device
+// number n is Slurm's CPU n of an external node: reserved CPUs have no device,
+// and no number in Slurm.
 using NodeCpus = std::map<std::string, std::vector<DevicePtr>>;
 
-// By name as people count: cpudev9 before cpudev10. So dra-driver-cpu numbers
-// them: by CPU id, hyperthreads of a core together.
+// Sorts by name with numbers compared as numbers: cpudev9 before cpudev10.
+// dra-driver-cpu numbers the devices in this order: by CPU id, with the
+// hyperthreads of a core together.
 void put_in_order(std::vector<DevicePtr> &cpus);
 
-// What a job may take of a node's devices, best first.
+// The devices of a node that a job may take, best first.
 struct CpuOffer {
-    // Those which Slurm gave to the job and nobody has, others that nobody has,
-    // and those that claims have still.
+    // First the free ones that Slurm gave to the job, then other free ones,
+    // then those that claims still have.
     std::vector<DevicePtr> devices;
-    std::size_t own = 0;  // so many are the job's
-    std::size_t free = 0; // so many are nobody's: own, and more
+    std::size_t own = 0;  // number of free devices that Slurm gave to the job
+    std::size_t free = 0; // number of free devices: own and others
 };
 
-// ids: Slurm's numbers of the job's CPUs there.
+// Returns the devices of one node for a job. ids: Slurm's numbers of the job's
+// CPUs on that node.
 CpuOffer offer_cpus(const std::vector<DevicePtr> &cpus,
                     std::span<const std::uint32_t> ids,
                     const std::function<bool(const DeviceId &)> &is_taken);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One device and one request.
+// Checks one device for one request.
 #include "agent/claims/check.h"
 
 #include <algorithm>
@@ -16,7 +16,8 @@ bool tolerates(const DeviceToleration &toleration, const DeviceTaint &taint)
            (toleration.exists || toleration.value == taint.value);
 }
 
-// Null: none keeps the device from the request. Unknown effects do not.
+// Returns a taint that keeps the request off the device, or null. Unknown
+// effects are ignored.
 const DeviceTaint *untolerated(const Device &device,
                                const DeviceRequest &request)
 {
@@ -76,7 +77,7 @@ Result<std::string> why_unfit(const Device &device,
     if (const DeviceTaint *taint = untolerated(device, request))
         return std::format("its taint {} is not tolerated", taint->key);
     if (!consumed_capacity(device, request))
-        return "it has not the capacity that is asked for";
+        return "it does not have the requested capacity";
     return std::string();
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using PoolSlices = std::vector<ResourceSlicePtr>;
 
-// Only those of the newest generation, by name.
+// Returns the slices of the newest generation of each pool, sorted by name.
 std::map<std::pair<std::string, std::string>, PoolSlices>
 newest_slices(std::span<const ResourceSlicePtr> slices)
 {
@@ -32,7 +32,8 @@ newest_slices(std::span<const ResourceSlicePtr> slices)
     return pools;
 }
 
-// They may disagree on how many they are: then nobody knows.
+// Slices may disagree on the number of slices; the pool then counts as
+// incomplete.
 bool is_complete(const PoolSlices &slices)
 {
     return std::ranges::all_of(slices, [&](const ResourceSlicePtr &slice) {
@@ -49,7 +50,8 @@ std::string duplicate_name(const std::vector<DevicePtr> &devices)
     return {};
 }
 
-// "set/counter" that the pool has not; else empty.
+// Returns a counter ("set/counter") that a device uses but the pool does not
+// have, or "".
 std::string unknown_counter(const DevicePool &pool)
 {
     for (const DevicePtr &device : pool.devices)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The pools that the cluster's ResourceSlices make up, and what of them can be
-// used. Pure. Unlike kube-scheduler, which looks at a pool from one node, all
-// slices of a pool are always looked at: a bad one makes all of it unusable.
+// The device pools that the ResourceSlices of the cluster form, and which of
+// their devices can be used. Pure. kube-scheduler looks at a pool from one
+// node; this code always looks at all slices of a pool, so that one bad slice
+// makes the whole pool unusable.
 #pragma once
 
 #include "agent/claims/resource_slice.h"
@@ -22,42 +23,44 @@ using DevicePtr = std::shared_ptr<const Device>;
 struct DevicePool {
     std::string driver;
     std::string name;
-    std::int64_t generation = 0; // the newest; older slices count for nothing
-    // Its slices are all there. Of one that is not, which is so while a driver
-    // publishes anew, nothing may be allocated; that a device is missing from
-    // it says nothing.
+    // The newest generation; slices of older ones are ignored.
+    std::int64_t generation = 0;
+    // All its slices exist. A pool is incomplete while its driver publishes it
+    // again: nothing of it may be allocated then, and a device that is missing
+    // from it may still exist.
     bool complete = false;
-    // Why nothing of it may be allocated although it is complete; else empty.
+    // Why nothing of it may be allocated although it is complete, or empty.
     std::string objection;
-    std::vector<DevicePtr> devices; // in the order of slices and lists
+    std::vector<DevicePtr> devices; // in the order of slices and their lists
     CounterSets counters;
 
     bool usable() const { return complete && objection.empty(); }
 };
 
-// In the order in which kube-scheduler tries them: by driver and name, those
-// with binding conditions last.
+// Returns the pools in the order in which kube-scheduler tries them: by driver
+// and name, with pools that have binding conditions last.
 std::vector<DevicePool> device_pools(std::span<const ResourceSlicePtr> slices);
 
-// Whether the device can be used on the Node. False where this version does not
-// know what its slice says of that.
+// Returns true if the device can be used on the Node. Returns false if this
+// version does not understand what its slice says.
 bool is_on(const Device &device, const Node &node);
 
-// Of a device that must not be chosen, whatever is asked for: an attribute of
-// an unknown kind, or binding conditions, which the bridge does not wait for.
-// Else empty.
+// Returns why the device must never be chosen, or an empty text: it has an
+// attribute of an unknown kind, or binding conditions, for which the bridge
+// does not wait.
 std::string device_objection(const Device &device);
 
-// Slurm can count it: it is of one node, must not be kept from anybody by a
-// taint (NoSchedule, NoExecute), and nothing speaks against choosing it.
+// Returns true if Slurm can count the device: it can be used on exactly one
+// node, has no taint NoSchedule or NoExecute, and device_objection() is empty.
 bool is_countable(const Device &device);
 
-// What is left of the pool's counters when the devices of these names, on
-// whatever node, are allocated. Each counts once. Below zero: too many are.
+// Returns what is left of the pool's counters when the devices of these names,
+// on any node, are allocated. Each device counts once. A negative counter means
+// that too many are allocated.
 CounterSets counters_left(const DevicePool &pool,
                           const std::set<std::string> &allocated);
 
-// Whether the device can still have what it takes.
+// Returns true if the counters that are left suffice for the device.
 bool counters_suffice(const Device &device, const CounterSets &left);
 
 } // namespace bridge

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t longest_text = 32768; // which users can make longer
 constexpr char pod_claim_name[] = "resource.kubernetes.io/pod-claim-name";
 
-// The first thing that is not supported, as of any of them.
+// Keeps the first thing that is not supported; later ones are ignored.
 class Objection {
   public:
     explicit Objection(std::string &into) : into_(into) {}
@@ -50,7 +50,7 @@ std::vector<CelSelector> selectors_of(const Json &json, Objection &objection)
         if (objection.any()) // nobody will ask them
             break;
         if (!item.at("cel").is_object()) {
-            objection.add("a selector that is no CEL is not supported");
+            objection.add("a selector that is not CEL is not supported");
             continue;
         }
         auto selector = CelSelector::parse(item.text("cel/expression"));
@@ -62,7 +62,7 @@ std::vector<CelSelector> selectors_of(const Json &json, Objection &objection)
     return made;
 }
 
-// One entry of spec.config; at is its path.
+// Reads one entry of spec.config. at: the path of the entry.
 DeviceConfig config_of(const Json &item, std::string_view text,
                        const std::string &at, Objection &objection)
 {
@@ -111,7 +111,7 @@ void read_mode(const Json &json, DeviceRequest &request, Objection &objection)
         return;
     request.count = json.integer("count").value_or(0);
     if (request.count < 1)
-        objection.add("a request's count is no number of devices");
+        objection.add("a request's count is not a number of devices");
 }
 
 DeviceRequest request_of(const Json &json, std::string name,
@@ -146,7 +146,7 @@ std::size_t selector_text_of(const Json &request)
     return bytes;
 }
 
-// Before any of them is parsed.
+// Checks the size of all selectors before any of them is parsed.
 void measure_selectors(const Json &spec, Objection &objection)
 {
     std::size_t bytes = 0;
@@ -209,7 +209,8 @@ void read_metadata(const Json &metadata, ResourceClaim &claim)
             claim.owner_uid = owner.text("uid");
 }
 
-// Of a claim that asks for devices no more, or never may.
+// Frees the parsed selectors of a claim that requests no devices any more, or
+// never can.
 void forget_trees(ResourceClaim &claim)
 {
     for (ClaimRequest &group : claim.requests)
@@ -228,7 +229,7 @@ bool wrote_allocation(const Json &fields)
                .present();
 }
 
-// What is no quantity that anything can consume is left out.
+// Reads amounts; negative ones and those that are not quantities are left out.
 Capacities quantities_in(const Json &json)
 {
     Capacities made;
@@ -298,7 +299,8 @@ ResourceClaim watched_claim(const Json &json)
 {
     std::string text = json.dump();
     ResourceClaim claim = resource_claim_from(json, text);
-    // The bytes of parameters may be others than the API server's.
+    // The text of a claim with parameters is not kept: their bytes may differ
+    // from those of the API server.
     if (claim.config.empty() && !claim.allocated && !claim.deleting &&
         text.size() <= longest_text)
         claim.text = std::move(text);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// ResourceClaims and DeviceClasses (resource.k8s.io/v1) as they are read. Users
-// write claims. Opaque parameters are kept byte for byte: the API server
-// compares them so when an allocation is written again.
+// ResourceClaims and DeviceClasses (resource.k8s.io/v1) as values, read from
+// JSON. Users write claims. Opaque parameters are kept byte for byte, because
+// the API server compares the bytes when an allocation is written again. Pure.
 #pragma once
 
 #include "agent/cel/cel.h"
@@ -22,23 +22,23 @@ namespace bridge {
 
 class Json;
 
-// Of a device's capacities, by their names in its slice.
+// Amounts of a device's capacities, by the names in its slice.
 using Capacities = std::map<QualifiedName, Quantity>;
 
 struct DeviceToleration {
-    std::string key; // empty: of any taint
+    std::string key; // empty: tolerates any taint
     bool exists = false;
     std::string value;
     std::string effect; // empty: any
-    std::string json;   // as it is written, for the result
+    std::string json;   // the original JSON, copied into the allocation result
 };
 
-// What a request asks for, or one choice of firstAvailable.
+// A request, or one of the choices of a firstAvailable request.
 struct DeviceRequest {
-    std::string name; // of a choice: "REQUEST/CHOICE", as in results
+    std::string name; // a choice is "REQUEST/CHOICE", as in results
     std::string class_name;
     std::vector<CelSelector> selectors;
-    bool all = false; // every device that fits, instead of count
+    bool all = false; // every device that fits, instead of count devices
     std::int64_t count = 1;
     bool admin_access = false;
     std::vector<DeviceToleration> tolerations;
@@ -47,18 +47,19 @@ struct DeviceRequest {
 
 struct ClaimRequest {
     std::string name;
-    std::vector<DeviceRequest> choices; // one; of firstAvailable in order
+    // One, or the ordered choices of firstAvailable.
+    std::vector<DeviceRequest> choices;
 };
 
 struct DeviceConstraint {
-    bool distinct = false;             // else all have the same
+    bool distinct = false;             // all values differ; else all are equal
     std::string attribute;             // "domain/id"
-    std::vector<std::string> requests; // none: all
+    std::vector<std::string> requests; // empty: all
 };
 
 struct DeviceConfig {
-    std::vector<std::string> requests; // none: all
-    std::string json;                  // "opaque":{…}, as it is written
+    std::vector<std::string> requests; // empty: all
+    std::string json;                  // "opaque":{…}, the original bytes
 };
 
 struct ClaimConsumer {
@@ -72,26 +73,30 @@ struct ResourceClaim {
     std::string uid;
     std::string resource_version;
     bool deleting = false;
-    bool has_finalizer = false; // the one that keeps it while it is used
-    bool for_extended_resources = false; // made by a scheduler
-    std::string pod_claim_name; // of a template's: the Pod's name for it
-    std::string owner_uid;      // its controller's
+    bool has_finalizer = false;          // has delete_protection
+    bool for_extended_resources = false; // created by a scheduler
+    // For a claim from a template: the name of the entry in the Pod.
+    std::string pod_claim_name;
+    std::string owner_uid; // uid of its controller
     std::vector<ClaimRequest> requests;
     std::vector<DeviceConstraint> constraints;
     std::vector<DeviceConfig> config;
     bool allocated = false;
-    bool allocated_by_us = false;  // as the API server remembers it
-    std::vector<DeviceId> devices; // allocated; without those of adminAccess
-    std::set<DeviceId> in_shares;  // of these it has only a share (shareID)
-    // What its shares consume, by device; of several of one device in sum.
+    bool allocated_by_us = false;  // according to its managedFields
+    std::vector<DeviceId> devices; // allocated, without those of adminAccess
+    // Devices of which it has only a share (shareID).
+    std::set<DeviceId> in_shares;
+    // What its shares consume, by device; several shares of one device are
+    // added up.
     std::map<DeviceId, Capacities> consumed;
-    // Where they can be used; nothing: everywhere.
+    // Where the allocated devices can be used. Nothing: everywhere.
     std::optional<NodeSelector> places;
     std::vector<ClaimConsumer> reserved_for;
-    // What of its spec is not supported, for the Pod's owner; else empty.
+    // What in its spec is not supported, as a message for the Pod's owner, or
+    // empty.
     std::string objection;
-    // All of it, from a watch; empty where it cannot be written back as it is,
-    // or is not kept.
+    // The JSON of the claim if it came from a watch. Empty if it cannot be
+    // written back unchanged, or is not kept.
     std::string text;
 
     bool is_reserved_for(const std::string &pod_uid) const;
@@ -99,27 +104,31 @@ struct ResourceClaim {
 
 using ResourceClaimPtr = std::shared_ptr<const ResourceClaim>;
 
-// So many Pods can share one: the API server's limit.
+// The number of Pods that can share a claim: the API server's limit.
 inline constexpr std::size_t max_consumers = 256;
 
-// Of all selectors of a claim together, in bytes: every claim of the cluster is
-// kept, and a parsed selector takes some 100 times as much memory as its text.
-// The API server allows 10 KiB for each, and 32 of them in a request.
+// Limit for the text of all selectors of a claim together, in bytes. All claims
+// of the cluster are kept in memory, and a parsed selector takes some 100 times
+// as much memory as its text. The API server allows 10 KiB for each selector,
+// and 32 selectors in a request.
 inline constexpr std::size_t max_selector_text = 64 * 1024;
 
-// Keeps a claim while it is allocated.
+// The finalizer that keeps a claim while it is allocated.
 inline constexpr char delete_protection[] =
     "resource.kubernetes.io/delete-protection";
 
-// On a claim that a scheduler made for a Pod's extended resources: "true".
+// Annotation of a claim that a scheduler created for a Pod's extended
+// resources; its value is "true".
 inline constexpr char extended_claim_annotation[] =
     "resource.kubernetes.io/extended-resource-claim";
 
-// text is what json was parsed from. Selectors of a claim that is allocated, or
-// has an objection, are not asked any more: their trees are not kept.
+// Reads a claim. text is the JSON text from which json was parsed. The parsed
+// selectors of a claim that is allocated or not supported are freed, since they
+// are not evaluated any more.
 ResourceClaim resource_claim_from(const Json &json, std::string_view text);
 
-// As a watch tells of it: with its text, where that is good for a write.
+// Reads a claim from a watch event, with its text if that is safe to write
+// back.
 ResourceClaim watched_claim(const Json &json);
 
 struct DeviceClass {
@@ -128,7 +137,7 @@ struct DeviceClass {
     std::vector<CelSelector> selectors;
     std::vector<DeviceConfig> config;
     std::string extended_resource_name;
-    std::string objection; // what of it is not supported; else empty
+    std::string objection; // what in it is not supported, or empty
 };
 
 DeviceClass device_class_from(const Json &json, std::string_view text);

@@ -11,7 +11,7 @@ namespace bridge {
 
 namespace {
 
-// The API server's own limit; a slice with more is not its work.
+// The API server's limit; it would refuse a slice with more.
 constexpr std::size_t max_devices = 128;
 
 class Reader {
@@ -48,7 +48,7 @@ class Reader {
     {
         auto value = spec.integer(path);
         if (!value || *value < least)
-            object(std::format("{} is no number", path));
+            object(std::format("{} is not a valid number", path));
         return value.value_or(0);
     }
 
@@ -103,7 +103,8 @@ class Reader {
         return scope;
     }
 
-    // One term, says the API: with more, a claim could not tell what holds.
+    // The API allows exactly one term: with more, an allocated claim could not
+    // say which one holds.
     void read_selector(const Json &json, DeviceScope &scope)
     {
         auto selector = node_selector(json);
@@ -147,7 +148,8 @@ class Reader {
         return device;
     }
 
-    // One member, that we know; else nothing is known.
+    // Reads an attribute: it must have exactly one member of a known kind, else
+    // its value is unknown.
     DeviceAttribute attribute_of(const Json &json)
     {
         auto members = json.members();

@@ -12,8 +12,8 @@ namespace bridge {
 
 namespace {
 
-// Drivers' numbers may be any; the sums of all that one Pod can ask for stay
-// numbers.
+// Limits amounts, since drivers may publish any numbers: the sum of all that
+// one Pod can request must not overflow.
 constexpr std::uint64_t most_amount = std::uint64_t{1} << 45;
 
 std::uint64_t units(WideInt nanos, const Quantity &unit)
@@ -31,7 +31,8 @@ void add_amount(GresCounts &to, const std::string &gres, std::uint64_t amount)
     sum = std::min(sum + std::min(amount, most_amount), most_amount);
 }
 
-// Null: it has none of that name.
+// Returns the value that the GRES counts, or null if the device does not have
+// it.
 template <class Value>
 const Value *find_counted(const std::map<QualifiedName, Value> &values,
                           const Device &device, const CapacityGres &counted)
@@ -46,7 +47,8 @@ bool is_held_whole(const DeviceClaims &claims, const DeviceId &id)
     return claims.foreign.contains(id) && !claims.foreign_shares.contains(id);
 }
 
-// In nanos; what others' claims have of a device or a pool is no longer there.
+// Returns, in nanos, what is left of the capacity after the claims of other
+// schedulers.
 WideInt left_of(const DeviceCapacity &capacity, const Device &device,
                 const CapacityGres &counted, const DeviceClaims &claims)
 {
@@ -75,7 +77,8 @@ WideInt taken_of(const NodeStock::Pool &pool, const std::string &set,
     return taken;
 }
 
-// "40", or "40G" as slurmctld shortens what it can (gres.c:_get_suffix).
+// Reads a count such as "40", or "40G" as slurmctld abbreviates it
+// (gres.c:_get_suffix).
 std::optional<std::uint64_t> count_in(std::string_view text)
 {
     constexpr std::string_view suffixes = "KMGTP";

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What Slurm counts of devices that many have a part of, by GRES without
+// Devices that several claims have parts of, which Slurm counts by GRES without
 // indexes (DeviceCapacity in k8s.conf). Pure.
 //
-//   device                              a node has        a job asks for
+//   device                              the node has      a job requests
 //   ----------------------------------  ----------------  --------------------
 //   given in shares                     its capacity      what its share
 //   (allowMultipleAllocations)                            consumes
-//   a partition, or a whole that can    the counters of   what it takes of
-//   be partitioned (consumesCounters)   its pool          them, and itself
+//   a partition, or a whole device      the counters of   what it takes of
+//   with partitions (consumesCounters)  its pool          them, and itself
 //
-// All of it is rounded up to the unit of the GRES. Which of a node's devices
-// has room Slurm does not know: that is found out when it has chosen the node.
+// All amounts are rounded up to the unit of the GRES. Slurm does not know which
+// device of a node has room: that is checked after Slurm has chosen the node.
 #pragma once
 
 #include "agent/claims/pools.h"
@@ -26,56 +26,60 @@
 
 namespace bridge {
 
-// The devices that claims have, allocated by us or by another scheduler.
+// The devices that claims have, whether the agent or another scheduler
+// allocated them.
 struct DeviceClaims {
     std::set<DeviceId> ours;
-    std::set<DeviceId> foreign; // not Slurm's to give while they are
-    // Of those that are given in shares: what these consume in sum.
-    std::map<DeviceId, Capacities> shares{};         // whosever they are
-    std::map<DeviceId, Capacities> foreign_shares{}; // of others' claims
+    // Of other schedulers: Slurm must not give them away.
+    std::set<DeviceId> foreign;
+    // What the shares of each device consume in total.
+    std::map<DeviceId, Capacities> shares{}; // of all claims
+    // Of other schedulers' claims.
+    std::map<DeviceId, Capacities> foreign_shares{};
 
     bool operator==(const DeviceClaims &) const = default;
 };
 
-// What stands behind the counts of one Node.
+// The devices and pools behind the counts of one Node.
 struct NodeStock {
     struct Pool {
         CounterSets counters;
-        std::vector<DevicePtr> partitions; // what takes from them
+        std::vector<DevicePtr> partitions; // devices that consume the counters
     };
-    std::vector<DevicePtr> shared; // given in shares
+    std::vector<DevicePtr> shared; // devices that are given in shares
     std::vector<Pool> pools;
 };
 
-// Why Slurm cannot count the shares of a device that is given in shares, as a
-// clause; "": it can.
+// Returns why Slurm cannot count the shares of a device that is given in
+// shares, as a clause, or "" if it can.
 std::string why_uncounted(const Device &device,
                           const std::vector<CapacityGres> &counted);
-// It is given in shares, and Slurm counts them.
+// Returns true if the device is given in shares and Slurm counts them.
 bool has_counted_shares(const Device &device,
                         const std::vector<CapacityGres> &counted);
 
-// Of a share of that device which consumes so much; at least 1 of each GRES, so
-// that its job goes where there is such a device.
+// Returns the amounts for a share of the device that consumes so much. Each
+// GRES is at least 1, so that the job goes to a node with such a device.
 GresCounts amounts_of_share(const Device &device, const Capacities &consumed,
                             const std::vector<CapacityGres> &counted);
 
-// What a device that is given to one claim takes of counters.
+// Returns what a device that only one claim can have takes of counters.
 GresCounts amounts_of_partition(const Device &device,
                                 const std::vector<CapacityGres> &counted);
 
-// Whether one of the pool's counters is counted.
+// Returns true if one of the pool's counters is counted by a GRES.
 bool has_counted_counters(const DevicePool &pool,
                           const std::vector<CapacityGres> &counted);
 
-// All that the node has, less what claims of others have.
+// Returns all that the node has, minus what claims of other schedulers have.
 GresCounts amounts_of_stock(const NodeStock &stock, const DeviceClaims &claims,
                             const std::vector<CapacityGres> &counted);
 
 void add_amounts(GresCounts &to, const GresCounts &more);
 
-// How Slurm says and is told them: of a node's "gpu:a100:2(S:0),gpumem:40G"
-// those that are counted; Gres= and GresConf= of these, without those that are
+// Conversions from and to Slurm's text. amounts_in() reads a node's text such
+// as "gpu:a100:2(S:0),gpumem:40G" and returns only the GRES that are counted;
+// the others return the amounts as Gres= and GresConf=, without those that are
 // 0.
 GresCounts amounts_in(std::string_view gres,
                       const std::vector<CapacityGres> &counted);

@@ -11,7 +11,7 @@ namespace bridge {
 
 namespace {
 
-// A GRES and a type of it, as a node's Gres= has it.
+// A GRES and a type of it, as in a node's Gres=.
 struct Kind {
     std::string gres;
     std::string type;
@@ -49,7 +49,7 @@ std::uint64_t sum_of(const GresCounts &amounts)
     return sum;
 }
 
-// What the devices of each kind are to a request.
+// Counts for a request how many devices of each kind fit.
 class Count {
   public:
     Count(const DeviceRequest &request, const DeviceClass &device_class,
@@ -70,7 +70,7 @@ class Count {
              those_there(amounts_of_partition(device, catalog_.counted)));
     }
 
-    // One that is given in shares.
+    // Counts a device that is given in shares.
     void look_at_share(const Device &device)
     {
         auto consumed = consumed_capacity(device, request_);
@@ -80,7 +80,7 @@ class Count {
             note(device, shares_[names_in(amounts)], amounts);
     }
 
-    // The GRES of which most devices fit; "": none does.
+    // Returns the GRES of which most devices fit, or "" if none fits.
     std::string best_gres() const
     {
         std::map<std::string, std::size_t> fits;
@@ -91,8 +91,8 @@ class Count {
         return best == fits.end() || best->second == 0 ? "" : best->first;
     }
 
-    // Of one type when the others have no device that fits, or when it takes
-    // least of what is counted beside it.
+    // Names a type if no other type has a device that fits, or if the type
+    // takes least of what is counted without indexes.
     std::optional<GresWish> wish(const std::string &gres) const
     {
         std::size_t types = 0;
@@ -126,8 +126,8 @@ class Count {
         return made;
     }
 
-    // Of the devices that consume of the same GRES those of which most fit: no
-    // job can ask for one GRES or another.
+    // Groups shared devices by the GRES that they consume and takes the group
+    // in which most fit, since a job cannot request one GRES or another.
     std::optional<GresWish> share_wish() const
     {
         auto best = std::ranges::max_element(
@@ -139,7 +139,8 @@ class Count {
     }
 
     const std::optional<Error> &error() const { return error_; }
-    // It is no use to go on, whatever fits: error() says why.
+    // Returns true if the budget is spent and the count must stop; error() says
+    // why.
     bool too_much() const { return error_ && budget_.spent(); }
 
   private:
@@ -151,8 +152,8 @@ class Count {
         return names;
     }
 
-    // Slurm refuses a GRES that no node has; CPUs count where some node has
-    // them as devices.
+    // Drops the GRES that no node has, since Slurm refuses them. CPUs are kept
+    // if some node has them as devices.
     GresCounts those_there(GresCounts amounts) const
     {
         std::erase_if(amounts, [this](const auto &amount) {
@@ -236,8 +237,8 @@ Result<GresWish> gres_for(const DeviceCatalog &catalog,
     if (own->second == cpu_gres)
         return fail(Code::not_found,
                     std::format("no external node in Slurm has a device for "
-                                "request {} of DeviceClass {}, and where a "
-                                "slurmd gives its CPUs away claims do not",
+                                "request {} of DeviceClass {}, and claims get "
+                                "no CPUs of nodes with a slurmd",
                                 request.name, request.class_name));
     return fail(Code::not_found,
                 std::format("no node in Slurm has a device for request {} of "

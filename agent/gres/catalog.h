@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The devices of the cluster as Slurm counts them: which GRES answers a
-// request, and which device an index of a node stands for. k8s.conf says the
-// GRES of each DeviceClass (DeviceGres). Pure.
+// The devices of the cluster as Slurm counts them: which GRES serves a request,
+// and which device an index of a node stands for. DeviceGres in k8s.conf
+// assigns a GRES to each DeviceClass. Pure.
 #pragma once
 
 #include "agent/claims/check.h"
@@ -21,41 +21,42 @@ namespace bridge {
 struct DeviceCatalog {
     DeviceClasses classes;
     std::vector<DevicePool> pools;
-    std::map<std::string, DeviceIndex> nodes; // by Slurm's name
-    NodeCpus cpus; // of external nodes that have their feature in Slurm
-    std::map<std::string, std::string> gres; // by DeviceClass: "gpu"
+    std::map<std::string, DeviceIndex> nodes; // by name of the Slurm node
+    // Of external nodes that have names::cpu_devices_feature in Slurm.
+    NodeCpus cpus;
+    std::map<std::string, std::string> gres; // by DeviceClass, such as "gpu"
     std::vector<CapacityGres> counted;       // DeviceCapacity
-    // How many each node has of what that names, by Slurm's name.
+    // The amounts of each node, by name of the Slurm node.
     std::map<std::string, GresCounts> amounts;
-    PluginGres
-        plugins; // what is one of device plugins, where no class offers it
+    PluginGres plugins; // of DeviceGres; ignored for what a DeviceClass offers
 };
 
-// What a job asks Slurm for to get a device. A type only where no other type of
-// the GRES has a device that will do.
+// What a job requests from Slurm to get a device. A type is only set if no
+// other type of the GRES has a suitable device, or if it consumes least of what
+// is counted without indexes.
 struct GresWish {
-    // cpu_gres: a CPU, and no GRES; empty: a share, of which only amounts are
+    // cpu_gres: a CPU and no GRES. Empty: a share, for which only amounts are
     // counted.
     std::string gres;
-    std::string type;   // empty: any
-    bool exact = false; // whatever device of it Slurm chooses will do; else the
-                        // choice is to be checked once Slurm has made it
-    GresCounts amounts{}; // of GRES without indexes, for each device
+    std::string type; // empty: any
+    // True: any device of it suits; false: Slurm's choice must be checked.
+    bool exact = false;
+    GresCounts amounts{}; // per device, of GRES without indexes
 
     bool operator==(const GresWish &) const = default;
 };
 
-// For one device of the request: of the GRES of its class, else of the one that
-// has most devices that will do, else a share. Where what is counted without
-// indexes differs by type it is the type that takes least; within one, and of
-// shares, the most that any device would take. Code::not_found, with a clause
-// for the Pod's owner, when no device of any node will do or the class has no
-// GRES; Code::rejected when that cannot be told, also once the budget is spent:
-// see why_unfit(). Looks at every device.
+// Returns what to request for one device of the request: the GRES of its class;
+// else the GRES with the most suitable devices; else a share. If amounts
+// without indexes differ by type, the type that takes least is chosen; within a
+// type, and for shares, the amounts are the most that any suitable device would
+// take. Code::not_found, with a clause for the Pod's owner, if no device of any
+// node suits or the class has no GRES. Code::rejected if that cannot be
+// decided, also once the budget is spent: see why_unfit(). Checks every device.
 Result<GresWish> gres_for(const DeviceCatalog &catalog,
                           const DeviceRequest &request, CelBudget &budget);
 
-// Null when the index stands for no device that is there.
+// Returns the device behind an index, or null if there is none or it is absent.
 DevicePtr device_at(const DeviceCatalog &catalog, const std::string &slurm_node,
                     const GresIndex &where);
 

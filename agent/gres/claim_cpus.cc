@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t most_cpus = UINT16_MAX; // of a task, in Slurm
 
-// Containers know a request by its name, whatever choice of it was taken.
+// Returns the name of the request without the choice: containers refer to that.
 std::string group_of(const std::string &request)
 {
     return request.substr(0, request.find('/'));
@@ -24,7 +24,8 @@ bool is_cpu_class(const DeviceCatalog &catalog, const std::string &name)
     return found != catalog.gres.end() && found->second == cpu_gres;
 }
 
-// A driver that is away has no devices: then its claim's classes say it.
+// Returns true if the device is a CPU. If the driver is not running it has no
+// devices, and the classes of the claim decide.
 bool is_cpu(const DeviceCatalog &catalog, const ResourceClaim &claim,
             const DeviceId &id)
 {
@@ -42,7 +43,7 @@ bool is_cpu(const DeviceCatalog &catalog, const ResourceClaim &claim,
            std::ranges::all_of(claim.requests, is_for_cpus);
 }
 
-// Of one device, or of a share of one.
+// Returns the CPUs of one device of the request, or of one share.
 std::int64_t cpus_of(const DevicesWanted &wanted)
 {
     if (wanted.request->admin_access)
@@ -53,7 +54,7 @@ std::int64_t cpus_of(const DevicesWanted &wanted)
                                     : static_cast<std::int64_t>(share->second));
 }
 
-// Those that its shares of devices consume.
+// Returns the CPUs that the claim's shares of devices consume.
 std::int64_t cpus_in_shares(const ResourceClaim &claim,
                             const DeviceCatalog &catalog)
 {
@@ -71,8 +72,9 @@ std::int64_t cpus_in_shares(const ResourceClaim &claim,
 
 using ByRequest = std::map<std::string, std::int64_t>;
 
-// Which device is for which request is not kept; where the requests cannot tell
-// it, none has any by itself.
+// Returns the CPUs of an allocated claim by request. The device of each request
+// is not stored; if the requests cannot tell, the CPUs are counted for the
+// claim as a whole.
 ByRequest cpus_in(const ResourceClaim &claim, const DeviceCatalog &catalog)
 {
     std::string only =
@@ -111,7 +113,7 @@ ClaimCpus claim_cpus_of(const Pod &pod, const DeviceNeeds &needs,
         const ResourceClaim &claim = *needs.claims[c];
         auto entry = std::ranges::find(pod.resource_claims, claim.key.name,
                                        &PodClaim::claim);
-        // One for extended resources has no entry.
+        // A claim for extended resources has no entry.
         ByRequest &cpus =
             made[entry == pod.resource_claims.end() ? "" : entry->entry];
         if (claim.allocated && is_first_consumer(pod, claim))
@@ -168,9 +170,10 @@ std::string why_not_together(std::span<const PodPtr> pods,
                 other == pod ? nullptr : facts.find_claim(key);
             if (claim && (claim->allocated ? has_cpus(*claim, catalog)
                                            : asks_for_cpus(*claim, catalog)))
-                return std::format("Pods {} and {} share the ResourceClaim {}, "
-                                   "and one Pod has its CPUs at a time",
-                                   other->key.name, pod->key.name, key.name);
+                return std::format(
+                    "Pods {} and {} share the ResourceClaim {}, "
+                    "but only one Pod at a time can have its CPUs",
+                    other->key.name, pod->key.name, key.name);
         }
     return {};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How many CPUs a Pod needs of its job whose ResourceClaims have CPU devices,
-// or are to have some: see agent/objects/pod_cpus.h. Pure.
+// How many CPUs a Pod needs from its job if its ResourceClaims have, or are to
+// get, CPU devices: see agent/objects/pod_cpus.h. Pure.
 #pragma once
 
 #include "agent/gres/gang_devices.h"
@@ -12,22 +12,23 @@
 
 namespace bridge {
 
-// Whether some of its devices are CPUs. It is allocated.
+// Returns true if some devices of the claim are CPUs. The claim must be
+// allocated.
 bool has_cpus(const ResourceClaim &claim, const DeviceCatalog &catalog);
 
-// Why these Pods cannot run at the same time: two of them name one claim that
-// has CPUs, or asks for some. Empty: none do.
+// Returns why these Pods cannot run at the same time, or an empty text: two of
+// them name one claim that has or requests CPUs.
 std::string why_not_together(std::span<const PodPtr> pods,
                              const ClaimFacts &facts,
                              const DeviceCatalog &catalog);
 
-// Notes it, and whether the job must go to nodes with such devices; nothing for
-// a Pod without them. Those of a claim that several Pods share are the first
-// one's.
+// Adds to devices the CPUs that the Pod needs, and whether the job must go to
+// nodes with CPU devices. Does nothing for a Pod without such claims. The CPUs
+// of a claim that several Pods share count for its first consumer.
 void note_cpus(const Pod &pod, const DeviceNeeds &needs,
                const DeviceCatalog &catalog, GangDevices &devices);
 
-// Whether some request of these is for CPU devices that are yet to be chosen.
+// Returns true if a request still has to get single CPU devices.
 bool wants_cpus(const DeviceNeeds &needs);
 
 } // namespace bridge

@@ -11,7 +11,7 @@ namespace bridge {
 
 namespace {
 
-// By other claims than these.
+// Returns true if a claim outside the needs has the device.
 bool is_taken(const PlanFacts &facts, const Device &device)
 {
     return std::ranges::all_of(
@@ -20,8 +20,9 @@ bool is_taken(const PlanFacts &facts, const Device &device)
         });
 }
 
-// Those of claims that have got them for this job already are no longer there
-// to be given. What others have, such as Pods of the gang that run, comes last.
+// Returns the devices of the job that can still be assigned. Devices that
+// claims have already got for this job are left out; those that others have,
+// such as running Pods of the gang, come last.
 std::vector<DevicePtr> still_given(const PlanFacts &facts)
 {
     std::vector<DevicePtr> given = facts.given;
@@ -44,19 +45,21 @@ bool is_admin(const ResourceClaim &claim, const std::string &request)
     return found && found->admin_access;
 }
 
-// Why a device cannot be had now; empty: it can.
+// Returns why a chosen device is not available now, or "".
 std::string why_taken(const PlanFacts &facts, const ResourceClaim &claim,
                       const std::vector<ChosenDevice> &chosen)
 {
     for (const ChosenDevice &one : chosen)
         if (!is_admin(claim, one.request) && one.share_id.empty())
             if (auto holder = facts.holder_of(one.device->id(), claim.uid))
-                return std::format("device {} is in the ResourceClaim {} still",
-                                   one.device->id().str(), *holder);
+                return std::format(
+                    "device {} is still taken by the ResourceClaim {}",
+                    one.device->id().str(), *holder);
     return {};
 }
 
-// Partitions of one device take from the same counters.
+// Returns why the counters of a pool do not suffice, or "": partitions of one
+// device take from the same counters.
 std::string why_no_counters(const PlanFacts &facts,
                             const std::vector<ClaimPlan> &claims)
 {
@@ -75,7 +78,8 @@ std::string why_no_counters(const PlanFacts &facts,
             taken.erase(device->name);
         for (const DevicePtr &device : ours) {
             if (!counters_suffice(*device, counters_left(pool, taken)))
-                return std::format("device {} shares a device that others have",
+                return std::format("device {} needs counters of its pool that "
+                                   "other claims use",
                                    device->id().str());
             taken.insert(device->name);
         }
@@ -83,19 +87,19 @@ std::string why_no_counters(const PlanFacts &facts,
     return {};
 }
 
-// Why Slurm counts less for the job than its devices are, as for one that was
-// asked for before they were counted; empty: it does not.
+// Returns why the job has less of a GRES than its devices need, or "". This
+// happens if the job was requested before the GRES was counted.
 std::string why_too_little(const PlanFacts &facts, const GresCounts &chosen)
 {
     for (const auto &[gres, has] : facts.amounts)
         if (auto found = chosen.find(gres);
             found != chosen.end() && found->second > has)
-            return std::format("it has {} of GRES {}, and its devices are {}",
+            return std::format("it has {} of GRES {}, but its devices need {}",
                                has, gres, found->second);
     return {};
 }
 
-// What the claim consumes of devices that it gets shares of.
+// Returns what the claim consumes of devices of which it gets shares.
 std::map<DeviceId, Capacities>
 shares_in(const ResourceClaim &claim, const std::vector<ChosenDevice> &chosen)
 {
@@ -134,7 +138,7 @@ ClaimsPlan plan_claims(const PlanFacts &facts)
     ClaimSearch search(facts, still_given(facts));
     if (!search.run()) {
         (search.later() ? plan.wait : plan.misfit) =
-            search.why().empty() ? "the devices are too few" : search.why();
+            search.why().empty() ? "there are too few devices" : search.why();
         plan.bad_node = true;
         return plan;
     }
@@ -164,7 +168,7 @@ ClaimsPlan plan_claims(const PlanFacts &facts)
         one.shares = shares_in(claim, one.chosen);
         auto extended = std::ranges::find(
             facts.needs.extended, facts.needs.claims[c], &ExtendedNeeds::claim);
-        // Another Pod may name it as any other.
+        // Another Pod may use it like any other claim.
         if (extended != facts.needs.extended.end() &&
             claim.owner_uid == one.pod) {
             one.body = extended->body;

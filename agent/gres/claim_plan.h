@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which of the devices that Slurm gave to a job on a node each request gets, of
-// the claims of the Pods that go there, and what has to be written before these
-// are bound. Pure.
+// Assigns the devices of a job on one node to the requests of its Pods' claims,
+// and prepares what must be written before these Pods are bound. Pure.
 #pragma once
 
 #include "agent/claims/cpu_devices.h"
@@ -18,57 +17,61 @@
 
 namespace bridge {
 
-// One claim that is to be written, unless it is as it should be.
+// The write for one claim. Nothing is written if the claim already is as it
+// should be.
 struct ClaimPlan {
     ObjectKey key;
     std::string uid;
-    bool allocated = false; // it is: the Pod only becomes one of its consumers
-    std::vector<ChosenDevice> chosen; // else; in the order of its requests
-    std::map<DeviceId, Capacities> shares{}; // what it consumes of shared ones
-    DeviceClasses classes;                   // those of its requests
-    std::vector<DeviceId> has{};             // of one that is allocated: which
-    std::string pod{};                       // uid, of the consumer
-    // Of the one for extended resources: what makes it, or empty, it is there;
-    // and what the Pod's status says of it before the binding.
+    bool allocated = false; // it already is: only the consumer is added
+    // If not allocated: devices in the order of its requests.
+    std::vector<ChosenDevice> chosen;
+    // What it consumes of shared devices.
+    std::map<DeviceId, Capacities> shares{};
+    DeviceClasses classes;       // the classes of its requests
+    std::vector<DeviceId> has{}; // the devices of an allocated claim
+    std::string pod{};           // uid of the Pod that becomes a consumer
+    // For a claim for extended resources: the body that creates it (empty if it
+    // exists), and what is written to the Pod's status before the binding.
     std::string body{};
     std::vector<RequestMapping> mappings{};
-    // What the watch has told of it, which may be old by now; empty: to be
-    // read.
+    // The JSON of the claim from the watch, which may be outdated. Empty: it
+    // must be read.
     std::string text{};
 
-    std::vector<DeviceId> devices() const; // those that it takes
+    std::vector<DeviceId> devices() const; // of chosen
 };
 
 struct ClaimsPlan {
-    // Why this allocation is none for the Pods, which need another job; empty:
-    // it is one.
+    // Why this job does not suit the Pods, which then need another job; or
+    // empty.
     std::string misfit = {};
-    bool bad_node = false; // another node is needed, too
-    // Why nothing can be written right now; empty: it can.
+    bool bad_node = false; // the next job needs another node, too
+    // Why nothing can be written right now, or empty.
     std::string wait = {};
-    std::vector<ClaimPlan> claims = {}; // all, also where nothing is to be done
+    // All claims, also those that need no write.
+    std::vector<ClaimPlan> claims = {};
 };
 
 struct PlanFacts {
-    const DeviceNeeds &needs;     // of all these Pods
-    std::vector<DevicePtr> given; // of the GRES that claims are answered with
-    CpuOffer cpus = {};           // that CPU devices are taken from
-    // Not all that are given need be taken: the Pods' owner has asked Slurm for
-    // GRES, too, or the job has room for other Pods.
+    const DeviceNeeds &needs;     // of all Pods of the job on this node
+    std::vector<DevicePtr> given; // devices of the job's GRES that serve claims
+    CpuOffer cpus = {};           // for CPU devices
+    // Devices of the job may stay unused: the Pods' owner has requested GRES
+    // from Slurm, too, or the job has room for other Pods.
     bool may_exceed = false;
     const DeviceClasses &classes;
     std::span<const DevicePool> pools;
     const Node &node;
-    // Which claim but that of the uid has the device; nothing: none.
+    // Returns the claim, other than the one with this uid, that has the device.
     std::function<std::optional<std::string>(const DeviceId &,
                                              const std::string &uid)>
         holder_of;
-    // The names of the devices of a pool that some claim has.
+    // Returns the names of those devices of the pool that any claim has.
     std::function<std::set<std::string>(const DevicePool &)> taken_in;
-    // Of devices that are given in shares: which Slurm counts, and by which
-    // GRES; how many of these the job has here, where this node has any; and
-    // what shares consume but for those of claims (uids):
-    // ClaimStore::consumed_of().
+    // For devices that are given in shares: the GRES by which Slurm counts
+    // them, how much of these the job has on this node (if the node has any),
+    // and what shares consume, not counting those of the claims with these
+    // uids: ClaimStore::consumed_of().
     std::vector<CapacityGres> counted{};
     GresCounts amounts{};
     std::function<std::optional<Capacities>(const DeviceId &,
@@ -77,8 +80,8 @@ struct PlanFacts {
     std::function<std::string()> new_share_id = new_uuid;
 };
 
-// Only for needs without an objection or a reason to wait. Of a claim that is
-// yet to be made the uid is uid_until_made().
+// The needs must have neither objection nor why. A claim that does not exist
+// yet has the uid uid_until_made().
 ClaimsPlan plan_claims(const PlanFacts &facts);
 
 } // namespace bridge

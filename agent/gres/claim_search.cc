@@ -9,13 +9,13 @@ namespace bridge {
 
 namespace {
 
-// Of looks at a device for a request: beyond them what a user has thought up is
-// no longer worth it.
+// Limit for checks of a device for a request; claims that need more are given
+// up.
 constexpr int max_steps = 2000;
 constexpr int cpu_steps = 100; // that a choice of CPUs counts as
 
-// Slurm was asked for all that a share of the device consumes, of what this
-// node counts. CPUs every node counts.
+// Returns true if everything that a share of the device consumes was requested
+// from Slurm, as far as this node counts it. Every node counts CPUs.
 bool is_asked_for(const PlanFacts &facts, const Device &device,
                   const DevicesWanted &wanted)
 {
@@ -110,8 +110,8 @@ bool ClaimSearch::is_share(const DevicesWanted &wanted)
     return !wanted.request->admin_access && wanted.wish.gres.empty();
 }
 
-// Whether each of the devices will do, and those of adminAccess, for which
-// Slurm was not asked.
+// Checks which devices fit the request. Also chooses the devices of
+// adminAccess, which were not requested from Slurm.
 bool ClaimSearch::look_at(const DevicesWanted &wanted)
 {
     std::vector<bool> fits;
@@ -136,7 +136,7 @@ bool ClaimSearch::look_at(const DevicesWanted &wanted)
             why_unfit(*device, request, found->second, facts_.node, budget_);
         if (why && why->empty() && offer.shared &&
             !is_asked_for(facts_, *device, wanted))
-            why = "its share consumes more than Slurm was asked for";
+            why = "its share consumes more than was requested from Slurm";
         if (!why) {
             why_ = why.error().message;
             return false;
@@ -150,7 +150,8 @@ bool ClaimSearch::look_at(const DevicesWanted &wanted)
     return !request.admin_access || add_uncounted(wanted, found->second);
 }
 
-// Whoever has them: adminAccess takes nothing away.
+// Chooses devices for adminAccess, also those that other claims have, since
+// adminAccess takes nothing away.
 bool ClaimSearch::add_uncounted(const DevicesWanted &wanted,
                                 const DeviceClass &device_class)
 {
@@ -175,7 +176,8 @@ bool ClaimSearch::add_uncounted(const DevicesWanted &wanted,
     return true;
 }
 
-// It has it already, or may get it of those that were given.
+// Returns true if the claim has the device already, or may get it from the
+// job's devices.
 bool ClaimSearch::is_of_claim(std::size_t claim, const DevicePtr &device) const
 {
     if (std::ranges::any_of(offers_, [&](const Offer &offer) {
@@ -189,7 +191,8 @@ bool ClaimSearch::is_of_claim(std::size_t claim, const DevicePtr &device) const
     return false;
 }
 
-// The w-th request has n devices; from is the first one to look at for it.
+// Chooses devices for the w-th request, which has n already, beginning at offer
+// from; then for the requests after it.
 bool ClaimSearch::give(std::size_t w, std::int64_t n, std::size_t from)
 {
     const auto &all = facts_.needs.wanted;
@@ -206,7 +209,7 @@ bool ClaimSearch::give(std::size_t w, std::int64_t n, std::size_t from)
         if (!fits_[w][d] || !has_room(offers_[d], all[w]))
             continue;
         if (++steps_ > max_steps) {
-            why_ = "its claims are too intricate";
+            why_ = "its claims are too complex";
             return false;
         }
         Offer before = offers_[d];
@@ -220,7 +223,7 @@ bool ClaimSearch::give(std::size_t w, std::int64_t n, std::size_t from)
             return false;
     }
     if (why_.empty())
-        why_ = std::format("request {} gets {} devices of {}",
+        why_ = std::format("request {} gets {} of {} devices",
                            all[w].request->name, n, all[w].count);
     return false;
 }
@@ -231,7 +234,7 @@ bool ClaimSearch::give_cpus()
     if (std::ranges::none_of(needs.wanted, asks_cpus))
         return true;
     steps_ += cpu_steps;
-    why_ = steps_ > max_steps ? "its claims are too intricate"
+    why_ = steps_ > max_steps ? "its claims are too complex"
                               : cpus_.choose(chosen_);
     if (!why_.empty())
         return false;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Gives the devices of a job on a node to the requests of claims, so that each
-// claim is satisfied: tries all ways in order, devices by index, then those
-// that are given in shares as kube-scheduler does, by pool, slice and place.
-// Claims with CPU devices get these once all others have theirs, and are
-// satisfied or not then. Pure.
+// Assigns the devices of a job on a node to the requests of claims, so that
+// each claim is satisfied. Tries all ways in order: devices by index, then
+// shared devices as kube-scheduler orders them, by pool, slice and position.
+// CPU devices are assigned after all others, and claims that want some are
+// checked then. Pure.
 #pragma once
 
 #include "agent/gres/claim_plan.h"
@@ -20,31 +20,35 @@ namespace bridge {
 
 class ClaimSearch {
   public:
-    // given: of facts.given, those that are there to be chosen, in this order.
+    // given: the devices of facts.given that can still be chosen, in this
+    // order.
     ClaimSearch(const PlanFacts &facts, const std::vector<DevicePtr> &given);
 
-    // False: why() says what kept the last way from being one.
+    // Returns false if no way satisfies all claims; why() says why the last one
+    // failed.
     bool run();
     const std::string &why() const { return why_; }
-    // It may be one soon. Also where a device has no room: what has ended gives
-    // its share back a moment after its job.
+    // Returns true if the search may succeed soon. This includes devices
+    // without room: the share of a Pod that has ended is released shortly after
+    // its job.
     bool later() const { return later_ || crowded_; }
-    // Some of the given devices are not used.
+    // Returns true if some of the given devices are not used.
     bool exceeds() const;
-    // Of what Slurm counts, all that is chosen.
+    // Returns the amounts, of what Slurm counts without indexes, of all chosen
+    // devices.
     GresCounts amounts() const;
-    // Of the claim, in the order of its requests.
+    // Returns the devices of the claim, in the order of its requests.
     std::vector<ChosenDevice> chosen_for(std::size_t claim) const;
 
   private:
-    // A device of the node that may be given, and what is left of it.
+    // A device of the node that may be assigned, and what is used of it.
     struct Offer {
         DevicePtr device;
         bool shared = false;   // a share of it, for which Slurm gave no index
-        bool used = false;     // all of it
+        bool used = false;     // the whole device is used
         Capacities consumed{}; // by others, and by what is chosen here
-        // By claim of the needs: what is chosen for it here, and what an
-        // earlier write of it that nobody knows the outcome of may have taken.
+        // By claim (index in the needs): what is chosen for it here, and what
+        // an earlier write with unknown outcome may have taken for it.
         std::map<std::size_t, Capacities> chosen{};
         std::map<std::size_t, Capacities> held{};
     };
@@ -64,14 +68,14 @@ class ClaimSearch {
     bool is_satisfied(std::size_t c);
 
     const PlanFacts &facts_;
-    CelBudget budget_{CelSelector::max_sum}; // of all looks at a device
+    CelBudget budget_{CelSelector::max_sum}; // for all checks of devices
     CpuChoice cpus_;
     std::vector<Offer> offers_;
     std::vector<std::vector<bool>> fits_;        // by request, as offers_
     std::vector<std::vector<DevicePtr>> chosen_; // by request
     std::string why_;
     bool later_ = false;
-    bool crowded_ = false; // a device that would do had no room
+    bool crowded_ = false; // a suitable device had no room
     int steps_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is left of the devices that ClaimSearch may give.
+// The part of ClaimSearch that computes what is left of shared devices.
 #include "agent/gres/claim_search.h"
 
 #include <format>
@@ -8,7 +8,7 @@ namespace bridge {
 
 namespace {
 
-// What of these is more than those.
+// Returns the amounts by which these exceed those.
 Capacities beyond(const Capacities &these, const Capacities &those)
 {
     Capacities more;
@@ -24,7 +24,8 @@ Capacities beyond(const Capacities &these, const Capacities &those)
 
 } // namespace
 
-// What the claims of these needs consume is chosen anew.
+// Returns the offer of a shared device. What the claims of these needs consume
+// is not counted, since it is chosen again.
 ClaimSearch::Offer ClaimSearch::share_of(const DevicePtr &device) const
 {
     std::set<std::string> ours;
@@ -42,7 +43,8 @@ ClaimSearch::Offer ClaimSearch::share_of(const DevicePtr &device) const
     return made;
 }
 
-// Of a claim that has nothing yet only a hold can be consumed.
+// Notes what is held for the claims of these needs. A claim without an
+// allocation can only consume through a hold.
 void ClaimSearch::note_held(Offer &offer,
                             const std::set<std::string> &ours) const
 {
@@ -61,7 +63,8 @@ void ClaimSearch::note_held(Offer &offer,
     }
 }
 
-// What that claim cannot have of it: with what the others have or may have.
+// Returns what the claim cannot have of the device: what others have or may
+// have.
 Capacities ClaimSearch::gone_for(const Offer &offer, std::size_t claim)
 {
     Capacities gone = offer.consumed;
@@ -91,7 +94,7 @@ bool ClaimSearch::has_room(const Offer &offer, const DevicesWanted &wanted)
     if (!offer.used && lacks.empty())
         return true;
     crowded_ = true;
-    why_ = std::format("device {} for request {}: others have too much of "
+    why_ = std::format("device {} for request {}: other claims use too much of "
                        "its {}",
                        device.id().str(), request.name,
                        offer.used ? "shares" : lacks);

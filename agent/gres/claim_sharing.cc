@@ -16,7 +16,8 @@ bool is_of_others(const Pod &pod, const ResourceClaim &claim)
            !claim.is_reserved_for(pod.uid);
 }
 
-// The Slurm node that counts some of them by indexes; empty: none does.
+// Returns the Slurm node with a slurmd that counts some devices of the claim by
+// indexes, or "".
 std::string node_of_gres(const ResourceClaim &claim,
                          const DeviceCatalog &catalog,
                          const std::set<std::string> &with_slurmd)
@@ -38,10 +39,11 @@ std::string why_not_now(const Pod &pod, const ResourceClaim &claim,
 {
     if (is_of_others(pod, claim) && has_cpus(claim, catalog))
         return std::format(
-            "The ResourceClaim {} has CPUs, which one Pod has at "
-            "a time, and another has them.",
+            "The ResourceClaim {} has CPUs, which only one Pod at "
+            "a time can use, and another Pod has them.",
             claim.key.name);
-    // Also one without consumers: whoever allocated it, no job counts it.
+    // This includes a claim without consumers: whoever allocated it, no job
+    // counts it.
     if (!claim.allocated || claim.is_reserved_for(pod.uid))
         return {};
     std::string node = node_of_gres(claim, catalog, with_slurmd);
@@ -49,8 +51,8 @@ std::string why_not_now(const Pod &pod, const ResourceClaim &claim,
                ? std::string()
                : std::format(
                      "The ResourceClaim {} has devices of node {}, which "
-                     "has a slurmd: one Pod has them at a time, and this "
-                     "one did not get them.",
+                     "has a slurmd: only one Pod at a time can use them, and "
+                     "this Pod did not get them.",
                      claim.key.name, node);
 }
 

@@ -50,7 +50,8 @@ void ClaimStore::keep_text(const ResourceClaim &claim)
     oldest->second = std::make_shared<const ResourceClaim>(std::move(without));
 }
 
-// One that was held for before it was made.
+// Moves a hold that was set before the claim was created to the uid of the
+// claim.
 void ClaimStore::take_over_hold(const ResourceClaim &claim)
 {
     if (!claim.for_extended_resources)
@@ -85,7 +86,8 @@ void ClaimStore::unindex_hold(const DeviceId &device, const std::string &uid)
         held_devices_.erase(uids);
 }
 
-// What is no longer held counts for nobody, whoever writes next.
+// Removes expired devices from the hold, so that a later write does not renew
+// them.
 void ClaimStore::forget_expired(const std::string &uid, Held &held,
                                 Clock::time_point now)
 {
@@ -97,7 +99,7 @@ void ClaimStore::forget_expired(const std::string &uid, Held &held,
     });
 }
 
-// Now and then: it is only memory.
+// Removes expired holds now and then, only to free memory.
 void ClaimStore::sweep_holds(Clock::time_point now)
 {
     if (!holds_sweep_.is_due(held_.size()))
@@ -109,7 +111,7 @@ void ClaimStore::sweep_holds(Clock::time_point now)
     holds_sweep_.swept(held_.size());
 }
 
-// The claims (uids) for which the device is held, or was.
+// Returns the claims (uids) for which the device is or was held.
 const std::set<std::string> &
 ClaimStore::holders_of(const DeviceId &device) const
 {
@@ -146,7 +148,7 @@ void ClaimStore::hold(const ObjectKey &claim, const std::string &uid,
         if (known->second.until.empty())
             held_.erase(known);
     }
-    // What came of an earlier try, with other devices, may not have been told
+    // Devices of an earlier attempt stay held: its outcome may not be known
     // yet.
     Held &held = held_[uid];
     held.claim = claim;
@@ -162,7 +164,8 @@ void ClaimStore::hold(const ObjectKey &claim, const std::string &uid,
         }
 }
 
-// By its key: one that was yet to be made has got another uid meanwhile.
+// Looks holds up by key: a claim that did not exist at hold() has another uid
+// now.
 void ClaimStore::end_write(const ObjectKey &claim, const std::string &gang,
                            Clock::time_point now)
 {

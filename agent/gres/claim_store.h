@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// All ResourceClaims of the cluster, as the watch tells of them, and which
-// devices are taken: by whatever claim, ours or not, and by what we are about
-// to write. Belongs to the owner thread.
+// All ResourceClaims of the cluster as the watch reports them, and which
+// devices are taken: by any claim, allocated by us or not, and by what we are
+// about to write. Belongs to the owner thread.
 #pragma once
 
 #include "agent/claims/resource_claim.h"
@@ -21,63 +21,65 @@ namespace bridge {
 
 class ClaimStore {
   public:
-    // A complete list, which replaces all that was known.
+    // Replaces everything by a complete list.
     void replace(std::vector<ResourceClaim> claims);
     void put(ResourceClaim claim);
     void remove(const ObjectKey &key);
     bool listed() const { return listed_; }
 
-    // Null when there is none.
+    // Returns the claim, or null if there is none.
     ResourceClaimPtr find(const ObjectKey &key) const;
 
-    // The devices that a worker is about to put into the claim (its uid), for
-    // that gang (uid). They are taken from now on, until the watch shows an
-    // allocation of that claim, or its end: else until hold_time has passed
-    // since end_write(). By then it is known what became of the write; before
-    // that the API server may take as long as it likes. Of one that is yet to
-    // be made: uid_until_made(). shares: what it will consume of those of which
-    // it gets a share only.
+    // Marks the devices that a worker is about to write into the claim (its
+    // uid) for that gang (uid). They count as taken until the watch shows an
+    // allocation of the claim or its end, or else until hold_time after
+    // end_write(): by then the outcome of the write is known, whereas before
+    // end_write() the API server may take any time. A claim that does not exist
+    // yet has the uid uid_until_made(). shares: what the claim will consume of
+    // devices of which it gets only a share.
     void hold(const ObjectKey &claim, const std::string &uid,
               const std::string &gang, const std::vector<DeviceId> &devices,
               Clock::time_point now,
               const std::map<DeviceId, Capacities> &shares = {});
-    // The gang's worker is back, whatever it says of the claim.
+    // The gang's worker has finished the write, successfully or not.
     void end_write(const ObjectKey &claim, const std::string &gang,
                    Clock::time_point now);
     static constexpr std::chrono::seconds hold_time{60};
-    // Of so many claims, the newest, the text is kept: of those that soon get
-    // devices, rather than of all that wait.
+    // The JSON text is kept only for this many claims, the most recently
+    // changed: they are more likely to get devices soon than those that have
+    // waited for long.
     static constexpr std::size_t max_texts = 1000;
-    // Nothing was written to that claim; kept while another gang's worker may.
+    // Releases the devices because nothing was written to the claim. Keeps them
+    // while the worker of another gang may write.
     void release_hold(const std::string &uid);
-    // Whether devices are held for the claim (its uid): the watch may be yet to
-    // tell of its allocation.
+    // Returns true if devices are held for the claim (its uid): the watch may
+    // not have shown its allocation yet.
     bool holds_for(const std::string &uid, Clock::time_point now) const;
 
-    // The claim, other than that of the uid, which has the device now, as
-    // "ns/name"; nothing: none has.
+    // Returns the claim, other than the one with that uid, that has the device
+    // now, as "ns/name". Nothing: no other claim has it.
     std::optional<std::string> holder_of(const DeviceId &device,
                                          const std::string &but_for_uid,
                                          Clock::time_point now) const;
 
-    // The names of all devices of that pool that are taken.
+    // Returns the names of all devices of the pool that are taken.
     std::set<std::string> taken_in(const std::string &driver,
                                    const std::string &pool,
                                    Clock::time_point now) const;
 
-    // What the shares of the device consume by now, but for those of these
-    // claims (uids), and what is held for such. Nothing: a claim has all of it.
+    // Returns what the shares of the device consume now, held ones included,
+    // not counting the claims with these uids. Nothing: a claim has the whole
+    // device.
     std::optional<Capacities>
     consumed_of(const DeviceId &device,
                 const std::set<std::string> &but_for_uids,
                 Clock::time_point now) const;
 
-    // Whose all taken devices are: ours, or those of claims that somebody else
-    // has allocated.
+    // Returns all taken devices, by who allocated them: the agent or others.
     DeviceClaims owners() const;
 
-    // Devices that more than one claim has, not all of them in shares, which
-    // nobody may ever do.
+    // Devices that several claims have although not all of them have shares,
+    // which must never happen.
     const std::set<DeviceId> &taken_twice() const { return twice_; }
 
   private:
@@ -89,8 +91,9 @@ class ClaimStore {
     };
     struct Held {
         ObjectKey claim;
-        std::set<std::string> writers; // gangs whose workers are not back
-        std::map<DeviceId, Clock::time_point> until; // once they are
+        std::set<std::string> writers; // gangs whose workers are still writing
+        // Applies once there are no writers.
+        std::map<DeviceId, Clock::time_point> until;
         std::map<DeviceId, Capacities> shares;
 
         bool has(const DeviceId &device, Clock::time_point now) const;
@@ -109,11 +112,13 @@ class ClaimStore {
 
     bool listed_ = false;
     std::map<ObjectKey, ResourceClaimPtr> claims_;
-    std::deque<ObjectKey> with_text_;                         // the newest last
-    std::map<DeviceId, std::map<std::string, Holder>> taken_; // by uid
+    std::deque<ObjectKey> with_text_; // newest last
+    // By uid of the claim.
+    std::map<DeviceId, std::map<std::string, Holder>> taken_;
     std::set<DeviceId> twice_;
-    std::map<std::string, Held> held_;                       // by uid
-    std::map<DeviceId, std::set<std::string>> held_devices_; // their uids
+    std::map<std::string, Held> held_; // by uid
+    // Uids of the claims.
+    std::map<DeviceId, std::set<std::string>> held_devices_;
     SweepMark holds_sweep_{64};
 };
 

@@ -11,15 +11,15 @@ namespace bridge {
 
 namespace {
 
-// At a device for a request, and at another one for a constraint, in sum for a
-// plan: some 30 ms. Beyond them what a user has thought up is no longer worth
-// it.
+// Limit for checks of a device for a request, or against another device for a
+// constraint, for a whole plan: about 30 ms. Claims that need more are given
+// up.
 constexpr int max_looks = 100000;
 
 using Wanted = std::vector<const DevicesWanted *>; // of one claim, for CPUs
 
-// What the constraints of a claim tell devices apart by: CPUs with the same are
-// the same beginning.
+// The attributes by which the constraints of a claim distinguish devices. CPUs
+// of the same kind are equivalent as the first one.
 using Kind = std::vector<std::optional<DeviceAttribute>>;
 
 Kind kind_of(const ResourceClaim &claim, const Device &device)
@@ -43,7 +43,8 @@ Wanted wanted_of(const DeviceNeeds &needs, std::size_t claim)
     return wanted;
 }
 
-// The pickiest first: the others find something in what is left.
+// Sorts requests with the most selectors first: the others can use what is
+// left.
 Wanted in_order(Wanted wanted)
 {
     std::ranges::stable_sort(wanted, std::ranges::greater{},
@@ -109,8 +110,8 @@ std::string CpuChoice::choose(std::vector<std::vector<DevicePtr>> &chosen)
     return {};
 }
 
-// Adds to chosen, which are the claim's other devices; no later claim gets
-// these. Why it cannot; empty: it could.
+// Adds CPUs to chosen, which has the claim's other devices; no later claim gets
+// these CPUs. Returns why it failed, or "".
 std::string CpuChoice::choose_for(const ResourceClaim &claim,
                                   const Wanted &wanted,
                                   std::vector<ChosenDevice> &chosen)
@@ -154,7 +155,7 @@ bool CpuChoice::may_look(std::size_t times)
 {
     looks_ += static_cast<int>(times);
     if (looks_ > max_looks && error_.empty())
-        error_ = "its claims are too intricate";
+        error_ = "its claims are too complex";
     return error_.empty();
 }
 
@@ -200,7 +201,7 @@ CpuChoice::Way CpuChoice::try_from(const ResourceClaim &claim,
     return way;
 }
 
-// False: it is not for this claim.
+// Returns false if the claim cannot use the device.
 bool CpuChoice::take(const ResourceClaim &claim, const DeviceRequest &request,
                      std::size_t place, Way &way)
 {
@@ -215,7 +216,8 @@ bool CpuChoice::take(const ResourceClaim &claim, const DeviceRequest &request,
     return true;
 }
 
-// Fewer that others have, then more of the job's own.
+// Prefers the way with fewer devices that others have, then with more of the
+// job's own.
 bool CpuChoice::is_better(const Way &one, const Way &other) const
 {
     auto cost = [this](const Way &way) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which CPU devices each claim gets that asks for some. Pure.
+// Chooses CPU devices for the claims that request some. Pure.
 //
-// CPUs are too many to try all ways, and too much alike to need it. For each
-// claim it is tried to begin with each kind of CPU that its constraints tell
-// apart, such as each NUMA node, then to go on with whatever holds the
-// constraints; the way that takes most of the job's own CPUs is the one. Claims
-// with selectors or constraints come first: the others take any.
+// There are too many CPUs to try all combinations, and they are too similar to
+// need it. For each claim one attempt begins with each kind of CPU that its
+// constraints distinguish, such as each NUMA node, and continues with any CPUs
+// that satisfy the constraints. The attempt with the fewest CPUs that other
+// claims still have wins; of equal ones, the attempt with most of the job's own
+// CPUs. Claims with selectors or constraints come first, since the others can
+// take any CPU.
 #pragma once
 
 #include "agent/claims/check.h"
@@ -21,32 +23,35 @@
 
 namespace bridge {
 
-// Whether that claim of these needs asks for CPU devices.
+// Returns true if the claim with this index in the needs requests CPU devices.
 bool has_cpus(const DeviceNeeds &needs, std::size_t claim);
 
 class CpuChoice {
   public:
-    // For one plan; all of these stay what they are until it is made. budget:
-    // the plan's, as for why_unfit().
+    // The arguments must outlive the object and must not change. budget: that
+    // of the plan, as for why_unfit().
     CpuChoice(const DeviceNeeds &needs, const CpuOffer &offer,
               const DeviceClasses &classes, const Node &node,
               CelBudget &budget);
 
-    // chosen: the devices for each of needs.wanted, of which those for CPUs are
-    // set anew; the others are there already. Why some claim cannot have its
-    // CPUs, as a clause; empty: all have. Each claim is to be checked as a
-    // whole then. May be asked again with others: all that it looks at for one
-    // plan is bounded, beyond that there is no choice any more.
+    // Replaces in chosen, the devices for each of needs.wanted, those of CPU
+    // requests; the other entries must be set already. Returns why a claim
+    // cannot have its CPUs, as a clause, or an empty text; the caller must then
+    // check each claim as a whole. May be called again with other devices: the
+    // total work for one plan is bounded, and beyond that limit every call
+    // fails.
     std::string choose(std::vector<std::vector<DevicePtr>> &chosen);
 
   private:
-    using Wanted = std::vector<const DevicesWanted *>; // of one claim, for CPUs
+    // The CPU requests of one claim.
+    using Wanted = std::vector<const DevicesWanted *>;
 
-    // Some way for a claim to get its CPUs, or to get none.
+    // One attempt to choose the CPUs of a claim.
     struct Way {
         std::vector<ChosenDevice> chosen; // with the claim's other devices
-        std::vector<std::size_t> places;  // in the offer, of those
-        std::string why; // it leads nowhere; empty: it does not
+        // Their indexes in the offer, CPUs only.
+        std::vector<std::size_t> places;
+        std::string why; // why the attempt failed, or empty
     };
 
     std::string choose_for(const ResourceClaim &claim, const Wanted &wanted,
@@ -66,10 +71,10 @@ class CpuChoice {
     const Node &node_;
     CelBudget &budget_;
     std::vector<std::size_t> order_; // of the claims that want some
-    std::vector<bool> used_;         // by earlier claims; as the offer
+    std::vector<bool> used_;         // by earlier claims; indexed as the offer
     std::map<std::pair<const DeviceRequest *, std::size_t>, bool> fits_;
     int looks_ = 0;
-    std::string error_; // why nothing can be told
+    std::string error_; // why nothing can be decided
     std::string unfit_; // why the last device did not fit
 };
 

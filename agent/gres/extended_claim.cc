@@ -16,7 +16,7 @@ namespace bridge {
 
 namespace {
 
-// As the API server makes names of a generateName.
+// The API server's rules for names from a generateName.
 constexpr std::size_t max_base = 58;
 constexpr std::size_t max_generate_name = 253;
 constexpr std::size_t suffix_size = 5;
@@ -27,7 +27,7 @@ std::string base_name(const Pod &pod)
     return pod.key.name + "-extended-resources-";
 }
 
-// FNV-1a: the same for ever, on every machine.
+// FNV-1a, which is the same on every machine and in every version.
 std::uint64_t hash_of(std::string_view text)
 {
     std::uint64_t hash = 14695981039346656037u;
@@ -59,10 +59,11 @@ struct Plan {
     std::vector<RequestMapping> mappings;
 };
 
-// What all containers get of one resource: those that live long, sidecars among
-// them, each for itself; an init container what the later ones of these will
-// have, and the most that any of them lacks then is asked for once, for all of
-// them.
+// The requests and mappings of all containers for one resource, as
+// kube-scheduler builds them. Long-lived containers, sidecars included, each
+// have a request of their own. An init container uses the devices of the
+// containers after it; the most that any init container needs beyond these is
+// requested once, for all of them.
 class OneResource {
   public:
     OneResource(const Pod &pod, std::string resource, std::string class_name)
@@ -141,7 +142,8 @@ std::set<std::string> resources_of(const Pod &pod)
     return names;
 }
 
-// A resource of a device plugin: what Slurm is asked for; none: it is not one.
+// Returns what to request from Slurm for a device plugin's resource, or nothing
+// if it is not one.
 std::optional<PluginWish> plugin_wish(const Pod &pod,
                                       const std::string &resource,
                                       const PluginGres &plugins)
@@ -225,7 +227,8 @@ std::string claim_body(const Pod &pod, const std::vector<Request> &requests)
         .dump();
 }
 
-// As the agent will read it; without a resourceVersion.
+// Returns the claim as the agent will read it once it exists, but without a
+// resourceVersion.
 ResourceClaimPtr claim_to_make(const Pod &pod, const std::string &body)
 {
     auto json = Json::parse(body);
@@ -336,7 +339,8 @@ ExtendedNeeds extended_needs(const Pod &pod, const DeviceClasses &classes,
     ExtendedNeeds needs;
     if (pod.extended.empty())
         return needs;
-    // Of one that runs without a claim, whatever classes have come since.
+    // A Pod that runs without a claim keeps its device plugins' devices,
+    // whatever classes exist since.
     bool without_claim = pod.bound() && pod.extended_claim.empty();
     for (const std::string &resource : resources_of(pod))
         if (without_claim || !class_behind(classes, resource))

@@ -10,7 +10,8 @@ namespace bridge {
 
 namespace {
 
-// Where alone it can be used; null: on several Nodes, or nobody knows where.
+// Returns the only Node on which the device can be used. Null: several Nodes,
+// or unknown.
 const std::string *only_node_of(const Device &device)
 {
     const DeviceScope *scope = device.scope.get();
@@ -79,7 +80,8 @@ FitCounts fit_counts(const DeviceCatalog &catalog, const DeviceRequest &request,
     return counter.counts();
 }
 
-// What cannot be told is asked once more, for words with the request's name.
+// A device that could not be checked is checked once more, for a message with
+// the name of this request.
 Result<std::int64_t>
 most_fitting(const FitCounts &counts, const DeviceCatalog &catalog,
              const DeviceRequest &request,

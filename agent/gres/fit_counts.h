@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How many devices of each Node fit a request, which allocationMode All and
-// firstAvailable ask for. Devices and classes alone decide that, and it lasts
-// as long as they do. Nodes change and Pods differ: which Nodes a Pod may have
-// is looked at each time. Pure.
+// Counts how many devices of each Node fit a request, for allocationMode All
+// and firstAvailable. The result depends only on devices and classes and is
+// valid as long as they do not change. Which Nodes a Pod may use is evaluated
+// for each call, since Nodes change and Pods differ. Pure.
 #pragma once
 
 #include "agent/gres/catalog.h"
@@ -14,27 +14,28 @@
 
 namespace bridge {
 
-// Each device here can be used on one Node only, its scope's.
+// Every device in here can be used on one Node only, that of its scope.
 struct FitCounts {
     struct OnNode {
-        DevicePtr one; // of those that fit
+        DevicePtr one; // one of those that fit
         std::int64_t count = 0;
     };
-    std::vector<OnNode> nodes; // that have some, those with most first
-    // Of which it cannot be told: the first one of each Node that has such, in
-    // the order of the pools.
+    std::vector<OnNode> nodes; // only Nodes with some; most devices first
+    // The devices that could not be checked: the first one of each such Node,
+    // in the order of the pools.
     std::vector<DevicePtr> unclear;
-    // The budget did not suffice: all else means nothing.
+    // The budget was spent: the other members are not valid.
     bool too_much = false;
 };
 
-// Whatever the request's name. Looks at every device.
+// Counts the devices that fit; the name of the request does not matter. Checks
+// every device.
 FitCounts fit_counts(const DeviceCatalog &catalog, const DeviceRequest &request,
                      CelBudget &budget);
 
-// How many that Node has which has most, of those for whose names may_be() is
-// true; as why_unfit() when it cannot be told on one of these. The counts are
-// those of this catalog and request.
+// Returns the largest count among the Nodes for whose names may_be() is true.
+// Fails as why_unfit() does if a device on one of these Nodes could not be
+// checked. counts must come from this catalog and request.
 Result<std::int64_t>
 most_fitting(const FitCounts &counts, const DeviceCatalog &catalog,
              const DeviceRequest &request,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is known of a gang's ResourceClaims when it is decided what to do next.
-// Values only.
+// What is known about a gang's ResourceClaims when the agent decides what to do
+// next. Values only.
 #pragma once
 
 #include "agent/gres/claim_plan.h"
@@ -15,37 +15,38 @@
 
 namespace bridge {
 
-// A claim that names a Pod as its consumer.
+// A claim that has a Pod as its consumer.
 struct ClaimHold {
     ObjectKey key;
     std::string uid;
-    std::string pod = {}; // uid
-    bool remove = false;  // it was made for that Pod by us
+    std::string pod = {}; // uid of the Pod
+    bool remove = false;  // the agent created it for that Pod
 };
 
 struct GangDevices {
-    std::string objection = {}; // why it never can; empty: it may
-    std::string why = {};       // why it has to wait before a job is asked for
-    std::string gres = {}; // what each task of a job needs: see task_gres()
-    // By uid, of Pods with CPU devices: the CPUs that each needs of its job,
-    // for its claims and its requests together; and whether these are yet to be
-    // chosen, on a node that has some.
+    std::string objection = {}; // why the gang can never run, or empty
+    std::string why = {};  // why it waits before a job is requested, or empty
+    std::string gres = {}; // GRES of each task of a job: see task_gres()
+    // The CPUs that each Pod with CPU devices needs from its job, for its
+    // claims and its requests together, by uid of the Pod; and whether devices
+    // are still to be chosen on a node that has CPU devices.
     std::map<std::string, std::uint32_t> cpus = {};
     bool on_cpu_nodes = false;
-    // Reserved for a Pod that has no node and no job that could give it one: of
-    // an earlier job, to be taken back.
+    // Claims that an earlier job reserved for a Pod that now has no node and no
+    // job; the reservations are to be removed.
     std::vector<ClaimHold> left = {};
-    // Its job is allocated, and which GRES it has got is not read yet.
+    // Its job is allocated, but the GRES of the job have not been read yet.
     bool unread = false;
-    // What its Pods have got was not listed since the start, or not counted by
-    // a sync of the nodes, or nobody has said yet whether we may.
+    // The devices of its Pods are unknown: claims were not listed since the
+    // start, a sync of the nodes did not count them, or it is not known yet
+    // whether the agent may read them.
     bool unknown = false;
-    // For the nodes of its job. Of a grouped one without what concerns those
-    // Pods (uids) that cannot have their devices now: why the first cannot it
-    // says.
+    // The plan for the nodes of its job. For a grouped job it omits the Pods in
+    // not_now (uids), which cannot have their devices now; the plan says why
+    // the first of them cannot.
     ClaimsPlan plan = {};
     std::set<std::string> not_now = {};
-    std::string node = {}; // Kubernetes' name, of the one that plan calls bad
+    std::string node = {}; // the Kubernetes Node that plan.bad_node refers to
 };
 
 using GangDevicesPtr = std::shared_ptr<const GangDevices>;

@@ -29,10 +29,12 @@ bool can_be_said(const GresDevice &device)
 
 std::unexpected<Error> bad(std::string_view what)
 {
-    return fail(Code::rejected, std::format("the devices in extra: {}", what));
+    return fail(
+        Code::rejected,
+        std::format("cannot read the devices in the node's extra: {}", what));
 }
 
-// "TYPE@DRIVER/POOL:NAME:-NAME:-"
+// Reads "TYPE@DRIVER/POOL:NAME:-NAME:-".
 Result<> read_run(std::string_view run, std::vector<DeviceSlot> &slots)
 {
     std::string_view head = next_part(run, ':');
@@ -51,9 +53,9 @@ Result<> read_run(std::string_view run, std::vector<DeviceSlot> &slots)
         if (slot.absent && slot.id.device.empty())
             slot.id = {};
         else if (!is_device(slot.id))
-            return bad("a name that no device has");
+            return bad("an invalid device name");
         if (slots.size() >= DeviceIndex::max_slots)
-            return bad("too many");
+            return bad("too many devices of one GRES");
         slots.push_back(slot);
     } while (!run.empty());
     return {};
@@ -74,7 +76,8 @@ void add_slot(std::string &text, const DeviceSlot &slot,
     text += slot.id.device;
 }
 
-// As if it had a run and a GRES of its own.
+// Returns the most bytes that a slot can take: as if it had a run and a GRES of
+// its own.
 std::size_t most_bytes(const DeviceSlot &slot)
 {
     return slot.type.size() + slot.id.str().size() + max_gres_word + 6;
@@ -142,7 +145,7 @@ class Update {
             slots.push_back(slot);
     }
 
-    // What is said must be short enough to be read again.
+    // Returns false if the text would become too long to be parsed again.
     bool has_room(const DeviceSlot &slot)
     {
         if (bytes_ + most_bytes(slot) > DeviceIndex::max_text)
@@ -183,7 +186,7 @@ Result<DeviceIndex> DeviceIndex::parse(std::string_view text)
                 return std::unexpected(read.error());
         for (const DeviceSlot &slot : slots)
             if (!slot.id.device.empty() && !seen.insert(slot.id).second)
-                return bad("a device that is there twice");
+                return bad("a device at two indexes");
     }
     return index;
 }

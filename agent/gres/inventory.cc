@@ -67,7 +67,8 @@ class Inventory {
         made_.complaints.push_back(std::move(what));
     }
 
-    // The same of hundreds of devices, most likely: said of the first.
+    // Adds a complaint for the first device only: probably hundreds of devices
+    // have the same problem.
     void complain(const Device &device, const std::string &why)
     {
         if (said_.insert(why).second)
@@ -99,7 +100,7 @@ class Inventory {
         made_.devices[device->id()] = device;
     }
 
-    // Shares of it are CPUs.
+    // Returns true if shares of the device are CPUs.
     bool gives_cpus(const Device &device) const
     {
         Capacities all;
@@ -108,7 +109,8 @@ class Inventory {
         return amounts_of_share(device, all, made_.counted).contains(cpu_gres);
     }
 
-    // Where it may have devices, if only others of it are there.
+    // Notes on which Nodes an unusable pool may have devices; if it names no
+    // Node, on all.
     void note_doubt(const DevicePool &pool)
     {
         if (!std::ranges::contains(made_.counted, pool.driver,
@@ -124,7 +126,8 @@ class Inventory {
         made_.doubtful_everywhere |= !placed;
     }
 
-    // Those of a pool that is not one node's would be counted on each of them.
+    // Adds the counters of a pool that belongs to one node. Those of any other
+    // pool would be counted on each of its nodes.
     void look_at_counters(const DevicePool &pool)
     {
         if (!has_counted_counters(pool, made_.counted))
@@ -142,12 +145,13 @@ class Inventory {
         if (nodes.size() == 1 && !nodes.contains(""))
             made_.stocks[*nodes.begin()].pools.push_back(std::move(made));
         else if (!nodes.empty())
-            complain(std::format("pool {} of {}: its counters are not of one "
-                                 "node, and are not counted",
+            complain(std::format("pool {} of {}: its counters do not belong to "
+                                 "exactly one node and are not counted",
                                  pool.name, pool.driver));
     }
 
-    // Null: none, or nobody can tell.
+    // Returns the entry of DeviceGres for the device. Null: there is none, or a
+    // selector fails.
     const DeviceGres *sort_of(const Device &device)
     {
         for (const Sort &sort : sorts_) {
@@ -162,7 +166,8 @@ class Inventory {
         return nullptr;
     }
 
-    // A class without selectors takes every device.
+    // Returns true if the device matches the class. A class without selectors
+    // matches every device.
     static Result<bool> fits_class(const Device &device,
                                    const DeviceClass &device_class)
     {
@@ -243,7 +248,7 @@ std::vector<std::string> overused_devices(const DeviceInventory &inventory,
             std::string capacity = short_capacity(*device, shares->second);
             if (!capacity.empty())
                 found.push_back(std::format(
-                    "ResourceClaims have more of device {} than its {}",
+                    "ResourceClaims use more of device {} than its {}",
                     device->id().str(), capacity));
         }
     return found;

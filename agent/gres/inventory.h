@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The devices that Slurm is to count, node by node: those of the cluster's
-// pools that one of the DeviceClasses in k8s.conf (DeviceGres) takes, and those
+// The devices that Slurm counts on each node: devices of the cluster's pools
+// that match one of the DeviceClasses in DeviceGres of k8s.conf, and devices
 // that kubelets count for device plugins. Pure.
 #pragma once
 
@@ -25,43 +25,47 @@ struct DeviceInventory {
     using Pool = std::pair<std::string, std::string>; // driver and name
 
     std::map<std::string, std::vector<GresDevice>> present; // by Node
-    std::map<DeviceId, DevicePtr> devices;                  // those of present
-    NodeCpus cpus; // devices that are Slurm's CPUs: none of present, in order
-    // The pools that are incomplete, or must not be used: of what is in them
-    // nobody knows.
+    std::map<DeviceId, DevicePtr> devices; // the devices in present
+    NodeCpus cpus; // devices that are Slurm's CPUs, sorted; not in present
+    // Pools that are incomplete or must not be used: nothing is known about
+    // their devices.
     std::set<Pool> doubtful;
-    std::set<std::string> gres;        // all that DeviceGres names but CPUs
-    std::vector<DeviceGres> resources; // of DeviceGres, those of plugins
+    std::set<std::string> gres; // all that DeviceGres names, except CPUs
+    // The entries of DeviceGres for device plugins.
+    std::vector<DeviceGres> resources;
     std::vector<CapacityGres> counted; // DeviceCapacity
-    std::map<std::string, NodeStock> stocks; // what that counts, by Node
-    // The Nodes on which a doubtful pool may have some of that.
+    // What DeviceCapacity counts, by Node.
+    std::map<std::string, NodeStock> stocks;
+    // The Nodes on which a doubtful pool may have devices that DeviceCapacity
+    // counts.
     std::set<std::string> doubtful_nodes;
     bool doubtful_everywhere = false;
-    std::vector<std::string> complaints; // for the log, one sentence each
+    std::vector<std::string> complaints; // warnings for the log
 };
 
-// The first class of the list whose selectors match says what a device is. Only
-// devices of one node are counted, and none that is tainted (NoSchedule,
-// NoExecute) or must not be chosen at all. Asks every device each selector.
+// Assigns each device to the first class in the list whose selectors match.
+// Counts only devices of exactly one node that have no taint NoSchedule or
+// NoExecute and may be chosen at all. Evaluates the selectors for every device.
 DeviceInventory take_inventory(std::span<const DevicePool> pools,
                                const DeviceClasses &classes,
                                const std::vector<DeviceGres> &wanted,
                                const std::vector<CapacityGres> &counted = {});
 
-// What of it concerns a node that has had these: for DeviceIndex::update(). A
-// pool of which no slice is left is gone, too, and so are foreign devices.
+// Returns the part that concerns one node, for DeviceIndex::update(). before:
+// the index of the node so far. A pool without any slice left is gone, and
+// devices of foreign claims count as gone.
 DevicesNow devices_now(const DeviceInventory &inventory,
                        const DeviceClaims &claims, const Node &node,
                        const DeviceIndex &before);
 
-// What of it Slurm counts on the node without indexes; nothing: while a pool is
-// doubtful nobody knows.
+// Returns what Slurm counts on the node without indexes. Nothing: a pool of the
+// node is doubtful, so the amounts are unknown.
 std::optional<GresCounts> amounts_now(const DeviceInventory &inventory,
                                       const DeviceClaims &claims,
                                       const Node &node);
 
-// A sentence for each device of which claims have more than there is, which
-// nobody may ever do.
+// Returns a message for each device whose shares exceed its capacity, which
+// must never happen.
 std::vector<std::string> overused_devices(const DeviceInventory &inventory,
                                           const DeviceClaims &claims);
 

@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t most_answers = 1000; // users write requests
 constexpr std::size_t most_counts = 200;   // each of which has all Nodes
 
-// All of it that decides which devices fit.
+// Returns all parts of the request that decide which devices fit.
 std::string key_of(const DeviceRequest &request)
 {
     std::string key = request.class_name;
@@ -39,7 +39,7 @@ GresMemo::gres_for(const std::shared_ptr<const DeviceCatalog> &catalog,
 {
     turn_to(catalog);
     std::string key = key_of(request);
-    // The request's name is in what is said where there is no wish.
+    // Errors contain the name of the request.
     std::string named = '\n' + request.name + '\n' + key;
     auto known = answers_.find(key);
     if (known == answers_.end())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What gres_for() and fit_counts() have answered, which look at every device of
-// the cluster: the Pods of one template ask the same. Belongs to one thread.
+// Remembers the answers of gres_for() and fit_counts(), which check every
+// device of the cluster: Pods of one template ask the same. Belongs to one
+// thread.
 #pragma once
 
 #include "agent/gres/catalog.h"
@@ -15,12 +16,13 @@ namespace bridge {
 
 class GresMemo {
   public:
-    // As gres_for() with CelSelector::max_sum. What the answer has cost, also
-    // one that is remembered, is taken off the budget, which changes no answer.
+    // Returns what gres_for() returns with a budget of CelSelector::max_sum.
+    // The cost of the answer, also of a remembered one, is subtracted from the
+    // budget, which does not change the answer.
     Result<GresWish>
     gres_for(const std::shared_ptr<const DeviceCatalog> &catalog,
              const DeviceRequest &request, CelBudget &budget);
-    // As fit_counts(), likewise. Never null.
+    // Returns what fit_counts() returns, likewise. Never null.
     std::shared_ptr<const FitCounts>
     counts_for(const std::shared_ptr<const DeviceCatalog> &catalog,
                const DeviceRequest &request, CelBudget &budget);
@@ -39,8 +41,10 @@ class GresMemo {
     static Answer ask(const DeviceCatalog &catalog,
                       const DeviceRequest &request);
 
-    std::shared_ptr<const DeviceCatalog> catalog_; // to which the others belong
-    // A wish whatever the request's name.
+    // The catalog of the remembered answers.
+    std::shared_ptr<const DeviceCatalog> catalog_;
+    // Successful answers do not depend on the request's name; errors contain
+    // it.
     std::map<std::string, Answer> answers_;
     std::map<std::string, Counts> counts_;
 };

@@ -14,12 +14,13 @@ namespace {
 
 constexpr std::int64_t max_devices = max_claim_devices;
 
-// What the selectors of all claims of a Pod may cost together: they may have
-// hundreds of requests, and each is asked of all devices.
+// Limit for the cost of the selectors of all claims of a Pod: it may have
+// hundreds of requests, and each is evaluated for all devices.
 constexpr std::size_t max_cost = 50000000;
 static_assert(max_cost >= CelSelector::max_sum);
 
-// One that is yet to be made has no name that anybody knows.
+// Returns the claim's name for messages. A claim that does not exist yet has no
+// name that users know.
 std::string title_of(const ResourceClaim &claim)
 {
     return claim.resource_version.empty()
@@ -64,9 +65,9 @@ class Reader {
         if (entry.not_needed)
             return;
         if (entry.claim.empty())
-            return wait(std::format(
-                "The ResourceClaim {}, of template {}, is not made yet.",
-                entry.entry, entry.from_template));
+            return wait(std::format("The ResourceClaim {}, from template {}, "
+                                    "has not been created yet.",
+                                    entry.entry, entry.from_template));
         if (!seen_.insert(entry.claim).second)
             return;
         auto claim = facts_.find_claim({pod_.key.ns, entry.claim});
@@ -150,21 +151,23 @@ class Reader {
                                claim.key.name, sum, max_devices));
     }
 
-    // The first one that can be had; else why the last one cannot.
+    // Returns the first choice that can be satisfied, or why the last one
+    // cannot.
     Result<DevicesWanted> choose(const ClaimRequest &group)
     {
         Result<DevicesWanted> last =
             fail(Code::not_found, "request " + group.name + " has no choice");
         for (const DeviceRequest &request : group.choices) {
             last = want(request, group.choices.size() > 1);
-            // That it cannot be told ends all of it, as with kube-scheduler.
+            // As in kube-scheduler, a choice that cannot be decided ends the
+            // search.
             if (last || last.error().code != Code::not_found)
                 break;
         }
         return last;
     }
 
-    // has_choice: another one may do where this one never can.
+    // has_choice: another choice may fit if this one never can.
     Result<DevicesWanted> want(const DeviceRequest &request, bool has_choice)
     {
         DevicesWanted made{0, &request, {}, request.count};
@@ -174,8 +177,8 @@ class Reader {
                             "does not allow: it lacks the label "
                             "resource.kubernetes.io/admin-access=true",
                             request.name));
-        // What is not counted has no GRES, but its class must be known all the
-        // same.
+        // adminAccess is not counted and needs no GRES, but its class must
+        // exist all the same.
         auto wish = wish_for(request);
         if (!wish)
             return std::unexpected(wish.error());
@@ -293,8 +296,8 @@ void note_untyped(const DeviceNeeds &needs, std::set<std::string> &untyped)
 
 } // namespace
 
-// Slurm refuses a GRES that is asked for with a type and without (see
-// _merge_generic_data() in its gres.c): then it is only without.
+// Slurm refuses a GRES that is requested both with and without a type (see
+// _merge_generic_data() in its gres.c); it is then only requested without.
 std::string task_gres(const DeviceNeeds &needs)
 {
     std::set<std::string> untyped;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the ResourceClaims of a Pod mean for its Slurm job: which GRES a task
-// needs, where devices that are allocated already can be used, and why the Pod
-// has to wait or cannot be helped. Pure.
+// What the ResourceClaims of a Pod require of its Slurm job: which GRES a task
+// needs, where devices that are already allocated can be used, and why the Pod
+// has to wait or can never run. Pure.
 //
-//   claim                            what follows
+//   claim                            consequence
 //   -------------------------------  -----------------------------------------
-//   not made yet, missing, being     wait
+//   not created yet, missing, being  wait
 //   deleted, another Pod's, full
-//   not supported                    objection
-//   allocated                        the Pod goes where its devices can be used;
-//                                    but see why_of_others()
-//   not allocated, others ask Slurm  wait until they have its devices
-//   for its devices
+//   not supported                    the Pod is refused, with the reason
+//   allocated                        the Pod goes where its devices can be
+//                                    used; but see why_of_others()
+//   not allocated, another Pod's     wait until the claim has its devices
+//   job requests its devices
 //   not allocated                    GRES for its devices, or CPUs
-//   of its extended resources        likewise, also while it is not made yet
+//   of its extended resources        likewise, also before it is created
 //   none: resources of device        GRES for them, on Nodes that offer them
 //   plugins
 #pragma once
@@ -32,58 +32,62 @@ namespace bridge {
 
 // One request of a claim that has no devices yet.
 struct DevicesWanted {
-    std::size_t claim = 0;                  // of DeviceNeeds::claims
-    const DeviceRequest *request = nullptr; // the choice of firstAvailable
-    GresWish wish;          // of adminAccess: not used, nothing is counted
-    std::int64_t count = 1; // of allocationMode All: on some one Node
+    std::size_t claim = 0; // index in DeviceNeeds::claims
+    // With firstAvailable: the chosen alternative.
+    const DeviceRequest *request = nullptr;
+    GresWish wish;          // not used for adminAccess, which counts nothing
+    std::int64_t count = 1; // for allocationMode All: the most on any one Node
 };
 
-// A CPU for each device, and no GRES.
+// Returns true if each device is one of Slurm's CPUs and not a GRES.
 inline bool asks_cpus(const DevicesWanted &wanted)
 {
     return wanted.wish.gres == cpu_gres && !wanted.request->admin_access;
 }
 
 struct DeviceNeeds {
-    std::string objection; // why it never can; empty: it may
-    std::string why;       // why it has to wait; empty: it need not
+    std::string objection;                // why the Pod can never run, or empty
+    std::string why;                      // why it has to wait, or empty
     std::vector<ResourceClaimPtr> claims; // each once, in the Pod's order
-    std::vector<std::string> consumers;   // the uid of each one's Pod
-    std::vector<DevicesWanted> wanted;    // of those without devices
-    std::vector<NodeSelector> selectors;  // where the others can be used, all
-    std::vector<ExtendedNeeds> extended;  // a claim of one is among the others
-    std::vector<PluginWish> plugins;      // of device plugins: without a claim
+    std::vector<std::string> consumers;   // the uid of the Pod of each claim
+    std::vector<DevicesWanted> wanted;    // of claims without devices
+    // Where allocated devices can be used; all must hold.
+    std::vector<NodeSelector> selectors;
+    std::vector<ExtendedNeeds> extended; // a claim of one is also in claims
+    std::vector<PluginWish> plugins;     // of device plugins, without a claim
 };
 
 struct ClaimFacts {
-    // Null when there is none.
+    // Returns the claim, or null if there is none.
     std::function<ResourceClaimPtr(const ObjectKey &)> find_claim;
     // As GresMemo::gres_for().
     std::function<Result<GresWish>(const DeviceRequest &, CelBudget &)>
         gres_for;
-    // How many devices fit the request on the Node that has most of them, among
-    // those on which the Pod may run; as why_unfit() when that cannot be told.
+    // Returns how many devices fit the request on the Node that has most of
+    // them, among the Nodes on which the Pod may run. Fails as why_unfit()
+    // does.
     std::function<Result<std::int64_t>(const DeviceRequest &, CelBudget &)>
         most_on_a_node;
-    // Whether another Pod's job has been asked for with this claim's GRES.
+    // Returns true if the job of another Pod requests the GRES for this claim.
     std::function<bool(const ResourceClaim &)> asked_by_others;
-    bool admin_access = false;   // its namespace may
+    bool admin_access = false;   // its namespace allows adminAccess
     ExtendedNeeds extended = {}; // what its extended resources need
 };
 
 DeviceNeeds device_needs(const Pod &pod, const ClaimFacts &facts);
 
-// Those of one Pod more, of the same gang. Without its objection and its why.
+// Adds the needs of one more Pod of the gang, without its objection and its
+// reason to wait.
 void add_needs(DeviceNeeds &to, const DeviceNeeds &more);
 
-// The claim without devices that several of the Pods name, if there is one: no
-// job of theirs could count these devices once. Null: none.
+// Returns a claim without devices that several of the Pods name, since no job
+// of theirs could count its devices just once. Null: there is none.
 ResourceClaimPtr shared_claim(const std::vector<DeviceNeeds> &pods);
 
-// What a task asks Slurm for, as slurmctld has it:
-// "gres/gpu:a100:2,gres/nic:1". "": nothing.
+// Returns the GRES of a task in slurmctld's format, such as
+// "gres/gpu:a100:2,gres/nic:1". "": none.
 std::string task_gres(const DeviceNeeds &needs);
-// A task in which each of the Pods has enough.
+// Returns the GRES of a task that suffices for each of the Pods.
 std::string task_gres(const std::vector<DeviceNeeds> &pods);
 
 } // namespace bridge

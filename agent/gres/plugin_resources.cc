@@ -10,10 +10,12 @@ namespace bridge {
 
 namespace {
 
-// Stands for the driver's pool of a device that is one of a DRA driver.
+// Prefix of the pool name of device plugins' devices, where devices of DRA
+// drivers have the driver's pool.
 constexpr std::string_view pool_prefix = "device-plugin/";
 
-// The pool of nvidia.com/gpu is device-plugin/gpu of nvidia.com.
+// Returns the pool of a resource: device-plugin/gpu of driver nvidia.com for
+// nvidia.com/gpu.
 DeviceId pool_of(const std::string &resource)
 {
     std::size_t slash = resource.find('/');
@@ -70,7 +72,7 @@ std::string why_too_few(const DeviceIndex &index,
                 if (const DeviceSlot *slot = index.at({one.gres, i}))
                     has += is_in_pool(slot->id, pool_of(resource));
         if (has < count)
-            return std::format("of its GRES {} are {}, and {} are needed", has,
+            return std::format("{} of its GRES are {}, but {} are needed", has,
                                resource, count);
     }
     return {};

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Resources of device plugins, such as nvidia.com/gpu where a kubelet counts
-// it. Slurm counts them as the GRES that DeviceGres of k8s.conf says. A
-// resource is a device plugin's where DeviceGres names it and no DeviceClass
-// offers it, on all Nodes alike: one that a DeviceClass offers is had by a
-// claim.
+// it. Slurm counts them as the GRES that DeviceGres of k8s.conf assigns. A
+// resource belongs to a device plugin if DeviceGres names it and no DeviceClass
+// offers it, on all Nodes alike: a resource that a DeviceClass offers is
+// allocated by a claim.
 //
-// Such devices have numbers only: which of them a container gets its kubelet
-// decides, whatever index Slurm has chosen. What has to be right is how many,
-// so one index is as good as another. On a node with a slurmd that will not do,
-// since slurmd gives its jobs the device of their index: no Pod gets a device
-// plugin's device there. Pure.
+// Such devices have only numbers: the kubelet decides which of them a container
+// gets, whatever index Slurm has chosen. Only the count must be right, so all
+// indexes are equivalent. This does not work on a node with a slurmd, which
+// gives its jobs the devices of their indexes: no Pod gets a device plugin's
+// device there. Pure.
 #pragma once
 
 #include "agent/gres/index.h"
@@ -25,10 +25,10 @@
 
 namespace bridge {
 
-// What DeviceGres says of resources, by resource.
+// The entries of DeviceGres for resources, by resource.
 using PluginGres = std::map<std::string, DeviceGres>;
 
-// What a Pod needs of one, as a kubelet counts it.
+// What a Pod needs of one resource, as a kubelet counts it.
 struct PluginWish {
     std::string resource;
     std::string gres;
@@ -38,24 +38,24 @@ struct PluginWish {
     bool operator==(const PluginWish &) const = default;
 };
 
-// Adds the devices that the Node's kubelet counts of that resource, and that
-// their pool is known.
+// Adds the devices of the resource that the Node's kubelet counts, and marks
+// their pool as known.
 void add_plugin_devices(DevicesNow &now, const DeviceGres &wanted,
                         const Node &node);
 bool is_of_plugin(const DeviceId &device);
 
-// The node counts GRES for that resource.
+// Returns true if the node counts GRES for that resource.
 bool is_counted(const DeviceIndex &index, const PluginWish &wish);
 
-// Why what a job has on a node does not suffice for all of these, as a clause;
-// empty: it does.
+// Returns why the GRES of a job on a node do not suffice for all these
+// resources, as a clause, or an empty text.
 std::string why_too_few(const DeviceIndex &index,
                         const std::vector<JobGres> &given,
                         const std::vector<PluginWish> &wishes);
 
-// What Slurm counts on the node, by "gpu:a100" as has says it, and its device
-// plugins do not offer now: less of what its kubelet has, or taken by Pods of
-// other schedulers.
+// Returns, by "gpu:a100", how many of the GRES in has the node's device plugins
+// do not offer now: the kubelet has fewer devices, or Pods of other schedulers
+// have taken them.
 std::map<std::string, std::uint32_t>
 missing_plugin_gres(const DeviceIndex &index,
                     const std::vector<GresCount> &has);

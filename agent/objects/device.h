@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A device of a ResourceSlice: what selectors and constraints see, what it
-// takes from its pool, and where it can be used. Values only.
+// A device of a ResourceSlice: its attributes and capacities, which selectors
+// and constraints read, the counters that it consumes from its pool, and the
+// Nodes on which it can be used. Values only.
 #pragma once
 
 #include "agent/objects/predicate.h"
@@ -19,19 +20,21 @@
 
 namespace bridge {
 
-// Nothing: of a kind that this version does not know, or a version that is
-// none. Selectors must not be asked about such a device.
+// An empty value (monostate) is an attribute of a kind that this version does
+// not know, or a version attribute that is not a semantic version. Selectors
+// must not be evaluated for a device that has one.
 using DeviceAttribute =
     std::variant<std::monostate, std::int64_t, bool, std::string, Semver>;
 
-// "domain/id", and "id" alone for the driver's own.
+// "domain/id", or only "id" in the driver's own domain.
 using QualifiedName = std::string;
 
-// What may be asked for of a capacity that many share.
+// The amounts that a request may take of a capacity that several allocations
+// share (requestPolicy).
 struct CapacityPolicy {
-    std::optional<Quantity> standard; // for who does not say
-    std::vector<Quantity> values;     // one of these, in order
-    std::optional<Quantity> least;    // or from this on
+    std::optional<Quantity> standard; // used when the request names no amount
+    std::vector<Quantity> values;     // the allowed amounts, ascending
+    std::optional<Quantity> least;    // or a range: the least amount
     std::optional<Quantity> most;
     std::optional<Quantity> step;
 };
@@ -50,21 +53,23 @@ struct DeviceTaint {
 };
 
 using Counters = std::map<std::string, Quantity>;
-using CounterSets = std::map<std::string, Counters>; // by the set's name
+using CounterSets = std::map<std::string, Counters>; // by the name of the set
 
-// Where a device can be used. none: as this version cannot tell.
+// The Nodes on which a device can be used. The kind "none" means that this
+// version does not understand what the ResourceSlice says.
 struct DeviceScope {
     enum class Kind { none, node, selector, all };
 
     Kind kind = Kind::none;
-    std::string node;      // Kubernetes' name
-    NodeSelector selector; // in order, of one term
+    std::string node;      // name of the Kubernetes Node
+    NodeSelector selector; // normalized, with one term
     // The selector's requirements as the API server wrote them, for the claim.
     std::vector<std::string> match_fields;
     std::vector<std::string> match_expressions;
 };
 
-// Devices are the same when all three are.
+// Identifies a device in the cluster: two devices are the same if all three
+// names are equal.
 struct DeviceId {
     std::string driver;
     std::string pool;
@@ -83,10 +88,11 @@ struct Device {
     std::map<QualifiedName, DeviceAttribute> attributes;
     std::map<QualifiedName, DeviceCapacity> capacity;
     std::vector<DeviceTaint> taints;
-    CounterSets consumes; // from its pool's sets
+    CounterSets consumes; // of the counter sets of its pool
     std::vector<std::string> binding_conditions;
     std::vector<std::string> binding_failure_conditions;
-    std::shared_ptr<const DeviceScope> scope; // its slice's, or its own
+    // The scope of its ResourceSlice, or its own.
+    std::shared_ptr<const DeviceScope> scope;
 
     DeviceId id() const { return {driver, pool, name}; }
 };
@@ -104,8 +110,8 @@ inline DomainAndId split_name(std::string_view name, std::string_view driver)
     return {name.substr(0, slash), name.substr(slash + 1)};
 }
 
-// By its exact name, else, in the driver's own domain, by its id. Null: the
-// device has none.
+// Looks up a value by its qualified name; a name in the driver's own domain is
+// also found without its domain. Returns null if the device does not have it.
 template <class Value>
 const Value *find_named(const std::map<QualifiedName, Value> &values,
                         const std::string &driver, const std::string &domain,

@@ -43,7 +43,7 @@ void add_containers(const Json &pod, const char *list, bool init,
 
 } // namespace
 
-// As kube-scheduler's IsDRAExtendedResourceName() has it.
+// Follows kube-scheduler's IsDRAExtendedResourceName().
 bool is_extended_resource(std::string_view resource)
 {
     if (resource.starts_with(class_resource_prefix))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the containers of a Pod ask for of extended resources, such as
-// example.com/gpu. Pure; which DeviceClass offers one is
-// agent/gres/extended_claim.h's business.
+// The extended resources, such as example.com/gpu, that the containers of a Pod
+// request. Pure. Which DeviceClass offers a resource is decided in
+// agent/gres/extended_claim.h.
 #pragma once
 
 #include "common/base/json.h"
@@ -14,18 +14,20 @@
 
 namespace bridge {
 
-// How the resources of DeviceClasses begin that say no name of their own.
+// Prefix of the implicit resource name of a DeviceClass, which works without a
+// spec.extendedResourceName.
 inline constexpr char class_resource_prefix[] =
     "deviceclass.resource.kubernetes.io/";
 
-// Whether a DeviceClass may offer the resource: one outside Kubernetes' own
-// names, or "deviceclass.resource.kubernetes.io/CLASS".
+// Returns true if a DeviceClass may offer the resource: its name is outside
+// Kubernetes' own domains, or it is "deviceclass.resource.kubernetes.io/CLASS".
 bool is_extended_resource(std::string_view resource);
 
 struct ExtendedAmount {
     std::string resource;
     std::int64_t count = 0; // above 0, and at most a million
-    // Among the names of all that its container asks for, in order.
+    // Position of this resource among the names of all resources that its
+    // container requests, sorted by name.
     std::size_t place = 0;
 
     bool operator==(const ExtendedAmount &) const = default;
@@ -34,16 +36,16 @@ struct ExtendedAmount {
 struct ContainerAsks {
     std::string container;
     std::size_t index = 0;   // among initContainers, then containers
-    bool ends_first = false; // an init container that is no sidecar
-    std::vector<ExtendedAmount> amounts; // by name
+    bool ends_first = false; // an init container that is not a sidecar
+    std::vector<ExtendedAmount> amounts; // sorted by name
 
     bool operator==(const ContainerAsks &) const = default;
 };
 
-// The containers that ask for any.
+// Returns only the containers that request at least one extended resource.
 std::vector<ContainerAsks> extended_resources_of(const Json &pod);
 
-// Which request of a claim gives a container what it asks for of a resource.
+// Names the request of a ResourceClaim that provides a resource to a container.
 struct RequestMapping {
     std::string container;
     std::string resource;
@@ -52,7 +54,7 @@ struct RequestMapping {
     bool operator==(const RequestMapping &) const = default;
 };
 
-// What status.extendedResourceClaimStatus of a Pod says.
+// The contents of a Pod's status.extendedResourceClaimStatus.
 struct ExtendedClaimStatus {
     std::string claim;
     std::vector<RequestMapping> mappings;

@@ -8,7 +8,7 @@
 
 namespace bridge {
 
-// Sums stop far below what an integer holds: nobody has that many devices.
+// Sums cannot overflow: amounts_of() limits the count of each Pod.
 Amounts &Amounts::operator+=(const Amounts &more)
 {
     cpu += more.cpu;

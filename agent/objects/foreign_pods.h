@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What Pods of other schedulers take from their Nodes: DaemonSets, static Pods,
-// and whatever kube-scheduler places there. Slurm must not give it away again.
-// Small, since there may be 100,000 of them: node and amounts, nothing else,
-// and of most of them no devices. Owner thread only.
+// and everything that kube-scheduler places there. Slurm must not allocate it
+// again. There may be 100,000 such Pods, so only the Node and the amounts are
+// kept, and most Pods have no devices. Owner thread only.
 #pragma once
 
 #include "agent/objects/objects.h"
@@ -19,49 +19,49 @@ namespace bridge {
 struct Amounts {
     MilliCpu cpu;
     Bytes memory;
-    // Of extended resources, by name: above 0.
+    // Counts of extended resources by name; zero counts are left out.
     std::map<std::string, std::int64_t> devices = {};
 
     Amounts &operator+=(const Amounts &more);
-    // Of what was added.
+    // part must have been added before.
     Amounts &operator-=(const Amounts &part);
     bool operator==(const Amounts &) const = default;
 };
 
-// A Pod's. A resource that a Node's device plugins do not offer is no concern
-// of its kubelet's count.
+// Returns what a Pod with these requests takes. Resources that are not extended
+// resources are left out.
 Amounts amounts_of(const Requests &asks);
 
 struct ForeignPod {
     std::string uid;
-    std::string node; // empty: it takes nothing, or nothing any more
+    std::string node; // empty if it takes nothing, or nothing any more
     Amounts asks;
 };
 
 ForeignPod foreign_pod_from(const Json &object);
 
-// What of a Node Slurm may give away; 0 where there is less than nothing. Of
-// devices nothing: see without_devices().
+// Returns what is left of a Node for Slurm, or 0 where the Pods take more than
+// the Node has. Devices are not subtracted here: see without_devices().
 Amounts less(const Requests &has, const Amounts &taken);
 
-// A Node's, but for the devices that are taken.
+// Returns what the Node has, without the devices that are taken.
 Requests without_devices(Requests has, const Amounts &taken);
 
 class ForeignPods {
   public:
-    // A complete list: what it lacks is gone. Both return the Nodes on which
-    // the sum is another one now.
+    // replace() takes a complete list and forgets all Pods that are not in it.
+    // Both functions return the Nodes whose sum has changed.
     std::set<std::string> replace(const std::vector<ForeignPod> &pods);
     std::set<std::string> put(const ForeignPod &pod);
 
-    // The sum of their requests on that Node.
+    // Returns the sum of the requests of all foreign Pods on the Node.
     Amounts on(const std::string &node) const;
     std::size_t size() const { return pods_.size(); }
 
   private:
     using Sums = std::unordered_map<std::string, Amounts>; // by Node
     struct Entry {
-        Sums::value_type *node; // in sums_, from which nothing is erased
+        Sums::value_type *node; // points into sums_, which never shrinks
         Amounts asks;
     };
 

@@ -15,7 +15,7 @@ namespace bridge {
 namespace {
 
 constexpr std::uint32_t max_index = 1'000'000'000; // more is no index
-constexpr std::size_t shown_value = 64;            // bytes of it in a sentence
+constexpr std::size_t shown_value = 64;            // bytes of it in a message
 
 const std::string &find_text(const TextMap &texts, const char *name)
 {
@@ -38,7 +38,8 @@ std::string must_be_number(const char *annotation, const std::string &value)
            clean_text(printable(value), shown_value) + "\"";
 }
 
-// Both annotations into the key; own: what its kind itself says, if anything.
+// Reads both annotations into the key. own: the size that the gang's kind
+// itself defines, if any.
 void read_sizes(GangKey &key, const TextMap &annotations,
                 const std::string &own)
 {
@@ -67,7 +68,8 @@ void read_sizes(GangKey &key, const TextMap &annotations,
     key.minimum = std::min(minimum.value_or(key.size), key.size);
 }
 
-// Of the Pod among those of its controller, and of that one among its peers.
+// Reads the index of the Pod among the Pods of its controller, and of that
+// controller among its peers.
 void read_index(GangKey &key, const TextMap &labels)
 {
     const std::string &worker =
@@ -85,7 +87,8 @@ void read_index(GangKey &key, const TextMap &labels)
     key.index = (std::uint64_t{high.value_or(0)} << 32) | low.value_or(0);
 }
 
-// The part of a name behind which there are only digits, and these as a number.
+// Splits a name before its last digits: returns the part before them, and the
+// digits in a form that compares as a number (length first).
 std::tuple<std::string_view, std::size_t, std::string_view>
 by_number(std::string_view name)
 {
@@ -102,7 +105,7 @@ std::string attempt_of(const TextMap &labels)
            find_text(labels, names::jobset_attempt_label);
 }
 
-// Of those kinds whose Pods say the size themselves.
+// Returns the gang of the kinds whose Pods define the size themselves.
 GangKeyPtr sized_gang(const ObjectKey &pod, const OwnerRef &controller,
                       const TextMap &labels, const TextMap &annotations)
 {
@@ -128,9 +131,10 @@ GangKeyPtr sized_gang(const ObjectKey &pod, const OwnerRef &controller,
         key->first_may_be_alone =
             !annotations.contains(names::gang_min_annotation);
         if (own_size.empty() && !sized)
-            return nullptr; // by whomever these labels are
+            return nullptr; // the labels are not from LeaderWorkerSet
     } else if (!jobset.empty() && sized) {
-        // Each attempt has Pods of its own, beside the last ones of the former.
+        // Each attempt has its own Pods, which can exist at the same time as
+        // the last Pods of the attempt before.
         name_it("jobset", attempt_of(labels),
                 find_text(labels, names::jobset_name_label));
     } else if (controller.kind == "Job" && sized) {
@@ -149,7 +153,7 @@ GangKeyPtr group_gang(const std::string &ns, GroupRef group,
     auto key = std::make_shared<GangKey>();
     key->uid = gang_uid_of(ns, group);
     key->name = group.name;
-    // Of scheduler-plugins' any Pods may use a name again.
+    // Any Pods may use the name of a PodGroup of scheduler-plugins again.
     key->by_label = group.api == GroupApi::plugins;
     key->group = std::move(group);
     key->otherwise = std::move(otherwise);
@@ -157,7 +161,7 @@ GangKeyPtr group_gang(const std::string &ns, GroupRef group,
     return key;
 }
 
-// Null: it is of no JobSet.
+// Returns null if the Pod does not belong to a JobSet.
 GangKeyPtr jobset_gang(const std::string &ns, const TextMap &labels,
                        GangKeyPtr otherwise)
 {
@@ -236,8 +240,8 @@ GangTerms terms_of(const std::vector<std::shared_ptr<const Pod>> &pods,
         else if (key->size != first->size || key->minimum != first->minimum)
             terms.objection =
                 "the Pods of gang " + key->name +
-                " say different sizes of it: " + std::to_string(first->size) +
-                " and " + std::to_string(key->size) + ", at least " +
+                " declare different sizes: " + std::to_string(first->size) +
+                " and " + std::to_string(key->size) + " Pods, minimum " +
                 std::to_string(first->minimum) + " and " +
                 std::to_string(key->minimum);
     }

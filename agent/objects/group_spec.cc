@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::int64_t max_timeout = 24L * 3600; // seconds
 
-// A number of Pods from 1; what the API server should not have taken is an
-// objection.
+// Reads a number of Pods, at least 1. Anything else, which the API server
+// should have refused, makes the gang impossible.
 void read_minimum(GroupSpec &spec, const Json &object, const char *path)
 {
     Json value = object.at(path);
@@ -29,7 +29,7 @@ void read_minimum(GroupSpec &spec, const Json &object, const char *path)
                          "of Pods from 1";
 }
 
-// How many Pods of one of its Jobs exist at once.
+// Returns how many Pods of one replicated Job exist at once.
 std::uint64_t pods_at_once(const Json &job)
 {
     auto number = [&](const char *path, std::int64_t otherwise) {
@@ -45,7 +45,8 @@ std::uint64_t pods_at_once(const Json &job)
                                    std::numeric_limits<std::int32_t>::max());
 }
 
-// Later Jobs may be made only when earlier ones run: dependsOn, or in order.
+// The JobSet controller may create later Jobs only when earlier ones run:
+// dependsOn, or startup in order.
 void read_jobset(GroupSpec &spec, const Json &object)
 {
     bool in_order =
@@ -88,8 +89,7 @@ void read_workload(GroupSpec &spec, const Json &object)
         spec.minimum = 0;
     else
         spec.objection =
-            "its PodGroup has a schedulingPolicy that is not known "
-            "here";
+            "its PodGroup has a schedulingPolicy that is not supported";
     for (const Json &condition : object.items("status/conditions"))
         if (condition.text("type") == "PodGroupScheduled")
             spec.scheduled = {condition.text("status"),

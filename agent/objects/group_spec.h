@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What an object beside the Pods says of their gang: how many Pods it has, and
-// how many of them must exist. Pods name that object; users write it, so all of
-// it is checked here. Pure; knows nothing of Slurm.
+// What a PodGroup or JobSet says about a gang: how many Pods it has, and how
+// many of them must exist. Pods name that object. Users write it, so all of it
+// is checked here. Pure; knows nothing of Slurm.
 //
-//   API group, object              named by the Pod's        Pods
+//   API group, object              named by the Pod's        number of Pods
 //   -----------------------------  ------------------------  ------------------
 //   scheduling.x-k8s.io PodGroup   label scheduling.x-k8s.   spec.minMember
 //     (scheduler-plugins)            io/pod-group
-//   scheduling.k8s.io PodGroup     spec.schedulingGroup      gang.minCount; one
-//     (Kubernetes' own)                                        of policy "basic"
+//   scheduling.k8s.io PodGroup     spec.schedulingGroup      gang.minCount; the
+//     (Kubernetes' own)                                        policy "basic"
 //                                                              is no gang
-//   jobset.x-k8s.io JobSet         JobSet's labels, with its   Σ replicas ×
-//                                    uid                       parallelism
+//   jobset.x-k8s.io JobSet         JobSet's labels, with     Σ replicas ×
+//                                    its uid                   parallelism
 #pragma once
 
 #include "agent/objects/objects.h"
@@ -31,25 +31,26 @@ enum class GroupApi : std::uint8_t { none, plugins, workload, jobset };
 inline constexpr std::array group_apis{GroupApi::plugins, GroupApi::workload,
                                        GroupApi::jobset};
 
-// On a Pod, written by users and by several controllers: the PodGroup of
-// scheduler-plugins that it belongs to.
+// Label of a Pod that names its PodGroup of scheduler-plugins. Users and
+// several controllers write it.
 inline constexpr char plugins_group_label[] = "scheduling.x-k8s.io/pod-group";
 
-// Where the API server has them.
+// Where the API server serves the objects of a GroupApi.
 struct GroupApiPath {
     const char *group;    // "scheduling.k8s.io"
     const char *version;  // "v1alpha2"
     const char *resource; // "podgroups"
     const char *kind;     // "PodGroup"
 
-    std::string list() const;                          // all, of all namespaces
-    std::string status_of(const ObjectKey &key) const; // subresource of one
+    std::string list() const; // path of all objects, of all namespaces
+    // Path of the status subresource of one.
+    std::string status_of(const ObjectKey &key) const;
     std::string words() const; // "podgroups.scheduling.k8s.io/v1alpha2"
 };
 
-GroupApiPath path_of(GroupApi api); // not of none
+GroupApiPath path_of(GroupApi api); // api must not be none
 
-// What a Pod says: whose gang it is of. In the Pod's namespace, always.
+// The object that a Pod names; it is always in the Pod's namespace.
 struct GroupRef {
     GroupApi api = GroupApi::none;
     std::string name;
@@ -62,42 +63,46 @@ struct GroupSpec {
     ObjectKey key;
     std::string uid;
     std::string resource_version;
-    // So many Pods must exist before any gets a node. 0: no gang, each Pod is
-    // alone.
+    // Number of Pods that must exist before any of them gets a node. 0: this is
+    // not a gang, and each Pod is alone.
     std::uint32_t minimum = 1;
-    // Tasks of the job. Of a PodGroup it is the minimum (elastic): more Pods
-    // may exist, each of which is a job of its own once these run.
+    // Number of tasks of the job. For a PodGroup it equals the minimum
+    // (elastic): more Pods may exist, and each of these becomes a job of its
+    // own once the gang runs.
     std::uint32_t size = 1;
     bool elastic = true;
-    // As long as some Pods may keep their nodes while others of them have none;
-    // 0: it does not say.
+    // How long some Pods of the gang may keep their nodes while others have
+    // none. 0: not specified.
     std::chrono::seconds timeout{0};
-    std::string objection; // why this cannot be; empty: it can
-    // Kubernetes' own: its PodGroupScheduled condition.
+    std::string objection; // why the gang is impossible, or empty
+    // Its PodGroupScheduled condition (Kubernetes' own PodGroup only).
     ScheduledCondition scheduled;
-    // Of scheduler-plugins.
+    // Its status, and who writes that (PodGroup of scheduler-plugins only).
     PodGroupStatus status;
     StatusWriter status_writer = StatusWriter::nobody;
 
-    // Whether gangs are another's business now; the rest is what we write.
+    // Compares only the fields that gangs depend on; the other fields are those
+    // that the agent itself writes.
     bool same_terms(const GroupSpec &other) const;
 };
 
-// From the object's JSON; a field that is missing or of a wrong type is empty.
+// Reads the JSON of the object. A field that is missing or has the wrong type
+// is read as empty.
 GroupSpec group_spec_from(const Json &object, GroupApi api);
 
-// Our word on its status. Only for the two kinds of PodGroup.
+// An update of the object's status by the agent. Only for the two kinds of
+// PodGroup.
 struct GroupPatch {
     GroupApi api = GroupApi::none;
     ObjectKey key;
     std::string uid;
-    std::string resource_version; // it is refused where this is old
-    // Kubernetes' own: the PodGroupScheduled condition.
+    std::string resource_version; // the update is refused if this is old
+    // The new PodGroupScheduled condition (Kubernetes' own PodGroup only).
     ScheduledCondition condition;
-    // The condition's status is another than before; of scheduler-plugins: it
-    // starts now.
+    // Kubernetes' own: the status of the condition changes. scheduler-plugins:
+    // the group starts now.
     bool flips = false;
-    PodGroupStatus status = {}; // of scheduler-plugins, all of it
+    PodGroupStatus status = {}; // scheduler-plugins: the whole new status
 };
 
 } // namespace bridge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which Node stands behind which Slurm node.
+// Maps Slurm nodes to Kubernetes Nodes. Values only.
 #pragma once
 
 #include <map>
@@ -7,7 +7,7 @@
 
 namespace bridge {
 
-// The name of the Kubernetes Node, by the name of the Slurm node.
+// The name of the Kubernetes Node for the name of each Slurm node.
 using NodeMap = std::map<std::string, std::string>;
 
 } // namespace bridge

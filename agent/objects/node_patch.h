@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the agent writes onto a Node.
+// The changes that the agent writes to a Node. Values only.
 #pragma once
 
 #include "agent/objects/objects.h"
@@ -11,14 +11,15 @@
 
 namespace bridge {
 
-// A change of one Node, as it was when it was read.
+// A change of one Node, valid for the resourceVersion that was read.
 struct NodePatch {
     std::string node;
     std::string uid;
     std::string resource_version;
     std::optional<bool> unschedulable;
-    std::optional<std::vector<Taint>> taints; // the whole list
-    std::map<std::string, std::optional<std::string>> annotations; // none: goes
+    std::optional<std::vector<Taint>> taints; // replaces the whole list
+    // An annotation without a value is removed.
+    std::map<std::string, std::optional<std::string>> annotations;
 
     bool empty() const
     {

@@ -61,8 +61,9 @@ ContainerEnd container_end(const std::string &name,
     return end;
 }
 
-// Init containers only where they failed and so ended the Pod. A sidecar's end
-// says nothing: kubelet does not count it in the phase (getPhase).
+// Returns the ends of the containers. Init containers are included only if they
+// failed and so ended the Pod. The end of a sidecar is left out: kubelet does
+// not count it in the phase (getPhase).
 std::vector<ContainerEnd> container_ends(const Json &pod)
 {
     std::vector<ContainerEnd> ends;
@@ -80,7 +81,8 @@ std::vector<ContainerEnd> container_ends(const Json &pod)
     return ends;
 }
 
-// 100,000 Pods must fit into 200 MB: what belongs to others is not kept.
+// Keeps only labels or annotations that the agent uses, since 100,000 Pods must
+// fit into 200 MB.
 TextMap only_ours(TextMap texts)
 {
     std::erase_if(texts, [](const auto &entry) {

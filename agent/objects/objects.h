@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Kubernetes objects as values: only the fields we use, read once from JSON.
-// Pure; knows nothing of Slurm. What a user may write (names, labels,
-// annotations, quantities) is copied as it is and checked where it is used.
+// Kubernetes objects as values: only the fields that the agent uses, read once
+// from JSON. Pure; knows nothing of Slurm. What users may write (names, labels,
+// annotations, quantities) is copied unchanged and checked where it is used.
 #pragma once
 
 #include "agent/objects/extended_resources.h"
@@ -26,15 +26,15 @@ namespace bridge {
 using TextMap = std::map<std::string, std::string>;
 
 struct ObjectKey {
-    std::string ns; // empty for what has no namespace
+    std::string ns; // empty for cluster-scoped objects
     std::string name;
 
     auto operator<=>(const ObjectKey &) const = default;
     std::string str() const { return ns.empty() ? name : ns + "/" + name; }
 };
 
-// The effective requests of a Pod: init containers, sidecars, overhead and
-// pod-level resources counted as the API defines it (component-helpers,
+// The effective requests of a Pod. Init containers, sidecars, overhead and
+// pod-level resources are counted as the API defines it (component-helpers,
 // resource/helpers.go PodRequests).
 struct Requests {
     MilliCpu cpu;
@@ -44,7 +44,7 @@ struct Requests {
     bool operator==(const Requests &) const = default;
 };
 
-// How one container ended, or that it has not.
+// How a container ended, if it has ended.
 struct ContainerEnd {
     std::string name;
     bool terminated = false;
@@ -53,9 +53,9 @@ struct ContainerEnd {
     std::string reason; // such as "Error" or "OOMKilled"
 };
 
-// The PodScheduled condition, which we write while a Pod waits.
+// A condition such as PodScheduled, which the agent writes while a Pod waits.
 struct ScheduledCondition {
-    std::string status; // "True", "False" or "": none
+    std::string status; // "True", "False", or "" if there is none
     std::string reason;
     std::string message;
 
@@ -65,7 +65,7 @@ struct ScheduledCondition {
 struct GangKey; // gang_key.h
 using GangKeyPtr = std::shared_ptr<const GangKey>;
 
-// An ownerReference of a controller; the kind is empty where there is none.
+// The ownerReference of a controller. The kind is empty if there is none.
 struct OwnerRef {
     std::string api_version; // "batch/v1"
     std::string kind;
@@ -80,10 +80,10 @@ struct Pod {
     std::string uid;
     std::string resource_version;
     std::int64_t generation = 0; // metadata.generation
-    TextMap labels;              // those under our prefixes and Slinky's
+    TextMap labels;              // only those under our prefixes and Slinky's
     TextMap annotations;         // likewise
     OwnerRef owner;
-    GangKeyPtr gang; // null: it is alone
+    GangKeyPtr gang; // null: the Pod is alone
 
     std::chrono::sys_seconds created{};
 
@@ -93,33 +93,35 @@ struct Pod {
     bool gated = false;                          // has scheduling gates
     bool deleting = false;                       // has a deletionTimestamp
     std::optional<std::int64_t> active_deadline; // seconds
-    std::chrono::seconds grace_period{30};       // from TERM to KILL
+    std::chrono::seconds grace_period{30};       // from SIGTERM to SIGKILL
     Requests requests;
-    PredicatePtr predicate; // which Nodes it may run on
-    PredicatePtr preferred; // and on which of these it would; null: on any
-    std::vector<ClaimRef> claims;          // its volumes that are claims
-    std::vector<PodClaim> resource_claims; // its devices
-    PodCpus cpus; // of its containers, where some name such claims
-    // Likewise, where a DeviceClass offers them; in the order of containers.
+    PredicatePtr predicate;       // the Nodes on which it may run
+    PredicatePtr preferred;       // the preferred ones of these; null: any
+    std::vector<ClaimRef> claims; // its PersistentVolumeClaims
+    std::vector<PodClaim> resource_claims; // its ResourceClaims (devices)
+    PodCpus cpus; // of its containers, if one of them names a ResourceClaim
+    // The extended resources that its containers request, in the order of the
+    // containers.
     std::vector<ContainerAsks> extended;
-    // Why the API server should not have taken it, or what we cannot honour
-    // yet; sentences for its owner. A Pod with any is refused visibly.
+    // Reasons for the Pod's owner why the API server should have refused the
+    // Pod, or why the agent cannot honour it yet. A Pod that has any is refused
+    // visibly.
     std::vector<std::string> objections;
 
-    // The ResourceClaim that its status names for these.
+    // The ResourceClaim for extended resources that its status names.
     std::string extended_claim;
     std::string phase;  // Pending, Running, Succeeded, Failed, Unknown
     std::string reason; // such as "Evicted" or "OutOfcpu"
     std::string message;
     ScheduledCondition scheduled;
-    // Of its DisruptionTarget condition, such as "DeletionByPodGC"; empty:
-    // none.
+    // The reason of its DisruptionTarget condition, such as "DeletionByPodGC",
+    // or empty.
     std::string disruption;
     std::chrono::sys_seconds
-        start_time{};     // when kubelet took it; epoch: not yet
-    bool started = false; // some container of it runs, or has run
+        start_time{};     // when its kubelet accepted it; epoch: not yet
+    bool started = false; // a container runs or has run
     std::vector<ContainerEnd> containers; // in the order of the spec
-    // Of a batch job's: why its container is not started; empty: nothing odd.
+    // For the Pod of a batch job: why its container does not start, or empty.
     std::string cannot_start;
 
     bool needs_devices() const
@@ -127,9 +129,9 @@ struct Pod {
         return !resource_claims.empty() || !extended.empty();
     }
     bool bound() const { return !node_name.empty(); }
-    // Its containers may be alive.
+    // Returns true if its containers may be running.
     bool living() const { return bound() && !terminal(); }
-    // Its containers have ended for good.
+    // Returns true if all its containers have ended for good.
     bool terminal() const { return phase == "Succeeded" || phase == "Failed"; }
     std::string label(const std::string &name) const;
     std::string annotation(const std::string &name) const;
@@ -137,10 +139,10 @@ struct Pod {
 
 using PodPtr = std::shared_ptr<const Pod>;
 
-// A workload that owns Pods, or owns what does.
+// A workload that owns Pods, or that owns an owner of Pods.
 struct Workload {
     std::string uid;
-    TextMap annotations; // those under our prefixes and Slinky's
+    TextMap annotations; // only those under our prefixes and Slinky's
     OwnerRef owner;
 };
 
@@ -148,7 +150,7 @@ struct Taint {
     std::string key;
     std::string value;
     std::string effect;
-    std::string time_added = {}; // as Kubernetes writes it, or empty
+    std::string time_added = {}; // in Kubernetes' format, or empty
 
     bool operator==(const Taint &) const = default;
 };
@@ -162,11 +164,11 @@ struct Node {
     std::chrono::sys_seconds created{};
     bool unschedulable = false;
     bool ready = false;
-    std::chrono::sys_seconds ready_changed{}; // when that became so
+    std::chrono::sys_seconds ready_changed{}; // when ready last changed
     bool deleting = false;
     std::vector<Taint> taints;
     Requests allocatable;
-    std::string objection; // an amount that is not a quantity; else empty
+    std::string objection; // the amount that is not a quantity, or empty
 
     std::string label(const std::string &key) const;
     std::string annotation(const std::string &key) const;
@@ -180,7 +182,8 @@ struct Namespace {
     TextMap annotations;
 };
 
-// From the object's JSON; a field that is missing or of a wrong type is empty.
+// These read the JSON of an object. A field that is missing or has the wrong
+// type is read as empty.
 Pod pod_from(const Json &object);
 Node node_from(const Json &object);
 Namespace namespace_from(const Json &object);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is made for a Pod and goes with it. Pure.
+// The metadata of objects that are created for a Pod and deleted with it. Pure.
 #pragma once
 
 #include "agent/objects/objects.h"
@@ -9,10 +9,10 @@
 
 namespace bridge {
 
-// An item of metadata.ownerReferences: the Pod of that name.
+// Returns an item for metadata.ownerReferences that names the Pod as owner.
 JsonValue owner_reference(const std::string &pod, const std::string &uid);
 
-// The metadata of an object that has the Pod's name, and that it owns.
+// Returns the metadata of an object that has the Pod's name and is owned by it.
 JsonValue metadata_owned_by(const Pod &pod);
 
 } // namespace bridge

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which resources the device plugins of a Node offer, and how a predicate asks
-// for Nodes that offer one. Pure.
+// Which resources the device plugins of a Node offer, and how a predicate
+// requires Nodes that offer one. Pure.
 #pragma once
 
 #include "agent/objects/predicate.h"
@@ -11,17 +11,17 @@
 
 namespace bridge {
 
-// So begins what is asked of a Node's status in a predicate: see
+// Prefix of the keys by which a predicate refers to the status of a Node: see
 // where_offered().
 inline constexpr std::string_view allocatable_field = "status.allocatable/";
 
-// So many of the resource the Node's kubelet can give away, ever; 0: it has
-// none, or its device plugin is away.
+// Returns the Node's allocatable amount of the resource, taken or not. 0: the
+// Node does not have it, or its device plugin is not running.
 std::int64_t offered(const Node &node, const std::string &resource);
 
-// The Nodes whose device plugins offer it.
+// Returns a selector for the Nodes whose device plugins offer the resource.
 NodeSelector where_offered(const std::string &resource);
-// Whether a predicate asks that of a Node.
+// Returns true if the predicate contains such a selector.
 bool asks_for_plugins(const Predicate &predicate);
 
 } // namespace bridge

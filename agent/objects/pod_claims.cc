@@ -5,8 +5,8 @@ namespace bridge {
 
 namespace {
 
-// What kube-controller-manager says about a claim that it makes from a
-// template.
+// Reads what kube-controller-manager reports about a claim that it creates from
+// a template.
 void read_status(const Json &pod, PodClaim &claim)
 {
     for (const Json &made : pod.items("status/resourceClaimStatuses"))

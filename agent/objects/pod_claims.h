@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The ResourceClaims that a Pod's spec.resourceClaims name. Pure.
+// The entries of a Pod's spec.resourceClaims. Pure.
 #pragma once
 
 #include "common/base/json.h"
@@ -10,13 +10,15 @@
 namespace bridge {
 
 struct PodClaim {
-    std::string entry; // the Pod's name for it
-    // Empty: not made yet from its template, or none is needed.
+    std::string entry; // name of the entry in the Pod
+    // Name of the claim. Empty: it has not been created from its template yet,
+    // or is not needed.
     std::string claim;
-    std::string from_template; // that one; empty: the claim was there before
-    bool not_needed = false;   // its controller says so
-    // Neither a claim nor a template is named, which no version that we know
-    // does.
+    // Name of the template. Empty: the Pod names an existing claim.
+    std::string from_template;
+    bool not_needed = false; // its controller says that it needs no claim
+    // The entry names neither a claim nor a template, which is impossible in
+    // the API versions that we know.
     bool unknown = false;
 
     bool operator==(const PodClaim &) const = default;

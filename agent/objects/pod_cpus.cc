@@ -36,7 +36,8 @@ std::int64_t cpus_of(const ClaimUse &use, const ClaimCpus &claims)
     return sum;
 }
 
-// What it requests and no claim that it names gives it.
+// Returns what the container requests beyond the CPUs of the claims that it
+// names.
 std::int64_t beyond(const ContainerCpus &container, const ClaimCpus &claims)
 {
     std::int64_t has = 0;
@@ -82,7 +83,7 @@ MilliCpu cpus_with_claims(const PodCpus &pod, MilliCpu requests,
         return requests;
     if (pod.containers.empty()) // nobody runs on them
         return MilliCpu{add(in_claims, requests.value)};
-    // As pod_requests.h adds up what containers request.
+    // Adds up the containers as described in pod_requests.h.
     std::int64_t sum = 0;
     std::int64_t sidecars = 0;
     std::int64_t peak = 0;

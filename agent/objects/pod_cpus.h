@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The CPUs of a Pod some of which are devices in its ResourceClaims. A
-// container that names such a claim runs on these, whatever else it requests;
-// the claim keeps them as long as the Pod lives, and who does not name it has
-// no part in them. Kubernetes adds up requests and claims nowhere; drivers ask
-// users to write the same number twice, which not all do. So the Pod needs
+// The number of CPUs that a Pod needs if its ResourceClaims contain CPU
+// devices. A container that names such a claim runs on the CPUs of the claim,
+// whatever else it requests. The claim keeps its CPUs as long as the Pod lives,
+// and containers that do not name it cannot use them. Kubernetes never adds up
+// requests and claims; drivers ask users to write the same number in both
+// places, which not all users do. So the Pod needs
 //
 //   the CPUs of all its claims
 //   + what its containers request beyond the CPUs of the claims that they name
-//   or its requests as the API defines them, where these are more
+//   or its requests as the API defines them, if these are larger
 //
 // Pure.
 #pragma once
@@ -25,7 +26,7 @@ namespace bridge {
 // An entry of a container's resources.claims.
 struct ClaimUse {
     std::string entry;   // the Pod's name for the claim
-    std::string request; // of it, alone; empty: all of them
+    std::string request; // one request of the claim; empty: all of them
 
     bool operator==(const ClaimUse &) const = default;
 };
@@ -41,21 +42,22 @@ struct ContainerCpus {
 };
 
 struct PodCpus {
-    // Init containers first, in order; none where no container names a claim.
+    // Init containers first, in order. Empty if no container names a claim.
     std::vector<ContainerCpus> containers;
     MilliCpu overhead;
 
     bool operator==(const PodCpus &) const = default;
 };
 
-// Amounts that are no quantities count as none: pod_requests() objects to them.
+// Reads the containers of a Pod. Amounts that are not quantities count as 0
+// here; pod_requests() reports them.
 PodCpus pod_cpus_of(const Json &pod);
 
-// The CPUs in the claim of each entry, by request: "cpus".
+// The number of CPUs in a claim, by entry of the Pod and name of the request.
 using ClaimCpus = std::map<std::string, std::map<std::string, std::int64_t>>;
 
-// What the Pod needs of its job; requests: of the whole Pod, as the API defines
-// them.
+// Returns the CPUs that the Pod needs from its job. requests: the CPU requests
+// of the whole Pod as the API defines them.
 MilliCpu cpus_with_claims(const PodCpus &pod, MilliCpu requests,
                           const ClaimCpus &claims);
 

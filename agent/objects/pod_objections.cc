@@ -38,7 +38,8 @@ bool spreads(const Json &spec)
         });
 }
 
-// With hostNetwork every port is one of the host's.
+// Returns true if the Pod uses ports of the host; with hostNetwork every port
+// is one.
 bool takes_host_ports(const Json &spec)
 {
     bool host_network = spec.flag("hostNetwork");
@@ -49,8 +50,8 @@ bool takes_host_ports(const Json &spec)
     return false;
 }
 
-// Of an extended one the DeviceClasses of the cluster tell:
-// agent/gres/extended_claim.h.
+// Extended resources count as known: the DeviceClasses of the cluster decide
+// about these (agent/gres/extended_claim.h).
 bool is_known(const std::string &resource)
 {
     return resource == "cpu" || resource == "memory" ||
@@ -58,7 +59,8 @@ bool is_known(const std::string &resource)
            is_extended_resource(resource);
 }
 
-// In order, each once. An amount of 0 asks for nothing.
+// Returns the names of the unknown resources, sorted. An amount of 0 requests
+// nothing.
 std::set<std::string> unknown_resources(const Json &spec)
 {
     std::set<std::string> names;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a Pod's spec asks that we cannot honour yet. The admission policies in
-// contribs/kubernetes refuse much of it already, where they are installed.
-// Pure.
+// What a Pod's spec requires that the agent does not support yet. The admission
+// policies in contribs/kubernetes already refuse much of it where they are
+// installed. Pure.
 #pragma once
 
 #include "common/base/json.h"
@@ -11,7 +11,8 @@
 
 namespace bridge {
 
-// Sentences for the Pod's owner; none: we can place it.
+// Returns the reasons for the Pod's owner. An empty list means that the Pod can
+// be placed.
 std::vector<std::string> spec_objections(const Json &pod);
 
 } // namespace bridge

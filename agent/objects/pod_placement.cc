@@ -49,7 +49,7 @@ std::optional<NodeTerm> read_term(const Json &json)
     return term;
 }
 
-// As a selector of one term; nothing for a Pod without.
+// Adds the Pod's nodeSelector as a selector with one term, if it has one.
 void add_labels(const Json &spec, std::vector<NodeSelector> &all_of)
 {
     NodeTerm term;
@@ -136,7 +136,7 @@ PodPlacement pod_placement(const Json &pod)
     if (auto term = heaviest_term(affinity)) {
         all_of.push_back({std::move(*term)});
         auto both = Predicate::make(std::move(all_of), std::move(tolerations));
-        if (both) // else it was no more than a wish
+        if (both) // a preference that is too long is dropped
             placement.preferred = std::move(*both);
     }
     return placement;

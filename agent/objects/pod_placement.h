@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where a Pod may run, and where it would rather, read from its spec. Pure.
+// The Nodes on which a Pod may run, and those that it prefers, read from its
+// spec. Pure.
 #pragma once
 
 #include "agent/objects/predicate.h"
@@ -13,18 +14,19 @@ namespace bridge {
 
 struct PodPlacement {
     PredicatePtr required;
-    // The same, and of its preferred node affinity the term of the highest
-    // weight too, the first of several: Slurm knows one preference. Null: it
-    // has none.
+    // Requires the same, and in addition the preferred node affinity term of
+    // the highest weight (the first of several), since Slurm supports one
+    // preference. Null if the Pod has no preference.
     PredicatePtr preferred;
-    // Sentences for its owner: what is too long, or an operator that is none.
+    // Reasons for the Pod's owner: the selection is too long, or an operator is
+    // unknown.
     std::vector<std::string> objections;
 };
 
 PodPlacement pod_placement(const Json &pod);
 
-// A NodeSelector of the API: {"nodeSelectorTerms": […]}. Nothing when one of
-// its operators is unknown to us.
+// Reads a NodeSelector of the API: {"nodeSelectorTerms": […]}. Returns nothing
+// if one of its operators is unknown.
 std::optional<NodeSelector> node_selector(const Json &selector);
 
 } // namespace bridge

@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t most = std::int64_t{1}
                               << 62; // as in common/base/units.h
 
-// Every resource by its name; cpu in thousandths.
+// Amount of each resource by its name; cpu in thousandths.
 using Amounts = std::map<std::string, std::int64_t>;
 using Objections = std::vector<std::string>;
 
@@ -95,8 +95,8 @@ class Counter {
                     container.at("resources/requests"));
     }
 
-    // A resize under way: the larger of what is asked and what is still held
-    // (helpers.go determineContainerReqs).
+    // During a resize, returns the larger of what is requested and what is
+    // still held (helpers.go determineContainerReqs).
     Amounts resizable(const Json &container, const char *statuses)
     {
         Amounts asks = asked(container);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a Pod asks for altogether, as the API defines it (component-helpers,
-// resource/helpers.go PodRequests), and which amounts are none. Pure.
+// The total requests of a Pod, as the API defines them (component-helpers,
+// resource/helpers.go PodRequests), and which amounts are invalid. Pure.
 //
 //   sum  = containers and sidecars
 //   peak = the most that any init container needs while it runs, with the
 //          sidecars that were started before it
-//   the larger of the two, resource by resource; what spec.resources names
-//   replaces it; the Pod's overhead is added always
+//   for each resource the larger of the two; values in spec.resources replace
+//   it; the Pod's overhead is always added
 #pragma once
 
 #include "agent/objects/objects.h"
@@ -19,16 +19,16 @@ namespace bridge {
 
 struct PodRequests {
     Requests requests;
-    // Sentences about amounts that are no quantities; such counts as none.
+    // Reasons for amounts that are not quantities; such amounts count as 0.
     std::vector<std::string> objections;
 };
 
-// Sums stop at 2^62. After a resize in place, what a container still has
-// counts until it has less.
+// Sums are capped at 2^62. During an in-place resize the amount that a
+// container still holds counts until it has become smaller.
 PodRequests pod_requests(const Json &pod);
 
-// A list of resources and amounts, such as a Node's allocatable; of_what
-// begins the sentence of an objection.
+// Reads a list of resources and amounts, such as a Node's allocatable. of_what
+// is the beginning of each reason, such as "allocatable".
 PodRequests read_resources(const Json &list, const std::string &of_what);
 
 } // namespace bridge

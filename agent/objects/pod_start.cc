@@ -10,13 +10,13 @@ namespace bridge {
 
 namespace {
 
-// Behind these an image or a template is at fault, or may be.
+// Reasons that an image or a template causes, or may cause.
 constexpr std::string_view reasons[] = {
     "InvalidImageName", "ErrImageNeverPull",    "ErrImagePull",
     "ImagePullBackOff", "CreateContainerError", "CreateContainerConfigError"};
 
-// Its kubelet makes these of what it has, or of the API server's objects;
-// storage may take its time.
+// Volumes that the kubelet creates by itself or from objects of the API server.
+// Other volumes depend on storage, which may take its time.
 constexpr std::string_view plain_volumes[] = {
     "configMap", "secret", "downwardAPI", "projected", "emptyDir", "hostPath"};
 
@@ -34,7 +34,8 @@ bool is_plain(const Json &volume)
     });
 }
 
-// Its volumes and its network are not there yet. Images are pulled after that.
+// Returns true if the Pod's volumes or network are not ready yet. Images are
+// pulled after that.
 bool is_unready(const Json &pod)
 {
     return std::ranges::any_of(
@@ -53,11 +54,12 @@ std::string why_not_started(const Json &pod)
         if (std::ranges::contains(reasons, reason))
             return reason + ": " + container.text("state/waiting/message");
     }
-    // The job's nodes are held for it: the ConfigMap with srun may be gone.
+    // The nodes of the job stay allocated while the Pod cannot start, which may
+    // be for good: the ConfigMap with srun may be gone.
     if (has_srun(pod) && is_unready(pod) &&
         std::ranges::all_of(pod.items("spec/volumes"), is_plain))
-        return "its kubelet can start no container: a volume or its network is "
-               "missing, see the Pod's Events";
+        return "its kubelet cannot start the container: a volume or its "
+               "network is missing, see the Pod's Events";
     return {};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Why the container of a batch job's Pod is not started, as its kubelet says.
-// Pure.
+// Why the container of a batch job's Pod does not start, according to its
+// kubelet. Pure.
 #pragma once
 
 #include "common/base/json.h"
@@ -9,8 +9,9 @@
 
 namespace bridge {
 
-// Of a Pod as the API server has it; empty: nothing odd, or nothing is said.
-// Nearly every Pod says so for a moment: it counts when it goes on saying so.
+// Reads the JSON of a Pod. Returns an empty text if nothing is wrong or the
+// kubelet says nothing. Nearly every Pod reports a reason for a moment; it
+// matters only if it persists.
 std::string why_not_started(const Json &pod);
 
 } // namespace bridge

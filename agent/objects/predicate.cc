@@ -21,7 +21,7 @@ constexpr std::size_t hash_letters = 12; // 5 bits each: nobody finds another
                                          // text for somebody's feature
 constexpr std::size_t sentence_part = 200;
 
-// Of a Node that is not ready or is cordoned: its Slurm node is drained.
+// Taints of a Node that is not ready or is cordoned: its Slurm node is drained.
 constexpr std::string_view drained_for[] = {"node.kubernetes.io/not-ready",
                                             "node.kubernetes.io/unreachable",
                                             "node.kubernetes.io/unschedulable"};
@@ -52,7 +52,8 @@ bool is_plain_in(const NodeTerm &term)
     return term.size() == 1 && term.front().op == NodeOperator::in;
 }
 
-// "a=1 or a=2" is "a in (1,2)": so volumes on many nodes have a short text.
+// Merges "a=1 or a=2" into "a in (1,2)", so that volumes on many nodes have a
+// short text.
 void merge_values(NodeSelector &selector)
 {
     std::map<std::pair<bool, std::string>, NodeRequirement> merged;
@@ -75,14 +76,14 @@ bool is_left_to_others(std::string_view taint)
            std::ranges::contains(drained_for, taint);
 }
 
-// Whether the toleration can make a difference to us.
+// Returns true if the toleration can make a difference for the agent.
 bool counts(const Toleration &toleration)
 {
     return toleration.effect != "PreferNoSchedule" &&
            !is_left_to_others(toleration.key);
 }
 
-// Whether the taint keeps Pods off that do not tolerate it.
+// Returns true if the taint keeps away Pods that do not tolerate it.
 bool keeps_off(const Taint &taint)
 {
     return taint.effect != "PreferNoSchedule" && !is_left_to_others(taint.key);
@@ -106,7 +107,7 @@ const Taint *untolerated(const Predicate &predicate, const Node &node)
     return nullptr;
 }
 
-// As Go's ParseInt.
+// Parses like Go's ParseInt.
 std::optional<std::int64_t> go_number(std::string_view text)
 {
     if (text.starts_with('+') && !text.starts_with("+-"))
@@ -123,7 +124,8 @@ bool compares(const NodeRequirement &r, const std::string &label)
     return r.op == NodeOperator::gt ? *is > *than : *is < *than;
 }
 
-// Of device plugins, as where_offered() asks for it; "": it does not.
+// Returns the device plugin's resource that the requirement asks for (see
+// where_offered()), or "".
 std::string resource_of(const NodeRequirement &r)
 {
     return r.field && r.op == NodeOperator::exists &&
@@ -164,7 +166,8 @@ bool selects(const Predicate &predicate, const Node &node)
         [&](const NodeSelector &selector) { return matches(selector, node); });
 }
 
-// Of the device plugins that the Node lacks; "": of none.
+// Returns a required resource of a device plugin that the Node does not offer,
+// or "".
 std::string missing_resource(const Predicate &predicate, const Node &node)
 {
     for (const NodeSelector &selector : predicate.selectors())
@@ -204,8 +207,8 @@ Result<PredicatePtr> Predicate::make(std::vector<NodeSelector> all_of,
         return PredicatePtr{};
     if (text.size() > max_text)
         return fail(Code::rejected,
-                    std::format("what its nodes must be like takes {} "
-                                "characters to say, and {} are allowed",
+                    std::format("its node selection has {} bytes as "
+                                "text, and at most {} are allowed",
                                 text.size(), max_text));
     auto made = std::make_shared<Predicate>();
     made->selectors_ = std::move(all_of);

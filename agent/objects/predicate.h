@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Which Nodes a Pod may run on, as a value: nodeSelector, required node
-// affinity, the node affinity of its volumes, and what it tolerates. Equal ones
-// have equal canonical text, and so the same Slurm feature, which the agent
-// sets on the nodes that satisfy it. Pure; knows nothing of Slurm but that
-// name.
+// affinity, the node affinity of its volumes, and its tolerations. Equal
+// predicates have equal canonical text and therefore the same Slurm feature,
+// which the agent sets on the Slurm nodes that satisfy the predicate. Pure;
+// knows nothing of Slurm except the name of that feature.
 #pragma once
 
 #include "common/base/result.h"
@@ -22,19 +22,19 @@ struct Taint;
 enum class NodeOperator { in, not_in, exists, does_not_exist, gt, lt };
 
 struct NodeRequirement {
-    std::string key;    // of a label
-    bool field = false; // metadata.name instead, the only one there is
+    std::string key;    // the key of a label
+    bool field = false; // key is metadata.name or starts with allocatable_field
     NodeOperator op = NodeOperator::exists;
     std::vector<std::string> values;
 
     auto operator<=>(const NodeRequirement &) const = default;
 };
 
-using NodeTerm = std::vector<NodeRequirement>; // all of these; none: no Node
-using NodeSelector = std::vector<NodeTerm>;    // any of these; none: no Node
+using NodeTerm = std::vector<NodeRequirement>; // all must hold; empty: no Node
+using NodeSelector = std::vector<NodeTerm>;    // any must hold; empty: no Node
 
 struct Toleration {
-    std::string key; // empty: of any taint
+    std::string key; // empty: tolerates any taint
     bool any_value = false;
     std::string value;
     std::string effect; // empty: any
@@ -44,20 +44,22 @@ struct Toleration {
 
 class Predicate {
   public:
-    // What a Pod without a wish has: no taint may keep it off.
+    // The predicate of a Pod without any constraint: it tolerates no taint.
     Predicate();
 
-    // Code::rejected, with a sentence for the Pod's owner, when the text would
-    // be longer than max_text.
+    // Returns Code::rejected, with a message for the Pod's owner, if the text
+    // would be longer than max_text (bytes). Returns null for a predicate
+    // without constraints.
     static Result<std::shared_ptr<const Predicate>>
     make(std::vector<NodeSelector> all_of, std::vector<Toleration> tolerations);
 
     static constexpr std::size_t max_text = 16384;
 
-    // For people too; in kubectl's notation of selectors. Equal predicates have
-    // the same, different ones another.
+    // Readable by users: kubectl's notation of selectors. Two predicates have
+    // the same text only if they are equal.
     const std::string &text() const { return text_; }
-    // Of the Slurm nodes that satisfy it: one word of letters, digits and '-'.
+    // The feature of the Slurm nodes that satisfy the predicate: one word of
+    // letters, digits and '-'.
     const std::string &feature() const { return feature_; }
 
     const std::vector<NodeSelector> &selectors() const { return selectors_; }
@@ -69,30 +71,31 @@ class Predicate {
     }
 
   private:
-    std::vector<NodeSelector> selectors_; // all of them
+    std::vector<NodeSelector> selectors_; // all must match
     std::vector<Toleration> tolerations_;
     std::string text_;
     std::string feature_;
 };
 
-// Null stands for Predicate().
+// A null pointer means Predicate().
 using PredicatePtr = std::shared_ptr<const Predicate>;
 const Predicate &value_of(const PredicatePtr &predicate);
 
-// Whether the Node satisfies it now. Taints of a Node that is not ready or is
-// cordoned are not looked at, since its Slurm node is drained for that; neither
-// is ours, which keeps other schedulers off. What the kubelet is short of keeps
-// Pods off as any taint does.
+// Returns true if the Node satisfies the predicate now. Some taints are
+// ignored: those of a Node that is not ready or is cordoned, since its Slurm
+// node is drained for that reason, and our own taint, which keeps other
+// schedulers away. Taints for resource pressure on the kubelet count like any
+// other taint.
 bool matches(const Predicate &predicate, const Node &node);
-// Of a selector that normalize() has put in order.
+// The selector must be normalized: see normalize().
 bool matches(const NodeSelector &selector, const Node &node);
 void normalize(NodeSelector &selector);
 
-// Why the Node does not satisfy it: "its taint KEY is not tolerated", or "its
-// labels do not match". Empty: it does.
+// Returns why the Node does not satisfy the predicate, such as "its taint KEY
+// is not tolerated" or "its labels do not match", or an empty text if it does.
 std::string mismatch(const Predicate &predicate, const Node &node);
 
-// Its beginning, for a sentence.
+// Returns the beginning of the text, short enough for a message.
 std::string short_text(const Predicate &predicate);
 
 } // namespace bridge

@@ -9,8 +9,9 @@ namespace bridge {
 
 namespace {
 
-// Kubernetes lets most of these be label keys and values only, but a volume, or
-// a Pod that is older than that rule, may have others.
+// Adds a word with unusual characters escaped. Kubernetes allows only label
+// keys and values here in most cases, but a volume, or a Pod older than that
+// rule, may have others.
 void add_word(std::string &text, std::string_view word)
 {
     for (char c : word) {

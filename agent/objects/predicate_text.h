@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A predicate as text, which is the same for two that select alike: its feature
-// is the text's hash. Pure.
+// Converts a predicate to its canonical text. Predicates that select alike have
+// the same text; the feature is a hash of it. Pure.
 #pragma once
 
 #include "agent/objects/predicate.h"
@@ -10,8 +10,8 @@
 
 namespace bridge {
 
-// Of selectors that are normalized, and sorted tolerations. Empty for none of
-// either.
+// The selectors must be normalized and the tolerations sorted. Returns an empty
+// text if there are neither.
 std::string predicate_text(const std::vector<NodeSelector> &selectors,
                            const std::vector<Toleration> &tolerations);
 

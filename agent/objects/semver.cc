@@ -49,7 +49,7 @@ bool are_identifiers(std::string_view text, std::vector<std::string> &into)
     return true;
 }
 
-// Numbers by value and before words, words by their bytes.
+// Numbers compare by value and come before words; words compare by their bytes.
 std::strong_ordering compare_identifiers(const std::string &a,
                                          const std::string &b)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Semantic versions (semver.org 2.0.0), as the version attributes of devices
-// are. Pure.
+// Semantic versions (semver.org 2.0.0), the type of the version attributes of
+// devices. Pure.
 #pragma once
 
 #include <compare>
@@ -18,8 +18,9 @@ struct Semver {
     std::uint64_t patch = 0;
     std::vector<std::string> prerelease;
 
-    // Strict: three numbers without leading zeros, then "-" and "+" parts, of
-    // which the second counts for nothing. Else nothing.
+    // Parses strictly: three numbers without leading zeros, then optional "-"
+    // and "+" parts; the "+" part is ignored. Returns nothing if the text is
+    // not a version.
     static std::optional<Semver> parse(std::string_view text);
 
     std::strong_ordering operator<=>(const Semver &other) const;

@@ -48,7 +48,8 @@ bool belongs_to(const Volume &volume, const Claim &claim)
            (volume.claimed_uid.empty() || volume.claimed_uid == claim.uid);
 }
 
-// Whether the volume may be given to the claim, wherever it is.
+// Returns true if the volume may be given to the claim, ignoring where it can
+// be reached.
 bool suits(const Volume &volume, const Claim &claim)
 {
     if (volume.deleting)
@@ -68,7 +69,8 @@ bool reaches(const std::optional<NodeSelector> &affinity, const Node &node)
     return !affinity || matches(*affinity, node);
 }
 
-// The terms of all volumes that suit; none: everywhere.
+// Returns the terms of all suitable volumes. Nothing: one of them is reachable
+// from everywhere.
 std::optional<NodeSelector> places_of(const Claim &claim,
                                       const VolumeFacts &facts)
 {
@@ -88,8 +90,8 @@ std::string waiting_for(const std::string &claim, const std::string &why)
     return "The volume claim " + claim + " " + why + ".";
 }
 
-// Why nothing can be said of the claim yet; empty: it is bound, or unbound of a
-// class that is known.
+// Returns why the Pod has to wait for the claim. Empty: the claim is bound, or
+// is unbound with a known class.
 std::string why_not(const ClaimRef &ref, const std::string &pod_uid,
                     const VolumeFacts &facts)
 {
@@ -122,7 +124,8 @@ std::string why_not(const ClaimRef &ref, const std::string &pod_uid,
     return {};
 }
 
-// Where the volume of a claim is, or may be made.
+// Returns where the volume of the claim is or can be created. Nothing:
+// everywhere.
 std::optional<NodeSelector> places(const Claim &claim, const VolumeFacts &facts)
 {
     if (claim.bound)
@@ -133,9 +136,9 @@ std::optional<NodeSelector> places(const Claim &claim, const VolumeFacts &facts)
     return of.has_topologies ? std::optional(of.topologies) : std::nullopt;
 }
 
-// The smallest that suits and can be reached, the first by name of several, as
-// kube-scheduler would take it; one that has been given to the claim before
-// all.
+// Returns the smallest suitable volume that can be reached, the first by name
+// of equal ones, as kube-scheduler does. A volume that has already been given
+// to the claim comes first.
 const Volume *volume_for(const Claim &claim, const VolumeFacts &facts,
                          const Node &node, const std::set<std::string> &taken)
 {

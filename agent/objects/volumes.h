@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A Pod's volume claims: where the volumes behind them can be reached, what has
-// to be done so that they are bound, and why a Pod still has to wait for them.
-// Pure; the objects are read by a worker when a gang needs them, and not
+// The PersistentVolumeClaims of a Pod: where their volumes can be reached, what
+// must be written so that they are bound, and why a Pod still has to wait for
+// them. Pure. A worker reads the objects when a gang needs them; they are not
 // watched.
 //
-//   claim                           what follows
-//   ------------------------------  --------------------------------------------
+//   claim                           consequence
+//   ------------------------------  -------------------------------------------
 //   missing, being deleted, lost,   wait
-//   another Pod's ephemeral one
-//   bound                           the Pod goes where its volume can be reached
-//   unbound, Immediate              wait: it is bound without us
+//   ephemeral one of another Pod
+//   bound                           the Pod goes where its volume is reachable
+//   unbound, Immediate              wait: it gets bound without us
 //   unbound, WaitForFirstConsumer:
-//     class without provisioner     where some free volume fits; on the node that
-//                                   Slurm chose one of these is given to it
-//     with provisioner              where allowedTopologies allow; the claim is
-//                                   told the node that Slurm chose
+//     class without provisioner     the Pod goes where a free volume fits; the
+//                                   claim gets one that is reachable from the
+//                                   node that Slurm chose
+//     class with provisioner        the Pod goes where allowedTopologies allow;
+//                                   the claim is told the node that Slurm chose
 #pragma once
 
 #include "agent/objects/predicate.h"
@@ -30,10 +31,10 @@
 
 namespace bridge {
 
-// A volume of a Pod that is a claim.
+// A volume of a Pod that is a PersistentVolumeClaim.
 struct ClaimRef {
     std::string name;
-    bool ephemeral = false; // made for the Pod, and owned by it
+    bool ephemeral = false; // created for the Pod and owned by it
 
     bool operator==(const ClaimRef &) const = default;
 };
@@ -45,19 +46,21 @@ struct Claim { // a PersistentVolumeClaim
     std::string name;
     std::string uid;
     std::string resource_version;
-    std::string owner_uid; // of its controller
+    std::string owner_uid; // uid of its controller
     bool deleting = false;
-    std::string phase;                        // Pending, Bound, Lost
-    std::string volume;                       // empty: none yet
-    bool bound = false;                       // to that volume, completely
-    std::optional<std::string> storage_class; // none: the default, some day
+    std::string phase;  // Pending, Bound, Lost
+    std::string volume; // empty: none yet
+    bool bound = false; // completely bound to that volume
+    // Nothing: it may still get the default class.
+    std::optional<std::string> storage_class;
     std::string selected_node;
     std::set<std::string> access_modes;
     std::string volume_mode = "Filesystem";
     std::int64_t storage = 0; // bytes
-    bool selects = false;     // has a selector of volumes
-    std::map<std::string, std::string> match_labels; // of it
-    bool odd_selector = false;                       // has matchExpressions too
+    bool selects = false;     // has a selector for volumes
+    // The matchLabels of that selector.
+    std::map<std::string, std::string> match_labels;
+    bool odd_selector = false; // it also has matchExpressions
 };
 
 struct Volume { // a PersistentVolume
@@ -67,13 +70,14 @@ struct Volume { // a PersistentVolume
     bool deleting = false;
     std::string phase; // Available, Bound, Released, …
     std::string storage_class;
-    std::string claimed_by; // "ns/name", and the uid; empty: nobody's
+    std::string claimed_by; // "ns/name" of its claim, or empty
     std::string claimed_uid;
     std::set<std::string> access_modes;
     std::string volume_mode = "Filesystem";
     std::int64_t storage = 0; // bytes
     std::map<std::string, std::string> labels;
-    // None: reachable from everywhere. Unreadable ones count as nowhere.
+    // Where the volume can be reached. Nothing: everywhere. An affinity that
+    // cannot be read is an empty selector: nowhere.
     std::optional<NodeSelector> affinity;
 };
 
@@ -81,7 +85,7 @@ struct StorageClass {
     std::string name;
     std::string provisioner;
     bool waits_for_consumer = false; // WaitForFirstConsumer
-    NodeSelector topologies;         // none: everywhere
+    NodeSelector topologies;         // empty: everywhere
     bool has_topologies = false;
 };
 
@@ -89,24 +93,24 @@ Claim claim_from(const Json &object);
 Volume volume_from(const Json &object);
 StorageClass storage_class_from(const Json &object);
 
-// The classes for which nothing is provisioned: volumes are made by hand, or
-// from the disks of each node.
+// Provisioner of the classes that provision nothing: their volumes are created
+// by hand, or from the local disks of each node.
 inline constexpr char no_provisioner[] = "kubernetes.io/no-provisioner";
 
-// Everything about the claims of one Pod, as it was read.
+// All objects that the claims of one Pod refer to, as they were read.
 struct VolumeFacts {
-    std::map<std::string, Claim> claims;   // by name
-    std::map<std::string, Volume> volumes; // by name: those that are bound,
-                                           // and all when one may be needed
+    std::map<std::string, Claim> claims; // by name
+    // By name: the bound ones, and all volumes if a claim may need one.
+    std::map<std::string, Volume> volumes;
     std::map<std::string, StorageClass> classes; // by name
 };
 
 struct VolumeNeeds {
-    std::string why; // the Pod waits for its claims; empty: it need not
+    std::string why; // why the Pod waits for its claims, or empty
     std::vector<NodeSelector>
-        selectors;        // where its volumes can be, all of them
-    bool unbound = false; // some claim waits to be told its node
-    // The node that Slurm chose has no volume for it; empty: it has.
+        selectors;        // where its volumes can be reached; all must hold
+    bool unbound = false; // a claim waits to be told its node
+    // Why the node that Slurm chose does not suit the claims, or empty.
     std::string misfit;
 
     bool operator==(const VolumeNeeds &) const = default;
@@ -115,14 +119,15 @@ struct VolumeNeeds {
 VolumeNeeds volume_needs(const std::vector<ClaimRef> &claims,
                          const std::string &pod_uid, const VolumeFacts &facts);
 
-// What has to be written for an unbound claim once its node is chosen.
+// What must be written for an unbound claim once its node is chosen.
 struct ClaimStep {
     std::string claim;
-    std::string volume; // to be given to the claim; empty: tell it the node
+    std::string volume; // the volume that it gets; empty: tell it the node
 };
 
-// For all of them; none for a claim that has been told already. Code::conflict
-// when no free volume that fits can be reached from the node.
+// Returns the steps for all claims; a claim that has been told already needs
+// none. Code::conflict if no free volume that fits can be reached from the
+// node.
 Result<std::vector<ClaimStep>> claim_steps(const std::vector<ClaimRef> &claims,
                                            const VolumeFacts &facts,
                                            const Node &node);

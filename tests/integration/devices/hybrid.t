@@ -117,7 +117,7 @@ def one_at_a_time():
     land("web")
     make("next", "both")
     wait_for("the Pod to say why it waits",
-             lambda: "which has a slurmd: one Pod"
+             lambda: "which has a slurmd: only one Pod"
              in bed.condition("next").get("message", ""), 30)
     bed.end("web")
     land("next")

@@ -204,7 +204,7 @@ def none_has_room():
         "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
             {"matchExpressions": [{"key": "kubernetes.io/hostname",
                                    "operator": "In", "values": [GPU, TWO]}]}]}}}))
-    bed.wait_words("c", "others have too much of its memory", seconds=30)
+    bed.wait_words("c", "other claims use too much of its memory", seconds=30)
     wait_for("another job of c", lambda: len(bed.jobs_of("c")) == 2, 30)
     over("fill")
     runs("c")

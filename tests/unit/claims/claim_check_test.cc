@@ -204,11 +204,11 @@ TEST_CASE("constraints hold over all devices of their requests")
 
     CHECK(cluster.verdict(same, "r:g0 r:g1") == "fits");
     CHECK(cluster.verdict(same, "r:g0 r:g2") ==
-          "device d/p/g2 for request r: its d/numa is not also another "
+          "device d/p/g2 for request r: its d/numa differs from another "
           "device's");
     CHECK(cluster.verdict(other, "r:g0 r:g2") == "fits");
     CHECK(cluster.verdict(other, "r:g0 r:g1") ==
-          "device d/p/g1 for request r: its d/numa is also another device's");
+          "device d/p/g1 for request r: its d/numa equals another device's");
     CHECK(cluster.verdict(spec(R"({"matchAttribute":"d/x"})"), "r:g0 r:g1") ==
           "device d/p/g0 for request r: it has no attribute d/x");
     CHECK(cluster.verdict(spec(R"({"requests":["q"],"matchAttribute":"d/x"})"),
@@ -276,8 +276,8 @@ TEST_CASE("capacity that is asked for is there, and shared as its policy says")
 
     CHECK(cluster.verdict(asking(R"("memory":"40Gi")"), "r:g0") == "fits");
     CHECK(cluster.verdict(asking(R"("memory":"41Gi")"), "r:g0") ==
-          "device d/p/g0 for request r: it has not the capacity that is asked "
-          "for");
+          "device d/p/g0 for request r: it does not have the requested "
+          "capacity");
     std::string twice =
         request(R"(,"count":2,"capacity":{"requests":{"bandwidth":"5Gi"}})");
     CHECK(cluster.verdict(twice, "r:nic! r:nic!") == "fits");
@@ -287,9 +287,11 @@ TEST_CASE("capacity that is asked for is there, and shared as its policy says")
           "device d/p/nic for request r: the claim takes more than its "
           "capacity");
     CHECK(cluster.verdict(asking(""), "r:nic") ==
-          "device d/p/nic for request r: its share is not as it allows");
+          "device d/p/nic for request r: its shareID does not match "
+          "allowMultipleAllocations");
     CHECK(cluster.verdict(request(), "r:g0!") ==
-          "device d/p/g0 for request r: its share is not as it allows");
+          "device d/p/g0 for request r: its shareID does not match "
+          "allowMultipleAllocations");
 }
 
 TEST_CASE("a device of another node, or that must not be chosen, does not fit")

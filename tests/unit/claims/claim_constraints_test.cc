@@ -87,5 +87,6 @@ TEST_CASE(
 
     CHECK(why_not_held(claim, chosen) == "");
     chosen.push_back({"a/second", cpus[9], {}});
-    CHECK(why_not_held(claim, chosen).contains("not also another device's"));
+    CHECK(
+        why_not_held(claim, chosen).contains("differs from another device's"));
 }

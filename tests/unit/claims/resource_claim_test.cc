@@ -128,12 +128,12 @@ TEST_CASE("what is not understood is refused, never guessed")
               R"("deviceClassName":"k","allocationMode":"Some")") ==
           "an allocationMode is not supported");
     CHECK(objection_to_request(R"("deviceClassName":"k","count":0)") ==
-          "a request's count is no number of devices");
+          "a request's count is not a number of devices");
     CHECK(objection_to_request(R"("deviceClassName":"k","count":"2")") ==
-          "a request's count is no number of devices");
+          "a request's count is not a number of devices");
     CHECK(objection_to_request(
               R"("deviceClassName":"k","selectors":[{"future":{}}])") ==
-          "a selector that is no CEL is not supported");
+          "a selector that is not CEL is not supported");
     CHECK(objection_to_request(R"("deviceClassName":"k","selectors":[
               {"cel":{"expression":"device.driver.size() > 1"}}])") ==
           "CEL: size() is not supported at byte 15");

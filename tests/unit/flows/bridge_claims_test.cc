@@ -118,8 +118,8 @@ TEST_CASE("that a template's claim is not made yet is told once the Pod is old")
 
         CHECK(world.said_on(pod.key.name) ==
               (is_new ? ""
-                      : "The ResourceClaim gpu, of template t, is not "
-                        "made yet."));
+                      : "The ResourceClaim gpu, from template t, has not "
+                        "been created yet."));
     }
     CHECK(world.slurm.count("submit") == 0);
 }

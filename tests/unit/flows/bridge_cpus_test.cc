@@ -421,9 +421,9 @@ TEST_CASE(
 
     CHECK(world.node_of("web") == "kn1");
     CHECK(world.node_of("next") == "");
-    CHECK(world.said_on("next") == "The ResourceClaim c has CPUs, which one "
-                                   "Pod has at a time, and another "
-                                   "has them.");
+    CHECK(world.said_on("next") == "The ResourceClaim c has CPUs, which only "
+                                   "one Pod at a time can use, and "
+                                   "another Pod has them.");
     CHECK(world.slurm.count("submit") == 1);
 
     world.run_containers("web");
@@ -469,9 +469,9 @@ TEST_CASE("a Pod whose claim is taken while its job waits says so")
     world.end_containers("big", 0);
     world.pass(seconds(2));
 
-    CHECK(world.said_on("web") == "The ResourceClaim c has CPUs, which one Pod "
-                                  "has at a time, and another "
-                                  "has them.");
+    CHECK(world.said_on("web") == "The ResourceClaim c has CPUs, which only "
+                                  "one Pod at a time can use, and another "
+                                  "Pod has them.");
 }
 
 TEST_CASE(
@@ -496,9 +496,8 @@ TEST_CASE(
     world.pass(seconds(5));
 
     CHECK(world.said_on("t-0").contains(
-        "Pods t-0 and t-1 share the ResourceClaim c, and one Pod has its CPUs "
-        "at "
-        "a time"));
+        "Pods t-0 and t-1 share the ResourceClaim c, but only one Pod at a "
+        "time can have its CPUs"));
     CHECK(world.said_on("t-1") == world.said_on("t-0"));
     CHECK(world.slurm.count("submit") == 0);
 }

@@ -184,7 +184,7 @@ TEST_CASE(
     CHECK(!slow);
     CHECK(world.share_of("a") == "kn1/s0 30Gi");
     CHECK(world.node_of("a") == "kn1");
-    CHECK(!world.status().contains("have more of device"));
+    CHECK(!world.status().contains("use more of device"));
 }
 
 TEST_CASE("what others have of a device is not Slurm's to give")
@@ -204,9 +204,9 @@ TEST_CASE("what others have of a device is not Slurm's to give")
     CHECK(world.slurm.node("kn1").gres == "mem:50");
     world.make("a", "20Gi");
     CHECK(world.share_of("a") == "kn1/s1 20Gi");
-    CHECK(!world.status().contains("have more of device"));
+    CHECK(!world.status().contains("use more of device"));
     world.kube.put_claim(claim_text("y", request_gpus(1), "", share("30Gi")));
     world.pass(seconds(10));
-    CHECK(world.status().contains("ResourceClaims have more of device "
+    CHECK(world.status().contains("ResourceClaims use more of device "
                                   "gpu.example.com/kn1/s0 than its memory"));
 }

@@ -198,8 +198,8 @@ TEST_CASE("too few devices, and devices that nobody needs")
     Setting s;
     s.add(claim_text("c", request_gpus(2)));
 
-    CHECK(s.plan({0}).misfit.contains("gets 1 devices of 2"));
-    CHECK(s.plan({}).misfit.contains("gets 0 devices of 2"));
+    CHECK(s.plan({0}).misfit.contains("gets 1 of 2 devices"));
+    CHECK(s.plan({}).misfit.contains("gets 0 of 2 devices"));
     ClaimsPlan more = s.plan({0, 1, 2});
     CHECK(more.misfit.contains("no claim"));
     CHECK_FALSE(more.bad_node);
@@ -216,8 +216,8 @@ TEST_CASE("a device that is in another claim is waited for")
     CHECK(s.plan({0}).wait == "");
     ClaimsPlan plan = s.plan({1});
     CHECK(plan.misfit == "");
-    CHECK(plan.wait == "device gpu.example.com/kn1/gpu-1 is in the "
-                       "ResourceClaim other/x still");
+    CHECK(plan.wait == "device gpu.example.com/kn1/gpu-1 is still "
+                       "taken by the ResourceClaim other/x");
 }
 
 TEST_CASE(
@@ -352,7 +352,8 @@ TEST_CASE("selectors that are too much to do for all ways come to an end")
     CHECK(plan_with("").misfit.contains("model"));
     ClaimsPlan plan = plan_with(costly);
     CHECK(plan.misfit.starts_with("ResourceClaim c: request "));
-    CHECK(plan.misfit.ends_with("too much to do for so many devices"));
+    CHECK(
+        plan.misfit.ends_with("too expensive to evaluate for so many devices"));
     CHECK(plan.wait == "");
 }
 
@@ -377,7 +378,7 @@ TEST_CASE("a share is of the first device that has room, and takes no index")
     CHECK(words(s.plan({}).claims.at(0)) == "part=s1");
     CHECK(s.plan({}).wait == "");
     s.consumed[{"gpu.example.com", "shared", "s1"}] = std::nullopt; // all of it
-    CHECK(s.plan({}).wait.contains("others have too much of its"));
+    CHECK(s.plan({}).wait.contains("other claims use too much of its"));
 }
 
 TEST_CASE(
@@ -392,7 +393,7 @@ TEST_CASE(
     ClaimsPlan plan = s.plan({});
     CHECK(plan.misfit == "");
     CHECK(plan.wait == "device gpu.example.com/shared/s1 for request part: "
-                       "others have too much of its memory");
+                       "other claims use too much of its memory");
     CHECK(plan.bad_node);
 }
 
@@ -421,9 +422,9 @@ TEST_CASE(
     s.add_shared(30);
     s.add_share("c", "30Gi");
     s.needs.wanted.back().wish.amounts = {{"mem", 29}};
-    CHECK(s.plan({}).misfit.contains("more than Slurm was asked for"));
+    CHECK(s.plan({}).misfit.contains("more than was requested from Slurm"));
     s.needs.wanted.back().wish.amounts = {{"other", 30}};
-    CHECK(s.plan({}).misfit.contains("more than Slurm was asked for"));
+    CHECK(s.plan({}).misfit.contains("more than was requested from Slurm"));
     s.needs.wanted.back().wish.amounts = {{"mem", 31}};
     CHECK(s.plan({}).misfit == "");
 }
@@ -436,9 +437,9 @@ TEST_CASE("a device whose shares are CPUs, of which no CPU was asked for")
         {"gpu.example.com", "memory", cpu_gres, *Quantity::parse("1Gi")}};
     s.amounts.clear();
     s.add_share("c", "3Gi"); // as one whose class has other devices, too
-    CHECK(s.plan({}).misfit.contains("more than Slurm was asked for"));
+    CHECK(s.plan({}).misfit.contains("more than was requested from Slurm"));
     s.needs.wanted.back().wish.amounts = {{cpu_gres, 2}};
-    CHECK(s.plan({}).misfit.contains("more than Slurm was asked for"));
+    CHECK(s.plan({}).misfit.contains("more than was requested from Slurm"));
     s.needs.wanted.back().wish.amounts = {{cpu_gres, 3}};
     CHECK(s.plan({}).misfit == "");
     CHECK(words(s.plan({}).claims.at(0)) == "part=s0");
@@ -461,7 +462,7 @@ TEST_CASE(
     CHECK(words(plan.claims[1]) == "part=s0");
 
     s.hold("c", "s0", "30Gi"); // in a third try: it may be on either
-    CHECK(s.plan({}).wait.contains("others have too much of its memory"));
+    CHECK(s.plan({}).wait.contains("other claims use too much of its memory"));
 }
 
 TEST_CASE("what is chosen where it is held anyway is counted once")
@@ -484,7 +485,8 @@ TEST_CASE("a share that Slurm has not counted is none for the job")
     Setting s;
     s.add_shared(29);
     s.add_share("c", "30Gi");
-    CHECK(s.plan({}).misfit == "it has 29 of GRES mem, and its devices are 30");
+    CHECK(s.plan({}).misfit ==
+          "it has 29 of GRES mem, but its devices need 30");
     CHECK(s.plan({}).bad_node);
     s.amounts.clear(); // this node has none of it, as before it was counted
     CHECK(s.plan({}).misfit == "");
@@ -494,5 +496,5 @@ TEST_CASE("a share that Slurm has not counted is none for the job")
     by_index.add_shared(0);
     by_index.add(claim_text("c", request_gpus(1)));
     CHECK(words(by_index.plan({3}).claims.at(0)) == "gpu=gpu-3");
-    CHECK(by_index.plan({}).misfit.contains("gets 0 devices of 1"));
+    CHECK(by_index.plan({}).misfit.contains("gets 0 of 1 devices"));
 }

@@ -46,8 +46,8 @@ TEST_CASE("a claim with devices of a node with a slurmd is one Pod's at a time")
 {
     CHECK(
         why(claim_of("other"), {"kh1"}) ==
-        "The ResourceClaim c has devices of node kh1, which has a slurmd: one "
-        "Pod has them at a time, and this one did not get them.");
+        "The ResourceClaim c has devices of node kh1, which has a slurmd: only "
+        "one Pod at a time can use them, and this Pod did not get them.");
     CHECK_FALSE(why(claim_of(""), {"kh1"}).empty());
     CHECK(why(claim_of("web"), {"kh1"}).empty());
 }

@@ -148,7 +148,7 @@ TEST_CASE("where no free one is left it is waited for")
     ClaimsPlan plan = s.plan({2, 3});
 
     CHECK(plan.misfit == "");
-    CHECK(plan.wait.contains("is in the ResourceClaim other/x still"));
+    CHECK(plan.wait.contains("is still taken by the ResourceClaim other/x"));
     CHECK(plan.bad_node);
 }
 
@@ -238,7 +238,7 @@ TEST_CASE("GPUs and CPUs of one claim: each from what the job has of it")
     ClaimsPlan plan = s.plan({4, 5}, {2});
 
     CHECK(words(plan) == "cpu=4,5 gpu=2");
-    CHECK(s.plan({4, 5}, {}).misfit.contains("gets 0 devices of 1"));
+    CHECK(s.plan({4, 5}, {}).misfit.contains("gets 0 of 1 devices"));
     CHECK(s.plan({4, 5}, {1, 2}).misfit.contains("no claim"));
 }
 
@@ -266,9 +266,9 @@ TEST_CASE(
     std::vector<std::vector<DevicePtr>> chosen(1);
 
     CHECK(choice.choose(chosen).contains("has 1 CPU devices")); // each alone
-    CHECK(choice.choose(chosen) == "its claims are too intricate");
+    CHECK(choice.choose(chosen) == "its claims are too complex");
     all.devices.resize(16); // it would not be by now
-    CHECK(choice.choose(chosen) == "its claims are too intricate");
+    CHECK(choice.choose(chosen) == "its claims are too complex");
 }
 
 TEST_CASE("a node full of claims that want a NUMA node each is not too much")

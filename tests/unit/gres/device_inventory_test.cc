@@ -147,7 +147,7 @@ TEST_CASE("a device of which claims have more than there is is named")
     consumed = *Quantity::parse("41Gi");
     CHECK(overused_devices(bed.inventory(), bed.claims) ==
           std::vector<std::string>{
-              "ResourceClaims have more of device d/n1/a0 than its memory"});
+              "ResourceClaims use more of device d/n1/a0 than its memory"});
 }
 
 TEST_CASE("what must not be chosen, or is nobody's alone, is not counted")

@@ -169,7 +169,7 @@ TEST_CASE("a Pod waits for claims that are not there to be used")
     CHECK(facts.of({{"e", "other", "t", false, false}}).why ==
           "The ResourceClaim other was not made for this Pod.");
     CHECK(facts.of({{"e", "", "t", false, false}}).why ==
-          "The ResourceClaim e, of template t, is not made yet.");
+          "The ResourceClaim e, from template t, has not been created yet.");
     CHECK(facts.of({named("none")}).why ==
           "The ResourceClaim none does not exist yet.");
     CHECK(facts.of({named("going")}).why ==
@@ -242,6 +242,7 @@ TEST_CASE("what the selectors of all claims of a Pod cost is bounded")
     facts.asked = 0;
     CHECK(facts.of({named("c"), named("d")}).why ==
           "The ResourceClaim c gets no devices: request r2: the selectors of "
-          "all claims of the Pod are too much to do for so many devices.");
+          "all claims of the Pod are too expensive to evaluate for so many "
+          "devices.");
     CHECK(facts.asked == 3); // and not for d
 }

@@ -80,5 +80,5 @@ TEST_CASE("what is too much to do for all devices is no answer")
     REQUIRE(!most.has_value());
     CHECK(most.error().code == Code::rejected);
     CHECK(most.error().message ==
-          "request a: too much to do for so many devices");
+          "request a: too expensive to evaluate for so many devices");
 }

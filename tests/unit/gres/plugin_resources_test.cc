@@ -79,7 +79,7 @@ TEST_CASE("any index of the resource will do, also one whose number is beyond "
     CHECK(why_too_few(index, given, {wish(2)}) == "");
     CHECK(why_too_few(index, given, {wish(1), wish(1)}) == "");
     CHECK(why_too_few(index, given, {wish(2), wish(1)}) ==
-          "of its GRES 2 are nvidia.com/gpu, and 3 are needed");
+          "2 of its GRES are nvidia.com/gpu, but 3 are needed");
     CHECK(why_too_few(index_of("k8sdev:1|gpu!a100@nvidia.com/device-plugin/"
                                "gpu:-n0:n1:-n2"),
                       given, {wish(2)}) == "");

@@ -77,8 +77,8 @@ TEST_CASE("a PodGroup of Kubernetes is a gang, or says that it is none")
     CHECK(of_workload(R"("gang":{"minCount":4})").minimum == 4);
     CHECK(of_workload(R"("basic":{})").minimum == 0);
     CHECK(of_workload(R"("basic":{})").objection == "");
-    CHECK(of_workload("").objection.contains("not known"));
-    CHECK(of_workload(R"("composite":{})").objection.contains("not known"));
+    CHECK(of_workload("").objection.contains("not supported"));
+    CHECK(of_workload(R"("composite":{})").objection.contains("not supported"));
     // What it has been told.
     GroupSpec told = of_workload(
         R"("gang":{"minCount":4})",
