@@ -21,9 +21,9 @@ namespace bridge {
 
 namespace {
 
-// Of an end that the accounting database remembers: somebody, or a limit, ended
-// the job. It also calls jobs that a crash lost COMPLETED, once an
-// administrator has cleaned up (sacctmgr show runaway).
+// Whether the accounting database records that somebody, or a limit, ended the
+// job. It also calls jobs that a crash lost COMPLETED once an administrator has
+// cleaned up (sacctmgr show runaway), so COMPLETED does not count.
 bool is_purposeful(JobState state)
 {
     return state == JobState::cancelled || state == JobState::timeout ||
@@ -37,7 +37,7 @@ struct Actor {
     Slurm &slurm() const { return context.slurm; }
     Kube &kube() const { return context.kube; }
 
-    // These the owner thread carries out itself.
+    // The owner thread carries these out itself.
     Result<Outcome> operator()(const Wait &) const { return Done{}; }
     Result<Outcome> operator()(const Forget &) const { return Done{}; }
     Result<Outcome> operator()(const Refuse &) const { return Done{}; }
@@ -58,7 +58,8 @@ struct Actor {
         auto identity = identify(context.ns, first, *context.conf);
         if (!identity)
             return std::unexpected(identity.error());
-        // The one of k8s.conf is an administrator's choice.
+        // The partition in k8s.conf is an administrator's choice and is not
+        // checked.
         if (auto may = slurm().check_partitions(value_of(wishes, "partition"));
             !may)
             return std::unexpected(may.error());
@@ -66,8 +67,7 @@ struct Actor {
             *asking, describe_job(*asking, *identity, *context.conf),
             *context.conf));
         if (!said && said.error().code == Code::rejected && !wishes.empty())
-            return fail(Code::rejected, said.error().message +
-                                            " (asked for with " +
+            return fail(Code::rejected, said.error().message + " (requested: " +
                                             wishes_text(wishes) + ")");
         return said;
     }
@@ -90,8 +90,7 @@ struct Actor {
         return looked;
     }
 
-    // slurmctld does not know the job any more, but it may only have ended long
-    // ago, on purpose.
+    // The job may be lost, but it may also have ended long ago, on purpose.
     Result<Outcome> operator()(const Adopt &adopt) const
     {
         bool lost = std::ranges::none_of(gang.pods, [&](const PodPtr &pod) {
@@ -137,7 +136,7 @@ struct Actor {
         return VolumesSeen{volume_needs(gang, *facts), claim_names(gang)};
     }
 
-    // Until a look finds them bound: the controllers do that.
+    // Repeated until the controllers have bound the volumes.
     Result<Outcome> operator()(const BindVolumes &bind) const
     {
         auto facts = kube().read_volumes(with_all_claims(gang));
@@ -206,13 +205,13 @@ struct Actor {
 
     Result<Outcome> operator()(const Complete &complete) const
     {
-        // libslurm waits for a slurmctld that starts: the job may be one that
-        // it has yet to allocate, which gets no exit code.
+        // libslurm waits while slurmctld starts: the job may then be one that
+        // slurmctld has yet to allocate again, which gets no exit code.
         if (context.slurmctld_left())
             return fail(Code::busy,
-                        "slurmctld went away: the job is read again");
+                        "slurmctld went away: the job will be read again");
         return unless_there([&] {
-            // For people only: the state and the exit code say enough to go on.
+            // The comment is only for people: an error is ignored.
             if (!complete.why.empty())
                 (void)slurm().set_comment(complete.job, complete.why);
             return end(slurm().complete(complete.job, complete.status));
@@ -224,8 +223,8 @@ struct Actor {
         return unless_there([&] { return end(cancel_all(cancel.job)); });
     }
 
-    // The generation first: if we are killed in between, the cancel that a
-    // successor sees is known as ours, not the user's.
+    // Raises the generation first: if the agent is killed in between, its
+    // successor knows that the cancel was the agent's, not the user's.
     Result<Outcome> operator()(const Renew &renew) const
     {
         for (const PodPtr &pod : gang.pods) {
@@ -239,7 +238,7 @@ struct Actor {
             if (!raised && !gone)
                 return std::unexpected(raised.error());
         }
-        if (is_ended(gang.job->state)) // its exit code is not ours to change
+        if (is_ended(gang.job->state)) // its exit code must not be changed
             return Done{};
         return end(slurm().cancel(renew.job));
     }
@@ -269,7 +268,8 @@ struct Actor {
         return end_job();
     }
 
-    // A list may lack a Pod that is there; only "not found" is an answer.
+    // Returns a Pod that the list lacks. Only "not found" proves that there is
+    // none.
     Result<std::optional<Pod>> unlisted() const
     {
         if (!gang.unseen)
@@ -284,7 +284,7 @@ struct Actor {
         return std::move(*pod);
     }
 
-    // The gang as if what owns its Pods had no wishes but they.
+    // Returns the gang with its Pods' owners' requests added to the Pods.
     Result<Gang> with_owners_wishes() const
     {
         Gang asking = gang;
@@ -299,7 +299,7 @@ struct Actor {
         return asking;
     }
 
-    // One job, or the components of a heterogeneous one.
+    // Submits one job, or the components of a heterogeneous one.
     Result<Outcome> submit(std::vector<JobDescription> wishes) const
     {
         bool het = wishes.size() > 1;
@@ -312,12 +312,12 @@ struct Actor {
         if (!job && job.error().code == Code::rejected &&
             !wish.prefer.empty()) {
             for (JobDescription &one : wishes)
-                one.prefer.clear(); // it may be that alone
+                one.prefer.clear(); // the preference may be the only cause
             job = ask();
         }
         if (!job)
             return std::unexpected(job.error());
-        if (!het) // those are started by backfill only
+        if (!het) // only backfill starts heterogeneous jobs
             context.kick();
         std::uint32_t tasks = 0;
         for (const JobDescription &one : wishes)
@@ -327,8 +327,9 @@ struct Actor {
             wish.features, tasks,    wish.cpus_per_task,   wish.gres_per_task};
     }
 
-    // The leader stands for all. Of those that have ended slurmctld would
-    // change the exit codes, so it is asked only if it lives.
+    // Cancelling the leader cancels all components. slurmctld would change the
+    // exit codes of ended components, so the leader is used only while it
+    // lives.
     Result<> cancel_all(JobRef job) const
     {
         auto left = gang.job ? left_over(*gang.job) : std::vector<JobRef>{};
@@ -364,16 +365,16 @@ struct Actor {
         });
     }
 
-    // The job that bound the Pods, if it is known to live, or to have ended so
-    // that they must end too.
+    // Returns the job that bound the Pods if it is known to live, or if it
+    // ended in a way that its Pods must end too.
     Result<std::optional<Job>> find_binder() const
     {
         const Pod &pod = *gang.pods.front();
         JobRef ref = binder_of(pod).value_or(JobRef{});
         auto job = slurm().load(ref);
-        // Its gang was split: see Split.
+        // The Pod's gang was split: see Split.
         bool of_gang = job && names_gang(pod, job->tag.uid);
-        // Nor is it a worker's any more: see Remake.
+        // The job no longer names this worker: see Remake.
         bool without_pod = job && job->tag.uid.empty() &&
                            !job->tag.script.empty() && is_worker(pod);
         if ((of_gang || without_pod) && !is_ended(job->state))
@@ -397,7 +398,7 @@ struct Actor {
         return ended;
     }
 
-    // A job that is gone is a job that has ended.
+    // A job that does not exist any more has ended.
     Result<Outcome> end(const Result<> &ended) const
     {
         if (!ended && ended.error().code != Code::not_found)

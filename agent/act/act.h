@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Carries out one Action on a worker thread: dull, blocking, and safe to
-// repeat. What it learned goes back to the owner thread as an Outcome.
+// Carries out one Action on a worker thread: it decides nothing, blocks, and is
+// safe to repeat. The result goes back to the owner thread as an Outcome.
 #pragma once
 
 #include "agent/act/workload_wishes.h"
@@ -26,7 +26,7 @@ struct Done {};
 struct Submitted {
     JobRef job;
     GangTag tag;
-    MebiBytes memory_per_node; // as asked; one of them is 0
+    MebiBytes memory_per_node; // as requested; one of the two is 0
     MebiBytes memory_per_cpu;
     std::string features;
     std::uint32_t tasks = 1;
@@ -35,43 +35,44 @@ struct Submitted {
 };
 struct Looked {
     Job job;
-    bool node_down = false; // somebody has set a node of its Pods DOWN
+    bool node_down = false; // a node of its Pods was set DOWN
 };
 struct StillThere { // the Pod of a job that seemed to have none
     Pod pod;
 };
 struct VolumesSeen {
     VolumeNeeds needs;
-    std::set<std::string> claims; // that were read
+    std::set<std::string> claims; // the claims that were read
 };
 struct PodsEnded {
-    // Those (uids) whose binding was of unknown outcome, and which are bound to
-    // no node: nothing of them had to be ended.
+    // Pods (uids) whose binding had an unknown outcome and that are on no node:
+    // nothing had to be ended for them.
     std::vector<std::string> never_bound;
 };
-struct ClaimsRefused { // by the API server, for good
+struct ClaimsRefused { // rejected permanently by the API server
     std::string why;
-    std::string node;         // Kubernetes' name: where they were to be used
-    bool no_extended = false; // whatever the claim: its feature gate is off
+    std::string node;         // Kubernetes' name of the intended Node
+    bool no_extended = false; // its feature gate is off, for all claims
 };
 using Outcome = std::variant<Done, Submitted, Looked, StillThere, VolumesSeen,
                              PodsEnded, ClaimsRefused>;
 
-// What an Action needs besides the gang: a copy, so that nothing is shared.
+// What an Action needs in addition to the gang. Copies, so that nothing is
+// shared.
 struct ActContext {
     Slurm &slurm;
     Kube &kube;
     std::shared_ptr<const Conf> conf;
-    Namespace ns;                         // of the gang
+    Namespace ns;                         // the gang's namespace
     std::function<void()> kick;           // asks slurmctld to schedule now
-    std::map<std::string, NodePtr> nodes; // for BindVolumes: as last seen
-    Owners *owners = nullptr; // null: what owns Pods may not be read
-    // Whether slurmctld has gone away since the Action was decided.
+    std::map<std::string, NodePtr> nodes; // for BindVolumes; as last seen
+    Owners *owners = nullptr;             // null: owners may not be read
+    // Whether slurmctld has been unreachable since the Action was decided.
     std::function<bool()> slurmctld_left;
 };
 
-// The errors are those of the calls it makes. Code::rejected from a Submit is
-// for the Pods' owner to read.
+// Carries out the Action. Errors are those of the calls that it makes. The
+// message of Code::rejected from a Submit is for the Pods' owner.
 Result<Outcome> act(const Action &action, const Gang &gang,
                     const ActContext &context);
 

@@ -27,7 +27,8 @@ std::unexpected<Error> odd(const ObjectKey &key, const std::string &why)
                 std::format("the ResourceClaim {} {}", key.name, why));
 }
 
-// Longer each time, and for two that write at once not alike.
+// Pauses longer with each attempt, and randomly, so that two writers do not
+// collide again.
 void pause(int attempt)
 {
     static thread_local std::minstd_rand numbers{std::random_device{}()};
@@ -36,26 +37,26 @@ void pause(int attempt)
     std::this_thread::sleep_for(std::chrono::milliseconds(delay(numbers)));
 }
 
-// Whether it was somebody else's write in between, or nobody knows what became
-// of ours: the claim tells when it is read again.
+// Whether another write came in between, or the outcome of ours is unknown:
+// reading the claim again tells.
 bool read_again(const Result<> &said)
 {
     return said.error().code == Code::conflict ||
            said.error().code == Code::uncertain;
 }
 
-// Steps of a write that each begin with the claim as it is: a function of what
-// was read, which says what is wrong, or writes.
+// Repeats a step until no other writer interferes. A step gets the claim as it
+// was read, and either reports what is wrong or writes.
 class Writer {
   public:
-    // text is what the claim was like, if that is known: a write to one that
-    // has changed since is refused by its resourceVersion, and it is read then.
+    // text: the claim as last known, or empty. If the claim has changed since,
+    // its resourceVersion makes the write fail and the claim is read.
     Writer(ObjectKey key, Kube &kube, std::string text = {})
         : key_(std::move(key)), kube_(kube), text_(std::move(text))
     {
     }
 
-    // A conflict that step() itself finds is final.
+    // A conflict that step() itself reports is final.
     Result<> run(const std::function<Result<>(Writer &)> &step)
     {
         for (int attempt = 0; attempt < tries; attempt++) {
@@ -74,7 +75,7 @@ class Writer {
                 return said;
         }
         return fail(Code::busy, "ResourceClaim=" + key_.str() +
-                                    " is written to by others all the time");
+                                    " is changed by others all the time");
     }
 
     const ResourceClaim &claim() const { return now_.claim; }
@@ -101,8 +102,8 @@ class Writer {
         return ClaimText{std::move(claim), std::move(text)};
     }
 
-    // What is not known is looked up: for who comes later it is certain that
-    // there is something to be done again.
+    // An unknown outcome becomes Code::busy, because a later attempt looks it
+    // up: it is certain only that there is something to repeat.
     static Error certain(Error error)
     {
         if (error.code == Code::uncertain)
@@ -124,7 +125,7 @@ class Writer {
     Kube &kube_;
     std::string text_;
     ClaimText now_;
-    Result<> wrote_; // the last write, as the API server answered it
+    Result<> wrote_; // result of the last write
 };
 
 bool same_devices(std::vector<DeviceId> one, std::vector<DeviceId> other)
@@ -134,7 +135,8 @@ bool same_devices(std::vector<DeviceId> one, std::vector<DeviceId> other)
     return one == other;
 }
 
-// Without those of adminAccess, as ResourceClaim::devices.
+// Returns the chosen devices except those of adminAccess requests, like
+// ResourceClaim::devices.
 std::vector<DeviceId> counted_devices(const ResourceClaim &claim,
                                       const ClaimPlan &plan)
 {
@@ -147,12 +149,12 @@ std::vector<DeviceId> counted_devices(const ResourceClaim &claim,
     return made;
 }
 
-// "": the claim is as it was when that was planned.
+// Returns how the claim differs from the plan, or "" if it does not.
 std::string why_changed(const ResourceClaim &claim, const ClaimPlan &plan,
                         bool reserved)
 {
     if (claim.uid != plan.uid)
-        return "was made anew";
+        return "was recreated";
     if (claim.deleting)
         return "is being deleted";
     if (plan.allocated)
@@ -163,7 +165,7 @@ std::string why_changed(const ResourceClaim &claim, const ClaimPlan &plan,
     if (!claim.allocated)
         return {};
     if (reserved && same_devices(claim.devices, counted_devices(claim, plan)))
-        return {}; // by ourselves, in an earlier try
+        return {}; // by ourselves, in an earlier attempt
     return "got its devices from somebody else";
 }
 
@@ -181,7 +183,7 @@ Result<> reserve_one(Writer &writer, const Pod &pod, const ClaimPlan &plan,
         if (std::string body = protected_claim(writer.text()); !body.empty())
             if (auto said = writer.write(body); !said)
                 return said;
-        // The answer may say more than was read.
+        // The answer may be newer than what was read.
         if (writer.claim().allocated)
             return odd(plan.key, "got its devices from somebody else");
         allocation = allocation_text(writer.claim(), plan.classes, plan.chosen,

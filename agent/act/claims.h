@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Carries out what is planned for a Pod's ResourceClaims: each write is guarded
-// by the claim's resourceVersion, and may be repeated.
+// Carries out the plan for a Pod's ResourceClaims. Each write is guarded by the
+// claim's resourceVersion and may be repeated. Runs on a worker thread.
 #pragma once
 
 #include "agent/act/act.h"
@@ -13,29 +13,30 @@
 
 namespace bridge {
 
-// Claim by claim: it is made, where that is planned; the finalizer, then the
-// allocation with the reservation in one write; for one that is allocated only
-// that. Before the Pod is bound to that Node. Code::conflict when a claim is
-// not as it was planned for, such as allocated by somebody else; Code::rejected
-// when the API server refuses it.
+// Reserves each claim for the Pod, before the Pod is bound to that Node:
+// creates the claim if that is planned, adds the finalizer, then writes the
+// allocation and the reservation in one request; an allocated claim gets only
+// the reservation. Code::conflict if a claim is not as planned, for example
+// allocated by somebody else; Code::rejected if the API server rejects it.
 Result<> reserve_claims(const Pod &pod, const std::vector<ClaimPlan> &claims,
                         const std::string &node, Kube &kube);
 
-// All that the claims need before the Pod is bound to that Node:
-// reserve_claims(), then the Pod's status names the one for its extended
-// resources. Done or ClaimsRefused: what is reserved stays so until it is
+// Does all that the claims need before the Pod is bound to that Node:
+// reserve_claims(), then names the claim for its extended resources in the
+// Pod's status. Returns Done or ClaimsRefused. Reservations stay until they are
 // released.
 Result<Outcome> prepare_claims(const Pod &pod,
                                const std::vector<ClaimPlan> &claims,
                                const std::string &node, Kube &kube);
 
-// Asks, as a list may be late: what a Pod lives with is never taken from it.
-// Success also where the Pod has gone; Code::conflict when it has been bound.
+// Asks the API server whether the Pod is unbound, because a list may be late
+// and the claims of a running Pod must never be released. Success also if the
+// Pod is gone; Code::conflict if it has been bound.
 Result<> check_unbound(const Pod &pod, Kube &kube);
 
-// The Pod has not been bound, and uses none of these any more: one without
-// another consumer has no devices then, and no finalizer, and goes where it was
-// made for that Pod.
+// Releases claims of a Pod that was not bound and does not use them any more. A
+// claim without another consumer loses its devices and its finalizer, and is
+// deleted if it was created for that Pod.
 Result<> release_claims(const Pod &pod, const std::vector<ClaimHold> &claims,
                         Kube &kube);
 

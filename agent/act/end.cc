@@ -10,14 +10,16 @@ namespace bridge {
 
 namespace {
 
-// What was refused is refused again: then there is another way.
+// Whether to try again later. A rejected call is rejected again: then there is
+// another way.
 bool try_later(const Result<> &said)
 {
     return !said && (said.error().code == Code::busy ||
                      said.error().code == Code::uncertain);
 }
 
-// The outcome of a binding may not be known, and the watch shows none.
+// Asks the API server if the outcome of a binding is unknown and the watch does
+// not show one.
 Result<bool> is_bound(const Gang &gang, const Pod &pod, Kube &kube)
 {
     if (pod.bound() || !gang.maybe_bound.contains(pod.uid))
@@ -45,15 +47,16 @@ Result<> end_pod(const Pod &pod, const EndPods &ending, Kube &kube)
     if (ending.state == JobState::preempted)
         if (auto evicted = kube.evict_pod(pod); evicted || try_later(evicted))
             return evicted;
-    if (is_worker(pod)) // whose log says nothing
+    if (is_worker(pod)) // a worker's log is empty
         return kube.delete_pod(pod);
     auto expired = kube.expire_pod(pod);
     if (expired || try_later(expired))
         return expired;
-    return kube.delete_pod(pod); // which knows whether it is gone
+    return kube.delete_pod(pod); // also succeeds if it is gone
 }
 
-// Not since anything went wrong with it: see decide_batch().
+// Whether the worker ends only because its script has ended: see
+// decide_batch().
 bool ends_with_script(const Complete &complete, const Gang &gang)
 {
     if (gang.grouped || !gang.batch_gone || gang.pods.empty())
@@ -86,7 +89,7 @@ Result<Outcome> fail_pods(const Gang &gang, const FailPods &failing, Kube &kube)
 {
     std::string words = job_ended_words(failing.job, failing.state);
     std::string reason = failed_pod_reason(failing.state);
-    // The first one last: it tells whom the job was for.
+    // Fails the first Pod last, because it shows whom the job was for.
     for (const PodPtr &pod : std::views::reverse(gang.pods)) {
         bool bound = gang.grouped && pod->bound();
         if (pod->terminal() || pod->deleting || bound)
@@ -118,8 +121,9 @@ Result<> check_script_over(const Action &action, const Gang &gang, Kube &kube)
     if (!script && script.error().code != Code::not_found)
         return std::unexpected(script.error());
     if (script && script->uid == place->first && !script->terminal())
-        return fail(Code::busy,
-                    "the Pod of its script is in no list, but it is there");
+        return fail(
+            Code::busy,
+            "the Pod of its script still exists, although it is in no list");
     return {};
 }
 

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What act() does to Pods whose job has ended. On a worker.
+// The parts of act() for Pods whose job has ended. Run on a worker thread.
 #pragma once
 
 #include "agent/act/act.h"
 
 namespace bridge {
 
-// Ends the Pods that live by the job, so that the objects and the logs stay
-// where anything ran. It stops at the first error.
+// Ends the Pods that run by the job, so that the objects and logs of Pods that
+// ran stay. Stops at the first error.
 Result<Outcome> end_pods(const Gang &gang, const EndPods &ending, Kube &kube);
 
-// Pods that wait, and whose job was ended on purpose, become Failed.
+// Sets waiting Pods to Failed, because their job was ended on purpose.
 Result<Outcome> fail_pods(const Gang &gang, const FailPods &failing,
                           Kube &kube);
 
-// A worker that has a job of its own ends once the Pod of its script is over. A
-// list may lack that one though it is there, so the API server is asked: then
-// Code::busy. Any other Action may be carried out.
+// Checks before a Complete that ends a worker with a job of its own because the
+// script's Pod is over. A list may lack the script's Pod, so the API server is
+// asked: Code::busy if that Pod has not ended. Success for any other Action.
 Result<> check_script_over(const Action &action, const Gang &gang, Kube &kube);
 
 } // namespace bridge

@@ -22,19 +22,19 @@ Result<ClaimPlan> with_claim_made(const ClaimPlan &plan, const Pod &pod,
         claim = kube.read_claim(plan.key);
     if (!claim) {
         Error error = claim.error();
-        if (there) // not there after all, or not to be read
+        if (there) // it does not exist or cannot be read
             error.code = Code::busy;
-        return fail(error, "make ResourceClaim=" + plan.key.str());
+        return fail(error, "create ResourceClaim=" + plan.key.str());
     }
     if (!is_extended_claim(claim->claim, pod))
         return fail(Code::rejected,
                     "the ResourceClaim " + plan.key.name +
-                        " was made for something else, but has the name that "
-                        "its extended resources' must have");
+                        " belongs to something else, but has the name that "
+                        "the claim for its extended resources needs");
     if (!asks_as(claim->claim, plan.body))
         return fail(Code::rejected,
                     "the ResourceClaim " + plan.key.name +
-                        " is not what its extended resources need");
+                        " does not match its extended resources");
     made.uid = claim->claim.uid;
     made.text = std::move(claim->text);
     return made;
@@ -48,7 +48,7 @@ Result<bool> tell_extended(const Pod &pod, const std::vector<ClaimPlan> &claims,
     if (plan == claims.end())
         return true;
     auto kept = kube.set_extended_claim(pod, {plan->key.name, plan->mappings});
-    // It may be said again, whatever became of it.
+    // It may be written again, whatever the outcome was.
     if (!kept && kept.error().code == Code::uncertain)
         return fail(Code::busy, kept.error().message);
     return kept;

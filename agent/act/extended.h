@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Makes the ResourceClaim of a Pod's extended resources, says on the Pod which
-// it is, and takes it back: kube-scheduler's steps, in its order. On a worker
-// thread; every step may be repeated, also by another agent.
+// Creates the ResourceClaim for a Pod's extended resources, names it in the
+// Pod's status, and removes it again, with kube-scheduler's steps in the same
+// order. Runs on a worker thread; every step may be repeated, also by another
+// agent.
 #pragma once
 
 #include "agent/calls/kube_api.h"
@@ -11,19 +12,20 @@
 
 namespace bridge {
 
-// The plan with the uid of its claim, which is made unless it is there: by an
-// earlier try, of whatever agent. Code::rejected when another has
-// its name, or one that asks for something else.
+// Creates the claim unless an earlier attempt of any agent has created it, and
+// returns the plan with the claim's uid. Code::rejected if another claim has
+// its name, or the claim requests something else.
 Result<ClaimPlan> with_claim_made(const ClaimPlan &plan, const Pod &pod,
                                   Kube &kube);
 
-// Once all claims are reserved. False: the API server does not keep it.
+// Names the claim in the Pod's status. Call when all claims are reserved.
+// Returns false if the API server does not store it.
 Result<bool> tell_extended(const Pod &pod, const std::vector<ClaimPlan> &claims,
                            Kube &kube);
 
-// Nobody else takes back what a Pod on no node has, once that has failed:
-// success also when there is nothing, or no right to look. Code::conflict when
-// it has been bound.
+// Removes the claim of a Pod that failed without being bound; nobody else does.
+// Success also if there is none, or if the agent may not read claims.
+// Code::conflict if the Pod has been bound.
 Result<> remove_extended(const Pod &pod, Kube &kube);
 
 } // namespace bridge

@@ -19,7 +19,7 @@ bool concerns_all(const Error &error)
     return error.code == Code::busy || error.code == Code::uncertain;
 }
 
-// The first error.
+// Returns the first error.
 template <class Step>
 Result<> for_each_seat(const Gang &gang, const Bind &bind, const Step &step)
 {
@@ -50,16 +50,18 @@ std::vector<ClaimPlan> claims_of(const Pod &pod, const Bind &bind)
 Result<> check_placed(const Gang &gang, const ActContext &context)
 {
     if (gang.batch && context.slurmctld_left())
-        return fail(Code::busy, "slurmctld went away: the job is read again");
+        return fail(Code::busy,
+                    "slurmctld went away: the job will be read again");
     return {};
 }
 
 Result<Outcome> reserve_seats(const Gang &gang, const Bind &bind, Kube &kube)
 {
-    std::optional<ClaimsRefused> refused; // the first that was
+    std::optional<ClaimsRefused> refused; // the first rejection
     auto said = for_each_seat(
         gang, bind, [&](const Pod &pod, const Seat &seat) -> Result<> {
-            if (refused && refused->no_extended) // nor is any other's kept
+            // After that the API server would store no other claim either.
+            if (refused && refused->no_extended)
                 return {};
             auto ready =
                 prepare_claims(pod, claims_of(pod, bind), seat.node, kube);
@@ -105,8 +107,8 @@ Result<std::optional<Pod>> find_member(const Gang &gang, Kube &kube)
             return known->uid == pod.uid;
         });
     };
-    // That of a batch job counts also when it is over, and is an earlier job's
-    // while it lives by that.
+    // The first Pod of a batch job counts also when it is over, and belongs to
+    // an earlier job while it runs by that.
     bool batch = !gang.job->tag.script.empty();
     auto is_first = [&](const Pod &pod) {
         bool counts =

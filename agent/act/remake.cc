@@ -33,8 +33,8 @@ Result<Outcome> take_name_off(const Gang &gang, const Job &now, Slurm &slurm)
     return Done{};
 }
 
-// Pods that were made for other nodes are found by their names, and deleted,
-// when they are made again.
+// Pods that were created for other nodes are found by name, and deleted, when
+// the Pods are created again.
 Result<Outcome> take_pods_away(const Gang &gang, Slurm &slurm, Kube &kube)
 {
     auto job = slurm.load(gang.job->ref);
@@ -46,7 +46,7 @@ Result<Outcome> take_pods_away(const Gang &gang, Slurm &slurm, Kube &kube)
     std::erase_if(workers, [&](const PodPtr &pod) {
         return !is_worker(*pod) || !lives_by_job(gang, *pod) || pod->deleting;
     });
-    // The script may run by now, and no watch shows it yet.
+    // The script may run by now although no watch shows it yet.
     if (PodPtr script = script_pod_of(gang); script && !workers.empty()) {
         auto now = kube.get_pod(script->key);
         if (!now && now.error().code != Code::not_found)

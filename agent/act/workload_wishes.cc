@@ -13,7 +13,7 @@ constexpr int most_levels = 3; // Pod, Job, JobSet; Pod, ReplicaSet, Deployment
 constexpr std::chrono::minutes believed{1};
 constexpr std::size_t most_known = 10000;
 
-// It will not be read by trying again.
+// Whether trying again cannot help.
 bool is_final(Code code)
 {
     return code == Code::not_found || code == Code::denied ||
@@ -39,7 +39,7 @@ Result<Workload> Owners::find(const std::string &ns, const OwnerRef &owner,
         return *known;
     auto read = kube.get_owner(ns, owner);
     if (!read && !is_final(read.error().code))
-        // Nothing was written, whatever became of the answer.
+        // Nothing was written, so even an uncertain answer is only busy.
         return fail(Code::busy, read.error().message);
     Workload workload = read ? std::move(*read) : Workload{};
     std::lock_guard lock(mutex_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the workloads that own a Pod ask of Slurm, by annotations of theirs. For
-// worker threads; safe from several.
+// The requests that the workloads which own a Pod make of Slurm in their
+// annotations. For worker threads; thread-safe.
 #pragma once
 
 #include "agent/calls/kube_api.h"
@@ -18,10 +18,11 @@ namespace bridge {
 
 class Owners {
   public:
-    // The Pod with the annotations of its owner, of that one's owner and of the
-    // next beneath its own: see add_wishes(). Code::busy when one of them
-    // cannot be read just now; what is gone, of a kind that is not known or not
-    // allowed to be read ends the walk. Each is read once a minute at most.
+    // Returns the Pod with the request annotations of its owner and the owners
+    // above it added to its own: see add_wishes(). Code::busy if an owner
+    // cannot be read now; an owner that is gone, of an unsupported kind or not
+    // readable for the agent ends the walk. Each owner is read at most once a
+    // minute.
     Result<Pod> with_wishes(const Pod &pod, Kube &kube, Clock::time_point now);
 
   private:

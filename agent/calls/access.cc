@@ -14,7 +14,7 @@ constexpr char path[] =
 
 using Where = Right::Where;
 
-// As the manifests in contribs/kubernetes give them, file by file.
+// The rights that the manifests in contribs/kubernetes grant, file by file.
 constexpr Right table[] = {
     {Feature::base, "get", "", "pods"},
     {Feature::base, "list", "", "pods"},
@@ -73,7 +73,7 @@ constexpr Right table[] = {
     {Feature::devices, "watch", "resource.k8s.io", "resourceclaims"},
     {Feature::devices, "update", "resource.k8s.io", "resourceclaims"},
     {Feature::devices, "update", "resource.k8s.io", "resourceclaims", "status"},
-    // Of Kubernetes 1.36: who allocates may, wherever the claim is.
+    // New in Kubernetes 1.36: allows writing allocations in all namespaces.
     {Feature::devices, "update", "resource.k8s.io", "resourceclaims",
      "binding"},
 
@@ -111,7 +111,8 @@ Result<bool> ask(Http &http, const Right &right, const Conf &conf)
     if (!json)
         return std::unexpected(json.error());
     if (!json->at("status/allowed").present())
-        return fail(Code::internal, "the answer is no access review");
+        return fail(Code::internal,
+                    "the answer is not a SelfSubjectAccessReview");
     return json->flag("status/allowed");
 }
 
@@ -217,11 +218,11 @@ Result<AccessReview> review_access(Http &http, const Conf &conf)
     for (const Right &right : table) {
         if (right.where == Where::batch_namespace &&
             conf.batch_namespace.empty())
-            continue; // nobody wants it
+            continue; // sbatch's jobs are off
         auto allowed = ask(http, right, conf);
         if (!allowed)
             return fail(allowed.error(),
-                        "asking whether we may " + right.words());
+                        "cannot query the right to " + right.words());
         if (!*allowed)
             review.missing.push_back(right);
     }
@@ -266,7 +267,7 @@ void Access::set(const AccessReview &review)
         if (review.may(feature))
             allowed |= bit(feature);
     {
-        std::lock_guard lock(mutex_); // else a waiter may miss the change
+        std::lock_guard lock(mutex_); // otherwise a waiter may miss the change
         allowed_ = allowed;
     }
     changed_.notify_all();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the API server lets us do: the verbs that each feature needs, asked of
-// it by SelfSubjectAccessReview, and the answer for whoever is about to use
-// one. The base's verbs are needed always; a feature beyond that is off while
-// one of its verbs is missing. Asking writes nothing. Knows nothing of Slurm.
+// The rights of the agent at the API server: the verbs that each feature needs,
+// queried with SelfSubjectAccessReviews, and the answer for those that want to
+// use a feature. The base's verbs are always needed; any other feature is off
+// while one of its verbs is missing. Queries write nothing. Knows nothing of
+// Slurm.
 #pragma once
 
 #include "common/base/result.h"
@@ -21,7 +22,7 @@
 
 namespace bridge {
 
-// The base, and the components of contribs/kubernetes that give rights.
+// The base, and the components of contribs/kubernetes that grant rights.
 enum class Feature : std::uint8_t {
     base,
     nodes_patch,
@@ -32,7 +33,7 @@ enum class Feature : std::uint8_t {
     jobset_size,
     devices,
     extended_resources,
-    sbatch,     // asked about only where k8s.conf has SbatchNamespace
+    sbatch,     // queried only if k8s.conf has SbatchNamespace
     sbatch_srun // likewise
 };
 
@@ -42,13 +43,14 @@ inline constexpr std::array all_features{
     Feature::jobset_size, Feature::devices,     Feature::extended_resources,
     Feature::sbatch,      Feature::sbatch_srun};
 
-// The name of its component, such as "nodes-patch"; "base".
+// Returns the name of its component, such as "nodes-patch"; "base" for the
+// base.
 const char *feature_name(Feature feature);
-// What to apply to have it, such as "contribs/kubernetes/components/owners";
-// two features may be of one component.
+// Returns the manifest to apply for it, such as
+// "contribs/kubernetes/components/owners"; two features may share a component.
 std::string feature_manifest(Feature feature);
 
-// One line of the table.
+// One line of the table of rights.
 struct Right {
     Feature feature;
     const char *verb;
@@ -62,45 +64,46 @@ struct Right {
         batch_namespace
     } where = Where::everywhere;
 
-    // "patch pods/status", "create leases.coordination.k8s.io"
+    // Returns "patch pods/status" or "create leases.coordination.k8s.io".
     std::string words() const;
 };
 
 std::span<const Right> needed_rights();
 
-// What was found missing when all were asked; empty: nothing.
+// The missing rights; empty: none.
 struct AccessReview {
     std::vector<Right> missing;
 
     bool may(Feature feature) const;
-    // "patch nodes, list persistentvolumes"; "" when nothing.
+    // Returns "patch nodes, list persistentvolumes", or "" if nothing is
+    // missing.
     std::string lacks(Feature feature) const;
 };
 
-// Asks about every right, one short request each. An Error when any of them
-// could not be asked: then nothing is known.
+// Queries every right, with one short request each. Fails if any right could
+// not be queried: then nothing is known.
 Result<AccessReview> review_access(Http &http, const Conf &conf);
 
 std::string access_review_body(const Right &right, const Conf &conf);
 
-// The answer in force. may() from any thread; until the first answer nothing
-// but the base is allowed, and afterwards the last answer holds.
+// The rights in force. Thread-safe. Until the first answer only the base is
+// allowed; afterwards the last answer holds.
 class Access {
   public:
-    // Everything is allowed: for tests, and where nobody asks.
+    // Allows everything: for tests, and where nobody asks.
     static const Access &unlimited();
 
     bool may(Feature feature) const;
-    // For a thread whose whole work needs the feature: false when stop came
-    // first.
+    // For a thread that needs the feature for all its work. Returns false if
+    // stop came first.
     bool wait_until_may(Feature feature, std::stop_token stop) const;
 
-    // Until there was an answer: false when stop came first.
+    // Waits for the first answer. Returns false if stop came first.
     bool wait_until_answered(std::stop_token stop) const;
 
     void set(const AccessReview &review);
-    // Whether there was an answer: a feature that is off may be so for want of
-    // one only.
+    // Whether there was an answer; until then a feature may be off only because
+    // of that.
     bool answered() const;
 
   private:

@@ -11,8 +11,9 @@ Result<HttpEndpoint> endpoint_of(const Conf &conf)
     auto endpoint = find_endpoint(conf.kube_api_server, conf.kube_ca_file,
                                   conf.kube_token_file);
     if (!endpoint)
-        return fail(Code::rejected,
-                    "k8s.conf has no KubeApiServer, and this is no Pod");
+        return fail(
+            Code::rejected,
+            "k8s.conf has no KubeApiServer, and this process runs in no Pod");
     endpoint->user_agent = names::manager;
     return endpoint;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The API server that k8s.conf names, and how this project presents itself
-// there.
+// Finds the API server that k8s.conf names and sets the User-Agent of this
+// project.
 #pragma once
 
 #include "common/base/result.h"
@@ -9,7 +9,8 @@
 
 namespace bridge {
 
-// Code::rejected when neither k8s.conf nor the environment of a Pod says it.
+// Fails with Code::rejected if neither k8s.conf nor the environment of a Pod
+// names one.
 Result<HttpEndpoint> endpoint_of(const Conf &conf);
 
 } // namespace bridge

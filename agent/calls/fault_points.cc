@@ -93,7 +93,7 @@ WriteGate::Observer fault_points()
         log_error("cannot start", {{"err", point.error().message}});
         std::exit(1);
     }
-    log_warning("will come to a fault point", {{"point", value}});
+    log_warning("a fault point is set", {{"point", value}});
     auto visits = std::make_shared<std::atomic<unsigned>>(0);
     return [point = *point, visits](Write write, Moment moment) {
         if (write != point.write || moment != point.moment ||

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Places at which a test can kill or stop the agent: before and after each
-// write. Only in builds of configure --enable-fault-points; in others nothing
-// of it is compiled.
+// Points at which a test can kill or stop the agent: before and after each
+// write. Only in builds configured with --enable-fault-points; other builds
+// contain none of this.
 //
 //   SLURMK8SD_FAULT=WRITE:before|after[:N[:kill|stop]]
 //
-// The process kills or stops itself the Nth time (the first) that it comes
-// there. SLURMK8SD_FAULT=list prints all of them and exits.
+// The process kills (default) or stops itself when it reaches the point for the
+// Nth time (default: 1). SLURMK8SD_FAULT=list prints all points and exits.
 #pragma once
 
 #include "agent/calls/write_gate.h"
@@ -23,19 +23,20 @@ namespace bridge {
 struct FaultPoint {
     Write write{};
     WriteGate::Moment moment{};
-    unsigned count = 1; // at this visit
+    unsigned count = 1; // the visit that counts
     int signal = 0;     // SIGKILL or SIGSTOP
 
     bool operator==(const FaultPoint &) const = default;
 };
 
-// Code::rejected for what is none.
+// Code::rejected if the text is malformed.
 Result<FaultPoint> parse_fault_point(std::string_view text);
 
-// "submit:before", "submit:after", …
+// Returns "submit:before", "submit:after", …
 std::vector<std::string> all_fault_points();
 
-// What the environment asks for; ends the process when that is nonsense.
+// Returns the observer that the environment requests; ends the process if the
+// request is malformed.
 WriteGate::Observer fault_points();
 
 #else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Passes each write of the Lease by the write gate. The gate does not ask for
-// permission here, since the Lease is what gives it, but it is a fault point.
+// Passes each write of the Lease through the write gate. The gate does not ask
+// for permission here, because the Lease is what gives it, but each write is a
+// fault point.
 #pragma once
 
 #include "agent/calls/write_gate.h"

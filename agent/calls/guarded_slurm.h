@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A Slurm whose writes go through the gate; what only reads goes straight on.
-// A new method of Slurm that writes gets a name in write_gate.h.
+// A Slurm whose writes pass the write gate; reads are forwarded directly. Each
+// new method of Slurm that writes needs a name in write_gate.h.
 #pragma once
 
 #include "agent/calls/write_gate.h"

@@ -14,7 +14,7 @@ namespace {
 
 constexpr char strategic_merge[] = "application/strategic-merge-patch+json";
 constexpr char merge_patch[] = "application/merge-patch+json";
-// Events about what has no namespace are here.
+// Events about objects without a namespace go here.
 constexpr char node_event_namespace[] = "default";
 
 WallTime now()
@@ -33,17 +33,17 @@ std::string doing(const char *what, const Pod &pod)
     return std::string(what) + " Pod=" + pod.key.str();
 }
 
-// Of a patch that names the uid.
+// Checks the reply to a patch that contains the uid.
 Result<> check_patch(const Result<HttpReply> &reply)
 {
     if (!reply)
         return std::unexpected(reply.error());
     if (is_uid_mismatch(reply->status, reply->body))
-        return fail(Code::conflict, "another Pod has this name");
+        return fail(Code::conflict, "another object has this name");
     return check_status(*reply);
 }
 
-// What a binding came to, told from the Pod as it is now.
+// Tells the outcome of a binding from the Pod as it is now.
 Result<> judge(const Pod &now_there, const Pod &pod, const Binding &binding,
                const Error &said)
 {
@@ -54,7 +54,7 @@ Result<> judge(const Pod &now_there, const Pod &pod, const Binding &binding,
     if (now_there.bound())
         return fail(Code::conflict,
                     "it is bound to Node=" + now_there.node_name);
-    // Certainly not done: it may be tried again.
+    // The binding was certainly not made: it may be tried again.
     Error error = said;
     if (error.code == Code::uncertain)
         error.code = Code::busy;
@@ -78,7 +78,8 @@ Result<> KubeApi::bind(const Pod &pod, const Binding &binding)
         http_.post(pod_path(pod.key) + "/binding", binding_body(pod, binding));
     Result<> said =
         reply ? check_status(*reply) : std::unexpected(reply.error());
-    // A server that fails, or says "already assigned", may have done it.
+    // The server may have made the binding although it fails or says "already
+    // assigned".
     bool unknown = reply ? reply->status == 409 || reply->status >= 500
                          : reply.error().code == Code::uncertain;
     if (unknown)
@@ -181,7 +182,7 @@ Result<> KubeApi::delete_pod(const Pod &pod)
         doing("delete", pod));
 }
 
-// Whoever binds it meanwhile is there first, or finds it gone.
+// A concurrent binding either comes first and makes this fail, or fails itself.
 Result<> KubeApi::delete_unbound(const Pod &pod)
 {
     if (pod.bound())
@@ -193,8 +194,8 @@ Result<> KubeApi::delete_unbound(const Pod &pod)
     return check_removal(pod, reply, doing("delete", pod));
 }
 
-// 409: a precondition failed, so another Pod has the name, or it has changed;
-// or it is a conflict of the server's own.
+// 409 means that a precondition failed (another Pod has the name, or the Pod
+// has changed) or that the server itself had a conflict.
 Result<> KubeApi::check_removal(const Pod &pod, const Result<HttpReply> &reply,
                                 const std::string &what)
 {
@@ -208,7 +209,7 @@ Result<> KubeApi::check_removal(const Pod &pod, const Result<HttpReply> &reply,
     return fail(said.error(), what);
 }
 
-// No Pod has the name, or another one.
+// Whether no Pod has the name, or another one.
 bool KubeApi::is_gone(const Pod &pod)
 {
     auto found = get_pod(pod.key);
@@ -263,13 +264,13 @@ Result<Workload> KubeApi::get_owner(const std::string &ns,
     std::string what = "get " + owner.kind + "=" + ns + "/" + owner.name;
     std::string path = owner_path(ns, owner);
     if (path.empty())
-        return fail(Code::not_found, what + ": a kind that is not known");
+        return fail(Code::not_found, what + ": the kind is not supported");
     auto json = object_in(http_.get_metadata(path), what);
     if (!json)
         return std::unexpected(json.error());
     Workload workload = workload_from(*json);
     if (workload.uid != owner.uid)
-        return fail(Code::not_found, what + ": another has this name");
+        return fail(Code::not_found, what + ": another object has this name");
     return workload;
 }
 
@@ -284,7 +285,7 @@ Result<> KubeApi::patch_node(const NodePatch &patch)
 
 Result<> KubeApi::patch_group(const GroupPatch &patch)
 {
-    // Of kinds that a CRD defines the server knows no other.
+    // For kinds of a CRD the server supports no strategic merge.
     const char *type =
         patch.api == GroupApi::plugins ? merge_patch : strategic_merge;
     auto reply = http_.patch(path_of(patch.api).status_of(patch.key), type,

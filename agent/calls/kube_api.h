@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the agent says to the Kubernetes API server, one call each. Kube is the
-// seam at which tests put a fake in; both pass the same contract tests. Every
-// call blocks for at most the HTTP timeout and may be made from any worker
-// thread; one KubeApi belongs to one thread. Knows nothing of Slurm.
+// The agent's requests to the Kubernetes API server, one method each. Tests
+// replace Kube with a fake; both pass the same contract tests. Every call
+// blocks for at most the HTTP timeout and may be made from any worker thread;
+// one KubeApi belongs to one thread. Knows nothing of Slurm.
 //
 // Codes, from every call: busy (429, 5xx, nobody answers, nothing was done),
 // uncertain (the connection broke after the request was sent), not_found,
-// conflict (another uid or version), denied (401, 403), rejected (400, 422). Of
-// Services and ConfigMaps 401 is busy: a job does without what is denied.
+// conflict (another uid or version), denied (401, 403), rejected (400, 422).
+// For Services and ConfigMaps 401 is busy, because a job goes on without them
+// when they are denied.
 #pragma once
 
 #include "agent/claims/resource_claim.h"
@@ -23,7 +24,7 @@
 
 namespace bridge {
 
-// What a binding writes, in one request.
+// What a binding writes in one request.
 struct Binding {
     std::string node;
     TextMap labels;
@@ -39,8 +40,8 @@ struct PodEvent {
     std::string note;   // cut to 1,024 bytes
 };
 
-// A ResourceClaim as the API server has it. text is its JSON, for a PUT that
-// changes a part of it: see agent/claims/allocation.h.
+// A ResourceClaim as the API server has it. text: its JSON, for a PUT that
+// changes a part of it, see agent/claims/allocation.h.
 struct ClaimText {
     ResourceClaim claim;
     std::string text;
@@ -50,129 +51,133 @@ class Kube {
   public:
     virtual ~Kube() = default;
 
-    // Assigns the Pod to a node and stamps it in the same write. The uid guards
-    // against a Pod that was deleted and made again under its name. The API
-    // server checks neither label values nor annotation keys nor the node's
-    // name, so this does, and says Code::rejected. An uncertain outcome is
-    // looked up: success if the Pod is on that node.
+    // Assigns the Pod to a node and writes labels and annotations in the same
+    // request. The uid guards against a Pod that was deleted and recreated
+    // under its name. The API server checks neither label values nor annotation
+    // keys nor the node's name; this method does and fails with Code::rejected.
+    // It looks up an uncertain outcome: success if the Pod is on that node.
     virtual Result<> bind(const Pod &pod, const Binding &binding) = 0;
 
-    // PodScheduled=False with this reason and message. Does nothing when the
-    // Pod already says so. Code::conflict when the Pod has changed since.
+    // Sets PodScheduled=False with this reason and message. Does nothing if the
+    // Pod already says so. Code::conflict if the Pod has changed since it was
+    // read.
     virtual Result<> set_unscheduled(const Pod &pod, const std::string &reason,
                                      const std::string &message) = 0;
 
-    // Makes an unbound Pod phase Failed with this reason and message;
-    // Code::conflict when the Pod is bound or has changed since it was read.
+    // Sets an unbound Pod to phase Failed with this reason and message.
+    // Code::conflict if the Pod is bound or has changed since it was read.
     virtual Result<> fail_pod(const Pod &pod, const std::string &reason,
                               const std::string &message) = 0;
 
-    // Sets these labels and annotations, and leaves the others. Code::conflict
-    // when the Pod was not bound and has changed since.
+    // Sets these labels and annotations and keeps all others. Code::conflict if
+    // the Pod was read unbound and has changed since.
     virtual Result<> stamp(const Pod &pod, const TextMap &labels,
                            const TextMap &annotations) = 0;
 
-    // Lets its kubelet end a bound Pod, with its own grace period, so that the
-    // object and the logs stay: phase Failed, reason DeadlineExceeded.
+    // Makes the kubelet end a bound Pod, with the Pod's own grace period, so
+    // that the object and the logs stay: phase Failed, reason DeadlineExceeded.
     virtual Result<> expire_pod(const Pod &pod) = 0;
 
     // Sets the DisruptionTarget condition, by which a Job's podFailurePolicy
-    // knows that the Pod's end is nobody's failure. Does nothing when the Pod
-    // has one.
+    // knows that the Pod's end is nobody's failure. Does nothing if the Pod has
+    // one.
     virtual Result<> set_disrupted(const Pod &pod, const std::string &reason,
                                    const std::string &message) = 0;
 
-    // Deletes the Pod if its PodDisruptionBudgets allow it, else
-    // Code::rejected; success as for delete_pod().
+    // Evicts the Pod if its PodDisruptionBudgets allow it, else Code::rejected.
+    // Success as for delete_pod().
     virtual Result<> evict_pod(const Pod &pod) = 0;
 
-    // Deletes the Pod with its own grace period; success if it is gone or
-    // another Pod has taken its name.
+    // Deletes the Pod with its own grace period. Success also if it is gone or
+    // another Pod has its name.
     virtual Result<> delete_pod(const Pod &pod) = 0;
-    // Deletes a Pod that is on no node, as it was read: Code::conflict, and
-    // nothing is done, when it is bound or has changed since. Success likewise.
+    // Deletes a Pod that is on no node and has not changed since it was read,
+    // else Code::conflict. Success as for delete_pod().
     virtual Result<> delete_unbound(const Pod &pod) = 0;
 
     virtual Result<Pod> get_pod(const ObjectKey &key) = 0;
 
-    // As it is then; Code::conflict when its name is taken, denied also where a
-    // quota is full.
+    // Returns the created object. Code::conflict if its name is taken, denied
+    // also if a quota is exhausted.
     virtual Result<Pod> create_pod(const std::string &ns,
                                    const std::string &body) = 0;
-    // Whether it would be taken: success also when its name is. Nothing is
-    // made.
+    // Checks whether the Pod would be accepted; nothing is created. Success
+    // also if its name is taken.
     virtual Result<> try_pod(const std::string &ns,
                              const std::string &body) = 0;
-    // One that has the name is deleted first: nobody may read it.
+    // Creates the Secret. One with this name is deleted first, because the
+    // agent has no right to read it.
     virtual Result<> put_secret(const ObjectKey &key,
                                 const std::string &body) = 0;
-    // Success also when there is none.
+    // Success also if there is none.
     virtual Result<> delete_secret(const ObjectKey &key) = 0;
 
-    // Of batch jobs of several nodes. Code::conflict where one has the name.
+    // For multi-node batch jobs. Code::conflict if one has the name.
     virtual Result<> create_service(const ObjectKey &key,
                                     const std::string &body) = 0;
     virtual Result<> create_config_map(const ObjectKey &key,
                                        const std::string &body) = 0;
-    // Code::not_found: there is none.
+    // Code::not_found if there is none.
     virtual Result<Json> get_service(const ObjectKey &key) = 0;
     virtual Result<Json> get_config_map(const ObjectKey &key) = 0;
-    // By the metadata alone.
+    // Reads only the metadata.
     virtual Result<std::string> get_config_map_uid(const ObjectKey &key) = 0;
-    // The IP addresses of the Pods with that label, by uid; nothing of those
-    // that have none yet.
+    // Returns the IP addresses of the Pods with this label, by uid. Pods
+    // without an address are left out.
     virtual Result<TextMap> addresses_of(const std::string &ns,
                                          const std::string &label,
                                          const std::string &value) = 0;
 
-    // All Pods of a namespace: for what is asked seldom.
+    // Returns all Pods of a namespace; call it rarely.
     virtual Result<std::vector<Pod>> list_pods(const std::string &ns) = 0;
 
-    // The Pod's claims and what is behind them, one request each; those of a
-    // class without provisioner also list all volumes.
+    // Reads the Pod's volume claims and their volumes and classes, one request
+    // each. For a class without provisioner it also lists all volumes.
     virtual Result<VolumeFacts> read_volumes(const Pod &pod) = 0;
 
-    // Tells a claim that waits for its first consumer where that will be.
-    // Code::conflict when the claim has changed since it was read.
+    // Sets the node of a claim that waits for its first consumer.
+    // Code::conflict if the claim has changed since it was read.
     virtual Result<> select_node(const Claim &claim,
                                  const std::string &node) = 0;
 
-    // Gives a free volume to a claim; Code::conflict likewise.
+    // Gives a free volume to a claim. Code::conflict if the volume has changed
+    // since it was read.
     virtual Result<> give_volume(const Volume &volume, const Claim &claim) = 0;
 
     virtual Result<ClaimText> read_claim(const ObjectKey &key) = 0;
-    // What of the body is not status, or only that; as it is then. The body is
-    // a claim that was read: Code::conflict when it has changed since.
+    // Writes the claim except its status, or only its status, and returns the
+    // result. The body is a claim that was read before: Code::conflict if it
+    // has changed since.
     virtual Result<ClaimText> write_claim(const ObjectKey &key,
                                           const std::string &body) = 0;
     virtual Result<ClaimText> write_claim_status(const ObjectKey &key,
                                                  const std::string &body) = 0;
 
-    // As it is then; Code::conflict when its name is taken, denied also where a
-    // quota is full.
+    // Returns the created object. Code::conflict if its name is taken, denied
+    // also if a quota is exhausted.
     virtual Result<ClaimText> create_claim(const std::string &ns,
                                            const std::string &body) = 0;
-    // Success also when it is gone, or another claim has its name.
+    // Success also if it is gone, or another claim has its name.
     virtual Result<> delete_claim(const ObjectKey &key,
                                   const std::string &uid) = 0;
-    // status.extendedResourceClaimStatus. False: the API server has not kept
-    // it, for want of its feature gate.
+    // Writes status.extendedResourceClaimStatus. Returns false if the API
+    // server has not stored it because its feature gate is off.
     virtual Result<bool>
     set_extended_claim(const Pod &pod, const ExtendedClaimStatus &status) = 0;
 
-    // The metadata of what owns an object of that namespace. Code::not_found
-    // also when it is of another uid, or of a kind that is not known here.
+    // Returns the metadata of an owner in this namespace. Code::not_found also
+    // if it has another uid or is of an unsupported kind.
     virtual Result<Workload> get_owner(const std::string &ns,
                                        const OwnerRef &owner) = 0;
 
-    // Code::conflict when the Node has changed since it was read.
+    // Code::conflict if the Node has changed since it was read.
     virtual Result<> patch_node(const NodePatch &patch) = 0;
 
-    // A condition on the status of a PodGroup. Code::conflict when that has
+    // Writes the status of a PodGroup. Code::conflict if the PodGroup has
     // changed since it was read.
     virtual Result<> patch_group(const GroupPatch &patch) = 0;
 
-    // Best effort: an Event that cannot be written is only worth a debug line.
+    // Best effort: a failure deserves only a debug message.
     virtual Result<> post_event(const Pod &pod, const PodEvent &event) = 0;
     virtual Result<> post_node_event(const Node &node,
                                      const PodEvent &event) = 0;
@@ -180,8 +185,8 @@ class Kube {
 
 class KubeApi : public Kube {
   public:
-    // reporter is the reportingController of Events, such as the scheduler's
-    // name; instance tells two agents apart.
+    // reporter: the reportingController of Events, such as the scheduler's
+    // name. instance: tells two agents apart.
     KubeApi(HttpEndpoint endpoint, std::string reporter, std::string instance);
 
     Result<> bind(const Pod &pod, const Binding &binding) override;
@@ -236,7 +241,7 @@ class KubeApi : public Kube {
     Result<> post_node_event(const Node &node, const PodEvent &event) override;
 
   private:
-    // query: more of it, from "&" on. what: for the error.
+    // query: appended to the URL, begins with "&". what: for the error message.
     Result<> for_each_pod(const std::string &ns, const std::string &query,
                           const std::string &what,
                           const std::function<void(const Json &)> &each);
@@ -248,7 +253,7 @@ class KubeApi : public Kube {
     Result<> check_removal(const Pod &pod, const Result<HttpReply> &reply,
                            const std::string &what);
     bool is_gone(const Pod &pod);
-    // What became of a binding whose reply does not tell.
+    // Finds the outcome of a binding whose reply does not tell.
     Result<> look_up(const Pod &pod, const Binding &binding, const Error &said);
 
     Http http_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What KubeApi makes for batch jobs, and takes away again.
+// The objects that KubeApi creates and deletes for batch jobs.
 #include "agent/calls/kube_api.h"
 
 #include "agent/calls/kube_bodies.h"
@@ -26,8 +26,7 @@ std::string secrets_path(const std::string &ns)
     return path_of(ns, "secrets");
 }
 
-// 401 says that the token was not taken, and nothing about what was asked:
-// Code::busy.
+// 401 concerns the token and not the request: it becomes Code::busy.
 Result<HttpReply> known(Result<HttpReply> reply)
 {
     constexpr long unauthorized = 401;
@@ -56,7 +55,7 @@ Result<> KubeApi::try_pod(const std::string &ns, const std::string &body)
     if (!reply)
         return fail(reply.error(), what);
     auto said = check_status(*reply);
-    // Its name is looked at last.
+    // The server checks the name last.
     if (!said && said.error().code != Code::conflict)
         return fail(said.error(), what);
     return {};
@@ -92,7 +91,7 @@ Result<> KubeApi::delete_secret(const ObjectKey &key)
     return {};
 }
 
-// What a job does without when it is refused.
+// Creates an object that a job can do without if it is denied.
 Result<> KubeApi::create_named(const char *resource, const ObjectKey &key,
                                const std::string &body)
 {

@@ -45,7 +45,7 @@ std::string event_name(const std::string &pod, std::uint64_t unique)
     return name + std::format(".{:016x}", unique);
 }
 
-// Holds only while the Pod is the one we saw: neither bound nor made anew.
+// Makes a write fail unless the Pod is unchanged: neither bound nor recreated.
 JsonValue guard_of(const Pod &pod)
 {
     auto metadata = JsonValue::object({{"uid", pod.uid}});
@@ -192,7 +192,7 @@ Result<> check_binding(const Pod &pod, const Binding &binding)
         return fail(Code::internal, "the Pod has no uid");
     if (!is_object_name(binding.node))
         return fail(Code::rejected, "\"" + clean_text(binding.node, max_text) +
-                                        "\" is no node name");
+                                        "\" is not a valid Node name");
     return check_metadata(binding.labels, binding.annotations);
 }
 
@@ -202,11 +202,11 @@ Result<> check_metadata(const TextMap &labels, const TextMap &annotations)
         if (!is_qualified_name(name) || !is_label_value(value))
             return fail(Code::rejected, "\"" + name + "=" +
                                             clean_text(value, max_text) +
-                                            "\" is no label");
+                                            "\" is not a valid label");
     for (const auto &[name, value] : annotations)
         if (!is_qualified_name(name))
             return fail(Code::rejected,
-                        "\"" + name + "\" is no annotation's name");
+                        "\"" + name + "\" is not a valid annotation name");
     return {};
 }
 
@@ -258,8 +258,7 @@ std::string failed_body(const Pod &pod, const std::string &reason,
 std::string stamp_body(const Pod &pod, const TextMap &labels,
                        const TextMap &annotations)
 {
-    // What is decided of a Pod that waits is wrong for one that was bound
-    // since.
+    // A decision for a waiting Pod is wrong for one that was bound since.
     auto metadata =
         pod.bound() ? JsonValue::object({{"uid", pod.uid}}) : guard_of(pod);
     if (!labels.empty())
@@ -269,7 +268,7 @@ std::string stamp_body(const Pod &pod, const TextMap &labels,
     return JsonValue::object({{"metadata", std::move(metadata)}}).dump();
 }
 
-// The smallest that the API server takes.
+// The smallest value that the API server accepts.
 std::string expire_body(const Pod &pod)
 {
     return JsonValue::object(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The request bodies and paths that KubeApi sends, and what a binding may
+// The request bodies and paths of KubeApi, and the checks of what a binding may
 // carry. Pure.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace bridge {
 
 using WallTime = std::chrono::system_clock::time_point;
 
-// Who reports an Event.
+// The reporter of an Event.
 struct Reporter {
     std::string controller;
     std::string instance;
@@ -24,23 +24,24 @@ std::string pods_path(const std::string &ns);
 std::string owner_path(const std::string &ns, const OwnerRef &owner);
 std::string events_path(const std::string &ns);
 
-// The API server stores what a binding carries unseen, and a bad label makes
-// every later write of the Pod fail: Code::rejected for what it would refuse.
+// Checks labels and annotations of a binding, because the API server stores
+// them unchecked and a bad label makes every later write of the Pod fail.
+// Code::rejected for what the API server would reject.
 Result<> check_binding(const Pod &pod, const Binding &binding);
 std::string binding_body(const Pod &pod, const Binding &binding);
 
-// The message as it will be read back.
+// Returns the message as it will be read back.
 std::string condition_message(const std::string &message);
 
 std::string unscheduled_body(const Pod &pod, const std::string &reason,
                              const std::string &message, WallTime now);
 
-// Holds the Pod's resourceVersion where it is known: a Pod that was bound
-// meanwhile must not be called Failed.
+// Contains the Pod's resourceVersion if it is known: a Pod that was bound
+// meanwhile must not be set to Failed.
 std::string failed_body(const Pod &pod, const std::string &reason,
                         const std::string &message, WallTime now);
 
-// Whether the API server would take these names and values; Code::rejected.
+// Code::rejected if the API server would not accept these names and values.
 Result<> check_metadata(const TextMap &labels, const TextMap &annotations);
 std::string stamp_body(const Pod &pod, const TextMap &labels,
                        const TextMap &annotations);
@@ -49,22 +50,22 @@ std::string expire_body(const Pod &pod);
 std::string disrupted_body(const Pod &pod, const std::string &reason,
                            const std::string &message, WallTime now);
 std::string evict_body(const Pod &pod);
-// Of whatever object has that uid; and only while it is of that version, if one
-// is given.
+// For an object with this uid, and only while it has this version, if one is
+// given.
 std::string delete_options_body(const std::string &uid,
                                 const std::string &resource_version = {});
-// Holds the Pod's uid.
+// Contains the Pod's uid.
 std::string extended_claim_body(const Pod &pod,
                                 const ExtendedClaimStatus &status);
 
 std::string node_path(const std::string &name);
-// Holds the Node's uid and resourceVersion.
+// Contains the Node's uid and resourceVersion.
 std::string node_body(const NodePatch &patch);
 
-// Holds the object's uid and resourceVersion.
+// Contains the object's uid and resourceVersion.
 std::string group_body(const GroupPatch &patch, WallTime now);
 
-// unique makes the Event's name.
+// unique: makes the Event's name unique.
 std::string event_body(const Pod &pod, const PodEvent &event,
                        const Reporter &reporter, WallTime now,
                        std::uint64_t unique);

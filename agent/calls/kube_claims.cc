@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What KubeApi reads and writes of ResourceClaims, and says of them on Pods.
+// KubeApi's requests for ResourceClaims, and for their names in Pod statuses.
 #include "agent/calls/kube_api.h"
 
 #include "agent/calls/kube_bodies.h"
@@ -57,7 +57,7 @@ Result<ClaimText> KubeApi::create_claim(const std::string &ns,
                     "create a ResourceClaim in " + ns);
 }
 
-// 409: the precondition failed, so another claim has the name.
+// 409 means that the precondition failed: another claim has the name.
 Result<> KubeApi::delete_claim(const ObjectKey &key, const std::string &uid)
 {
     std::string what = "delete ResourceClaim=" + key.str();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What KubeApi reads and writes of volumes and their claims.
+// KubeApi's requests for volumes and volume claims.
 #include "agent/calls/kube_api.h"
 
 #include "common/contract/names.h"
@@ -27,7 +27,7 @@ std::string class_path(const std::string &name)
     return "/apis/storage.k8s.io/v1/storageclasses/" + name;
 }
 
-// Null when there is none.
+// Returns a null value if there is none.
 Result<Json> get_object(Http &http, const std::string &path)
 {
     auto reply = http.get(path);
@@ -45,7 +45,7 @@ Result<> check_write(const Result<HttpReply> &reply, const std::string &what)
     return {};
 }
 
-// One Pod's claims, and what they name.
+// Reads one Pod's claims, their volumes and classes.
 class Reader {
   public:
     Reader(Http &http, const std::string &ns) : http_(http), ns_(ns) {}
@@ -96,7 +96,7 @@ class Reader {
         return {};
     }
 
-    // There is no way to ask for those of one class.
+    // The API cannot list the volumes of one class.
     Result<> read_all_volumes()
     {
         if (std::exchange(all_read_, true))
@@ -145,8 +145,8 @@ Result<> KubeApi::select_node(const Claim &claim, const std::string &node)
         "select a node for the claim " + claim.ns + "/" + claim.name);
 }
 
-// As kube-scheduler's volume binder does: the controller completes it, and the
-// annotation lets it take the claim off again when that is deleted.
+// Like kube-scheduler's volume binder: the controller completes the binding,
+// and the annotation lets it remove the claim again when that is deleted.
 Result<> KubeApi::give_volume(const Volume &volume, const Claim &claim)
 {
     std::string body =

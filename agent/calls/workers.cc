@@ -31,9 +31,10 @@ void Workers::run(std::stop_token stop, Kube &kube)
             return;
         try {
             (*task)(kube);
-        } catch (const std::exception &e) { // such as no memory
-            log_error("a task was lost, the next resync repeats it",
-                      {{"err", e.what()}});
+        } catch (const std::exception &e) { // such as std::bad_alloc
+            log_error(
+                "a task failed with an exception; the next resync repeats it",
+                {{"err", e.what()}});
         }
     }
 }

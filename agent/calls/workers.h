@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Threads for what blocks. Each has a Kube connection of its own; the tasks
-// take turns in the order in which they were given.
+// Threads for blocking calls. Each has its own Kube connection; tasks run in
+// the order in which they were added.
 #pragma once
 
 #include "agent/calls/kube_api.h"
@@ -23,10 +23,10 @@ class Workers {
     Workers(unsigned count, const KubeFactory &make_kube);
     ~Workers() { stop(); }
 
-    // Drops what has not begun and waits for what has.
+    // Drops tasks that have not begun and waits for those that have.
     void stop();
 
-    // Where to push them.
+    // The queue to push tasks to.
     TaskQueue &tasks() { return tasks_; }
 
   private:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What stands before and after each write of the agent to Slurm, Kubernetes and
-// slurmctld's plugin. Before: may this process write at all? Both: the places
-// at which a test can kill it (fault_points.h). GuardedSlurm, GuardedKube and
-// HookServer call it, from any thread; nobody else writes.
+// Surrounds each write of the agent to Slurm, Kubernetes and slurmctld's
+// plugin. Before a write it asks whether this process may write at all; before
+// and after it are the points at which a test can kill the process
+// (fault_points.h). GuardedSlurm, GuardedKube, GuardedLease and HookServer use
+// it, from any thread; nothing else writes.
 #pragma once
 
 #include "common/base/log.h"
@@ -14,7 +15,7 @@
 
 namespace bridge {
 
-// Each kind of write, named as the call that makes it.
+// Each kind of write, named after the call that makes it.
 enum class Write {
     // Slurm
     submit,
@@ -122,7 +123,8 @@ constexpr const char *write_name(Write write)
 class WriteGate {
   public:
     enum class Moment { before, after };
-    // Why not, as Code::busy: nothing was done, it may be tried again.
+    // Fails with Code::busy and the reason if nothing may be written: nothing
+    // was done, it may be tried again.
     using Permit = std::function<Result<>()>;
     using Observer = std::function<void(Write, Moment)>;
 
@@ -131,8 +133,9 @@ class WriteGate {
     {
     }
 
-    // Right before the write; an error means that it must not be made. Asked
-    // after the observer, which may have stopped the process for a while.
+    // Call right before the write; an error means that it must not be made. The
+    // permit is asked after the observer, because that may have stopped the
+    // process for a while.
     Result<> enter(Write write) const
     {
         if (observer_)
@@ -142,14 +145,14 @@ class WriteGate {
         return {};
     }
 
-    // Right after it, whatever came of it.
+    // Call right after the write, whatever its result.
     void leave(Write write) const
     {
         if (observer_)
             observer_(write, Moment::after);
     }
 
-    // call(), if that is allowed; its result, or the reason why not.
+    // Returns the result of call(), or the reason why it was not allowed.
     template <class Call> auto pass(Write write, Call call) const
     {
         using Answer = decltype(call());
@@ -162,7 +165,7 @@ class WriteGate {
         return answer;
     }
 
-    // The same for the write that the permit itself comes from.
+    // The same for the write that gives the permit itself.
     template <class Call> auto pass_unasked(Write write, Call call) const
     {
         if (observer_)

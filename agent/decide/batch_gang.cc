@@ -15,7 +15,7 @@ namespace {
 
 constexpr int exit_1 = 1 << 8; // as wait(2) gives it
 
-// Of that Pod alone.
+// Returns how this Pod alone ended.
 End end_of_pod(const Gang &gang, const PodPtr &pod)
 {
     Gang alone = gang;
@@ -23,7 +23,8 @@ End end_of_pod(const Gang &gang, const PodPtr &pod)
     return end_of(alone);
 }
 
-// Whatever its exit code is: a worker has nothing to do that could be done.
+// A worker that ends is a failure, whatever its exit code is: it only waits,
+// and never ends by itself.
 End end_of_worker(const Gang &gang, const PodPtr &pod, const std::string &node)
 {
     End end = end_of_pod(gang, pod);
@@ -46,8 +47,8 @@ std::optional<BatchEnd> end_of_script(const Gang &gang, const PodPtr &pod)
     return std::nullopt;
 }
 
-// It is the script's, or a worker of that one. Asked of all Pods, often: what
-// else a worker says of its place is not looked at.
+// Whether the Pod runs the script or is a worker of that script Pod. Called
+// often and for all Pods, so it compares only the end of the annotation.
 bool belongs(const PodPtr &script, const Pod &pod)
 {
     return script && (pod.uid == script->uid ||
@@ -55,8 +56,8 @@ bool belongs(const PodPtr &script, const Pod &pod)
                           .ends_with(" " + script->uid));
 }
 
-// Why the script may have failed: srun ends with a worker, and the script with
-// srun, before anybody else knows of it.
+// Why the script may have failed: srun ends with a worker and the script with
+// srun, before anybody else learns of it.
 std::string why_by_workers(const Gang &gang, const PodPtr &script)
 {
     for (const PodPtr &pod : gang.pods) {
@@ -81,8 +82,8 @@ std::string why_misfit(const Gang &gang, const Pod &pod,
     if (pod.gated)
         return "Pod " + pod.key.name + " has scheduling gates";
     if (!place || !is_made_for(pod, job))
-        return "Slurm has placed the job anew since Pod " + pod.key.name +
-               " was made for its node";
+        return "Slurm has moved the job to other nodes since Pod " +
+               pod.key.name + " was created";
     std::uint32_t cpus =
         place->rank < job.cpus_on.size() ? job.cpus_on[place->rank] : job.cpus;
     const Job &there = component_on(job, place->node);
@@ -94,9 +95,9 @@ std::string why_misfit(const Gang &gang, const Pod &pod,
     return fits ? std::string()
                 : "the job has " + std::to_string(cpus) + " CPUs and " +
                       std::to_string(memory) + " MiB on " + place->node +
-                      ", Pod " + pod.key.name + " asks for " +
-                      std::to_string(cpus_of(gang, pod)) + " and " +
-                      std::to_string(asked);
+                      ", but Pod " + pod.key.name + " asks for " +
+                      std::to_string(cpus_of(gang, pod)) + " CPUs and " +
+                      std::to_string(asked) + " MiB";
 }
 
 } // namespace
@@ -151,7 +152,7 @@ std::optional<BatchEnd> end_of_batch(const Gang &gang)
             if (auto place = batch_place(*pod))
                 return BatchEnd{end_of_worker(gang, pod, place->node), false,
                                 pod->uid};
-    // Until one is bound some may have been made that no watch has shown.
+    // Before one is bound, Pods may have been created that no watch has shown.
     bool bound = gang.job->state == JobState::running ||
                  std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
                      return pod->bound() && belongs(script, *pod);
@@ -174,9 +175,8 @@ Result<std::vector<Seat>> seat_batch_pods(const Gang &gang,
             return fail(Code::conflict, why);
         auto node = nodes.find(place->node);
         if (node == nodes.end())
-            return fail(Code::conflict, "no Kubernetes Node stands behind "
-                                        "Slurm's " +
-                                            place->node);
+            return fail(Code::conflict, "Slurm node " + place->node +
+                                            " has no Kubernetes Node");
         seats.push_back({pod->uid, node->second, node->first, place->rank});
     }
     return seats;

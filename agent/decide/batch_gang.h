@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The Pods of a batch job of several nodes, as a gang: which goes where, and
-// what ends all of them. Pure.
+// The Pods of a multi-node batch job as a gang: which Pod goes to which node,
+// and what ends all of them. Pure.
 #pragma once
 
 #include "agent/decide/decide.h"
@@ -12,29 +12,33 @@
 
 namespace bridge {
 
-// Of the gang's Pods the one that runs the script; null: it is gone.
+// Returns the Pod that runs the script, or null if it is gone.
 PodPtr script_pod_of(const Gang &gang);
 
-// Why its job ends with a Pod. Nothing: all of them are there, and none is
-// over, or some have yet to be seen, or have jobs of their own, or are to be
-// made anew.
+// How the job ends because of a Pod. Nothing is returned while the job goes on:
+// all Pods exist and none is over, or some have not been seen yet, have jobs of
+// their own, or are to be recreated.
 struct BatchEnd {
     End end{};
-    bool by_user = false; // somebody has deleted the Pod of the script
-    std::string pod{};    // uid; empty: it is gone
+    bool by_user = false; // a user deleted the Pod of the script
+    std::string pod{};    // uid of the Pod; empty: it is gone
 };
 std::optional<BatchEnd> end_of_batch(const Gang &gang);
 
-// All Pods are there that were made with that of the script, which says how
-// many: a crash of slurmctld may have given its job other nodes since, and
-// more. Workers that were made for an earlier Pod of the script do not count.
+// Whether all Pods exist that were created together with the Pod of the script,
+// which states their number: after a crash slurmctld may have given the job
+// other nodes, and another number of them. Workers of an earlier script Pod do
+// not count.
 bool is_whole(const Gang &gang);
 
-// Slurm has placed the job anew since its Pods were made, and that of the
-// script was never on a node: workers that are have nothing to do.
+// Whether Slurm has placed the job on other nodes since its Pods were created,
+// and the Pod of the script was never on a node: workers that are have nothing
+// to do.
 bool is_made_for_others(const Gang &gang);
 
-// As seat_pods(): each Pod to the node for which it was made.
+// Like seat_pods(): gives each Pod the node that it was created for.
+// Code::conflict with the reason if a Pod does not fit there or the node has no
+// Kubernetes Node.
 Result<std::vector<Seat>> seat_batch_pods(const Gang &gang,
                                           const NodeMap &nodes);
 

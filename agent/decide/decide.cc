@@ -17,9 +17,9 @@ namespace bridge {
 
 namespace {
 
-constexpr int exit_1 = 1 << 8; // as wait(2) gives it
+constexpr int exit_1 = 1 << 8; // as wait(2) returns it
 
-// The Slurm node under the Pods that live; empty: there is no such one.
+// Returns the Slurm node of the running Pods; empty: there is none.
 std::string slurm_node_under(const Gang &gang, const NodeMap &nodes)
 {
     std::string under;
@@ -30,7 +30,8 @@ std::string slurm_node_under(const Gang &gang, const NodeMap &nodes)
     return known == nodes.end() ? std::string() : known->first;
 }
 
-// Never kill: Pods that live and have no job get a new one where they are.
+// Running Pods without a job are never killed: they get a new job where they
+// are.
 Action adopt(const Gang &gang, const NodeMap &nodes)
 {
     if (gang.submit_uncertain)
@@ -77,7 +78,7 @@ Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
     return Bind{job.ref, *placement};
 }
 
-// The job was asked for with a feature that only the Pods' node has, but an
+// The job was submitted with a feature that only the Pods' node has, but an
 // administrator may have changed it since.
 Action restamp(const Gang &gang, const NodeMap &nodes)
 {
@@ -101,7 +102,7 @@ Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
         return Wait{};
     if (all_vanishing(gang))
         return Cancel{job};
-    // Nobody can say when its containers end: Slurm's user need not wait.
+    // Nobody knows when its containers end: the Slurm user need not wait.
     if (!gang.node_lost.empty() && all_deleting(gang))
         return Complete{job, exit_1, "NodeLost: " + gang.node_lost};
     if (any_placed_elsewhere(gang))
@@ -130,7 +131,7 @@ Action for_waiting_pods(const Gang &gang)
     return Renew{job.ref, job.tag.generation + 1, state_name(job.state)};
 }
 
-// Some of them live.
+// Called while some of the Pods run.
 Action end_pods(const Gang &gang, const NodeMap &nodes)
 {
     return only_forgotten(gang) ? adopt(gang, nodes) : end_or_wait(gang);
@@ -149,7 +150,7 @@ Action with_ended_job(const Gang &gang, const NodeMap &nodes)
         return for_waiting_pods(gang);
     if (all_over(gang))
         return Forget{};
-    return Wait{}; // unbound and deleted: it goes at once
+    return Wait{}; // unbound and deleted: it disappears soon
 }
 
 Action with_pending_job(const Gang &gang, const NodeMap &nodes)
@@ -160,7 +161,8 @@ Action with_pending_job(const Gang &gang, const NodeMap &nodes)
         return wait_in_queue(gang);
     if (any_lives_by_job(gang))
         return adopt(gang, nodes); // a crash lost the job's allocation
-    // Before that was noticed, or before an adopting job had its allocation.
+    // They ended before that was noticed, or before an adopting job was
+    // allocated.
     auto ran = [](const PodPtr &pod) {
         return pod->terminal() && binder_of(*pod);
     };

@@ -1,37 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is done next for one gang: a pure function of what is known about its
-// Pods and its Slurm job. Calling it again with the same facts gives the same
-// answer, and every action may be repeated, so a lost or doubled event costs
-// delay and never correctness. This is of a Pod alone; decide_gang.h has the
-// table of Pods that say that they belong together, decide_batch.h what is
-// otherwise for those that were made for a batch job.
+// Decides what is done next for one gang: a pure function of what is known
+// about its Pods and its Slurm job. The same facts always give the same answer,
+// and every action may be repeated, so a lost or repeated event costs delay but
+// never correctness. This table is for a lone Pod; decide_gang.h has the table
+// for grouped gangs, decide_batch.h the differences for Pods of batch jobs.
 //
 //   job           Pods                      action
 //   ------------  ------------------------  ----------------------------------
 //   any, stale    any                       Look: read the job again
 //   none          none, or all over         Forget
-//   none          after an uncertain submit Find: is there a job already?
+//   none          after an uncertain submit Find: does a job exist already?
 //   none          incomplete, or gated      Wait
 //   none          waiting, claims unread    LookVolumes
-//   none          waiting                   Submit, or Refuse if it never can;
-//                                           Wait while no Node is such as they
-//                                           ask for, or their claims are not
-//                                           there
+//   none          waiting                   Submit; Refuse if it never can run;
+//                                           Wait while no Node satisfies it,
+//                                           or its claims do not exist
 //   none          living, bound by us       Adopt: its job is lost
 //   none          bound by somebody else    Wait: not ours
-//   none, pending waiting, claims for       ReleaseClaims
-//                 devices left of a job
-//   pending       waiting                   Wait; Renew if it is held for what
-//                                           it prefers, or asks for other nodes
-//                                           or devices than they do
+//   none, pending waiting, claims hold      ReleaseClaims
+//                 devices of an old job
+//   pending       waiting                   Wait; Renew if it is held for its
+//                                           preference, or requests other
+//                                           nodes or devices than the Pods do
 //   pending       living, to be adopted     Wait
 //   pending       living by that job        Adopt: its allocation is lost
 //   pending       over, ran by that job     Complete: likewise, too late
 //   pending       gone                      Cancel
 //   allocated     waiting, claims unbound   BindVolumes
 //   allocated     waiting                   Bind; Renew if it does not fit, its
-//                                           Node is none that they ask for, or
-//                                           they cannot be bound for too long
+//                                           Node is unsuitable, or it cannot be
+//                                           bound in time
 //   allocated     living, to be adopted     Restamp
 //   allocated     living by it, elsewhere   Adopt: allocated twice
 //   allocated     bound by others           Cancel
@@ -47,10 +45,13 @@
 //   ended         living by that job        EndPods; Wait while they are ending
 //   ended         none living, epilog held  Clean
 //   ended         living by a lost job      Adopt
-//   ended         waiting, raised since     Submit
+//   ended         waiting, generation       Submit
+//                 raised since
 //   ended         waiting, ended on purpose FailPods
 //   ended         waiting, otherwise        Renew
 //   ended         all over                  Forget
+//
+// The actions are explained in agent/gang/action.h.
 #pragma once
 
 #include "agent/gang/action.h"

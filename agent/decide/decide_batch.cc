@@ -9,9 +9,9 @@ namespace bridge {
 
 namespace {
 
-constexpr int exit_1 = 1 << 8; // as wait(2) gives it
+constexpr int exit_1 = 1 << 8; // as wait(2) returns it
 
-// The job that it was made for is gone, or is its current one and has ended.
+// For a Pod whose job is gone, or is its current job and has ended.
 Action without_hope(const Gang &gang)
 {
     if (gang.job && is_ended(gang.job->state))
@@ -22,7 +22,7 @@ Action without_hope(const Gang &gang)
     return Wait{};
 }
 
-// Of a job that was given up because its Pod could not be bound.
+// The reason why a job was given up because its Pod could not be bound.
 std::string why_failed(const Gang &gang, const Renew &renew)
 {
     if (!gang.bind_overdue || !gang.devices)
@@ -58,15 +58,15 @@ Action decide_batch(const Gang &gang, Action action)
     if (std::holds_alternative<Wait>(action) && !gang.cannot_start.empty() &&
         runs)
         return Complete{gang.job->ref, exit_1, gang.cannot_start};
-    // A crash took its allocation back, too late: ended now it would count as
-    // cancelled, so it ends once it has a node again.
+    // A crash took the job's allocation back after its Pod had ended. Ended now
+    // it would count as cancelled, so it is completed once it has a node again.
     if (std::holds_alternative<Complete>(action) &&
         gang.job->state == JobState::pending)
         return Wait{};
     if (const auto *renew = std::get_if<Renew>(&action)) {
         if (is_ended(gang.job->state))
             return FailPods{gang.job->ref, gang.job->state};
-        // What it asked for is its user's affair, as with a native job.
+        // What the job requested is its user's decision, as with a native job.
         if (gang.job->state == JobState::pending)
             return Wait{renew->why};
         return Complete{renew->job, exit_1, why_failed(gang, *renew)};

@@ -1,35 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is decided otherwise for a Pod that was made for a batch job: the job
-// was there first and is the user's, so it is never asked for again.
+// The decisions that differ for a Pod of a batch job: the job existed first and
+// belongs to the user, so the agent never submits it again.
 //
-//   as for any Pod      for these
+//   any other Pod       these Pods
 //   ------------------  ------------------------------------------------------
-//   Submit              Wait for its job; FailPods when that is known to be gone
-//   Renew, allocated    Complete as failed, with the reason in the job's comment
+//   Submit              Wait for the job; FailPods if it is known to be gone
+//   Renew, allocated    Complete as failed, with the reason as job comment
 //   Renew, pending      Wait, with the reason
 //   Renew, ended        FailPods
 //   Refuse              as Submit
-//   Wait, as no kubelet Complete as failed, with kubelet's reason
-//   can start it
-//   Complete, pending   Wait: it ends as its Pod did when it has a node again
+//   Wait, because no    Complete as failed, with kubelet's reason
+//   kubelet starts it
+//   Complete, pending   Wait: the job ends as its Pod did once it has a node
+//                       again
 //   Wait, a worker that Complete: its own job has nothing to do any more
 //   was split from the
 //   rest, and the
 //   script has ended
-//   Bind, and slurmctld Look first: it may have placed the job anew, and what
-//   went away since     its script is told of its nodes is of no use then
-//   Look, one Pod that  the same; if slurmctld has taken the node of its job back,
-//   waits               or placed it anew, the job is one without a Pod again
-//   waits, made for     Remake: slurmctld has placed the job anew
-//   other nodes
-//   anything else       the same: also Adopt, of one that lives
+//   Bind, and slurmctld Look first: slurmctld may have placed the job
+//   went away since     elsewhere, and what its script is told of its nodes
+//                       would be wrong
+//   Look, one Pod that  the same; if slurmctld has taken the job's node back or
+//   waits               placed the job elsewhere, it is a job without a Pod
+//                       again
+//   waiting, created    Remake: slurmctld has placed the job elsewhere
+//   for other nodes
+//   anything else       the same, including Adopt for a running Pod
 #pragma once
 
 #include "agent/decide/decide.h"
 
 namespace bridge {
 
-// action: what decide() says of any other Pod. Only where gang.batch.
+// Returns the action for a Pod of a batch job. action: what decide() returns
+// for any other Pod. Requires gang.batch.
 Action decide_batch(const Gang &gang, Action action);
 
 } // namespace bridge

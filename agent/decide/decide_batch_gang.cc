@@ -13,7 +13,7 @@ namespace bridge {
 
 namespace {
 
-constexpr int exit_1 = 1 << 8; // as wait(2) gives it
+constexpr int exit_1 = 1 << 8; // as wait(2) returns it
 
 Action renew(const Gang &gang, const std::string &why)
 {
@@ -31,7 +31,7 @@ Action without_job(const Gang &gang, const NodeMap &)
     return all_over(gang) ? Action{Forget{}} : Action{Wait{}};
 }
 
-// What was seen counts: the Pod may be gone since.
+// What was seen before counts, because the Pod may be gone since.
 std::optional<Action> end_of_job(const Gang &gang)
 {
     const JobRef job = gang.job->ref;
@@ -56,7 +56,7 @@ bool any_deleting(const Gang &gang)
     });
 }
 
-// Where devices of a worker are not to be had now the script waits, too.
+// While the devices of a worker cannot be had, the script waits, too.
 Action bind_script_last(const Gang &gang, std::vector<Seat> seats)
 {
     std::size_t all = seats.size();
@@ -105,7 +105,7 @@ Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
         return Wait{};
     if (is_made_for_others(gang))
         return Remake{job};
-    // Nobody can say when its containers end: Slurm's user need not wait.
+    // Nobody knows when its containers end: the Slurm user need not wait.
     if (!gang.node_lost.empty() && any_deleting(gang))
         return Complete{job, exit_1, "NodeLost: " + gang.node_lost};
     if (any_placed_elsewhere(gang) || gang.batch_scattered)

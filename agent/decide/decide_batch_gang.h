@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// decide() for the Pods of a batch job of several nodes: a gang of which one
-// Pod runs the script, and whose job is the user's. As decide.h says of the
-// rest; what comes of Submit and Renew decide_batch.h says.
+// decide() for the Pods of a multi-node batch job: a gang of which one Pod runs
+// the script, and whose job belongs to the user. decide.h explains the rest;
+// decide_batch.h says what becomes of Submit and Renew.
 //
 //   job           Pods                      action
 //   ------------  ------------------------  ----------------------------------
 //   any, stale    any                       Look
 //   none          living, bound by us       Split: the job is lost
-//   none, pending waiting, claims for       ReleaseClaims
-//                 devices left of before
+//   none, pending waiting, claims hold      ReleaseClaims
+//                 devices of an old job
 //   none          waiting                   Submit
 //   none          all over                  Forget
-//   pending       living by that job, or a  Split: its allocation is lost, or it is
-//                 lost one                  the next job of an array's task
-//   pending       otherwise                 Wait: until it has nodes again
+//   pending       living by that job, or a  Split: its allocation is lost, or
+//                 lost one                  it is the next job of an array task
+//   pending       otherwise                 Wait until it has nodes again
 //   allocated     living by a lost job      Split: likewise
 //   allocated     the script's is over      Complete as it ended; Look first if
 //                                           slurmctld went away since
@@ -25,9 +25,9 @@
 //                 or others of it were split
 //   allocated     the script's waits, and   Remake
 //                 some are for other nodes
-//   allocated     some not seen yet         Wait, at last Renew
-//   allocated     waiting                   Bind, each to the node for which it
-//                                           was made; Renew if that cannot be
+//   allocated     some not seen yet         Wait, finally Renew
+//   allocated     waiting                   Bind, each to the node that it was
+//                                           created for; Renew if impossible
 //   allocated     bound, prolog held        Start
 //   allocated     living                    Wait
 //   node failed   living, Node not lost     Split
@@ -44,7 +44,7 @@
 
 namespace bridge {
 
-// Only where gang.batch, and gang.grouped.
+// Requires gang.batch and gang.grouped.
 Action decide_batch_gang(const Gang &gang, const NodeMap &nodes);
 
 } // namespace bridge

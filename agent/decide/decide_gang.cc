@@ -13,7 +13,7 @@ namespace bridge {
 
 namespace {
 
-constexpr int exit_1 = 1 << 8; // as wait(2) gives it
+constexpr int exit_1 = 1 << 8; // as wait(2) returns it
 
 Action renew(const Gang &gang, const std::string &why)
 {
@@ -68,8 +68,8 @@ Action without_job(const Gang &gang, const NodeMap &)
     return any_waits(gang) ? submit_or_wait(gang) : Wait{};
 }
 
-// Why a job that no Pod is bound by is not the one for those that wait; empty:
-// it is.
+// Why a job by which no Pod is bound yet is not suitable for the waiting Pods;
+// empty: it is.
 std::string why_unfit(const Gang &gang)
 {
     if (!gang.lacks_group.empty())
@@ -81,11 +81,12 @@ std::string why_unfit(const Gang &gang)
     if (!asked_for_these(gang, *gang.job))
         return "other Pods of the gang exist now";
     if (gang.job->tasks != tasks_needed(gang))
-        return "the gang has another number of Pods now";
+        return "the number of Pods of the gang has changed";
     return {};
 }
 
-// As it was when it was seen, for what failed first may be gone by now.
+// Completes the job with the failure that was recorded first, because that Pod
+// may be gone by now.
 Action complete(const Gang &gang)
 {
     const JobRef job = gang.job->ref;
@@ -100,7 +101,7 @@ Action with_pending_job(const Gang &gang, const NodeMap &)
 {
     if (any_lives_by_job(gang))
         return Split{};
-    if (!any_waits(gang)) // they may have ended before it was noticed
+    if (!any_waits(gang)) // they may have ended before this was noticed
         return count_of_job(gang) == 0 ? Cancel{gang.job->ref}
                                        : as_lost(complete(gang));
     if (gang.epilog_held)
@@ -112,7 +113,7 @@ Action with_pending_job(const Gang &gang, const NodeMap &)
     return wait_in_queue(gang);
 }
 
-// Nothing of it waits or lives any more.
+// Called when no Pod of the gang waits or runs any more.
 Action with_all_over(const Gang &gang)
 {
     auto may_come_again = [&](const PodPtr &pod) {
@@ -126,7 +127,7 @@ Action with_all_over(const Gang &gang)
     return gang.unheard ? Action{Look{gang.job->ref}} : complete(gang);
 }
 
-// Surely: a binding of unknown outcome is tried again.
+// Counts certain bindings only: one of unknown outcome is tried again.
 std::size_t count_bound(const Gang &gang)
 {
     auto is_bound = [&](const PodPtr &pod) {
@@ -142,7 +143,7 @@ bool enough_bound(const Gang &gang)
     return bound != 0 && bound + count_done_before(gang) >= gang.minimum;
 }
 
-// Too few of them are bound, if any is.
+// Called when too few Pods are bound, or none.
 Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
 {
     bool some = count_of_job(gang) != 0;
@@ -173,7 +174,7 @@ std::vector<std::string> uids_of_waiting(const Gang &gang)
     return uids;
 }
 
-// Those that need not wait for volumes.
+// Returns the seats of Pods that need not wait for volumes.
 std::vector<Seat> without_claims(const Gang &gang, std::vector<Seat> seats)
 {
     std::erase_if(seats, [&](const Seat &seat) {
@@ -183,7 +184,7 @@ std::vector<Seat> without_claims(const Gang &gang, std::vector<Seat> seats)
     return seats;
 }
 
-// Those that run are not touched for the sake of one that comes late.
+// Running Pods are never touched for a Pod that comes late.
 Action join(const Gang &gang, const NodeMap &nodes)
 {
     if (of_former_group(gang))
@@ -200,7 +201,7 @@ Action join(const Gang &gang, const NodeMap &nodes)
                          : bind_ready(gang, std::move(ready));
 }
 
-// Some are bound, and none waits.
+// Called when some Pods are bound and none waits.
 Action start_or_wait(const Gang &gang, bool enough)
 {
     if (gang.prolog_held && enough)
@@ -219,7 +220,7 @@ Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
         return with_all_over(gang);
     if (job.state == JobState::suspended)
         return Wait{};
-    // Nobody can say when its containers end: Slurm's user need not wait.
+    // Nobody knows when its containers end: the Slurm user need not wait.
     if (!gang.node_lost.empty() && all_deleting(gang))
         return Complete{job.ref, exit_1, "NodeLost: " + gang.node_lost};
     if (any_placed_elsewhere(gang))

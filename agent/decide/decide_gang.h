@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// decide() for a grouped gang: Pods that say that they belong together. They
-// get one job with a task for each, all or none of them are bound, and they end
-// together; a Pod that its controller makes anew takes a free place in a job
-// that runs. As decide.h says of the rest: pure, and every action may be
-// repeated.
+// decide() for a grouped gang: Pods that declare that they belong together.
+// They get one job with one task each, all or none of them are bound, and they
+// end together; a Pod that its controller recreates takes a free place in a
+// running job. As decide.h says of the rest, this is pure and every action may
+// be repeated.
 //
-// "Enough" is as many Pods as slurmk8s/gang-min says, or all. A Pod counts for
-// the job that bound it; one that has ended well counts as there. A gang whose
-// size an object says (elastic: a PodGroup) may have more Pods; those on top of
-// it wait until it runs.
+// "Enough" is the number of Pods in slurmk8s/gang-min, or all. A Pod counts for
+// the job that bound it; one that has succeeded counts as present. A gang whose
+// size an object defines (elastic: a PodGroup) may have more Pods; the
+// additional ones wait until it runs.
 //
 //   job           Pods                      action
 //   ------------  ------------------------  ----------------------------------
@@ -20,38 +20,40 @@
 //   none          too few wait              Wait: "3 of 8 Pods …"
 //   none          enough wait               Submit, Refuse or Wait, as for one
 //   none          any waits with devices    ReleaseClaims
-//                 left of a job
-//   none          all over                  Wait: one may be made again
+//                 of an old job
+//   none          all over                  Wait: one may be recreated
 //   pending       living by that job        Split: its allocation is lost
 //   pending       over, ran by that job     Complete: its allocation is lost
 //   pending       none waits                Cancel
-//   pending again an epilog is held         Clean, then Renew: backfill could not
-//                                           start all components
+//   pending again an epilog is held         Clean, then Renew: backfill could
+//                                           not start all components
 //   pending       too few, more than tasks, Renew
 //                 or others than it is for;
 //                 no PodGroup, or another
 //   pending       enough wait               Wait, or Renew as for one
-//   allocated     gone                      Complete if one had failed, or Cancel
+//   allocated     gone                      Complete if one had failed, else
+//                                           Cancel
 //   allocated     over, none by that job    Cancel
-//   allocated     all over                  Wait while one may be made again, then
-//                                           Complete as the first that failed; Look
-//                                           first if slurmctld went away since
+//   allocated     all over                  Wait while one may be recreated,
+//                                           then Complete as the first that
+//                                           failed; Look first if slurmctld
+//                                           went away since
 //   suspended     waiting or living         Wait
 //   allocated     living by it, elsewhere   Split
 //   configuring   none bound, and as        Renew
 //                 "pending" says
-//   configuring   waiting                   Bind; Renew if they do not fit, their
-//                                           claims can have no devices of the
-//                                           job's, or they cannot be bound for
-//                                           too long
-//   configuring   too few are bound, none   Wait for the others, at last Renew
+//   configuring   waiting                   Bind; Renew if they do not fit,
+//                                           their claims cannot have the job's
+//                                           devices, or they cannot be bound
+//                                           in time
+//   configuring   too few are bound, none   Wait for the others, finally Renew
 //                 waits
-//   configuring   enough are bound, if more Start, and then as for "running"
-//                 wait or not
-//   running       waiting                   Bind where a task is free, and its
-//                                           devices are, or Wait;
-//                                           elastic, none free: Split these; of
-//                                           a later PodGroup: Wait
+//   configuring   enough are bound, whether Start, and then as for "running"
+//                 more wait or not
+//   running       waiting                   Bind where a task and its devices
+//                                           are free, or Wait; elastic, none
+//                                           free: Split these; of a later
+//                                           PodGroup: Wait
 //   allocated     ending on a lost Node     Complete as failed
 //   node failed   living, Node not lost     Split
 //   a component   any                       Cancel: the others end with it
@@ -59,11 +61,12 @@
 //   ended         living by that job        EndPods; Wait while they are ending
 //   ended         none living, epilog held  Clean
 //   ended         living by a lost job      Split
-//   ended         waiting, not what it was  as without a job
-//                 for, or raised since
+//   ended         waiting, others than it   as without a job
+//                 was for, or generation
+//                 raised since
 //   ended         waiting, ended on purpose FailPods
 //   ended         waiting, otherwise        Renew
-//   ended         all over                  Wait: one may be made again
+//   ended         all over                  Wait: one may be recreated
 #pragma once
 
 #include "agent/decide/decide.h"
@@ -74,17 +77,17 @@ namespace bridge {
 
 Action decide_gang(const Gang &gang, const NodeMap &nodes);
 
-// Some of its Pods live where a job of ours has put them, and that is not the
-// gang's.
+// Whether some Pods run where a job of ours put them that is not the gang's
+// current job.
 bool lives_by_lost_job(const Gang &gang);
 
-// What its job, which has ended, needs before Pods that wait have their turn.
-// Nothing: no more.
+// Returns what its ended job needs before waiting Pods have their turn, or
+// nothing.
 std::optional<Action> step_after_end(const Gang &gang);
 
-// Its job is allocated, and its Pods have these seats: Bind those whose claims
-// get their devices there. Before any is bound all of them must; Renew when
-// that cannot be.
+// For an allocated job whose Pods have these seats: returns Bind for the Pods
+// whose claims get their devices there. Before any Pod is bound, all must get
+// them; Renew if that is impossible.
 Action bind_ready(const Gang &gang, std::vector<Seat> seats);
 
 } // namespace bridge

@@ -23,20 +23,21 @@ bool claims_unread(const Gang &gang)
     return has_claims(gang) && !gang.volumes;
 }
 
-// Tolerations may be added to a Pod that waits; and a claim has been bound, or
-// another version of the agent has asked.
+// Whether the job requests other nodes than the Pods do now: tolerations may be
+// added to a waiting Pod, a claim may have been bound, or another version of
+// the agent may have submitted the job.
 bool asks_otherwise(const Gang &gang)
 {
     const std::string &features = gang.job->features;
     if (claims_unread(gang) || (gang.volumes && !gang.volumes->why.empty()))
-        return false; // where they can be is not known
+        return false; // their possible places are unknown
     if (gang.batch && features.contains(names::batch_feature))
         return false; // whatever the template tolerates now
     return features.contains(names::predicate_prefix) &&
            !features.contains(value_of(gang.predicate).feature());
 }
 
-// Empty: as many Pods exist as must.
+// Returns a message if too few Pods exist, else "".
 std::string why_incomplete(const Gang &gang)
 {
     if (gang.grouped)
@@ -47,14 +48,14 @@ std::string why_incomplete(const Gang &gang)
            std::to_string(gang.size) + " Pods exist";
 }
 
-// What has to be done for its ResourceClaims before a job can be asked for;
-// nothing: no more.
+// Returns what has to be done for its ResourceClaims before a job can be
+// requested, or nothing.
 std::optional<Action> step_for_devices(const Gang &gang)
 {
     if (!has_resource_claims(gang))
         return std::nullopt;
     if (!gang.devices)
-        return Wait{}; // until they are listed
+        return Wait{}; // until claims are listed
     if (auto step = step_for_left(gang))
         return step;
     if (!gang.devices->objection.empty())
@@ -64,8 +65,8 @@ std::optional<Action> step_for_devices(const Gang &gang)
     return std::nullopt;
 }
 
-// Of a type only where both name one: while a driver is away its type is no
-// longer told from others, and a job need not leave the queue for that.
+// Compares types only if both sides name one: while a driver is away its types
+// cannot be told apart, and the job need not leave the queue for that.
 bool other_gres(const std::string &has, const std::string &wants)
 {
     auto is_total = [](const auto &kind) { return !kind.first.contains(':'); };
@@ -132,7 +133,7 @@ Action submit_or_wait(const Gang &gang)
         return Wait{why};
     for (const PodPtr &pod : gang.pods)
         if (pod->gated)
-            return Wait{}; // the API server says so on the Pod
+            return Wait{}; // the API server reports this on the Pod
     if (std::string why = objection_to(gang); !why.empty())
         return Refuse{why};
     return submit_if_placeable(gang);
@@ -151,9 +152,9 @@ Action submit_if_placeable(const Gang &gang)
     return Submit{};
 }
 
-// The job goes on as soon as some node gets its feature. One that has a
-// preference is held for good where that cannot be had at all: schedule() in
-// Slurm's job_scheduler.c.
+// The job starts as soon as some node gets its feature. Slurm holds a job for
+// good if its preference cannot be satisfied at all: schedule() in Slurm's
+// job_scheduler.c.
 Action wait_in_queue(const Gang &gang)
 {
     const Job &job = *gang.job;
@@ -161,18 +162,18 @@ Action wait_in_queue(const Gang &gang)
         return LookVolumes{};
     if (auto step = step_for_devices(gang))
         return std::move(*step);
-    // A batch job's user has asked for GRES, and its Pod was made for what it
-    // got.
+    // The user of a batch job requested its GRES, and its Pod was created for
+    // what the job got.
     if (gang.devices && !gang.batch &&
         other_gres(job.gres_per_task, gang.devices->gres))
         return Renew{job.ref, job.tag.generation + 1,
-                     "the devices that its claims need are others now"};
+                     "the devices that its claims need have changed"};
     if (asks_otherwise(gang))
         return Renew{job.ref, job.tag.generation + 1,
-                     "what the Pod asks of its node has changed"};
+                     "the Pod's node requirements have changed"};
     if (job.prefers && job.reason == "BadConstraints" && gang.nowhere.empty())
         return Renew{job.ref, job.tag.generation + 1,
-                     "no node has what it prefers"};
+                     "no node satisfies its preference"};
     return Wait{gang.nowhere};
 }
 
@@ -190,7 +191,8 @@ Action complete_or_cancel(const Gang &gang)
     return Complete{job, end.status, end.why};
 }
 
-// Slurm gives a pending job no exit code: it becomes CANCELLED, with a comment.
+// A pending job gets no exit code in Slurm: it becomes CANCELLED, with a
+// comment.
 Action as_lost(Action end)
 {
     if (auto *complete = std::get_if<Complete>(&end))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What decide() answers alike for a Pod alone and for a grouped gang. Pure.
+// The parts of decide() that are the same for a lone Pod and for a grouped
+// gang. Pure.
 #pragma once
 
 #include "agent/decide/decide.h"
@@ -8,53 +9,55 @@
 
 namespace bridge {
 
-// The volumes of the Pods that wait are bound, or they have none.
+// Whether the volumes of the waiting Pods are bound, or they have none.
 bool claims_bound(const Gang &gang);
 
 bool has_resource_claims(const Gang &gang);
 
-// Devices that its Pods have got of an earlier job, or placement, and that
-// nobody can use meanwhile: ReleaseClaims. Nothing: there are none.
+// Returns ReleaseClaims if claims of its Pods still hold devices of an earlier
+// job or placement that nobody can use; nothing: there are none.
 std::optional<Action> step_for_left(const Gang &gang);
 
-// Its job is allocated, on these Nodes: Bind with what its claims need first.
+// For a job allocated on these Nodes: returns Bind with the claims to write
+// first, or what has to be done or waited for before.
 Action bind_with_devices(const Gang &gang, std::vector<std::string> nodes);
 
-// For Pods that wait: Submit, Refuse, or Wait until they can be placed.
+// For waiting Pods: returns Submit, Refuse, or Wait until they can be placed.
 Action submit_or_wait(const Gang &gang);
-// The same, where they have had a job before.
+// The same for Pods that have had a job before.
 Action submit_if_placeable(const Gang &gang);
 
-// While its job is pending.
+// For waiting Pods whose job is pending.
 Action wait_in_queue(const Gang &gang);
 
-// All its Pods are over.
+// For a gang whose Pods are all over.
 Action complete_or_cancel(const Gang &gang);
 
-// That end for a job which a crash has set back to pending.
+// Turns this end into one for a job that a crash has set back to pending.
 Action as_lost(Action end);
 
-// The answers to a gang by what is known of its job; one that may have changed
-// is looked at first.
+// The decisions for a gang by the state of its job; a stale job is read first
+// (Look).
 struct ByJob {
     using Answer = Action (*)(const Gang &, const NodeMap &);
     Answer without_job;
     Answer ended;
-    Answer allocated; // or suspended
+    Answer allocated; // also if suspended
     Answer pending;
 };
 Action decide_by_job(const ByJob &answers, const Gang &gang,
                      const NodeMap &nodes);
 
-// Its job has ended, and some Pods live by it.
+// For a gang whose job has ended while some Pods run by it.
 Action end_or_wait(const Gang &gang);
-// It only looks so: slurmctld has forgotten nodes, partitions or GRES, and
-// fails every job on them. That says nothing about the Pods.
+// Whether the job only appears to have failed with its node: slurmctld has
+// forgotten nodes, partitions or GRES, and fails every job on them. That says
+// nothing about the Pods.
 bool only_forgotten(const Gang &gang);
 
-// Slurm says that somebody ended the job on purpose, or that its time is over.
-// A node that failed, a job that had to give way, or one that was refused when
-// it was submitted (FAILED) says nothing of the kind.
+// Whether the state means that somebody ended the job on purpose or that its
+// time is over. A failed node, preemption and rejection at submit (FAILED) do
+// not.
 bool ended_on_purpose(JobState state);
 
 } // namespace bridge

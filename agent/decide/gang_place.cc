@@ -18,7 +18,8 @@ namespace bridge {
 
 namespace {
 
-// They are, one after the other, the same place in their controller's count.
+// Whether both Pods have, one after the other, the same index in their
+// controller.
 bool same_place(const Pod &a, const Pod &b)
 {
     return a.gang && b.gang && a.gang->indexed && b.gang->indexed &&
@@ -36,14 +37,14 @@ const Seat *known_seat(const std::map<std::string, Seat> &seats, const Pod &pod)
     return found == seats.end() ? nullptr : &found->second;
 }
 
-std::uint64_t memory_of_task(const Job &job) // MiB
+std::uint64_t memory_of_task(const Job &job) // in MiB
 {
     return job.memory_per_node.value != 0
                ? job.memory_per_node.value
                : job.memory_per_cpu.value * job.cpus_per_task;
 }
 
-// Why a task of the job does not cover the Pod; empty: it does.
+// Why a task of the job is too small for the Pod; empty: it is not.
 std::string why_too_large(const Job &job, const Gang &gang, const Pod &pod)
 {
     std::uint64_t cpus = cpus_of(gang, pod);
@@ -53,11 +54,11 @@ std::string why_too_large(const Job &job, const Gang &gang, const Pod &pod)
         return {};
     return "a task of it has " + std::to_string(job.cpus_per_task) +
            " CPUs and " + std::to_string(given) + " MiB, Pod " + pod.key.name +
-           " asks for " + std::to_string(cpus) + " and " +
-           std::to_string(memory);
+           " asks for " + std::to_string(cpus) + " CPUs and " +
+           std::to_string(memory) + " MiB";
 }
 
-// Of a heterogeneous job: why none of its components does.
+// The same for a heterogeneous job: why no component has a large enough task.
 std::string why_too_large_for_all(const Job &job, const Gang &gang,
                                   const Pod &pod)
 {
@@ -78,7 +79,7 @@ bool has_smaller_tasks(const Job &a, const Job &b)
     return size(a) < size(b);
 }
 
-// Gives out what is free.
+// Assigns the free tasks of the job to Pods.
 class Seating {
   public:
     Seating(const Gang &gang, const NodeMap &nodes)
@@ -116,9 +117,8 @@ class Seating {
                                             " tasks are taken");
         auto node = nodes_.find(job_.nodes[at]);
         if (node == nodes_.end())
-            return fail(Code::conflict,
-                        "no Kubernetes Node stands behind Slurm's " +
-                            job_.nodes[at]);
+            return fail(Code::conflict, "Slurm node " + job_.nodes[at] +
+                                            " has no Kubernetes Node");
         free_[at]--;
         if (place_of_devices(pod) == at)
             promised_[at]--;
@@ -128,7 +128,8 @@ class Seating {
     }
 
   private:
-    // Slurm was asked for the others of its kind, perhaps long ago.
+    // Why the Pod cannot join: the job was requested for Pods like of_job_,
+    // perhaps long ago.
     std::string why_not(const Pod &pod) const
     {
         if (pod.gated)
@@ -159,7 +160,7 @@ class Seating {
             ranks_.insert(*rank);
     }
 
-    // A binding of unknown outcome is never tried elsewhere.
+    // A binding of unknown outcome is never tried on another node.
     std::size_t place_for(const Pod &pod) const
     {
         if (const Seat *maybe = known_seat(gang_.maybe_bound, pod))
@@ -177,7 +178,8 @@ class Seating {
         return at;
     }
 
-    // Where those of a Pod that waits are already; else none.
+    // Returns the node where a waiting Pod already has devices; free_.size() if
+    // none.
     std::size_t place_of_devices(const Pod &pod) const
     {
         auto found = gang_.devices_at.find(pod.uid);
@@ -202,7 +204,7 @@ class Seating {
         return at;
     }
 
-    // That of the Pod in whose place it comes, or the first that nobody has.
+    // Returns the rank of the Pod that it replaces, or the first free rank.
     std::uint32_t rank_for(const Pod &pod) const
     {
         for (const PodPtr &before : gang_.pods)
@@ -219,14 +221,15 @@ class Seating {
     const Gang &gang_;
     const Job &job_;
     const NodeMap &nodes_;
-    std::vector<std::uint32_t> free_;     // tasks, in the order of job_.nodes
-    std::vector<std::uint32_t> promised_; // of these, to who has devices there
-    std::set<std::uint32_t> ranks_;       // taken
-    const Pod *of_job_ = nullptr;         // what the others must be like
+    std::vector<std::uint32_t> free_; // free tasks, in the order of job_.nodes
+    // The part of free_ that is kept for Pods with devices there.
+    std::vector<std::uint32_t> promised_;
+    std::set<std::uint32_t> ranks_; // ranks in use
+    const Pod *of_job_ = nullptr;   // the Pod that the others must resemble
 };
 
-// The tasks that the CPUs of each node suffice for, and its GRES where these
-// are known.
+// Returns how many tasks fit on each node by its CPUs, and by its GRES where
+// these are known.
 std::vector<std::uint32_t> room_on_nodes(const Job &job)
 {
     std::vector<std::uint32_t> cpus = job.cpus_on;
@@ -247,7 +250,8 @@ std::vector<std::uint32_t> room_on_nodes(const Job &job)
     return room;
 }
 
-// Where not all of them get a seat, those that may have one keep it.
+// Sorts so that, if not all get a seat, Pods that may be bound already keep
+// theirs.
 std::vector<PodPtr> in_order_of_seats(const Gang &gang)
 {
     std::vector<PodPtr> pods;
@@ -265,13 +269,13 @@ std::vector<PodPtr> in_order_of_seats(const Gang &gang)
 
 std::vector<std::uint32_t> tasks_on_nodes(const Job &job)
 {
-    std::vector<std::uint32_t> of_all; // components, whose nodes are job.nodes
+    std::vector<std::uint32_t> of_all; // of all components
     for (const Job &component : job.components)
         for (std::uint32_t tasks : tasks_on_nodes(component))
             of_all.push_back(tasks);
     if (!job.components.empty())
         return of_all;
-    std::vector<std::uint32_t> room = room_on_nodes(job); // for tasks
+    std::vector<std::uint32_t> room = room_on_nodes(job); // in tasks
     std::uint32_t left = job.tasks;
     std::vector<std::uint32_t> tasks(room.size());
     auto give = [&](std::size_t i, std::uint32_t most) {
@@ -296,7 +300,7 @@ Result<std::vector<Seat>> seat_pods(const Gang &gang, const NodeMap &nodes)
     Result<> said;
     for (const PodPtr &pod : in_order_of_seats(gang)) {
         if (gang.elastic && all_or_none && seating.full())
-            break; // what comes on top of them is not for this job
+            break; // additional Pods are not for this job
         auto seat = seating.seat(*pod);
         if (seat)
             seats.push_back(std::move(*seat));

@@ -16,7 +16,8 @@ struct Shape {
     std::vector<PodPtr> pods; // in rank order
 };
 
-// Those that the job is for, in the order of the first Pod of each.
+// Groups the Pods that the job is for by size, in the order of the first Pod of
+// each.
 std::vector<Shape> shapes_of(const Gang &gang)
 {
     std::vector<Shape> shapes;
@@ -41,7 +42,8 @@ bool needs_devices(const Shape &shape)
         shape.pods, [](const PodPtr &pod) { return pod->needs_devices(); });
 }
 
-// What sbatch says of a whole job, and slurmctld of each component.
+// Whether the job has options that sbatch applies to the whole job and
+// slurmctld to each component.
 bool is_about_all_nodes(const JobDescription &job)
 {
     return job.min_nodes != 1 || job.max_nodes < job.tasks || job.contiguous ||
@@ -64,8 +66,8 @@ std::string why_not(const std::vector<Shape> &shapes,
                " different sizes, not of " + std::to_string(shapes.size());
     if (std::ranges::any_of(shapes, needs_devices))
         return het +
-               "cannot have Pods with devices yet: which of its components "
-               "has which is not read";
+               "cannot have Pods with devices yet: the agent does not read "
+               "which component has which device";
     if (is_about_all_nodes(whole))
         return het + "cannot have min-nodes, max-nodes, contiguous, switches "
                      "or segment: Slurm chooses the nodes of each component "
@@ -73,7 +75,8 @@ std::string why_not(const std::vector<Shape> &shapes,
     return {};
 }
 
-// Of the tasks' CPUs or of their memory, whichever is more: what no Pod uses.
+// Returns the percentage of the tasks' CPUs, or of their memory, whichever is
+// larger, that no Pod uses.
 std::uint64_t padding_percent(const std::vector<Shape> &shapes)
 {
     std::uint64_t pods = 0, cpus = 0, most_cpus = 0, mib = 0, most_mib = 0;
@@ -99,7 +102,7 @@ bool wants_components(const std::vector<Shape> &shapes,
                                         conf.max_padding);
 }
 
-// The job with tasks of that shape, one for each of its Pods.
+// Returns the job with tasks of this shape, one for each of its Pods.
 JobDescription component(const Gang &gang, const Shape &shape,
                          const JobDescription &whole, const Conf &conf)
 {
@@ -144,8 +147,7 @@ std::vector<JobDescription> describe_components(const Gang &gang,
         components.back().tag.components =
             static_cast<std::uint32_t>(shapes.size());
         if (components.size() > 1)
-            components.back()
-                .licenses.clear(); // Slurm wants them of the leader
+            components.back().licenses.clear(); // only the leader may have them
     }
     return components;
 }

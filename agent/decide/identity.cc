@@ -19,7 +19,7 @@ namespace bridge {
 
 namespace {
 
-// From here on a number means "not given" in Slurm (NO_VAL).
+// From here on Slurm's numbers mean "not given" (NO_VAL).
 constexpr std::uint32_t first_reserved_id = 0xfffffffe;
 
 std::string annotation(const Namespace &ns, const char *name)
@@ -31,11 +31,11 @@ std::string annotation(const Namespace &ns, const char *name)
 std::unexpected<Error> no_answer(const char *kind, const std::string &name,
                                  int error)
 {
-    return fail(Code::busy, std::string("looking up ") + kind + " \"" + name +
-                                "\": " + std::strerror(error));
+    return fail(Code::busy, std::string("cannot look up ") + kind + " \"" +
+                                name + "\": " + std::strerror(error));
 }
 
-// The user's id and primary group.
+// Looks up the user's id and primary group.
 Result<Identity> find_user(const std::string &name)
 {
     std::vector<char> room;
@@ -79,7 +79,8 @@ bool lists(const std::vector<std::string> &namespaces, const std::string &name)
            std::ranges::contains(namespaces, name);
 }
 
-// What a namespace says, what its Pod wishes, and whether the Pod may.
+// Combines what the namespace sets, what its Pod requests, and what the Pod may
+// choose.
 struct Chooser {
     const Namespace &ns;
     const Wishes &wishes;
@@ -101,7 +102,7 @@ struct Chooser {
                                              " in k8s.conf does not list"));
     }
 
-    // The user's name, or the Pod's wish of another.
+    // Returns the namespace's user, or the one that the Pod requests.
     Result<Identity> user() const
     {
         std::string name = annotation(ns, names::namespace_user);
@@ -111,11 +112,12 @@ struct Chooser {
         if (wished && may_choose)
             return find_user(wished->value);
         if (name.empty())
-            return fail(Code::rejected,
-                        "namespace \"" + ns.name + "\" has no annotation " +
-                            names::namespace_user +
-                            " and k8s.conf has no DefaultUser: there is nobody "
-                            "to run this Pod as in Slurm");
+            return fail(
+                Code::rejected,
+                "namespace \"" + ns.name + "\" has no annotation " +
+                    names::namespace_user +
+                    " and k8s.conf has no DefaultUser: no Slurm user is "
+                    "known for this Pod");
         auto found = find_user(name);
         if (found && wished && wished->value != name &&
             wished->value != std::to_string(found->user_id))
@@ -124,7 +126,8 @@ struct Chooser {
         return found;
     }
 
-    // Of a user that the Pod names, it is the primary one unless it says more.
+    // A user that the Pod names has its primary group unless the Pod requests
+    // another.
     Result<std::uint32_t> group(std::uint32_t primary) const
     {
         const Wish *wished = wish("group-id");
@@ -142,7 +145,7 @@ struct Chooser {
         return id;
     }
 
-    // What the namespace leaves open is between the user and Slurm.
+    // What the namespace leaves open is decided by Slurm for that user.
     Result<std::string> account_or_qos(const char *name,
                                        const char *of_namespace) const
     {
@@ -155,7 +158,7 @@ struct Chooser {
         return wished->value;
     }
 
-    // sbatch lets nobody but operators do these.
+    // sbatch allows these to operators only.
     Result<> check_priority() const
     {
         if (lists(conf.choose_priority, ns.name))
@@ -171,8 +174,7 @@ struct Chooser {
     }
 };
 
-// Slurm checks next to nothing of jobs that are root's or SlurmUser's own, whom
-// this program runs as.
+// Slurm hardly checks jobs of root or of SlurmUser, the user of this program.
 bool is_mighty(const Identity &identity)
 {
     return identity.user_id == 0 || identity.group_id == 0 ||
@@ -184,7 +186,7 @@ bool is_mighty(const Identity &identity)
 Result<Identity> identify(const Namespace &ns, const Pod &pod, const Conf &conf)
 {
     Wishes wishes = wishes_in(pod.annotations);
-    // Of a batch job's Pod the agent itself has written them.
+    // The agent itself wrote the annotations of a batch job's Pod.
     bool ours =
         is_batch_namespace(conf, ns.name) && batch_mark(pod).has_value();
     Chooser chooser{ns, wishes, conf, ours || lists(conf.choose_user, ns.name)};

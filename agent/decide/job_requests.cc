@@ -16,15 +16,15 @@ namespace bridge {
 
 namespace {
 
-constexpr std::size_t shown_value = 64; // bytes of it in a sentence
+constexpr std::size_t shown_value = 64; // bytes of it in a message
 constexpr std::size_t shown_wishes = 512;
-constexpr std::size_t shown_name = 320; // as long as one can be
+constexpr std::size_t shown_name = 320; // the longest possible name
 
 constexpr std::array<std::string_view, 3> prefixes = {
     names::our_job_annotation_prefix, names::job_annotation_prefix,
     names::old_job_annotation_prefix};
 
-// Written by the agent, or about nodes or gangs, so no wish about a job.
+// Written by the agent, or about nodes or gangs: not requests about a job.
 constexpr std::array<std::string_view, 12> not_about_jobs = {
     names::generation_annotation, names::sluid_annotation,
     names::node_annotation,       names::rank_annotation,
@@ -33,7 +33,7 @@ constexpr std::array<std::string_view, 12> not_about_jobs = {
     names::batch_ends_annotation, names::batch_place_annotation,
     names::batch_srun_annotation, names::batch_hosts_annotation};
 
-// The annotation's name behind our prefix; empty: it is none of ours.
+// Returns the annotation's name after one of our prefixes; empty: it has none.
 std::string_view wish_in(std::string_view annotation)
 {
     if (std::ranges::contains(not_about_jobs, annotation))

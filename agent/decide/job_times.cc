@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The times among the values.
+// Parses the times of job_values.h.
 #include "agent/decide/job_values.h"
 
 #include <array>
@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint32_t max_minutes = 365 * 24 * 60 * 10;          // ten years
 constexpr std::int64_t max_delay = std::int64_t{max_minutes} * 60; // seconds
 
-// One number in front of text, which moves behind it.
+// Reads a number at the beginning of `text` and removes it there.
 std::optional<std::uint32_t> read_number(std::string_view &text)
 {
     std::uint32_t n = 0;
@@ -26,7 +26,7 @@ std::optional<std::uint32_t> read_number(std::string_view &text)
     return n;
 }
 
-// Numbers with ':' between them, at most three.
+// Reads at most three numbers separated by ':'.
 std::optional<std::vector<std::uint32_t>> read_fields(std::string_view text)
 {
     std::vector<std::uint32_t> fields;
@@ -43,8 +43,8 @@ std::optional<std::vector<std::uint32_t>> read_fields(std::string_view text)
     }
 }
 
-// A number of exactly so many digits in front of text, which moves behind it
-// and behind the character that must follow; 0: none must.
+// Reads a number of exactly this many digits at the beginning of `text` and
+// removes it, together with the character `then` that must follow; 0: none.
 std::optional<int> read_digits(std::string_view &text, std::size_t digits,
                                char then)
 {
@@ -76,7 +76,7 @@ std::optional<std::chrono::year_month_day> read_date(std::string_view &text)
     return date;
 }
 
-// THH:MM[:SS], or nothing: midnight.
+// Reads THH:MM[:SS]; an empty text is midnight.
 std::optional<std::chrono::seconds> read_clock(std::string_view &text)
 {
     if (text.empty() || text.front() != 'T')
@@ -95,7 +95,7 @@ std::optional<std::chrono::seconds> read_clock(std::string_view &text)
            std::chrono::seconds(*second);
 }
 
-// The time zone is that of slurmctld's host, as for sbatch there.
+// Uses the time zone of slurmctld's host, as sbatch does there.
 std::optional<std::chrono::sys_seconds>
 local_time(std::chrono::year_month_day date, std::chrono::seconds clock)
 {
@@ -124,7 +124,8 @@ std::optional<std::chrono::sys_seconds> parse_date(std::string_view text)
     return text.empty() ? local_time(*date, *clock) : std::nullopt;
 }
 
-// Seconds; sbatch takes every beginning of these words and both numbers.
+// Returns the unit in seconds. sbatch accepts every prefix of these words, and
+// singular as well as plural.
 std::optional<std::int64_t> unit_of(std::string_view text)
 {
     struct Unit {
@@ -177,8 +178,8 @@ std::optional<std::uint32_t> parse_time_limit(std::string_view text)
     auto fields = read_fields(text);
     if (!fields)
         return std::nullopt;
-    // Behind days the first field is hours; alone it is minutes, and only three
-    // fields begin with hours.
+    // After days the first field is hours. Without days it is minutes, unless
+    // there are three fields, which begin with hours.
     std::vector<std::uint32_t> &f = *fields;
     if (!has_days && f.size() < 3)
         f.insert(f.begin(), 0);

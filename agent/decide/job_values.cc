@@ -27,7 +27,8 @@ bool is_name(std::string_view text)
     return !text.empty() && std::ranges::all_of(text, is_name_character);
 }
 
-// What stands before the first of these separators; text moves behind it.
+// Returns the text before the first of these separators and removes both from
+// `text`.
 std::string_view take_until(std::string_view &text, std::string_view separators)
 {
     std::size_t end = text.find_first_of(separators);
@@ -36,7 +37,8 @@ std::string_view take_until(std::string_view &text, std::string_view separators)
     return front;
 }
 
-// Every piece of text between separators, of which there is one at least.
+// Whether all pieces of the text between separators are good; there is at least
+// one.
 template <class Good>
 bool all_pieces(std::string_view text, char separator, Good good)
 {
@@ -50,7 +52,7 @@ bool all_pieces(std::string_view text, char separator, Good good)
     }
 }
 
-// JOBID, JOBID_INDEX or JOBID_*, and behind "after" +MINUTES.
+// Accepts JOBID, JOBID_INDEX or JOBID_*, and +MINUTES at the end if may_delay.
 bool is_job_id(std::string_view text, bool may_delay)
 {
     std::string_view delay = text;

@@ -43,7 +43,7 @@ bool PendingQuota::may_ask(const Asker &asker)
     auto known = gangs_.find(asker.uid);
     if (known != gangs_.end())
         return known->second.counts;
-    // Nobody passes those who stand in line already.
+    // Nobody overtakes gangs that are in line already.
     auto queue = queues_.find(asker.ns);
     bool first = queue == queues_.end() || queue->second.line.empty();
     if (first && full(asker.ns) == Full::nothing) {
@@ -67,7 +67,7 @@ PendingQuota::Full PendingQuota::full(const std::string &ns) const
     return Full::nothing;
 }
 
-// Null: nobody stands in line who might be let in.
+// Returns the queue to admit from next, or null if none may be admitted.
 PendingQuota::Queue *PendingQuota::next_queue()
 {
     Queue *next = nullptr;

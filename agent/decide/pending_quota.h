@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How many jobs of Pods may wait in Slurm: slurmctld's table of jobs
-// (MaxJobCount) is everybody's. Gangs beyond the limit stand in line, and are
-// let in when others leave the queue: first those of the namespace that has the
-// fewest jobs there, of one namespace the oldest. Pure bookkeeping, nothing is
-// polled; for the owner thread.
+// Limits how many jobs of Pods may be pending in Slurm, because slurmctld's job
+// table (MaxJobCount) is shared with all users. Gangs beyond the limit wait in
+// line. When others leave the queue, the namespace with the fewest pending jobs
+// goes first, and within it the oldest gang. Pure bookkeeping without polling;
+// belongs to the owner thread.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ namespace bridge {
 class PendingQuota {
   public:
     struct Limits {
-        unsigned all = 0; // 0: no limit, as below
+        unsigned all = 0; // 0: no limit; the same below
         unsigned in_namespace = 0;
     };
     struct Asker {
@@ -30,19 +30,20 @@ class PendingQuota {
 
     void set_limits(Limits limits) { limits_ = limits; }
 
-    // A job of the gang waits in Slurm, or is being asked for.
+    // Counts the gang: its job is pending in Slurm or is being submitted.
     void count(const Asker &gang);
-    // It has left Slurm's queue, or does not ask for a job any more.
+    // Removes the gang: its job has left Slurm's queue, or it no longer
+    // requests one.
     void leave(const std::string &uid);
 
-    // Whether the gang may ask for a job, which counts from now on. If not, it
-    // stands in line.
+    // Whether the gang may request a job; if so it counts from now on, else it
+    // waits in line.
     bool may_ask(const Asker &gang);
-    // The uids of those in line for whom there is room now. They count, until
-    // they leave.
+    // Returns the uids of gangs in line that may request a job now. They count
+    // until they leave.
     std::vector<std::string> admit();
 
-    // Why somebody of that namespace stands in line.
+    // Which limit keeps gangs of this namespace in line.
     enum class Full { nothing, all, in_namespace };
     Full full(const std::string &ns) const;
 
@@ -50,15 +51,16 @@ class PendingQuota {
     std::size_t in_line() const { return gangs_.size() - counted_; }
 
   private:
-    using Place = std::pair<std::chrono::sys_seconds, std::string>; // its uid
+    // Creation time and uid of the gang.
+    using Place = std::pair<std::chrono::sys_seconds, std::string>;
     struct Gang {
         std::string ns;
         Place place;
-        bool counts = false; // else it stands in line
+        bool counts = false; // false: it waits in line
     };
     struct Queue {
         unsigned counted = 0;
-        std::map<Place, std::string> line; // to uid
+        std::map<Place, std::string> line; // place to uid
     };
 
     void start_counting(Gang &gang);

@@ -14,8 +14,8 @@ namespace bridge {
 
 namespace {
 
-// slurmctld's wait status of a job that was killed for its memory
-// (job_complete in Slurm's job_mgr.c): OUT_OF_MEMORY.
+// The wait status with which slurmctld marks a job OUT_OF_MEMORY (job_complete
+// in Slurm's job_mgr.c).
 constexpr int oom_status = 253;
 constexpr int exit_1 = 1 << 8;
 constexpr int max_signal = 64;
@@ -35,7 +35,7 @@ std::string objection_to_pod(const Pod &pod)
     return {};
 }
 
-// Rounded up to minutes; none: nobody said one.
+// Rounded up to minutes; nothing: the Pod has no deadline.
 std::optional<std::uint32_t> time_limit_of(const Pod &pod)
 {
     if (!pod.active_deadline || *pod.active_deadline <= 0)
@@ -45,7 +45,7 @@ std::optional<std::uint32_t> time_limit_of(const Pod &pod)
         std::min<std::int64_t>(minutes, max_minutes));
 }
 
-// A gang runs as long as any of its Pods may.
+// A gang may run as long as any of its Pods.
 std::optional<std::uint32_t> time_limit_of(const Gang &gang)
 {
     std::uint32_t longest = 0;
@@ -63,7 +63,7 @@ std::uint64_t divide_up(std::uint64_t amount, std::uint64_t by)
     return amount / by + (amount % by != 0);
 }
 
-// The CPUs and the memory of a task that fits every Pod.
+// Sets the CPUs and the memory of a task that fits every Pod.
 void size_task(JobDescription &job, const Gang &gang)
 {
     MebiBytes memory{1};
@@ -78,7 +78,7 @@ void size_task(JobDescription &job, const Gang &gang)
         job.memory_per_cpu.value = divide_up(memory.value, job.cpus_per_task);
 }
 
-// What its Pods say themselves; what users ask of Slurm goes on top of it.
+// The job as its Pods define it; users' requests are applied on top of it.
 JobDescription plain_job(const Gang &gang)
 {
     JobDescription job;
@@ -95,8 +95,8 @@ JobDescription plain_job(const Gang &gang)
     return job;
 }
 
-// What every node of a gang must have, as features. External jobs would land on
-// nodes without kubelet without the first.
+// The features that every node of a gang must have. Without the first, external
+// jobs could get nodes without kubelet.
 std::vector<std::string> needed_features(const Gang &gang,
                                          const PredicatePtr &predicate)
 {
@@ -107,8 +107,8 @@ std::vector<std::string> needed_features(const Gang &gang,
     return features;
 }
 
-// One job has one of each: the first Pod's counts, the others may not say
-// otherwise.
+// A job has one value of each request: that of the first Pod; the others must
+// not differ.
 std::string why_unlike(const Pod &first, const Wishes &wishes, const Pod &pod)
 {
     for (const auto &[name, wish] : wishes_in(pod.annotations))
@@ -120,7 +120,8 @@ std::string why_unlike(const Pod &first, const Wishes &wishes, const Pod &pod)
     return {};
 }
 
-// A Pod that has lost its gang's job is alone, on one node.
+// Removes requests of a gang: a Pod that has lost its gang's job is alone on
+// one node.
 Gang without_gang_wishes(Gang gang)
 {
     for (PodPtr &pod : gang.pods) {
@@ -148,12 +149,12 @@ std::string first_failure(const Pod &pod, End &end)
             end.status = std::clamp(container.exit_code, 1, 255) << 8;
         return container.reason;
     }
-    end.status = exit_1; // evicted, or refused by its kubelet
+    end.status = exit_1; // evicted, or rejected by its kubelet
     return {};
 }
 
-// A script may go on when one of its processes was killed for its memory, and
-// exit with 0. slurmstepd calls that job out of memory (oom_error in its
+// A script may go on and exit with 0 after one of its processes was killed for
+// its memory. slurmstepd marks such a job out of memory (oom_error in its
 // mgr.c).
 bool ran_out_of_memory(const Gang &gang, const Pod &pod)
 {
@@ -163,7 +164,7 @@ bool ran_out_of_memory(const Gang &gang, const Pod &pod)
            });
 }
 
-// Whatever its containers exited with: they were stopped.
+// The exit codes do not count: the containers were stopped from outside.
 std::optional<End> disrupted_end(const Pod &pod)
 {
     if (!pod.deleting || pod.disruption.empty())
@@ -212,7 +213,7 @@ JobDescription describe_job(const Gang &gang, const Identity &identity,
     JobDescription job = plain_job(gang);
     job.partition = conf.partition;
     job.nice = identity.nice;
-    // The gang has no objection.
+    // This cannot fail: objection_to() has checked it.
     (void)apply_wishes(job, wishes_in(first.annotations), first.created);
     job.user_id = identity.user_id;
     job.group_id = identity.group_id;
@@ -220,8 +221,9 @@ JobDescription describe_job(const Gang &gang, const Identity &identity,
     job.qos = identity.qos;
     if (gang.devices)
         job.gres_per_task = gang.devices->gres;
-    // What has failed once may have failed for its preference. Slurm tries that
-    // instead of the constraint: it holds both.
+    // A job that failed once may have failed for its preference, so only the
+    // first has one. Slurm tries the preference instead of the constraint: it
+    // contains both.
     if (gang.preferred && generation_of(gang) == 0)
         job.prefer = join_constraints(job.features,
                                       needed_features(gang, gang.preferred));
@@ -237,7 +239,7 @@ JobDescription describe_adoption(const Gang &gang, const Identity &identity,
     JobDescription job =
         describe_job(without_gang_wishes(gang), identity, conf);
     job.tag.generation = adopt.generation;
-    // Whatever was to hold for the choice of nodes and the start is over.
+    // Requests about the choice of nodes and the start no longer apply.
     JobDescription plain = plain_job(gang);
     job.cpus_per_task = plain.cpus_per_task;
     job.memory_per_node = plain.memory_per_node;
@@ -268,7 +270,7 @@ JobDescription describe_adoption(const Gang &gang, const Identity &identity,
 Result<std::vector<std::string>> place(const Gang &gang, const Job &job,
                                        const NodeMap &nodes)
 {
-    // A gang of several Pods on several nodes needs the CPUs of each node.
+    // This is for one node; a gang on several nodes needs the CPUs of each.
     if (job.nodes.size() != 1)
         return fail(Code::conflict, "the allocation has " +
                                         std::to_string(job.nodes.size()) +
@@ -287,13 +289,12 @@ Result<std::vector<std::string>> place(const Gang &gang, const Job &job,
         return fail(Code::conflict,
                     "the allocation has " + std::to_string(job.cpus) +
                         " CPUs and " + std::to_string(given) +
-                        " MiB, the Pods ask for " + std::to_string(cpus) +
-                        " and " + std::to_string(memory));
+                        " MiB, but the Pods ask for " + std::to_string(cpus) +
+                        " CPUs and " + std::to_string(memory) + " MiB");
     auto node = nodes.find(job.nodes.front());
     if (node == nodes.end())
-        return fail(Code::conflict,
-                    "no Kubernetes Node stands behind Slurm's " +
-                        job.nodes.front());
+        return fail(Code::conflict, "Slurm node " + job.nodes.front() +
+                                        " has no Kubernetes Node");
     return std::vector<std::string>(gang.pods.size(), node->second);
 }
 
@@ -309,7 +310,7 @@ End end_of(const Gang &gang)
         End end;
         std::string container_reason = first_failure(*pod, end);
         end.why = pod->reason.empty() ? container_reason : pod->reason;
-        if (end.why == "Error") // says no more than the exit code
+        if (end.why == "Error") // adds nothing to the exit code
             end.why.clear();
         if (!end.why.empty() && !pod->message.empty())
             end.why += ": " + pod->message;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// From Kubernetes to Slurm and back, as pure functions: Pods to a job
-// description, an allocation to the Node of each Pod, ended Pods to the exit
-// status of a job. With decide and act one of the three files where both sides
-// meet.
+// Translates from Kubernetes to Slurm and back, as pure functions: Pods to a
+// job description, an allocation to the Node of each Pod, ended Pods to the
+// exit status of a job. With decide and act this is one of the three files that
+// know both sides.
 #pragma once
 
 #include "agent/decide/decide.h"
@@ -14,38 +14,39 @@
 
 namespace bridge {
 
-// Why no job can be made of this gang as it stands, in words for its owner;
-// empty: nothing is against it.
+// Returns why no job can be requested for this gang as it is, as a message for
+// its owner; empty: one can.
 std::string objection_to(const Gang &gang);
 
-// Why a Pod cannot have a task of the job of this one; empty: it can, if it is
-// small enough.
+// Returns why a Pod cannot have a task in the job of another one (of_job);
+// empty: it can, if it is small enough.
 std::string objection_to_joining(const Pod &of_job, const Pod &pod);
 
-// One Pod is one task. Tasks are sized for the largest Pod and rounded up: a
-// Pod may get more than it asked for, never less. Only for a gang without
-// objection.
+// Returns the job of the gang. One Pod is one task. Tasks have the size of the
+// largest Pod, rounded up: a Pod may get more than it requests, never less.
+// Requires that objection_to() is empty.
 JobDescription describe_job(const Gang &gang, const Identity &identity,
                             const Conf &conf);
 
-// The same for Pods that live on a node already: there and nowhere else, before
-// everybody, for what is left of their time.
+// The same for running Pods: only on the node where they are, before all other
+// jobs, and for the rest of their time.
 JobDescription describe_adoption(const Gang &gang, const Identity &identity,
                                  const Conf &conf, const Adopt &adopt,
                                  std::chrono::sys_seconds now);
 
-// The Node of each Pod of the gang, in the order of gang.pods. Code::conflict
-// with the reason when the allocation does not cover what the Pods ask, or
-// names a node that Kubernetes does not have.
+// Returns the Node of each Pod, in the order of gang.pods. Code::conflict with
+// the reason if the allocation does not cover the Pods' requests or names a
+// node that Kubernetes does not have.
 Result<std::vector<std::string>> place(const Gang &gang, const Job &job,
                                        const NodeMap &nodes);
 
-// How a gang of which every Pod is terminal ended.
+// Returns how a gang ended. Requires that every Pod is terminal.
 End end_of(const Gang &gang);
 
-// What a binding writes onto a Pod besides its node.
+// Returns what a binding writes on a Pod in addition to its node.
 TextMap binding_labels(const Job &job);
 TextMap binding_annotations(const Job &job, const std::string &slurm_node);
-TextMap binding_annotations(const Job &job, const Seat &seat); // grouped
+// For a grouped gang.
+TextMap binding_annotations(const Job &job, const Seat &seat);
 
 } // namespace bridge

@@ -21,7 +21,7 @@ std::string take_names(const Asking &asking)
     return {};
 }
 
-// Who the job is for is settled elsewhere.
+// Only checks: identity.h decides whom the job is for.
 std::string check_names(const Asking &asking)
 {
     return is_name_list(asking.value)
@@ -103,8 +103,8 @@ std::string take_nice(const Asking &asking)
     return {};
 }
 
-// Slurm would count the devices behind some, and the container would not have
-// them.
+// Rejects GRES with devices: Slurm would count them, but the container would
+// not get them.
 std::string take_gres(const Asking &asking)
 {
     if (!is_gres_list(asking.value))
@@ -115,8 +115,8 @@ std::string take_gres(const Asking &asking)
         std::string_view gres = next_part(rest, ',');
         std::string_view name = gres.substr(0, gres.find(':'));
         if (name == "gpu" || name == "mps" || name == "shard")
-            return "name no devices: those of Slurm are not given to "
-                   "containers yet";
+            return "not name gpu, mps or shard: containers do not get the "
+                   "devices of this GRES";
         list += (list.empty() ? "gres/" : ",gres/") + std::string(gres);
     }
     asking.job.gres = std::move(list);
@@ -175,7 +175,7 @@ std::string take_min_nodes(const Asking &asking)
     return {};
 }
 
-// More than there are Pods is no harm.
+// More nodes than Pods are harmless.
 std::string take_max_nodes(const Asking &asking)
 {
     auto n = parse_number(asking.value, 1, UINT32_MAX);
@@ -205,8 +205,8 @@ std::string take_switches(const Asking &asking)
     return {};
 }
 
-// Containers get what their Pod asks for in any case: a job of less would not
-// cover them.
+// Containers always get what their Pod requests: a smaller job would not cover
+// them.
 std::string take_cpus(const Asking &asking)
 {
     JobDescription &job = asking.job;

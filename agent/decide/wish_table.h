@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The table behind job_requests.h: each wish and what it changes in a job.
+// The table for job_requests.h: each request and what it changes in a job.
 #pragma once
 
 #include "common/slurm/job.h"
@@ -13,13 +13,14 @@ namespace bridge {
 struct Asking {
     JobDescription &job;
     std::string_view value;
-    std::chrono::sys_seconds created; // from when relative times count
+    std::chrono::sys_seconds created; // relative times count from here
 };
 
-// Returns what the value must be, after "must ", or "" when it was taken.
+// Returns what the value must be, without the leading "must ", or "" if it was
+// accepted.
 using ApplyWish = std::string (*)(const Asking &);
 
-// By the name behind the prefix; null: there is no such wish.
+// Finds a request by the name after the prefix; null: it is not supported.
 ApplyWish find_wish(std::string_view name);
 
 } // namespace bridge

@@ -125,7 +125,8 @@ std::string adopting_words(JobRef job)
 
 std::string not_adopted_words(const std::string &why)
 {
-    return "Slurm lost the job of this running Pod, and takes no new one: " +
+    return "Slurm lost the job of this running Pod, and a new one was "
+           "rejected: " +
            why + ".";
 }
 
@@ -152,8 +153,8 @@ std::string no_group_words(const GroupRef &group)
 
 std::string former_group_words(const Gang &gang)
 {
-    return std::format("PodGroup {} is another one now: Slurm job {} is of the "
-                       "one before.",
+    return std::format("PodGroup {} was recreated: Slurm job {} belongs to the "
+                       "earlier one.",
                        gang.key.name, gang.job->ref.id);
 }
 
@@ -228,21 +229,19 @@ std::string plugin_beside_slurmd_words(const std::string &node)
 std::string claims_unlisted_words()
 {
     return "The ResourceClaims, ResourceSlices and DeviceClasses of the "
-           "cluster "
-           "are not listed yet.";
+           "cluster are not listed yet.";
 }
 
 std::string devices_unfit_words(const std::string &why)
 {
-    return std::format(
-        " The devices of the node that Slurm chose would not do: "
-        "{}.",
-        why);
+    return std::format(" The devices of the node that Slurm chose are not "
+                       "suitable: {}.",
+                       why);
 }
 
 std::string claims_unreadable_words(const std::string &why)
 {
-    return "The Pod's volume claims cannot be looked after: " + why + ".";
+    return "The Pod's volume claims cannot be handled: " + why + ".";
 }
 
 std::string volumes_wait_words(JobRef job, const std::string &why)
@@ -268,14 +267,14 @@ std::string too_many_in_namespace_words(std::size_t most)
 
 std::string in_line_words(const char *key, unsigned limit)
 {
-    return std::format("Slurm is asked for a job when fewer Pods wait there: "
+    return std::format("A job will be submitted when fewer Pods wait in Slurm: "
                        "{}={} in k8s.conf.",
                        key, limit);
 }
 
 std::string refused_words(const std::string &why)
 {
-    return "Slurm was not asked for a job, or refused it: " + why + ".";
+    return "No Slurm job could be submitted: " + why + ".";
 }
 
 } // namespace bridge

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What can be done next for a gang. Values: agent/decide/ chooses one,
-// agent/act/ carries it out.
+// The actions that can be taken for a gang. Plain values: agent/decide/ chooses
+// one, agent/act/ carries it out.
 #pragma once
 
 #include "agent/gang/gang.h"
@@ -14,7 +14,7 @@
 namespace bridge {
 
 struct Wait {
-    std::string why; // "" or words for the Pods' owner
+    std::string why; // "" or a message for the Pods' owner
 };
 struct Forget {};
 struct Submit {};
@@ -27,49 +27,49 @@ struct Look {
 };
 struct Bind {
     JobRef job;
-    std::vector<std::string> nodes;     // the Node of each Pod of a lone one
-    std::vector<Seat> seats = {};       // of a grouped one, of those that wait
-    std::vector<ClaimPlan> claims = {}; // to be written before
+    std::vector<std::string> nodes; // lone Pod: the Node of each Pod
+    std::vector<Seat> seats = {};   // grouped gang: seats of the waiting Pods
+    std::vector<ClaimPlan> claims = {}; // written before the binding
 };
-// ResourceClaims are given back that an earlier job had got devices for.
+// Gives back ResourceClaims that were allocated devices for an earlier job.
 struct ReleaseClaims {
     std::vector<ClaimHold> claims;
 };
 struct LookVolumes {};
 struct BindVolumes {
     JobRef job;
-    std::vector<Seat> seats; // where Slurm's choice puts those that wait
+    std::vector<Seat> seats; // where the allocation places waiting Pods
 };
 struct Start {
     JobRef job;
 };
 struct Complete {
     JobRef job;
-    int status;      // as wait(2) gives it
-    std::string why; // in Kubernetes' words, when it is no plain exit
+    int status;      // as wait(2) returns it
+    std::string why; // Kubernetes' reason, unless it is a plain exit
 };
 struct Cancel {
     JobRef job;
 };
 struct Renew {
     JobRef job;
-    std::uint32_t generation; // the new one
+    std::uint32_t generation; // the new generation
     std::string why;
 };
-// A new job for Pods that live, on the Slurm node where they are.
+// Submits a new job for running Pods, on the Slurm node where they are.
 struct Adopt {
     std::string node;
-    std::uint32_t generation; // of the new job
+    std::uint32_t generation; // generation of the new job
 };
-// The Pods that live are this job's from now on.
+// The running Pods belong to this job from now on.
 struct Restamp {
     JobRef job;
-    std::string node; // Slurm's
+    std::string node; // Slurm's name
 };
 struct EndPods {
     JobRef job;
     JobState state;
-    bool insist = false; // they did not end when they were told to
+    bool insist = false; // they did not end when told to
 };
 struct FailPods {
     JobRef job;
@@ -78,14 +78,14 @@ struct FailPods {
 struct Clean {
     JobRef job;
 };
-// Slurm has lost the job of a grouped gang: each of its Pods that live goes on
-// as one alone, so that it is accounted for exactly where it is. Or, with Pods
-// (uids): these came to a gang that runs, and get jobs of their own.
+// Splits a grouped gang whose job Slurm has lost: each running Pod goes on as a
+// gang of one, so that it is accounted for where it runs. With `late` (uids):
+// these Pods came to a gang that runs already and get jobs of their own.
 struct Split {
     std::vector<std::string> late = {};
 };
-// Slurm has placed a batch job anew since Pods that are on no node were made
-// for its nodes: it gets others.
+// Recreates the unbound Pods of a batch job, because Slurm has placed the job
+// on other nodes since they were created.
 struct Remake {
     JobRef job;
 };
@@ -95,8 +95,8 @@ using Action =
                  Complete, Cancel, Renew, Adopt, Restamp, EndPods, FailPods,
                  Clean, LookVolumes, BindVolumes, Split, ReleaseClaims, Remake>;
 
-// The name of an Action in logs and metrics.
+// Returns the name of an Action in logs and metrics.
 const char *action_name(const Action &action);
-const char *action_name(std::size_t index); // of Action's alternatives
+const char *action_name(std::size_t index); // index in Action
 
 } // namespace bridge

@@ -11,7 +11,8 @@ namespace bridge {
 
 namespace {
 
-constexpr std::size_t name_letters = 8; // of the script's name: ids are reused
+// Letters of the script's name in a Pod's name, because JobIds are reused.
+constexpr std::size_t name_letters = 8;
 
 } // namespace
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The mark by which a Pod names the batch job that it was made for. A value.
+// The annotation in which a Pod names the batch job that it was created for. A
+// value.
 #pragma once
 
 #include "agent/objects/objects.h"
@@ -10,25 +11,25 @@
 
 namespace bridge {
 
-// What a Pod says of the batch job for which it was made.
+// The batch job that a Pod was created for.
 struct BatchMark {
     JobRef job;
-    std::string script; // the name of its file
+    std::string script; // name of the script's file
     std::optional<ArrayTask> array{};
 
     bool operator==(const BatchMark &) const = default;
 };
 
 std::string encode(const BatchMark &mark);
-// Nothing for any other Pod.
+// Returns nothing if the Pod was not created for a batch job.
 std::optional<BatchMark> batch_mark(const Pod &pod);
 
-// Both are of the same task of one array. A crash of slurmctld makes it forget
-// that it has started a task, which then gets another JobId.
+// Whether both name the same task of one array. After a crash slurmctld may
+// have forgotten that it started a task; the task then gets another JobId.
 bool is_same_task(const BatchMark &one, const BatchMark &other);
 
-// The name of the Pod, and of its Secret: the same whenever it is asked for,
-// and of an array's task whatever JobId that has.
+// Returns the name of the Pod and of its Secret. The name is always the same;
+// for an array task it does not depend on the task's JobId.
 std::string batch_pod_name(const BatchMark &mark);
 
 } // namespace bridge

@@ -10,8 +10,9 @@ namespace bridge {
 
 namespace {
 
-// In turn to each node that has CPUs left for one more, then to all. How many
-// tasks there are is the user's word: those beyond the CPUs are reckoned.
+// Distributes tasks in turns over the nodes that have CPUs left for one more,
+// then over all nodes. Users choose the number of tasks, so those beyond the
+// CPUs are computed without a loop.
 std::vector<std::uint32_t> spread(std::uint32_t tasks,
                                   const std::vector<std::uint32_t> &room)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What decide() asks about the Pods of a gang, each question once. Pure.
+// The questions that decide() asks about the Pods of a gang. Pure.
 #pragma once
 
 #include "agent/gang/action.h"
@@ -12,83 +12,88 @@
 
 namespace bridge {
 
-// On no node yet, and it may get one.
+// Whether the Pod is on no node yet and may still get one.
 bool waits(const Gang &gang, const Pod &pod);
 bool any_waits(const Gang &gang);
 
-// Containers of some Pod may live on a node.
+// Whether containers of some Pod may run on a node.
 bool any_bound(const Gang &gang);
-// Likewise, because of the gang's current job.
+// The same, but only Pods that run because of the gang's current job.
 bool any_lives_by_job(const Gang &gang);
 
-// Those that live are being deleted, or were told to end, by whomever.
+// Whether all running Pods are being deleted, or were told to end, by anyone.
 bool all_deleting(const Gang &gang);
 bool all_told_to_end(const Gang &gang);
 
-// A job of ours put all that live where they are.
+// Whether jobs of ours placed all running Pods.
 bool bound_by_us(const Gang &gang);
 
 bool all_over(const Gang &gang);
 
-// Deleted before they were bound: no container ever was, none will be.
+// Whether all Pods were deleted before they were bound, so that no container
+// ever ran or will run.
 bool all_vanishing(const Gang &gang);
 
-// Somebody else, or a job that Slurm has lost, put a Pod where it is: this job
-// accounts for another place.
+// Whether a Pod runs where the current job did not place it: another scheduler,
+// or a job that Slurm has lost, put it there.
 bool bound_by_others(const Gang &gang);
 
 bool any_placed_elsewhere(const Gang &gang);
 
-// The CPUs that the Pod needs of its job: those of its claims, too.
+// Returns the CPUs that the Pod needs in its job, including those of its
+// claims.
 std::uint32_t cpus_of(const Gang &gang, const Pod &pod);
 
-// Of that uid; null: there is none now.
+// Returns the Pod with this uid, or null if the gang has none.
 PodPtr find_pod(const Gang &gang, const std::string &uid);
 
-// The watch has shown that Pod (a uid) on a node.
+// Whether the watch has shown this Pod (a uid) on a node.
 bool is_seen_bound(const Gang &gang, const std::string &pod);
 
-// Those of the action, of Pods that are still there.
+// Returns the seats of the action whose Pods still exist.
 std::vector<Seat> seats_of(const Gang &gang, const Bind &bind);
 
-// The Pods that the action would put on each Node.
+// Returns the Pods that the action would bind, by Node.
 std::map<std::string, std::vector<PodPtr>> pods_by_node(const Gang &gang,
                                                         const Bind &bind);
-// What these ask for, and those of the gang that live there already.
+// Returns what these Pods request, plus the requests of the gang's Pods that
+// already run on the Node.
 Amounts amounts_on(const Gang &gang, const std::string &node,
                    const std::vector<PodPtr> &more);
 
-// --- of grouped gangs
+// --- questions about grouped gangs
 
-// It has ended, and the gang's current job had put it on its node.
+// Whether the Pod has ended after the gang's current job put it on its node.
 bool ended_by_job(const Gang &gang, const Pod &pod);
 
 std::size_t count_waiting(const Gang &gang);
-std::size_t count_of_job(const Gang &gang); // live by it, or ended by it
-// Have ended well by an earlier job, and their controller does not make them
-// again: those that wait are complete without them.
+std::size_t count_of_job(const Gang &gang); // Pods that run, or ran, by the job
+// Counts Pods that succeeded in an earlier job and that their controller does
+// not create again: the waiting Pods are complete without them.
 std::size_t count_done_before(const Gang &gang);
 
-// The gang's current job has to do with its present Pods.
+// Whether the job belongs to the gang's present Pods.
 bool is_job_of_these(const Gang &gang, const Job &job);
 
-// How many tasks a job for the Pods that wait has, with room for those that
-// have yet to come.
+// Returns the number of tasks of a job for the waiting Pods, including room for
+// Pods that do not exist yet.
 std::size_t tasks_needed(const Gang &gang);
 
-// As many Pods wait as must exist before a job is asked for.
+// Whether the number of Pods that must exist before a job is requested is
+// reached.
 bool enough_wait(const Gang &gang);
 
-// Those that a job asked for now is for, in rank order: of a gang that may have
-// more Pods than its size, the first that wait.
+// Returns the Pods that a job requested now would be for, in rank order. If a
+// gang may have more Pods than its size, these are the first waiting ones.
 std::vector<PodPtr> asked_for(const Gang &gang);
 
-// Its current job was asked for by an object of the same name that is gone.
+// Whether the current job was requested for an earlier object of the same name
+// that is gone.
 bool of_former_group(const Gang &gang);
 
-// That job was asked for, for Pods that wait: not for others that had the
-// gang's name before. Of a batch job, which was there first: its Pods are
-// these.
+// Whether the job was requested for Pods that still wait, and not for others
+// that had the gang's name before. A batch job existed before its Pods: it
+// always belongs to them.
 bool asked_for_these(const Gang &gang, const Job &job);
 
 } // namespace bridge

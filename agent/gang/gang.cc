@@ -11,7 +11,8 @@ namespace bridge {
 
 namespace {
 
-constexpr std::uint32_t max_generation = 1'000'000; // more was never ours
+// The agent never writes a higher one.
+constexpr std::uint32_t max_generation = 1'000'000;
 
 } // namespace
 

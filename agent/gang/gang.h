@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A gang: the Pods that share one Slurm job. A lone Pod is a gang of one; those
-// that say that they belong together (agent/objects/gang_key.h) are a grouped
-// one, of whatever size. A value; the owner thread keeps the current one and
-// hands copies to workers.
+// A gang: the Pods that share one Slurm job. A lone Pod is a gang of one. Pods
+// that declare that they belong together (agent/objects/gang_key.h) are a
+// grouped gang, of any size. A value; the owner thread keeps the current one
+// and hands copies to workers.
 #pragma once
 
 #include "agent/gres/gang_devices.h"
@@ -17,130 +17,133 @@
 
 namespace bridge {
 
-// How a job ended, or would, as wait(2) says it.
+// How a job ended, or would end, as wait(2) reports it.
 struct End {
     int status = 0;
-    std::string why; // in Kubernetes' words, when it is no plain exit
+    std::string why; // Kubernetes' reason, unless it is a plain exit
 
     bool operator==(const End &) const = default;
 };
 
-// Where a Pod goes.
+// The place of a Pod.
 struct Seat {
     std::string pod = {};  // uid
-    std::string node = {}; // Kubernetes'
+    std::string node = {}; // Kubernetes' name
     std::string slurm_node = {};
-    std::uint32_t rank = 0; // among its gang
+    std::uint32_t rank = 0; // index in its gang
 
     bool operator==(const Seat &) const = default;
 };
 
 struct Gang {
-    std::string uid; // of the lone Pod, or of the Pods' GangKey
-    ObjectKey key;   // of the lone Pod, or how people call the gang
+    std::string uid; // of the lone Pod, or of the GangKey
+    ObjectKey key;   // of the lone Pod, or the name of the gang
     bool grouped = false;
-    std::size_t size = 1;    // Pods that it has when it is complete
-    std::size_t minimum = 1; // Pods that must exist before a job is asked for
+    std::size_t size = 1;    // Pods of the complete gang
+    std::size_t minimum = 1; // Pods that must exist before a job is requested
     std::string objection;   // why its Pods cannot be a gang; empty: they can
-    // Of one whose size an object says (agent/objects/group_spec.h): which, by
-    // uid; that there is none; and whether more Pods than that may exist, of
-    // which each gets a job of its own once the gang runs.
+    // For a gang whose size an object states (agent/objects/group_spec.h): the
+    // uid of the object, a message if there is none, and whether more Pods than
+    // its size may exist; each of those gets its own job once the gang runs.
     std::string group_uid;
-    std::string lacks_group; // words; empty: nothing
+    std::string lacks_group; // message; empty: it exists
     bool elastic = false;
-    std::vector<PodPtr> pods; // those that exist, in rank order
+    std::vector<PodPtr> pods; // existing Pods, in rank order
 
-    // What we know of its job. stale: something hinted that this is no longer
-    // the truth, so it is read again before anything is done.
+    // The last known state of its job. stale: it may have changed, so it is
+    // read again before anything is done.
     std::optional<Job> job;
     bool stale = false;
-    // slurmctld went away since its job was read: if it crashed, it may be back
-    // with a job that it has yet to allocate.
+    // slurmctld was unreachable since the job was read: after a crash it may
+    // have restored the job from a time before its allocation.
     bool unheard = false;
-    // A submit whose outcome we do not know: look before submitting again.
+    // The outcome of a submit is unknown: look for the job before submitting
+    // again.
     bool submit_uncertain = false;
-    // slurmctld holds this hook of the job until we say so.
+    // slurmctld holds this hook of the job until the agent releases it.
     bool prolog_held = false;
     bool epilog_held = false;
-    // Our binding of these (uids) succeeded, or may have: the watch has not
-    // shown it yet.
+    // Bindings (by uid) that succeeded, or may have succeeded, but that the
+    // watch has not shown yet.
     std::map<std::string, Seat> assumed_bound;
     std::map<std::string, Seat> maybe_bound;
-    // Of a grouped one: its job has nodes, and some of its Pods are missing for
-    // longer than BindTimeout; and the time in which a Pod that has failed may
-    // be made again (RejoinGrace) is over.
+    // For a grouped gang: its job has nodes, but some Pods have been missing
+    // for longer than BindTimeout; and RejoinGrace, in which a failed Pod may
+    // be recreated, is over.
     bool short_overdue = false;
     bool rejoin_over = false;
-    // How the first of its Pods that failed ended, in rank order, while its job
-    // ran, or a lone Pod, well or not: that Pod may be gone since.
+    // How the first failed Pod (in rank order) ended while the job ran; for a
+    // lone Pod, how it ended in any case. That Pod may be gone since.
     std::optional<End> failure;
-    std::string failed_pod; // its uid
-    // It could not be bound for as long as BindTimeout allows.
+    std::string failed_pod; // uid of that Pod
+    // It could not be bound within BindTimeout.
     bool bind_overdue = false;
-    // Pods that were told to end have had time enough to do so.
+    // Pods that were told to end have not done so in time.
     bool end_overdue = false;
-    // An administrator has set the Slurm node under its Pods DOWN.
+    // An administrator has set the Slurm node of its Pods DOWN.
     bool node_down = false;
-    // Why the Node under its Pods counts as lost; empty: it does not.
+    // Why the Node of its Pods counts as lost; empty: it does not.
     std::string node_lost;
-    // Which Nodes its Pods may run on, and on which of these they would rather,
-    // if any has such a feature now.
+    // The Nodes that its Pods may run on, and those among them that they
+    // prefer, if any node has such a feature now.
     PredicatePtr predicate;
     PredicatePtr preferred;
-    // What its volumes need; nothing: not read, or no longer believed.
+    // What its volumes need; nothing: not read, or outdated.
     std::optional<VolumeNeeds> volumes;
     // What its ResourceClaims need; null: it has none, or they are not known
     // yet.
     GangDevicesPtr devices;
-    // Of a grouped one: the Slurm node of its job where alone that Pod (uid)
-    // can use the devices that it has got already.
+    // For a grouped gang, by Pod (uid): the only Slurm node of the job where
+    // the Pod can use the devices that it has already.
     std::map<std::string, std::string> devices_at;
-    // Why no job can be asked for, or can start, anywhere now; empty: it can.
+    // Why no job can be requested, or start, anywhere now; empty: it can.
     std::string nowhere;
-    // Why the Node of its allocation is not one of those; empty: it is.
+    // Why its Pods may not run on the Node of its allocation; empty: they may.
     std::string misplaced;
-    // Known by its job alone: Kubernetes is asked before that is ended.
+    // Known only by its job: Kubernetes is asked before that job is ended.
     bool unseen = false;
-    // Its Pod was made for a batch job; that is gone, and never had a node; why
-    // a kubelet has not started it for too long.
+    // batch: its Pod was created for a batch job. batch_gone: that job is gone
+    // and never had a node.
     bool batch = false;
     bool batch_gone = false;
-    // It has several nodes; some of its Pods live here, others have jobs of
-    // their own by now.
+    // Some Pods of its multi-node batch job are in this gang, others already
+    // have jobs of their own. cannot_start: why a kubelet has not started its
+    // Pod for too long.
     bool batch_scattered = false;
     std::string cannot_start;
-    // We raised the generation to this; the watch may not have shown it yet.
+    // The agent raised the generation to this; the watch may not have shown it
+    // yet.
     std::uint32_t least_generation = 0;
 };
 
-// Raised before the agent itself replaces a job, so that after a restart its
-// own cancels are told from a user's.
+// The generation of a Pod. The agent raises it before it replaces a job, so
+// that after a restart its own cancels can be told from a user's.
 std::uint32_t generation_of(const Pod &pod);
 std::uint32_t generation_of(const Gang &gang); // the highest known
 
-// The Pod that speaks for all where they must agree, or are alike: the first
-// one that waits, else that is not over. Only for a gang with Pods.
+// Returns the Pod that represents the gang where all Pods must agree: the first
+// waiting one, else the first that has not ended. Requires at least one Pod.
 const Pod &lead_of(const Gang &gang);
 
-// Some job of ours bound this Pod: which one.
+// Returns the job of ours that bound this Pod, or nothing.
 std::optional<JobRef> binder_of(const Pod &pod);
 
-// That job, or a component of it, bound this Pod.
+// Whether this job, or a component of it, bound the Pod.
 bool bound_by(const Pod &pod, const Job &job);
 
-// slurmctld crashed, is back at a state before it had allocated the job that
-// put the living Pod where it is, and has allocated it again, on other nodes.
+// Whether slurmctld crashed, restored a state before it had allocated the Pod's
+// job, and has now allocated the job on other nodes than the Pod's.
 bool placed_elsewhere(const Gang &gang, const Pod &pod);
 
-// The gang's current job was asked for after its living Pods had lost theirs,
-// to account for them where they are.
+// Whether the current job was submitted after running Pods had lost theirs, to
+// account for them where they are.
 bool adopts(const Gang &gang);
 
-// The Pod has been told to end, by whomever, and will do so by itself.
+// Whether the Pod has been told to end, by anyone, and will do so by itself.
 bool told_to_end(const Pod &pod);
 
-// Containers of this Pod may live on a node because of the gang's current job:
-// another job of the gang says nothing about it.
+// Whether containers of this Pod may run on a node because of the gang's
+// current job; another job of the gang does not count.
 bool lives_by_job(const Gang &gang, const Pod &pod);
 
 } // namespace bridge

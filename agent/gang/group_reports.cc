@@ -12,13 +12,13 @@ namespace {
 
 using std::chrono::seconds;
 
-// By then a controller that runs has written its first word on a PodGroup,
-// which it does within a second of seeing it.
+// A running controller writes the first status of a PodGroup within a second of
+// seeing it, so surely within this time.
 constexpr seconds controller_time{10};
-constexpr seconds write_interval{1}; // of one PodGroup
+constexpr seconds write_interval{1}; // per PodGroup
 constexpr seconds failed_repeat{30};
 
-// The PodGroup that the Pod names; empty: none.
+// Returns the PodGroup that the Pod names; empty: none.
 std::string group_of(const Pod &pod)
 {
     for (const GangKey *key = pod.gang.get(); key; key = key->otherwise.get())
@@ -27,7 +27,7 @@ std::string group_of(const Pod &pod)
     return {};
 }
 
-// How many Pods of that phase, or null: they are not counted apart.
+// Returns the counter for this phase, or null if the phase is not counted.
 std::uint32_t *counter_of(PodGroupCounts &counts, const std::string &phase)
 {
     if (phase == "Running")
@@ -110,7 +110,7 @@ void GroupReports::erase(const GroupSpec &spec)
         return;
     auto group = groups_.find(spec.key);
     if (group == groups_.end() || group->second.uid != spec.uid)
-        return; // a later one may have its name by now
+        return; // a later object may have its name by now
     forget_object(group);
     drop_if_empty(group);
 }
@@ -152,8 +152,9 @@ std::vector<GroupPatch> GroupReports::take_due(const GroupTable &groups,
     return patches;
 }
 
-// Once the controller has written it is the one that does. What only others'
-// Pods name may be the business of another agent.
+// Returns the patch that is due, if any. A PodGroup that the controller has
+// written belongs to the controller; one that only Pods of others name may
+// belong to another agent.
 std::optional<GroupPatch> GroupReports::report(const Group &group,
                                                const GroupSpec &spec)
 {
@@ -181,7 +182,8 @@ void GroupReports::done(const GroupPatch &patch, const Result<> &said,
     group->second.in_flight = false;
     if (said)
         group->second.written = patch.resource_version;
-    else if (said.error().code != Code::conflict) // that is seen in a moment
+    // After a conflict the watch shows the change soon.
+    else if (said.error().code != Code::conflict)
         group->second.next = now + std::max<Clock::duration>(
                                        failed_repeat, said.error().retry_after);
     touch(group, now);
@@ -192,7 +194,7 @@ Clock::time_point GroupReports::next_due() const
     return queue_.empty() ? Clock::time_point::max() : queue_.begin()->first;
 }
 
-// It is looked at as soon as it may be written.
+// Queues the group for the first moment at which it may be written.
 void GroupReports::touch(Groups::iterator group, Clock::time_point now)
 {
     Group &its = group->second;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which PodGroups of scheduler-plugins get a status from us, and when. Their
-// Pods are counted as they change. A status is written where nobody else writes
-// it: the controller of that project has had its time, and has said nothing.
-// Only what has changed is written, at most once a second for each, and nothing
-// before a Pod of ours names it. Not safe from other threads.
+// Decides which PodGroups of scheduler-plugins get a status from the agent, and
+// when. Counts their Pods as they change. A status is written only where nobody
+// else writes it: where that project's controller has had time to write one and
+// has not. Writes only changes, at most once a second per PodGroup, and nothing
+// before a Pod of ours names it. Not thread-safe.
 #pragma once
 
 #include "agent/gang/group_table.h"
@@ -24,35 +24,37 @@ namespace bridge {
 
 class GroupReports {
   public:
-    // The Pod's latest state; its gang must still be all that it names.
+    // Records the Pod's latest state. `pod.gang` must still list all groups
+    // that it names.
     void put(const Pod &pod, Clock::time_point now);
-    void remove(const std::string &pod, Clock::time_point now); // a uid
+    void remove(const std::string &pod, Clock::time_point now); // pod: a uid
 
-    // An object is there, new or changed; it is gone; these are all there are.
-    // Those of other APIs are passed over.
+    // An object is new or has changed; it is gone; or this is the complete
+    // list. Objects of other APIs are ignored.
     void put(const GroupSpec &group, Clock::time_point now);
     void erase(const GroupSpec &group);
     void replace(const std::vector<GroupSpec> &groups, Clock::time_point now);
 
-    // What is to be written now. groups: as they are known.
+    // Returns the patches to write now. groups: the objects as they are known.
     std::vector<GroupPatch> take_due(const GroupTable &groups,
                                      Clock::time_point now);
-    // What became of it; must be called for each that was taken.
+    // Reports the outcome of a patch; must be called for each that was taken.
     void done(const GroupPatch &patch, const Result<> &said,
               Clock::time_point now);
-    Clock::time_point next_due() const; // max: never
+    Clock::time_point next_due() const; // max(): never
 
   private:
     struct Group {
         PodGroupCounts counts;
-        std::string owner;         // of the Pod that came last
-        std::string uid;           // of the object; empty: there is none
-        bool named = false;        // by a Pod of ours, while it was there
-        Clock::time_point since{}; // when it became known
-        Clock::time_point next{};  // no write before
-        std::optional<Clock::time_point> due; // as in queue_
+        std::string owner;         // of the latest Pod
+        std::string uid;           // of the object; empty: it does not exist
+        bool named = false;        // a Pod of ours has named it
+        Clock::time_point since{}; // since when it is known
+        Clock::time_point next{};  // earliest next write
+        std::optional<Clock::time_point> due; // its time in queue_
         bool in_flight = false;
-        // The version that was changed last: a newer one comes by the watch.
+        // The resourceVersion that our last patch changed; the watch brings a
+        // newer one.
         std::string written;
     };
     using Groups = std::map<ObjectKey, Group>;

@@ -35,7 +35,7 @@ bool GroupTable::put(GroupSpec spec)
     return news;
 }
 
-// A later one may have its name by now.
+// Ignores an object whose name belongs to a later one by now.
 bool GroupTable::erase(const GroupSpec &spec)
 {
     auto known = specs_.find({spec.key.ns, {spec.api, spec.key.name}});

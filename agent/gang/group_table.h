@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The objects that say how large gangs are, as far as they have been listed,
-// and which of their APIs the server has. Not safe from other threads. Pure.
+// The objects that define the size of gangs, as far as they have been listed,
+// and which of their APIs the server has. Not thread-safe. Pure.
 #pragma once
 
 #include "agent/objects/gang_key.h"
@@ -16,33 +16,33 @@ namespace bridge {
 
 class GroupTable {
   public:
-    // wanted: the APIs that somebody looks for. The others are off.
+    // wanted: the APIs that are watched. All others are off.
     explicit GroupTable(std::set<GroupApi> wanted) : unknown_(std::move(wanted))
     {
     }
 
-    // Of every API that is looked for it is known whether the server has it,
-    // and all objects were listed.
+    // Whether it is known for each watched API if the server has it, and all
+    // its objects were listed.
     bool settled() const { return unknown_.empty(); }
     bool is_on(GroupApi api) const { return on_.contains(api); }
 
-    // The API is there, with these objects; or it is not.
+    // The server has the API, with these objects; or it does not have it.
     void replace(GroupApi api, std::vector<GroupSpec> specs);
     void turn_off(GroupApi api);
-    // Whether that is news to its gang.
+    // Returns whether this changes anything for its gang.
     bool put(GroupSpec spec);
     bool erase(const GroupSpec &spec);
 
-    // Null: there is none.
+    // Returns null if there is none.
     const GroupSpec *find(const std::string &ns, const GroupRef &ref) const;
 
-    // Of the gangs that the Pod names, the first whose API is there and says
-    // nothing else; null: it is alone. A Pod on a node stays what it was when
-    // it came there.
+    // Returns the first gang that the Pod names whose API exists and whose
+    // object does not rule it out, or null if the Pod is alone. A Pod on a node
+    // keeps the gang that it had when it was bound.
     GangKeyPtr choose_gang(const Pod &pod) const;
 
   private:
-    using Key = std::pair<std::string, GroupRef>; // with the namespace
+    using Key = std::pair<std::string, GroupRef>; // namespace and group
 
     void forget(GroupApi api);
 

@@ -16,7 +16,7 @@ bool does(const GangEntry &entry, const Action &kind)
     return entry.in_flight == kind.index();
 }
 
-// No watch shows it yet.
+// Whether a binding is under way that no watch shows yet.
 bool is_binding(const GangEntry &entry, const Pod &pod)
 {
     const Gang &gang = entry.gang;
@@ -30,7 +30,7 @@ bool runs(JobState state)
     return state == JobState::configuring || state == JobState::running;
 }
 
-// Such as example.com/gpu.
+// Extended resources have a '/' in their name: example.com/gpu.
 bool uses_devices(const Requests &requests)
 {
     return std::ranges::any_of(requests.others, [](const auto &other) {
@@ -38,8 +38,8 @@ bool uses_devices(const Requests &requests)
     });
 }
 
-// Of those that its device plugins offer, as its kubelet counts them: a claim's
-// are not among them.
+// Whether device plugins offer fewer devices than the sum. Counts resources as
+// kubelet does; devices of claims are not among them.
 bool lacks_devices(const Node &node, const Amounts &asks, const Amounts &sum)
 {
     return std::ranges::any_of(asks.devices, [&](const auto &one) {
@@ -95,7 +95,7 @@ void NodeGate::touch_binding(const std::string &gang_uid)
 
 const std::set<std::string> &NodeGate::dirty()
 {
-    // A binding may end without any Pod having been seen there.
+    // A binding may end without a Pod ever appearing there.
     for (const std::string &name : dirty_)
         if (auto node = nodes_.find(name);
             node != nodes_.end() && binding_.contains(node->second))
@@ -103,7 +103,7 @@ const std::set<std::string> &NodeGate::dirty()
     for (const std::string &node : std::exchange(touched_, {})) {
         auto name = slurm_names_.find(node);
         if (name == slurm_names_.end())
-            continue; // Slurm gives it to nobody
+            continue; // Slurm does not know this Node
         if (is_dirty(node))
             dirty_.insert(name->second);
         else
@@ -121,7 +121,7 @@ bool NodeGate::is_dirty(const std::string &node) const
     return any;
 }
 
-// Visits the Pods that are, or may be about to be, on that Node.
+// Visits the Pods that are on this Node or are about to be bound to it.
 template <class Visit>
 void NodeGate::each_on(const std::string &node, Visit visit) const
 {
@@ -154,7 +154,7 @@ void NodeGate::each_on(const std::string &node, Visit visit) const
         binding_.erase(binding);
 }
 
-// What is being read again may say anything.
+// A job that is being read again covers nothing: its state may have changed.
 bool NodeGate::covered(const GangEntry &entry, const Pod &pod) const
 {
     const Gang &gang = entry.gang;
@@ -204,7 +204,7 @@ NodeGate::Room NodeGate::room_for(const Gang &gang, const Amounts &asks,
 {
     Amounts sum = asks;
     sum += foreign;
-    bool lies = false; // what Slurm says of the node
+    bool lies = false; // Slurm counts less than is in use
     each_on(node, [&](const GangEntry &entry, const Pod &pod) {
         if (entry.gang.uid == gang.uid)
             return;
@@ -216,7 +216,7 @@ NodeGate::Room NodeGate::room_for(const Gang &gang, const Amounts &asks,
     if (sum.cpu > known->allocatable.cpu ||
         sum.memory > known->allocatable.memory ||
         lacks_devices(*known, asks, sum))
-        return Room::no; // its kubelet would refuse the Pod for good
+        return Room::no; // its kubelet would reject the Pod for good
     if (!lies || !hybrid_.contains(node))
         return Room::yes;
     auto admitted = admitted_.find(gang.uid);
@@ -240,7 +240,7 @@ void NodeGate::forget_ordinary()
 
 NodeGate::Admitted NodeGate::admit(const RoomAnswer &answer)
 {
-    for (const auto &[node, gangs] : binding_) // one may be read again since
+    for (const auto &[node, gangs] : binding_) // a job may be read again since
         touch(node);
     dirty(); // as of now
     std::map<JobRef, const Job *> now;
@@ -266,7 +266,7 @@ NodeGate::Admitted NodeGate::admit(const RoomAnswer &answer)
             node.mib += sign * share->mib;
         }
     };
-    for (const Job *job : line) // what waits uses nothing yet
+    for (const Job *job : line) // waiting jobs use nothing yet
         give_back(*job, 1);
     Admitted admitted;
     for (const Job *job : line) {
@@ -293,7 +293,8 @@ bool NodeGate::still_waits(JobRef job, const Job &now) const
 {
     const std::string &uid = waiting_.at(job);
     if (uid.empty())
-        return now.state == JobState::configuring; // else its prolog is open
+        // In any other state its prolog was released.
+        return now.state == JobState::configuring;
     auto gang = gangs_.all().find(uid);
     return gang != gangs_.all().end() && gang->second.gang.job &&
            gang->second.gang.job->ref == job && runs(now.state);
@@ -315,8 +316,9 @@ bool NodeGate::fits(const Job &job, const Free &free,
            });
 }
 
-// What Slurm gave the job on its node; nothing when that is not said. A job of
-// several nodes counts as started until it does, which is never too little.
+// Returns what Slurm gave the job on its node, or nothing if Slurm does not
+// say. A job of several nodes counts as started until it does start, which
+// never underestimates.
 std::optional<NodeGate::Amount> NodeGate::share_of(const Job &job)
 {
     std::uint64_t mib = job.memory_per_node.value != 0

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which nodes are dirty, and which jobs may start there all the same. Slurm
-// frees a node's resources the moment a job ends; containers take up to their
-// grace period. A Pod that no living job covers makes its node dirty: then what
-// Slurm has given away and what such Pods still use may be more than there is.
+// Tells which nodes are dirty, and which jobs may start there nevertheless.
+// Slurm frees a node's resources when a job ends, but containers may take their
+// whole grace period to stop. A Pod without a living job makes its node dirty:
+// what Slurm has allocated and what such Pods still use may together exceed the
+// node.
 //
-//  a job on a dirty node may start when, on each such node of its own,
-//    requests of the uncovered Pods + what Slurm gave to others that have
-//    started + what Slurm gave to the job  <=  what the node has
+//   A job may start on dirty nodes if, on each dirty node of its own:
+//     requests of the uncovered Pods
+//     + what Slurm gave to other jobs that have started
+//     + what Slurm gave to this job
+//     <= what the node has
 //
-// A Pod on a node without a slurmd needs no such look: all that Slurm gave away
-// there are Pods, so what kubelet adds up is the whole truth.
+// A Pod on a node without a slurmd needs no such check: all that Slurm
+// allocated there are Pods, so kubelet's own sum is complete.
 //
-// Knows the owner thread's facts, and is used by it alone. No I/O.
+// Works on the facts of the owner thread and is used only by it. No I/O.
 #pragma once
 
 #include "agent/gang/store.h"
@@ -26,61 +29,63 @@
 
 namespace bridge {
 
-// What Slurm says of its nodes and then of the jobs: one that is still
-// allocated at the end was so when the nodes were read.
+// Slurm's nodes, and then its jobs: a job that is still allocated in the second
+// answer was allocated when the nodes were read.
 struct RoomAnswer {
     std::vector<JobRef> asked;
     std::vector<SlurmNode> nodes;
-    std::vector<Job> jobs;     // of those asked; the others are gone
-    std::set<JobId> allocated; // of all jobs
+    std::vector<Job> jobs;     // those of `asked` that still exist
+    std::set<JobId> allocated; // all allocated jobs
 };
 
 class NodeGate {
   public:
     explicit NodeGate(const GangStore &gangs) : gangs_(gangs) {}
 
-    // The Node behind each Slurm node; hybrid: those with a slurmd.
+    // Sets the Node behind each Slurm node; hybrid: the nodes with a slurmd.
     void set_nodes(const NodeMap &nodes, const std::set<std::string> &hybrid);
 
-    // Something may have changed about the Pods on that Node; about all.
+    // Pods on this Node, or on all Nodes, may have changed.
     void touch(const std::string &node) { touched_.insert(node); }
     void touch_all();
-    // Something may have changed about the gang, which binds Pods perhaps.
+    // The gang may have changed, and with it a binding that is under way.
     void touch_binding(const std::string &gang_uid);
-    // A binding of that Pod of the gang is under way, which no watch shows yet.
+    // A binding of this Pod is under way, which no watch shows yet.
     void note_binding(const Gang &gang, const std::string &pod,
                       const std::string &node);
 
-    // Slurm's names of the dirty nodes.
+    // Returns Slurm's names of the dirty nodes.
     const std::set<std::string> &dirty();
-    // Whether a Pod that no living job covers may live on that Node.
+    // Whether a Pod without a living job may run on this Node.
     bool is_dirty(const std::string &node) const;
 
-    // What counts as allocated in a RoomAnswer.
+    // Returns the jobs that count as allocated in a RoomAnswer.
     static std::set<JobId> allocated(const std::vector<JobStateHint> &states);
 
     enum class Room { yes, no, ask_slurm };
-    // Whether Pods of the gang that ask for so much in all may be bound to that
-    // Node, of which known is what Kubernetes says; foreign: what Pods of other
-    // schedulers have there. ask_slurm: it waits() until admit() says so.
+    // Whether Pods of the gang with these requests in total may be bound to
+    // this Node. known: the Node in Kubernetes, or null; foreign: requests of
+    // Pods of other schedulers there. ask_slurm: the gang must wait() until
+    // admit() returns it.
     Room room_for(const Gang &gang, const Amounts &asks,
                   const std::string &node, const Node *known,
                   const Amounts &foreign = {}) const;
 
-    // A job waits on a dirty node: an ordinary one, whose prolog is held, when
-    // uid is empty; else that gang's.
+    // Registers a job that waits on a dirty node: with an empty uid an ordinary
+    // job whose prolog is held, else the job of that gang.
     void wait(JobRef job, const std::string &uid = {}) { waiting_[job] = uid; }
     bool someone_waits() const { return !waiting_.empty(); }
     std::vector<JobRef> waiting() const;
-    // The plugin is gone: it says again which ordinary jobs it holds.
+    // The plugin disconnected; after its return it reports again which ordinary
+    // jobs it holds.
     void forget_ordinary();
 
     struct Admitted {
-        std::vector<JobRef> ordinary;   // say `start`
-        std::vector<std::string> gangs; // uids: room_for() is yes
+        std::vector<JobRef> ordinary;   // release these with `start`
+        std::vector<std::string> gangs; // uids; room_for() now says yes
     };
-    // Those that asked and may start now, oldest first. They wait no more, nor
-    // do those that are gone.
+    // Returns the waiting jobs that may start now, oldest first. They wait no
+    // longer; jobs that are gone are dropped.
     Admitted admit(const RoomAnswer &answer);
 
   private:
@@ -93,9 +98,9 @@ class NodeGate {
     template <class Visit>
     void each_on(const std::string &node, Visit visit) const;
     bool covered(const GangEntry &entry, const Pod &pod) const;
-    // By jobs of ours that are among those allocated: of one that has ended
-    // since, the word may be on its way. Nothing when some of it uses devices,
-    // of which nobody says which.
+    // Sums the Pods that no allocated job of ours covers; a job that has ended
+    // since counts as not allocated although its end has not been reported yet.
+    // Nothing if some of these Pods use devices, because it is unknown which.
     std::optional<Amount> uncovered_on(const std::string &node,
                                        const std::set<JobId> &allocated) const;
     bool still_waits(JobRef job, const Job &now) const;
@@ -110,14 +115,14 @@ class NodeGate {
     std::set<std::string> hybrid_;                   // Nodes
     std::set<std::string> touched_;
     std::set<std::string> dirty_;
-    // By Node: the uids of gangs, each with those of its Pods.
+    // By Node: the uids of gangs, each with the uids of its Pods.
     using Binding = std::map<std::string, std::set<std::string>>;
     mutable std::map<std::string, Binding> binding_;
-    // By a gang's uid: the Nodes where it is in binding_, or was until its last
-    // touch.
+    // By gang uid: the Nodes where it is in binding_, or was until it was last
+    // touched.
     mutable std::map<std::string, std::set<std::string>> binding_nodes_;
     std::map<JobRef, std::string> waiting_;
-    std::map<std::string, JobRef> admitted_; // uid
+    std::map<std::string, JobRef> admitted_; // by gang uid
 };
 
 } // namespace bridge

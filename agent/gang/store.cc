@@ -19,8 +19,8 @@ void forget_binding(Gang &gang, const Pod &pod)
 
 } // namespace
 
-// A Pod stays in the gang in which it was seen first: its labels may be changed
-// by users at any time.
+// A Pod stays in the gang in which it was first seen, because users may change
+// its labels at any time.
 const std::string &GangStore::gang_uid(const Pod &pod) const
 {
     if (auto member = members_.find(pod.uid); member != members_.end())
@@ -42,7 +42,7 @@ std::string GangStore::put(Pod pod)
     else if (members_.try_emplace(pod.uid, uid).second)
         gang.key = {pod.key.ns, pod.gang->name};
     entry.orphan_since.reset();
-    gang.unseen = gang.unseen && gang.grouped; // it may be another's Pod
+    gang.unseen = gang.unseen && gang.grouped; // it may be another member's Pod
     if (pod.bound())
         forget_binding(gang, pod);
     auto same = std::ranges::find_if(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The gangs that the owner thread knows, found by uid or by JobId, and what it
-// remembers about each beyond the facts. Not safe from other threads.
+// The gangs that the owner thread knows, by uid or JobId, and what it remembers
+// about each in addition to its facts. Not thread-safe.
 #pragma once
 
 #include "agent/gang/gang.h"
@@ -22,54 +22,60 @@ namespace bridge {
 struct GangEntry {
     Gang gang;
 
-    // The action that a worker carries out now; one a gang at most.
+    // The action that a worker carries out now; at most one per gang.
     std::optional<std::size_t> in_flight;
-    bool ending_job = false; // that action ends its job
-    // How often slurmctld had gone away when its job was read last, and when
-    // the action in flight began.
+    bool ending_job = false; // the action ends its job
+    // How often slurmctld had been unreachable when its job was last read, and
+    // when the action in flight began.
     unsigned heard = 0;
     unsigned began = 0;
-    // An action of this kind is not repeated before then: it failed, or its
-    // effect has yet to be seen.
+    // An action of this kind is not repeated before held_until: it failed, or
+    // its effect is not visible yet.
     std::optional<std::size_t> held_back;
     Clock::time_point held_until{};
-    Clock::time_point armed_until{}; // the timer that is set for it
+    Clock::time_point armed_until{}; // the timer set for it
     unsigned failures = 0;           // in a row
-    std::string last_failure;        // of those
+    std::string last_failure;        // the last of these
     unsigned renewals = 0;           // in a row, without a binding
     std::optional<Clock::time_point> bind_failing_since;
-    std::optional<Clock::time_point> ending_since; // Pods were told to end
-    // Of a grouped gang: its first Pod is alone; it has nodes and is not whole;
-    // all its Pods are over.
+    // Since when Pods have been told to end.
+    std::optional<Clock::time_point> ending_since;
+    // For a grouped gang, since when: its first Pod is alone (first_since); it
+    // has nodes but Pods are missing (short_since); all its Pods are over
+    // (over_since).
     std::optional<Clock::time_point> first_since;
-    std::size_t counted = 0; // its Pods, and since when there are so many
+    std::size_t counted = 0; // number of its Pods, and since when
     Clock::time_point counted_since{};
     std::optional<Clock::time_point> short_since;
     std::optional<Clock::time_point> over_since;
-    // What its PodGroup was told last: "True", or why it waits.
+    // The last condition written to its PodGroup: "True", or why it waits.
     std::string group_told;
 
-    Clock::time_point volumes_due{};   // when its claims are read again
-    std::set<std::string> claims_read; // of which gang.volumes says something
+    Clock::time_point volumes_due{};   // when its volume claims are read again
+    std::set<std::string> claims_read; // the claims in gang.volumes
     unsigned volume_looks = 0;         // in a row, that were not enough
 
-    // Nodes (Kubernetes' names) whose devices would not do, and until when that
-    // is believed; and why the last one would not.
+    // Nodes (Kubernetes' names) whose devices were unsuitable, until when this
+    // is believed, and the reason for the last one.
     std::map<std::string, Clock::time_point> excluded;
     std::string excluded_for;
-    // The API server would not take what was written for this job, where it was
-    // to be used on that Node.
+    // Why the API server rejected the claim status that was written for this
+    // job, and the Node of that allocation.
     std::string claims_refused;
     std::string claims_refused_on;
     JobRef claims_refused_of{};
-    std::optional<Clock::time_point> devices_missed_since; // taken, by others
-    std::optional<Clock::time_point> adoption_held_since;  // devices unknown
-    Clock::time_point submit_after{}; // since its last job was given up
+    // Since when others have had its devices.
+    std::optional<Clock::time_point> devices_missed_since;
+    // Since when an adoption waits because its devices are unknown.
+    std::optional<Clock::time_point> adoption_held_since;
+    // The earliest next submit after a job was given up.
+    Clock::time_point submit_after{};
 
-    Clock::time_point job_since{}; // when its current job became known
-    std::optional<Clock::time_point> uncertain_since; // a submit's outcome
-    // The sentence last said on the Pods; it is not said twice in a row. What
-    // still waits to be said is dropped when the Pods are about to be bound.
+    Clock::time_point job_since{}; // since when its current job is known
+    // Since when the outcome of a submit is unknown.
+    std::optional<Clock::time_point> uncertain_since;
+    // The last message written on the Pods; it is not repeated. A message that
+    // is still queued is dropped when the Pods are about to be bound.
     std::string told;
     std::stop_source telling;
     // A job of ours without any Pod: since when, unless Pods of it were seen.
@@ -78,35 +84,35 @@ struct GangEntry {
 
 class GangStore {
   public:
-    // Takes in the Pod's latest state; returns its gang's uid.
+    // Records the Pod's latest state; returns its gang's uid.
     std::string put(Pod pod);
-    // The Pod is gone; returns its gang's uid, or nothing if it was not known.
+    // Removes the Pod; returns its gang's uid, or nothing if it was not known.
     std::optional<std::string> remove(const Pod &pod);
-    // That Pod (a uid) is alone from now on. Returns its gang's uid, or "" when
-    // it was in no grouped one.
+    // Makes this Pod (a uid) a gang of one. Returns its gang's uid, or "" if it
+    // was in no grouped gang.
     std::string split(const std::string &pod);
-    // The uids of the Pods of one scheduler name that are not in keep.
+    // Returns the Pods of one scheduler name whose uids are not in keep.
     std::vector<Pod> missing(const std::string &scheduler,
                              const std::unordered_set<std::string> &keep) const;
 
     GangEntry *find(const std::string &uid);
-    // The gang whose current job this is.
+    // Returns the gang whose current job this is, or null.
     GangEntry *find(JobRef job);
-    // Makes the entry of a gang that is only known by its job.
+    // Creates the entry of a gang that is known only by its job.
     GangEntry &adopt(const GangTag &tag);
     void set_job(GangEntry &entry, std::optional<Job> job);
     void erase(const std::string &uid);
 
-    // Whether containers of Pods bound by that job may be alive.
+    // Whether containers of Pods bound by this job may be running.
     bool living_of(JobRef job) const;
-    // The gangs with Pods that may be alive on that Node.
+    // Returns the gangs with Pods that may be running on this Node.
     const std::set<std::string> &living_on(const std::string &node) const;
-    // The same of every Node; a set may be empty.
+    // Returns the same for all Nodes; a set may be empty.
     const std::unordered_map<std::string, std::set<std::string>> &living() const
     {
         return by_node_;
     }
-    // The Nodes on which a Pod has ended since the last call.
+    // Returns the Nodes on which a Pod has ended since the last call.
     std::set<std::string> take_freed() { return std::exchange(freed_, {}); }
 
     std::unordered_map<std::string, GangEntry> &all() { return gangs_; }
@@ -119,16 +125,16 @@ class GangStore {
     const std::string &gang_uid(const Pod &pod) const;
     void index(const Pod &pod);
     void unindex(const Pod &pod);
-    // More of the Pod's gang live on its Node.
+    // Whether other Pods of its gang run on the Pod's Node.
     bool others_there(const Pod &pod) const;
 
     std::unordered_map<std::string, GangEntry> gangs_; // by uid
-    std::unordered_map<JobId, std::string> by_job_;    // to uid
-    // The Pods of grouped gangs, by uid: to that of their gang, or their own if
+    std::unordered_map<JobId, std::string> by_job_;    // to gang uid
+    // The Pods of grouped gangs, by uid: the uid of their gang, or their own if
     // they have left it.
     std::unordered_map<std::string, std::string> members_;
-    // Bound Pods that are not terminal: the gangs on each Node, and how many
-    // for each SLUID.
+    // Bound Pods that are not terminal: the gangs on each Node, and the number
+    // of Pods for each SLUID.
     std::unordered_map<std::string, std::set<std::string>> by_node_;
     std::unordered_map<std::string, std::size_t> by_sluid_;
     std::set<std::string> freed_;

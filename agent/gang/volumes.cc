@@ -10,7 +10,7 @@ namespace bridge {
 
 namespace {
 
-// Those of the Pod that no Pod before it has.
+// Returns the Pod's claims that no earlier Pod has.
 std::vector<ClaimRef> take_new(const Pod &pod, std::set<std::string> &known)
 {
     std::vector<ClaimRef> fresh;

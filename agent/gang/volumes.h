@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The volume claims of the Pods of a gang that wait, which may share some:
-// every node of the gang has to reach the volumes of all of them. Pure.
+// The volume claims of a gang's waiting Pods. Pods may share claims, and every
+// node of the gang has to reach the volumes of all Pods. Pure.
 #pragma once
 
 #include "agent/gang/gang.h"
@@ -12,25 +12,26 @@
 
 namespace bridge {
 
-// Some Pod that waits has claims.
+// Whether some waiting Pod has claims.
 bool has_claims(const Gang &gang);
 
-// Of those Pods, by name.
+// Returns the claim names of the waiting Pods.
 std::set<std::string> claim_names(const Gang &gang);
 
-// One of those Pods, as if it had the claims of all: what is read of it is to
-// be known of all. Only where has_claims().
+// Returns one waiting Pod with the claims of all of them, so that one read
+// covers all. Requires has_claims().
 Pod with_all_claims(const Gang &gang);
 
 VolumeNeeds volume_needs(const Gang &gang, const VolumeFacts &facts);
 
 struct SeatClaim {
     ClaimStep step;
-    NodePtr node; // of the first Pod, in the order of the seats, that has it
+    NodePtr node; // Node of the first Pod, in seat order, that has the claim
 };
 
-// What has to be written for the unbound claims of the Pods with a seat.
-// Code::conflict as of claim_steps(), and for a Node that is not there.
+// Returns what has to be written for the unbound claims of the Pods with a
+// seat. Fails with Code::conflict as claim_steps() in objects/volumes.h does,
+// and for a Node that does not exist.
 Result<std::vector<SeatClaim>>
 claim_steps(const Gang &gang, const std::vector<Seat> &seats,
             const VolumeFacts &facts,

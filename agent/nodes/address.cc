@@ -21,8 +21,8 @@ Result<NodeAddress> parse_node_address(const std::string &text)
         auto [rest, error] =
             std::from_chars(address.ip.data() + colon + 1, end, address.port);
         if (error != std::errc() || rest != end || address.port == 0)
-            return fail(Code::rejected,
-                        "NodeAddress=" + text + " has no port behind its ':'");
+            return fail(Code::rejected, "NodeAddress=" + text +
+                                            " has no valid port after its ':'");
         address.ip.resize(colon);
     }
     in6_addr any{};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// NodeAddress= of k8s.conf: where external nodes are said to be. Pure.
+// Parses NodeAddress= of k8s.conf: the address that Slurm records for external
+// nodes. Pure.
 #pragma once
 
 #include "common/base/result.h"
@@ -10,12 +11,13 @@
 namespace bridge {
 
 struct NodeAddress {
-    std::string ip;         // a literal
-    std::uint16_t port = 0; // 0: slurmctld's
+    std::string ip;         // an IP literal
+    std::uint16_t port = 0; // 0: the port of slurmctld
 };
 
-// IP[:PORT], or nothing for the machine of slurmctld, beside which we are.
-// Code::rejected with a sentence for the administrator.
+// Parses "IP[:PORT]". An empty text stands for 127.0.0.1, because the agent
+// runs on the machine of slurmctld. Fails with Code::rejected and a message for
+// the administrator.
 Result<NodeAddress> parse_node_address(const std::string &text);
 
 } // namespace bridge

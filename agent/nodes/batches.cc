@@ -21,7 +21,7 @@ std::string &node_of(NodeStep &step)
         step);
 }
 
-// What is the same for the nodes of one batch.
+// The value that all nodes of a batch have in common.
 struct Value {
     std::string operator()(const CreateNode &s) const
     {
@@ -31,7 +31,7 @@ struct Value {
                " " + n.features + " " + n.topology +
                (n.gres.empty() ? "" : " " + n.name);
     }
-    // Of one node: it may be left out where that one was not made.
+    // Always for one node: the step is skipped if that node was not created.
     std::string operator()(const SetExtra &s) const { return s.node; }
     std::string operator()(const SetFeatures &s) const
     {

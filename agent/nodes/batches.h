@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Steps of a plan that differ in nothing but the node are one RPC. Pure.
+// Combines the steps of a plan that differ only in the node, so that they need
+// one RPC. Pure.
 #pragma once
 
 #include "agent/nodes/step.h"
@@ -13,21 +14,21 @@ namespace bridge {
 
 // One step for several nodes.
 struct NodeBatch {
-    NodeStep step; // its node is their names, separated by commas
+    NodeStep step; // its node holds all names, comma separated
     std::vector<std::string> nodes;
 };
 
-// In the order in which they have to be carried out: what is made comes first,
-// what is drained or resumed last. At most so many nodes each, since slurmctld
-// holds its locks for that long.
+// Returns the batches in the order in which they must be carried out: nodes are
+// created first and drained or resumed last. A batch has at most `most` nodes,
+// because slurmctld holds its locks while it handles one.
 std::vector<NodeBatch> batches_of(const std::vector<NodeStep> &steps,
                                   std::size_t most = 500);
 
-// What of it is for others than these nodes; nothing if that is none.
+// Returns the batch without these nodes, or nothing if no node is left.
 std::optional<NodeBatch> without(const NodeBatch &batch,
                                  const std::set<std::string> &nodes);
 
-// The same step for one of them.
+// Returns the same step for one of its nodes.
 NodeStep step_for(const NodeStep &step, const std::string &node);
 
 } // namespace bridge

@@ -38,8 +38,8 @@ class Carrier {
   public:
     explicit Carrier(Slurm &slurm) : slurm_(slurm) {}
 
-    // A node that could not be made, or has not been told what its GRES are,
-    // gets no features: no job may start there.
+    // A node that could not be created, or whose `extra` could not be set, gets
+    // no features, so that no job can start there.
     void carry(const NodeBatch &batch)
     {
         if (!std::holds_alternative<SetExtra>(batch.step) &&
@@ -59,12 +59,13 @@ class Carrier {
             return note_new(batch.step);
         if (batch.nodes.size() == 1)
             return fail_one(batch.nodes.front(), done.error());
-        // One of them is in the way of the others: which one?
+        // One node makes the RPC fail for all: try each alone.
         for (const std::string &node : batch.nodes)
             carry_alone(step_for(batch.step, node), node);
     }
 
-    // Of the features that a new node gets afterwards no partition is made.
+    // slurmctld does not update partitions for features that a new node gets
+    // after its creation.
     void note_new(const NodeStep &step)
     {
         const auto *create = std::get_if<CreateNode>(&step);
@@ -73,8 +74,9 @@ class Carrier {
             outcome.rebuild_due = true;
     }
 
-    // slurmctld makes those before the first that fails, and then forgets to
-    // look at their features.
+    // When a list fails, slurmctld keeps the nodes before the first failure but
+    // does not evaluate their features. A node that accepts features therefore
+    // exists.
     void carry_alone(const NodeStep &step, const std::string &node)
     {
         auto done = std::visit(Carry{slurm_}, step);
@@ -84,7 +86,7 @@ class Carrier {
             outcome.rebuild_due = true;
             if (slurm_.set_features(node, create->node.features,
                                     create->node.features))
-                return; // it is there
+                return; // the node exists already
         }
         fail_one(node, done.error());
     }

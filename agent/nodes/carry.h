@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Carries out steps on Slurm's nodes, on a worker: those that differ in nothing
-// but the node as one RPC, and where that fails one by one.
+// Carries out node steps in Slurm. Runs on a worker thread. Steps that differ
+// only in the node go out as one RPC; if that fails, each node is tried alone.
 #pragma once
 
 #include "agent/nodes/step.h"
@@ -12,14 +12,15 @@
 namespace bridge {
 
 struct CarryOutcome {
-    std::set<std::string> failed;        // nodes
-    std::vector<std::string> complaints; // one for each of them
-    // slurmctld made nodes and forgot to look at their features.
+    std::set<std::string> failed; // names of Slurm nodes
+    // One error message for each failed node.
+    std::vector<std::string> complaints;
+    // slurmctld created nodes without evaluating their features for partitions.
     bool rebuild_due = false;
 };
 
-// Blocks for some milliseconds an RPC. Success for a node means that Slurm has
-// it as the step says.
+// Blocks for some milliseconds per RPC. A node that is not in `failed` is in
+// Slurm as the step describes.
 CarryOutcome carry_steps(const std::vector<NodeStep> &steps, Slurm &slurm);
 
 } // namespace bridge

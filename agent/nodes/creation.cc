@@ -7,7 +7,8 @@ namespace bridge {
 
 namespace {
 
-// Ours, as all that begin so (features.h), and of no partition.
+// All features with this prefix are the agent's (features.h). No partition uses
+// this one.
 constexpr char new_node[] = "k8s_new";
 
 } // namespace

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How a node is made. slurmctld takes the GRES of one node at a time, and with
-// each node that comes looks at every node of each partition whose features it
-// has: 5,000 such nodes take it minutes. So one with GRES has no feature of a
-// partition until its last step, which is one for many nodes. No job can start
-// there before either, so that nobody relies on GRES of which `extra` says
-// nothing yet. What a crash leaves is is_new(), and the next sync goes on.
-// Pure.
+// The steps that create a node. slurmctld accepts GRES for one node at a time,
+// and for each new node it examines all nodes of each partition whose features
+// the node has: 5,000 such nodes take it minutes. A node with GRES is therefore
+// created without any feature of a partition, and gets its features in its last
+// step, which is one RPC for many nodes. Until then no job can start there, so
+// nobody relies on GRES that `extra` does not describe yet. After a crash of
+// the agent, is_new() recognises nodes between the two steps, and the next sync
+// continues with them. Pure.
 #pragma once
 
 #include "agent/nodes/step.h"
@@ -14,10 +15,10 @@
 
 namespace bridge {
 
-// Appends the steps that make the node, in their order.
+// Appends the steps that create the node, in their order.
 void add_creation(std::vector<NodeStep> &steps, const NodeDescription &wish);
 
-// Made, and not yet given what it was to have.
+// Whether the node was created but has not got its final features yet.
 bool is_new(const SlurmNode &known);
 bool is_new(const NodeDescription &made);
 

@@ -12,7 +12,7 @@ namespace bridge {
 
 namespace {
 
-// Those of the GRES that DeviceGres names; others are none of our business.
+// Counts only the GRES that DeviceGres names; the agent ignores others.
 std::vector<GresCount> counts_of(const SlurmNode &node,
                                  const std::set<std::string> &gres)
 {
@@ -44,7 +44,8 @@ bool same(const std::vector<GresCount> &a, const std::vector<GresCount> &b)
     return covers(a, b) && covers(b, a);
 }
 
-// By jobs, and by claims, which may outlive a job for a moment.
+// Returns the indexes used by jobs or by claims; a claim may outlive its job
+// for a moment.
 std::set<GresIndex> used_indexes(const DeviceIndex &index,
                                  const SlurmNode &known,
                                  const DeviceClaims &claims)
@@ -74,16 +75,16 @@ void describe(NodeDevices &made, const DeviceIndex &target,
     made.made_extra = with_device_word(extra, target.text());
 }
 
-// Whether the word in extra is that of this node of Slurm: it is written after
-// the node is made, and anybody may change it.
+// Whether the device word in `extra` describes this Slurm node. It is written
+// after the node is created, and anybody may change it.
 bool belongs(const Result<DeviceIndex> &said,
              const std::vector<GresCount> &counts)
 {
     return said && covers(said->counts(), counts);
 }
 
-// It was made by an agent that ended before it had said what its GRES are, and
-// nobody has been given any of them.
+// Whether an agent created the node but ended before it wrote `extra`, and no
+// job has been given any of its GRES.
 bool is_untold(const SlurmNode &known, const std::string &word)
 {
     GresUsed used = gres_used(known.gres_used);
@@ -91,7 +92,8 @@ bool is_untold(const SlurmNode &known, const std::string &word)
            used.unknown.empty();
 }
 
-// What extra says. slurmctld may lose that, and people overwrite it.
+// Reads the index from `extra`. slurmctld may lose it and people may overwrite
+// it; if it is missing, the index of the last sync is used.
 Result<DeviceIndex> written_index(const DeviceFacts &facts,
                                   const SlurmNode *known,
                                   const std::string &word)
@@ -110,7 +112,8 @@ void drop_unknown_types(DevicesNow &now, const std::set<std::string> &types)
     });
 }
 
-// What is counted without indexes; as Slurm has it while nobody knows.
+// Returns the amounts that are counted without indexes; Slurm's present ones
+// while the inventory is unknown.
 GresCounts target_amounts(const DeviceFacts &facts, const DeviceClaims &claims,
                           const Node &node, const GresCounts &has)
 {
@@ -170,14 +173,14 @@ NodeDevices plan_devices(const DeviceFacts &facts, const Node &node,
     if (told_now)
         made.extra = made.made_extra;
     else if (!trusted)
-        made.misfit = "nothing says which devices its GRES are";
+        made.misfit = "its extra field does not say which devices its GRES are";
     else if (known && amounts != has)
-        made.misfit = "what is counted of its devices is another amount";
+        made.misfit = "the amounts counted for its devices have changed";
     else if (!same(target.counts(), counts) || target != made.index)
-        made.misfit = "its devices are others";
+        made.misfit = "its devices have changed";
     if (!made.misfit.empty() && !trusted)
         made.complaint = std::format(
-            "node {}: {}{}; it is made anew when it is idle", known->name,
+            "node {}: {}{}; it will be recreated when it is idle", known->name,
             made.misfit, said ? "" : " (" + said.error().message + ")");
     return made;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the devices of a Node make of it in Slurm: the GRES of its node, and
-// what each index of them stands for. Pure.
+// Maps the devices of a Node to Slurm: the GRES of its Slurm node, and the
+// device that each GRES index stands for. Pure.
 //
-// The node's `extra` says what each index is (agent/gres/index.h), from before
-// anybody relies on it. Slurm's count of GRES cannot change while the node
-// exists: what is more, or gone, waits until the node is made anew. Until then
-// an index that stands for no device gives none, and a device without an index
-// is given to nobody.
+// The `extra` field of the Slurm node records what each index stands for
+// (agent/gres/index.h); it is written before any job can use the GRES. Slurm
+// cannot change the GRES count of an existing node: added and removed devices
+// wait until the node is recreated. Until then an index without a device
+// provides none, and a device without an index is not assigned.
 #pragma once
 
 #include "agent/gres/inventory.h"
@@ -20,41 +20,44 @@
 
 namespace bridge {
 
-// On a Node with a slurmd, written by administrators: the devices behind the
-// indexes of each GRES, in the order of gres.conf, by UUID or PCI address, as
-// "gpu=GPU-1,GPU-2;nic=0000:3b:00.0".
+// Annotation that administrators write on a Node with a slurmd: the devices
+// behind the indexes of each GRES, in the order of gres.conf, by UUID or PCI
+// address, such as "gpu=GPU-1,GPU-2;nic=0000:3b:00.0".
 inline constexpr char devices_annotation[] = "slurmk8s/devices";
 
-// What one sync knows of devices, whatever the node.
+// What one sync knows about devices, for all nodes.
 struct DeviceFacts {
-    // Null while it is not known: nodes then keep what they have.
+    // Null while the inventory is unknown: nodes then keep what they have.
     const DeviceInventory *inventory = nullptr;
-    const DeviceClaims *claims = nullptr; // null: of none
-    std::set<std::string> gres_types; // of slurm.conf; Slurm drops every other
-    // What the last sync left, by Slurm's name: where nothing is written any
-    // more it is written again.
+    const DeviceClaims *claims = nullptr; // null: no claims
+    // GresTypes of slurm.conf; Slurm drops all others.
+    std::set<std::string> gres_types;
+    // The indexes after the last sync, by Slurm's node name. If `extra` has
+    // lost them, they are written again.
     std::map<std::string, DeviceIndex> before{};
 };
 
 struct NodeDevices {
-    // What the indexes stand for, once extra is written.
+    // What the indexes stand for once `extra` is written.
     DeviceIndex index;
-    std::optional<std::string> extra; // that is to be written
-    // For the node when it is made: see NodeDescription.
+    std::optional<std::string> extra; // to be written; nothing: unchanged
+    // Values for creating the node, see NodeDescription.
     std::string gres;
     std::string gres_conf;
     std::string made_extra;
-    std::string misfit;    // why it has to be made anew; "": it has not
-    std::string complaint; // for the log; "": none
+    std::string misfit;    // why it must be recreated; "": it need not be
+    std::string complaint; // for the log; "": nothing to report
 };
 
-// Of an external node; known: as Slurm has it, null if it has it not.
+// Plans the devices of an external node. known: the node as Slurm has it, or
+// null if Slurm does not have it.
 NodeDevices plan_devices(const DeviceFacts &facts, const Node &node,
                          const SlurmNode *known);
 
-// Of one with a slurmd, whose GRES are those of gres.conf: which device an
-// index is says an annotation of the Node, by UUID or PCI address. Index and
-// complaint alone; no index where they do not agree.
+// Plans the devices of a node with a slurmd, whose GRES come from gres.conf. An
+// annotation of the Node (devices_annotation) names the device of each index by
+// UUID or PCI address. Fills only `index` and `complaint`; the index is empty
+// if the annotation and Slurm's GRES do not agree.
 NodeDevices hybrid_devices(const DeviceFacts &facts, const Node &node,
                            const SlurmNode &known);
 

@@ -65,7 +65,7 @@ std::string features_of(const Node &node,
         if (!is_plain_word(word))
             complaints.push_back("Node " + node.name + ": annotation " +
                                  names::external_node_partitions +
-                                 " has a name that is none");
+                                 " contains an invalid partition name");
         else if (!has_word(features, word))
             add(features, word);
     }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The features of Slurm's nodes, and whose they are:
+// The features of Slurm's nodes, and who owns them:
 //
-//   k8s, k8s-…     the agent's, on every node on which Pods may live
-//   k8s.NAME.…     a label of the Node's, of those in FeatureLabels: the
-//                  agent's; on a hybrid node slurmd says it too, by
-//                  node_features/k8s, but once in its life
-//   k8s.…          slurmd's: such as k8s.kubelet
-//   any other      a partition that the Node names; on a hybrid node also what
-//                  slurm.conf or an administrator gave it
+//   k8s, k8s-…     the agent, on every node that can run Pods
+//   k8s.NAME.…     the agent: a label of the Node that is listed in
+//                  FeatureLabels; on a hybrid node slurmd reports it too
+//                  (node_features/k8s), but only when it starts
+//   k8s.…          slurmd, for example k8s.kubelet
+//   any other      a partition that the Node names; on a hybrid node also
+//                  features from slurm.conf or an administrator
 //
-// External nodes have what they shall have and nothing else. Pure.
+// External nodes have exactly the features planned here. All lists are comma
+// separated. Pure.
 #pragma once
 
 #include "agent/nodes/step.h"
@@ -21,21 +22,25 @@
 
 namespace bridge {
 
-// What the Node asks for: ours, its partitions', its labels'. What it names and
-// cannot have is a complaint. Comma separated, as all that follow.
+// Returns the features that the Node requests: the agent's, those of its
+// partitions and those of its labels. Appends a message to `complaints` for
+// each name that is not valid.
 std::string features_of(const Node &node,
                         const std::vector<FeatureLabel> &labels,
                         std::vector<std::string> &complaints);
 
-// The step that gives it those, and leaves it what is others'.
+// Returns the step that sets the requested features and keeps those of other
+// owners.
 SetFeatures features_for(const SlurmNode &known, const std::string &wish,
                          const std::vector<FeatureLabel> &labels);
 
-// The step that takes ours from a node with a slurmd that no Node asks for.
+// Returns the step that removes the agent's features from a node with a slurmd
+// that no Node requests.
 SetFeatures features_left(const SlurmNode &known);
 
-// Whether the step changes anything, in whatever order; and whether it may
-// concern partitions, which are made of features that are not ours, or of k8s.
+// Whether the step changes anything; the order of features is ignored.
+// changes_partitions(): whether the change may affect partitions, which are
+// built from features that are not the agent's, or from `k8s`.
 bool changes(const SlurmNode &known, const SetFeatures &set);
 bool changes_partitions(const SlurmNode &known, const SetFeatures &set);
 

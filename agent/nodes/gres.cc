@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view word_mark = "k8sdev:";
 
-// The parts between commas that are in no parentheses.
+// Splits at commas that are outside parentheses.
 std::vector<std::string_view> records(std::string_view text)
 {
     std::vector<std::string_view> parts;
@@ -33,7 +33,7 @@ std::vector<std::string_view> records(std::string_view text)
     return parts;
 }
 
-// "gpu:a100:2" or "gpu:2".
+// Parses "gpu:a100:2" or "gpu:2".
 std::optional<GresCount> count_of(std::string_view record)
 {
     record = record.substr(0, record.find('('));
@@ -52,7 +52,7 @@ std::optional<GresCount> count_of(std::string_view record)
                      *count};
 }
 
-// Of "0-2,5"; nothing when it is none, or shortened.
+// Parses "0-2,5". Returns nothing if the text is malformed or shortened.
 std::optional<std::set<std::uint32_t>> indexes_of(std::string_view text,
                                                   std::uint32_t count)
 {
@@ -75,7 +75,7 @@ std::optional<std::set<std::uint32_t>> indexes_of(std::string_view text,
     return found;
 }
 
-// Of "(IDX:0,2)" at the end of a record.
+// Returns "0,2" of a record that ends in "(IDX:0,2)".
 std::string_view index_list(std::string_view record)
 {
     constexpr std::string_view mark = "(IDX:";

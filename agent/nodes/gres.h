@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How Slurm says the GRES of a node, and how it is told them; and the word in
-// the node's `extra` that is ours among whatever else is there. Pure, and safe
-// with whatever somebody wrote.
+// Parses and writes Slurm's GRES texts, and the agent's own word in the `extra`
+// field of a node, which it shares with others. Pure; any input is safe.
 #pragma once
 
 #include "agent/gres/index.h"
@@ -13,32 +12,35 @@
 
 namespace bridge {
 
-// Of "gpu:a100:2(S:0),nic:1": in the order in which they come. What cannot be
-// read is left out.
+// Parses "gpu:a100:2(S:0),nic:1" and keeps the order. Skips records that it
+// cannot parse.
 std::vector<GresCount> gres_counts(std::string_view gres);
 
-// The other way round.
+// Writes the counts in the form that gres_counts() parses.
 std::string gres_text(const std::vector<GresCount> &counts);
 
-// What jobs have of a node, as node_info's gres_used says it. Slurm shortens a
-// long list of indexes: then every index of that GRES is as good as used.
+// The GRES that jobs use on a node, from gres_used of node_info. Slurm shortens
+// long lists of indexes; all indexes of such a GRES must then be treated as
+// used.
 struct GresUsed {
     std::set<GresIndex> indexes;
-    std::set<std::string> unknown; // the GRES of which some index is not said
+    std::set<std::string> unknown; // GRES whose index list is incomplete
 
     bool operator==(const GresUsed &) const = default;
 };
-// Of "gpu:a100:2(IDX:0,2),gpu:h100:0(IDX:N/A)".
+// Parses "gpu:a100:2(IDX:0,2),gpu:h100:0(IDX:N/A)".
 GresUsed gres_used(std::string_view text);
 
-// GresConf= for a node whose indexes are these: each run of one type is a
-// record, so that Slurm numbers them likewise. No device file is ever opened.
+// Returns the GresConf= of a node with these indexes. Each run of one type
+// becomes a record, so that Slurm assigns the same index numbers. No device
+// file is ever opened.
 std::string gres_conf(const DeviceIndex &index);
 
-// The word of `extra` that DeviceIndex::text() made, or "". Words are separated
-// by blanks.
+// Returns the word in `extra` that DeviceIndex::text() wrote, or "". Words are
+// separated by blanks.
 std::string device_word(std::string_view extra);
-// extra with that word instead, or without one if it is "".
+// Returns `extra` with this word in place of the old one, or without one if it
+// is "".
 std::string with_device_word(std::string_view extra, const std::string &word);
 
 } // namespace bridge

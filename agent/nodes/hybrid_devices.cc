@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Devices of nodes with a slurmd: the administrator says which is which.
+// Devices of nodes with a slurmd, where an administrator maps devices to
+// indexes.
 #include "agent/nodes/devices.h"
 
 #include "agent/nodes/gres.h"
@@ -21,10 +22,10 @@ constexpr char uuid_attribute[] = "uuid";
 constexpr std::size_t max_annotation = 16384;
 constexpr std::size_t max_key = 128;
 
-// "gpu" to the keys of its indexes, in order.
+// Maps a GRES such as "gpu" to the keys of its indexes, in order.
 using Keys = std::map<std::string, std::vector<std::string>>;
 
-// "gpu=KEY,KEY;nic=KEY"; none when it is not so.
+// Parses "gpu=KEY,KEY;nic=KEY". Returns nothing if the text is malformed.
 std::optional<Keys> parse_keys(std::string_view text)
 {
     Keys keys;
@@ -81,8 +82,8 @@ class Hybrid {
         std::string text = node_.annotation(devices_annotation);
         if (text.empty())
             return refuse(std::format(
-                "it has devices and a slurmd, and no annotation {} says which "
-                "of them each index of Slurm's GRES is",
+                "it has devices and a slurmd, but no annotation {} says which "
+                "of them each index of Slurm's GRES stands for",
                 devices_annotation));
         auto keys = parse_keys(text);
         if (!keys)
@@ -115,8 +116,8 @@ class Hybrid {
         return none;
     }
 
-    // As DeviceIndex::text() has one; that of no device where none is called
-    // so.
+    // Returns a slot as DeviceIndex::text() writes it, or the slot without a
+    // device if no device has this key.
     std::string slot(const std::string &gres, const std::string &key,
                      const std::vector<GresDevice> &present) const
     {
@@ -147,9 +148,9 @@ class Hybrid {
                     return slurms.gres == one.gres && slurms.type == one.type &&
                            slurms.count >= one.count;
                 }))
-                return std::format("by DeviceGres {} of its devices are "
+                return std::format("DeviceGres maps {} of its devices to "
                                    "{}:{}, and Slurm has {} there: give them "
-                                   "that Type in gres.conf and slurm.conf",
+                                   "this Type in gres.conf and slurm.conf",
                                    one.count, one.gres, one.type,
                                    known_.gres.empty() ? "none" : known_.gres);
         return {};

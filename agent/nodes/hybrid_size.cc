@@ -14,8 +14,8 @@ std::string why_too_large(const SlurmNode &node, std::uint32_t room_cpus,
     if (unknown || (!cpus && !memory))
         return {};
     return std::format(
-        "Slurm gives away {} CPUs and {} MiB, the kubelet has {} "
-        "and {} for it: raise {}",
+        "Slurm may allocate {} CPUs and {} MiB, but the kubelet has {} "
+        "CPUs and {} MiB for it: raise {}",
         node.usable_cpus, node.usable_memory.value, room_cpus,
         room_memory.value,
         !memory ? "CoreSpecCount"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whether Slurm gives away more of a node of both slurmd and kubelet than the
-// kubelet has for it. Its own reserve, and the Pods that are not Slurm's, are
-// kept for it by CoreSpecCount and MemSpecLimit, which an administrator sets.
-// Pure.
+// Checks whether Slurm may allocate more of a hybrid node than its kubelet has
+// for Slurm's jobs. The kubelet's own reserve and the Pods of other schedulers
+// are kept free with CoreSpecCount and MemSpecLimit, which an administrator
+// sets. Pure.
 #pragma once
 
 #include "common/slurm/api.h"
@@ -11,9 +11,9 @@
 
 namespace bridge {
 
-// What an administrator has to mend, "" when Slurm's figures fit. room: what
-// the kubelet can allocate, less what Pods that are not Slurm's ask for; of
-// which nothing at all means that the kubelet has not said.
+// Returns what an administrator must change, or "" if Slurm's figures fit.
+// room: what the kubelet can allocate, minus the requests of Pods that are not
+// Slurm's; both 0 means that the kubelet has not reported its size yet.
 std::string why_too_large(const SlurmNode &node, std::uint32_t room_cpus,
                           MebiBytes room_memory);
 

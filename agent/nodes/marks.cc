@@ -23,8 +23,8 @@ NodePatch patch_of(const Node &node)
     return {node.name, node.uid, node.resource_version, {}, {}, {}};
 }
 
-// Why no job starts there, in Slurm's words; empty: jobs start, or the drain is
-// ours.
+// Returns the reason, from Slurm, why no job starts there. Empty if jobs can
+// start or if the drain is the agent's own.
 std::string why_off(const SlurmNode &behind)
 {
     if ((!behind.drained && !behind.down) ||
@@ -88,7 +88,7 @@ void untaint(const Node &node, NodePatch &patch)
 void plan_taint(const Node &node, NodePatch &patch)
 {
     if (std::ranges::any_of(node.taints, is_managed))
-        return; // ours, or an administrator's of whatever effect
+        return; // ours, or an administrator's with any effect
     patch.taints = node.taints;
     patch.taints->push_back({names::managed_node_taint, "", no_schedule, ""});
     patch.annotations[names::taint_mark] = "true";

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What Slurm's state of a node means for its Kubernetes Node: our taint, the
-// cordon of a node that is drained or down in Slurm, and maintenance ahead.
-// Each carries a mark of ours in an annotation, written in the same patch, and
-// only what carries it is ever taken back. Pure.
+// What the state of a Slurm node means for its Kubernetes Node: the agent's
+// taint, a cordon while the node is drained or down in Slurm, and upcoming
+// maintenance. Each change comes with an annotation of the agent (its mark) in
+// the same patch, and the agent reverts only changes that carry its mark. Pure.
 //
-//   Slurm node       Node                      patch
-//   ---------------  ------------------------  -------------------------------
-//   off, not by us   schedulable               cordon, with the reason as mark
-//   off, not by us   cordoned with our mark    mark follows the reason
-//   off, not by us   cordoned by others        none: nothing of ours is there
-//   off, not by us   uncordoned, has our mark  an administrator's word: kept
-//                                              until the reason changes
-//   on, or our drain cordoned with our mark    uncordon
+//   Slurm node        Node                      patch
+//   ----------------  ------------------------  ------------------------------
+//   off, not by us    schedulable               cordon; the mark holds the
+//                                               reason
+//   off, not by us    cordoned with our mark    mark follows the reason
+//   off, not by us    cordoned by others        none: nothing there is ours
+//   off, not by us    uncordoned, has our mark  none: an administrator decided
+//                                               so; kept until the reason
+//                                               changes
+//   on, or drained    cordoned with our mark    uncordon
+//   by us
 //
-// The other way, a Node that is cordoned with our mark is no reason to drain in
-// Slurm (why_drained()), and a drain of ours none to cordon: so neither side
-// answers its own echo.
+// In the other direction, a cordon with our mark does not drain the Slurm node
+// (why_drained()), and our own drain does not cordon the Node. Neither side
+// reacts to its own change.
 #pragma once
 
 #include "agent/objects/node_patch.h"
@@ -33,19 +36,21 @@ struct MarkPolicy {
     bool cordon = true; // CordonNodes=
 };
 
-// For a Node that Slurm serves, with the Slurm node behind it; maintenance is
-// what maintenance_words() says of it. Empty when nothing has to change.
+// Returns the patch for a Node with this Slurm node behind it; the patch is
+// empty if nothing has to change. maintenance: the text of maintenance_words()
+// for the Slurm node.
 NodePatch plan_marks(const Node &node, const SlurmNode &behind,
                      const std::string &maintenance, const MarkPolicy &policy);
 
-// For one that it does not serve: takes back what is ours.
+// Returns the patch for a Node without a Slurm node: it removes all that
+// carries our mark.
 NodePatch plan_unmark(const Node &node);
 
-// It is unschedulable because Slurm's node is off, and we said so.
+// Whether the agent cordoned the Node because its Slurm node is off.
 bool cordoned_by_us(const Node &node);
 
-// The maintenance reservation of each Slurm node, of several the one that
-// begins first: "NAME from TIME to TIME".
+// Returns for each Slurm node its maintenance reservation, "NAME from TIME to
+// TIME". If there are several, the one that begins first.
 std::map<std::string, std::string>
 maintenance_words(const std::vector<Reservation> &reservations);
 

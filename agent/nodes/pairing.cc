@@ -25,7 +25,7 @@ void claim(NodeClaims &claims, const std::string &name, const Node &node,
     if (rank(node) < rank(*holder->second))
         std::swap(loser, holder->second);
     claims.refused[loser->name] = "Node " + holder->second->name +
-                                  " has Slurm's node " + name + " already";
+                                  " already stands for Slurm node " + name;
 }
 
 } // namespace
@@ -38,7 +38,8 @@ NodeClaims claims_of(const std::vector<NodePtr> &nodes, const NodeMap &before)
             continue;
         std::string name = slurm_name(*node);
         if (!is_plain_word(name)) {
-            claims.refused[node->name] = "its name cannot be one in Slurm";
+            claims.refused[node->name] =
+                "its name is not a valid Slurm node name";
         } else if (!node->objection.empty()) {
             claims.left_alone.insert(name);
             claims.refused[node->name] = node->objection;

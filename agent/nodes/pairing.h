@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which Node of Kubernetes stands behind which of Slurm's. Pure.
+// Decides which Kubernetes Node stands behind which Slurm node. Pure.
 #pragma once
 
 #include "agent/objects/node_map.h"
@@ -13,15 +13,18 @@
 namespace bridge {
 
 struct NodeClaims {
-    // By Slurm's name; valid as long as the Nodes they were made of.
+    // By Slurm's name; the pointers are valid as long as the Nodes they came
+    // from.
     std::map<std::string, const Node *> nodes;
-    // Names whose Node cannot be read: what Slurm has of them stays as it is.
+    // Names whose Node could not be parsed: their Slurm nodes are left as they
+    // are.
     std::set<std::string> left_alone;
-    std::map<std::string, std::string> refused; // why, by Node
+    std::map<std::string, std::string> refused; // the reason, by Node
 };
 
-// Of those Nodes that ask for it. Of two that ask for one name the one has it
-// that had it until now, by `before`, else the older one.
+// Considers the Nodes that request a Slurm node. If two Nodes request the same
+// name, the one that has it so far (`before`) keeps it, else the older Node
+// gets it.
 NodeClaims claims_of(const std::vector<NodePtr> &nodes, const NodeMap &before);
 
 } // namespace bridge

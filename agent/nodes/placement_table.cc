@@ -46,7 +46,8 @@ PlacementTable::State PlacementTable::need(const PredicatePtr &predicate,
     bool fresh = known == entries_.end();
     if (!fresh && known->second.predicate != predicate &&
         value_of(known->second.predicate) != value_of(predicate))
-        return State::full; // two texts, one hash: the first one has it
+        // Two predicates have the same hash: the first keeps it.
+        return State::full;
     if (!predicate)
         return state_of(known->second);
     bool counted = !fresh && known->second.needed.contains(asker.ns);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The predicates that Pods which wait for a node have, and whether Slurm's
-// nodes have their features yet: a feature that no node has is refused at
-// submit. Belongs to the owner thread; does nothing but remember.
+// The predicates of Pods that wait for a node, and whether Slurm's nodes have
+// the matching features yet: Slurm rejects a job at submit if no node has its
+// feature. Belongs to the owner thread; only stores and answers.
 //
-//   need()    a gang wants to submit            → new: sync the nodes
-//   wishes()  what the sync shall set           ┐ bridge ▶ node_sync
-//   take()    how many nodes have each feature  ┘
+//   need()    a gang wants to submit              → new: sync the nodes
+//   wishes()  predicates for the next node sync   ┐ owner ▶ nodes/sync
+//   take()    number of nodes with each feature   ┘
 //
-// Predicate(), the null pointer, is always one of them.
+// The empty predicate (null pointer) is always in the table.
 #pragma once
 
 #include "agent/objects/objects.h"
@@ -26,19 +26,20 @@ namespace bridge {
 class PlacementTable {
   public:
     enum class State {
-        ready,             // some node has its feature
-        unknown,           // not synced yet
-        nowhere,           // no Node satisfies it
-        full,              // too many distinct ones wait already
-        full_in_namespace, // of its own
+        ready,             // some node has the feature
+        unknown,           // no sync has set it yet
+        nowhere,           // no Node satisfies the predicate
+        full,              // the table has too many predicates
+        full_in_namespace, // the namespace has too many
     };
 
-    // Each costs a word on each node that satisfies it, and an evaluation for
-    // each Node.
+    // Each predicate costs a feature on every node that satisfies it and one
+    // evaluation per Node.
     static constexpr std::size_t max_predicates = 400;
 
-    // Whose Pods have it, and whether a job of theirs asks for its feature
-    // already: then it is one of them whatever the limits say.
+    // The namespace of the Pods that have a predicate, and whether one of their
+    // jobs requests its feature already; such a predicate is accepted
+    // regardless of the limits.
     struct Asker {
         std::string ns;
         bool has_job = false;
@@ -46,51 +47,52 @@ class PlacementTable {
 
     PlacementTable();
 
-    // One object for equal predicates, however many Pods have it.
+    // Makes equal predicates share one object, however many Pods have them.
     void share(Pod &pod);
 
-    // So many different ones for the Pods of each namespace.
+    // Limits the number of different predicates of each namespace.
     void set_limit(std::size_t in_namespace) { in_namespace_ = in_namespace; }
 
-    // Some Pods that have no node yet have it. Remembers it from now on; a new
-    // one is unknown until the next sync.
+    // Some Pods without a node need this predicate. Remembers it from now on; a
+    // new one is `unknown` until the next sync.
     State need(const PredicatePtr &predicate, const Asker &asker,
                Clock::time_point now);
-    // Whether need() has remembered a new one since this was asked last.
+    // Whether need() has added a predicate since the last call.
     bool take_new() { return std::exchange(new_, false); }
 
     std::vector<PredicatePtr> wishes() const;
 
-    // What a sync with these wishes found: on how many nodes each feature is.
-    // all: it did all that it had to do, so no node means that. Returns whether
-    // what is ready, or nowhere, has changed.
+    // Records what a sync with these wishes found: the number of nodes with
+    // each feature. all: the sync completed, so a missing count means no node.
+    // Returns whether any predicate has changed its state.
     bool take(const std::vector<PredicatePtr> &wishes,
               const std::map<std::string, std::size_t> &nodes, bool all);
 
-    // slurmctld may have lost features that it had. What is known of the Nodes
-    // stays so, but until the next take() no job may ask for any.
+    // Call when slurmctld may have lost features. Until the next take() no job
+    // may request any; what is known of the Nodes is kept.
     void doubt() { doubted_ = true; }
     bool doubted() const { return doubted_; }
 
-    // Forgets what nobody, or nobody of a namespace, has needed for that long;
-    // true when there was some.
+    // Forgets predicates that nobody, or nobody of a namespace, has needed for
+    // this long. Returns whether there were any.
     bool drop_unused(Clock::time_point now, Clock::duration linger);
-    // When that may be so next.
+    // When drop_unused() can next have something to forget.
     Clock::time_point next_drop(Clock::duration linger) const;
 
   private:
     struct Entry {
         PredicatePtr predicate;
-        std::optional<std::size_t> nodes; // that have its feature
-        // When it was needed last, by namespace; nobody has Predicate().
+        std::optional<std::size_t> nodes; // that have the feature
+        // When it was last needed, by namespace. Empty for the empty predicate.
         std::map<std::string, Clock::time_point> needed;
     };
     static State state_of(const Entry &entry);
     bool has_room(const Asker &asker) const;
     PredicatePtr share(PredicatePtr predicate);
 
-    std::map<std::string, Entry> entries_;    // by feature
-    std::map<std::string, std::size_t> held_; // of them, by namespace
+    std::map<std::string, Entry> entries_; // by feature
+    // The number of predicates by namespace.
+    std::map<std::string, std::size_t> held_;
     std::size_t in_namespace_ = max_predicates;
     std::map<std::string, std::weak_ptr<const Predicate>> shared_;
     bool new_ = false;

@@ -25,7 +25,8 @@ bool has_pin(const SlurmNode &node)
     return has_word(node.features, pin_of(node.name));
 }
 
-// An external node with our feature is one that we made.
+// Whether the agent created the node: it is external and has the agent's
+// feature.
 bool ours(const SlurmNode &node)
 {
     return node.external &&
@@ -37,7 +38,8 @@ bool drained_by_us(const SlurmNode &known)
     return known.drained && known.reason.starts_with(drain_mark);
 }
 
-// What the gate drained stays so until no Pod of an ended job is left there.
+// A node that the gate drained stays drained until no Pod of an ended job is
+// left there.
 bool gate_keeps(const SlurmNode &known, const DirtyNodes &dirty)
 {
     return known.reason.starts_with(names::gate_drain_reason) &&
@@ -86,16 +88,17 @@ class Planner {
     struct Wanted {
         const Predicate *predicate;
         std::string feature;
-        bool of_plugins; // it asks for their devices
+        bool of_plugins; // it needs devices of plugins
     };
 
-    // With what others have of them.
+    // Whether the devices are known, and how many of them Pods of other
+    // schedulers use.
     bool devices_known() const
     {
         return in_.devices && (in_.foreign || in_.devices->resources.empty());
     }
 
-    // Slurm drops GRES of other names without a word.
+    // Slurm silently drops GRES that GresTypes does not name.
     void check_gres_types()
     {
         if (!in_.count_devices)
@@ -119,9 +122,9 @@ class Planner {
     void check_gres_type(const std::string &gres, const std::string &setting)
     {
         if (!in_.gres_types.contains(gres))
-            plan_.complaints.push_back("GresTypes in slurm.conf has no " +
-                                       gres + ", which " + setting +
-                                       " in k8s.conf names: Slurm counts none");
+            plan_.complaints.push_back(
+                "GresTypes in slurm.conf has no " + gres + ", which " +
+                setting + " in k8s.conf names: Slurm does not count it");
     }
 
     Amounts taken_on(const Node &node) const
@@ -146,7 +149,7 @@ class Planner {
         return plan_devices(facts_, left, known);
     }
 
-    // gres: as Slurm has it, or is about to.
+    // gres: the GRES of the node in Slurm, now or after its creation.
     void note_devices(const std::string &name, const NodeDevices &devices,
                       const std::string &gres)
     {
@@ -185,7 +188,7 @@ class Planner {
         wish.gres = devices.gres;
         wish.gres_conf = devices.gres_conf;
         wish.extra = devices.made_extra;
-        // Without a size its kubelet has not said yet what it has.
+        // A Node without a size has not been reported by its kubelet yet.
         if (known && in_.foreign && node.allocatable.cpu.value != 0)
             note_shortage(*known, wish, devices);
         add_predicates(node, known, wish);
@@ -199,9 +202,9 @@ class Planner {
         return wish;
     }
 
-    // Whether Slurm gives away what the predicate asks device plugins for. A
-    // job that asks for GRES which nobody counts yet would keep the node from
-    // being made anew with them.
+    // Whether Slurm counts the device plugin resources that the predicate
+    // needs. A job that requests GRES which are not counted yet would keep the
+    // node from being recreated with them.
     bool gives_plugins(const Wanted &wanted, const SlurmNode *known,
                        const NodeDescription &wish) const
     {
@@ -222,8 +225,9 @@ class Planner {
             });
     }
 
-    // Those of the predicates that the Node satisfies. Whose the others are
-    // that Slurm's node has may not be known yet: jobs may wait for them.
+    // Adds the features of the predicates that the Node satisfies. With
+    // keep_others, features of unknown predicates stay, because jobs may wait
+    // for them.
     void add_predicates(const Node &node, const SlurmNode *known,
                         NodeDescription &wish)
     {
@@ -248,9 +252,10 @@ class Planner {
                 wish.features += "," + word;
     }
 
-    // Of a node with a slurmd, which binds what it runs to the very CPUs that
-    // Slurm says, none is given by claims. While pools are incomplete nobody
-    // knows what is gone.
+    // CPUs of a node with a slurmd are never given out by claims, because
+    // slurmd binds its tasks to exactly the CPUs that Slurm chose. While
+    // resource pools are incomplete, a node keeps the feature, because missing
+    // devices may only be unlisted.
     void add_cpu_devices(const Node &node, const SlurmNode *known,
                          NodeDescription &wish)
     {
@@ -287,8 +292,8 @@ class Planner {
             plan_.shortages[known.name] = room;
     }
 
-    // A shadow shall be submitted for it, or waits: it needs the node's own
-    // feature until it is there.
+    // Whether a shadow job has to be submitted for the node, or is pending: it
+    // needs the node's pin feature until it runs.
     bool needs_shadow(const std::string &name)
     {
         auto shortage = plan_.shortages.find(name);
@@ -318,15 +323,16 @@ class Planner {
                   const NodeDevices &devices)
     {
         if (!in_.foreign || wish.cpus == 0 || wish.memory.value == 0)
-            return; // its kubelet has not said yet what it has
+            return; // its kubelet has not reported its size yet
         if (in_.await_devices && !in_.devices)
-            return; // it would have to be made anew
+            return; // it would have to be recreated later
         plan_.nodes[wish.name] = node.name;
         note_devices(wish.name, devices, wish.gres);
         add_creation(plan_.steps, wish);
         if (std::string why = why_drained(node); !why.empty())
             plan_.steps.push_back(DrainNode{wish.name, drain_mark + why});
-        else if (cordoned_by_us(node)) // Slurm has forgotten an administrator's
+        // Slurm has lost an administrator's drain
+        else if (cordoned_by_us(node))
             plan_.steps.push_back(
                 DrainNode{wish.name, node.annotation(names::cordon_mark)});
     }
@@ -339,7 +345,7 @@ class Planner {
             plan_.hybrid.insert(known.name);
         plan_size(node, known, wish, devices);
         bool untold = is_new(known) && in_.count_devices && !devices_known();
-        if (!untold) // which devices its GRES are
+        if (!untold) // the devices behind its GRES are known
             plan_features(
                 known, features_for(known, wish.features, in_.feature_labels));
         if (!wish.topology.empty() && wish.topology != known.topology)
@@ -367,7 +373,7 @@ class Planner {
             return;
         if (!known.external) {
             if (std::string why = why_too_large(known, wish.cpus, wish.memory);
-                !why.empty()) // which a shadow makes good
+                !why.empty()) // a shadow job holds the difference
                 plan_.complaints.push_back("Node " + node.name + ": " + why);
             return;
         }
@@ -381,7 +387,7 @@ class Planner {
         bool of_devices = why.empty();
         if (of_devices)
             why = devices.misfit;
-        // Making it anew would lose the drain for a moment, or for good.
+        // Recreating it would lose the drain, for a moment or for good.
         if (!why.empty() && !known.drained && !known.down && wish.cpus != 0 &&
             wish.memory.value != 0)
             plan_.misfits.push_back({wish, why, of_devices});
@@ -392,7 +398,8 @@ class Planner {
         std::string why = why_drained(node);
         bool gate = gate_keeps(known, in_.dirty);
         plan_.look_again |= gate && !in_.dirty;
-        // A node that is DOWN starts nothing, and its reason is somebody's.
+        // A node that is DOWN starts nothing, and its reason belongs to
+        // somebody else.
         if (gate || known.down)
             return;
         if (!why.empty()) {
@@ -404,19 +411,19 @@ class Planner {
         }
     }
 
-    // Nobody asks for this one any more.
+    // No Node requests this Slurm node any more.
     void plan_unclaimed(const SlurmNode &known)
     {
         bool empty = in_.dirty && !in_.dirty->contains(known.name) &&
                      !in_.occupied.contains(known.name);
-        if (!known.external) // it goes on without us
+        if (!known.external) // it stays in Slurm without us
             return plan_left(known, empty);
         if (!ours(known))
             return;
         if (!known.drained && !known.down)
             plan_.steps.push_back(DrainNode{
                 known.name, std::string(drain_mark) +
-                                "no Node of Kubernetes asks for this one"});
+                                "no Kubernetes Node requests this node"});
         else if (drained_by_us(known) && empty)
             plan_.unclaimed.push_back(known.name);
         plan_.leaving |= !empty;

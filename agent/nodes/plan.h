@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What has to be done so that Slurm's nodes are in step with the Kubernetes
-// Nodes that ask for it by label: an external node is made for each, unless
-// Slurm has a node of that name with a slurmd. Such a Node is hybrid: both
-// sides start work on it, and we own its k8s… features and our drains, nothing
-// else. Nodes without the label are never touched, but to take back marks of
-// ours. Pure.
+// Plans how to bring Slurm's nodes in step with the Kubernetes Nodes that
+// request it by label. Each such Node gets an external node, unless Slurm has a
+// node of that name with a slurmd. That Node is then hybrid: Slurm and
+// Kubernetes both start work on it, and the agent owns only its own features
+// and drains there. A Node without the label is not changed, except that marks
+// of the agent are removed. Pure.
 #pragma once
 
 #include "agent/gres/index.h"
@@ -30,90 +30,97 @@ namespace bridge {
 struct DeviceClaims;
 struct DeviceInventory;
 
-// The features that Slurm's nodes shall have besides those of their Nodes.
+// Features that Slurm's nodes must have in addition to those of their Nodes.
 struct FeatureWishes {
-    std::set<std::string> pins; // who has one that no other has: pin_prefix
+    // The nodes with a feature of their own (pin_prefix).
+    std::set<std::string> pins;
     std::vector<PredicatePtr> predicates; // evaluated for each Node
-    // Who satisfies it has names::batch_feature; nothing: no node has that.
+    // Nodes that satisfy it get names::batch_feature; nothing: no node gets it.
     std::optional<Predicate> batch{};
-    bool keep_others = false; // of all kinds: those that nodes have stay
+    bool keep_others = false; // keep existing features of these kinds
 
     bool operator==(const FeatureWishes &) const = default;
 };
 
-// Slurm's names of the nodes that hold Pods which no living job covers; nothing
-// while that is not known.
+// Slurm's names of the nodes that hold Pods without a running job; nothing
+// while this is unknown.
 using DirtyNodes = std::optional<std::set<std::string>>;
 
 struct NodePlanInput {
-    std::vector<NodePtr> nodes; // every Node of Kubernetes
-    // What Pods of other schedulers take, by Node; nothing while that is not
-    // known: then no node is made and no size is judged.
+    std::vector<NodePtr> nodes; // all Kubernetes Nodes
+    // What Pods of other schedulers request, by Node. Nothing while this is
+    // unknown: then no node is created and no size is compared.
     std::optional<std::map<std::string, Amounts>> foreign;
     FeatureWishes wishes;
-    std::vector<FeatureLabel> feature_labels; // whose values are features
+    // The labels whose values become features.
+    std::vector<FeatureLabel> feature_labels;
     DirtyNodes dirty;
     std::set<std::string> occupied; // Slurm nodes with living Pods of ours
-    NodeMap before;                 // who had which Slurm node until now
-    // Where external nodes are said to be, an IP literal and a port.
+    NodeMap before;                 // the present pairs of Slurm node and Node
+    // The address of external nodes in Slurm: an IP literal and a port.
     std::string address;
     std::uint16_t port = 0;
     MarkPolicy marks;
-    std::vector<NodeUse> shadows; // those that there are
-    bool count_devices = false;   // as GRES; else those of a node are not ours
+    std::vector<NodeUse> shadows; // the existing shadow jobs
+    // Whether devices are counted as GRES; otherwise GRES are not the agent's.
+    bool count_devices = false;
     std::shared_ptr<const DeviceInventory> devices; // null: not known yet
-    bool await_devices = false; // no node is made before they are known
-    std::shared_ptr<const DeviceClaims> device_claims; // null: of none
-    // Filled in as address is: of slurm.conf, and what the last sync left.
+    bool await_devices = false; // create no node before they are known
+    std::shared_ptr<const DeviceClaims> device_claims; // null: no claims
+    // Filled in by sync_nodes(), as is the address: GresTypes of slurm.conf,
+    // and the indexes after the last sync.
     std::set<std::string> gres_types;
     std::map<std::string, DeviceIndex> devices_before;
 };
 
-// A Slurm node that is not as it should be, in what cannot be changed while it
-// exists: to be made anew when nothing needs it.
+// A Slurm node that differs from its plan in a property that Slurm cannot
+// change on an existing node. It is recreated when nothing uses it.
 struct Misfit {
     NodeDescription wish;
     std::string why;
-    bool of_devices = false; // alone
+    bool of_devices = false; // only the devices differ
 };
 
 struct NodePlan {
-    NodeMap nodes;                // by the name of the Slurm node
-    std::set<std::string> hybrid; // those of them that have a slurmd
-    std::set<std::string> pinned; // once the steps are done
-    // Likewise: those that have names::cpu_devices_feature and the devices.
+    NodeMap nodes;                // by Slurm's node name
+    std::set<std::string> hybrid; // those that have a slurmd
+    std::set<std::string> pinned; // nodes with their pin after the steps
+    // Nodes that have names::cpu_devices_feature and CPU devices after the
+    // steps.
     std::set<std::string> cpu_nodes;
-    // By Slurm's name: the features of the predicates that each satisfies.
-    std::map<std::string, std::vector<std::string>> placed; // likewise
-    // What the GRES indexes of each Slurm node stand for, once the steps are
-    // done.
+    // By Slurm's name: the features of the predicates that each node satisfies.
+    std::map<std::string, std::vector<std::string>> placed; // after the steps
+    // What the GRES indexes of each Slurm node stand for after the steps.
     std::map<std::string, DeviceIndex> devices;
-    // How many each has of what is counted of devices without indexes.
+    // Amounts of devices that are counted without indexes, by Slurm's node
+    // name.
     std::map<std::string, GresCounts> amounts;
     std::vector<NodeStep> steps;
     std::vector<NodePatch> patches;
     std::vector<Misfit> misfits;
-    // What Slurm gives away of a node, and its kubelet has not.
+    // What Slurm may allocate on a node beyond what its kubelet has.
     std::map<std::string, NodeRoom> shortages;
-    bool shortages_known = false; // these are all
-    // Ours, drained, and asked for by no Node: to be deleted likewise.
+    bool shortages_known = false; // `shortages` is complete
+    // Nodes of ours that are drained and that no Node requests: to be deleted
+    // when nothing uses them.
     std::vector<std::string> unclaimed;
-    // A feature changed that may name a partition: Slurm looks at those only
-    // when nodes come or go.
+    // A feature changed that may select a partition. Slurm evaluates those only
+    // when nodes are created or deleted.
     bool partitions_changed = false;
-    bool look_again = false; // more is known later
-    // Of a node that nobody asks for some Pod of ours has not ended yet, which
-    // neither side's nodes will tell.
+    bool look_again = false; // plan again when more is known
+    // A node that no Node requests still has Pods of ours; neither Slurm's
+    // nodes nor the Nodes will show when they end.
     bool leaving = false;
-    std::vector<std::string> complaints; // for the log, one sentence each
-    std::map<std::string, std::string> refused; // why, by Node
+    std::vector<std::string> complaints;        // for the log, one message each
+    std::map<std::string, std::string> refused; // the reason, by Node
 };
 
 NodePlan plan_nodes(const NodePlanInput &input,
                     const std::vector<SlurmNode> &known,
                     const std::vector<Reservation> &reservations = {});
 
-// Whether a change of this Node can change the plan; heartbeats do not.
+// Whether the two states of a Node lead to the same plan; heartbeats do not
+// matter.
 bool same_for_slurm(const Node &a, const Node &b);
 
 } // namespace bridge

@@ -28,7 +28,7 @@ bool starts_jobs(const SlurmNode &node)
     return !node.drained && !node.down && !node.not_responding;
 }
 
-// Its own feature is for one node: who asks for it names the node.
+// Leaves out the node's own pin feature: a job that requests it names the node.
 std::set<std::string> shared_features(const SlurmNode &node)
 {
     std::set<std::string> words;
@@ -64,7 +64,8 @@ bool stands_in_for(const Staying &other, const Staying &one)
            has_gres_of(*other.node, *one.node);
 }
 
-// Whether the expression names that feature; operators stand between words.
+// Whether the feature expression contains this feature; operators separate the
+// features.
 bool asks_for(const std::string &expression, const std::string &feature)
 {
     for (std::size_t at = 0;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whether a node may be taken away from Slurm, for a moment or for good. Pure.
+// Decides whether a node may be removed from Slurm, to be recreated or for
+// good. Pure.
 //
-// slurmctld fails a pending job that names a deleted node at its next start,
-// and holds one for good (BadConstraints) that no node could run for a moment.
-// So a node stays while an unfinished job or a reservation names it, and while
-// jobs wait that only this one could run: where no other node is as large and
-// has all its features and GRES.
+// At its next start slurmctld fails a pending job that names a deleted node,
+// and it holds a job for good (BadConstraints) if no node could run it even for
+// a moment. A node therefore stays while an unfinished job or a reservation
+// names it, and while jobs wait that only this node could run, that is, while
+// no other node is as large and has all its features and GRES.
 #pragma once
 
 #include "common/slurm/api.h"
@@ -17,10 +18,10 @@
 
 namespace bridge {
 
-// Nothing runs there but shadows of ours that have so many CPUs.
+// Whether nothing runs there except shadow jobs with this many CPUs in total.
 bool is_idle(const SlurmNode &node, std::uint32_t shadow_cpus = 0);
 
-// Those of the candidates that may go at once.
+// Returns the candidates that may be removed together.
 std::vector<std::string>
 removable(const std::vector<std::string> &candidates,
           const std::vector<SlurmNode> &known, const std::vector<NodeUse> &uses,

@@ -19,7 +19,7 @@ NodeRoom sum_of(const std::vector<NodeUse> &shadows)
     return sum;
 }
 
-// Slurm knows no job without a CPU, and gives one without memory all of it.
+// A Slurm job has at least one CPU, and one without memory gets all of it.
 NodeRoom as_job(NodeRoom room)
 {
     room.cpus = std::max(room.cpus, 1u);
@@ -27,7 +27,7 @@ NodeRoom as_job(NodeRoom room)
     return room;
 }
 
-// The largest stay: what is cancelled may be taken by others at once.
+// Keeps the largest, because others may take what is cancelled at once.
 std::vector<NodeUse> drop_surplus(std::vector<NodeUse> &shadows,
                                   const NodeRoom &shortage)
 {
@@ -48,7 +48,8 @@ std::vector<NodeUse> drop_surplus(std::vector<NodeUse> &shadows,
     return dropped;
 }
 
-// Devices are few: one that is held for nobody is missed. Room is not.
+// Devices are scarce, so none may be held in vain. Holding too much CPU or
+// memory is accepted.
 bool holds_too_many_devices(const NodeRoom &held, const NodeRoom &shortage)
 {
     return !NodeRoom::rest({0, MebiBytes{0}, held.gres}, shortage).none();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What can be done to a node in Slurm, as values.
+// The steps that can be taken on a Slurm node, as values.
 #pragma once
 
 #include "common/contract/names.h"
@@ -17,8 +17,8 @@ struct CreateNode {
 };
 struct SetFeatures {
     std::string node;
-    std::string features; // comma separated, as the next
-    std::string active;   // of these
+    std::string features; // comma separated, as is `active`
+    std::string active;   // the active ones of these
 };
 struct SetExtra {
     std::string node;
@@ -32,7 +32,7 @@ struct DrainNode {
     std::string node;
     std::string reason; // begins with drain_mark
 };
-struct ResumeNode { // only what carries our mark
+struct ResumeNode { // only for drains that carry our mark
     std::string node;
 };
 using NodeStep = std::variant<CreateNode, SetExtra, SetFeatures, SetTopology,

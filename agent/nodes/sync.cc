@@ -17,11 +17,12 @@ namespace bridge {
 
 namespace {
 
-constexpr std::size_t most_removed = 500; // slurmctld holds its locks so long
-constexpr unsigned most_tries = 3;        // to make a node with its devices
+// Limits how long slurmctld holds its locks.
+constexpr std::size_t most_removed = 500;
+constexpr unsigned most_tries = 3; // attempts to recreate a node with
 
-// What jobs have of a node changes all the time, and is of interest only where
-// a node waits to be idle.
+// Compares all except what jobs use, which changes all the time and matters
+// only while a node waits to become idle.
 bool same_but_for_jobs(const SlurmNode &a, const SlurmNode &b)
 {
     auto rest = [](const SlurmNode &n) {
@@ -42,7 +43,7 @@ class Syncer {
     {
     }
 
-    // Whether Slurm's side has changed since the last sync.
+    // Returns whether Slurm's side has changed since the last sync.
     Result<bool> load()
     {
         auto table = slurm_.load_nodes_since(state_.table.as_of);
@@ -65,7 +66,8 @@ class Syncer {
         return moved || changed || before != state_.shadows;
     }
 
-    // Something that waited for its time, or for Slurm, may be done now.
+    // Whether something that waited for its time, or for Slurm, may be done
+    // now.
     bool has_work() const
     {
         return state_.rebuild_due || state_.leaving ||
@@ -115,7 +117,7 @@ class Syncer {
     }
 
   private:
-    // All jobs are asked seldom: they may be many.
+    // All jobs are listed rarely, because there may be many.
     Result<std::vector<NodeUse>> load_uses()
     {
         auto uses = slurm_.load_uses();
@@ -137,7 +139,8 @@ class Syncer {
             cancel_shadow(shadow);
         for (const auto &[node, room] : plan.submit) {
             auto job = slurm_.submit_shadow(node, room);
-            state_.shadows_due = now_; // whether it waits, or is there at all
+            // List jobs again soon: is this one pending, does it exist?
+            state_.shadows_due = now_;
             if (try_to(job ? Result<>{} : std::unexpected(job.error())))
                 state_.shadows.push_back({*job, true, {}, {}, node, room});
         }
@@ -154,8 +157,9 @@ class Syncer {
         return true;
     }
 
-    // Slurm may refuse to count them, for reasons of its own: it must not lose
-    // and get the node again and again.
+    // Gives up on nodes that were recreated several times in vain: Slurm may
+    // refuse to count their GRES for reasons of its own, and must not lose and
+    // regain the node again and again.
     void give_up_devices(NodePlan &plan)
     {
         std::erase_if(state_.device_tries, [&](const auto &tried) {
@@ -170,8 +174,8 @@ class Syncer {
                 tried->second.second < most_tries)
                 return false;
             result_.complaints.push_back(
-                "node " + one.wish.name + " was made anew with Gres=" +
-                one.wish.gres + ", and Slurm has other GRES there");
+                "node " + one.wish.name + " was recreated with Gres=" +
+                one.wish.gres + ", but Slurm reports other GRES for it");
             return true;
         });
     }
@@ -193,7 +197,8 @@ class Syncer {
                is_idle(node, shadow_cpus(node.name));
     }
 
-    // What has been a misfit, or unclaimed, for long enough and is idle.
+    // Returns nodes that have been misfits or unclaimed for long enough and are
+    // idle.
     std::vector<std::string> due_for_removal(const NodePlan &plan)
     {
         std::set<std::string> wanted(plan.unclaimed.begin(),
@@ -234,9 +239,9 @@ class Syncer {
                    anew);
     }
 
-    // What cannot be deleted, because somebody was quicker, stays; the next
-    // sync makes what is missing. Of a list slurmctld deletes what it can and
-    // then says that some are busy, not which.
+    // A node that cannot be deleted because a job was faster stays; the next
+    // sync creates what is missing. slurmctld deletes what it can of a list and
+    // reports that some nodes are busy, without naming them.
     void remove(const std::vector<std::string> &names,
                 const std::map<std::string, Misfit> &anew)
     {
@@ -261,8 +266,8 @@ class Syncer {
         carry(creates);
     }
 
-    // Of a node that is deleted: while it is there jobs mean the indexes that
-    // it has.
+    // The new index applies only after the deletion: while the old node exists,
+    // jobs mean its old indexes.
     void make_anew(const Misfit &misfit, std::vector<NodeStep> &steps)
     {
         const NodeDescription &wish = misfit.wish;
@@ -278,7 +283,8 @@ class Syncer {
         gres = wish.gres;
     }
 
-    // Slurm may write a topology in another way than it was asked to.
+    // Whether this topology was requested before: Slurm may report it in
+    // another form than requested.
     bool asked_before(const NodeStep &step)
     {
         const auto *topology = std::get_if<SetTopology>(&step);
@@ -299,7 +305,7 @@ class Syncer {
             doubt(node);
     }
 
-    // What Slurm has of it is not known: not said, nobody may rely on it.
+    // The state of the node in Slurm is unknown, so nobody may rely on it.
     void doubt(const std::string &node)
     {
         result_.pinned.erase(node);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Keeps Slurm's nodes in step with the Kubernetes Nodes that ask for it by
-// label: loads what Slurm has, and carries out on a worker what plan.h
-// says. What equals for many nodes is one RPC for all of them.
+// Keeps Slurm's nodes in step with the Kubernetes Nodes that request it by
+// label: loads Slurm's nodes, plans with plan.h and carries the steps out. Runs
+// on a worker thread. Steps that are equal for many nodes are one RPC.
 #pragma once
 
 #include "agent/nodes/plan.h"
@@ -15,53 +15,55 @@
 
 namespace bridge {
 
-// What one sync leaves to the next. Belongs to the one that is under way; may
-// be thrown away at any time, which costs a few calls.
+// State that one sync leaves to the next. Belongs to the sync that is running.
+// It may be discarded at any time; the next sync then makes a few more calls.
 struct NodeSyncState {
     NodeTable table;
     std::vector<Reservation> reservations;
-    std::map<std::string, std::string> topologies; // asked for, by Slurm node
-    // Partitions may lack nodes of a changed feature: an earlier life of the
-    // agent may have ended between the two, so the first sync sees to it.
+    std::map<std::string, std::string> topologies; // requested, by Slurm node
+    // Whether partitions may lack nodes whose features have changed. True at
+    // first, because an earlier agent may have ended between the two steps.
     bool rebuild_due = true;
-    // Since when a node waits to be made anew, or to be deleted.
+    // Since when a node has waited to be recreated or deleted.
     std::map<std::string, Clock::time_point> waiting;
     bool leaving = false;                       // as in NodePlan
-    FeatureWishes wishes;                       // of the last plan
-    std::map<std::string, DeviceIndex> devices; // which the last sync left
-    // How often a node was made anew for its devices alone, with these GRES.
+    FeatureWishes wishes;                       // the wishes of the last plan
+    std::map<std::string, DeviceIndex> devices; // indexes after the last sync
+    // How often a node was recreated with these GRES for its devices only.
     std::map<std::string, std::pair<std::string, unsigned>> device_tries;
     std::vector<NodeUse> shadows;
-    Clock::time_point shadows_due{}; // when all jobs are asked again
+    Clock::time_point shadows_due{}; // when jobs are listed again
 };
 
 struct NodeSyncRequest {
-    NodePlanInput input;       // address and port are filled in here
-    bool changed = true;       // of it; else Slurm and its wishes are looked at
+    NodePlanInput input;       // sync_nodes() fills in the rest: see plan.h
+    bool changed = true;       // input changed; else compare Slurm and wishes
     bool list_shadows = false; // slurmctld may have lost some
     Clock::time_point now{};
 };
 
 struct NodeSyncResult {
-    bool unchanged = false; // nothing was to be planned; the rest is empty
+    bool unchanged = false; // nothing had to be planned; all else is empty
     NodeMap nodes;
     std::set<std::string> hybrid;
-    std::set<std::string> pinned; // the Slurm nodes that have it now
-    std::map<std::string, std::size_t> placed;  // nodes that have each feature
-    std::vector<PredicatePtr> asked;            // those of the wishes
-    std::map<std::string, DeviceIndex> devices; // by Slurm's name
+    std::set<std::string> pinned; // Slurm nodes that have their pin now
+    std::map<std::string, std::size_t> placed;  // node count by feature
+    std::vector<PredicatePtr> asked;            // the predicates of this sync
+    std::map<std::string, DeviceIndex> devices; // by Slurm's node name
     std::vector<NodePatch> patches;
-    std::map<std::string, std::string> refused; // why, by Node
-    std::vector<JobRef> shadows; // which wait for nothing: no Pod is theirs
+    std::map<std::string, std::string> refused; // the reason, by Node
+    std::vector<JobRef> shadows; // the shadow jobs; they have no Pods
     std::vector<std::string> complaints;
-    bool retry = false; // a step failed that may work later
-    // As in NodePlan; what was made anew has them after the next sync.
+    bool retry = false; // a step failed that may succeed later
+    // As in NodePlan; a recreated node has them after the next sync.
     std::map<std::string, GresCounts> amounts{};
     std::set<std::string> cpu_nodes{}; // as in NodePlan
-    bool retry_soon = false; // nothing is said of nodes that may have jobs
+    bool retry_soon = false; // nodes that may have jobs are missing above
 };
 
-// Blocks for some milliseconds a step. A step that fails is a complaint.
+// Blocks for some milliseconds per step. A step that fails adds a message to
+// `complaints` and sets `retry`. Fails as the Slurm calls that load nodes,
+// reservations and jobs do, or with Code::rejected if NodeAddress is malformed.
 Result<NodeSyncResult> sync_nodes(NodeSyncRequest request, Slurm &slurm,
                                   const Conf &conf, NodeSyncState &state);
 

@@ -71,7 +71,8 @@ std::string topology_of(const Node &node, std::vector<std::string> &complaints)
     if (readable)
         return spec;
     complaints.push_back("Node " + node.name + ": annotation " +
-                         names::topology_annotation + " is no topology");
+                         names::topology_annotation +
+                         " is not a valid topology");
     return {};
 }
 

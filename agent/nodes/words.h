@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a Node asks of Slurm by its labels, annotations and health, word for
-// word, and how Slurm's own lists of words are read. Pure.
+// Reads what a Node requests of Slurm in its labels, annotations and health,
+// and reads Slurm's comma-separated lists. Pure.
 #pragma once
 
 #include "agent/objects/objects.h"
@@ -12,28 +12,29 @@
 
 namespace bridge {
 
-// Its label asks that it be a node of Slurm.
+// Whether its label requests a Slurm node.
 bool is_opted_in(const Node &node);
 
-// The name that it asks for; it may be none.
+// Returns the Slurm name that it requests; the name may be invalid.
 std::string slurm_name(const Node &node);
 
-// The names go into a line that slurmctld parses: nothing may end a word.
+// Whether the text is safe in a line that slurmctld parses: no character ends a
+// word.
 bool is_plain_word(std::string_view word);
 
-// The words of a comma-separated list.
+// Returns the words of a comma-separated list.
 std::vector<std::string> words_of(const std::string &list);
 std::vector<std::string> sorted_words(const std::string &list);
 bool has_word(const std::string &list, const std::string &word);
 
-// Where it is in Slurm's topology; empty where it says nothing, or nothing that
-// Slurm could read.
+// Returns its place in Slurm's topology. Empty if the Node does not state one,
+// or if it is malformed; a message is then appended to `complaints`.
 std::string topology_of(const Node &node, std::vector<std::string> &complaints);
 
-// Why Slurm shall start nothing there; empty: nothing is against it.
+// Returns why Slurm must not start jobs there, or "" if it may.
 std::string why_drained(const Node &node);
 
-// The feature that only this node of Slurm has while a job must run there.
+// Returns the feature that only this Slurm node has while a job must run there.
 std::string pin_of(const std::string &slurm_node);
 
 } // namespace bridge

@@ -177,7 +177,7 @@ def constraint():
     claims.claim("alike", request(count=2), constraints=[
         {"matchAttribute": f"{devices.DRIVER}/model"}])
     make("alike", with_claims("alike"))
-    bed.wait_words("alike", "would not do", seconds=60)
+    bed.wait_words("alike", "are not suitable", seconds=60)
     bed.end("filler-kn1", "filler-kn2")
     land("alike", 200)
     names = claims.devices_in(claims.get("alike")).split()

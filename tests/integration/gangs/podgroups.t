@@ -211,7 +211,7 @@ def plugins_made_anew():
     pod_groups.delete(PLUGINS, "again")
     pod_groups.create(PLUGINS, "again", 2)
     second = create(PLUGINS, "again", (2, 3))
-    bed.wait_words("again-2", "PodGroup again is another one now")
+    bed.wait_words("again-2", "PodGroup again was recreated")
     equal(bound(second), [], "Pods bound")
     bed.delete("again-0")
     wait_running(second, 60)

@@ -86,7 +86,8 @@ def gives_away_too_much():
                 "application/merge-patch+json")
     set_cpus(str(CPUS - 2))
     try:
-        words = (f"gives away {CPUS} CPUs", f"has {CPUS - 2} and", "CoreSpecCount")
+        words = (f"may allocate {CPUS} CPUs", f"has {CPUS - 2} CPUs and",
+                 "CoreSpecCount")
         wait_for("the sentence", lambda: all(
             word in bed.run("slurmk8s", "status") for word in words))
         wait_for("what is missing to be held", lambda: given()[0] == 2)
@@ -94,7 +95,7 @@ def gives_away_too_much():
         set_cpus(allocatable["cpu"])
     wait_for("nothing to be held", lambda: given() == (0, 0), 60)
     wait_for("no sentence", lambda:
-             "gives away" not in bed.run("slurmk8s", "status"))
+             "may allocate" not in bed.run("slurmk8s", "status"))
 
 
 @case

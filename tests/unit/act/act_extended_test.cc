@@ -105,7 +105,7 @@ TEST_CASE("a claim of the name that is somebody else's is left alone")
 
     REQUIRE_FALSE(said);
     CHECK(said.error().code == Code::rejected);
-    CHECK(said.error().message.contains("was made for something else"));
+    CHECK(said.error().message.contains("belongs to something else"));
     CHECK_FALSE(s.claim().allocated);
     REQUIRE(remove_extended(s.pod, s.kube));
     CHECK(s.kube.claims().size() == 1);

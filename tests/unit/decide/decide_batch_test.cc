@@ -76,7 +76,7 @@ TEST_CASE(
     Action action = decide(gang, nodes);
 
     REQUIRE(std::holds_alternative<Wait>(action));
-    CHECK(std::get<Wait>(action).why == "no node has what it prefers");
+    CHECK(std::get<Wait>(action).why == "no node satisfies its preference");
 }
 
 TEST_CASE("a Pod with a mark elsewhere is like any other")

@@ -328,9 +328,10 @@ TEST_CASE("an allocation that does not cover the Pods is refused with numbers")
         CHECK(placement.error().code == Code::conflict);
     }
     CHECK(place(gang, cpus, kn1).error().message ==
-          "the allocation has 1 CPUs and 2 MiB, the Pods ask for 2 and 2");
+          "the allocation has 1 CPUs and 2 MiB, but the Pods ask for 2 CPUs "
+          "and 2 MiB");
     CHECK(place(gang, elsewhere, kn1).error().message ==
-          "no Kubernetes Node stands behind Slurm's kn9");
+          "Slurm node kn9 has no Kubernetes Node");
 }
 
 TEST_CASE("the end of a Pod is a wait status as Slurm has it")

@@ -221,7 +221,7 @@ TEST_CASE("Pods of a PodGroup made anew do not join the job of the former one")
     world.put_group(world.group(2, "u-2"));
     world.create_pods(2, 4);
     world.pass(seconds(2));
-    CHECK(world.said_on("t-2").contains("PodGroup g is another one now"));
+    CHECK(world.said_on("t-2").contains("PodGroup g was recreated"));
     CHECK(world.bound(4) == 2);
 
     world.end_containers("t-0", 0);

@@ -81,7 +81,7 @@ TEST_CASE("what Slurm refuses is said with all that was asked for")
     world.start_agent();
     world.slurm.fail_next("submit", Code::rejected);
     world.create(wishing("web", {{"slurmk8s/licenses", "none:1"}}));
-    CHECK(world.said_on("web").contains("asked for with licenses=none:1"));
+    CHECK(world.said_on("web").contains("requested: licenses=none:1"));
 }
 
 TEST_CASE("no more Pods than MaxPendingJobs wait in Slurm")

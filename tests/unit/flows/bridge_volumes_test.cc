@@ -237,7 +237,7 @@ TEST_CASE("an agent that may not read claims says so")
 
     world.create(with_claim("web", "data"));
 
-    CHECK(world.said_on("web").contains("claims cannot be looked after"));
+    CHECK(world.said_on("web").contains("claims cannot be handled"));
     CHECK(world.slurm.count("submit") == 0);
 }
 

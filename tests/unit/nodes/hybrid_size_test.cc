@@ -21,16 +21,16 @@ TEST_CASE("a node of which Slurm gives away more than its kubelet has says so")
         {99, {99000}, ""},
         {15,
          {32000},
-         "Slurm gives away 16 CPUs and 32000 MiB, the kubelet has 15 and 32000 "
-         "for it: raise CoreSpecCount"},
+         "Slurm may allocate 16 CPUs and 32000 MiB, but the kubelet has 15 "
+         "CPUs and 32000 MiB for it: raise CoreSpecCount"},
         {16,
          {31999},
-         "Slurm gives away 16 CPUs and 32000 MiB, the kubelet has 16 and 31999 "
-         "for it: raise MemSpecLimit"},
+         "Slurm may allocate 16 CPUs and 32000 MiB, but the kubelet has 16 "
+         "CPUs and 31999 MiB for it: raise MemSpecLimit"},
         {0,
          {1},
-         "Slurm gives away 16 CPUs and 32000 MiB, the kubelet has 0 and 1 for "
-         "it: raise CoreSpecCount and MemSpecLimit"},
+         "Slurm may allocate 16 CPUs and 32000 MiB, but the kubelet has 0 CPUs "
+         "and 1 MiB for it: raise CoreSpecCount and MemSpecLimit"},
         {0, {0}, ""}, // the kubelet has not said yet
     };
     for (const auto &[cpus, memory, words] : table) {

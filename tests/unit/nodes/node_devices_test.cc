@@ -364,7 +364,7 @@ TEST_CASE("nothing is believed of GRES that no word in extra explains")
 
         bed.sync();
         CHECK(bed.devices() == "");
-        CHECK(bed.words.contains("nothing says which devices"));
+        CHECK(bed.words.contains("does not say which devices"));
         CHECK(bed.extra() == words); // until it is made anew
     }
     bed.sync_idle();
@@ -514,7 +514,7 @@ TEST_CASE(
         bed.sync_idle();
 
     CHECK(bed.slurm.count("create_node") == 4); // once, and three tries
-    CHECK(bed.words.contains("made anew with Gres=gpu:a100:1"));
+    CHECK(bed.words.contains("recreated with Gres=gpu:a100:1"));
     bed.slurm.drop_gres = false;
     bed.publish({"a0", "a1"}); // other GRES are tried
     bed.sync_idle();

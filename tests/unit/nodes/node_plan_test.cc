@@ -117,8 +117,9 @@ TEST_CASE("of two Nodes that claim one Slurm node one is refused: not the one "
     NodePlan plan = plan_nodes(input, {});
     CHECK(step_of<CreateNode>(plan).node.name == "n1");
     CHECK(plan.nodes == NodeMap{{"n1", "n2"}});
-    CHECK(plan.refused == std::map<std::string, std::string>{
-                              {"n1", "Node n2 has Slurm's node n1 already"}});
+    CHECK(plan.refused ==
+          std::map<std::string, std::string>{
+              {"n1", "Node n2 already stands for Slurm node n1"}});
 
     input.before = {{"n1", "n1"}};
     plan = plan_nodes(input, {});

@@ -152,7 +152,7 @@ TEST_CASE("Pods without a job say why")
 
     Story refused = story_of(make_pod("web"));
     refused.next = "refuse";
-    refused.said = "Slurm was not asked for a job, or refused it: no user.";
+    refused.said = "No Slurm job could be submitted: no user.";
     CHECK(told(refused).text("summary").contains("no user"));
     CHECK_FALSE(told(refused).text("remedy").empty());
 
