@@ -10,8 +10,8 @@ Result<AgentReply> ask_agent(const std::string &address,
                              const std::string &path)
 {
     httplib::Client client("http://" + address);
-    // On this host. From a second on httplib would look the address up in a
-    // thread of glibc's, which it does not wait for.
+    // The agent is on this host. From one second on, httplib would look the
+    // address up in a thread of glibc, for which it does not wait.
     client.set_connection_timeout(std::chrono::milliseconds(900));
     client.set_read_timeout(20); // the agent may have to ask slurmctld
     auto reply = client.Get(path);

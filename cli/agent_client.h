@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Asks slurmk8sd at its WebAddress. Blocks for some seconds at most.
+// Sends requests to slurmk8sd at its WebAddress. Blocks for some seconds at
+// most.
 #pragma once
 
 #include "common/base/result.h"
@@ -9,12 +10,12 @@
 namespace bridge {
 
 struct AgentReply {
-    int status = 0;   // HTTP's
-    std::string body; // as the agent wrote it: not fit for a terminal yet
+    int status = 0;   // HTTP status
+    std::string body; // as received; may be unsafe for a terminal
 };
 
-// path: with its query, which is encoded already. Code::busy when the agent
-// does not answer.
+// path includes the query, already encoded. Code::busy when the agent does not
+// answer.
 Result<AgentReply> ask_agent(const std::string &address,
                              const std::string &path);
 

@@ -12,7 +12,7 @@ namespace bridge {
 
 namespace {
 
-// A line of the table; nothing to say is no line.
+// Prints a line of the table, or nothing if the text is empty.
 void print_line(const char *what, const std::string &text)
 {
     if (!text.empty())
@@ -20,7 +20,7 @@ void print_line(const char *what, const std::string &text)
                    stdout);
 }
 
-// "a, b and c" would be for people; this is "a, b, c", without empty ones.
+// Joins the parts that are not empty as "a, b, c".
 std::string
 list(std::initializer_list<std::pair<const char *, std::string>> parts)
 {
@@ -114,7 +114,7 @@ void print_story(const Json &story)
     if (story.at("job").present())
         print_job(story.at("job"));
     if (std::string why = story.text("slurmError"); !why.empty())
-        print_line("Slurm", "was not heard: " + why);
+        print_line("Slurm", "could not be asked: " + why);
     print_agent(story.at("agent"));
     print_line("To change it", story.text("remedy"));
 }

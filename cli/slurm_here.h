@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whether libslurm can be asked on this host.
+// Checks whether libslurm can be used on this host.
 #pragma once
 
 namespace bridge {
 
-// False: there is no slurm.conf, and libslurm would end the process for it.
+// Returns false when there is no slurm.conf, in which case libslurm would end
+// the process.
 bool has_slurm_conf();
 
 } // namespace bridge

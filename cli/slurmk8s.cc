@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// slurmk8s(1), also installed as kubectl-slurm: what the agent is doing, for
-// people. Asks the agent on the host on which both run.
+// slurmk8s(1), also installed as kubectl-slurm: shows people what the agent is
+// doing. Asks the agent on this host.
 #include "cli/commands.h"
 #include "cli/user/user_commands.h"
 #include "common/base/printable.h"
@@ -30,9 +30,11 @@ constexpr char help[] =
     "  explain JOBID    the agent does or waits for, and what would change "
     "it.\n"
     "                   POD is NAME or NAMESPACE/NAME\n"
-    "  check            what is wrong, or will bite, in Slurm's settings, in\n"
-    "                   Kubernetes and on this host, with the line to change;\n"
-    "                   works without the agent. Run it as root or SlurmUser\n"
+    "  check            what is wrong, or will cause trouble, in Slurm's\n"
+    "                   settings, in Kubernetes and on this host, with the "
+    "line\n"
+    "                   to change. Works without the agent. Run it as root or\n"
+    "                   SlurmUser\n"
     "For users of sbatch --k8s-image:\n"
     "  logs JOBID       what the container of your job has printed\n"
     "  attach JOBID     a shell, or COMMAND, in the container of your job\n"
@@ -58,7 +60,7 @@ struct Options {
     int exit_status = -1; // >= 0: exit at once
 };
 
-// order: "+" ends them at the first word that is none.
+// order is "+" to end the options at the first argument that is not one.
 Options parse_options(int argc, char **argv, const std::string &order)
 {
     static const option long_options[] = {
@@ -71,7 +73,7 @@ Options parse_options(int argc, char **argv, const std::string &order)
     Options options;
     int c;
     const std::string letters = order + "f:n:jVh";
-    optind = 0; // it may be the second time
+    optind = 0; // this may be the second call
     while ((c = getopt_long(argc, argv, letters.c_str(), long_options,
                             nullptr)) != -1) {
         switch (c) {
@@ -123,7 +125,7 @@ int run(int argc, char **argv)
     if ((!explains && command != "status" && command != "check") ||
         argc - optind != (explains ? 2 : 1))
         return wrong_call();
-    if (command == "check") // which has something to say about k8s.conf, too
+    if (command == "check") // it reports mistakes in k8s.conf itself
         return check(options.conf_path, options.json);
     auto conf = load_conf(options.conf_path);
     if (!conf)

@@ -13,8 +13,8 @@ namespace bridge {
 
 namespace {
 
-constexpr std::uint32_t most_tasks = 4'000'001; // slurm.conf's highest
-                                                // MaxArraySize
+// highest MaxArraySize of slurm.conf
+constexpr std::uint32_t most_tasks = 4'000'001;
 
 struct Range {
     std::uint32_t first = 0;
@@ -22,7 +22,7 @@ struct Range {
     std::uint32_t step = 1;
 };
 
-// "3", "1-7" or "1-7:2"; slurmctld passes over brackets.
+// Parses "3", "1-7" or "1-7:2". slurmctld ignores brackets in --array.
 std::optional<Range> range_of(std::string_view text)
 {
     auto number = [](std::string_view digits) {
@@ -42,10 +42,11 @@ struct Numbers {
     std::size_t count = 0;
     std::uint32_t lowest = 0;
     std::uint32_t highest = 0;
-    std::uint32_t step = 1; // the first that is said (_create_job_array())
+    std::uint32_t step = 1; // the first one given (_create_job_array())
 };
 
-// Numbers, each once. A user may name millions of them at each start of a task.
+// A set of task numbers as a bit map. A user may name millions of them, and the
+// set is built at each start of a task.
 class TaskSet {
   public:
     void add(const Range &range)
@@ -62,7 +63,7 @@ class TaskSet {
         }
     }
 
-    // Of one that is not empty.
+    // The set must not be empty.
     void tell(Numbers &numbers) const
     {
         bool first = true;
@@ -91,7 +92,7 @@ class TaskSet {
     std::vector<std::uint64_t> words_;
 };
 
-// Tasks that several ranges name count once.
+// Tasks that several ranges name are counted once.
 std::optional<Numbers> numbers_of(std::string_view array)
 {
     std::string text(array);
@@ -102,7 +103,8 @@ std::optional<Numbers> numbers_of(std::string_view array)
     bool stepped = false;
     for (std::string_view list = text; !list.empty();) {
         std::string_view part = next_part(list, ',');
-        part = part.substr(0, part.find('%')); // how many at once
+        // without the number of simultaneous tasks
+        part = part.substr(0, part.find('%'));
         if (part.empty())
             continue;
         auto range = range_of(part);

@@ -10,7 +10,7 @@ namespace bridge {
 
 namespace {
 
-// Of its only node.
+// Returns the GRES on the only node of the job.
 std::vector<JobGres> gres_of(const BatchJob &batch)
 {
     const auto &on = batch.job.gres_on;
@@ -29,11 +29,13 @@ Result<std::map<std::string, std::uint64_t>>
 batch_devices(const BatchJob &batch, const std::vector<DeviceGres> &known)
 {
     std::map<std::string, std::uint64_t> made;
-    // It would run without what it was given.
+    // Otherwise the job would run without its devices.
     if (batch.asks_gres && batch.job.devices && batch.job.gres_on.empty())
-        return fail(Code::busy, "which GRES it was given is not known");
+        return fail(Code::busy,
+                    "Slurm does not say which GRES the job was given");
     for (const JobGres &gres : gres_of(batch)) {
-        // With --exclusive there may be what has nothing to do with Pods.
+        // With --exclusive a job may have GRES that have nothing to do with
+        // Pods.
         bool ours = std::ranges::contains(known, gres.gres, &DeviceGres::gres);
         if (gres.count == 0 || !ours)
             continue;

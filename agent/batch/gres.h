@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The GRES of a batch job as its container asks for them: as extended resources
-// of the DeviceClasses that k8s.conf's DeviceGres has for them. From then on
-// they are what any Pod's are: one claim, with the devices of the job's GRES
-// indexes. Pure.
+// Translates the GRES of a batch job into what its container requests: extended
+// resources of the DeviceClasses that DeviceGres in k8s.conf names. From then
+// on they are handled like those of any Pod: one ResourceClaim with the devices
+// of the job's GRES indexes. Pure functions.
 #pragma once
 
 #include "agent/gang/batch_mark.h"
@@ -16,16 +16,17 @@
 
 namespace bridge {
 
-// By the resource's name. Nothing for a job that asked for none, whatever it
-// was given (--exclusive). Code::rejected, in words for the job's owner, where
-// Pods cannot get what it was given; Code::busy where Slurm says that it was
-// given some, and not what, or in a way that is not understood.
+// Returns the count of each extended resource, by resource name. The result is
+// empty for a job that requested no GRES, even if it was allocated some
+// (--exclusive). Code::rejected, with a message for the job's owner, when Pods
+// cannot get the allocated GRES; Code::busy when Slurm says that GRES were
+// allocated but not which.
 Result<std::map<std::string, std::uint64_t>>
 batch_devices(const BatchJob &batch, const std::vector<DeviceGres> &known);
 
-// SLURM_JOB_GPUS and SLURM_GPUS_ON_NODE, as slurmd has them. What a container
-// sees is numbered by its runtime, so that CUDA_VISIBLE_DEVICES and the like
-// are not ours to set.
+// Returns SLURM_JOB_GPUS and SLURM_GPUS_ON_NODE as slurmd sets them, each as
+// NAME=VALUE. CUDA_VISIBLE_DEVICES and similar variables are left to the
+// container runtime, which numbers the devices that the container sees.
 std::vector<std::string> gpu_variables(const BatchJob &batch);
 
 } // namespace bridge

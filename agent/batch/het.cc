@@ -10,7 +10,8 @@ namespace bridge {
 
 namespace {
 
-// Those of one component, by their names in a job of its own.
+// Returns the variables of one component, by the names that they have in a job
+// that is not heterogeneous.
 std::vector<std::pair<const char *, std::string>>
 variables_of(const BatchJob &component)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The components of a heterogeneous batch job, each as a job of its own: what
-// its Pods are made of, and what the script knows of all.
+// The components of a heterogeneous batch job, each represented as a job of its
+// own, and the variables that describe all of them to the script.
 #pragma once
 
 #include "agent/gang/batch_mark.h"
@@ -13,19 +13,21 @@
 
 namespace bridge {
 
-// Of a job that has its nodes, the leader first; of one that is not
-// heterogeneous itself alone. Blocking, errors as of load_batch(); Code::busy
-// while slurmctld places them anew.
+// Returns the components of a job that has its nodes, the leader first. For a
+// job that is not heterogeneous, the result is the job itself. Blocking. Errors
+// as for load_batch(); Code::busy while slurmctld is placing the components
+// again.
 Result<std::vector<BatchJob>> load_components(const BatchJob &batch,
                                               Slurm &slurm);
 
-// As on_node(), for a rank among the nodes of all components. Pure.
+// Like on_node(), but rank counts the nodes of all components. Pure function.
 BatchJob on_node_of(const std::vector<BatchJob> &components,
                     std::uint32_t rank);
 
-// SLURM_HET_SIZE, and SLURM_…_HET_GROUP_n of each component, as slurmctld sets
-// them (job_scheduler.c), also by their old names. Nothing where there is one.
-// Pure.
+// Returns SLURM_HET_SIZE and the SLURM_…_HET_GROUP_n variables of each
+// component, as slurmctld sets them (job_scheduler.c), and again under their
+// old names (…_PACK_…). The result is empty when there is only one component.
+// Pure function.
 std::vector<std::string> het_variables(const std::vector<BatchJob> &components);
 
 } // namespace bridge

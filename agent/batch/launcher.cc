@@ -13,7 +13,8 @@ namespace bridge {
 
 namespace {
 
-// Of the host where sbatch ran, or of slurmd: not for a container.
+// Returns whether a variable describes the host where sbatch ran, or belongs to
+// slurmd, and so is not passed to the container.
 bool stays_behind(std::string_view name)
 {
     constexpr std::string_view of_host[] = {"PATH",
@@ -36,7 +37,7 @@ bool stays_behind(std::string_view name)
                                             "SLURM_GPUS_ON_NODE"};
     constexpr std::string_view prefixes[] = {"SLURM_RLIMIT_", "SLURM_SPANK_",
                                              "_SLURM_SPANK_OPTION_"};
-    // env(1) would take it for an option.
+    // env(1) would take such a name for an option.
     return name.empty() || name.starts_with('-') ||
            std::ranges::contains(of_host, name) ||
            std::ranges::any_of(prefixes, [&](std::string_view prefix) {
@@ -58,16 +59,17 @@ std::string umask_of(const BatchScript &script)
     return {};
 }
 
-// Which of the two it is, as a file descriptor and as a variable.
+// stdout or stderr of the script, as descriptors and as a variable.
 struct Stream {
-    const char *number;   // of the container's
-    const char *variable; // the file's path
-    const char *target;   // the descriptor that the script gets for it
+    const char *number;   // the container's descriptor
+    const char *variable; // holds the file's path
+    const char *target;   // the descriptor that becomes the script's
 };
 constexpr Stream out{"1", "k8s_out", "8"};
 constexpr Stream err{"2", "k8s_err", "9"};
 
-// As slurmstepd does: execve(2) says of a script only that there is none.
+// Checks the interpreter as slurmstepd does, because execve(2) only reports
+// that the script does not exist.
 std::string check_interpreter(std::string_view script)
 {
     constexpr std::string_view blanks = " \t";
@@ -85,14 +87,14 @@ std::string check_interpreter(std::string_view script)
            " >&2\n    exit 2\n  }\n";
 }
 
-// The script's process is the shell that knows its own id.
+// The script's process is a shell that has learned its own process id first.
 constexpr char become[] = R"(  exec /bin/sh -c 'SLURM_TASK_PID=$$
     : "${TMPDIR:=/tmp}"
     export SLURM_TASK_PID TMPDIR
     unset OLDPWD SHLVL
     exec env "$@"' sh)";
 
-// start, a function that becomes the script.
+// Returns the shell function start, which becomes the script.
 std::string start_function(const BatchScript &script,
                            const std::vector<std::string> &variables,
                            const std::string &path)
@@ -111,8 +113,8 @@ std::string start_function(const BatchScript &script,
             !known(script.variables, variable_name(entry)) &&
             !known(variables, variable_name(entry)))
             add(entry);
-    // An empty PATH, or part of one, would be the directory of the script.
-    if (!path.empty() && !known(script.variables, "PATH")) // the image's
+    // An empty PATH, or an empty part of it, would mean the current directory.
+    if (!path.empty() && !known(script.variables, "PATH")) // the image's PATH
         text += " \\\n  PATH=" + path + "\"${PATH:+:$PATH}\"";
     for (const std::string &entry : script.variables) {
         std::string own = entry.substr(entry.find('=') + 1);
@@ -127,7 +129,8 @@ std::string start_function(const BatchScript &script,
     return text + "\n}\n";
 }
 
-// Makes the file, empty or as it was, with the user's own rights.
+// Returns shell lines that create the file, or truncate it, with the user's own
+// rights.
 std::string open_file(const Stream &stream, const BatchOutput &file,
                       bool append)
 {
@@ -140,14 +143,16 @@ std::string open_file(const Stream &stream, const BatchOutput &file,
                 ": ${k8s_why##*: }\" >&2\n  exit " +
                 std::to_string(no_output_exit) + "\n}\n";
     else
-        text += "  printf '%s\\n' \"slurmk8s: there is no file $" + name +
-                ": ${k8s_why##*: }: kubectl logs alone has the output\" "
+        text += "  printf '%s\\n' \"slurmk8s: cannot write the output file $" +
+                name +
+                ": ${k8s_why##*: }: only kubectl logs has the output\" "
                 ">&2\n  " +
                 name + "=\n}\n";
     return text;
 }
 
-// The user's own rights suffice, or the job fails. Helpers do not read it.
+// Returns shell lines that open the input with the user's own rights, or fail
+// the job. Helper processes do not read it.
 std::string open_input(const std::string &path)
 {
     if (path.empty())
@@ -159,7 +164,7 @@ std::string open_input(const std::string &path)
            std::to_string(no_output_exit) + "\n}\nexec < \"$k8s_in\"\n";
 }
 
-// The script writes into the file itself.
+// Without tee, the script writes into the file itself.
 std::string without_log(const Stream &stream)
 {
     std::string file = std::string("\"$") + stream.variable + "\"";
@@ -167,7 +172,8 @@ std::string without_log(const Stream &stream)
            "\n";
 }
 
-// tee ends when the script has, and not by a signal to all.
+// tee ends when the script has closed the pipe; signals to all processes do not
+// end it.
 std::string with_log(const Stream &stream)
 {
     std::string file = std::string("\"$") + stream.variable + "\"";
@@ -180,29 +186,32 @@ std::string with_log(const Stream &stream)
 }
 
 constexpr char start_without_log[] =
-    R"(  printf '%s\n' "slurmk8s: for want of mkfifo, tee or cat the output is in" \
+    R"(  printf '%s\n' \
+    "slurmk8s: the image lacks mkfifo, tee or cat: the output is only in" \
     "$k8s_out $k8s_err"
   warn "$$"
   start >&8 2>&9 8>&- 9>&-
 fi
 )";
 
-// This shell, the container's main process, passes signals on to the script and
-// waits for it, and then for what tee has still to write: when it ends the
-// runtime kills all others. A shell can do so for a child in the
-// background only, which ignores SIGINT and SIGQUIT (POSIX, 2.11), and would
-// have the script ignore them. So the script is in the foreground, of a shell
-// whose own parent is killed:
+// This shell is the container's main process. It passes signals on to the
+// script, waits for the script, and then waits until tee has written
+// everything, because the runtime kills all other processes when the main
+// process ends. A shell can handle signals only while its child is in the
+// background, but a background child ignores SIGINT and SIGQUIT (POSIX, 2.11),
+// and the script would inherit that. So the script runs in the foreground of
+// another shell, whose parent is killed:
 //
 //   this shell ── subshell, killed ── shell that waits ── the script
 //       └─ reads the exit code from "end", in the background
 //
-// Pipes are opened by the script and that shell alone, so they end with them. A
-// script may send a signal to all of its processes: that ends none of these.
-// wait ends at a signal, too: then it is called again; and busybox's read would
-// never end after one. What the script leaves behind, and may hold the pipes,
-// gets SIGTERM, where this shell leads the process group as in a container; for
-// who does not care ten seconds must do.
+// Only the script and the waiting shell have the pipes open, so that the pipes
+// end with them. A script may send a signal to all of its processes, which must
+// end none of these shells. wait also returns at a signal and is called again
+// then; the read of busybox would never return after one. Processes that the
+// script leaves behind may hold the pipes open: they get SIGTERM if this shell
+// leads the process group, as it does in a container. If they ignore it, the
+// launcher ends after ten seconds.
 constexpr char start_with_log[] = R"(k8s_job= k8s_caught= k8s_early=
 pass() {
   k8s_caught=yes
@@ -278,7 +287,7 @@ std::string start_with_files()
     return text;
 }
 
-// As slurmstepd does.
+// Changes the directory as slurmstepd does.
 std::string change_directory(const std::string &work_dir)
 {
     if (work_dir.empty())

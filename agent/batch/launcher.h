@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a batch job's container runs: a shell script that makes the script's
-// environment, goes to its directory and starts it, and, where there are output
-// files, writes these besides the container's log. The image must have sh and
-// env; for files mkfifo, tee and cat too, else they are written instead of the
-// log. Pure.
+// The shell script that a batch job's container runs. It sets up the
+// environment, changes to the working directory and starts the batch script.
+// Where there are output files, the output goes to the files as well as to the
+// container's log. The image must have sh and env. Output files also need
+// mkfifo, tee and cat; without these the output goes to the files instead of
+// the log. Pure functions.
 #pragma once
 
 #include "common/contract/batch_script.h"
@@ -16,31 +17,33 @@ namespace bridge {
 
 struct BatchUser;
 
-// One word of a shell, whatever is in it.
+// Quotes any text as one word of a POSIX shell.
 std::string shell_word(std::string_view text);
 
-// What sbatch hands over with --export=NONE, or a list, lacks: slurmd would
-// load the user's login environment then, as sbatch asks it to.
+// Adds HOME, SHELL, USER and LOGNAME where sbatch did not hand them over
+// because of --export=NONE or a list. sbatch then asks slurmd to load the
+// user's login environment (SLURM_GET_USER_ENV=1), which is not possible here.
 void add_login(BatchScript &script, const BatchUser &user);
 
-// What follows the script's name has been looked up and expanded.
+// Where stdout or stderr of the script goes besides the container's log.
 struct BatchOutput {
-    std::string path;   // empty: the log alone
-    bool asked = false; // by the user: without it the job fails
+    std::string path;   // patterns are already expanded; empty: log only
+    bool asked = false; // requested by the user: the job fails without it
 };
 
-// The script stays the process whose exit code is the container's; and that
-// gets the signals which the container gets. input: the file that the script
-// reads, looked up and expanded; empty: none. path: a directory that PATH
-// begins with; empty: none.
+// Returns the launcher. The script's exit code becomes the container's exit
+// code, and signals sent to the container reach the script. variables are
+// NAME=VALUE. input is the file that the script reads, with its patterns
+// expanded; empty means none. path is a directory to put in front of PATH;
+// empty means none.
 std::string batch_launcher(const BatchScript &script,
                            const std::vector<std::string> &variables,
                            const BatchOutput &output, const BatchOutput &error,
                            const std::string &input = {},
                            const std::string &path = {});
 
-// The exit code of a container that could not open the files asked for: Slurm's
-// own for that is signal 53, which no process dies of.
+// The exit code of a container that could not open the requested files. Slurm
+// reports that as signal 53, by which no process can die.
 inline constexpr int no_output_exit = 53;
 
 } // namespace bridge

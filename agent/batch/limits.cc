@@ -15,13 +15,13 @@ constexpr std::string_view prefix = "SLURM_RLIMIT_";
 constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 
 struct Limit {
-    std::string_view name; // slurm.conf's
-    const char *option;    // of ulimit
-    std::uint64_t unit;    // bytes, or what is counted
+    std::string_view name; // name in slurm.conf
+    const char *option;    // option of ulimit
+    std::uint64_t unit;    // bytes per unit of ulimit, or 1
 };
 
-// bash, which is some images' sh, has 512 bytes where it is called that. NPROC
-// is a letter of its own in each shell.
+// When bash is called as sh, which it is in some images, its units are 512
+// bytes. NPROC is missing because its letter differs between shells.
 constexpr Limit limits[] = {
     {"CPU", "-t", 1},      {"FSIZE", "-f", 512},    {"DATA", "-d", 1024},
     {"STACK", "-s", 1024}, {"CORE", "-c", 512},     {"RSS", "-m", 1024},
@@ -30,7 +30,7 @@ constexpr Limit limits[] = {
 
 std::string line_of(const Limit &limit, std::string_view value)
 {
-    bool asked = value.starts_with('U'); // by --propagate
+    bool asked = value.starts_with('U'); // requested by --propagate
     if (asked)
         value.remove_prefix(1);
     auto number = whole_number<std::uint64_t>(value);
@@ -41,7 +41,7 @@ std::string line_of(const Limit &limit, std::string_view value)
                              : std::to_string(*number / limit.unit);
     std::string set = std::string("ulimit -S ") + limit.option + " ";
     std::string text = "  " + set + wanted + " 2> /dev/null || ";
-    if (!asked) // what is too high is as high as it may be
+    if (!asked) // a limit that is too high becomes the hard limit
         return text + set + "\"$(ulimit -H " + limit.option +
                ")\" 2> /dev/null\n";
     return text +

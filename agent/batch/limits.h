@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The limits of a process (ulimit) with which a batch script runs: those of
-// sbatch, as PropagateResourceLimits in slurm.conf and --propagate have it.
-// sbatch hands them over in its environment; here they are a part of the
-// launcher. Pure.
+// The resource limits (ulimit) of a batch script. They are the limits of
+// sbatch, as selected by PropagateResourceLimits in slurm.conf and by
+// --propagate. sbatch hands them over in its environment; here they become a
+// part of the launcher. Pure functions.
 #pragma once
 
 #include "common/contract/batch_script.h"
@@ -11,8 +11,9 @@
 
 namespace bridge {
 
-// Lines of a shell, as a POSIX shell's ulimit has them: soft limits, and none
-// beyond the container's hard ones, which nobody there may raise.
+// Returns shell lines that set the soft limits with the ulimit of a POSIX
+// shell. None is set above the container's hard limit, which nothing in the
+// container may raise.
 std::string set_limits(const BatchScript &script);
 
 } // namespace bridge

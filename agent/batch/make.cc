@@ -23,7 +23,8 @@ namespace bridge {
 
 namespace {
 
-// k8s.conf may have changed since the job was submitted.
+// Checks the job's choices again, since k8s.conf may have changed since it was
+// submitted.
 Result<> check_choice(const BatchScript &script, const Conf &conf)
 {
     if (!is_batch_namespace(conf, batch_namespace_of(script, conf)))
@@ -40,7 +41,7 @@ Result<> check_choice(const BatchScript &script, const Conf &conf)
     return {};
 }
 
-// What sbatch handed over, if it is this job's.
+// Reads what sbatch handed over, and checks that it belongs to this job.
 Result<BatchScript> read_script(const BatchJob &batch, const ScriptDir &scripts,
                                 const Conf &conf)
 {
@@ -56,7 +57,7 @@ Result<BatchScript> read_script(const BatchJob &batch, const ScriptDir &scripts,
         return fail(Code::rejected,
                     "its script was submitted by somebody else");
     if (batch.user_id == 0 || batch.group_id == 0)
-        return fail(Code::rejected, "it is root's");
+        return fail(Code::rejected, "root's jobs do not run as Pods");
     if (std::string why = objection_to_image(script->image); !why.empty())
         return fail(Code::rejected, "its image must " + why);
     if (auto may = check_choice(*script, conf); !may)
@@ -92,7 +93,7 @@ std::string launcher_of(const BatchJob &batch,
                   false};
     BatchOutput error = script.error.empty() ? output : file(script.error);
     for (BatchOutput *one : {&output, &error})
-        if (one->path == "/dev/null") // kubectl logs has it all the same
+        if (one->path == "/dev/null") // kubectl logs shows the output anyway
             *one = {};
     std::vector<std::string> variables =
         batch_variables(components.front(), user, cluster);
@@ -106,9 +107,10 @@ std::string launcher_of(const BatchJob &batch,
                           names::srun_mount);
 }
 
-// A refusal that stays is for the job's user: srun says it. One that passes
-// must not cost a job its srun. Jobs of one node may be very many: these do not
-// wait each for itself to see whether it stays.
+// A refusal that lasts is reported to the job's user by srun. A refusal that
+// passes must not cost a job its srun, so that jobs of several nodes wait to
+// see whether it lasts. Jobs of one node may be very many, and rely on the last
+// refusal.
 Result<SrunOffer> srun_for(const std::string &ns, bool several, Kube &kube,
                            const BatchContext &context)
 {
@@ -124,7 +126,8 @@ Result<SrunOffer> srun_for(const std::string &ns, bool several, Kube &kube,
     return SrunOffer{.why_not = offer.error().message};
 }
 
-// The same whenever it is asked for: a kubelet may have read it already.
+// Returns the same key for each call of a job array's task, because a kubelet
+// may have read the key already.
 Result<std::string> step_key(const BatchParts &parts)
 {
     Result<std::string> key =
@@ -132,12 +135,13 @@ Result<std::string> step_key(const BatchParts &parts)
             ? new_step_key()
             : step_key_of(parts.script.step_key, batch_pod_name(parts.mark));
     if (key && key->empty())
-        key = fail(Code::busy, "no key can be made");
+        key = fail(Code::busy, "cannot make the key of the job's Pods");
     return key;
 }
 
-// What "srun" says where there is none, and of several nodes the key of their
-// Pods. A kubelet waits for all that a Pod names, so it is there in any case.
+// Returns the script that replaces srun where there is none, and, for several
+// nodes, the key of the job's Pods. Both are always written, because a kubelet
+// waits for every key that a Pod names.
 Result<StepSecret> step_secret(const BatchParts &parts,
                                const BatchContext &context)
 {
@@ -152,9 +156,9 @@ Result<StepSecret> step_secret(const BatchParts &parts,
     return step;
 }
 
-// That of the script, with its Secret, and the workers before that. One that
-// was bound had them, and may have no file any more: nor may the key of its
-// Pods change.
+// Makes the workers and the Pod of the script, and then its Secret. A Pod that
+// was already bound had all of these, and the script's file may be gone; the
+// key of its Pods must not change either.
 Result<Pod> pod_with_secret(const BatchJob &batch, const BatchMark &mark,
                             Kube &kube, const BatchContext &context)
 {
@@ -203,7 +207,8 @@ Result<Pod> pod_with_secret(const BatchJob &batch, const BatchMark &mark,
     return pod;
 }
 
-// Of all components. The leader's last: by that it is a gang.
+// Tags all components. The leader is tagged last, because its tag makes the job
+// a gang.
 Result<> set_tags(const Job &job, Slurm &slurm)
 {
     auto refs = refs_of(job);
@@ -238,7 +243,7 @@ Result<Job> make_batch_pod(JobRef ref, Kube &kube, const BatchContext &context)
                                      "components of the heterogeneous job");
     if (!is_allocated(job.state) || job.nodes.empty() || !job.tag.uid.empty())
         return std::move(job);
-    if (context.conf->batch_namespace.empty()) // any more
+    if (context.conf->batch_namespace.empty()) // no longer set
         return fail(Code::busy, "k8s.conf has no SbatchNamespace");
     if (context.scripts.path().empty())
         return fail(Code::busy, "slurm.conf's StateSaveLocation is not known");
@@ -253,7 +258,8 @@ Result<Job> make_batch_pod(JobRef ref, Kube &kube, const BatchContext &context)
     job.tag.generation = 0;
     job.tag.components = static_cast<std::uint32_t>(job.components.size());
     if (auto said = set_tags(job, context.slurm); !said)
-        return by_slurm(said.error()); // it has ended: seen next time
+        // the job has ended: seen by the next attempt
+        return by_slurm(said.error());
     return std::move(job);
 }
 
@@ -305,7 +311,7 @@ Result<> ScriptSweep::sweep(const ScriptDir &scripts, const Named &named,
         if (!over)
             continue;
         if (auto removed = scripts.remove(file); !removed && said)
-            said = removed; // and go on with the others
+            said = removed; // continue with the other files
     }
     unnamed_ = std::move(unnamed);
     return said;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A batch job gets its Pod, and loses what was kept for it: blocking, on a
-// worker, and safe to repeat at whatever point it was cut off. In this order:
+// Makes the Pods of a batch job, and removes what was kept for them. The
+// functions block, run on a worker thread, and are safe to repeat wherever they
+// were interrupted. The objects are made in this order:
 //
-//   a ConfigMap    srun, once for all jobs of a namespace
-//   the Pod        by a name that follows from the job, bound to no node
-//   its workers    of a job of several nodes, likewise; owned by that Pod
-//   a Service      of such a job, owned by a worker: by which they resolve
-//   the Secret     owned by that Pod, so that it goes with it
-//   the job's tag  names the Pod's uid: from here on it is a gang like others
+//   a ConfigMap    has srun; one for all jobs of a namespace
+//   the Pod        its name follows from the job; not bound to a node
+//   its workers    for a job of several nodes, likewise; owned by that Pod
+//   a Service      for such a job, owned by a worker: resolves Pods' names
+//   the Secret     owned by the Pod, so that it is deleted with it
+//   the job's tag  names the Pod's uid; from now on the job is a gang
 //
-// Until the tag is written nobody binds a Pod, so no kubelet looks for the
-// Secret before it is there.
+// No Pod is bound before the tag is written, so that no kubelet looks for the
+// Secret before it exists.
 #pragma once
 
 #include "agent/batch/make_srun.h"
@@ -31,8 +32,8 @@
 
 namespace bridge {
 
-// The last Pod that the API server took, as it was sent, and by which k8s.conf.
-// Safe from several threads.
+// The last Pod that the API server accepted, as it was sent, and the k8s.conf
+// it was made from. Safe to use from several threads.
 class TakenPod {
   public:
     struct Sent {
@@ -52,45 +53,47 @@ struct BatchContext {
     Slurm &slurm;
     std::shared_ptr<const Conf> conf;
     ScriptDir scripts;
-    std::string cluster; // its name
+    std::string cluster; // the cluster's name
     TakenPod &taken;
     SrunMaps &srun_maps;
     SrunContext srun{};
-    // The agent has heard by now which jobs slurmctld has lost.
+    // True once the agent must have heard which jobs slurmctld has lost.
     bool settled = false;
-    // The job has waited long enough with a part of its Pods: where not all can
-    // be made it gives back those that are there.
+    // The job has waited long enough with only some of its Pods. If the others
+    // cannot be made, the Pods that exist are deleted.
     bool give_back = false;
 };
 
-// The job with the tag that it has now: without a uid when it has no node, or
-// has ended, and so gets no Pod. Code::not_found: there is no such job;
-// rejected: in words for its owner, why it never gets a Pod; denied: the API
-// server refuses this Pod, and maybe all; with retry_after when Pods were given
-// back. Whatever else goes wrong may have to do with all jobs.
+// Makes the Pods of the job, and returns the job with its present tag. The tag
+// has no uid when the job has no node or has ended, and so gets no Pod.
+// Code::not_found: there is no such job. Code::rejected: the job never gets a
+// Pod; the message is for its owner. Code::denied: the API server refuses this
+// Pod, and maybe every Pod; retry_after is set when existing Pods were deleted.
+// Any other error may affect all jobs.
 Result<Job> make_batch_pod(JobRef ref, Kube &kube, const BatchContext &context);
 
-// The same, for a job whose Pod was denied for long: rejected where the API
-// server would take the last Pod that was made by this k8s.conf, between two
-// times that it refuses this one.
+// Like make_batch_pod(), for a job whose Pod has been denied for a long time.
+// Code::rejected when the API server refuses this Pod twice but would accept,
+// in between, the last Pod that was made from the same k8s.conf.
 Result<Job> make_late_batch_pod(JobRef ref, Kube &kube,
                                 const BatchContext &context);
 
-// What is left of a job whose Pod is over: the Secret and then the script's
-// file, which an array has until the last of its jobs has ended. Where that is
-// not there any more, it has been done.
+// Deletes what is left of a job whose Pod is over: the Secret, and then the
+// script's file. The file of a job array is kept until the last of its jobs has
+// ended. Does nothing when the file is already gone.
 Result<> tidy_batch_pod(const Pod &pod, Kube &kube, const ScriptDir &scripts);
 
-// A file that no job has named for so long is nobody's: its job was refused
-// after the file was written, or a crash lost it.
+// A script file that no job has named for this long is stale: its job was
+// refused after the file was written, or a crash of slurmctld lost the job.
 inline constexpr std::chrono::minutes script_patience{10};
 
-// Removes those, and the files of jobs that have ended. Safe from several
-// threads. A file's own time is not asked: another machine's clock may have
-// written it.
+// Removes stale script files and the files of jobs that have ended. Safe to use
+// from several threads. The time stamps of the files are ignored, because
+// another machine's clock may have set them.
 class ScriptSweep {
   public:
-    // By a complete list of jobs, which was asked for then.
+    // The script files that a complete list of jobs names, and when that list
+    // was requested.
     struct Named {
         std::set<std::string> living{};
         std::set<std::string> ended{};
@@ -101,7 +104,8 @@ class ScriptSweep {
 
   private:
     std::mutex mutex_;
-    std::map<std::string, Clock::time_point> unnamed_; // files, since when
+    // since when no job has named the file
+    std::map<std::string, Clock::time_point> unnamed_;
 };
 
 } // namespace bridge

@@ -26,16 +26,16 @@ bool is_quota(const Error &error)
            error.message.contains("exceeded quota");
 }
 
-// Which Pod is looked for.
+// The Pod that is looked for.
 struct Wanted {
     const BatchMark &mark;
     ObjectKey key;
     BatchPlace place{};
-    std::string srun{};    // with this ConfigMap
-    bool wherever = false; // whatever node it was made for
+    std::string srun{};    // made with this ConfigMap
+    bool wherever = false; // for whatever node it was made
 
-    // Of several nodes all are made for one job: its id is in what they are
-    // told.
+    // All Pods of a job of several nodes must have been made for the same job,
+    // because they are told its id.
     bool is_as(const Pod &pod) const
     {
         return wherever ||
@@ -43,17 +43,17 @@ struct Wanted {
                 (place.count == 1 || batch_mark(pod) == mark) &&
                 pod.annotation(names::batch_srun_annotation) == srun);
     }
-    // It runs, but for a Pod of the script that is gone, or where the job is
-    // not.
+    // It runs, but belongs to a Pod of the script that is gone, or runs where
+    // the job is not.
     bool is_stray(const Pod &pod) const
     {
         return has_run(pod) && place.rank != 0 && !is_made_for(pod, place);
     }
 };
 
-// Those that were made for that Pod of the script, which says how many there
-// are: the job may have fewer nodes now. Code::conflict where one has run that
-// may stay.
+// Deletes the workers that were made for that Pod of the script. That Pod knows
+// how many there are; the job may have fewer nodes now. Code::conflict when one
+// has run that may stay.
 Result<> delete_workers_of(const Pod &first, const BatchMark &mark, Kube &kube,
                            bool those_that_ran)
 {
@@ -77,9 +77,9 @@ Result<> delete_workers_of(const Pod &first, const BatchMark &mark, Kube &kube,
     return {};
 }
 
-// What was made for other nodes of the job, or with another srun. Somebody may
-// be binding it by what he knew before: then it stays, and so do its workers.
-// Where it alone went those are strays, which it owned.
+// Deletes a Pod that was made for other nodes of the job, or with another srun.
+// If somebody is binding it, based on what was known before, it stays, and so
+// do its workers. If it was deleted, the workers that it owned are strays.
 Result<> give_way(const Pod &pod, const Wanted &wanted, Kube &kube)
 {
     if (wanted.is_stray(pod))
@@ -90,7 +90,7 @@ Result<> give_way(const Pod &pod, const Wanted &wanted, Kube &kube)
     return delete_workers_of(pod, wanted.mark, kube, true);
 }
 
-// Not all at the same time.
+// Returns a random time, so that not all jobs try again together.
 std::chrono::seconds pause_without_pods()
 {
     static thread_local std::mt19937 numbers{std::random_device{}()};
@@ -98,8 +98,9 @@ std::chrono::seconds pause_without_pods()
         shortest_pause, 2 * shortest_pause)(numbers));
 }
 
-// Jobs of several nodes that have some of their Pods each, and of which none
-// gets the rest before another gives up its own.
+// Deletes the Pods of a job of several nodes that has only some of them.
+// Otherwise several such jobs could block each other, each waiting until
+// another one gives up its Pods.
 Error give_back(const BatchParts &parts, const Pod &first, Error full,
                 Kube &kube)
 {
@@ -115,9 +116,10 @@ Error give_back(const BatchParts &parts, const Pod &first, Error full,
     return full;
 }
 
-// Made for an earlier job of the same task, which a crash of slurmctld has
-// lost. It is bound at most once: what has run does not run again, and what
-// waits is this job's once nobody can be binding it for that one.
+// The Pod was made for an earlier job of the same task, which a crash of
+// slurmctld has lost. A Pod is bound at most once: one that has run does not
+// run again, and one that waits belongs to this job once nobody can be binding
+// it for the earlier job.
 Result<Pod> of_earlier_job(Pod pod, const BatchContext &context)
 {
     if (!has_run(pod) && !context.settled)
@@ -125,22 +127,23 @@ Result<Pod> of_earlier_job(Pod pod, const BatchContext &context)
     return pod;
 }
 
-// Once it is gone: it runs no script, and it may have been we who deleted it,
-// as Slurm has placed the job anew, or to give it back, and a finalizer holds
+// Returns whether a Pod that is being deleted is made again once it is gone: it
+// runs no script, and the agent itself may have deleted it, because Slurm
+// placed the job again or to give the Pod back, while a finalizer still holds
 // it.
 bool is_made_again(const Pod &pod)
 {
     return !has_run(pod) || is_worker(pod);
 }
 
-// The one that an earlier try has made, whose answer was lost, or for which a
-// crash of slurmctld has lost the job's tag. Code::not_found: there is none.
+// Finds the Pod that an earlier attempt made whose answer was lost, or whose
+// job lost its tag in a crash of slurmctld. Code::not_found: there is none.
 Result<Pod> find_pod(const Wanted &wanted, Kube &kube,
                      const BatchContext &context)
 {
     auto there = kube.get_pod(wanted.key);
     if (!there && there.error().code == Code::denied)
-        there.error().code = Code::busy; // we lack the right
+        there.error().code = Code::busy; // the agent lacks the right
     if (!there)
         return there;
     auto known = batch_mark(*there);
@@ -163,7 +166,7 @@ Result<Pod> find_pod(const Wanted &wanted, Kube &kube,
         return fail(Code::busy, "its Pod " + there->key.name +
                                     " is being deleted, and is still there");
     if (there->deleting)
-        return fail(Code::rejected, "somebody deletes its Pod");
+        return fail(Code::rejected, "somebody is deleting its Pod");
     return earlier ? of_earlier_job(std::move(*there), context) : there;
 }
 
@@ -174,10 +177,10 @@ Result<Pod> make_pod(const std::string &body, const Wanted &wanted, Kube &kube,
     if (made)
         context.taken.set({context.conf, wanted.key.ns, body});
     if (!made && made.error().code == Code::rejected)
-        made.error().code = Code::denied; // by the template's fault, maybe
+        made.error().code = Code::denied; // maybe because of the template
     if (!made && made.error().code == Code::not_found)
         made.error().code = Code::busy; // there is no such Namespace
-    // A quota that is full is said before whether the name is taken.
+    // The API server reports a full quota before it checks the name.
     bool full = !made && is_quota(made.error());
     if (made || (made.error().code != Code::conflict && !full))
         return made;
@@ -186,24 +189,26 @@ Result<Pod> make_pod(const std::string &body, const Wanted &wanted, Kube &kube,
     if (gone && full)
         return made;
     if (gone)
-        there.error().code = Code::busy; // it has just gone: made anew
+        // it has just been deleted: it is recreated
+        there.error().code = Code::busy;
     return there;
 }
 
-// By which the names of the job's nodes resolve: without it the job runs, too.
+// Makes the Service by which the names of the job's nodes resolve. The job runs
+// without it, too.
 Result<> make_service(const BatchParts &parts, const Pod &first,
                       const Pod &worker, Kube &kube,
                       const BatchContext &context)
 {
     if (!context.srun.may)
-        return {}; // said where the rights are
+        return {}; // the missing rights are reported elsewhere
     auto made = make_batch_service(first, worker, kube, context.settled);
     if (!made && made.error().code == Code::conflict)
         made.error().code = context.give_back ? Code::rejected : Code::busy;
     if (made || !is_refusal(made.error()) || !context.settled)
         return not_jobs_fault(made); // a refusal may pass
     log_warning(
-        "the nodes of a batch job do not resolve in its Pods",
+        "the node names of a batch job do not resolve in its Pods",
         {{"JobId", parts.batch.job.ref.id}, {"err", made.error().message}});
     return {};
 }

@@ -17,10 +17,11 @@ constexpr char no_rights[] =
 
 } // namespace
 
-// Somebody may have deleted it, which stops all Pods that come, or made it anew
-// with something else: so it is looked at for each job of several nodes, and
-// for the others, of which there may be very many, now and then. A Pod that
-// waits for it all the same gets it back: restore_srun_map().
+// Somebody may have deleted the ConfigMap, which stops all Pods to come, or
+// recreated it with another content. So it is checked for each job of several
+// nodes, and from time to time for other jobs, of which there may be very many.
+// For a Pod that waits for it nevertheless it is created again by
+// restore_srun_map().
 Result<SrunOffer> offer_srun(const std::string &ns, bool several, Kube &kube,
                              const SrunContext &context, SrunMaps &maps)
 {
@@ -42,9 +43,9 @@ Result<SrunOffer> offer_srun(const std::string &ns, bool several, Kube &kube,
         return std::unexpected(std::move(error));
     }
     if (*made && seen && seen->name == name)
-        log_warning("somebody has deleted the ConfigMap with srun: it is made "
-                    "anew",
-                    {{"ConfigMap", ObjectKey{ns, name}.str()}});
+        log_warning(
+            "somebody has deleted the ConfigMap with srun: it is recreated",
+            {{"ConfigMap", ObjectKey{ns, name}.str()}});
     return SrunOffer{.config_map = std::move(name)};
 }
 
@@ -82,7 +83,7 @@ Result<> make_batch_service(const Pod &first, const Pod &worker, Kube &kube,
     if (made || made.error().code != Code::conflict)
         return made;
     auto there = kube.get_service(first.key);
-    // The script's Pod owns those of agents that were before this one.
+    // Services made by earlier agents are owned by the script's Pod.
     if (there &&
         (is_service_of(*there, worker) || is_service_of(*there, first)))
         return {};

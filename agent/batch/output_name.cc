@@ -10,9 +10,10 @@ namespace bridge {
 
 namespace {
 
-constexpr std::uint32_t no_task = 0xfffffffe; // NO_VAL: the job is no array's
+// NO_VAL: the job is not in an array
+constexpr std::uint32_t no_task = 0xfffffffe;
 
-// What the letter stands for; nothing: it is only a letter.
+// Returns the value of a pattern's letter, or nothing if it has no meaning.
 std::optional<std::string> meaning(char letter, std::size_t digits,
                                    const OutputFacts &facts)
 {
@@ -27,7 +28,7 @@ std::optional<std::string> meaning(char letter, std::size_t digits,
         return padded(task, digits);
     case 'b':
         return padded(task % 10, digits);
-    case 'n': // the node's number, the task's, and how often it was restarted
+    case 'n': // node number, task number, and restart count
     case 't':
     case 'r':
         return padded(0, digits);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The names of a batch job's output files, from sbatch's patterns: %j, %x and
-// the others, as slurmstepd has them for a batch step
-// (common/contract/name_pattern.h). Pure.
+// The names of a batch job's output files, from sbatch's patterns (%j, %x and
+// others), expanded as slurmstepd does for a batch step
+// (common/contract/name_pattern.h). Pure functions.
 #pragma once
 
 #include "agent/gang/batch_mark.h"
@@ -12,18 +12,18 @@
 
 namespace bridge {
 
-// What the patterns stand for.
+// The values that replace the patterns.
 struct OutputFacts {
     JobRef job;
     std::string job_name;
     std::string user;
-    std::string node; // the job's first
+    std::string node; // the first node of the job
     std::string work_dir;
     std::optional<ArrayTask> array{};
 };
 
-// An absolute path where the working directory is one. Empty for an empty
-// pattern.
+// Returns the expanded name, which is an absolute path if the working directory
+// is one. Returns "" for an empty pattern.
 std::string expand_output(std::string_view pattern, const OutputFacts &facts);
 
 } // namespace bridge

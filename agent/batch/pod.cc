@@ -20,7 +20,7 @@ namespace {
 
 constexpr char empty_object[] = "{}";
 
-using Devices = std::map<std::string, std::uint64_t>; // by resource
+using Devices = std::map<std::string, std::uint64_t>; // by resource name
 
 MebiBytes memory_of(const Job &job)
 {
@@ -32,7 +32,7 @@ MebiBytes memory_of(const Job &job)
 JsonValue resources_of(const Job &job, const Devices &devices)
 {
     JsonValue::Object amounts{{"cpu", std::to_string(job.cpus)}};
-    // A limit of 0 would be none; Slurm does not manage memory there.
+    // A limit of 0 would mean no limit; Slurm does not manage memory then.
     if (MebiBytes memory = memory_of(job); memory.value != 0)
         amounts.emplace_back("memory", std::to_string(memory.value) + "Mi");
     for (const auto &[name, count] : devices)
@@ -66,7 +66,7 @@ Edited security_of(Edited security, const BatchJob &batch,
     JsonValue::Array groups;
     for (std::uint32_t group : user.groups)
         groups.emplace_back(std::int64_t{group});
-    // Strict: an image's /etc/group gives nobody a group of this site.
+    // Strict: the image's /etc/group must not add groups of this site.
     return security.set("runAsNonRoot", true)
         .set("runAsUser", std::int64_t{batch.user_id})
         .set("runAsGroup", std::int64_t{batch.group_id})
@@ -74,7 +74,8 @@ Edited security_of(Edited security, const BatchJob &batch,
         .set("supplementalGroupsPolicy", "Strict");
 }
 
-// What an administrator, and the adoption of a Pod whose job is lost, ask for.
+// Adds what administrators look for, and what is needed to adopt a Pod whose
+// job is lost.
 Edited metadata_of(Edited metadata, const BatchJob &batch,
                    const BatchScript &script, const BatchMark &mark,
                    const BatchPlace &place, const std::string &ns,
@@ -106,8 +107,8 @@ Edited metadata_of(Edited metadata, const BatchJob &batch,
         .set_text("annotations", annotations.text);
 }
 
-// With the others of its job: all are bound, or none. A worker goes with the
-// Pod of the script.
+// Joins the Pods of a job to a gang: all are bound, or none. The Pod of the
+// script owns the workers.
 void join_gang(Edited &metadata, const BatchMark &mark, const BatchPlace &place)
 {
     std::string first = batch_pod_name(mark);
@@ -147,8 +148,8 @@ Result<std::string> batch_pod_body(const BatchJob &batch,
         .set_text("securityContext", security.text)
         .set("automountServiceAccountToken", false)
         .set("restartPolicy", "Never")
-        // The script must not be the first process of its namespace: the kernel
-        // keeps from that every signal that it does not handle.
+        // The script must not be the first process of its PID namespace: the
+        // kernel delivers to that process only signals that it handles.
         .set("shareProcessNamespace", true)
         .set("schedulerName", conf.scheduler_names.front());
     add_volumes(spec, script, part, batch_pod_name(mark), srun);
@@ -164,7 +165,7 @@ Result<std::string> batch_pod_body(const BatchJob &batch,
         join_gang(metadata, mark, place);
     pod.set_text("metadata", metadata.text).set_text("spec", spec.text);
     if (!Json::parse(pod.text))
-        return fail(Code::internal, "the Pod's text is no JSON");
+        return fail(Code::internal, "the Pod's text is not JSON");
     return pod.text;
 }
 

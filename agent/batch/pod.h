@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The Pod and the Secret of a batch job, from what Slurm says of the job, what
-// sbatch handed over, and the site's template. Whom the Pod runs as comes from
-// Slurm and the user database alone. Pure.
+// The JSON of a batch job's Pod and Secret, made from what Slurm knows of the
+// job, what sbatch handed over, and the site's template. The user and groups of
+// the Pod come only from Slurm and the user database. Pure functions.
 #pragma once
 
 #include "agent/gang/batch_mark.h"
@@ -17,50 +17,52 @@
 
 namespace bridge {
 
-// Whom a Pod runs as.
+// The user that a Pod runs as.
 struct BatchUser {
     std::string name;
     std::string group;
-    std::vector<std::uint32_t> groups; // supplementary ones, but root's
+    std::vector<std::uint32_t> groups; // supplementary groups, without root's
     std::string home{};
     std::string shell{};
 };
 
-// The Pod's JSON, of the template that conf has read. These are ours: whom it
-// runs as, its requests, its image and command, restartPolicy, schedulerName,
-// and that nothing in the container gains privileges. Code::rejected for a
-// volume that the template does not let jobs choose, and for GRES that no Pod
-// gets. batch is on_node() of this Pod's, and place says which that is: of
-// several nodes all are of one gang, and a worker belongs to the first. srun:
-// the ConfigMap with that program, also of a job of one node. Empty: there is
-// none for that node; then a worker waits by the image's shell, and beside the
-// script srun says why.
+// Returns the Pod's JSON, based on the template that conf has read. These
+// fields are always ours: user and groups, requests, image and command,
+// restartPolicy, schedulerName, and that nothing in the container gains
+// privileges. batch is on_node() for this Pod's node, and place says which node
+// that is. With several nodes, all Pods are one gang, and the Pod of the script
+// owns the workers. srun names the ConfigMap with srun, also for a job of one
+// node; empty means that there is none for that node. Then a worker waits in
+// the image's shell, and in the Pod of the script srun prints the reason.
+// Code::rejected for a volume that the template does not let jobs choose, and
+// for GRES that no Pod can get.
 Result<std::string>
 batch_pod_body(const BatchJob &batch, const BatchScript &script,
                const BatchUser &user, const BatchMark &mark, const Conf &conf,
                const BatchPlace &place = {}, const std::string &srun = {});
 
-// What the template of these Pods tolerates, on its own: which nodes the jobs
-// may have. Nothing where there is no SbatchTemplate.
+// Returns the predicate of the template of these Pods: its node selection and
+// tolerations limit the nodes that batch jobs may have. Nothing when there is
+// no SbatchTemplate.
 std::optional<Predicate> batch_predicate(const Conf &conf);
 
-// Where its Pod is.
+// Returns the namespace of the job's Pods.
 std::string batch_namespace_of(const BatchScript &script, const Conf &conf);
 
-// What a job has in its Secret for srun.
+// What the Secret of a job holds for srun.
 struct StepSecret {
-    std::string key{};     // of its Pods; empty: it has one node
-    std::string no_srun{}; // a script in place of srun
+    std::string key{};     // shared by the Pods; empty: one node only
+    std::string no_srun{}; // a script that replaces srun
 };
 
-// The Secret's JSON, owned by that Pod: the script, and what starts it.
-// (secret.cc)
+// Returns the JSON of the Secret, owned by that Pod, with the batch script and
+// the launcher. (secret.cc)
 std::string batch_secret_body(const Pod &pod, const std::string &launcher,
                               const std::string &script,
                               const StepSecret &step = {});
 
-// SLURM_… as sbatch(1) has them, as far as they are known before the job runs
-// (variables.cc).
+// Returns the SLURM_… variables of sbatch(1) that are known before the job
+// runs, each as NAME=VALUE. (variables.cc)
 std::vector<std::string> batch_variables(const BatchJob &batch,
                                          const BatchUser &user,
                                          const std::string &cluster);

@@ -20,15 +20,15 @@ constexpr char pipes_volume[] = "slurmk8s-pipes";
 constexpr char ends_volume[] = "slurmk8s-ends";
 constexpr char srun_volume[] = "slurmk8s-srun";
 constexpr char hosts_volume[] = "slurmk8s-hosts";
-constexpr int program_mode = 0555; // of files that are run
+constexpr int program_mode = 0555; // of executable files
 
-// srun looks there for the Pods of other nodes, and no worker does.
+// Only srun in the Pod of the script looks up the Pods of other nodes.
 bool has_hosts(Part part)
 {
     return part.srun && part.several && !part.worker;
 }
 
-// What of the Secret that Pod has: a worker the key alone.
+// Selects the files of the Secret for a Pod: a worker gets only the key.
 JsonValue volume_of(const std::string &secret, Part part)
 {
     auto program = [](const char *name, const char *path) {
@@ -62,7 +62,7 @@ JsonValue srun_program(const std::string &config_map)
                             {"items", JsonValue::array({std::move(item)})}})}});
 }
 
-// In memory; what is in it are pipes, for a moment.
+// A volume in memory, which holds pipes for a moment.
 JsonValue pipes()
 {
     return JsonValue::object(
@@ -71,7 +71,7 @@ JsonValue pipes()
           JsonValue::object({{"medium", "Memory"}, {"sizeLimit", "1Mi"}})}});
 }
 
-// A file with the annotation, as it is at any time.
+// A file that always shows the current value of the annotation.
 JsonValue file_of(const char *volume, const char *file, const char *annotation)
 {
     std::string field =
@@ -86,7 +86,7 @@ JsonValue file_of(const char *volume, const char *file, const char *annotation)
               {{"items", JsonValue::array({std::move(item)})}})}});
 }
 
-// Until something starts a process there.
+// The command of a container that waits until something starts a process in it.
 constexpr char wait_for_work[] =
     "command -v sleep > /dev/null || {\n"
     "  echo 'slurmk8s: the image has no sleep' >&2\n"
@@ -109,7 +109,7 @@ JsonValue read_only(const char *volume, const char *path)
         {{"name", volume}, {"mountPath", path}, {"readOnly", true}});
 }
 
-// So that the tasks there see what is theirs.
+// Sets the variables that describe the node's resources to its tasks.
 void add_variables(Edited &container, const BatchJob &batch)
 {
     std::vector<std::string> all = gpu_variables(batch);
@@ -122,7 +122,7 @@ void add_variables(Edited &container, const BatchJob &batch)
     }
 }
 
-// batch: on_node() of the Pod's.
+// batch is on_node() for the Pod's node.
 void add_srun(Edited &container, const BatchJob &batch, Part part)
 {
     container.append("volumeMounts", read_only(srun_volume, names::srun_mount));
@@ -139,7 +139,7 @@ void add_srun(Edited &container, const BatchJob &batch, Part part)
                  {std::string(names::srun_mount) + "/srun", "--worker"}));
 }
 
-// What runs the script.
+// Adds what runs the script.
 void add_script(Edited &container, const BatchScript &script)
 {
     if (has_warning(script))
@@ -154,7 +154,7 @@ void add_script(Edited &container, const BatchScript &script)
                 mount_of(pipes_volume, names::batch_pipes_mount));
 }
 
-// As RFC 1123 has it: other names of nodes are no names of hosts.
+// A host name by RFC 1123. Other names of Slurm nodes cannot be host names.
 bool is_host_name(std::string_view name)
 {
     constexpr std::size_t longest = 63;

@@ -20,13 +20,13 @@ namespace bridge {
 
 namespace {
 
-// Of a ConfigMap; base64 does not count.
+// The largest ConfigMap; base64 is not counted.
 constexpr std::size_t most_bytes = 1024 * 1024;
-constexpr std::size_t name_bytes = 8; // of the sum, in the name
+constexpr std::size_t name_bytes = 8; // of the hash, in the name
 constexpr std::size_t key_bytes = 32;
 constexpr std::size_t max_words = 500; // bytes
 
-// SHA-256 in hexadecimal digits; empty where it cannot be reckoned.
+// Returns SHA-256 in hexadecimal digits, or "" when it cannot be computed.
 std::string sum_of(std::string_view text)
 {
     std::array<unsigned char, EVP_MAX_MD_SIZE> sum{};
@@ -46,8 +46,8 @@ bool has_shape_of_ours(const Json &service)
            selector[names::gang_label] == service.text("metadata/name");
 }
 
-// Of the Pod of that one's name that alone owns the Service; empty where none
-// does, or it is no such Service as ours.
+// Returns the uid of the Pod with that name if it is the only owner of the
+// Service. Returns "" otherwise, or if the Service is not like ours.
 std::string owner_uid(const Json &service, const Pod &pod)
 {
     auto owners = service.items("metadata/ownerReferences");
@@ -93,21 +93,21 @@ Result<std::string> read_srun(const std::string &path)
         return fail(Code::not_found,
                     "this slurmk8sd was built without srun for Pods, for which "
                     "configure needs static libraries");
-    // It may pass: too many files are open, say.
+    // This error may pass, for example when too many files are open.
     std::ifstream file(path, std::ios::binary);
     std::string bytes(std::istreambuf_iterator<char>(file), {});
     if (unknown || !file.is_open() || file.bad())
         return fail(Code::busy, path + " cannot be read");
     if (bytes.empty() || bytes.size() > most_bytes)
-        return fail(Code::rejected, path + " has " +
-                                        std::to_string(bytes.size()) +
-                                        " bytes, for which no ConfigMap is");
+        return fail(Code::rejected,
+                    path + " has " + std::to_string(bytes.size()) +
+                        " bytes: a ConfigMap holds 1 to 1048576");
     return bytes;
 }
 
 std::string srun_map_name(std::string_view program)
 {
-    // Where there is no sum the API server refuses the name.
+    // Without a hash the API server refuses the name.
     return "slurmk8s-srun-" + sum_of(program).substr(0, 2 * name_bytes);
 }
 
@@ -163,7 +163,7 @@ Result<std::string> new_step_key()
 {
     std::string key = random_hexadecimal(key_bytes);
     if (key.empty())
-        return fail(Code::busy, "no random numbers");
+        return fail(Code::busy, "cannot get random numbers");
     return key;
 }
 
@@ -174,9 +174,10 @@ std::string step_key_of(const std::string &random, const std::string &pod)
 
 std::string no_srun_script(const std::string &why)
 {
-    std::string words = "srun: error: this job has none: " +
-                        (why.empty() ? "its Pods were made before there was one"
-                                     : clean_text(why, max_words));
+    std::string words =
+        "srun: error: this job has no srun: " +
+        (why.empty() ? "its Pods were made before srun was available"
+                     : clean_text(why, max_words));
     return "#!/bin/sh\nprintf '%s\\n' " + shell_word(words) + " >&2\nexit 1\n";
 }
 

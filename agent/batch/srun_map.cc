@@ -10,11 +10,11 @@ namespace bridge {
 namespace {
 
 struct FoundMap {
-    std::string uid; // empty: it was just made, and nobody has said
+    std::string uid; // empty: just created, uid not known
     bool made = false;
 };
 
-// All of it is read, or sent.
+// Reads, or sends, the whole object.
 Result<FoundMap> put_srun_map(const ObjectKey &key, const std::string &program,
                               Kube &kube)
 {
@@ -31,12 +31,12 @@ Result<FoundMap> put_srun_map(const ObjectKey &key, const std::string &program,
         return std::unexpected(there.error());
     if (!is_srun_map(*there, program))
         return fail(Code::denied, "the ConfigMap " + key.str() +
-                                      " has something else: delete it");
+                                      " does not contain this srun: delete it");
     return FoundMap{there->text("metadata/uid")};
 }
 
-// Where its metadata says that it is still the one of that uid, that is all.
-// Why it is not the look at all of it tells.
+// Only reads the metadata if that shows that the object still has that uid.
+// Otherwise the whole object is read, which shows the reason.
 Result<FoundMap> look_at(const ObjectKey &key, const std::string &program,
                          const std::string &uid, Kube &kube)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The ConfigMap with srun, which serves all Pods of a namespace and may be gone
-// at any time. Blocking, on a worker, and safe to repeat.
+// The ConfigMap with srun, which serves all Pods of a namespace and may be
+// deleted at any time. The functions block, run on a worker thread, and are
+// safe to repeat.
 #pragma once
 
 #include "agent/batch/srun_maps.h"
@@ -11,22 +12,25 @@
 
 namespace bridge {
 
-// By the policies, a quota or RBAC. It may pass: rights come a moment late
-// where a cluster is set up, and an API server that starts refuses what it does
-// not know.
+// Returns whether a policy, a quota or RBAC refused the request. That may pass:
+// rights can arrive late while a cluster is set up, and an API server that is
+// starting refuses what it does not know yet.
 bool is_refusal(const Error &error);
 
-// Success: it is there, and has that program; true: it was missing. All of it
-// is read once; after that its metadata says whether it is still the same
-// object, which never changes. Code::denied where it has something else. Other
-// errors are the API server's.
+// Ensures that the ConfigMap exists and has that program. Returns true if it
+// was missing and has been created. Its whole content is read once; after that,
+// only its metadata is read to see that it is still the same immutable object.
+// Code::denied when it has another content. Other errors are those of the API
+// server.
 Result<bool> look_after_srun_map(const std::string &ns,
                                  const SrunProgram &program, Kube &kube,
                                  SrunMaps &maps, const SrunLook &look);
 
-// For a Pod that was made with srun and waits on its node, whose kubelet starts
-// nothing without it. path: of the program. Where the Pod was made with another
-// one there is nothing to be done. Errors also as of read_srun().
+// Creates the ConfigMap again for a Pod that was made with srun and waits on
+// its node, because the kubelet starts no container without it. path is the
+// path of the program. Does nothing when the Pod was made with another srun.
+// Returns true if the ConfigMap was created. Errors as for
+// look_after_srun_map() and read_srun().
 Result<bool> restore_srun_map(const Pod &pod, const std::string &path,
                               Kube &kube, SrunMaps &maps,
                               Clock::time_point now);

@@ -17,8 +17,8 @@ std::optional<SrunMaps::FileState> SrunMaps::state_of(const std::string &path)
                      file.st_mtim.tv_sec, file.st_mtim.tv_nsec};
 }
 
-// The state is of before it is read: what is written meanwhile is read next
-// time.
+// The state is taken before the file is read: if the file is written meanwhile,
+// it is read again next time.
 Result<SrunProgramPtr> SrunMaps::program(const std::string &path)
 {
     auto state = state_of(path);
@@ -36,7 +36,7 @@ Result<SrunProgramPtr> SrunMaps::program(const std::string &path)
     return program_;
 }
 
-// The mutex is held.
+// The mutex must be held.
 bool SrunMaps::will_do(const std::string &ns, const std::string &name,
                        Clock::time_point now) const
 {

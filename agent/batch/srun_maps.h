@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the agent knows of srun for Pods without asking again: the program, for
-// as long as its file is the same, and the ConfigMap of each namespace, as it
-// was looked at last. Safe from several threads.
+// Caches for providing srun to Pods: the program, valid as long as its file
+// does not change, and what was last seen of the ConfigMap of each namespace.
+// Safe to use from several threads.
 #pragma once
 
 #include "common/base/mailbox.h"
@@ -24,50 +24,54 @@ struct SrunProgram {
 };
 using SrunProgramPtr = std::shared_ptr<const SrunProgram>;
 
-// A ConfigMap that had the program of its name when all of it was looked at.
+// A ConfigMap that had the program of its name when its whole content was last
+// read.
 struct SeenMap {
     std::string name;
-    std::string uid{}; // one that is made anew has another; empty: not known
-    Clock::time_point looked{}; // it was there then
+    std::string uid{};          // another one if recreated; empty: not known
+    Clock::time_point looked{}; // when it was seen to exist
 };
 
-// So long one is taken to be there still, and a refusal to stand, where jobs
-// are many.
+// How long a ConfigMap is assumed to exist, and a refusal to hold, without a
+// new request. This limits the requests when there are many jobs.
 inline constexpr std::chrono::seconds map_believed{10};
 inline constexpr std::chrono::seconds refusal_believed{60};
 
-// How a ConfigMap is looked at.
+// How the ConfigMap is to be checked.
 struct SrunLook {
     Clock::time_point now{};
-    bool recent_will_do = false; // no request where it was seen a moment ago
+    bool recent_will_do = false; // no request if it was seen a moment ago
 };
 
 class SrunMaps {
   public:
-    // Read again only where the file has changed. Errors as of read_srun().
+    // Returns the program, reading the file only if it has changed. Errors as
+    // for read_srun().
     Result<SrunProgramPtr> program(const std::string &path);
 
-    // Whether the caller is to look at the ConfigMap of that name, and then to
-    // say end_look(). Many come at once: while one looks the others believe
-    // what was seen, but no longer than twice map_believed.
+    // Returns whether the caller is to check the ConfigMap of that name, and
+    // then to call end_look(). While one caller checks it, the others rely on
+    // the last result, but no longer than twice map_believed.
     bool begin_look(const std::string &ns, const std::string &name,
                     const SrunLook &look);
     void end_look(const std::string &ns);
 
-    // Nothing: none was seen since the agent started.
+    // Returns what was last seen, or nothing if the ConfigMap has not been seen
+    // since the agent started.
     std::optional<SeenMap> seen(const std::string &ns) const;
     void note(const std::string &ns, SeenMap seen);
-    // What was seen is not to be relied on any more.
+    // Drops what was seen, so that it is not relied on any more.
     void forget(const std::string &ns);
 
-    // Why there is none in that namespace, where the API server has said so for
-    // long. Nothing: it has not, lately.
+    // refuse() stores why the API server refuses the ConfigMap in that
+    // namespace. refused() returns that reason, or nothing if there was no
+    // refusal within refusal_believed.
     void refuse(const std::string &ns, std::string why, Clock::time_point now);
     std::optional<std::string> refused(const std::string &ns,
                                        Clock::time_point now) const;
 
   private:
-    // By which a file is told from one that has taken its place.
+    // Identifies a version of a file, to notice when it is replaced.
     struct FileState {
         dev_t device;
         ino_t inode;
@@ -90,7 +94,7 @@ class SrunMaps {
     std::optional<FileState> state_;
     SrunProgramPtr program_;
     std::map<std::string, SeenMap> seen_;
-    std::set<std::string> looked_at_; // namespaces, now
+    std::set<std::string> looked_at_; // namespaces being checked now
     std::map<std::string, Refusal> refused_;
 };
 

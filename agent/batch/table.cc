@@ -12,7 +12,7 @@ constexpr std::chrono::milliseconds first_retry{500};
 constexpr std::chrono::seconds last_retry{30};
 constexpr std::chrono::seconds held_pause{5};
 constexpr unsigned most_doublings = 10;
-constexpr unsigned most_pauses = 3; // that are longer than the one before
+constexpr unsigned most_pauses = 3; // how often a pause doubles
 
 } // namespace
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Batch jobs that have a node and no Pod yet, as the owner thread knows them:
-// for which of them a Pod is to be made now, or again. Not safe from other
-// threads.
+// The batch jobs that have a node and no Pod yet, as the owner thread knows
+// them, with the time at which a Pod is to be made or tried again. Not safe to
+// use from other threads.
 #pragma once
 
 #include "common/base/mailbox.h"
@@ -15,42 +15,44 @@ namespace bridge {
 
 class BatchTable {
   public:
-    // The job has a node and no Pod, and is due then: what is known already
-    // stays as it is.
+    // Adds a job that has a node and no Pod, due at that time. A job that is
+    // already in the table keeps its state.
     void want(JobRef job, Clock::time_point due);
 
-    // It has ended, or has its Pod, or no node. False: it was not known any
-    // more. A try that is under way goes on, and no other begins before it is
-    // over.
+    // Removes a job that has ended, has its Pod, or has no node. Returns false
+    // if it was not in the table. An attempt that is under way goes on, and no
+    // other one begins before it is over.
     bool drop(JobRef job);
 
-    // Those that are due; they are not due again before finish().
+    // Returns the jobs that are due. They are not due again before finish().
     std::vector<JobRef> take_due(Clock::time_point now);
 
-    // A try is over. Of a job that was dropped during it, it says nothing any
-    // more; again: the job is wanted since, and due.
+    // Ends an attempt. dropped: the job was dropped during the attempt, whose
+    // result does not matter any more. again: the job was dropped and wanted
+    // again since, and is due.
     enum class Try { counts, dropped, again };
     Try finish(JobRef job);
 
-    // It failed: again, later each time. False when that has gone on for longer
-    // than patience while others got their Pods, or the job is not known any
-    // more: what stops all of them is no fault of one. Not before pause, if
-    // there is one, which doubles each time.
+    // Schedules another attempt after a failure, with growing delays. Returns
+    // false when the failures have lasted longer than patience while others got
+    // their Pods, or when the job is not in the table: what stops all jobs is
+    // not the fault of one. If pause is given, the next attempt comes no sooner
+    // than that; it doubles each time, up to eight times its value.
     bool retry(JobRef job, Clock::time_point now, Clock::duration patience,
                Clock::duration pause = {});
 
-    // It fails for longer than patience.
+    // Returns whether the attempts have failed for longer than patience.
     bool is_late(JobRef job, Clock::time_point now,
                  Clock::duration patience) const;
 
-    // It could not be tried: again, after a while.
+    // Schedules another attempt of a job that could not be tried now.
     void hold(JobRef job, Clock::time_point now);
 
-    // Some job got its Pod.
+    // Notes that some job got its Pod.
     void note_made(Clock::time_point now) { made_ = now; }
 
-    // One fails for longer than patience, and nobody can say whether by its own
-    // fault.
+    // Returns whether any job has failed for longer than patience. It is not
+    // known whether that is the job's own fault.
     bool is_stuck(Clock::time_point now, Clock::duration patience) const;
 
     Clock::time_point next_due() const;
@@ -61,12 +63,12 @@ class BatchTable {
         std::optional<Clock::time_point> failing{}; // since then
         bool in_flight = false;
         bool dropped = false; // while in flight
-        bool wanted = false;  // after that
+        bool wanted = false;  // wanted again after that
         unsigned failures = 0;
         unsigned pauses = 0;
     };
     std::map<JobRef, Entry> jobs_;
-    std::optional<Clock::time_point> made_; // last
+    std::optional<Clock::time_point> made_; // when a Pod was last made
 };
 
 } // namespace bridge

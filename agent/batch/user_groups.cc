@@ -32,8 +32,9 @@ Result<BatchUser> user_record(std::uint32_t id)
     std::string doing = "looking up user " + std::to_string(id);
     if (!is_no_such_record(error))
         return fail_errno(Code::busy, doing, error);
-    // slurmctld has known the user, and sssd says so while it is away.
-    return fail(Code::busy, doing + ": not known where slurmctld runs");
+    // slurmctld knew the user, and sssd gives this answer while it is offline.
+    return fail(Code::busy,
+                doing + ": the user is not known on slurmctld's host");
 }
 
 Result<std::string> group_name(std::uint32_t id)

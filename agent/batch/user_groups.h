@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the system's user database says of a user, for the container that runs
-// as that user. May block on a directory server: only from a worker thread.
+// What the system's user database says about a user, for the container that
+// runs as that user. May block on a directory server, so it is called only from
+// worker threads.
 #pragma once
 
 #include "agent/batch/pod.h"
@@ -10,9 +11,10 @@
 
 namespace bridge {
 
-// The names of both ids, and the user's groups but that one and root's. A group
-// without a name has "". Code::busy: the database does not answer, or does not
-// know the user, which may be the same.
+// Returns the names of both ids, and the user's supplementary groups without
+// group_id and root's group. The name of an unknown group is "". Code::busy
+// when the database does not answer or does not know the user; these two cases
+// cannot be told apart.
 Result<BatchUser> look_up_user(std::uint32_t user_id, std::uint32_t group_id);
 
 } // namespace bridge

@@ -11,7 +11,8 @@ namespace bridge {
 
 namespace {
 
-// As env_array_for_batch_job() in Slurm's env.c; 0: they were not asked for.
+// Returns the number of tasks like env_array_for_batch_job() in Slurm's env.c;
+// 0 if none was requested.
 std::uint64_t tasks_said(const BatchJob &batch)
 {
     if (batch.says_tasks)

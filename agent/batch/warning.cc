@@ -9,9 +9,10 @@ namespace bridge {
 
 namespace {
 
-// The process may end at any time, and be the container's main one: so nobody
-// waits for who looks after it. Like slurmctld it is sent a SIGCONT first.
-// Signals to all of the script's processes are not for this one.
+// The watched process may end at any time, and may be the container's main
+// process; so nobody waits for the process that watches it. Like slurmctld,
+// this sends SIGCONT first. Signals to all processes of the script must not end
+// it.
 constexpr char pattern[] = R"(warn() {{
   (
     (
@@ -35,7 +36,8 @@ constexpr char pattern[] = R"(warn() {{
   ) < /dev/null > /dev/null 2>&1 8>&- 9>&-
 }}
 command -v date > /dev/null && command -v sleep > /dev/null ||
-  printf '%s\n' 'slurmk8s: for want of date or sleep there is no --signal' >&2
+  printf '%s\n' \
+    'slurmk8s: the image lacks date or sleep: --signal has no effect' >&2
 )";
 
 } // namespace

@@ -72,15 +72,16 @@ void AccessWatch::run(std::stop_token stop)
                 access_.set(*review);
                 if (!review->missing.empty())
                     delay = access_interval_lacking;
-            } else { // what was known holds
+            } else { // the former result still holds
                 if (told)
                     news.off = told->off;
                 delay = backoff.next(random);
             }
             if (told != news)
                 news_(*(told = std::move(news)));
-        } catch (const std::exception &e) { // such as no memory
-            log_error("our rights were not asked", {{"err", e.what()}});
+        } catch (const std::exception &e) { // such as out of memory
+            log_error("cannot ask for the agent's rights, retrying",
+                      {{"err", e.what()}});
             delay = access_interval_lacking;
         }
         wait(delay, stop);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The thread that asks what we may do, at the start and from time to time: a
-// right that is given later needs no restart. Tells the owner thread what
-// changed.
+// The thread that asks the API server which rights the agent has, at the start
+// and from time to time, so that a right that is granted later needs no
+// restart. It tells the owner thread about changes.
 #pragma once
 
 #include "agent/calls/access.h"
@@ -19,17 +19,18 @@ namespace bridge {
 
 AccessNews access_news(const Result<AccessReview> &review);
 
-// While something is missing; and otherwise.
+// How often it asks while a right is missing, and otherwise.
 inline constexpr std::chrono::seconds access_interval_lacking{30};
 inline constexpr std::chrono::seconds access_interval{600};
 
 class AccessWatch {
   public:
-    // news is called from the thread, when they change.
+    // news is called on this thread whenever the result changes.
     AccessWatch(HttpEndpoint endpoint, const Conf &conf, Access &access,
                 std::function<void(AccessNews)> news);
 
-    // Asks once more at once, as after a SIGHUP. From any thread.
+    // Asks once more at once, for example after SIGHUP. May be called from any
+    // thread.
     void ask_now();
 
   private:

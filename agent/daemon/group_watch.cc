@@ -17,8 +17,8 @@ Feature feature_of(GroupApi api)
     return api == GroupApi::jobset ? Feature::jobset_size : Feature::pod_groups;
 }
 
-// What the reflector reads becomes messages. "Not found" ends the watch: the
-// API may have gone.
+// Turns what the reflector reads into messages. "Not found" ends the watch,
+// because the API may be gone.
 class GroupSink : public ReflectorSink {
   public:
     GroupSink(GroupApi api, std::string what, Mailbox<Message> &mailbox,
@@ -99,7 +99,8 @@ void GroupWatch::run(std::stop_token stop)
             watch(stop);
 }
 
-// False when stop came first, or what is known has to be asked again.
+// Returns false when stop is requested, or when everything has to be asked
+// again.
 bool GroupWatch::wait_until_there(std::stop_token stop)
 {
     if (!access_.may(feature_of(api_))) {
@@ -128,7 +129,7 @@ void GroupWatch::say_absent()
         mailbox_.push(GroupsListed{api_, std::nullopt});
 }
 
-// Until the API is gone, or stop.
+// Watches until the API is gone or stop is requested.
 void GroupWatch::watch(std::stop_token stop)
 {
     std::stop_source over;

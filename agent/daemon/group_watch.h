@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Watches the objects of one API that say how large gangs are. A cluster need
-// not have it: that is asked for at the start, and once a minute until it is
-// there; without the right to read them it counts as absent. Runs on a thread
-// of its own, which blocks; tells the owner thread.
+// Watches the objects of one API that defines the size of gangs. A cluster need
+// not have that API: the agent asks for it at the start, and then once a minute
+// until it exists. Without the right to read the objects, the API counts as
+// absent. Runs on a thread of its own, which blocks, and tells the owner
+// thread.
 #pragma once
 
 #include "agent/calls/access.h"
@@ -17,14 +18,16 @@
 
 namespace bridge {
 
-// Tests have shorter ones.
+// The defaults; tests use shorter ones.
 struct GroupWatchTimes {
     std::chrono::milliseconds look{60'000}; // while the API is absent
-    std::chrono::milliseconds retry{2'000}; // when nobody answers
+    // when the API server does not answer
+    std::chrono::milliseconds retry{2'000};
     ReflectorTimes reflector = {};
 };
 
-// Whether the API server has that API: its list of groups says so, or does not.
+// Returns whether the API server has that API in its list of API groups. Errors
+// are those of the request; Code::busy when the answer has no list.
 Result<bool> has_api(Http &http, GroupApi api, std::stop_token stop);
 
 class GroupWatch {
@@ -32,7 +35,7 @@ class GroupWatch {
     GroupWatch(HttpEndpoint endpoint, GroupApi api, const Access &access,
                Mailbox<Message> &mailbox, GroupWatchTimes times = {});
 
-    // Returns soon after stop is requested.
+    // Watches until stop is requested, and returns soon after that.
     void run(std::stop_token stop);
 
   private:

@@ -16,10 +16,11 @@ namespace bridge {
 namespace {
 
 constexpr mode_t socket_mode = 0600; // slurmctld runs as our user, or as root
-constexpr int gate_look = 200;       // ms between questions at a shut gate
+constexpr int gate_look = 200; // ms between attempts while the gate is shut
 constexpr std::size_t max_callers = 8;
-constexpr std::chrono::seconds probe_patience{2}; // with an agent before us
-constexpr std::size_t first_caller = 3;           // among what is polled
+// for an agent that may be there
+constexpr std::chrono::seconds probe_patience{2};
+constexpr std::size_t first_caller = 3; // its index in the polled descriptors
 
 void drain(int event_fd)
 {
@@ -27,7 +28,7 @@ void drain(int event_fd)
     [[maybe_unused]] ssize_t n = read(event_fd, &count, sizeof(count));
 }
 
-// What changes something in slurmctld.
+// Returns the kind of write for messages that change something in slurmctld.
 std::optional<Write> write_of(HookMessage::Type type)
 {
     switch (type) {
@@ -90,7 +91,7 @@ void HookServer::run(std::stop_token stop)
         std::vector<pollfd> fds = {
             {listener_.fd(), POLLIN, 0},
             {wake_fd_, POLLIN, 0},
-            {plugin_.fd(), plugin_events, 0}, // -1 is passed over
+            {plugin_.fd(), plugin_events, 0}, // -1 is ignored
         };
         for (const PacketSocket &caller : callers_)
             fds.push_back({caller.fd(), POLLIN, 0});
@@ -138,7 +139,7 @@ void HookServer::hear_callers(const std::vector<pollfd> &fds)
     callers_ = std::move(waiting);
 }
 
-// True while there is more to hear of him.
+// Returns true while the caller may send more.
 bool HookServer::hear_caller(PacketSocket &caller)
 {
     auto packet = caller.receive();
@@ -162,7 +163,7 @@ void HookServer::serve_plugin(PacketSocket caller, HookMessage hello)
     connection_++;
     connected_ = true;
     sink_.received(std::move(hello), connection_);
-    read_packets(); // what came with it
+    read_packets(); // packets that came with it
 }
 
 void HookServer::read_packets()
@@ -185,8 +186,8 @@ void HookServer::read_packets()
     }
 }
 
-// Kicks that have gathered ask for the same thing: one goes behind all else. A
-// later one is never saved, since what it is about came after that.
+// Kicks that have queued up all request the same: one is sent after everything
+// else. A later kick is never dropped, since its cause came later.
 bool HookServer::next_packet()
 {
     while (auto next = outgoing_.pop_until(Clock::time_point::min())) {
@@ -218,7 +219,8 @@ bool HookServer::may_send()
     return !shut_out_;
 }
 
-// Before all else: what the gate holds back must not make us look dead.
+// Sent before all else, so that the agent does not look dead while the gate is
+// shut.
 void HookServer::write_pong()
 {
     auto sent = plugin_.send(encode({.type = HookMessage::Type::pong}));

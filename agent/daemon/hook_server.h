@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The agent's side of the socket to prep/k8s (common/contract/hook_message.h).
-// One thread serves one plugin at a time: a newer one, as after a reconfigure
-// of slurmctld, replaces the older with its hello. Who only pings is answered:
-// an agent that wants the socket asks whether this one is alive. Nothing is
-// kept for a plugin that is not there: it says again what is unfinished when it
-// connects. What was meant for an earlier one never reaches a later one, whose
-// slurmctld may have forgotten jobs.
+// One thread serves one plugin at a time. When a new plugin says hello, for
+// example after a reconfigure of slurmctld, it replaces the old one. A caller
+// that only sends pings gets answers: that is another agent, which checks
+// whether this one is alive. Nothing is queued for a plugin that is not
+// connected, because it repeats everything unfinished when it connects. A
+// message for one connection is never sent on a later one, whose slurmctld may
+// have forgotten jobs.
 #pragma once
 
 #include "agent/calls/write_gate.h"
@@ -34,17 +35,18 @@ class HookServer {
         std::function<void()> lost; // the plugin went away
     };
 
-    // Listens on path, as a socket that only our own user and root may use.
-    // Code::conflict when another agent is alive there; to know that may take
-    // two seconds. While the gate is shut, what lets a hook go waits.
+    // Listens on path; only our own user and root may connect. Code::conflict
+    // when another agent is alive there; finding that out may take two seconds.
+    // While the gate is shut, messages that release a hook wait.
     static Result<std::unique_ptr<HookServer>>
     start(const std::string &path, Sink sink, const WriteGate &gate);
     ~HookServer();
 
-    // From any thread; dropped when that plugin is not connected any more.
+    // May be called from any thread. The message is dropped if that connection
+    // does not exist any more.
     void send(HookMessage message, PluginConnection to);
     bool connected() const { return connected_; }
-    // What is at the path as long as no other agent has taken it.
+    // The socket's file, which stays at the path until another agent takes it.
     SocketFile socket() const { return listener_.file(); }
 
   private:
@@ -64,9 +66,9 @@ class HookServer {
     void drop_plugin(const std::string &why);
 
     PacketSocket listener_;
-    std::vector<PacketSocket> callers_; // who have not said hello, oldest first
+    std::vector<PacketSocket> callers_; // no hello yet; oldest first
     PacketSocket plugin_;
-    int wake_fd_; // an eventfd that send() writes
+    int wake_fd_; // eventfd, written by send()
     Sink sink_;
     const WriteGate &gate_;
     struct Outgoing {
@@ -74,10 +76,10 @@ class HookServer {
         PluginConnection to;
     };
     Mailbox<Outgoing> outgoing_;
-    std::string unsent_; // the packet that did not fit into the socket
-    std::optional<Write> unsent_write_; // if it is one
-    bool entered_ = false;              // and was let through the gate
-    bool shut_out_ = false;             // or not yet
+    std::string unsent_;                // a packet that the socket did not take
+    std::optional<Write> unsent_write_; // set if that packet is a write
+    bool entered_ = false;              // the gate let it through
+    bool shut_out_ = false;             // the gate has not let it through yet
     bool kick_owed_ = false;
     bool pong_owed_ = false;
     PluginConnection connection_ = 0; // the newest

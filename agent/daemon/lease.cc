@@ -10,7 +10,7 @@ namespace bridge {
 
 namespace {
 
-// Differs between machines and between their boots.
+// The id differs between machines and between their boots.
 std::string boot_id()
 {
     std::ifstream file("/proc/sys/kernel/random/boot_id");
@@ -94,7 +94,8 @@ LeaseRecord given_back(const LeaseRecord &record, const std::string &time)
 {
     LeaseRecord next = record;
     next.holder.clear();
-    next.duration = std::chrono::seconds(1); // the shortest that is allowed
+    // the shortest duration that is allowed
+    next.duration = std::chrono::seconds(1);
     next.renewed = time;
     return next;
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The Lease (coordination.k8s.io) that says which agent acts, and the rules by
-// which it changes hands. Pure, but for LeaseStore.
+// which it changes hands. Pure functions, except for this_holder().
 //
-//   holder in the record      we hold it        we do not
-//   ------------------------  ----------------  -----------------------------
-//   we                        renew             renew (an answer was lost)
-//   nobody, or no record      lost              take
-//   an agent of our place     lost              take: its socket is ours now
-//   another, and it renews    lost              wait
-//   another, for too long not lost              take
+//   holder in the record       we hold it       we do not
+//   -------------------------  ---------------  -----------------------------
+//   this agent                 renew            renew (an answer was lost)
+//   nobody, or no record       lost             take
+//   an agent of our place      lost             take: its socket is ours now
+//   another, which renews      lost             wait
+//   another, but has expired   lost             take
 //
-// All of this only while slurmctld of this host is in control. When that of
-// another host is, a holder gives the Lease back and everybody else waits;
-// while nobody knows, a holder stays one and nobody takes.
+// The table holds while the slurmctld of this host is in control. When that of
+// another host is in control, a holder gives the Lease back and all others
+// wait. While nobody knows, a holder keeps the Lease and nobody takes it.
 #pragma once
 
 #include "agent/daemon/permit.h"
@@ -25,14 +25,15 @@
 
 namespace bridge {
 
-// How long after the last renewal its holder still writes. The difference is
-// for requests that are under way, and for clocks of other speed.
+// How long after its last renewal a holder still writes. This is less than
+// lease_duration (common/kube/lease.h), to allow for requests under way and for
+// clocks of different speed.
 inline constexpr std::chrono::seconds lease_trust{12};
-inline constexpr std::chrono::seconds lease_interval{2}; // between two looks
+inline constexpr std::chrono::seconds lease_interval{2}; // between two checks
 
-// Who holds it: host, place and a random name of this process. The place tells
-// agents of one host apart that serve different sockets, and other machines
-// that have the same name.
+// The identity of a holder: its host, its place, and a random name of the
+// process. The place tells apart agents of one host that serve different
+// sockets, and machines that have the same name.
 struct LeaseHolder {
     std::string host;
     std::string place;
@@ -40,20 +41,21 @@ struct LeaseHolder {
 
     // "HOST_PLACE_INSTANCE"
     std::string str() const;
-    // Whether that is an agent that used our socket before us.
+    // Returns whether holder is an agent that used our socket before us.
     bool same_place(const std::string &holder) const;
 };
 
-// The host in such a name, or all of another one.
+// Returns the host in such a name, or the whole of any other text.
 std::string holder_host(const std::string &holder);
 
-// This process, which serves that socket.
+// Returns the identity of this process, which serves that socket. Reads the
+// boot id of the machine.
 LeaseHolder this_holder(const std::string &host,
                         const std::string &socket_path);
 
 enum class LeaseMove { wait, take, renew, give_back, lost };
 
-// When a record was last seen to change.
+// Remembers when the record was last seen to change.
 class LeaseWatch {
   public:
     void see(const LeaseRecord &record, BootClock::time_point now);
@@ -67,7 +69,7 @@ class LeaseWatch {
 LeaseMove lease_move(const LeaseRecord &record, const LeaseHolder &us,
                      bool holding, bool expired, Control control);
 
-// The record to write for a move; time as a MicroTime.
+// Return the record to write for a move. time is a MicroTime.
 LeaseRecord taken(const LeaseRecord &record, const LeaseHolder &us,
                   const std::string &time);
 LeaseRecord given_back(const LeaseRecord &record, const std::string &time);

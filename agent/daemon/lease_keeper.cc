@@ -27,7 +27,7 @@ void LeaseKeeper::step()
 {
     if (!parts_.permit.socket_is_ours())
         return end("another agent has taken the socket, or it was removed");
-    if (!read_again_) // a renewal says whether anything has changed
+    if (!read_again_) // a renewal shows whether anything has changed
         return look(record_, parts_.now());
     auto record = parts_.store.read();
     if (!record)
@@ -69,7 +69,7 @@ void LeaseKeeper::write(const LeaseRecord &record, BootClock::time_point now)
     confirm(*written);
 }
 
-// What was written is trusted from the moment before it was sent.
+// The Lease is trusted from the time at which the request was sent.
 void LeaseKeeper::confirm(const LeaseRecord &record)
 {
     record_ = record;
@@ -77,8 +77,8 @@ void LeaseKeeper::confirm(const LeaseRecord &record)
     parts_.permit.grant_until(sent_at_ + lease_trust);
     tell({});
     if (!holding_) {
-        log_info("has the Lease", {{"holder", us_.str()}});
-        events_.acquired(); // if it throws, the next look tries again
+        log_info("acquired the Lease", {{"holder", us_.str()}});
+        events_.acquired(); // if this throws, the next step tries again
         holding_ = true;
     }
 }
@@ -92,7 +92,7 @@ void LeaseKeeper::wait_for_turn(const LeaseRecord &record, Control control)
     tell({holder_host(record.holder) + " has the Lease", {}});
 }
 
-// A conflict is no trouble: the next look reads who was faster.
+// A conflict is not an error: the next step reads who was faster.
 void LeaseKeeper::trouble(const Error &error)
 {
     read_again_ = true;
@@ -150,8 +150,8 @@ void LeaseThread::run(std::stop_token stop)
         auto next = std::chrono::steady_clock::now() + lease_interval;
         try {
             keeper_.step();
-        } catch (const std::exception &e) { // such as no memory
-            log_error("a look at the Lease was lost", {{"err", e.what()}});
+        } catch (const std::exception &e) { // such as out of memory
+            log_error("cannot check the Lease, retrying", {{"err", e.what()}});
         }
         std::unique_lock lock(mutex_);
         stopped_.wait_until(lock, stop, next, [] { return false; });

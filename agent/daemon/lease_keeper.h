@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Takes the Lease, renews it, and says when that is over. It alone grants and
-// revokes the permit to write. A process that has held the Lease and lost it is
-// to end: what it knows may be old. Used by one thread, LeaseThread's.
+// Takes the Lease, renews it, and reports when it is lost. It alone grants and
+// revokes the permit to write. A process that has lost the Lease must end,
+// because what it knows may be out of date. Used by one thread, that of
+// LeaseThread.
 #pragma once
 
 #include "agent/calls/write_gate.h"
@@ -20,9 +21,9 @@ namespace bridge {
 class LeaseKeeper {
   public:
     struct Events {
-        std::function<void()> acquired;      // once: begin to act
-        std::function<void(LeaseNews)> news; // when they change
-        // Once, and for good; nothing is permitted any more.
+        std::function<void()> acquired;      // called once: begin to act
+        std::function<void(LeaseNews)> news; // called on each change
+        // Called once; after that nothing is permitted any more.
         std::function<void(const std::string &why)> ended;
     };
 
@@ -35,11 +36,12 @@ class LeaseKeeper {
 
     LeaseKeeper(Parts parts, LeaseHolder us, Events events);
 
-    // One look, due every lease_interval. Blocks for two requests at most.
+    // Checks the Lease once; due every lease_interval. Blocks for two requests
+    // at most.
     void step();
 
-    // After the last write of the process: gives the Lease back, if it is ours,
-    // so that another agent need not wait.
+    // Gives the Lease back, if it is ours, so that another agent need not wait.
+    // Call it after the last write of the process.
     void give_back();
 
     bool ended() const { return ended_; }
@@ -62,17 +64,17 @@ class LeaseKeeper {
     BootClock::time_point sent_at_{};
     LeaseNews told_;
     bool told_any_ = false;
-    bool holding_ = false;            // we have acted
-    std::atomic<bool> ended_ = false; // read by the main thread too
+    bool holding_ = false;            // this agent has begun to act
+    std::atomic<bool> ended_ = false; // also read by the main thread
     bool read_again_ = true;
 };
 
-// Steps until the keeper has ended.
+// Calls step() until the keeper has ended.
 class LeaseThread {
   public:
     explicit LeaseThread(LeaseKeeper &keeper);
 
-    void stop(); // and waits for it; the Lease stays as it is
+    void stop(); // waits for the thread; leaves the Lease as it is
 
   private:
     void run(std::stop_token stop);

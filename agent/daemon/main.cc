@@ -78,7 +78,7 @@ Options parse_options(int argc, char **argv)
     return options;
 }
 
-// With what is in the files that it names.
+// Loads k8s.conf and the files that it names.
 Result<Conf> load_all(const std::string &path)
 {
     auto conf = load_conf(path);
@@ -114,7 +114,8 @@ int run(int argc, char **argv)
         return 0;
     }
     set_log_level(conf->log_level);
-    // Each worker's arena would keep the peak of the largest list it has read.
+    // Otherwise each worker's arena would keep the peak of the largest list
+    // that it has read.
     mallopt(M_ARENA_MAX, 2);
     std::signal(SIGPIPE, SIG_IGN);
     curl_global_init(CURL_GLOBAL_DEFAULT);

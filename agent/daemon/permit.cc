@@ -21,7 +21,9 @@ Permit::Permit(std::string socket_path) : socket_path_(std::move(socket_path))
 Result<> Permit::check(TimePoint now) const
 {
     if (now.time_since_epoch() >= until_.load())
-        return fail(Code::busy, "not while the Lease is not surely ours");
+        return fail(
+            Code::busy,
+            "nothing may be written: this agent may no longer have the Lease");
     if (!socket_is_ours())
         return fail(Code::busy, "another agent has taken " + socket_path_);
     return {};

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whether this process may write, asked right before each write from any
-// thread: only while the Lease is surely ours and the socket to prep/k8s is the
-// one that we bound. Time counts on while the process or the machine sleeps, so
-// an agent that was stopped knows at its first write that others took over.
+// Whether this process may write. It is asked right before each write, from any
+// thread. Writing is permitted only while the Lease is surely ours and the
+// socket to prep/k8s is the one that this process bound. The clock goes on
+// while the process or the machine sleeps, so that an agent that was stopped
+// notices at its first write that another one took over.
 #pragma once
 
 #include "common/base/result.h"
@@ -14,7 +15,7 @@
 
 namespace bridge {
 
-// Goes on while the machine is suspended (CLOCK_BOOTTIME).
+// A clock that goes on while the machine is suspended (CLOCK_BOOTTIME).
 struct BootClock {
     using duration = std::chrono::nanoseconds;
     using rep = duration::rep;
@@ -31,16 +32,17 @@ class Permit {
 
     explicit Permit(std::string socket_path);
 
-    // The file of the socket that we have just bound; before any grant.
+    // Sets the file of the socket that was just bound. To be called before any
+    // grant.
     void set_socket(SocketFile file) { socket_ = file; }
 
     void grant_until(TimePoint time) { until_ = time.time_since_epoch(); }
     void revoke() { until_ = BootClock::duration::zero(); }
 
-    // Code::busy with the reason when nothing may be written now.
+    // Code::busy, with the reason, when nothing may be written now.
     Result<> check(TimePoint now = BootClock::now()) const;
 
-    // False once another agent has taken the path, or the file is gone.
+    // Returns false once another agent has taken the path, or the file is gone.
     bool socket_is_ours() const;
 
   private:

@@ -40,7 +40,7 @@ namespace bridge {
 namespace {
 
 constexpr unsigned reporter_count = 2;
-constexpr unsigned most_submitters = 8; // more only wait for one lock
+constexpr unsigned most_submitters = 8; // more would only wait for one lock
 constexpr int exit_replaced = 3;        // another agent acts
 constexpr std::chrono::seconds lease_timeout{
     10}; // of a request about the Lease
@@ -55,7 +55,7 @@ sigset_t our_signals()
     return set;
 }
 
-// All or nothing: a file with a mistake changes nothing.
+// A file with a mistake changes nothing.
 void reload(const LoadConf &load, Mailbox<Message> &mailbox)
 {
     auto conf = load();
@@ -69,7 +69,7 @@ void reload(const LoadConf &load, Mailbox<Message> &mailbox)
     mailbox.push(Reload{std::make_shared<const Conf>(std::move(*conf))});
 }
 
-// Until stop is requested and a signal comes after that.
+// Runs until stop is requested and a signal comes after that.
 void serve_signals(std::stop_token stop, const LoadConf &load,
                    Mailbox<Message> &mailbox, AccessWatch &access)
 {
@@ -94,7 +94,8 @@ std::string host_name()
     return name;
 }
 
-// Says which slurmctld is in control; with a single one there is no question.
+// Returns a function that says which slurmctld is in control. With only one
+// slurmctld, it is always ours.
 Result<std::function<Control()>> control_of_this_host()
 {
     auto controllers = load_controllers();
@@ -110,7 +111,8 @@ Result<std::function<Control()>> control_of_this_host()
     };
 }
 
-// In StateSaveLocation; empty where libslurm does not say where that is.
+// Returns a path in StateSaveLocation, or "" if libslurm does not know that
+// directory.
 std::string state_dir(const char *name)
 {
     auto controllers = load_controllers();
@@ -119,7 +121,8 @@ std::string state_dir(const char *name)
                : std::string();
 }
 
-// On a standby, too: what users are shown is Kubernetes'.
+// A standby serves users, too, because everything that users are shown comes
+// from Kubernetes.
 Result<std::unique_ptr<SessionServer>> serve_users(const SessionConf &where,
                                                    const Conf &conf,
                                                    const HttpEndpoint &endpoint)
@@ -149,20 +152,21 @@ HttpEndpoint lease_endpoint(HttpEndpoint endpoint)
     return endpoint;
 }
 
-// Until Stop. What cannot go on is rebuilt by the next start.
+// Runs the owner thread until Stop. After an exception the process ends, and
+// the next start rebuilds the state.
 void own(Bridge &bridge)
 {
     try {
         bridge.run();
-    } catch (const std::exception &e) { // such as no memory
+    } catch (const std::exception &e) { // such as out of memory
         log_error("the owner thread failed", {{"err", e.what()}});
         std::_Exit(1);
     }
 }
 
-// What is under way at the end may take this long, then it is cut off: a
-// supervisor must not wait for an API server that does not answer, nor for a
-// slurmctld, whose calls cannot be ended but with the process.
+// Work that is under way at the end may take this long. Then it is cut off: the
+// service manager must not wait for an API server that does not answer, nor for
+// slurmctld, whose calls end only with the process.
 std::jthread cut_off(std::stop_source &give_up, int exit_code)
 {
     return std::jthread([&give_up, exit_code](std::stop_token over) {
@@ -178,7 +182,7 @@ std::jthread cut_off(std::stop_source &give_up, int exit_code)
         give_up.request_stop();
         if (is_over())
             return;
-        log_warning("slurmctld does not answer, ending all the same");
+        log_warning("slurmctld does not answer, stopping anyway");
         std::_Exit(exit_code);
     });
 }
@@ -241,7 +245,7 @@ Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
         return std::unexpected(users.error());
     AccessWatch access_watch(lease_endpoint(endpoint), *conf, access,
                              [&](AccessNews n) { mailbox.push(std::move(n)); });
-    std::optional<Watches> watches; // once the Lease is ours
+    std::optional<Watches> watches; // set once the Lease is ours
     LeaseApi lease_api(lease_endpoint(endpoint), conf->lease_namespace,
                        conf->lease_name);
     GuardedLease lease(lease_api, gate);
@@ -250,7 +254,7 @@ Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
         {[&] { watches.emplace(endpoint, *conf, access, mailbox); },
          [&](LeaseNews news) { mailbox.push(std::move(news)); },
          [&](const std::string &why) {
-             log_warning("acts no longer", {{"err", why}});
+             log_warning("this agent does not act any more", {{"err", why}});
              mailbox.push(Stop{});
          }});
     LeaseThread lease_thread(keeper);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The wiring of the agent's threads, and its signals, from start to stop.
+// Wires the agent's threads together and handles its signals, from start to
+// stop.
 #pragma once
 
 #include "common/base/result.h"
@@ -12,12 +13,14 @@
 
 namespace bridge {
 
-// The configuration as its file is now; called on a thread of the signals.
+// Returns the configuration as the file has it now. Called on the signal
+// thread.
 using LoadConf = std::function<Result<Conf>()>;
 
 // Serves until SIGTERM or SIGINT, or until another agent has the Lease; SIGHUP
-// loads the configuration. Once in a process, from its first thread, before it
-// has others. The exit code of slurmk8sd(8), or why it cannot start.
+// reloads the configuration. To be called once in a process, from its first
+// thread, before there are others. Returns the exit code of slurmk8sd(8), or
+// why it cannot start.
 Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
                   HttpEndpoint endpoint, const LoadConf &load);
 

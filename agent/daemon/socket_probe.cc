@@ -14,7 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr milliseconds pause{50}; // until he may have room for a caller
+constexpr milliseconds pause{50}; // until it may have room for a caller
 
 int left_until(Clock::time_point deadline)
 {
@@ -22,7 +22,7 @@ int left_until(Clock::time_point deadline)
     return static_cast<int>(std::max<long>(0, left.count()));
 }
 
-// Code::gone: he closed, which may be his end; ask once more.
+// Code::gone: the other side has closed, maybe because it ends; ask once more.
 Result<> ping(PacketSocket &caller, Clock::time_point deadline)
 {
     if (auto sent = caller.send(encode({.type = HookMessage::Type::ping}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Is there an agent that serves this socket? Asked before it is taken.
+// Checks whether an agent serves a socket, before that socket is taken.
 #pragma once
 
 #include <chrono>
@@ -7,9 +7,9 @@
 
 namespace bridge {
 
-// Whether somebody answers a ping there within patience. One that is stopped,
-// or hangs, does not; nor does one that refuses us. Blocks until then, or until
-// it is known that nobody listens at all.
+// Returns whether somebody answers a ping within patience. An agent that is
+// stopped or hangs does not, and neither does one that refuses us. Blocks until
+// then, or until it is clear that nobody listens.
 bool agent_answers(const std::string &path, std::chrono::milliseconds patience);
 
 } // namespace bridge

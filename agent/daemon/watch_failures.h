@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tells the owner thread that a watch fails, and once that it no longer does.
+// Tells the owner thread each time a watch fails, and once when it works again.
 // Used by the watch's thread.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace bridge {
 
 class WatchFailures {
   public:
-    // what: is watched, in the words of WatchState.
+    // what is watched, as in WatchState.
     WatchFailures(std::string what, Mailbox<Message> &mailbox)
         : what_(std::move(what)), mailbox_(mailbox)
     {

@@ -14,7 +14,7 @@ namespace bridge {
 
 namespace {
 
-// Every cluster has Namespaces, and one of ours has Nodes.
+// Every cluster has Namespaces, and each cluster of ours has Nodes.
 ReflectorTimes never_empty()
 {
     ReflectorTimes times;
@@ -22,7 +22,7 @@ ReflectorTimes never_empty()
     return times;
 }
 
-// Bound Pods of other schedulers that may still use their Node.
+// Selects bound Pods of other schedulers that may still use their Node.
 std::string foreign_selector(const Conf &conf)
 {
     std::string selector =
@@ -32,9 +32,9 @@ std::string foreign_selector(const Conf &conf)
     return selector;
 }
 
-// As the API server, or Go's encoding/json, writes it: its parameters go into
-// claims, and are compared there to the byte. These characters are in texts
-// only.
+// Escapes JSON as the API server, that is Go's encoding/json, does: parameters
+// are copied into claims, and are compared there byte by byte. These characters
+// occur in strings only.
 std::string as_go_writes(const std::string &json)
 {
     static const std::array<std::pair<std::string_view, std::string_view>, 5>
@@ -55,7 +55,8 @@ std::string as_go_writes(const std::string &json)
     return text;
 }
 
-// Its configuration is compact JSON again, as the API server stores it.
+// The class's configuration is made compact JSON again, as the API server
+// stores it.
 DeviceClass read_class(const Json &json)
 {
     return device_class_from(json, as_go_writes(json.dump()));
@@ -147,7 +148,7 @@ template <class Work> void Watches::start(Work work)
     threads_.emplace_back([work](std::stop_token stop) {
         try {
             work(stop);
-        } catch (const std::exception &e) { // such as no memory
+        } catch (const std::exception &e) { // such as out of memory
             log_error("a watch ended for good, restart the agent",
                       {{"err", e.what()}});
         }

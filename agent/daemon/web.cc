@@ -42,7 +42,7 @@ Result<std::unique_ptr<Web>> Web::start(const std::string &address, Pages pages)
     httplib::Server &server = impl->server;
     server.new_task_queue = [] { return new httplib::ThreadPool(web_threads); };
     server.set_payload_max_length(longest_request);
-    server.set_keep_alive_timeout(1); // second: an idle caller holds a thread
+    server.set_keep_alive_timeout(1); // seconds; an idle caller holds a thread
     server.set_read_timeout(2);
     server.Get("/healthz", [pages](const httplib::Request &,
                                    httplib::Response &reply) {

@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::chrono::seconds patience{5}; // with the owner thread
 
-// Asks the owner thread from another one; else when it does not answer.
+// Asks the owner thread from another thread. Returns otherwise when it does not
+// answer.
 template <class Answer>
 Answer ask(Mailbox<Message> &mailbox, std::function<Answer()> what,
            Answer otherwise)
@@ -50,8 +51,9 @@ Web::Pages pages_of(Bridge &bridge, Mailbox<Message> &mailbox, Slurm &slurm)
         std::string lines;
         bool standby = !bridge.standby().empty();
         for (const auto &[what, why] : bridge.health().problems())
-            if (standby ? what == lease_problem  // nothing else is our business
-                        : what != nodes_problem) // the other nodes are served
+            // a standby has no other problems
+            if (standby ? what == lease_problem
+                        : what != nodes_problem) // all other nodes are served
                 lines += what + ": " + why + "\n";
         return lines;
     };

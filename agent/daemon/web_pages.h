@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the agent's own HTTP endpoints show, asked of the owner thread.
+// The contents of the agent's HTTP endpoints, which come from the owner thread.
 #pragma once
 
 #include "agent/daemon/web.h"
@@ -11,8 +11,10 @@ namespace bridge {
 
 class Bridge;
 
-// Each page waits for the owner thread, which runs bridge, a few seconds at the
-// most. All three must outlive the pages.
+// Each page waits a few seconds at most for the owner thread, which runs
+// bridge. If it does not answer, problems says so, metrics is empty, status is
+// "{}", and explain has the status 503. All three arguments must outlive the
+// pages.
 Web::Pages pages_of(Bridge &bridge, Mailbox<Message> &mailbox, Slurm &slurm);
 
 } // namespace bridge

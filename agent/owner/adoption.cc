@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a job that adopts a Pod is helped with while it waits: its priority, and
-// the tier of its partition (common/slurm/adoption_tier.h).
+// Helps a waiting job that adopts Pods: with its priority, and with the tier of
+// its partition (common/slurm/adoption_tier.h).
 #include "agent/owner/bridge.h"
 #include "common/slurm/adoption_tier.h"
 
@@ -16,10 +16,10 @@ namespace bridge {
 
 namespace {
 
-// So long slurmctld may take to start a job that nothing keeps from it.
+// The time that slurmctld may take to start a job that can start.
 constexpr std::chrono::seconds scheduler_time{5};
 
-using Adopting = std::map<JobRef, std::string>; // uid of the gang
+using Adopting = std::map<JobRef, std::string>; // the gang's uid
 using Widened = std::vector<std::pair<Widening, Result<>>>;
 
 Result<Widened> widen(Slurm &slurm, const Adopting &adopting)
@@ -44,25 +44,25 @@ Result<Widened> widen(Slurm &slurm, const Adopting &adopting)
 
 } // namespace
 
-// A job that adopts has nothing to wait for but those that were given what its
-// Pods use: it waits before all others, also when somebody has held and
-// released it, which makes Slurm reckon its priority anew.
+// A job that adopts waits only for jobs that were given what its Pods use, so
+// it must come before all others. Its priority is restored after somebody has
+// held and released it, which makes Slurm compute a new one.
 void Bridge::keep_first(const Job &job)
 {
     bool held = job.priority == 0;
     if (job.state != JobState::pending || held ||
         job.priority == highest_priority)
         return;
-    log_info("a job that adopts goes before all others again",
+    log_info("restored the priority of a job that adopts Pods",
              {{"JobId", job.ref.id}, {"Gang", job.tag.gang}});
     ports_.workers.push([this, ref = job.ref](Kube &) {
-        // The next resync tries again what fails here.
+        // If this fails, the next resync tries again.
         (void)ports_.slurm.set_priority(ref, highest_priority);
     });
 }
 
-// Asked of slurmctld once for all of them. The next list of jobs brings it
-// about again, for what fails here and for what comes to wait.
+// Asks slurmctld once for all such jobs. The next list of jobs repeats this,
+// for calls that failed and for jobs that have come.
 void Bridge::widen_adoptions()
 {
     Adopting adopting;
@@ -79,7 +79,7 @@ void Bridge::widen_adoptions()
         Result<Widened> done = fail(Code::internal, "lost");
         try {
             done = widen(ports_.slurm, adopting);
-        } catch (const std::exception &e) { // such as no memory
+        } catch (const std::exception &e) { // such as out of memory
             done = fail(Code::busy, e.what());
         }
         mailbox_.push(Ask{[this, adopting, done] {
@@ -103,7 +103,7 @@ void Bridge::widened(const std::string &uid, const Widening &wide,
                                          {"err", done.error().message}});
         return;
     }
-    log_info("a job that adopts waits in a higher tier, too",
+    log_info("a job that adopts Pods now waits in a higher tier, too",
              {{"JobId", wide.job.id}, {"Partition", wide.partitions}});
     if (GangEntry *entry = gangs_.find(uid))
         tell_event(entry->gang, "SlurmJobAdopted", widened_words(wide));

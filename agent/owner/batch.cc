@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// sbatch's jobs: they are there before their Pods. Once such a job has its node
-// a worker makes the Pod and writes its uid into the job's tag; from then on it
-// is a gang like any other.
+// Jobs of sbatch, which exist before their Pods. Once such a job has its nodes,
+// a worker thread makes the Pods and writes their uid into the job's tag; from
+// then on the job is a gang like any other.
 #include "agent/owner/bridge.h"
 
 #include "agent/batch/make.h"
@@ -24,26 +24,26 @@ namespace {
 constexpr char batch_problem[] = "batch jobs";
 constexpr char stuck_problem[] = "Pods of batch jobs";
 constexpr std::chrono::seconds tidy_again{30};
-// By then the agent has heard which jobs slurmctld has lost: its plugin says
-// hello before it tells of a job that has a node, and that brings a list of all
-// jobs, and a look for each that is not on it.
+// By then the agent has heard which jobs slurmctld has lost: the plugin says
+// hello before it reports a job with nodes, and that makes the agent list all
+// jobs and look up each job that is not listed.
 constexpr auto settle_time = 2 * answer_time;
-// So long a job of several nodes may hold some of its Pods where a quota has no
+// How long a job of several nodes may hold some of its Pods when a quota has no
 // room for all.
 constexpr std::chrono::seconds part_time{30};
-// By then slurmctld has saved what was written on a job: a tag that comes back
+// By then slurmctld has saved what was written to a job. A tag that comes back
 // after another crash must not name Pods that are gone, which would end the
 // job.
 constexpr std::chrono::seconds saved_time{10};
 constexpr std::size_t max_words = 900; // bytes; Slurm takes 1024 in a comment
-constexpr int exit_1 = 1 << 8;         // as wait(2) gives it
+constexpr int exit_1 = 1 << 8;         // as returned by wait(2)
 
 bool has_no_pod(const Job &job)
 {
     return job.tag.uid.empty() && !job.tag.script.empty();
 }
 
-// A gang's Pods wait for other nodes than those that its job has now.
+// The gang's Pods were made for other nodes than its job has now.
 bool is_placed_anew(const Gang &known, const Job &job)
 {
     Gang gang = known;
@@ -71,13 +71,14 @@ SrunContext Bridge::srun_context() const
             now_};
 }
 
-// True: this listed job is no gang's yet. A crash of slurmctld loses what was
-// written on it within the last seconds: then its Pod says whose it is.
+// Returns true if this listed job does not belong to a gang yet. A crash of
+// slurmctld loses what was written to a job within the last seconds; then the
+// job's Pod says to which job it belongs.
 bool Bridge::take_batch_job(Job &job, const std::map<JobRef, GangTag> &bound)
 {
     if (!has_no_pod(job))
         return false;
-    // Slurm has refused a heterogeneous job, and has kept a part of it.
+    // Slurm has refused a heterogeneous job, but kept a part of it.
     if (std::vector<Job> one{job}; !is_whole(job)) {
         batch_jobs_.drop(job.ref);
         drop_broken(one);
@@ -86,13 +87,14 @@ bool Bridge::take_batch_job(Job &job, const std::map<JobRef, GangTag> &bound)
     GangEntry *entry = gangs_.find(job.ref);
     if (!is_allocated(job.state))
         batch_jobs_.drop(job.ref);
-    else if (!entry || !is_placed_anew(entry->gang, job)) // else Remake does it
-        batch_jobs_.want(job.ref, now_); // or the tag alone is written
+    else if (!entry || !is_placed_anew(entry->gang, job)) // else Remake does
+        batch_jobs_.want(job.ref, now_); // or only the tag is written
     if (entry)
         job.tag = entry->gang.job->tag;
     else if (auto pod = bound.find(job.ref);
              pod != bound.end() && !is_ended(job.state)) {
-        std::uint32_t components = job.tag.components; // no Pod says it
+        // the Pod does not have it
+        std::uint32_t components = job.tag.components;
         job.tag = pod->second;
         job.tag.components = components;
     }
@@ -115,7 +117,7 @@ void Bridge::tend_batch_jobs()
     if (!batch_untidy_.empty() && batch_tidy_due_ <= now_)
         for (auto &[uid, pod] : std::exchange(batch_untidy_, {}))
             tidy_batch_pod(std::move(pod));
-    // Rights that are missing are asked for again: the job waits meanwhile.
+    // If rights are missing they are asked for again; the job waits meanwhile.
     bool may = ports_.access.may(Feature::sbatch);
     if (may)
         solved(batch_problem);
@@ -127,7 +129,8 @@ void Bridge::tend_batch_jobs()
         return;
     BatchContext context = batch_context();
     for (JobRef job : due) {
-        // One that has lost its tag: nobody deletes Pods that are being bound.
+        // A job that has lost its tag: Pods that are being bound must not be
+        // deleted.
         GangEntry *known = gangs_.find(job);
         bool busy = known && known->gang.grouped && known->in_flight;
         if (!may || busy) {
@@ -162,7 +165,7 @@ void Bridge::on(BatchPodMade &made)
         log_warning("a batch job has no Pod yet",
                     {{"JobId", made.job.id}, {"err", error.message}});
         if (said != BatchTable::Try::counts)
-            return; // it was made for what the job was
+            return; // it was made for the job's former state
         if (error.code == Code::not_found)
             batch_jobs_.drop(made.job);
         else if (!batch_jobs_.retry(made.job, now_, conf_->bind_timeout,
@@ -176,11 +179,11 @@ void Bridge::on(BatchPodMade &made)
     if (!made.now->tag.uid.empty())
         batch_jobs_.note_made(now_);
     if (said == BatchTable::Try::again)
-        return;                              // that it has a Pod is read
-    bool lives = batch_jobs_.drop(made.job); // else it has ended since
+        return;                              // its Pod will be read
+    bool lives = batch_jobs_.drop(made.job); // otherwise it has ended since
     Job &job = *made.now;
     if (job.tag.uid.empty())
-        return; // it has lost its node, or has ended
+        return; // it has lost its nodes, or has ended
     log_info("made the Pod of a batch job",
              {{"JobId", job.ref.id}, {"Gang", job.tag.gang}});
     GangEntry *known = gangs_.find(job.tag.uid);
@@ -199,11 +202,11 @@ void Bridge::on(BatchPodMade &made)
     wake(entry.gang.uid);
 }
 
-// It has no Pod any more, as far as its tag tells. That its prolog is held the
-// plugin does not say again.
+// The tag shows that the job has no Pod any more. The plugin does not repeat
+// that the job's prolog is held, so that is remembered here.
 void Bridge::note_remade(GangEntry &entry, JobRef job)
 {
-    log_warning("Slurm has placed a batch job anew: it gets its Pods anew, too",
+    log_warning("Slurm has placed a batch job again: its Pods are recreated",
                 {{"JobId", job.id}, {"Gang", entry.gang.key.str()}});
     bool held = entry.gang.prolog_held;
     set_job(entry, std::nullopt);
@@ -216,20 +219,20 @@ void Bridge::note_remade(GangEntry &entry, JobRef job)
     batch_jobs_.want(job, now_ + saved_time);
 }
 
-// As far as Slurm's user is concerned that is a job whose launch has failed.
+// To the job's user this looks like a job whose launch failed.
 void Bridge::fail_batch_job(JobRef job, const std::string &why)
 {
     ports_.workers.push([&slurm = ports_.slurm, job, why](Kube &) {
         auto now = slurm.load(job);
         if (!now || !is_allocated(now->state))
-            return; // else it would count as cancelled
+            return; // otherwise it would count as cancelled
         (void)slurm.set_comment(job, "no Pod could be made: " +
                                          clean_text(why, max_words));
         (void)slurm.complete(job, exit_1);
     });
 }
 
-// The Pod is over, or there is none, and so is its job.
+// The Pod is over or does not exist, and the job has ended.
 void Bridge::tidy_batch(const Gang &gang)
 {
     if (ports_.scripts_dir.empty() || !gang.batch)
@@ -254,7 +257,8 @@ void Bridge::tidy_batch_pod(PodPtr pod)
                     Ask{[this, uid = pod->uid] { batch_tidying_.erase(uid); }});
             return;
         }
-        log_warning("what a batch job left is still there",
+        log_warning("cannot delete the Secret or script of a batch job, will "
+                    "retry in 30 s",
                     {{"Pod", pod->key.str()}, {"err", done.error().message}});
         mailbox_.push(Ask{[this, pod] {
             batch_untidy_[pod->uid] = pod;
@@ -263,7 +267,7 @@ void Bridge::tidy_batch_pod(PodPtr pod)
     });
 }
 
-// The uid of a Pod, whose Secret goes with it, or of a gang.
+// uid is that of a Pod, whose Secret is deleted with it, or of a gang.
 void Bridge::forget_batch_pod(const std::string &uid)
 {
     batch_waits_.erase(uid);
@@ -289,7 +293,7 @@ void Bridge::sweep_scripts(const std::vector<Job> &jobs)
     batch_scripts_ = named.living;
     if (ports_.scripts_dir.empty())
         return;
-    // Of a Pod that is known still the Secret has to go first.
+    // While a Pod is known, its Secret must be deleted first.
     for (const auto &[uid, entry] : gangs_.all())
         if (auto mark = mark_of(entry.gang))
             named.living.insert(mark->script);
@@ -298,7 +302,7 @@ void Bridge::sweep_scripts(const std::vector<Job> &jobs)
     ports_.workers.push([this, scripts = ScriptDir(ports_.scripts_dir),
                          named = std::move(named), now = now_](Kube &) {
         if (auto done = script_sweep_.sweep(scripts, named, now); !done)
-            log_warning("scripts of batch jobs are still there",
+            log_warning("cannot delete old scripts of batch jobs, will retry",
                         {{"err", done.error().message}});
     });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// When batch jobs end that want a signal before: kept right on their Pods.
-// Slurm tells nobody of a time limit that was changed, so it is asked.
+// Keeps the end of batch jobs up to date on their Pods, for jobs that want a
+// signal before their end. Slurm does not announce a changed time limit, so it
+// is polled.
 #include "agent/owner/bridge.h"
 
 #include "agent/batch/warning.h"
@@ -11,18 +12,18 @@ namespace bridge {
 
 namespace {
 
-// On a worker.
+// Runs on a worker.
 void set_end(Slurm &slurm, JobRef job, const Pod &pod, Kube &kube)
 {
     auto batch = slurm.load_batch(job);
     if (!batch || !is_allocated(batch->job.state))
-        return; // else it may say when it has ended
+        return; // otherwise it may be the time when it ended
     std::string ends = ends_text(batch->ends);
     if (ends == pod.annotation(names::batch_ends_annotation))
         return;
     if (auto said = kube.stamp(pod, {}, {{names::batch_ends_annotation, ends}});
         !said)
-        log_warning("the end of a batch job is not right on its Pod",
+        log_warning("cannot write the new end of a batch job onto its Pod",
                     {{"JobId", job.id}, {"err", said.error().message}});
 }
 
@@ -38,7 +39,7 @@ void Bridge::note_batch_end(GangEntry &entry)
         batch_ends_.erase(gang.uid);
         return;
     }
-    // At once: while it got its node and its Pod time has gone by.
+    // Due at once: time has passed while the job got its nodes and its Pod.
     Clock::time_point &due =
         batch_ends_.try_emplace(gang.uid, now_).first->second;
     if (due <= now_) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where the Pods of a batch job of several nodes are: written onto that of the
-// script once all have an address, and shown to srun there as a file. Until
-// then, and until the container of a job of one node has started, the agent
-// looks after what kubelets need for them.
+// Tells a batch job of several nodes where its Pods are: once all have an
+// address, the agent writes them onto the script's Pod, where srun reads them
+// in a file. Until then, and until the container of a job of one node has
+// started, the agent also checks what the kubelets need for these Pods.
 #include "agent/owner/bridge.h"
 
 #include "agent/batch/srun.h"
@@ -22,7 +22,7 @@ constexpr std::chrono::seconds longest_pause{60};
 // Most Pods run by then.
 constexpr std::chrono::seconds first_look{20};
 
-// "RANK NODE IP" lines; empty while one of them has no address yet.
+// Returns "RANK NODE IP" lines, or "" while a Pod has no address yet.
 std::string hosts_text(const std::vector<PodPtr> &pods,
                        const TextMap &addresses)
 {
@@ -38,7 +38,7 @@ std::string hosts_text(const std::vector<PodPtr> &pods,
     return text;
 }
 
-// On a worker.
+// Runs on a worker.
 Result<> set_hosts(const Pod &script, const std::vector<PodPtr> &pods,
                    Kube &kube)
 {
@@ -52,9 +52,9 @@ Result<> set_hosts(const Pod &script, const std::vector<PodPtr> &pods,
     return kube.stamp(script, {}, {{names::batch_hosts_annotation, text}});
 }
 
-// The Pod of the script of a job that runs, where srun is there and does not
-// know yet where the others are; of one Pod, that has not started. Asked at
-// each turn of a job, so no look at all of them.
+// Returns the script's Pod of a running job with srun, if it has not been told
+// yet where the other Pods are, or, in a job of one Pod, if it has not started.
+// Called at each turn of a job, so it does not look at all Pods.
 PodPtr untold_script(const Gang &gang)
 {
     if (!gang.job || gang.job->state != JobState::running || gang.pods.empty())
@@ -75,7 +75,7 @@ bool all_run(const Gang &gang)
     return std::ranges::all_of(gang.pods, runs) && is_whole(gang);
 }
 
-// On a worker.
+// Runs on a worker.
 Result<> look_after_map(const Pod &script, const SrunContext &srun, Kube &kube,
                         SrunMaps &maps)
 {
@@ -85,18 +85,16 @@ Result<> look_after_map(const Pod &script, const SrunContext &srun, Kube &kube,
     if (!made)
         return std::unexpected(made.error());
     if (*made)
-        log_warning(
-            "the ConfigMap with srun was gone, and Pods wait for it: it "
-            "is made anew",
-            {{"Pod", script.key.str()}});
+        log_warning("recreated the ConfigMap with srun, for which Pods wait",
+                    {{"Pod", script.key.str()}});
     return {};
 }
 
 } // namespace
 
-// Each Pod keeps its address, and none is made anew while its job runs. Until
-// the watch shows the annotation it is written again. The record of the time
-// before all run is kept under the uid of the script's Pod.
+// Each Pod keeps its address, and none is recreated while its job runs. The
+// annotation is written again until the watch shows it. While not all Pods run,
+// the record is kept under the uid of the script's Pod.
 void Bridge::note_batch_hosts(GangEntry &entry)
 {
     const Gang &gang = entry.gang;
@@ -106,7 +104,7 @@ void Bridge::note_batch_hosts(GangEntry &entry)
         return;
     }
     bool run = gang.grouped && all_run(gang);
-    if (gang.grouped) // else both are one
+    if (gang.grouped) // otherwise both are the same
         batch_hosts_.erase(run ? script->uid : gang.uid);
     std::string key = run ? gang.uid : script->uid;
     auto [record, fresh] = batch_hosts_.try_emplace(key);
@@ -134,9 +132,9 @@ void Bridge::note_batch_hosts(GangEntry &entry)
         }
         if (!said)
             log_warning(
-                run ? "srun in a batch job does not know yet where the "
-                      "Pods are"
-                    : "the ConfigMap with srun may be missing",
+                run ? "cannot tell srun in a batch job where the Pods are, "
+                      "retrying"
+                    : "cannot check the ConfigMap with srun, retrying",
                 {{"Pod", script->key.str()}, {"err", said.error().message}});
         mailbox_.push(Ask{[this, key, uid] {
             asked_batch_hosts(key);

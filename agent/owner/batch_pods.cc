@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The Pods of batch jobs: whose they are, and what is known of them before
-// anything is decided.
+// The Pods of batch jobs: to which job they belong, and what is derived from
+// them before decide() is asked.
 #include "agent/owner/bridge.h"
 
 #include "agent/decide/batch_gang.h"
@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t max_words = 900; // bytes; Slurm takes 1024 in a comment
 constexpr std::chrono::seconds worker_look{5};
 
-// The Pod that runs the script of the job for which the worker was made.
+// Returns whether the Pod that runs the script of the worker's job is alive.
 bool script_lives(GangStore &gangs, const Pod &worker)
 {
     auto place = batch_place(worker);
@@ -32,7 +32,8 @@ bool script_lives(GangStore &gangs, const Pod &worker)
 
 } // namespace
 
-// Elsewhere users may have written it.
+// Only Pods in namespaces for batch jobs are trusted; elsewhere users may have
+// written the annotation.
 std::optional<BatchMark> Bridge::mark_of(const Gang &gang) const
 {
     if (gang.pods.empty() || !is_batch_namespace(*conf_, gang.key.ns))
@@ -42,9 +43,9 @@ std::optional<BatchMark> Bridge::mark_of(const Gang &gang) const
                                                : batch_mark(first);
 }
 
-// The tags of batch jobs that have bound a Pod, as those say. Of one that is
-// not bound the Secret may not be there yet. A worker that was split from the
-// others has a job of its own.
+// Returns the tags of batch jobs that have bound a Pod, derived from the Pods.
+// The Secret of an unbound Pod may not exist yet. A worker that was split from
+// the others has a job of its own.
 std::map<JobRef, GangTag> Bridge::bound_batch_pods() const
 {
     std::map<JobRef, GangTag> tags;
@@ -68,8 +69,9 @@ std::map<JobRef, GangTag> Bridge::bound_batch_pods() const
     return tags;
 }
 
-// A Pod that was made for a job, and has none: either the tag is about to name
-// it, or that job is gone. Only a list that was made long after tells.
+// Handles a Pod that was made for a job and has none: either the tag is about
+// to name it, or that job is gone. Only a list of jobs that was requested long
+// after can tell.
 void Bridge::note_batch(GangEntry &entry)
 {
     Gang &gang = entry.gang;
@@ -85,20 +87,20 @@ void Bridge::note_batch(GangEntry &entry)
                            is_allocated(gang.job->state) && !is_whole(gang) &&
                            is_scattered(gang);
     bool worker = mark && is_worker(*gang.pods.front());
-    // Seen before the Pod was deleted. That one is missing is not kept: a list
-    // may have lacked it.
+    // Failures must be noted before the Pod is deleted. That a Pod is missing
+    // is not noted, because a list may have been incomplete.
     if (mark && gang.grouped && gang.job && is_allocated(gang.job->state))
         if (auto end = end_of_batch(gang);
             end && !end->by_user && !end->pod.empty()) {
             gang.failure = end->end;
             gang.failed_pod = end->pod;
         }
-    // A crash took its allocation back: whatever else goes wrong, it must not
-    // run again.
+    // A crash took the job's allocation back. Whatever else goes wrong, the
+    // script must not run again.
     if (mark && gang.job && gang.job->state == JobState::pending &&
         gang.pods.front()->terminal())
         tidy_batch(gang);
-    // Slurm had lost the job of all: this one has a job of its own.
+    // Slurm had lost the common job, so this worker has a job of its own.
     if (worker && gang.job && !gang.grouped) {
         gang.batch_gone = !script_lives(gangs_, *gang.pods.front());
         if (!gang.batch_gone)
@@ -117,15 +119,15 @@ void Bridge::note_batch(GangEntry &entry)
             list_jobs_soon();
         return;
     }
-    // The task of an array gets another job where its own was lost, and may
-    // take this Pod.
+    // A task of an array whose job was lost gets another job, which may take
+    // this Pod.
     gang.batch_gone = mark->array ? !batch_scripts_.contains(mark->script)
                                   : !batch_living_.contains(mark->job);
 }
 
-// Of a lost job's Pods each gets a job of its own. Where the agent was killed
-// before all had one, and slurmctld still has, or has again, that of all of
-// them, those that are not there are not gone.
+// Each Pod of a lost job gets a job of its own. If the agent was killed before
+// all had one, and slurmctld still has, or has again, the common job, then the
+// Pods that are not in this gang are not gone.
 bool Bridge::is_scattered(const Gang &gang) const
 {
     auto mark = mark_of(gang);
@@ -142,8 +144,8 @@ bool Bridge::is_scattered(const Gang &gang) const
     });
 }
 
-// A kubelet goes on trying what may never work, such as an image's name with a
-// typing error; and of several Pods one may have been deleted before any was
+// A kubelet goes on trying what may never work, such as a misspelled image
+// name. And if a job has several Pods, one may have been deleted before any was
 // bound.
 void Bridge::note_batch_start(GangEntry &entry)
 {

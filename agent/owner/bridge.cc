@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What each message changes in what is known.
+// What each message changes in the owner thread's state.
 #include "agent/owner/bridge.h"
 
 #include "common/base/log.h"
@@ -35,7 +35,8 @@ void Bridge::run()
     while (!stopping_) {
         auto message = mailbox_.pop_until(next_deadline());
         now_ = Clock::now();
-        // What came meanwhile is decided at once: a turn looks at whole gangs.
+        // Messages that have arrived meanwhile are taken together, because a
+        // turn looks at whole gangs.
         for (std::size_t n = 1; message; n++) {
             std::visit([this](auto &m) { on(m); }, *message);
             message = n < batch && !stopping_ ? mailbox_.pop_until(now_)
@@ -97,7 +98,8 @@ void Bridge::on(Changed<Pod> &pod)
     check_words(pod.object);
     if (!pod.deleted) {
         std::string uid = gangs_.put(std::move(pod.object));
-        note_ends(gangs_.find(uid)->gang); // its deletion may come with it
+        // its deletion may come in the same message
+        note_ends(gangs_.find(uid)->gang);
         wake(uid);
     } else if (auto uid = gangs_.remove(pod.object)) {
         if (!gangs_.find(*uid))
@@ -135,8 +137,8 @@ void Bridge::on(WatchState &state)
         problem(state.what, state.error);
 }
 
-// Nothing is listed before the Lease is ours, so nothing is done either; and no
-// write passes the gate without it.
+// Nothing is listed before the Lease is ours, so nothing is done either, and no
+// write passes the gate without the Lease.
 void Bridge::on(LeaseNews &news)
 {
     standby_ = std::move(news.standby);
@@ -148,7 +150,8 @@ void Bridge::on(LeaseNews &news)
         problem(lease_problem, news.problem);
 }
 
-// What a feature may do is asked of ports_.access; this is for people.
+// This is for people only; whether a feature may be used is asked of
+// ports_.access.
 void Bridge::on(AccessNews &news)
 {
     if (news.problem.empty())

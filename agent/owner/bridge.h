@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The owner thread: it alone holds the agent's state. A message updates what is
-// known and wakes a gang; decide() says what follows; a worker carries it out
+// The owner thread, which alone holds the agent's state. A message updates what
+// is known and wakes a gang; decide() says what to do next; a worker does it,
 // and its outcome is the next message. Nothing here blocks.
 #pragma once
 
@@ -35,22 +35,23 @@ namespace bridge {
 
 struct Widening;
 
-// What the owner thread uses of the rest of the agent.
+// The parts of the agent that the owner thread uses.
 struct BridgePorts {
     Slurm &slurm;
-    TaskQueue &submits;   // for Submit, of which thousands may come at once
-    TaskQueue &workers;   // for everything else
+    TaskQueue &submits;   // for Submit: thousands may come at once
+    TaskQueue &workers;   // for all other actions
     TaskQueue &reporters; // for conditions and Events, which may wait
-    // To prep/k8s, if that one is still connected.
+    // Sends to prep/k8s, if that connection still exists.
     std::function<void(HookMessage, PluginConnection to)> send_hook;
-    const Access &access = Access::unlimited(); // ask before a component's verb
-    std::set<GroupApi> group_apis = {};         // that are watched
-    std::string scripts_dir = {}; // of batch jobs; empty: there are none
-    // Where that program is, if anywhere: agent/batch/srun.h.
+    // ask before using a component's verb
+    const Access &access = Access::unlimited();
+    std::set<GroupApi> group_apis = {}; // APIs that are watched
+    std::string scripts_dir = {};       // of batch jobs; empty: there are none
+    // Path of the srun program, if there is one: agent/batch/srun.h.
     std::string srun = {};
 };
 
-// By then slurmctld has answered, or carried out, what it was sent.
+// After this time slurmctld has answered, or carried out, any request.
 inline constexpr std::chrono::seconds answer_time{2};
 
 class Bridge {
@@ -58,28 +59,30 @@ class Bridge {
     Bridge(std::shared_ptr<const Conf> conf, BridgePorts ports,
            Mailbox<Message> &mailbox);
 
-    // Serves until Stop.
+    // Serves until Stop arrives.
     void run();
 
-    // One turn of run(), for tests: what the message changes, then whatever
+    // One turn of run(), for tests: applies the message, and then does whatever
     // follows from it and from the time.
     void handle(Message message, Clock::time_point now);
 
-    // When a turn is due if no message comes before.
+    // Returns when a turn is due if no message comes before.
     Clock::time_point next_deadline() const;
 
-    // For slurmk8s and the probes; on the owner thread only (Ask).
+    // For slurmk8s and the probes; to be called on the owner thread only (Ask).
     const Health &health() const { return health_; }
     std::string metrics() const;
     std::string status_json() const;
-    // Code::not_found, or conflict when several Pods have that name.
+    // Code::not_found when no gang matches, Code::conflict when several Pods
+    // have that name.
     Result<Story> story(const StoryKey &key) const;
-    // Why another agent acts and not this one; "" when we do.
+    // Returns why another agent acts instead of this one; "" when this one
+    // acts.
     const std::string &standby() const { return standby_; }
 
   private:
-    // bridge.cc: messages from Kubernetes and from people. hooks.cc,
-    // jobs.cc, outcome.cc: those about Slurm's jobs
+    // bridge.cc: messages from Kubernetes and from people. hooks.cc, jobs.cc,
+    // outcome.cc: messages about Slurm's jobs.
     void on(Listed<Pod> &pods);
     void on(Changed<Pod> &pod);
     void on(Listed<Node> &nodes);
@@ -147,7 +150,7 @@ class Bridge {
     void try_again(GangEntry &entry);
     void try_all_again();
 
-    // turn.cc: what follows
+    // turn.cc: deciding what to do next, and when.
     bool pods_listed() const;
     bool synced() const;
     void turn();
@@ -166,7 +169,7 @@ class Bridge {
     void wake_all();
     void wake_at(GangEntry &entry, Clock::time_point when);
 
-    // batch.cc: sbatch's jobs, which get their Pod when they have a node
+    // batch.cc: jobs of sbatch, which get their Pods once they have nodes.
     bool take_batch_job(Job &job, const std::map<JobRef, GangTag> &bound);
     std::map<JobRef, GangTag> bound_batch_pods() const;
     std::optional<BatchMark> mark_of(const Gang &gang) const;
@@ -187,7 +190,7 @@ class Bridge {
     void sweep_scripts(const std::vector<Job> &jobs);
     BatchContext batch_context();
 
-    // nodes.cc: Nodes, and what Slurm has of them
+    // nodes.cc: Kubernetes Nodes, and the Slurm nodes made for them.
     Clock::time_point node_deadline() const;
     void sync_node_list();
     bool devices_expected();
@@ -207,7 +210,7 @@ class Bridge {
     Story tell_story(const GangEntry &entry) const;
     std::vector<Blocker> blockers_of(const Gang &gang, const Bind &bind) const;
 
-    // gate.cc: dirty nodes, and who may start there
+    // gate.cc: dirty nodes, and who may start there.
     void gate_hello(PluginConnection from);
     void gate_lost();
     void hold_ordinary(const HookMessage &hook);
@@ -230,7 +233,7 @@ class Bridge {
                           const Result<> &done);
     void wake_blocked();
 
-    // gang.cc: Pods that belong together
+    // gang.cc: Pods that belong together.
     void note_group(GangEntry &entry);
     void note_ends(Gang &gang);
     void note_first(GangEntry &entry);
@@ -243,11 +246,11 @@ class Bridge {
     static const Job *choose_gang_job(const Gang &gang,
                                       const std::vector<Job> &jobs);
 
-    // het.cc: gangs whose job is heterogeneous
+    // het.cc: gangs whose job is heterogeneous.
     void drop_broken(std::vector<Job> &jobs);
     bool is_quiet(const Gang &gang);
 
-    // groups.cc: objects that say how large gangs are
+    // groups.cc: objects that define the size of gangs.
     template <class PodNews> bool hold_pods(PodNews &news);
     void note_terms(Gang &gang);
     void note_group_terms(Gang &gang, const GangKey &key);
@@ -261,7 +264,7 @@ class Bridge {
     void send_group(GangEntry &entry, const GroupSpec &group,
                     ScheduledCondition condition);
 
-    // illness.cc: Nodes that are ill, Pods that do not end
+    // illness.cc: unhealthy Nodes, and Pods that do not end.
     void note_node(const Node &node);
     void forget_illness(const std::string &node);
     void forget_gone_nodes();
@@ -270,7 +273,7 @@ class Bridge {
     std::string why_lost(GangEntry &entry);
     bool many_fell_ill(const std::string &node) const;
 
-    // placement.cc: which Nodes are such as the Pods ask for
+    // placement.cc: which Nodes match what the Pods request.
     void note_placement(GangEntry &entry);
     void narrow(Gang &gang, const std::vector<NodeSelector> &selectors);
     PlacementTable::State need_placement(const Gang &gang,
@@ -284,7 +287,7 @@ class Bridge {
     void note_needed();
     void drop_placements();
 
-    // claims.cc: which devices the Pods' ResourceClaims need and get
+    // claims.cc: which devices the Pods' ResourceClaims need and get.
     void note_devices(GangEntry &entry);
     bool claims_known() const;
     void claims_changed();
@@ -302,7 +305,7 @@ class Bridge {
     std::string why_others(const Pod &pod, const DeviceNeeds &needs);
     std::vector<ClaimHold> holds_of(const Pod &pod) const;
 
-    // device_plan.cc: which devices of a job they get
+    // device_plan.cc: which devices of a job the claims get.
     std::string gres_of_living(const Pod &pod, const DeviceNeeds &needs);
     void plan_for_job(GangEntry &entry, const DeviceNeeds &needs,
                       GangDevices &devices);
@@ -321,7 +324,7 @@ class Bridge {
     void hold_devices(const std::string &gang, const Bind &bind);
     void end_writes(const std::string &gang, const Bind &bind);
 
-    // extended.cc: extended resources, which claims of ours stand for
+    // extended.cc: extended resources, for which the agent makes claims.
     bool may_use_extended(GangEntry &entry, GangDevices &devices);
     ExtendedNeeds extended_needs_of(GangEntry &entry, const Pod &pod);
     std::string why_by_plugin(const DeviceNeeds &needs,
@@ -330,14 +333,14 @@ class Bridge {
     void note_extended_off();
     std::optional<ClaimHold> extended_hold(const Pod &pod) const;
 
-    // gang_claims.cc: the same of Pods that belong together
+    // gang_claims.cc: the same for Pods that belong together.
     void read_gang_needs(GangEntry &entry, GangDevices &devices);
     void plan_for_seats(GangEntry &entry,
                         const std::map<std::string, DeviceNeeds> &needs,
                         GangDevices &devices);
     std::string place_of_claims(const Job &job, const DeviceNeeds &needs) const;
 
-    // tell.cc: words for people
+    // tell.cc: messages for people.
     void tell(GangEntry &entry, const std::string &sentence,
               const std::string &more = {});
     void tell_waiting(GangEntry &entry);
@@ -353,62 +356,64 @@ class Bridge {
     Health health_;
     bool stopping_ = false;
     std::string standby_;
-    std::map<std::string, std::string> features_off_; // why
+    std::map<std::string, std::string> features_off_; // the reasons, by feature
     Clock::time_point now_{};
 
     GangStore gangs_;
     GroupTable groups_;
     GroupReports group_reports_;
-    // What was heard of Pods before the groups were known.
+    // News about Pods that came before the groups were known.
     std::vector<std::variant<Listed<Pod>, Changed<Pod>>> held_pods_;
     std::map<std::string, NodePtr> nodes_;
-    ForeignPods foreign_; // of other schedulers
-    ForeignPods strays_;  // of ours, bound by somebody else
+    ForeignPods foreign_; // Pods of other schedulers
+    ForeignPods strays_;  // our Pods, bound by others
     std::map<std::string, Namespace> namespaces_;
     ClaimStore claims_;
-    std::shared_ptr<const DeviceCatalog> seen_catalog_; // by who waits
+    // last used to wake gangs
+    std::shared_ptr<const DeviceCatalog> seen_catalog_;
     GresMemo gres_memo_;
-    bool devices_freed_ = false;             // since then
-    Clock::time_point extended_off_until_{}; // the API server has not kept it
+    bool devices_freed_ = false; // since then
+    // the API server lacks the feature gate
+    Clock::time_point extended_off_until_{};
     std::optional<Clock::time_point> devices_expected_until_;
-    std::map<ObjectKey, std::set<std::string>> claim_users_; // uids of gangs
+    std::map<ObjectKey, std::set<std::string>> claim_users_; // gang uids
     SweepMark users_sweep_{1000};
     NodeMap node_map_;
-    std::map<std::string, std::string> slurm_names_; // node_map_, by Node
-    std::set<std::string> hybrid_; // Slurm nodes of it with a slurmd
+    std::map<std::string, std::string> slurm_names_; // the inverse of node_map_
+    std::set<std::string> hybrid_; // Slurm nodes in it that have a slurmd
 
     DeviceStore devices_;
     BatchTable batch_jobs_;
-    TakenPod batch_taken_;                // the workers', too
-    std::set<JobRef> batch_living_;       // by the last list, asked for then
-    std::set<std::string> batch_scripts_; // of those
+    TakenPod batch_taken_;                // shared with workers
+    std::set<JobRef> batch_living_;       // by the list of batch_listed_
+    std::set<std::string> batch_scripts_; // script files of those jobs
     Clock::time_point batch_listed_{};
-    // By the uids of Pods: those that wait for a job, or to be started; when
-    // those that want a signal before their end are looked at next; those that
-    // are over and tidied up, or are to be again.
+    // By uid of a Pod: since when it has waited for a job, or to be started;
+    // when the next check of the job's end is due (--signal); Pods that are
+    // over and tidied up, or to be tidied up again.
     std::map<std::string, Clock::time_point> batch_waits_;
     std::map<std::string, Clock::time_point> batch_starts_;
     std::map<std::string, Clock::time_point> batch_ends_;
     std::set<std::string> batch_tidied_;
-    // Gangs whose script does not know yet where all Pods are, by their uid; by
-    // that of its Pod until all run.
+    // Gangs whose script does not know yet where all Pods are. The key is the
+    // gang's uid, or the uid of the script's Pod until all Pods run.
     struct HostsUntold {
         bool in_flight = false;
         Clock::time_point next{};
         std::chrono::seconds pause{2};
     };
     std::map<std::string, HostsUntold> batch_hosts_;
-    SrunMaps srun_maps_; // the workers', too
+    SrunMaps srun_maps_; // shared with workers
     std::map<std::string, PodPtr> batch_untidy_;
-    // Of arrays, whose Secrets are not gone yet: the scripts.
+    // Scripts of array jobs whose Secrets are not deleted yet, by Pod uid.
     std::map<std::string, std::string> batch_tidying_;
     Clock::time_point batch_tidy_due_{};
     ScriptSweep script_sweep_;
 
     PendingQuota quota_;
-    Owners owners_; // the workers'
+    Owners owners_; // shared with workers
 
-    // Pods are watched by these names, until the next start.
+    // How many scheduler names Pods are watched by. Fixed until the next start.
     const std::size_t scheduler_count_;
     // What has been listed completely since the start.
     std::set<std::string> listed_schedulers_;
@@ -417,30 +422,30 @@ class Bridge {
     bool listed_namespaces_ = false;
     bool loaded_jobs_ = false;
     bool synced_nodes_ = false;
-    bool synced_devices_ = false; // with these in Slurm's nodes
+    bool synced_devices_ = false; // the sync knew the devices
 
-    // Hooks of jobs that are no gang's current one: their submit is still
-    // unanswered, or they were replaced.
+    // Hooks of jobs that are not the current job of any gang: the answer to
+    // their submit is still outstanding, or they were replaced.
     struct EarlyHook {
         HookMessage message;
         Clock::time_point since;
     };
     std::map<JobRef, EarlyHook> early_hooks_;
-    std::string cluster_; // of the first plugin that connected
-    // Who waits until what has ended in Slurm has left the Node.
+    std::string cluster_; // name given by the first plugin
+    // Gangs that wait until the containers of an ended job have left the Node.
     std::map<std::string, std::set<std::string>> blocked_;
     struct RoomWait {
         JobRef job;
         Clock::time_point since;
-        bool draining = false; // it was too long
+        bool draining = false; // the wait took too long
     };
-    std::map<std::string, RoomWait> room_waits_; // by uid
+    std::map<std::string, RoomWait> room_waits_; // by gang uid
     NodeGate gate_{gangs_};
-    // What the connected plugin has heard from us.
+    // What the connected plugin has been told.
     struct GateTalk {
         PluginConnection connection = 0; // 0: not connected
-        bool list_asked = false;         // of jobs, since it connected
-        bool listed = false;             // and taken in
+        bool list_asked = false;         // jobs requested since it connected
+        bool listed = false;             // and that list has arrived
         bool bridge_said = false;
         std::optional<std::set<std::string>> dirty_said;
     };
@@ -449,58 +454,59 @@ class Bridge {
     bool loading_room_ = false;
     Clock::time_point room_due_{};
 
-    // Nodes that are gone or not ready: since when, by our clock, and since
-    // when by Kubernetes' own, to tell which fell ill together.
+    // Nodes that are gone or not ready: since when by our clock, and since when
+    // by Kubernetes' clock, which shows which became unhealthy together.
     struct Illness {
         Clock::time_point since;
         std::chrono::sys_seconds began;
     };
     std::map<std::string, Illness> ill_nodes_;
-    std::set<std::string> pinned_; // Slurm nodes that have their own feature
+    std::set<std::string> pinned_; // Slurm nodes with a feature of their own
     PlacementTable placements_;
-    std::set<std::string> placement_waits_; // uids, until the next sync
+    std::set<std::string> placement_waits_; // gang uids, until the next sync
 
-    std::set<std::string> backfilled_; // uids: may wait for backfill alone
+    // uids of gangs that may wait for backfill
+    std::set<std::string> backfilled_;
     std::set<std::string> woken_;
-    std::multimap<Clock::time_point, std::string> timers_; // uid
+    std::multimap<Clock::time_point, std::string> timers_; // gang uids
     bool loading_jobs_ = false;
-    bool widening_ = false;   // widen_adoptions() is at it
+    bool widening_ = false;   // widen_adoptions() is running
     bool list_again_ = false; // something came while a list was made
     bool loading_states_ = false;
     bool syncing_nodes_ = false;
-    bool syncing_devices_ = false; // they were known when it began
+    bool syncing_devices_ = false; // devices were known when it began
     std::shared_ptr<NodeSyncState> sync_state_ =
         std::make_shared<NodeSyncState>(); // of the sync under way
     Clock::time_point sync_began_{};
-    Clock::time_point poll_due_{}; // Slurm's nodes may have changed by then
-    // The version of each Node that a patch was sent for: a newer one comes by
-    // the watch.
+    Clock::time_point poll_due_{}; // when Slurm's nodes are checked again
+    // The resourceVersion for which a patch of the Node was sent. The watch
+    // brings a newer one.
     std::map<std::string, std::string> patched_;
     bool list_shadows_ = true; // slurmctld may have lost some
-    std::set<JobRef>
-        shadows_; // shadow placeholders, see common/slurm/node_use.h
-    std::map<std::string, std::string> refused_; // Nodes, as told to them
+    std::set<JobRef> shadows_; // shadow jobs: common/slurm/node_use.h
+    // reasons, by Node, as told there
+    std::map<std::string, std::string> refused_;
     bool nodes_changed_ = true;
     Clock::time_point jobs_due_{};
     Clock::time_point states_due_{};
     Clock::time_point nodes_due_{};
-    Clock::time_point jobs_asked_{}; // when the last list was asked for
+    Clock::time_point jobs_asked_{}; // when the last list was requested
     // How often slurmctld has gone away, as far as its plugin tells. Workers
     // read it.
     std::atomic<unsigned> absences_ = 0;
-    unsigned absences_at_list_ = 0; // when the last list was asked for
-    unsigned absences_at_sync_ = 0; // when the last sync of nodes began
+    unsigned absences_at_list_ = 0; // at the last request of a list
+    unsigned absences_at_sync_ = 0; // at the start of the last node sync
     Clock::time_point states_asked_{};
 };
 
-// The answer comes whatever happens: who asked waits for it.
+// The answer always comes, even after an exception, because others wait for it.
 template <class Answer, class Question>
 void Bridge::ask_slurm(Question question)
 {
     ports_.workers.push([this, question = std::move(question)](Kube &) {
         try {
             mailbox_.push(Answer{question(ports_.slurm)});
-        } catch (const std::exception &e) { // such as no memory
+        } catch (const std::exception &e) { // such as out of memory
             mailbox_.push(Answer{fail(Code::busy, e.what())});
         }
     });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// ResourceClaims: what each Pod's need, and who is woken when that changes.
+// ResourceClaims: what each Pod's claims need, and who is woken when that
+// changes.
 #include "agent/owner/bridge.h"
 
 #include "agent/decide/decide_parts.h"
@@ -17,7 +18,8 @@ namespace bridge {
 
 namespace {
 
-constexpr std::chrono::seconds claim_patience{3}; // until a template's is made
+// until a template's claim is made
+constexpr std::chrono::seconds claim_patience{3};
 constexpr char admin_label[] = "resource.kubernetes.io/admin-access";
 constexpr char twice_problem[] = "devices";
 
@@ -29,14 +31,15 @@ bool awaits_template(const Pod &pod, const ClaimStore &claims)
     });
 }
 
-// By the API server's clock: one that goes wrong makes none young for ever.
+// Compares with the API server's clock. A clock that is wrong must not make a
+// Pod young for ever.
 bool is_young(const Pod &pod)
 {
     auto age = std::chrono::system_clock::now() - pod.created;
     return age >= -claim_patience && age < claim_patience;
 }
 
-// As each such Pod does at first: no word is worth it.
+// Each such Pod waits like this at first, which needs no message.
 bool awaits_templates(const Gang &gang, const ClaimStore &claims)
 {
     return std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
@@ -59,7 +62,7 @@ bool has_nodes(const Gang &gang)
            !gang.job->nodes.empty();
 }
 
-// What is free now may be no more than what it had itself.
+// The devices that are free now may be those that the gang itself gives back.
 bool gives_back(const GangEntry &entry, Clock::time_point now)
 {
     const std::size_t release = Action(ReleaseClaims{}).index();
@@ -94,12 +97,12 @@ void Bridge::on(Changed<ResourceClaim> &claim)
     for (const std::string &uid : users->second)
         wake(uid);
     if (users->second.empty() || claim.deleted)
-        claim_users_.erase(users); // who still names it comes back
+        claim_users_.erase(users); // whoever still names it is added again
 }
 
-// Nodes, drivers or classes say something else, or somebody has given devices
-// back: who waits may go on. A job that is in the queue keeps its place there:
-// what it may not have is looked at again when that is over.
+// Wakes gangs when Nodes, drivers or classes have changed, or devices were
+// given back. A job that is queued keeps its place in the queue; which nodes
+// are excluded for it is decided again when it has left the queue.
 void Bridge::wake_for_devices()
 {
     if (!devices_.on() || !devices_.known())
@@ -118,13 +121,14 @@ void Bridge::wake_for_devices()
         if (!queued && !gives_back(entry, now_))
             entry.excluded.clear();
         if (others && entry.failures > 0)
-            try_again(entry); // Slurm would not have its job
+            try_again(entry); // Slurm refused its job
         else if (others || misses)
             wake(uid);
     }
 }
 
-// What others have allocated is not Slurm's to give, until they give it back.
+// Devices that others have allocated cannot be given out by Slurm until they
+// are given back.
 void Bridge::note_foreign(const ResourceClaim &claim, bool deleted)
 {
     ResourceClaimPtr before = claims_.find(claim.key);
@@ -136,8 +140,8 @@ void Bridge::note_foreign(const ResourceClaim &claim, bool deleted)
         nodes_change_soon();
 }
 
-// Nobody but those who write claims prevents that: kubernetes.io says so of its
-// own scheduler, too.
+// Only those who write claims can prevent that; the documentation of Kubernetes
+// says the same of its own scheduler.
 void Bridge::claims_changed()
 {
     const std::set<DeviceId> &twice = claims_.taken_twice();
@@ -148,7 +152,7 @@ void Bridge::claims_changed()
                                    " is in several ResourceClaims");
 }
 
-// What follows from its claims as they are, before anything is decided.
+// Derives from a gang's claims what decide() needs.
 void Bridge::note_devices(GangEntry &entry)
 {
     Gang &gang = entry.gang;
@@ -158,7 +162,8 @@ void Bridge::note_devices(GangEntry &entry)
     if (pod.terminal() || (gang.grouped && !waits(gang, pod)))
         return;
     GangDevices devices;
-    bool answered = ports_.access.answered(); // it may come before may() looks
+    // the answer may come before may() is asked
+    bool answered = ports_.access.answered();
     if (!devices_.on()) {
         devices.objection = no_gres_words(gang);
     } else if (!ports_.access.may(Feature::devices)) {
@@ -200,7 +205,7 @@ void Bridge::forget_gone_gangs(std::set<std::string> &uids)
                   [&](const std::string &uid) { return !gangs_.find(uid); });
 }
 
-// A claim that is not there may be one that somebody waits for.
+// An entry for a claim that does not exist stays while somebody waits for it.
 void Bridge::sweep_claim_users()
 {
     if (!users_sweep_.is_due(claim_users_.size()))
@@ -212,7 +217,7 @@ void Bridge::sweep_claim_users()
     users_sweep_.swept(claim_users_.size());
 }
 
-// Who is woken when a claim changes.
+// Notes who is woken when a claim changes.
 void Bridge::note_claim_users(const Gang &gang, const Pod &pod)
 {
     sweep_claim_users();
@@ -255,7 +260,7 @@ std::string Bridge::why_others(const Pod &pod, const DeviceNeeds &needs)
     return why_of_others(pod, needs, *devices_.catalog(), hybrid_);
 }
 
-// Those that have the Pod among their consumers, usable or not.
+// Returns the claims that are reserved for the Pod, usable or not.
 std::vector<ClaimHold> Bridge::holds_of(const Pod &pod) const
 {
     std::vector<ClaimHold> made;
@@ -307,8 +312,8 @@ Result<std::int64_t> Bridge::most_on_a_node(const Gang &gang,
         });
 }
 
-// One job gets the devices of a claim that several Pods share; the others
-// follow them, once the watch has told which these are.
+// If several Pods share a claim, one job gets its devices. The other Pods
+// follow once the watch has shown which devices these are.
 bool Bridge::asked_by_others(const Gang &gang, const ResourceClaim &claim)
 {
     auto users = claim_users_.find(claim.key);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// ResourceClaims: which devices of a job they get, and where else a job is
-// asked for when these will not do.
+// ResourceClaims: which devices of a job they get, and what happens when these
+// do not fit.
 #include "agent/owner/bridge.h"
 
 #include "agent/decide/words.h"
@@ -19,11 +19,11 @@ namespace bridge {
 
 namespace {
 
-// As long as it takes to give back a claim whose Pod has ended.
+// The time to give back a claim whose Pod has ended.
 constexpr std::chrono::seconds device_patience{10};
-constexpr std::chrono::minutes exclusion{2}; // what a node has may change
+constexpr std::chrono::minutes exclusion{2}; // a node's devices may change
 
-// Of several Pods with one claim the job of one has its devices.
+// If several Pods share a claim, the job of one has its devices.
 std::vector<DeviceId> share_of(const Pod &pod, const ResourceClaim &claim)
 {
     bool first = !claim.reserved_for.empty() &&
@@ -31,7 +31,7 @@ std::vector<DeviceId> share_of(const Pod &pod, const ResourceClaim &claim)
     return first ? claim.devices : std::vector<DeviceId>{};
 }
 
-// On the node of that place in job.nodes.
+// node is an index of job.nodes.
 std::uint64_t count_of(const Job &job, std::size_t node,
                        const std::string &gres)
 {
@@ -43,7 +43,7 @@ std::uint64_t count_of(const Job &job, std::size_t node,
     return count;
 }
 
-// What Slurm counts of a device that the claim has.
+// Returns the amounts that Slurm counts for a device of the claim.
 GresCounts amounts_of(const DeviceCatalog &catalog, const ResourceClaim &claim,
                       const DeviceId &id)
 {
@@ -61,8 +61,8 @@ GresCounts amounts_of(const DeviceCatalog &catalog, const ResourceClaim &claim,
     return {};
 }
 
-// On the node of that place in job.nodes, of which the indexes are known if the
-// job has GRES there.
+// node is an index of job.nodes. The indexes there are known if the job has
+// GRES on the node.
 std::string why_few_of_plugins(const DeviceCatalog &catalog, const Job &job,
                                std::size_t node, const DeviceNeeds &needs)
 {
@@ -76,7 +76,8 @@ std::string why_few_of_plugins(const DeviceCatalog &catalog, const Job &job,
 
 } // namespace
 
-// Of a Pod whose job is lost: the same devices, as many as they are.
+// Returns the GRES for the new job of a Pod whose job is lost: the same
+// devices, in the same number.
 std::string Bridge::gres_of_living(const Pod &pod, const DeviceNeeds &needs)
 {
     auto catalog = devices_.catalog();
@@ -100,7 +101,7 @@ std::string Bridge::gres_of_living(const Pod &pod, const DeviceNeeds &needs)
             sums[{one.gres, one.type}] += one.count;
     std::string text = text_of(sums);
     for (const auto &[gres, amount] : amounts)
-        if (has->second.contains(gres)) // Slurm refuses what no node has
+        if (has->second.contains(gres)) // Slurm refuses GRES that no node has
             text += std::format("{}gres/{}:{}", text.empty() ? "" : ",", gres,
                                 amount);
     return text;
@@ -110,8 +111,8 @@ void Bridge::plan_for_job(GangEntry &entry, const DeviceNeeds &needs,
                           GangDevices &devices)
 {
     const Job &job = *entry.gang.job;
-    // Of GRES that accounting does not count a list says nothing, nor what
-    // sbatch was asked for by --gpus.
+    // A list of jobs does not show GRES that accounting does not track, nor
+    // those that --gpus of sbatch requested.
     bool unlisted = wants_cpus(needs) || !job.tag.script.empty();
     devices.unread = has_unread_gres(job) || (unlisted && !job.gres_read);
     if (devices.unread)
@@ -124,7 +125,7 @@ void Bridge::plan_for_job(GangEntry &entry, const DeviceNeeds &needs,
         return;
     }
     const Gang &gang = entry.gang;
-    if (!gang.batch && // whose job is not asked for again
+    if (!gang.batch && // whose job is not requested again
         !why_others(lead_of(gang), needs).empty()) {
         devices.plan.misfit = devices.why;
         return;
@@ -146,8 +147,7 @@ void Bridge::plan_for_job(GangEntry &entry, const DeviceNeeds &needs,
         entry.devices_missed_since.reset();
 }
 
-// For the Pods of these needs, which all go to the node of that place in
-// job.nodes.
+// Plans for all Pods with these needs, which go to job.nodes[node].
 ClaimsPlan Bridge::plan_for_node(const Job &job, std::size_t node,
                                  const DeviceNeeds &needs, bool may_exceed)
 {
@@ -206,8 +206,8 @@ ClaimsPlan Bridge::plan_for_node(const Job &job, std::size_t node,
              }});
 }
 
-// What the job's claims may take of the CPU devices there. None of a node where
-// Slurm's numbers mean others.
+// Returns what the job's claims may take of the CPU devices there; nothing for
+// a node on which Slurm's CPU numbers mean other CPUs.
 CpuOffer Bridge::cpus_for(const DeviceCatalog &catalog, const Job &job,
                           std::size_t node, const Node &there,
                           const DeviceNeeds &needs) const
@@ -226,8 +226,8 @@ CpuOffer Bridge::cpus_for(const DeviceCatalog &catalog, const Job &job,
     });
 }
 
-// No allocation waits for claims for ever. But those that run are not given up
-// for the sake of one that comes late.
+// No allocation waits for claims for ever, but Pods that run are not given up
+// for one that comes late.
 void Bridge::note_claim_delay(GangEntry &entry)
 {
     const Gang &gang = entry.gang;
@@ -235,9 +235,10 @@ void Bridge::note_claim_delay(GangEntry &entry)
         note_bind_delay(entry);
 }
 
-// A device that was another Pod's is free a moment later; one that stays taken
-// is not Slurm's to give. Where a living Pod's new job waits for its node, all
-// who wait for devices there go at once, as those who wait for room do.
+// A device that another Pod had is free a moment later; if it stays taken,
+// Slurm cannot give it out. When the new job of a living Pod waits for its
+// node, all gangs that wait there for devices leave at once, like those that
+// wait for room.
 void Bridge::await_devices(GangEntry &entry, GangDevices &devices)
 {
     wake_at(entry, now_ + device_pause);
@@ -268,16 +269,16 @@ Result<std::vector<DevicePtr>> Bridge::given_devices(const Job &job,
                                       &CapacityGres::gres);
     });
     if (index == catalog.nodes.end() && any)
-        return fail(Code::busy, "which devices its GRES are is not known yet");
+        return fail(Code::busy, "the devices of its GRES are not known yet");
     if (index == catalog.nodes.end())
         return made;
     for (const JobGres &gres : job.gres_on[node]) {
         if (!index->second.slots().contains(gres.gres))
-            continue; // none of ours
+            continue; // not counted for Pods
         for (std::uint32_t i : gres.indexes) {
             const DeviceSlot *slot = index->second.at({gres.gres, i});
             if (slot && is_of_plugin(slot->id))
-                continue; // one is as good as another: see why_too_few()
+                continue; // any of them will do: see why_too_few()
             auto device = device_at(catalog, name, {gres.gres, i});
             if (!device)
                 return fail(Code::conflict,
@@ -306,7 +307,7 @@ std::vector<NodeSelector> Bridge::but_for_excluded(GangEntry &entry)
     return {NodeSelector{NodeTerm{std::move(none_of)}}};
 }
 
-// Of a job that is given up for its devices.
+// Excludes the node of a job that is given up because of its devices.
 void Bridge::exclude_node(GangEntry &entry)
 {
     const Gang &gang = entry.gang;
@@ -322,15 +323,16 @@ void Bridge::exclude_node(GangEntry &entry)
 
 void Bridge::note_claims_refused(GangEntry &entry, const ClaimsRefused &refused)
 {
-    log_warning("a claim was not taken",
+    log_warning("a ResourceClaim was refused",
                 {{"Gang", entry.gang.key.str()}, {"err", refused.why}});
     if (!entry.gang.job)
         return;
     entry.claims_refused = refused.why;
     entry.claims_refused_on = refused.node;
     entry.claims_refused_of = entry.gang.job->ref;
-    // Of several some may have been written before the one that was refused,
-    // and one that is told on its Pod before that: the watch says so.
+    // If there are several claims, some may have been written before the
+    // refused one; so may one whose write is noted on its Pod first. The watch
+    // will show them.
     if (entry.gang.devices && entry.gang.devices->plan.claims.size() == 1)
         if (const ClaimPlan &one = entry.gang.devices->plan.claims.front();
             one.mappings.empty())
@@ -338,7 +340,8 @@ void Bridge::note_claims_refused(GangEntry &entry, const ClaimsRefused &refused)
     tell(entry, not_bound_words(entry.gang.job->ref, refused.why));
 }
 
-// Taken from now on: another Pod's plan may be made before the watch tells.
+// The devices count as taken from now on: another Pod's plan may be made before
+// the watch shows the claims.
 void Bridge::hold_devices(const std::string &gang, const Bind &bind)
 {
     for (const ClaimPlan &plan : bind.claims)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Devices: what the watches say of them, for the sync of nodes to count.
+// Devices: what the watches report, for the sync of nodes to count.
 #include "agent/owner/bridge.h"
 
 namespace bridge {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Hands an action to the workers, a large binding to several of them at once.
+// Hands an action to the workers, and a large binding to several of them at
+// once.
 #include "agent/owner/bridge.h"
 
 #include "agent/act/end.h"
@@ -19,10 +20,10 @@ namespace {
 
 constexpr std::size_t part_size = 16; // bindings
 
-// One call of a worker.
+// A part of an action, run by one worker.
 using Part = std::function<Result<Outcome>(Kube &, const ActContext &)>;
 
-// What the workers of one action share.
+// State shared by the workers of one action.
 struct Work {
     Work(Slurm &to_slurm, TaskQueue &workers) : slurm(to_slurm), queue(workers)
     {
@@ -40,16 +41,16 @@ struct Work {
     std::function<bool()> slurmctld_left;
     std::function<void(Result<Outcome>)> done;
 
-    // One after the other, unless something goes wrong; the parts of each by
-    // several workers at once.
+    // Stages run one after the other until one fails. The parts of a stage run
+    // on several workers at once.
     std::deque<std::vector<Part>> stages;
-    std::atomic<std::size_t> parts{1}; // of the stage, that are not done yet
+    std::atomic<std::size_t> parts{1}; // parts of the stage not done yet
     std::mutex mutex;
-    Result<Outcome> outcome = Done{}; // the first that went wrong
+    Result<Outcome> outcome = Done{}; // the most serious failure so far
 };
 
-// Seats and claims of the binding, in parts: a worker that is busy, or one that
-// fails, holds up no more than one of them.
+// Splits a binding, so that a busy worker or a failure holds up only one part
+// of it.
 std::vector<Bind> parts_of(const Bind &bind)
 {
     std::size_t count = bind.seats.size();
@@ -69,8 +70,9 @@ std::vector<Bind> parts_of(const Bind &bind)
     return parts;
 }
 
-// The seat of the Pod that runs a batch job's script, which is to find its
-// workers there: out of the binding. Nothing where no other is in it.
+// Removes the seat of the Pod that runs a batch job's script from the binding
+// and returns it: the script must find its workers running. Nothing if no other
+// Pod is in the binding.
 std::optional<Bind> take_script(const Gang &gang, Bind &bind)
 {
     PodPtr script = gang.batch ? script_pod_of(gang) : nullptr;
@@ -110,8 +112,8 @@ Part reserve_part(const std::shared_ptr<Work> &work, Bind bind)
     };
 }
 
-// Of a gang of which no Pod is bound yet each must have its devices before any
-// is; the script of a batch job is bound when all others are.
+// If no Pod of a gang is bound yet, all must have their devices before any is
+// bound. The script of a batch job is bound after all others.
 std::deque<std::vector<Part>> stages_of(const std::shared_ptr<Work> &work)
 {
     const auto *bind = std::get_if<Bind>(&work->action);
@@ -140,7 +142,7 @@ std::deque<std::vector<Part>> stages_of(const std::shared_ptr<Work> &work)
     return stages;
 }
 
-// How much is known of what went wrong: of unknown outcome says most.
+// How serious a failure is; an unknown outcome is the most serious.
 int weight(const Result<Outcome> &outcome)
 {
     if (outcome)
@@ -148,7 +150,7 @@ int weight(const Result<Outcome> &outcome)
     return outcome.error().code == Code::uncertain ? 3 : 2;
 }
 
-// True when that was the last part of its stage.
+// Returns true when that was the last part of its stage.
 bool take_in(Work &work, Result<Outcome> outcome)
 {
     {
@@ -170,7 +172,8 @@ Result<Outcome> run(const Part &part, const Work &work, Kube &kube)
     }
 }
 
-// From the owner thread, and then from the worker that ends the stage before.
+// Called on the owner thread, and then on the worker that ends the previous
+// stage.
 void push_stage(const std::shared_ptr<Work> &work)
 {
     std::vector<Part> parts = std::move(work->stages.front());

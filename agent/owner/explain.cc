@@ -10,7 +10,7 @@ namespace bridge {
 
 namespace {
 
-// "" for what is not known.
+// Returns "" for an unknown time.
 std::string time_text(std::chrono::sys_seconds time)
 {
     if (time.time_since_epoch().count() <= 0)
@@ -18,13 +18,13 @@ std::string time_text(std::chrono::sys_seconds time)
     return std::format("{:%FT%TZ}", time);
 }
 
-// An action, after "it is about to" or "it tries again to".
+// Describes an action, to follow "it is about to" or "it tries again to".
 std::string action_words(const std::string &action)
 {
     static const std::map<std::string, const char *> words = {
         {"submit", "ask Slurm for a job"},
         {"find", "look for a job whose submit was not answered"},
-        {"refuse", "say on the Pod why Slurm is not asked for a job"},
+        {"refuse", "report on the Pod why no job is requested"},
         {"look", "read the job from Slurm"},
         {"bind", "bind the Pod to its node"},
         {"start", "let the job start: its Pods are on their nodes"},
@@ -138,8 +138,8 @@ std::string summary(const Story &story, const Job *job)
                            job->ref.id,
                            job->reason.empty() ? "" : ", " + job->reason);
     if (!is_ended(job->state))
-        return std::format("Slurm job {} of Pod {} is in a state that is not "
-                           "known here; nothing is concluded from it.",
+        return std::format("Slurm job {} of Pod {} is in a state that the "
+                           "agent does not know and therefore ignores.",
                            job->ref.id, name);
     return std::format("Slurm job {} of Pod {} has ended: {}.{}", job->ref.id,
                        name, state_name(job->state),
@@ -147,7 +147,7 @@ std::string summary(const Story &story, const Job *job)
                                          : "");
 }
 
-// What a Wait means, in the state in which the job is.
+// Says what a Wait means in the present state of the job.
 std::string waiting_for(const Story &story, const Job *job)
 {
     const Pod *pod = first_pod(story.gang);
@@ -163,7 +163,7 @@ std::string waiting_for(const Story &story, const Job *job)
         return "It waits for the Pod to end.";
     if (lives(story.gang) && job && is_ended(job->state))
         return "It waits for the containers to stop.";
-    return "Nothing follows until something changes.";
+    return "It does nothing until something changes.";
 }
 
 std::string agent_words(const Story &story, const Job *job)
@@ -186,7 +186,7 @@ std::string agent_words(const Story &story, const Job *job)
 std::string with_job_id(std::string text, JobId id)
 {
     constexpr std::string_view place = "JOBID";
-    // "Format=JobID" has other letters, so this is the one we wrote.
+    // "Format=JobID" is spelled differently, so this is our placeholder.
     if (auto at = text.find(place); at != text.npos)
         text.replace(at, place.size(), std::to_string(id));
     return text;
@@ -198,10 +198,10 @@ std::string remedy(const Story &story, const Job *job)
     if (job && job->state == JobState::pending)
         return with_job_id(reason_words(job->reason).remedy, job->ref.id);
     if (!story.blockers.empty())
-        return "Those containers end with their grace period; if their Node "
-               "does not answer, bring it back.";
+        return "Those containers end within their grace period; if their Node "
+               "does not answer, repair it.";
     if (job && is_allocated(job->state) && !story.last_failure.empty())
-        return "What failed is tried again; see the last failure.";
+        return "The agent tries again; see the last failure.";
     if (job || !pod || pod->bound() || pod->terminal() || pod->deleting)
         return {};
     if (pod->gated)

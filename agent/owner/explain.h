@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One gang's whole story, for people: what slurmk8s explain prints. Pure: the
-// owner thread tells what it knows, Slurm tells about the job, and this file
-// puts both into words.
+// The story of one gang for people, which slurmk8s explain prints. Pure
+// functions: the owner thread tells what it knows, Slurm tells about the job,
+// and this file puts both into sentences.
 #pragma once
 
 #include "agent/gang/gang.h"
@@ -28,23 +28,23 @@ struct Blocker {
 struct Story {
     Gang gang;
     bool serving = true;
-    std::string doing; // the action that a worker carries out now, or ""
+    std::string doing; // the action a worker carries out now, or ""
     std::string next;  // the action that follows from what is known
-    std::string why;   // words of a Wait or a Refuse
-    // The next action is not tried before this time has passed; 0: at once.
+    std::string why;   // the reason of a Wait or a Refuse
+    // Time until the next action is tried; 0 means at once.
     std::chrono::seconds held_for{0};
     unsigned failures = 0;    // in a row
     std::string last_failure; // "" after a success
-    std::string said;         // last on the Pods
+    std::string said;         // the last message on the Pods
     std::vector<Blocker> blockers;
 };
 
-// job: as Slurm has it at this moment; without one, or when Slurm says another
-// SLUID, the story tells what the agent last heard of it. The result is the
-// object that slurmk8s(1) documents.
+// Returns the object that slurmk8s(1) documents. job is the job as Slurm knows
+// it now. Without it, or if its SLUID is not that of the gang's job, the result
+// describes what the agent last heard of the job.
 JsonValue explain(const Story &story, const std::optional<JobDetails> &job);
 
-// A job of ours that the agent has nothing left to do for.
+// Describes a job made by the agent for which nothing is left to do.
 JsonValue explain_past(const JobDetails &job);
 
 } // namespace bridge

@@ -38,7 +38,8 @@ JobId job_id_of(const std::string &text)
 Result<JobDetails> ExplainPage::load(JobId id)
 {
     if (!loads_.try_acquire())
-        return fail(Code::busy, "slurmctld is slow, and others ask already");
+        return fail(Code::busy,
+                    "slurmctld is slow, and other requests wait for it");
     auto details = slurm_.load_details(id);
     loads_.release();
     return details;
@@ -54,7 +55,7 @@ WebReply ExplainPage::answer_past(JobId id)
     if (!details)
         return refuse(503, details.error().message);
     if (details->job.tag.uid.empty())
-        return refuse(404, std::format("job {0} is no job of a Pod: see "
+        return refuse(404, std::format("job {0} does not belong to a Pod: see "
                                        "scontrol show job {0}",
                                        id));
     return {200, explain_past(*details).dump()};

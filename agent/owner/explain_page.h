@@ -13,20 +13,20 @@
 namespace bridge {
 
 struct WebReply {
-    int status = 200; // HTTP's
-    std::string body; // JSON; {"error": SENTENCE} when the status is not 200
+    int status = 200; // HTTP status
+    std::string body; // JSON; {"error": MESSAGE} unless the status is 200
 };
 
-// Which gang is meant: the one of a Pod, NAME or NAMESPACE/NAME, or of a job.
+// Which gang is meant: that of a Pod (NAME or NAMESPACE/NAME) or that of a job.
 struct StoryKey {
     std::string pod;
-    JobId job = 0; // 0: by its Pod
+    JobId job = 0; // 0: look for the Pod
 };
 
 class ExplainPage {
   public:
-    // Code::not_found, conflict (several Pods have that name) or busy (the
-    // owner thread does not answer).
+    // Code::not_found, Code::conflict (several Pods have that name) or
+    // Code::busy (the owner thread does not answer).
     using AskOwner = std::function<Result<Story>(const StoryKey &)>;
 
     ExplainPage(AskOwner ask_owner, Slurm &slurm)
@@ -34,15 +34,18 @@ class ExplainPage {
     {
     }
 
-    // One of them is given, the other is empty. 400 for anything else, 404 for
-    // what is not known, 503 when who knows does not answer.
+    // Exactly one of the two arguments must not be empty. The status is 400 for
+    // a malformed request, 404 for an unknown Pod or job, 409 for a name that
+    // several Pods have, and 503 when the owner thread or Slurm does not
+    // answer.
     WebReply answer(const std::string &pod, const std::string &job);
 
   private:
     Result<JobDetails> load(JobId id);
     WebReply answer_past(JobId id);
 
-    // A slurmctld that is away must not take all threads of the web server.
+    // Limits the threads of the web server that wait for a slurmctld that does
+    // not answer.
     static constexpr int most_loads = 2;
 
     AskOwner ask_owner_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Extended resources that DeviceClasses offer: the one claim of a Pod for them,
-// which is made when Slurm has chosen its devices. From then on it is a claim
-// as any other, but for its end: it goes when the Pod has no use for it.
+// which is made when Slurm has chosen its devices. From then on it is handled
+// like any other claim, except that it is deleted when the Pod does not need it
+// any more.
 #include "agent/owner/bridge.h"
 
 #include "agent/decide/words.h"
@@ -15,11 +16,12 @@ namespace bridge {
 
 namespace {
 
-constexpr std::chrono::minutes gate_pause{10}; // until a server may be a newer
+// when to check for a newer server
+constexpr std::chrono::minutes gate_pause{10};
 
 } // namespace
 
-// Why not is said in devices.
+// If not, devices has the reason.
 bool Bridge::may_use_extended(GangEntry &entry, GangDevices &devices)
 {
     const Gang &gang = entry.gang;
@@ -35,7 +37,7 @@ bool Bridge::may_use_extended(GangEntry &entry, GangDevices &devices)
     return false;
 }
 
-// Of a Pod of that gang.
+// pod must belong to that gang.
 ExtendedNeeds Bridge::extended_needs_of(GangEntry &entry, const Pod &pod)
 {
     if (pod.extended.empty())
@@ -54,8 +56,8 @@ ExtendedNeeds Bridge::extended_needs_of(GangEntry &entry, const Pod &pod)
     return needs;
 }
 
-// A claim that no status names would never be looked at by a kubelet, and be
-// kept by kube-controller-manager when its Pod has ended.
+// A claim that no Pod status names would be ignored by kubelets, and
+// kube-controller-manager would keep it after its Pod has ended.
 void Bridge::note_extended_off()
 {
     log_warning("extended resources are off",
@@ -68,8 +70,8 @@ void Bridge::note_extended_off()
             wake(uid);
 }
 
-// Why that Node (Kubernetes' name) is none for the Pods' extended resources;
-// empty: it is one.
+// Returns why the Node (named as in Kubernetes) cannot serve the Pods' extended
+// resources, or "" if it can.
 std::string Bridge::why_by_plugin(const DeviceNeeds &needs,
                                   const std::string &node) const
 {
@@ -84,8 +86,8 @@ std::string Bridge::why_by_plugin(const DeviceNeeds &needs,
     return {};
 }
 
-// Of a gang that has no Node to go to: a sentence more, where it would have one
-// if that had no slurmd.
+// For a gang without any suitable Node: returns another sentence if a Node
+// would be suitable without its slurmd.
 std::string Bridge::plugins_elsewhere(const Gang &gang) const
 {
     const Predicate &asks = value_of(gang.predicate);
@@ -101,7 +103,8 @@ std::string Bridge::plugins_elsewhere(const Gang &gang) const
     return {};
 }
 
-// Of a Pod without a node: made for a job that is no more.
+// For a Pod without a node: returns its claim, which was made for a job that is
+// gone.
 std::optional<ClaimHold> Bridge::extended_hold(const Pod &pod) const
 {
     if (pod.extended.empty())
@@ -110,7 +113,7 @@ std::optional<ClaimHold> Bridge::extended_hold(const Pod &pod) const
     if (!claim || !is_extended_claim(*claim, pod))
         return std::nullopt;
     if (claim->deleting && !claim->is_reserved_for(pod.uid))
-        return std::nullopt; // others have it still
+        return std::nullopt; // others still use it
     return ClaimHold{claim->key, claim->uid, pod.uid, true};
 }
 

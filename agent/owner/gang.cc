@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Pods that belong together: what they say of their gang, which job is theirs,
-// and what time changes.
+// and what changes with time.
 #include "agent/owner/bridge.h"
 
 #include "agent/decide/gang_place.h"
@@ -23,7 +23,7 @@ constexpr std::chrono::seconds counting{1};
 
 std::string node_list(const std::vector<Seat> &seats)
 {
-    constexpr std::size_t most = 8; // in a line of the log
+    constexpr std::size_t most = 8; // in a log line
     std::set<std::string> nodes;
     for (const Seat &seat : seats)
         nodes.insert(seat.node);
@@ -37,8 +37,8 @@ std::string node_list(const std::vector<Seat> &seats)
                : list + ",…(" + std::to_string(nodes.size()) + ")";
 }
 
-// Of those that ended by themselves: a Pod that fails makes its controller
-// delete the others, and itself.
+// Notes the failure of Pods that ended by themselves. When a Pod fails, its
+// controller deletes the others, and then the Pod itself.
 void note_failure_of(Gang &gang)
 {
     auto known = std::ranges::find_if(gang.pods, [&](const PodPtr &pod) {
@@ -61,7 +61,8 @@ void note_failure_of(Gang &gang)
     gang.failed_pod = failed.pods.front()->uid;
 }
 
-// The Pod may be deleted before slurmctld takes its end.
+// Notes the end now, because the Pod may be deleted before slurmctld takes its
+// end.
 void note_end(Gang &gang)
 {
     auto ended = [&](const PodPtr &pod) {
@@ -73,7 +74,7 @@ void note_end(Gang &gang)
 
 } // namespace
 
-// Before anything is decided.
+// Called before decide().
 void Bridge::note_group(GangEntry &entry)
 {
     Gang &gang = entry.gang;
@@ -105,8 +106,8 @@ void Bridge::note_group(GangEntry &entry)
     gang.rejoin_over = passed(entry.over_since, over, conf_->rejoin_grace);
 }
 
-// The first Pod of a LeaderWorkerSet's group that stays alone for a while is
-// given a job with room for all: the others may be waiting for it to run.
+// When the first Pod of a LeaderWorkerSet's group stays alone for a while, it
+// gets a job with room for all: the others may be waiting for it to run.
 void Bridge::note_first(GangEntry &entry)
 {
     Gang &gang = entry.gang;
@@ -129,8 +130,9 @@ void Bridge::note_first(GangEntry &entry)
         wake_at(entry, due);
 }
 
-// Its Pods are still being made. How many there are is said when that is over:
-// each of them would else be told of each of the others.
+// Returns whether Pods are still being added. Messages that contain their
+// number wait until that is over; otherwise each Pod would be told about each
+// of the others.
 bool Bridge::is_growing(GangEntry &entry)
 {
     if (!entry.gang.grouped)
@@ -145,8 +147,8 @@ bool Bridge::is_growing(GangEntry &entry)
     return now_ < due;
 }
 
-// Reporters may overtake each other: what a Pod of a gang says was said before,
-// and is put right.
+// Reporters may overtake each other. If a Pod of a gang shows an outdated
+// message, the message is sent again.
 void Bridge::check_words(const Pod &pod)
 {
     if (!pod.gang || pod.bound() || pod.scheduled.message.empty())
@@ -163,7 +165,7 @@ void Bridge::note_ends(Gang &gang)
         return;
     if (!gang.grouped)
         note_end(gang);
-    else if (!gang.batch) // else note_batch() does
+    else if (!gang.batch) // otherwise note_batch() does it
         note_failure_of(gang);
 }
 
@@ -187,9 +189,9 @@ void Bridge::note_bound(GangEntry &entry, const Bind &bind)
     tell_bound(gang, bind);
 }
 
-// Each Pod that lives is adopted where it is, as one alone. A job that Slurm
-// has set back, or placed elsewhere, is cancelled when all of them have
-// another: its end would else look like somebody's word about them.
+// Each living Pod is adopted where it is, like a single Pod. A job that Slurm
+// has requeued, or placed elsewhere, is cancelled only when all Pods have
+// another job; otherwise its end would look like a user's request to end them.
 void Bridge::split(const std::string &uid)
 {
     GangEntry *entry = gangs_.find(uid);
@@ -197,18 +199,18 @@ void Bridge::split(const std::string &uid)
     for (const PodPtr &pod : entry->gang.pods)
         if (pod->living() && binder_of(*pod))
             pods.push_back(pod->uid);
-    log_warning("a gang's job is lost: its Pods go on one by one",
+    log_warning("a gang's job is lost: each of its Pods gets a job of its own",
                 {{"Gang", entry->gang.key.str()}, {"Pods", pods.size()}});
     for (const std::string &pod : pods)
         wake(gangs_.split(pod));
-    entry = gangs_.find(uid); // others came to the same table
+    entry = gangs_.find(uid); // the table has new entries
     if (entry->gang.job && is_ended(entry->gang.job->state) &&
         left_over(*entry->gang.job).empty())
         set_job(*entry, std::nullopt);
     wake(uid);
 }
 
-// They came to a gang that runs, and has no place for them.
+// These Pods joined a gang that runs and has no room for them.
 void Bridge::split_late(const std::vector<std::string> &pods)
 {
     for (const std::string &pod : pods)
@@ -229,8 +231,8 @@ bool Bridge::is_needed(JobRef lost) const
            std::ranges::any_of(gangs_.all(), waits_for_job);
 }
 
-// Of several jobs of one gang, oldest first, the one that has to do with its
-// present Pods; nothing when there is none.
+// Of several jobs of one gang, oldest first, returns the one that belongs to
+// its present Pods; null if there is none.
 const Job *Bridge::choose_gang_job(const Gang &gang,
                                    const std::vector<Job> &jobs)
 {

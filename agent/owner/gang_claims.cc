@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // ResourceClaims of Pods that belong together: one job has GRES for all of
-// them, and those on one node share what it was given there.
+// them, and the Pods on one node share what it was given there.
 #include "agent/owner/bridge.h"
 
 #include "agent/decide/gang_place.h"
@@ -21,8 +21,9 @@ std::string of_pod(const Pod &pod, const std::string &words)
     return std::format("Pod {}: {}", pod.key.name, words);
 }
 
-// Why the Pod takes more than a task of the job has; empty: it does not. Types
-// are left out: a driver that was away tells them again later.
+// Returns why the Pod takes more than a task of the job has, or "" if it does
+// not. Types are ignored, because a driver that was away reports them again
+// only later.
 std::string why_too_many(const Job &job, const DeviceNeeds &needs)
 {
     if (!job.gres_per_node.empty() || job.exclusive)
@@ -42,15 +43,15 @@ bool is_trouble(const ClaimsPlan &plan)
     return !plan.misfit.empty() || !plan.wait.empty();
 }
 
-// Others are not waited for by a job that nobody of these lives by, and that
-// can be asked for again.
+// Returns whether the job may be given up instead of waiting for others: none
+// of these Pods runs by it, and it can be requested again.
 bool can_give_way(const Gang &gang)
 {
     return !gang.batch && count_of_job(gang) == 0;
 }
 
-// Why nothing can be planned for the Pod; no trouble: something can.
-// by_plugin: why not on the Node where it is seated; empty: it can be.
+// Returns why nothing can be planned for the Pod; an empty plan if it can.
+// by_plugin is the reason against its Node, or "".
 ClaimsPlan trouble_with(const Gang &gang, const DeviceNeeds &needs,
                         const std::string &by_plugin)
 {
@@ -60,20 +61,21 @@ ClaimsPlan trouble_with(const Gang &gang, const DeviceNeeds &needs,
         return {.wait = needs.why};
     if (!by_plugin.empty())
         return {.misfit = by_plugin, .bad_node = true};
-    if (gang.batch) // made for what the job has there
+    if (gang.batch) // its devices follow from what the job has there
         return {};
     return {.misfit = why_too_many(*gang.job, needs)};
 }
 
-// The Pods that are seated on one node.
+// The Pods that are placed on one node.
 struct NodeSeats {
-    std::string node;              // Kubernetes'
+    std::string node;              // Kubernetes' name
     std::vector<std::string> pods; // uids
-    DeviceNeeds needs;             // of all of them
+    DeviceNeeds needs;             // of all of them together
 };
 
-// They cannot have their devices now. What goes wrong first is told; that the
-// job is none for its Pods says most. True when they may have them soon.
+// These Pods cannot have their devices now. The first problem is reported, but
+// a job that does not fit its Pods takes precedence. Returns true when they may
+// have the devices soon.
 bool set_aside(GangDevices &devices, const ClaimsPlan &plan,
                const NodeSeats &seats)
 {
@@ -96,7 +98,7 @@ void add_unlike(std::vector<NodeSelector> &to,
             to.push_back(one);
 }
 
-// Of Pods that a job is asked for.
+// pods are those for which a job is requested.
 void sum_up(const std::vector<DeviceNeeds> &pods, GangDevices &devices)
 {
     if (auto claim = shared_claim(pods); claim && devices.objection.empty())
@@ -159,8 +161,8 @@ void Bridge::read_gang_needs(GangEntry &entry, GangDevices &devices)
     }
 }
 
-// The Slurm node of the job where alone these can be used; empty: there is no
-// one such.
+// Returns the only Slurm node of the job where these claims can be used, or ""
+// if there is no restriction.
 std::string Bridge::place_of_claims(const Job &job,
                                     const DeviceNeeds &needs) const
 {
@@ -178,7 +180,7 @@ std::string Bridge::place_of_claims(const Job &job,
     return {};
 }
 
-// Node by node, for the Pods that are seated there.
+// Plans node by node, for the Pods that are placed there.
 void Bridge::plan_for_seats(GangEntry &entry,
                             const std::map<std::string, DeviceNeeds> &needs,
                             GangDevices &devices)
@@ -187,7 +189,7 @@ void Bridge::plan_for_seats(GangEntry &entry,
     const Job &job = *gang.job;
     bool cpus = std::ranges::any_of(
         needs, [](const auto &pod) { return wants_cpus(pod.second); });
-    bool unlisted = cpus || !job.tag.script.empty(); // as of a lone Pod
+    bool unlisted = cpus || !job.tag.script.empty(); // as for a single Pod
     devices.unread = has_unread_gres(job) || (unlisted && !job.gres_read);
     if (devices.unread)
         return;
@@ -203,7 +205,7 @@ void Bridge::plan_for_seats(GangEntry &entry,
         return;
     }
     bool later = false;
-    std::map<std::string, NodeSeats> by_node; // Slurm's
+    std::map<std::string, NodeSeats> by_node; // by Slurm's name
     for (const Seat &seat : *seats) {
         const DeviceNeeds &own = needs.at(seat.pod);
         std::string by_plugin = why_by_plugin(own, seat.node);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The gate's half in the agent: what prep/k8s is told of dirty nodes, and who
-// may start on them. Which nodes these are, and what fits there, NodeGate says.
+// The agent's half of the gate: tells prep/k8s which nodes are dirty, and
+// decides who may start on them. NodeGate knows which nodes these are, and what
+// fits there.
 #include "agent/owner/bridge.h"
 
 #include "agent/decide/words.h"
@@ -13,17 +14,18 @@ namespace bridge {
 
 namespace {
 
-// While somebody waits on a dirty node: ordinary jobs end there unheard.
+// Polling interval while somebody waits on a dirty node: the end of ordinary
+// jobs there is not reported.
 constexpr std::chrono::seconds room_interval{2};
-constexpr std::chrono::seconds resume_pause{5}; // one look for many nodes
+constexpr std::chrono::seconds resume_pause{5}; // one check for many nodes
 // A Pod's new job may start beside the one that waits, if both fit.
 constexpr std::chrono::seconds adoption_patience{5};
 constexpr std::size_t part_size = max_packet / 2; // of a list of nodes
 
 } // namespace
 
-// A new connection: maybe to a slurmctld that has forgotten jobs. What we know
-// of them is old until they are listed again.
+// A new connection may lead to a slurmctld that has forgotten jobs. What the
+// agent knows about jobs is old until they are listed again.
 void Bridge::gate_hello(PluginConnection from)
 {
     talk_ = {};
@@ -37,7 +39,7 @@ void Bridge::gate_lost()
     gate_.forget_ordinary();
 }
 
-// An ordinary job: it is nothing to us but that its node is dirty.
+// An ordinary job concerns the agent only because its node is dirty.
 void Bridge::hold_ordinary(const HookMessage &hook)
 {
     if (hook.dirty.empty())
@@ -58,7 +60,7 @@ void Bridge::touch_gate(const Gang &gang)
     gate_.touch_binding(gang.uid);
 }
 
-// Once a turn, when all that was woken is decided.
+// Called once a turn, after all woken gangs are decided.
 void Bridge::tend_gate()
 {
     say_lists();
@@ -86,7 +88,7 @@ void Bridge::say_lists()
         talk_.dirty_said = dirty;
     }
     if (!std::ranges::includes(dirty, dirty_before_)) {
-        // a drain of the gate's may be over
+        // a drain set by the gate may be over
         Clock::time_point due = now_ + resume_pause;
         nodes_due_ = nodes_changed_ ? std::min(nodes_due_, due) : due;
         nodes_changed_ = true;
@@ -119,7 +121,7 @@ Clock::time_point Bridge::gate_deadline() const
                                                    : Clock::time_point::max();
 }
 
-// First the nodes, then the jobs: see RoomAnswer.
+// Loads the nodes first, and then the jobs: see RoomAnswer.
 void Bridge::load_room()
 {
     loading_room_ = true;
@@ -128,7 +130,7 @@ void Bridge::load_room()
         Result<RoomAnswer> answer = fail(Code::internal, "lost");
         try {
             answer = ask_room(ports_.slurm, jobs);
-        } catch (const std::exception &e) { // such as no memory
+        } catch (const std::exception &e) { // such as out of memory
             answer = fail(Code::busy, e.what());
         }
         mailbox_.push(Ask{[this, answer] { take_room(answer); }});
@@ -166,14 +168,16 @@ void Bridge::take_room(const Result<RoomAnswer> &answer)
     solved("slurmctld");
     NodeGate::Admitted admitted = gate_.admit(*answer);
     for (JobRef job : admitted.ordinary) {
-        log_info("there is room on a dirty node", {{"JobId", job.id}});
+        log_info("an ordinary job may start on a dirty node",
+                 {{"JobId", job.id}});
         say({.type = HookMessage::Type::start, .job = job});
     }
     for (const std::string &uid : admitted.gangs)
         wake(uid);
 }
 
-// Whether each Pod may be bound now; if not, the gang is woken when it may be.
+// Returns whether each Pod may be bound now. If not, the gang is woken when
+// that changes.
 bool Bridge::may_bind(GangEntry &entry, const Bind &bind)
 {
     const Gang &gang = entry.gang;
@@ -198,10 +202,10 @@ bool Bridge::may_bind(GangEntry &entry, const Bind &bind)
     return true;
 }
 
-// A crashed slurmctld gave away what a living Pod uses: the new job of that Pod
-// waits in the queue, before all others, for those that wait here to go. They
-// go all at once, and who comes later goes too: one by one, backfill would put
-// the next one into the room of each.
+// A slurmctld that crashed gave away what a living Pod uses. The new job of
+// that Pod waits at the head of the queue until those that wait here leave.
+// They leave all at once, together with any that come later: if they left one
+// by one, backfill would put the next job into the room of each.
 std::optional<Clock::time_point> Bridge::adoption_due(const std::string &node)
 {
     std::optional<Clock::time_point> due;
@@ -216,9 +220,9 @@ std::optional<Clock::time_point> Bridge::adoption_due(const std::string &node)
     return due;
 }
 
-// A placeholder waits on its node no longer than BindTimeout. Then it is sent
-// elsewhere: the node gets no more jobs before this one is given up, or its
-// successor would come back to it.
+// A placeholder job waits on its node no longer than BindTimeout. Then it is
+// sent elsewhere. The node is drained first, so that its successor does not
+// come back to it.
 void Bridge::wait_for_room(GangEntry &entry, JobRef job,
                            const std::string &node)
 {
@@ -255,7 +259,7 @@ void Bridge::drain_for_room(const std::string &uid, JobRef job,
         Result<> done = fail(Code::internal, "lost");
         try {
             done = drain_unless_drained(ports_.slurm, slurm_node);
-        } catch (const std::exception &e) { // such as no memory
+        } catch (const std::exception &e) { // such as out of memory
             done = fail(Code::busy, e.what());
         }
         mailbox_.push(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The objects that say how large gangs are: what they change, and what is said
-// on them.
+// The objects that define the size of gangs: what they change, and what is
+// written to their status.
 #include "agent/owner/bridge.h"
 
 #include "agent/decide/words.h"
@@ -19,7 +19,7 @@ constexpr std::chrono::seconds failed_repeat{30};
 
 } // namespace
 
-// Which gang a Pod belongs to is not known before.
+// Holds news about Pods back until it is known which gang a Pod belongs to.
 template <class PodNews> bool Bridge::hold_pods(PodNews &news)
 {
     if (groups_.settled())
@@ -41,7 +41,8 @@ void Bridge::on(GroupsListed &groups)
     else
         groups_.turn_off(groups.api);
     if (groups_.is_on(groups.api) != was_on)
-        log_info(was_on ? "an API of groups is gone" : "an API of groups is on",
+        log_info(was_on ? "an API of Pod groups is gone"
+                        : "an API of Pod groups is available",
                  {{"api", path_of(groups.api).words()}});
     wake_groups(groups.api);
     if (!groups_.settled())
@@ -79,7 +80,7 @@ void Bridge::wake_groups(GroupApi api)
         regroup(uid);
 }
 
-// One that turns out to be no gang lets its Pods go.
+// A group that turns out not to be a gang releases its Pods.
 void Bridge::regroup(const std::string &uid)
 {
     GangEntry *entry = gangs_.find(uid);
@@ -115,14 +116,14 @@ void Bridge::note_terms(Gang &gang)
         return;
     }
     if (!key && !gang.group_uid.empty())
-        return; // its API is gone since
+        return; // its API is gone
     GangTerms terms = terms_of(gang.pods, conf_->max_gang_size);
     gang.size = terms.size;
     gang.minimum = terms.minimum;
     gang.objection = std::move(terms.objection);
 }
 
-// Those that have their nodes need no such object any more.
+// A gang that has its nodes does not need the object any more.
 void Bridge::note_group_terms(Gang &gang, const GangKey &key)
 {
     const GroupSpec *group = group_of(gang);
@@ -142,7 +143,7 @@ void Bridge::note_group_terms(Gang &gang, const GangKey &key)
         gang.objection = too_large_gang_words(largest, conf_->max_gang_size);
 }
 
-// How long some Pods keep their nodes while others have none.
+// Returns how long some Pods keep their nodes while others have none.
 std::chrono::seconds Bridge::short_time(const Gang &gang) const
 {
     const GroupSpec *group = group_of(gang);
@@ -151,9 +152,9 @@ std::chrono::seconds Bridge::short_time(const Gang &gang) const
                : conf_->bind_timeout;
 }
 
-// The PodGroupScheduled condition of Kubernetes' own PodGroup: what its Pods
-// say while they wait; and never again that they wait, once they had their
-// nodes.
+// Sets the PodGroupScheduled condition of Kubernetes' own PodGroup to the
+// message that its Pods show while they wait. Once they had their nodes, it
+// never says again that they wait.
 void Bridge::tell_group(const std::string &uid)
 {
     GangEntry *entry = gangs_.find(uid);
@@ -170,8 +171,8 @@ void Bridge::tell_group(const std::string &uid)
         send_group(*entry, *group, {"False", "Unschedulable", entry->told});
 }
 
-// With the version that we know: of two writes that overtake each other the
-// later one, or none, is made.
+// Sends the version that is known, so that of two writes that overtake each
+// other only the later one, or none, takes effect.
 void Bridge::send_group(GangEntry &entry, const GroupSpec &group,
                         ScheduledCondition condition)
 {
@@ -182,7 +183,7 @@ void Bridge::send_group(GangEntry &entry, const GroupSpec &group,
         return;
     entry.group_told = words;
     if (group.scheduled == condition)
-        return; // an earlier life of the agent said it
+        return; // this agent said so before a restart
     bool flips = group.scheduled.status != condition.status;
     GroupPatch patch{group.api,
                      group.key,
@@ -194,7 +195,8 @@ void Bridge::send_group(GangEntry &entry, const GroupSpec &group,
         auto said = kube.patch_group(patch);
         if (said)
             return;
-        log_debug("a PodGroup was not told", {{"err", said.error().message}});
+        log_debug("cannot set the condition of a PodGroup, retrying",
+                  {{"err", said.error().message}});
         bool stale = said.error().code == Code::conflict;
         mailbox_.push(Ask{[this, uid, stale] {
             GangEntry *known = gangs_.find(uid);
@@ -206,8 +208,8 @@ void Bridge::send_group(GangEntry &entry, const GroupSpec &group,
     });
 }
 
-// The status of scheduler-plugins' PodGroups, where its controller does not
-// run.
+// Writes the status of scheduler-plugins' PodGroups in clusters where its
+// controller does not run.
 void Bridge::report_groups()
 {
     if (!ports_.access.may(Feature::pod_group_status))
@@ -217,11 +219,11 @@ void Bridge::report_groups()
             Result<> said;
             try {
                 said = kube.patch_group(patch);
-            } catch (const std::exception &e) { // such as no memory
+            } catch (const std::exception &e) { // such as out of memory
                 said = fail(Code::busy, e.what());
             }
             if (!said)
-                log_debug("a PodGroup has no new status",
+                log_debug("cannot write the status of a PodGroup",
                           {{"err", said.error().message}});
             mailbox_.push(Ask{[this, patch, said] {
                 group_reports_.done(patch, said, now_);

@@ -21,18 +21,18 @@ bool Health::clear_problem(const std::string &what)
 std::string Health::metrics() const
 {
     std::string text =
-        "# HELP slurmk8sd_actions_total What was done for gangs.\n"
+        "# HELP slurmk8sd_actions_total Actions for gangs, by result.\n"
         "# TYPE slurmk8sd_actions_total counter\n";
     for (const auto &[key, count] : actions_)
         text += std::format(
             "slurmk8sd_actions_total{{action=\"{}\",result=\"{}\"}} {}\n",
             key.first, key.second, count);
-    text += "# HELP slurmk8sd_events_total What the agent was told.\n"
+    text += "# HELP slurmk8sd_events_total Events that the agent received.\n"
             "# TYPE slurmk8sd_events_total counter\n";
     for (const auto &[what, count] : counts_)
         text += std::format("slurmk8sd_events_total{{event=\"{}\"}} {}\n", what,
                             count);
-    text += std::format("# HELP slurmk8sd_problems Things that are wrong now.\n"
+    text += std::format("# HELP slurmk8sd_problems Problems at the moment.\n"
                         "# TYPE slurmk8sd_problems gauge\n"
                         "slurmk8sd_problems {}\n",
                         problems_.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the agent counts and what is wrong at the moment: the contents of
-// /metrics and /healthz. Belongs to the owner thread.
+// What the agent counts, and which problems it has: the contents of /metrics
+// and /healthz. Used by the owner thread only.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,23 @@
 
 namespace bridge {
 
-// Some Nodes cannot be taken as they are.
+// Name of a problem: some Nodes cannot be served as they are.
 inline constexpr char nodes_problem[] = "nodes";
 
-// Something has not been listed since the start.
+// Name of a problem: something has not been listed since the start.
 inline constexpr char start_problem[] = "start";
 
-// The Lease cannot be read or renewed.
+// Name of a problem: the Lease cannot be read or renewed.
 inline constexpr char lease_problem[] = "Lease";
 
-// The API server refuses what the agent cannot do without.
+// Name of a problem: the API server denies rights that the agent needs.
 inline constexpr char rights_problem[] = "rights";
 
 class Health {
   public:
     // A problem lasts until it is cleared; what names it ("slurmctld", "watch
-    // Pods"). True when this changed anything, so that it is logged once.
+    // Pods"). Both return true when something changed, so that it is logged
+    // once.
     bool set_problem(const std::string &what, const std::string &why);
     bool clear_problem(const std::string &what);
     const std::map<std::string, std::string> &problems() const
@@ -39,7 +40,7 @@ class Health {
     }
     void count(const std::string &what) { counts_[what]++; }
 
-    // In Prometheus' text format.
+    // Returns the metrics in Prometheus' text format.
     std::string metrics() const;
 
   private:

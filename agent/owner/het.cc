@@ -20,7 +20,7 @@ bool waits_for_backfill(const Gang &gang)
            gang.job->state == JobState::pending;
 }
 
-// As far as its Pods themselves say; empty: Slurm's default.
+// As far as its Pods say; "" means Slurm's default.
 std::string partitions_of(const Gang &gang, const Conf &conf)
 {
     std::string asked =
@@ -49,8 +49,9 @@ bool overlap(std::string_view some, std::string_view others)
 
 } // namespace
 
-// slurmctld's main scheduler passes over it, and lets nothing behind it start
-// in that partition: to make it run is in vain, and in backfill's way.
+// slurmctld's main scheduler skips heterogeneous jobs, and starts nothing
+// behind them in their partition. Running it would be useless, and would delay
+// backfill.
 bool Bridge::is_quiet(const Gang &gang)
 {
     std::erase_if(backfilled_, [this](const std::string &uid) {
@@ -63,10 +64,10 @@ bool Bridge::is_quiet(const Gang &gang)
     });
 }
 
-// What slurmctld has refused leaves components of it behind: they have ended,
-// and are no word of anybody's (FAILED, as join_components() has it), but for
-// one that a limit of its user's has refused, which goes on as a job of its
-// own.
+// Ends the components that are left of a heterogeneous job which slurmctld has
+// refused. Ended components say nothing about the Pods (FAILED, see
+// join_components()). Only a component that was refused because of a limit of
+// its user goes on as a job of its own.
 void Bridge::drop_broken(std::vector<Job> &jobs)
 {
     auto is_broken = [](const Job &job) {
@@ -78,7 +79,7 @@ void Bridge::drop_broken(std::vector<Job> &jobs)
                 log_warning("ending the rest of a heterogeneous job",
                             {{"JobId", ref.id}, {"Gang", job.tag.gang}});
                 ports_.workers.push([this, ref](Kube &) {
-                    // The next resync tries again what fails here.
+                    // If this fails, the next resync tries again.
                     (void)ports_.slurm.cancel(ref);
                 });
             }

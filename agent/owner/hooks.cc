@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What slurmctld's plugin says, and what it still has to be told.
+// What slurmctld's plugin reports, and what it still has to be told.
 #include "agent/owner/bridge.h"
 
 #include "common/base/log.h"
@@ -41,30 +41,32 @@ void Bridge::on_hello(const HookMessage &hello, PluginConnection from)
         problem("prep/k8s", "the slurmctld of another cluster, " +
                                 hello.cluster + ", uses our socket");
     else if (hello.version != hook_protocol_version)
-        problem("prep/k8s", "prep_k8s.so speaks version " +
-                                std::to_string(hello.version) +
-                                " of the protocol: install both of one build");
+        problem(
+            "prep/k8s",
+            "prep_k8s.so speaks version " + std::to_string(hello.version) +
+                " of the protocol: install it and slurmk8sd from one build");
     else
         solved("prep/k8s");
-    // slurmctld may have started anew, from an older state perhaps.
+    // slurmctld may have restarted, maybe from an older state.
     gate_hello(from);
     list_jobs_soon();
     nodes_change_soon();
     list_shadows_ = true;
 }
 
-// To the plugin that we know of: not to one that has connected meanwhile.
+// Sends to the plugin that the agent knows of, not to one that has connected
+// meanwhile.
 void Bridge::say(HookMessage message)
 {
     ports_.send_hook(std::move(message), talk_.connection);
 }
 
-// Whatever is held is said again by the plugin when it is back.
+// The plugin repeats all held hooks when it connects again.
 void Bridge::on(HookLost &)
 {
     problem("prep/k8s", "not connected");
     absences_++;
-    // It may come back from an older state, without the features.
+    // slurmctld may return from an older state, without the features.
     pinned_.clear();
     placements_.doubt();
     gate_lost();
@@ -79,7 +81,7 @@ void Bridge::on_allocated(const HookMessage &hook)
     if (!hook.ours)
         return hold_ordinary(hook);
     GangEntry *entry = gangs_.find(hook.job);
-    if (!entry) { // the answer to our submit is still under way
+    if (!entry) { // the answer to our submit is still outstanding
         early_hooks_[hook.job] = {hook, now_};
         if (hook.batch)
             batch_jobs_.want(hook.job, now_);
@@ -89,14 +91,15 @@ void Bridge::on_allocated(const HookMessage &hook)
     wake(entry->gang.uid);
 }
 
-// slurmctld says it as it allocates, so for a job of one node that is all there
-// is to know, memory being what we asked for. Anything else is read.
+// slurmctld reports an allocation as it makes it. For a job of one node the
+// message has all there is to know, as its memory is what was requested.
+// Anything else is read.
 void Bridge::take_allocation(GangEntry &entry, const HookMessage &hook)
 {
     Gang &gang = entry.gang;
     Job &job = *gang.job;
     entry.heard = absences_;
-    job.gres_read = false; // which indexes it has only a look tells
+    job.gres_read = false; // only a look shows which indexes it has
     job.gres_on.clear();
     job.cpu_ids_on.clear();
     gang.prolog_held = true;
@@ -123,7 +126,7 @@ void Bridge::on_ended(const HookMessage &hook)
         gang.prolog_held = false;
         gang.epilog_held = true;
         if (!is_ended(gang.job->state) && !entry->ending_job)
-            gang.stale = true; // how did it end?
+            gang.stale = true; // its end must be looked up
         wake(gang.uid);
     } else if (!synced() || gangs_.living_of(hook.job)) {
         early_hooks_[hook.job] = {hook, now_};
@@ -132,7 +135,7 @@ void Bridge::on_ended(const HookMessage &hook)
     }
 }
 
-// An epilog that is held for the job before is still owed its answer.
+// A held epilog of the previous job still needs an answer.
 void Bridge::set_job(GangEntry &entry, std::optional<Job> job)
 {
     const Gang &gang = entry.gang;
@@ -163,8 +166,8 @@ void Bridge::apply_early_hook(GangEntry &entry, JobRef job)
         gang.stale = true;
 }
 
-// The Pods that live by that job get another, and the plugin has heard that
-// their nodes are dirty.
+// Returns whether the Pods that live by that job get another one, and the
+// plugin has been told that their nodes are dirty.
 bool Bridge::is_succeeded(JobRef job) const
 {
     bool any = false, all = true;
@@ -183,11 +186,11 @@ bool Bridge::is_succeeded(JobRef job) const
     return any && all;
 }
 
-// Epilogs of jobs that nobody needs any more are let go as soon as no container
-// of theirs can be alive; or once our own list says as much, and another job is
-// to adopt the Pods: slurmctld, after a restart, gives a node on which an
-// epilog is held to no job at all. A prolog that nobody asked for means a job
-// that we do not know.
+// Releases held epilogs of jobs that nobody needs any more as soon as none of
+// their containers can be alive, or once the list of dirty nodes covers them
+// and another job is to adopt the Pods: after a restart, slurmctld gives a node
+// with a held epilog to no job at all. A held prolog without a gang means a job
+// that the agent does not know, so it lists the jobs.
 void Bridge::settle_early_hooks()
 {
     for (auto early = early_hooks_.begin(); early != early_hooks_.end();) {
@@ -200,7 +203,7 @@ void Bridge::settle_early_hooks()
         }
         if (!ended && now_ - hook.since >= answer_time &&
             jobs_asked_ < hook.since + answer_time)
-            list_jobs_soon(); // once: then it has no gang at all
+            list_jobs_soon(); // once: after that it has no gang
         early++;
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What time and ill Nodes change: which Pods count as lost, which do not end.
+// What changes with time and with unhealthy Nodes: which Pods count as lost,
+// and which do not end.
 #include "agent/owner/bridge.h"
 
 #include "common/base/log.h"
@@ -12,8 +13,10 @@ namespace {
 
 constexpr char out_of_service_taint[] = "node.kubernetes.io/out-of-service";
 constexpr char lost_problem[] = "lost nodes";
-constexpr std::size_t many_nodes = 5; // more of them fell ill together: the
-constexpr std::chrono::seconds together{60}; // fault is likely elsewhere
+// If more Nodes than this became unhealthy at about the same time, the cause is
+// probably elsewhere.
+constexpr std::size_t many_nodes = 5;
+constexpr std::chrono::seconds together{60};
 constexpr std::chrono::seconds end_margin{
     30}; // beyond a Pod's own grace period
 
@@ -43,7 +46,7 @@ void Bridge::forget_illness(const std::string &node)
         solved(lost_problem);
 }
 
-// Nodes that are gone, and of which no Pod is left.
+// Forgets Nodes that are gone and have no Pod left.
 void Bridge::forget_gone_nodes()
 {
     std::vector<std::string> gone;
@@ -60,7 +63,7 @@ void Bridge::wake_living_on(const std::string &node)
         wake(uid);
 }
 
-// What follows from the time that has passed, before anything is decided.
+// Derives what decide() needs from the time that has passed.
 void Bridge::note_time(GangEntry &entry)
 {
     Gang &gang = entry.gang;
@@ -87,7 +90,8 @@ void Bridge::note_time(GangEntry &entry)
         wake_at(entry, due);
 }
 
-// A Node that is lost for one of its Pods; empty while there is any doubt.
+// Returns why a Node of one of its Pods counts as lost, or "" while there is
+// any doubt.
 std::string Bridge::why_lost(GangEntry &entry)
 {
     for (const PodPtr &pod : entry.gang.pods) {
@@ -107,8 +111,8 @@ std::string Bridge::why_lost(GangEntry &entry)
             wake_at(entry, due);
         else if (many_fell_ill(pod->node_name))
             problem(lost_problem,
-                    "many Nodes fell ill together: nothing is concluded from "
-                    "it. Taint those that are really lost with " +
+                    "many Nodes became unhealthy together, so none of them "
+                    "counts as lost. Taint those that are really lost with " +
                         std::string(out_of_service_taint));
         else
             return "the Node " + pod->node_name +

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The lists of Slurm's jobs and of their states: which job is a gang's.
+// The lists of Slurm's jobs and of their states: which job belongs to which
+// gang.
 #include "agent/decide/words.h"
 #include "agent/owner/bridge.h"
 #include "common/slurm/het_job.h"
@@ -14,8 +15,8 @@ namespace bridge {
 
 namespace {
 
-// Slurm has gone on, or has crashed: then it may have placed the job elsewhere,
-// or brought back one that had ended.
+// Returns whether the job has changed in Slurm. After a crash, Slurm may also
+// have placed it elsewhere, or brought back one that had ended.
 bool differs(const Job &known, const Job &listed)
 {
     if (is_ended(known.state))
@@ -25,7 +26,7 @@ bool differs(const Job &known, const Job &listed)
     return listed.state != known.state || moved;
 }
 
-// Also of one component alone.
+// True also if only one component lives.
 bool has_life(const Job &job)
 {
     return !is_ended(job.state) || !left_over(job).empty();
@@ -43,8 +44,8 @@ bool is_binder(const Gang &gang, const Job &job)
         gang.pods, [&](const PodPtr &pod) { return bound_by(*pod, job); });
 }
 
-// A crash took from it what the Pods that it bound have: it waits again, or
-// slurmctld has placed it elsewhere since.
+// After a crash the job does not have the nodes of the Pods that it bound: it
+// waits again, or slurmctld has placed it elsewhere since.
 bool lost_allocation(const Gang &gang, const Job &job)
 {
     auto without = [&](const PodPtr &pod) {
@@ -82,7 +83,7 @@ void Bridge::on(JobsLoaded &loaded)
     }
     for (auto &[uid, jobs] : by_gang)
         take_jobs(uid, jobs);
-    // What is not listed and was known before the list was made: look for it.
+    // A known job that is missing in the list must be looked up.
     for (auto &[uid, entry] : gangs_.all()) {
         Gang &gang = entry.gang;
         if (gang.job && !is_ended(gang.job->state) &&
@@ -107,21 +108,21 @@ void Bridge::take_jobs(const std::string &uid, std::vector<Job> &jobs)
     if (jobs.empty())
         return;
     auto lives = [](const Job &job) { return !is_ended(job.state); };
-    // A Pod that an earlier life of the agent has split from its gang.
+    // A Pod that this agent, before a restart, has split from its gang.
     if (!entry && std::ranges::any_of(jobs, lives))
         if (std::string alone = gangs_.split(uid); !alone.empty())
             entry = gangs_.find(alone);
     if (!entry) {
         auto alive = std::ranges::find_if(jobs, lives);
         if (alive == jobs.end())
-            return; // its Pods are gone, and so is it
+            return; // its Pods are gone, and it has ended
         entry = &gangs_.adopt(alive->tag);
         take_first_job(*entry, jobs);
         entry->gang.stale = true; // it may have ended since the list was made
     } else if (!entry->gang.job || entry->gang.submit_uncertain) {
         take_first_job(*entry, jobs);
     }
-    std::optional<Job> &current = entry->gang.job; // none: Slurm has lost it
+    std::optional<Job> &current = entry->gang.job; // not set: Slurm has lost it
     bool sure = current && std::ranges::any_of(jobs, [&](const Job &job) {
                     return lives(job) && job.ref == current->ref;
                 });
@@ -144,8 +145,8 @@ void Bridge::take_jobs(const std::string &uid, std::vector<Job> &jobs)
     }
 }
 
-// Of several jobs of one gang, oldest first, the one that counts. Nothing when
-// none of them says anything about the Pods.
+// Of several jobs of one gang, oldest first, returns the one that counts; null
+// when none of them says anything about the Pods.
 const Job *Bridge::choose_job(const Gang &gang, const std::vector<Job> &jobs)
 {
     const Pod *living = nullptr;
@@ -153,8 +154,8 @@ const Job *Bridge::choose_job(const Gang &gang, const std::vector<Job> &jobs)
         if (pod->bound() && binder_of(*pod))
             living = pod.get();
     auto alive = [](const Job &job) { return !is_ended(job.state); };
-    // The oldest that lives; else the last that ended, but for those that we
-    // ended as duplicates of an older one.
+    // The oldest that lives; otherwise the last that ended, except for those
+    // that the agent ended as duplicates of an older one.
     if (!living) {
         auto chosen = std::ranges::find_if(jobs, alive);
         if (chosen == jobs.end())
@@ -164,9 +165,9 @@ const Job *Bridge::choose_job(const Gang &gang, const std::vector<Job> &jobs)
     }
     auto binder = std::ranges::find(jobs, *binder_of(*living), &Job::ref);
     if (binder != jobs.end() && alive(*binder) &&
-        binder->state != JobState::pending) // else its allocation is lost
+        binder->state != JobState::pending) // otherwise its allocation is lost
         return &*binder;
-    for (const Job &job : jobs) // one that was to adopt them
+    for (const Job &job : jobs) // a job that was to adopt the Pods
         if (alive(job) && job.tag.generation > generation_of(*living))
             return &job;
     return binder == jobs.end() ? nullptr : &*binder;
@@ -181,8 +182,8 @@ void Bridge::take_first_job(GangEntry &entry, std::vector<Job> &jobs)
         return;
     bool bound = std::ranges::any_of(
         entry.gang.pods, [](const PodPtr &pod) { return pod->bound(); });
-    // slurmctld keeps a record of some jobs that it refused: the answer to
-    // their submit said all there is to say.
+    // slurmctld keeps a record of some jobs that it refused; the answer to
+    // their submit has already said everything.
     if (!bound && chosen->state == JobState::failed)
         return;
     const std::optional<Job> &known = entry.gang.job;
@@ -190,18 +191,18 @@ void Bridge::take_first_job(GangEntry &entry, std::vector<Job> &jobs)
         ((known && chosen->ref == known->ref) ||
          (is_ended(chosen->state) &&
           chosen->tag.generation < generation_of(entry.gang))))
-        return; // not the one that is looked for
+        return; // not the job that is looked for
     entry.gang.submit_uncertain = false;
     set_job(entry, *chosen);
-    // Whether a node failed, or was only forgotten, the list does not say.
+    // The list does not say whether a node failed or was only forgotten.
     if (chosen->state == JobState::node_fail)
         entry.gang.stale = true;
 }
 
-// The job that bound Pods must not be ended unless slurmctld knows the one that
-// took its place: where a crash has lost that, the end of this one would be
-// read as a user's word to end the Pods. libslurm waits for a slurmctld that
-// starts.
+// Ends a second job. The job that bound Pods must not be ended unless slurmctld
+// knows its successor: if a crash has lost that one, the end of the first would
+// be read as a user's request to end the Pods. libslurm waits for a slurmctld
+// that is starting.
 void Bridge::cancel_duplicate(const Gang &gang, const Job &job, JobRef ref)
 {
     log_warning("ending a second job of one gang",
@@ -213,8 +214,8 @@ void Bridge::cancel_duplicate(const Gang &gang, const Job &job, JobRef ref)
     std::string words = second_job_words(gang.job, lost);
     ports_.workers.push(
         [this, ref, successor, words, began = absences_at_list_](Kube &) {
-            // A job that has ended meanwhile keeps its exit code. The next
-            // resync tries again what fails here.
+            // A job that has ended meanwhile keeps its exit code. If this
+            // fails, the next resync tries again.
             Slurm &slurm = ports_.slurm;
             auto lives = [&slurm](JobRef one) {
                 auto now = slurm.load(one);
@@ -261,7 +262,7 @@ void Bridge::on(StatesLoaded &loaded)
     }
 }
 
-// No list had the job of an uncertain submit: there is none.
+// If no list had the job of an uncertain submit, there is none.
 void Bridge::settle_uncertain(GangEntry &entry)
 {
     Gang &gang = entry.gang;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Everything that can happen to the agent, as it reaches the owner thread.
+// Every event that can reach the owner thread.
 #pragma once
 
 #include "agent/act/act.h"
@@ -24,8 +24,8 @@
 
 namespace bridge {
 
-// A complete list, which replaces what was known from the same source: the
-// scheduler name for Pods, "" for the others.
+// A complete list, which replaces what was known from the same source. source
+// is the scheduler name for Pods and "" for everything else.
 template <class Object> struct Listed {
     std::string source;
     std::vector<Object> objects;
@@ -36,14 +36,14 @@ template <class Object> struct Changed {
     bool deleted = false;
 };
 
-// The objects of an API that say how large gangs are, or that there is no such
-// API.
+// The objects of one API that defines the size of gangs; specs is not set if
+// the cluster has no such API.
 struct GroupsListed {
     GroupApi api = GroupApi::none;
     std::optional<std::vector<GroupSpec>> specs;
 };
 
-// A list or watch fails, or works again (an empty error message).
+// A list or watch fails, or works again (then error is empty).
 struct WatchState {
     std::string what;
     std::string error;
@@ -66,11 +66,11 @@ struct JobsLoaded {
 struct StatesLoaded {
     Result<std::vector<JobStateHint>> states;
 };
-// What came of making the Pod of a batch job.
+// The result of an attempt to make the Pods of a batch job.
 struct BatchPodMade {
     JobRef job;
     Result<Job> now;
-    unsigned began = 0; // how often slurmctld had gone away until then
+    unsigned began = 0; // absences of slurmctld when it began
 };
 struct NodesSynced {
     Result<NodeSyncResult> result;

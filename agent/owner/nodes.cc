@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Nodes, Pods of other schedulers on them, and the sync that brings Slurm's
-// nodes into step with them and says on Nodes what Slurm has to say.
+// Nodes, the Pods of other schedulers on them, and the sync that makes Slurm's
+// nodes match them and reports Slurm's view on the Nodes.
 #include "agent/owner/bridge.h"
 
 #include "agent/calls/access.h"
@@ -15,9 +15,9 @@ namespace bridge {
 
 namespace {
 
-constexpr std::chrono::seconds retry_pause{30}; // of a step that failed
-constexpr std::chrono::seconds slurm_pause{2};  // slurmctld does not answer, or
-                                                // has left nodes in doubt
+constexpr std::chrono::seconds retry_pause{30}; // after a step that failed
+// slurmctld does not answer, or the state of nodes is in doubt
+constexpr std::chrono::seconds slurm_pause{2};
 
 bool bound_by_others(const Pod &pod)
 {
@@ -51,7 +51,7 @@ void Bridge::on(Changed<Node> &node)
     health_.count("node");
     auto known = nodes_.find(node.object.name);
     if (node.deleted) {
-        wake_living_on(node.object.name); // which see that it is gone
+        wake_living_on(node.object.name); // they must see that it is gone
         nodes_changed_ = nodes_.erase(node.object.name) != 0 || nodes_changed_;
         return;
     }
@@ -64,8 +64,7 @@ void Bridge::on(Changed<Node> &node)
 
 void Bridge::on(Listed<ForeignPod> &pods)
 {
-    // No sync before that has judged a node's size, even where there is no such
-    // Pod.
+    // Earlier syncs did not know what other Pods use, even if there are none.
     bool first = !std::exchange(listed_foreign_, true);
     if (!foreign_.replace(pods.objects).empty() || first)
         nodes_change_soon();
@@ -89,8 +88,7 @@ void Bridge::note_stray(const Pod &pod, bool deleted)
         nodes_change_soon();
 }
 
-// Whatever the others wait for; but a sync takes as long as it takes, and what
-// changes while it is under way waits for the next.
+// Requests a sync at once. If one is under way, the next one takes the change.
 void Bridge::nodes_change_soon()
 {
     nodes_changed_ = true;
@@ -116,7 +114,7 @@ Clock::time_point Bridge::node_deadline() const
     return nodes_changed_ ? std::min(nodes_due_, poll_due_) : poll_due_;
 }
 
-// Slurm's nodes on which Pods of ours live, whatever Node that is.
+// Returns the Slurm nodes on which our Pods live, whatever Node that is.
 std::set<std::string> Bridge::occupied_nodes() const
 {
     std::set<std::string> nodes;
@@ -124,14 +122,15 @@ std::set<std::string> Bridge::occupied_nodes() const
         if (uids.empty())
             continue;
         nodes.insert(slurm_node_of(node));
-        for (const std::string &uid : uids) // where the Node is gone
+        for (const std::string &uid : uids) // for a Node that is gone
             for (const PodPtr &pod : gangs_.all().at(uid).gang.pods)
                 nodes.insert(pod->annotation(names::node_annotation));
     }
     return nodes;
 }
 
-// Soon after the start: later they may never be listed.
+// True for some time after the start; if devices are not listed by then, they
+// may never be.
 bool Bridge::devices_expected()
 {
     if (!devices_.on() || devices_.known())
@@ -185,7 +184,7 @@ void Bridge::sync_node_list()
     absences_at_sync_ = absences_;
     if (!devices_expected() && devices_expected_until_.value_or(over) != over) {
         devices_expected_until_ = over;
-        nodes_change_soon(); // those that were not made
+        nodes_change_soon(); // add the nodes that waited
     }
     bool changed = nodes_changed_ && nodes_due_ <= now_;
     if (changed)
@@ -210,8 +209,8 @@ void Bridge::on(NodesSynced &synced)
         problem(nodes_problem, synced.result.error().message);
         return;
     }
-    // Of a busy cluster's many changes one sync takes all that came meanwhile;
-    // it must not keep slurmctld and a worker busy all the time.
+    // In a busy cluster one sync takes all changes that have arrived; it must
+    // not occupy slurmctld and a worker all the time.
     if (nodes_changed_)
         nodes_due_ = std::max(nodes_due_, now_ + (now_ - sync_began_));
     if (!synced.result->unchanged)
@@ -265,9 +264,9 @@ void Bridge::take_nodes(NodeSyncResult &result)
         try_adoptions();
 }
 
-// A node has the feature now by which a job is asked for there that adopts.
-// What was refused to others has nothing to do with that: it keeps its pause,
-// also while one gang after another is adopted.
+// A node now has the feature that the job of an adoption requests. Refusals of
+// other requests have nothing to do with that, so those keep their pause, even
+// while gangs are adopted one after another.
 void Bridge::try_adoptions()
 {
     for (auto &[uid, entry] : gangs_.all())
@@ -277,7 +276,7 @@ void Bridge::try_adoptions()
             wake(uid);
 }
 
-// Nothing of theirs has to start: their prologs wait for nobody.
+// Shadow jobs have nothing to start, so their prologs are released at once.
 void Bridge::open_shadows(const std::vector<JobRef> &shadows)
 {
     std::set<JobRef> known(shadows.begin(), shadows.end());
@@ -294,7 +293,7 @@ void Bridge::patch_nodes(std::vector<NodePatch> &patches)
     for (NodePatch &patch : patches) {
         std::string &sent = patched_[patch.node];
         if (sent == patch.resource_version)
-            continue; // what came of it is not known yet
+            continue; // its outcome is not known yet
         sent = patch.resource_version;
         ports_.reporters.push([this, patch = std::move(patch)](Kube &kube) {
             auto done = kube.patch_node(patch);
@@ -303,14 +302,14 @@ void Bridge::patch_nodes(std::vector<NodePatch> &patches)
     }
 }
 
-// What came of it is seen by the watch.
+// The watch shows a patch that worked.
 void Bridge::on(NodePatched &patched)
 {
     if (patched.result)
         return;
     const Error &error = patched.result.error();
     health_.count("node_patch_failed");
-    log_debug("a Node was not patched", {{"err", error.message}});
+    log_debug("cannot patch a Node, retrying", {{"err", error.message}});
     patched_.erase(patched.patch.node);
     if (nodes_changed_)
         return;
@@ -319,7 +318,7 @@ void Bridge::on(NodePatched &patched)
         now_ + (error.code == Code::conflict ? slurm_pause : retry_pause);
 }
 
-// On the Node, once each time that the reason is another one.
+// Reports the reason on the Node, once each time it changes.
 void Bridge::tell_refused(const std::map<std::string, std::string> &refused)
 {
     for (const auto &[name, why] : refused) {

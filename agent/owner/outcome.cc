@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the end of an action changes, and when it is tried again.
+// What the outcome of an action changes, and when the action is tried again.
 #include "agent/owner/bridge.h"
 
 #include "agent/decide/words.h"
@@ -18,15 +18,15 @@ using std::chrono::seconds;
 
 constexpr milliseconds first_retry{500};
 constexpr seconds last_retry{30};
-constexpr seconds first_refusal{5}; // a job that Slurm would not take
+constexpr seconds first_refusal{5}; // after Slurm refused a job
 constexpr seconds last_refusal{300};
-constexpr seconds renew_pause{1}; // a misfit may be met again
-constexpr seconds watch_lag{1};   // until a conflict should have been watched
-constexpr seconds end_repeat{30}; // until Pods that live on are ended again
+constexpr seconds renew_pause{1}; // the new job may not fit either
+constexpr seconds watch_lag{1};   // until the watch should show a conflict
+constexpr seconds end_repeat{30}; // until living Pods are ended again
 constexpr seconds fail_repeat{10};
 constexpr milliseconds first_volume_look{250}; // until claims are bound
 constexpr seconds last_bind_look{5};
-constexpr seconds first_claim_look{1}; // until claims are there
+constexpr seconds first_claim_look{1}; // until claims exist
 constexpr seconds last_claim_look{30};
 constexpr seconds volumes_believed{60};
 constexpr seconds unseen_repeat{60}; // until an unlisted Pod is asked for again
@@ -92,7 +92,7 @@ void Bridge::note_outcome(GangEntry &entry, ActionDone &done)
         if (refused->no_extended)
             note_extended_off();
     } else if (auto *there = std::get_if<StillThere>(&*done.outcome)) {
-        log_warning("a job's Pod is in no list, but it is there",
+        log_warning("a job's Pod is missing from the list, but it exists",
                     {{"Gang", gang.key.str()}});
         group_reports_.put(there->pod, now_);
         there->pod.gang = groups_.choose_gang(there->pod);
@@ -127,8 +127,8 @@ void Bridge::note_submitted(GangEntry &entry, const Submitted &submitted,
     entry.heard = entry.began;
     bool het = job.tag.components != 0;
     set_job(entry, std::move(job));
-    gang.stale |= het; // which its components are is read
-    // Should somebody end that job, too, the next one is not asked for at once.
+    gang.stale |= het; // its components must be read
+    // If somebody ends that job as well, the next one is not requested at once.
     if (is<Adopt>(action))
         hold_back(entry, action,
                   back_off(entry.renewals++, renew_pause, last_refusal));
@@ -163,15 +163,16 @@ void Bridge::note_volumes(GangEntry &entry, VolumesSeen &seen,
 void Bridge::note_looked(GangEntry &entry, Looked &looked)
 {
     Gang &gang = entry.gang;
-    if (looked.job.tag.uid.empty()) // somebody wrote over admin_comment
+    if (looked.job.tag.uid.empty()) // somebody overwrote admin_comment
         looked.job.tag = gang.job ? gang.job->tag : GangTag{};
     bool was_suspended = gang.job && gang.job->state == JobState::suspended;
     entry.heard = entry.began;
     set_job(entry, std::move(looked.job));
     gang.node_down = looked.node_down;
     if (gang.job->state == JobState::suspended && !was_suspended) {
-        log_warning("a job was suspended: Slurm gives away what its Pods use",
-                    {{"JobId", gang.job->ref.id}, {"Gang", gang.key.str()}});
+        log_warning(
+            "a job was suspended: Slurm gives its Pods' resources to others",
+            {{"JobId", gang.job->ref.id}, {"Gang", gang.key.str()}});
         tell_event(gang, "SlurmJobSuspended", suspended_words(gang.job->ref));
     }
 }
@@ -190,7 +191,7 @@ void Bridge::note_done(GangEntry &entry, const Action &action)
         if (auto *renew = std::get_if<Renew>(&action)) {
             gang.least_generation = renew->generation;
             gang.bind_overdue = false;
-            gang.maybe_bound.clear(); // it was no Pod that had been bound
+            gang.maybe_bound.clear(); // no Pod had been bound
             exclude_node(entry);
             entry.devices_missed_since.reset();
             gang.volumes.reset();
@@ -206,7 +207,7 @@ void Bridge::note_done(GangEntry &entry, const Action &action)
                                    {"Gang", gang.key.str()},
                                    {"action", action_name(action)}});
     } else if (is<Restamp>(action)) {
-        list_jobs_soon(); // the job before it may live: it ends as the second
+        list_jobs_soon(); // the earlier job may live: end it as a duplicate
         entry.renewals = 0;
         hold_back(entry, action, watch_lag);
     } else if (is<ReleaseClaims>(action)) {
@@ -285,7 +286,8 @@ void Bridge::note_bind_failure(GangEntry &entry, const Error &error,
                                const Bind &bind)
 {
     Gang &gang = entry.gang;
-    if (error.code == Code::uncertain) // a claim's write is never said to be
+    // This code is never returned for the write of a claim.
+    if (error.code == Code::uncertain)
         for (const Seat &seat : seats_of(gang, bind))
             if (!is_seen_bound(gang, seat.pod))
                 gang.maybe_bound.insert_or_assign(seat.pod, seat);
@@ -310,7 +312,7 @@ void Bridge::hold_back(GangEntry &entry, const Action &action,
     entry.held_until = now_ + delay;
 }
 
-// What was refused may be possible now.
+// Tries again at once what was refused, since it may be possible now.
 void Bridge::try_again(GangEntry &entry)
 {
     bool refused = entry.held_back == Action(Submit{}).index() ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How long the bridge waits before it looks again at what no event tells of.
+// How long the owner thread waits before it checks again what no event reports.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,8 @@ namespace bridge {
 
 inline constexpr std::chrono::seconds access_pause{30}; // for a right
 inline constexpr std::chrono::seconds device_pause{1};  // for a free device
-// For devices to be listed, soon after the start: later they may never be.
+// For devices to be listed after the start. If they are not listed by then,
+// they may never be.
 inline constexpr std::chrono::seconds devices_patience{30};
 
 } // namespace bridge

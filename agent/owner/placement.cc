@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which features Slurm's nodes need: those of the predicates that waiting Pods
-// have, and those of nodes where Pods live whose job is lost.
+// Which features Slurm's nodes need: for the predicates of waiting Pods, and
+// for nodes with living Pods whose job is lost.
 #include "agent/batch/pod.h"
 #include "agent/owner/bridge.h"
 
@@ -15,14 +15,15 @@ namespace bridge {
 
 namespace {
 
-// Accounted for where it is by a job that Slurm knows and has placed.
+// Returns whether a job that Slurm knows and has placed accounts for the Pod
+// where it is.
 bool covered(const Gang &gang, const Pod &pod)
 {
     return gang.job && is_allocated(gang.job->state) &&
            lives_by_job(gang, pod) && !placed_elsewhere(gang, pod);
 }
 
-// What they ask of a node matters until they have one.
+// What the Pods require of a node matters until they have one.
 bool wants_node(const Gang &gang)
 {
     bool has_node = !gang.assumed_bound.empty() ||
@@ -43,8 +44,8 @@ PlacementTable::Asker asker_for(const Gang &gang)
     return {gang.key.ns, gang.job && !is_ended(gang.job->state)};
 }
 
-// Its job waits, and where its volumes or devices are has not been read since
-// the start.
+// Its job waits, and the places of its volumes or devices have not been read
+// since the start.
 bool asks_unknown(const Gang &gang)
 {
     if (!gang.job || gang.job->state != JobState::pending || !wants_node(gang))
@@ -55,7 +56,7 @@ bool asks_unknown(const Gang &gang)
 
 } // namespace
 
-// What follows from the Nodes as they are, before anything is decided.
+// Derives from the Nodes what decide() needs.
 void Bridge::note_placement(GangEntry &entry)
 {
     Gang &gang = entry.gang;
@@ -64,7 +65,7 @@ void Bridge::note_placement(GangEntry &entry)
     gang.preferred.reset();
     if (gang.pods.empty())
         return;
-    const Pod &first = lead_of(gang); // they all ask for the same Nodes
+    const Pod &first = lead_of(gang); // all Pods have the same requirements
     gang.predicate = first.predicate;
     if (any_claims(gang))
         note_claims(entry);
@@ -86,8 +87,9 @@ void Bridge::note_placement(GangEntry &entry)
     }
 }
 
-// Its volumes say where it can be, too. What was read is believed until the job
-// is asked for; as long as it is not enough it is read again now and then.
+// The Pods' volumes restrict the Nodes, too. What was read about them is used
+// until the job is requested; while it is not sufficient it is read again from
+// time to time.
 void Bridge::note_claims(GangEntry &entry)
 {
     Gang &gang = entry.gang;
@@ -108,7 +110,7 @@ void Bridge::note_claims(GangEntry &entry)
         narrow(gang, gang.volumes->selectors);
 }
 
-// To where all of these hold, too.
+// Restricts the gang to Nodes that match all of these as well.
 void Bridge::narrow(Gang &gang, const std::vector<NodeSelector> &selectors)
 {
     if (selectors.empty())
@@ -152,8 +154,8 @@ std::string Bridge::why_nowhere(const Gang &gang)
     }
 }
 
-// Whether the nodes have the features that a job of the gang would ask for; if
-// not, the gang is woken when they have.
+// Returns whether the nodes have the features that the gang's job would
+// request. If not, the gang is woken when they have.
 bool Bridge::placement_known(const Gang &gang)
 {
     const PredicatePtr &preferred = lead_of(gang).preferred;
@@ -174,13 +176,13 @@ std::string Bridge::why_misplaced(const Gang &gang) const
     for (const std::string &name : gang.job->nodes) {
         auto node = node_map_.find(name);
         if (node == node_map_.end())
-            continue; // place() has words for it
+            continue; // place() reports that
         auto known = nodes_.find(node->second);
-        if (known == nodes_.end()) // and Slurm has not heard of it yet
+        if (known == nodes_.end()) // Slurm has not heard of that yet
             return "the Node " + node->second + " is gone";
         std::string why = mismatch(value_of(gang.predicate), *known->second);
         if (!why.empty())
-            return "the Node " + known->first + " does not suit: " + why;
+            return "the Node " + known->first + " is not suitable: " + why;
     }
     return {};
 }
@@ -201,12 +203,12 @@ void Bridge::note_needed()
     }
 }
 
-// A job for Pods that live already can be asked for once their node has a
-// feature of its own, and keeps it while that job waits.
+// A job for living Pods can be requested once their node has a feature of its
+// own; the node keeps the feature while that job waits.
 FeatureWishes Bridge::feature_wishes()
 {
     FeatureWishes wishes;
-    wishes.keep_others = !synced(); // whose they are is not known yet
+    wishes.keep_others = !synced(); // their gangs are not known yet
     for (const auto &[uid, entry] : gangs_.all()) {
         wishes.keep_others |= asks_unknown(entry.gang);
         for (const PodPtr &pod : entry.gang.pods) {
@@ -235,8 +237,8 @@ void Bridge::take_placed(const NodeSyncResult &synced)
     woken_.merge(std::exchange(placement_waits_, {}));
 }
 
-// What nobody asks for any more is taken off the nodes after a while: the next
-// Pod of its kind would have to wait for it again.
+// Features that nobody needs any more are removed from the nodes after a while,
+// not at once: the next Pod of the kind would have to wait for them again.
 void Bridge::drop_placements()
 {
     if (placements_.next_drop(conf_->feature_linger) > now_)

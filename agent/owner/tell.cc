@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Words for people: conditions and Events on Pods, metrics and status.
+// Messages for people: conditions and Events on Pods, metrics and status.
 #include "agent/owner/bridge.h"
 
 #include "agent/decide/words.h"
@@ -13,8 +13,9 @@
 
 namespace bridge {
 
-// Says the sentence on each waiting Pod, as its condition and as an Event, but
-// not again what it says already: more may change without being worth a write.
+// Reports the message on each waiting Pod, as its condition and as an Event,
+// unless the Pod shows it already. more is added to the message; a change of
+// more alone is not worth a write.
 void Bridge::tell(GangEntry &entry, const std::string &sentence,
                   const std::string &more)
 {
@@ -39,13 +40,13 @@ void Bridge::tell(GangEntry &entry, const std::string &sentence,
                 }
                 mailbox_.push(Ask{[this, uid = pod->uid] {
                     if (GangEntry *known = gangs_.find(uid))
-                        known->told.clear(); // say it again when it is due
+                        known->told.clear(); // repeat it when it is due
                 }});
             });
     }
 }
 
-// On the Pods that live.
+// Posts an Event on the living Pods.
 void Bridge::tell_event(const Gang &gang, const std::string &reason,
                         const std::string &words)
 {
@@ -57,8 +58,8 @@ void Bridge::tell_event(const Gang &gang, const std::string &reason,
             });
 }
 
-// What the Pods say already is said again only when the reason's class has
-// changed: a moving queue must not become a storm of writes.
+// A message that the Pods already show is repeated only when the class of the
+// reason changes: a moving queue must not cause a storm of writes.
 void Bridge::tell_waiting(GangEntry &entry)
 {
     const Gang &gang = entry.gang;
@@ -69,7 +70,7 @@ void Bridge::tell_waiting(GangEntry &entry)
     bool on_pods = std::ranges::all_of(gang.pods, [&](const PodPtr &pod) {
         return says_class_of(pod->scheduled.message, *gang.job);
     });
-    if (on_pods) // an earlier life of the agent said it
+    if (on_pods) // this agent said so before a restart
         entry.told = waiting_words(*gang.job);
     else
         tell(entry, waiting_words(*gang.job), expected_words(*gang.job));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the owner thread tells of one gang, for slurmk8s explain. It looks
-// through all gangs: people ask seldom, and an index would cost every Pod.
+// What the owner thread tells about one gang, for slurmk8s explain. It searches
+// all gangs: such requests are rare, and an index would cost time for every
+// Pod.
 #include "agent/owner/bridge.h"
 
 #include "agent/gang/facts.h"
@@ -13,7 +14,7 @@ namespace bridge {
 
 namespace {
 
-// NAME or NAMESPACE/NAME, of a Pod or of its gang.
+// pod is NAME or NAMESPACE/NAME, of a Pod or of its gang.
 bool named(const GangEntry &entry, const std::string &pod)
 {
     auto is_it = [&](const ObjectKey &key) {
@@ -25,7 +26,8 @@ bool named(const GangEntry &entry, const std::string &pod)
            });
 }
 
-// A Pod that was made again under its name hides the one that is going.
+// A Pod that was created again with the same name hides the one that is being
+// deleted.
 bool going(const GangEntry &entry)
 {
     return entry.gang.pods.empty() || entry.gang.pods.front()->deleting ||
@@ -100,7 +102,7 @@ Story Bridge::tell_story(const GangEntry &entry) const
     return story;
 }
 
-// Whose containers keep the gang from being bound: see may_bind().
+// Returns whose containers keep the gang from being bound: see may_bind().
 std::vector<Blocker> Bridge::blockers_of(const Gang &gang,
                                          const Bind &bind) const
 {

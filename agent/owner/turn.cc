@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What follows from what is known: gangs are decided, lists are asked for again
-// when they are due.
+// One turn of the owner thread: gangs are decided, and lists are requested
+// again when they are due.
 #include "agent/owner/bridge.h"
 
 #include "agent/decide/words.h"
@@ -50,14 +50,14 @@ void Bridge::turn()
         log_info("in step with Slurm and Kubernetes, serving");
         settle_early_hooks();
         gate_.touch_all();
-        nodes_changed_ = true; // features that no Pod needs may be on them
+        nodes_changed_ = true; // nodes may have features that no Pod needs
     }
     wake_blocked();
     wake_for_devices();
     // What is woken while this runs waits for the next turn of the loop.
     std::set<std::string> woken;
     woken.swap(woken_);
-    // What waits in Slurm already counts before anything is added to it.
+    // Jobs that already wait in Slurm are counted before any is added.
     for (const std::string &uid : woken)
         if (GangEntry *entry = gangs_.find(uid);
             entry && waits_in_slurm(*entry))
@@ -82,7 +82,7 @@ void Bridge::tick()
     if (node_deadline() <= now_)
         sync_node_list();
     // Only once the Pods are known: a job that has ended and has no Pod is
-    // passed over, and its Pod must not be taken for one that never had a job.
+    // skipped, and its Pod must not be taken for one that never had a job.
     if (pods_listed() && jobs_due_ <= now_ && !loading_jobs_)
         load_jobs();
     if (states_due_ <= now_ && !loading_states_) {
@@ -123,7 +123,7 @@ void Bridge::wake_all()
 
 void Bridge::wake_at(GangEntry &entry, Clock::time_point when)
 {
-    // Whoever is woken earlier sees for himself when he is next due.
+    // A gang that is woken earlier sets its own next deadline then.
     if (entry.armed_until > now_ && entry.armed_until <= when)
         return;
     entry.armed_until = when;
@@ -136,7 +136,7 @@ void Bridge::reconcile(const std::string &uid)
     if (entry)
         touch_gate(entry->gang);
     if (!entry || entry->in_flight)
-        return; // the outcome wakes it again
+        return; // its outcome wakes it again
     note_group(*entry);
     note_time(*entry);
     note_placement(*entry);
@@ -153,7 +153,8 @@ void Bridge::reconcile(const std::string &uid)
     tell_group(name);
 }
 
-// Whether the gang takes one of the places that Pods may have in Slurm's queue.
+// Counts whether the gang takes one of the places that Pods may have in Slurm's
+// queue.
 void Bridge::count_pending(const std::string &uid, bool wants_submit)
 {
     GangEntry *entry = gangs_.find(uid);
@@ -170,9 +171,8 @@ void Bridge::count_pending(const std::string &uid, bool wants_submit)
         quota_.leave(uid);
 }
 
-// The Namespace says whom the Pods run as, and is watched apart from them.
-// Whether we may read what their owners ask for is known a moment after the
-// start.
+// The Namespace says as whom the Pods run, and is watched separately. Whether
+// the agent may read the owners of Pods is known only a moment after the start.
 bool Bridge::may_submit(GangEntry &entry)
 {
     const std::string &ns = entry.gang.key.ns;
@@ -192,8 +192,9 @@ bool Bridge::may_submit(GangEntry &entry)
     return false;
 }
 
-// What a job that adopts does not ask for Slurm gives away for as long as the
-// Pod lives: so its devices have to be known, but not at any price.
+// Slurm gives away what the job of an adoption does not request, for as long as
+// the Pod lives. So its devices should be known, but this does not wait for
+// them for ever.
 bool Bridge::may_adopt(GangEntry &entry)
 {
     const Gang &gang = entry.gang;
@@ -209,7 +210,8 @@ bool Bridge::may_adopt(GangEntry &entry)
     return false;
 }
 
-// Whether now is the time; if not, the gang is woken when it is.
+// Returns whether the action may be carried out now. If not, the gang is woken
+// when it may be.
 bool Bridge::may_act(GangEntry &entry, const Action &action)
 {
     const Gang &gang = entry.gang;
@@ -226,7 +228,7 @@ bool Bridge::may_act(GangEntry &entry, const Action &action)
     }
     if (const auto *adopt = std::get_if<Adopt>(&action)) {
         if (!pinned_.contains(adopt->node)) {
-            nodes_changed_ = true; // the list of wishes is made from the gangs
+            nodes_changed_ = true; // the pins are derived from the gangs
             return false;
         }
         return may_adopt(entry);
@@ -251,7 +253,7 @@ bool Bridge::may_act(GangEntry &entry, const Action &action)
     return true;
 }
 
-// What needs no call is done here; the rest goes to a worker.
+// Carries out an action here if it needs no call; otherwise a worker does it.
 void Bridge::carry_out(GangEntry &entry, Action action)
 {
     Gang &gang = entry.gang;
@@ -261,11 +263,12 @@ void Bridge::carry_out(GangEntry &entry, Action action)
     } else if (auto *refuse = std::get_if<Refuse>(&action)) {
         tell(entry, refused_words(refuse->why));
     } else if (std::holds_alternative<Start>(action)) {
-        for (JobRef job : refs_of(*gang.job)) // each has a hook of its own
+        for (JobRef job : refs_of(*gang.job)) // each component has its own hook
             say({.type = HookMessage::Type::start, .job = job});
         gang.prolog_held = false;
         gang.job->state = JobState::running;
-        // More Pods than it has tasks may wait, or one for its kubelet.
+        // More Pods than the job has tasks may wait, or one may wait for its
+        // kubelet.
         if (gang.grouped || gang.batch)
             wake(gang.uid);
     } else if (std::holds_alternative<Clean>(action)) {
@@ -303,7 +306,7 @@ void Bridge::load_states()
 {
     loading_states_ = true;
     states_asked_ = now_;
-    // Reasons and expected starts are in the full records only.
+    // Only the full records have reasons and expected starts.
     if (now_ - jobs_asked_ >= conf_->reason_interval)
         jobs_due_ = now_;
     ask_slurm<StatesLoaded>([](Slurm &slurm) { return slurm.load_states(); });

@@ -14,7 +14,7 @@ namespace bridge {
 
 namespace {
 
-// What is compared; times in RFC 3339 are in the order of their letters.
+// The values to compare. Times in RFC 3339 sort like text.
 struct Candidate {
     JobPod pod;
     std::string mark; // the same for all Pods of a job
@@ -92,12 +92,12 @@ Result<JobPod> find_job_pod(Http &http,
     }
     if (auto found = newest_job_pod(pods))
         return std::move(*found);
-    return fail(Code::not_found,
-                "job " + id +
-                    " has no Pod of sbatch on a node: it waits, is no such "
-                    "job, or its Pod has been removed. squeue and scontrol "
-                    "show job " +
-                    id + " say more, also where its output file is (StdOut)");
+    return fail(
+        Code::not_found,
+        "job " + id +
+            " has no Pod of sbatch on a node: it waits, does not run as a Pod, "
+            "or its Pod has been removed. See squeue and scontrol show job " +
+            id + ", which also shows its output file (StdOut)");
 }
 
 bool may_use(const JobPod &pod, uid_t caller, uid_t slurm_user)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The Pod of a batch job, found by its JobId, and who may come near it. Knows
-// nothing of Slurm: the Pod itself says what our admission policies let nobody
-// but the agent write.
+// Finds the Pod of a batch job by its JobId, and decides who may access it.
+// Slurm is not asked: the Pod has the facts in fields that our admission
+// policies let only the agent write.
 #pragma once
 
 #include "common/base/json.h"
@@ -18,26 +18,28 @@ namespace bridge {
 struct JobPod {
     std::string ns;
     std::string name;
-    std::string container; // the one that runs the script
+    std::string container; // the container that runs the script
     std::string phase;
-    std::uint32_t user_id = 0; // as whom its container runs
+    std::uint32_t user_id = 0; // the user as whom the container runs
 
     bool operator==(const JobPod &) const = default;
 
-    std::string path() const; // of the object at the API server
+    std::string path() const; // the object's path at the API server
 };
 
-// That of the newest batch job among the Pods of a list: JobIds are used again.
-// Of several the first in rank. Nothing: none of them is a batch job's.
+// Returns the Pod of the newest batch job in the list, because Slurm uses
+// JobIds again. If that job has several Pods, the one with the lowest rank is
+// returned. Nothing when the list has no Pod of a batch job.
 std::optional<JobPod> newest_job_pod(const std::vector<Json> &pods);
 
-// Asks in each of these namespaces. Code::not_found when the job has no Pod on
-// a node, or none of ours.
+// Searches each of these namespaces. Code::not_found when the job has no Pod on
+// a node or was not submitted by sbatch --k8s-image.
 Result<JobPod> find_job_pod(Http &http,
                             const std::vector<std::string> &namespaces,
                             std::uint32_t job);
 
-// The user as whom it runs; root and SlurmUser can become anybody in Slurm.
+// Returns whether the caller is the user as whom the Pod runs, root, or
+// SlurmUser; the latter two can become any user in Slurm.
 bool may_use(const JobPod &pod, uid_t caller, uid_t slurm_user);
 
 } // namespace bridge

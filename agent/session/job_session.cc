@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 using Clock = PeerStream::Clock;
 
 constexpr auto stall_limit = 10min;  // the user's terminal takes nothing
-constexpr auto log_silence = 60s;    // of the API server, where it has all
+constexpr auto log_silence = 60s;    // of the API server, for a complete log
 constexpr auto follow_silence = 24h; // of the container
 constexpr int hang_up_look = 500;    // ms
 
@@ -32,8 +32,8 @@ SessionEnd refused(const Error &error)
     return {0, error.message, error.code == Code::not_found};
 }
 
-// While nothing but output is owed, whatever the user's end does is its end:
-// requests the stop of what is under way for it.
+// While only output remains to be sent, anything that happens at the user's end
+// means that the user has hung up: requests the stop of the work for that user.
 class HangUpWatch {
   public:
     HangUpWatch(int fd, std::stop_token agent_stops)
@@ -88,7 +88,8 @@ SessionEnd pass_log_on(const JobSessions &sessions, PeerStream &peer,
                           silence, watch.token());
     if (!read)
         return refused(explain_denial(read.error()));
-    return stop.stop_requested() ? refused("slurmk8sd ends") : SessionEnd{};
+    return stop.stop_requested() ? refused("slurmk8sd is stopping")
+                                 : SessionEnd{};
 }
 
 } // namespace
@@ -105,8 +106,8 @@ SessionEnd serve_session(const JobSessions &sessions, PeerStream &peer,
 {
     bool attach = request.what == SessionRequest::What::attach;
     if (attach && !sessions.attach)
-        return refused("nobody runs commands in containers here: k8s.conf has "
-                       "no UserAttach=yes");
+        return refused("commands in containers are not allowed here: k8s.conf "
+                       "has no UserAttach=yes");
     HttpEndpoint endpoint = sessions.endpoint;
     endpoint.give_up = stop;
     Http http(endpoint);
@@ -115,16 +116,17 @@ SessionEnd serve_session(const JobSessions &sessions, PeerStream &peer,
         return refused(pod.error());
     std::string job = "job " + std::to_string(request.job);
     if (!may_use(*pod, caller, sessions.slurm_user))
-        return refused(job + " is another user's");
+        return refused(job + " belongs to another user");
     if (pod->phase == "Pending")
         return {0, "the container of " + job + " has not started yet", false,
                 true};
     if (attach && pod->phase != "Running")
         return refused("the container of " + job + " has ended");
-    log_info("a session of a user", {{"JobId", request.job},
-                                     {"Pod", pod->ns + "/" + pod->name},
-                                     {"UserId", caller},
-                                     {"Does", attach ? "attach" : "logs"}});
+    log_info("a user's session has begun",
+             {{"JobId", request.job},
+              {"Pod", pod->ns + "/" + pod->name},
+              {"UserId", caller},
+              {"Does", attach ? "attach" : "logs"}});
     return attach
                ? run_in_container(sessions.endpoint, *pod, request, peer, stop)
                : pass_log_on(sessions, peer, *pod, request.follow, stop);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whose login a secret is, see common/contract/login_dir.h. Safe from every
-// thread.
+// Finds out to which user a login secret belongs (common/contract/login_dir.h).
+// Safe to use from every thread.
 #pragma once
 
 #include "common/base/result.h"
@@ -14,23 +14,27 @@
 
 namespace bridge {
 
-// Of 32 random bytes, in hexadecimal; empty without random numbers.
+// Returns 32 random bytes as hexadecimal digits, or "" when there are no random
+// numbers.
 std::string make_login_secret();
-// Its SHA-256, in hexadecimal; empty when OpenSSL does not work.
+// Returns the SHA-256 of the secret as hexadecimal digits, or "" when OpenSSL
+// does not work.
 std::string login_name_of(std::string_view secret);
 
 class LoginCheck {
   public:
     explicit LoginCheck(LoginDir logins) : logins_(std::move(logins)) {}
 
-    // Code::denied for a secret of which slurmctld has told nothing, or which
-    // was used before; busy where that cannot be known. Uses it up.
+    // Returns the user, and uses the secret up. Code::denied when slurmctld has
+    // said nothing about this secret or it was used before; Code::busy when
+    // that cannot be found out.
     Result<uid_t> user_of(const std::string &secret, LoginDir::Time now);
 
   private:
     LoginDir logins_;
     std::mutex mutex_;
-    // By name, when: also where we may not write there, so that it stays.
+    // When each name was used. Needed because the file may stay if we have no
+    // right to remove it.
     std::map<std::string, LoginDir::Time> used_;
     bool has_complained_ = false;
 };

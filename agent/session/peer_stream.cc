@@ -29,8 +29,8 @@ std::unexpected<Error> fail_system(int error)
     return fail(Code::gone, std::strerror(error));
 }
 
-// SSL_ERROR_… of a call that did not do what it was asked for. Code::busy: it
-// must wait.
+// Translates SSL_ERROR_… of a call that failed. Code::busy means that the call
+// must be repeated later.
 std::unexpected<Error> tls_failure(SSL *tls, int result)
 {
     switch (SSL_get_error(tls, result)) {
@@ -68,7 +68,7 @@ Result<> PeerStream::wait(short events, Clock::time_point until,
     case FdWait::late:
         return fail(Code::busy, "the other side does not answer");
     case FdWait::stopped:
-        return fail(Code::busy, "slurmk8sd ends");
+        return fail(Code::busy, "slurmk8sd is stopping");
     case FdWait::failed:
         break;
     }

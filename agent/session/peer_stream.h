@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The two ends of a session, of slurmk8s and of slurmk8sd: frames over a UNIX
-// socket, or over TCP with TLS. Never waits longer than it is told. Used by one
-// thread.
+// The connection between slurmk8s and slurmk8sd in a session: frames over a
+// UNIX socket, or over TCP with TLS. Both sides use this class. It never waits
+// longer than it is told to. Used by one thread.
 #pragma once
 
 #include "agent/session/tls.h"
@@ -21,7 +21,7 @@ class PeerStream {
   public:
     using Clock = std::chrono::steady_clock;
 
-    // Take the descriptor, which must not block.
+    // Takes ownership of the descriptor, which must be non-blocking.
     explicit PeerStream(int fd) : fd_(fd) {}
     PeerStream(int fd, TlsConnection tls) : fd_(fd), tls_(std::move(tls)) {}
     PeerStream(PeerStream &&other) noexcept
@@ -32,35 +32,38 @@ class PeerStream {
     PeerStream &operator=(PeerStream &&) = delete;
     ~PeerStream();
 
-    // For TLS alone: ends its handshake. Code::denied where the other side's
-    // certificate is not trusted, gone, or busy when it took too long.
+    // Completes the handshake; does nothing without TLS. Code::denied when the
+    // other side's certificate is not trusted, Code::gone when the connection
+    // is lost, Code::busy when it took too long.
     Result<> shake_hands(Clock::time_point until, const std::stop_token &stop);
 
-    // The next frame, without waiting: nothing when it has not come. Code::gone
-    // when the other side is, rejected when it does not speak our protocol.
+    // Returns the next frame without waiting, or nothing if none has arrived.
+    // Code::gone when the other side has closed, Code::rejected when it does
+    // not speak our protocol.
     Result<std::optional<Frame>> receive();
 
-    // The same, and waits. Code::busy when there was none by then, or when stop
-    // is requested.
+    // Like receive(), but waits. Code::busy when no frame came in time or stop
+    // was requested.
     Result<Frame> wait_frame(Clock::time_point until,
                              const std::stop_token &stop);
 
-    // Sends frames, and waits; Code::busy when the other side took too little
-    // of them by then, or when stop is requested.
+    // Sends frames and waits until they are written. Code::busy when the other
+    // side did not take them in time or stop was requested.
     Result<> send(FrameType type, std::string_view text,
                   Clock::time_point until, const std::stop_token &stop);
 
-    // Sends frames later: flush() sends as much as goes without waiting.
+    // push() queues frames to be sent later; flush() sends as much as is
+    // possible without waiting.
     void push(FrameType type, std::string_view text);
     Result<> flush();
     bool has_unsent() const { return !unsent_.empty(); }
 
-    // Says that nothing more comes, and waits until the other side has gone, or
-    // until then, or for stop: what was sent last could else be lost where
-    // input was left unread.
+    // Tells the other side that nothing more comes, and waits until it has
+    // closed, time is up, or stop is requested. Closing at once could lose the
+    // last frames if input was left unread.
     void finish(Clock::time_point until, const std::stop_token &stop);
 
-    // Whether a frame may be here already, which poll() does not see.
+    // Returns whether a frame may be here already, which poll() cannot see.
     bool has_pending() const;
 
     int fd() const { return fd_; }
@@ -73,7 +76,7 @@ class PeerStream {
                   const std::stop_token &stop) const;
 
     int fd_;
-    TlsConnection tls_; // none: a UNIX socket
+    TlsConnection tls_; // null: a UNIX socket
     FrameReader reader_;
     std::string unsent_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counts who is here: so many at a time, of all and of each one. Safe from
-// every thread.
+// Limits how many users or connections are served at a time, in total and for
+// each one. Safe to use from every thread.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,8 @@ namespace bridge {
 
 class Places {
   public:
-    // Is given back with its owner, which must not outlive the Places.
+    // Is given back when it is destroyed, which must happen before the Places
+    // are.
     class Place {
       public:
         Place() = default;
@@ -51,7 +52,7 @@ class Places {
     {
     }
 
-    // Or which of the two limits was reached.
+    // Returns a place, or which of the two limits has been reached.
     std::expected<Place, Full> take(const std::string &who,
                                     Limit limit = Limit::of_both);
 
@@ -59,7 +60,7 @@ class Places {
     void give_back(const std::string &who);
 
     std::size_t most_, most_of_one_;
-    std::mutex mutex_; // of the next two
+    std::mutex mutex_; // protects the next two
     std::size_t all_ = 0;
     std::map<std::string, std::size_t> of_each_;
 };

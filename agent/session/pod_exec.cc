@@ -22,14 +22,16 @@ using Clock = PeerStream::Clock;
 constexpr char protocol[] = "v5.channel.k8s.io";
 constexpr char to_stdin = 0, of_stdout = 1, of_stderr = 2, of_status = 3;
 constexpr char to_resize = 4;
-constexpr char to_close = static_cast<char>(255); // then the channel's number
+// followed by the channel's number
+constexpr char to_close = static_cast<char>(255);
 
 constexpr auto open_patience = 30s;
 constexpr auto stall_limit = 10min; // the user's terminal takes nothing
 constexpr int stop_look = 500;      // ms
-// Bytes of one side, before the other's: a Ctrl-C must not wait for all output.
+// How many bytes of one side are handled before the other's turn: a Ctrl-C must
+// not wait for all output.
 constexpr std::size_t most_at_once = 65536;
-constexpr std::size_t least_counted = 4096; // of a message, however short
+constexpr std::size_t least_counted = 4096; // for each message, however short
 
 std::string on_channel(char channel, std::string_view text)
 {
@@ -54,8 +56,9 @@ SessionEnd refused(const Error &error)
     return {0, error.message, false};
 }
 
-// One session. Whoever reads slowly is waited for: the user's end always takes
-// what we send, so the API server's is never waited for in turn.
+// One session. It waits for a slow reader. That cannot deadlock: the user's end
+// always reads what we send, and while it is slow we do not wait for the API
+// server.
 class Exec {
   public:
     Exec(KubeSocket kube, PeerStream &peer, const std::stop_token &stop)
@@ -73,7 +76,7 @@ class Exec {
             if (!end_)
                 wait(more);
         }
-        return end_.value_or(SessionEnd{0, "slurmk8sd ends", false});
+        return end_.value_or(SessionEnd{0, "slurmk8sd is stopping", false});
     }
 
   private:
@@ -101,11 +104,13 @@ class Exec {
             if (auto window = decode_window_size(frame.text))
                 resize(*window);
         } else {
-            end({Code::rejected, "this is no frame for a command", {}});
+            end({Code::rejected,
+                 "a session with a command cannot have this frame",
+                 {}});
         }
     }
 
-    // Whether there may be more.
+    // Returns whether there may be more.
     bool from_user()
     {
         for (std::size_t taken = 0; taken < most_at_once;) {
@@ -141,7 +146,7 @@ class Exec {
             end_ = exec_end(message);
     }
 
-    // Whether there may be more.
+    // Returns whether there may be more.
     bool from_container()
     {
         bool more = true;
@@ -159,8 +164,8 @@ class Exec {
         return more;
     }
 
-    // more: only looks. What either side has sent may be read already, which
-    // poll() does not see.
+    // more: do not wait, because data may have been read already, which poll()
+    // does not see.
     void wait(bool more)
     {
         bool full = kube_.has_unsent();
@@ -175,7 +180,7 @@ class Exec {
             errno != EINTR)
             end({Code::internal, "the session cannot be served", {}});
         if (full && fds[1].revents) // its input waits, but it has gone
-            end({Code::gone, "the user has gone", {}});
+            end({Code::gone, "the user has disconnected", {}});
     }
 
     KubeSocket kube_;
@@ -191,7 +196,7 @@ std::string exec_path(const JobPod &pod, const SessionRequest &request)
     std::string path = pod.path() +
                        "/exec?container=" + url_encode(pod.container) +
                        "&stdout=true";
-    if (!request.terminal) // a terminal has one output
+    if (!request.terminal) // a terminal has only one output
         path += "&stderr=true";
     if (request.input)
         path += "&stdin=true";
@@ -206,7 +211,7 @@ SessionEnd exec_end(std::string_view status)
 {
     auto json = Json::parse(status);
     if (!json)
-        return {0, "the API server's last word is not understood", false};
+        return {0, "the API server's final status cannot be read", false};
     if (json->text("status") == "Success")
         return {};
     for (const Json &cause : json->items("details/causes"))

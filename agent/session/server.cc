@@ -22,10 +22,10 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = PeerStream::Clock;
 
-constexpr auto hello_patience = 10s;   // request
-constexpr auto stranger_patience = 5s; // handshake and request
-constexpr auto goodbye_patience = 10s; // until the outcome is taken
-constexpr auto linger = 5s;            // until the caller has gone
+constexpr auto hello_patience = 10s;   // for the request
+constexpr auto stranger_patience = 5s; // for handshake and request
+constexpr auto goodbye_patience = 10s; // until the outcome is sent
+constexpr auto linger = 5s;            // until the caller has closed
 constexpr auto refusal_log = 1min;
 constexpr int reap_look = 5000; // ms between looks for ended sessions
 
@@ -123,8 +123,8 @@ void SessionServer::join_ended()
     ended.clear(); // joins, without the lock
 }
 
-// Whom the kernel vouches for at the UNIX socket; by TLS a stranger of that
-// address. False: there are too many of them.
+// Admits the user that the kernel identified at the UNIX socket, or, with TLS,
+// a stranger from that address. Returns false when there are too many.
 bool SessionServer::admit(Caller &caller)
 {
     std::string who = caller.user ? "uid " + std::to_string(*caller.user)
@@ -139,7 +139,7 @@ bool SessionServer::admit(Caller &caller)
     return place.has_value();
 }
 
-// At most once a minute: callers must not fill the log.
+// Logs at most once a minute, so that callers cannot fill the log.
 void SessionServer::note_refusal(const std::string &who)
 {
     refused_++;
@@ -152,8 +152,8 @@ void SessionServer::note_refusal(const std::string &who)
     next_log_ = now + refusal_log;
 }
 
-// Beyond the limit the caller hears nothing but the end of its connection: to
-// tell it why would take a thread.
+// Callers beyond the limit are disconnected without a message, which would need
+// a thread.
 void SessionServer::take(const Listener &from)
 try {
     Caller caller{accept_caller(from.fd)};
@@ -174,7 +174,7 @@ try {
         std::lock_guard lock(mutex_);
         session.over = true;
     });
-} catch (const std::exception &e) { // no thread, no memory
+} catch (const std::exception &e) { // no thread, or out of memory
     std::lock_guard lock(mutex_);
     if (!sessions_.empty() && !sessions_.back().thread.joinable())
         sessions_.pop_back();
@@ -192,7 +192,7 @@ try {
     }
     PeerStream peer(caller.fd.release(), std::move(tls));
     talk(peer, caller, stop);
-} catch (const std::exception &e) { // no memory
+} catch (const std::exception &e) { // out of memory
     log_warning("a session of a user failed", {{"err", e.what()}});
 }
 
@@ -238,11 +238,11 @@ SessionEnd SessionServer::answer(PeerStream &peer, Caller &caller,
                 false};
     caller.session = std::move(*place);
     if (!caller.user)
-        caller.call = {}; // no stranger any more
+        caller.call = {}; // no longer a stranger
     try {
         return serve_(peer, *request, *user, stop);
-    } catch (const std::exception &e) { // no memory
-        return {0, std::string("slurmk8sd could not: ") + e.what(), false};
+    } catch (const std::exception &e) { // out of memory
+        return {0, std::string("slurmk8sd failed: ") + e.what(), false};
     }
 }
 

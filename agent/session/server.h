@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where users ask for the logs and containers of their jobs: a UNIX socket, at
-// which the kernel says who calls, and TLS, where slurmctld does
-// (common/contract/login_dir.h). A thread listens, each session has one of its
-// own, and there are only so many: also of those who connect and say nothing.
-// Whatever a caller sends is hostile until read.
+// The server at which users ask for the logs and containers of their jobs: a
+// UNIX socket, where the kernel identifies the caller, and TLS, where slurmctld
+// does (common/contract/login_dir.h). One thread listens, each session has a
+// thread of its own, and their number is limited, including connections that
+// never send a request. Nothing that a caller sends is trusted.
 #pragma once
 
 #include "agent/session/peer_stream.h"
@@ -28,29 +28,32 @@ namespace bridge {
 
 class SessionServer {
   public:
-    // At most so many at a time, of all and of each user but root.
+    // Limits on simultaneous sessions: in total, and for each user except root.
     static constexpr std::size_t most_sessions = 64;
     static constexpr std::size_t most_of_user = 16;
-    // Of the UNIX socket's callers, of each user: there a few more than may
-    // have a session hear why they have none.
+    // Limit on connections of one user at the UNIX socket. It is a little
+    // higher than the limit on sessions, so that a few more callers are told
+    // why they get no session.
     static constexpr std::size_t most_calls_of_user = most_of_user + 4;
-    // By TLS, as long as nobody knows who they are; of each address.
+    // Limits on TLS connections whose user is not known yet: in total, and for
+    // each IP address.
     static constexpr std::size_t most_strangers = 32;
     static constexpr std::size_t most_of_address = 16;
 
-    // Serves one request until it is over, on a thread of its own, and says
-    // what came of it. It sends no frame of the type ended.
+    // Serves one request until it is over, on the session's thread, and returns
+    // the outcome. It must not send a frame of the type ended.
     using Serve = std::function<SessionEnd(
         PeerStream &peer, const SessionRequest &request, uid_t caller,
         const std::stop_token &stop)>;
-    // Whose login this is; Code::denied when nobody's.
+    // Returns the user to whom the login belongs; Code::denied when there is
+    // none.
     using WhoseLogin = std::function<Result<uid_t>(const std::string &login)>;
 
-    // Nothing when k8s.conf names no place to listen at. Code::denied when it
-    // cannot be.
+    // Starts the server. Returns null when k8s.conf names no address to listen
+    // at; Code::denied when listening fails.
     static Result<std::unique_ptr<SessionServer>>
     start(const SessionConf &conf, WhoseLogin whose_login, Serve serve);
-    // Ends all sessions, and waits for them.
+    // Ends all sessions and waits for them.
     ~SessionServer();
 
   private:
@@ -58,16 +61,16 @@ class SessionServer {
         OwnedFd fd;
         bool by_tls = false;
     };
-    // Whoever has connected. By TLS there is no user until he has said it.
+    // A connection. With TLS the user is not known before the request.
     struct Caller {
         OwnedFd fd;
         std::optional<uid_t> user{};
-        Places::Place call{};    // until it ends; a stranger's while he is one
-        Places::Place session{}; // once it is served
+        Places::Place call{};    // until it ends; a stranger's: until known
+        Places::Place session{}; // while it is served
     };
     struct Session {
         std::jthread thread;
-        bool over = false; // under mutex_
+        bool over = false; // protected by mutex_
     };
 
     SessionServer(std::vector<Listener> listeners, TlsContext tls, OwnedFd wake,
@@ -92,9 +95,9 @@ class SessionServer {
     Places strangers_{most_strangers, most_of_address};
     Places served_{most_sessions, most_of_user};
     std::mutex mutex_;
-    std::list<Session> sessions_; // of thread_ alone, but over
-    std::uint64_t refused_ = 0;   // since that was logged; of thread_
-    PeerStream::Clock::time_point next_log_{}; // of thread_
+    std::list<Session> sessions_; // thread_ only, except over
+    std::uint64_t refused_ = 0;   // since the last log line; thread_ only
+    PeerStream::Clock::time_point next_log_{}; // thread_ only
     std::jthread thread_;                      // last: it uses all of the above
 };
 

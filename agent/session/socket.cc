@@ -19,8 +19,8 @@ namespace bridge {
 
 namespace {
 
-constexpr int backlog = 128;           // of callers, until each is looked at
-constexpr int connect_patience = 5000; // ms, with each address
+constexpr int backlog = 128;           // callers not accepted yet
+constexpr int connect_patience = 5000; // ms, for each address
 constexpr mode_t for_everybody = 0666;
 
 OwnedFd open_socket(int family)
@@ -47,7 +47,8 @@ Result<Addresses> look_up(const HostPort &host, int flags)
     return Addresses(found);
 }
 
-// A peer that has vanished is noticed in two minutes; a key is sent at once.
+// Notices within two minutes that a peer has vanished, and sends each key at
+// once.
 void set_tcp_options(int fd)
 {
     int yes = 1, idle = 60, interval = 15, count = 4; // seconds
@@ -58,7 +59,7 @@ void set_tcp_options(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
 }
 
-// errno says why not.
+// Returns false on failure, with errno.
 bool connect_to(const OwnedFd &fd, const addrinfo &address)
 {
     if (connect(fd.get(), address.ai_addr, address.ai_addrlen) == 0)
@@ -74,14 +75,14 @@ bool connect_to(const OwnedFd &fd, const addrinfo &address)
     return error == 0;
 }
 
-// What an agent has left that was killed. A file of another kind stays.
+// Removes the socket of an agent that was killed, but no other kind of file.
 Result<> make_way(const std::string &path)
 {
     struct stat facts{};
     if (lstat(path.c_str(), &facts) != 0)
         return {};
     if (!S_ISSOCK(facts.st_mode))
-        return fail(Code::denied, path + " is no socket");
+        return fail(Code::denied, path + " is not a socket");
     if (unlink(path.c_str()) != 0)
         return fail_errno(Code::denied, "remove " + path);
     return {};
@@ -129,7 +130,7 @@ OwnedFd accept_caller(const OwnedFd &listener)
     OwnedFd fd(accept4(listener.get(), nullptr, nullptr,
                        SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (fd)
-        set_tcp_options(fd.get()); // a UNIX socket has none of them
+        set_tcp_options(fd.get()); // has no effect on a UNIX socket
     return fd;
 }
 

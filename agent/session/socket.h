@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The sockets under sessions: made, listened on and connected. None blocks, all
-// are closed on exec.
+// The sockets of sessions: listening, accepting and connecting. All of them are
+// non-blocking and closed on exec.
 #pragma once
 
 #include "common/base/owned_fd.h"
@@ -11,19 +11,20 @@
 
 namespace bridge {
 
-// Listens at this path, for everybody: who calls the kernel says. A socket that
-// is there goes, no other file. Code::denied when it cannot be.
+// Listens at this path; every user may connect, and the kernel identifies the
+// caller. Replaces an existing socket, but no other file. Code::denied on
+// failure.
 Result<OwnedFd> listen_unix(const std::string &path);
-// At an IP address of this host.
+// Listens at an IP address of this host. Code::denied on failure.
 Result<OwnedFd> listen_tcp(const HostPort &address);
 
-// The next caller; none: there is none.
+// Returns the next connection, or an empty descriptor if there is none.
 OwnedFd accept_caller(const OwnedFd &listener);
-// Of a caller by TCP, as text; empty where it has gone.
+// Returns the IP address of a TCP caller as text, or "" if it has gone.
 std::string address_of_caller(const OwnedFd &caller);
 
-// Code::busy when nobody listens. The second tries each address of the host,
-// five seconds each.
+// Connect to a server. Code::busy when nobody listens. connect_tcp() tries each
+// address of the host for five seconds.
 Result<OwnedFd> connect_unix(const std::string &path);
 Result<OwnedFd> connect_tcp(const HostPort &server);
 

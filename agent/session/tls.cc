@@ -22,7 +22,7 @@ Result<TlsContext> make_context(const SSL_METHOD *method)
     if (!context ||
         !SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION))
         return fail(Code::internal, "TLS does not start: " + tls_error());
-    // What was not sent may be offered again from another place in memory.
+    // Unsent data may be offered again from another place in memory.
     SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE |
                                         SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     return context;
@@ -117,7 +117,7 @@ std::string tls_error()
     unsigned long last = ERR_peek_last_error();
     ERR_clear_error();
     if (last == 0)
-        return "no reason is known";
+        return "OpenSSL gives no reason";
     ERR_error_string_n(last, text.data(), text.size());
     return text.data();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// TLS for sessions of users: 1.3 alone, both ends are ours. The server has a
-// certificate, and the client always verifies it, by the one authority that
-// k8s.conf names; who the user is, no certificate says
+// TLS for users' sessions: version 1.3 only, since both sides are ours. The
+// server has a certificate, which the client always verifies against the only
+// CA that k8s.conf names. No certificate identifies the user
 // (common/contract/login_dir.h).
 #pragma once
 
@@ -19,21 +19,23 @@ template <auto free_it> struct TlsFree {
 using TlsContext = std::unique_ptr<SSL_CTX, TlsFree<SSL_CTX_free>>;
 using TlsConnection = std::unique_ptr<SSL, TlsFree<SSL_free>>;
 
-// PEM files. Code::denied where one cannot be used, or where others than their
-// owner may read the key.
+// Both files are PEM. Code::denied when one cannot be used, or when anyone but
+// its owner may read the key.
 Result<TlsContext> server_tls(const std::string &certificate,
                               const std::string &key);
 
-// PEM, of the authorities that are trusted, and no others.
+// The file is PEM, with the trusted CAs; no others are trusted. Code::denied
+// when it cannot be used.
 Result<TlsContext> client_tls(const std::string &ca_file);
 
-// Code::internal without memory. The host, a name or an IP address, is the one
-// that the certificate must have.
+// Make a connection on a socket; the handshake comes later. Code::internal when
+// memory is short. host is a name or an IP address that the server's
+// certificate must have.
 Result<TlsConnection> accept_tls(SSL_CTX &context, int fd);
 Result<TlsConnection> connect_tls(SSL_CTX &context, int fd,
                                   const std::string &host);
 
-// What OpenSSL says last, in its words; forgets all of it.
+// Returns OpenSSL's last error message and clears its error queue.
 std::string tls_error();
 
 } // namespace bridge

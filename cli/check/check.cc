@@ -19,7 +19,7 @@ constexpr std::chrono::seconds kube_patience{10}; // for each answer
 std::optional<SlurmFacts> ask_slurm(Unchecked &unchecked)
 {
     if (!has_slurm_conf()) {
-        unchecked.push_back("Slurm: there is no slurm.conf here");
+        unchecked.push_back("Slurm: there is no slurm.conf on this host");
         return std::nullopt;
     }
     SlurmApi slurm;
@@ -63,7 +63,7 @@ Facts collect(const Conf &conf, const std::string &conf_path,
     return facts;
 }
 
-// It is there where the agent and slurmctld are.
+// The template is a file on the host of the agent and slurmctld.
 void check_template(Conf &conf, Findings &findings, Unchecked &unchecked)
 {
     auto read = read_batch_template(conf);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// slurmk8s check: collects the facts that it can get and asks every check.
+// slurmk8s check: collects the available facts and runs every check.
 #pragma once
 
 #include "cli/check/finding.h"
@@ -12,7 +12,7 @@
 
 namespace bridge {
 
-// What is known; a side that did not answer is not there.
+// What is known. A side that did not answer is missing.
 struct Facts {
     Conf conf;
     HostFacts host;
@@ -20,7 +20,7 @@ struct Facts {
     KubeFacts kube;
 };
 
-// Every check on these facts; pure, as the checks are. Errors first.
+// Runs every check on these facts. Pure function. Errors come first.
 Findings check_all(const Facts &facts);
 
 } // namespace bridge

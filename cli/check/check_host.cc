@@ -12,7 +12,7 @@ constexpr unsigned others_write = 022; // group and others
 constexpr unsigned others_read = 044;
 constexpr std::chrono::hours soon{1};
 
-// Whoever may write it can make the agent do what he wants.
+// Whoever may write the file can control the agent.
 bool writable_by_others(const FileFacts &file)
 {
     return file.mode & others_write;
@@ -63,8 +63,7 @@ Findings check_choices(const Conf &conf)
         say("whoever may create a Pod anywhere may pass every other job",
             "ChoosePriority=the namespaces that need it");
     if (conf.allow_root)
-        say("Pods may be root's or SlurmUser's in Slurm, which checks next to "
-            "nothing of such jobs",
+        say("Pods may run as root or SlurmUser, whose jobs Slurm hardly checks",
             "AllowRoot=no");
     return found;
 }
@@ -84,10 +83,10 @@ Findings check_token(const HostFacts &host,
                          "others may read the agent's token, and act as it",
                          "chmod 400 " + token.path});
     if (!owned_by(token, slurm_user))
-        found.push_back({Severity::error, token.path,
-                         "it does not belong to SlurmUser, whom slurmk8sd runs "
-                         "as",
-                         "chown SlurmUser " + token.path});
+        found.push_back(
+            {Severity::error, token.path,
+             "it does not belong to SlurmUser, as whom slurmk8sd runs",
+             "chown SlurmUser " + token.path});
     if (!host.token_expires)
         return found;
     auto left = *host.token_expires - host.now;
@@ -125,8 +124,8 @@ Findings check_socket(const HostFacts &host,
         return found;
     }
     if (!host.socket.socket)
-        found.push_back({Severity::error, host.socket.path, "it is no socket",
-                         "rm " + host.socket.path});
+        found.push_back({Severity::error, host.socket.path,
+                         "it is not a socket", "rm " + host.socket.path});
     else if (slurm_user && host.socket.owner != *slurm_user &&
              host.socket.owner != 0)
         found.push_back(

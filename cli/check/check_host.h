@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What slurmk8s check finds on the host. Pure. slurm_user: whom slurmctld runs
-// as, if it has said so.
+// The findings of slurmk8s check about the host. Pure functions. slurm_user is
+// the user id of slurmctld, if it is known.
 #pragma once
 
 #include "cli/check/finding.h"
@@ -14,7 +14,7 @@ namespace bridge {
 
 Findings check_conf_file(const HostFacts &host,
                          std::optional<std::uint32_t> slurm_user);
-// What k8s.conf lets Pods do that users in Slurm may not.
+// Finds what k8s.conf lets Pods do that users in Slurm may not.
 Findings check_choices(const Conf &conf);
 Findings check_token(const HostFacts &host,
                      std::optional<std::uint32_t> slurm_user);

@@ -40,10 +40,9 @@ Findings check_policy(const PolicyName &name, const PolicyFacts &policy,
     Severity severity = name.guards_users ? Severity::error : Severity::warning;
     if (!policy.there)
         return {{severity, about,
-                 name.guards_users
-                     ? "it is not installed: users can forge what the agent "
-                       "goes by"
-                     : "it is not installed",
+                 name.guards_users ? "it is not installed: users can forge "
+                                     "data that the agent trusts"
+                                   : "it is not installed",
                  apply(name.feature)}};
     if (!policy.denies)
         return {{severity, about, "no binding makes it deny anything",
@@ -55,15 +54,15 @@ Findings check_policy(const PolicyName &name, const PolicyFacts &policy,
                              "it does not know the scheduler name " +
                                  scheduler + " of k8s.conf",
                              "add '" + scheduler + "' to its expression"});
-    // Of the base, which may be older than the component that needs it.
+    // The base may be older than the component that needs it.
     if (policy.name == agent_policy && !conf.batch_namespace.empty() &&
         !is_quoted_in(policy.text, names::batch_hosts_annotation))
-        found.push_back({severity, about,
-                         std::string("it does not know the annotation ") +
-                             names::batch_hosts_annotation +
-                             ": srun in batch jobs never hears where the Pods "
-                             "are",
-                         apply(Feature::base)});
+        found.push_back(
+            {severity, about,
+             std::string("it does not know the annotation ") +
+                 names::batch_hosts_annotation +
+                 ": srun in batch jobs never learns where the Pods are",
+             apply(Feature::base)});
     return found;
 }
 
@@ -84,7 +83,8 @@ Findings check_identity(const KubeFacts &kube)
         return {};
     if (std::ranges::contains(kube.groups, "system:masters"))
         return {{Severity::error, "token",
-                 "it is an administrator's: nothing limits what a mistake does",
+                 "it belongs to an administrator: nothing limits the damage of "
+                 "a mistake",
                  "kubectl -n slurm-k8s-bridge create token slurmk8sd"}};
     if (kube.username != our_name)
         return {{Severity::error, "token",
@@ -139,7 +139,7 @@ Findings check_policies(const KubeFacts &kube, const Conf &conf)
                    ((name.feature == Feature::sbatch ||
                      name.feature == Feature::sbatch_srun) &&
                     conf.batch_namespace.empty());
-        if (policy == kube.policies.end() || off) // not asked; not needed
+        if (policy == kube.policies.end() || off) // not asked, or not needed
             continue;
         std::ranges::move(check_policy(name, *policy, conf),
                           std::back_inserter(found));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What slurmk8s check finds in Kubernetes. Pure, except that identities are
-// looked up in the host's user database, as the agent does it.
+// The findings of slurmk8s check about Kubernetes. Pure functions, except that
+// users are looked up in the host's user database, as the agent does.
 #pragma once
 
 #include "agent/objects/objects.h"
@@ -21,12 +21,13 @@ Findings check_rights(const KubeFacts &kube);
 Findings check_policies(const KubeFacts &kube, const Conf &conf);
 Findings check_namespaces(const KubeFacts &kube, const Conf &conf);
 
-// Nodes and Slurm's nodes: names, sizes, what is missing on either side.
+// Compares Nodes with Slurm nodes: names, sizes, and what is missing on either
+// side.
 Findings check_nodes(const KubeFacts &kube, const SlurmFacts &slurm);
 
-// Labelled Nodes that Slurm does not have yet.
+// Returns the number of labelled Nodes that Slurm does not have yet.
 std::size_t count_new_nodes(const KubeFacts &kube, const SlurmFacts &slurm);
-// By the annotation on labelled Nodes.
+// Returns the partitions named by the annotation on labelled Nodes.
 std::set<std::string> partitions_of_nodes(const KubeFacts &kube);
 
 } // namespace bridge

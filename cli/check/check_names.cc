@@ -17,18 +17,18 @@ Finding unknown_qos(const std::string &about, const std::string &qos)
             "sacctmgr add qos " + qos};
 }
 
-// slurmdbd keeps names in lower case, and so does slurmctld look for them.
 } // namespace
 
 Findings check_pending_jobs(const SlurmFacts &slurm, const Conf &conf)
 {
-    std::uint32_t room = slurm.max_jobs / 4 * 3; // the rest runs, or has ended
+    // the other jobs run, or have ended
+    std::uint32_t room = slurm.max_jobs / 4 * 3;
     if (slurm.max_jobs == 0 ||
         (conf.max_pending_jobs != 0 && conf.max_pending_jobs <= room))
         return {};
     std::string limit =
         conf.max_pending_jobs == 0
-            ? "MaxPendingJobs is no limit"
+            ? "MaxPendingJobs sets no limit"
             : std::format("MaxPendingJobs is {}", conf.max_pending_jobs);
     return {{Severity::warning, "k8s.conf",
              std::format("{}, and MaxJobCount of slurm.conf {}: waiting Pods "
@@ -43,6 +43,8 @@ Findings check_qos(const SlurmFacts &slurm, const Conf &conf,
 {
     Findings found;
     auto unknown = [&](const std::string &qos) {
+        // slurmdbd keeps names in lower case; slurmctld looks them up like
+        // that.
         return slurm.qos && !qos.empty() &&
                !slurm.qos->contains(lower_case(qos));
     };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What k8s.conf and the annotations of namespaces name of Slurm: is it there,
-// and large enough? Pure.
+// The findings of slurmk8s check about what k8s.conf and the annotations of
+// namespaces assume of Slurm: QoS that exist, and room for jobs. Pure
+// functions.
 #pragma once
 
 #include "agent/objects/objects.h"
@@ -12,10 +13,11 @@
 
 namespace bridge {
 
-// MaxPendingJobs beside MaxJobCount.
+// Compares MaxPendingJobs with MaxJobCount.
 Findings check_pending_jobs(const SlurmFacts &slurm, const Conf &conf);
 
-// QoS of PriorityClass= and of namespaces, as far as slurmdbd has said its own.
+// Checks the QoS of PriorityClass= and of namespaces, if slurmdbd has listed
+// its own.
 Findings check_qos(const SlurmFacts &slurm, const Conf &conf,
                    const std::vector<Namespace> &namespaces);
 

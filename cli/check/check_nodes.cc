@@ -20,13 +20,13 @@ std::string about(const std::string &node)
     return "Node " + node;
 }
 
-// What the agent would do if it started now; it makes nothing of drains here.
+// Returns what the agent would do if it started now, without regard to drains.
 NodePlan plan(const KubeFacts &kube, const SlurmFacts &slurm)
 {
     NodePlanInput input;
     for (const Node &node : kube.nodes)
         input.nodes.push_back(std::make_shared<const Node>(node));
-    input.foreign.emplace(); // what others take is the agent's to find out
+    input.foreign.emplace(); // only the agent knows what others use
     input.wishes.keep_others = true;
     return plan_nodes(input, slurm.nodes);
 }
@@ -35,7 +35,7 @@ Findings check_sizes(const SlurmNode &slurm, const Node &node)
 {
     auto cpus = whole_cpus_down(node.allocatable.cpu);
     auto memory = mebibytes_down(node.allocatable.memory);
-    if (slurm.external || // the agent's own: the plan complains
+    if (slurm.external || // made by the agent: the plan reports it
         (slurm.usable_cpus <= cpus && slurm.usable_memory <= memory))
         return {};
     std::string says = std::format(
@@ -88,7 +88,7 @@ Findings check_devices(const KubeFacts &kube, const SlurmFacts &slurm)
                 return {{Severity::note, "slurm.conf",
                          about(node.name) + " has " + name +
                              ", and GresTypes has no gpu: Slurm drops such "
-                             "devices without a word",
+                             "devices silently",
                          "GresTypes=gpu"}};
     return {};
 }
@@ -108,16 +108,17 @@ Findings check_features(const SlurmFacts &slurm, const NodePlan &plan)
                         ", have no feature k8s.kubelet that jobs can ask for, "
                         "and those of labels only while the agent runs",
                     line + "k8s"}};
-    // The API server tells it only to who may ask kubelets anything.
-    found.push_back({Severity::note, "node " + *plan.hybrid.begin(),
-                     "nobody says whether its kubelet gives containers CPUs of "
-                     "their own, which slurmd gives to jobs too: look at the "
-                     "kubelets' configuration on all nodes of both",
-                     "cpuManagerPolicy: none"});
+    // Only users with full access to kubelets may read this setting.
+    found.push_back(
+        {Severity::note, "node " + *plan.hybrid.begin(),
+         "it is not known whether its kubelet gives containers CPUs of their "
+         "own, which slurmd gives to jobs, too: check the configuration of the "
+         "kubelet on all nodes that have both",
+         "cpuManagerPolicy: none"});
     return found;
 }
 
-// As slurmd's word has it: see node_features/k8s.
+// Relies on what slurmd reports: see node_features/k8s.
 Findings check_cpu_managers(const SlurmFacts &slurm, const NodePlan &plan)
 {
     Findings found;
@@ -147,7 +148,7 @@ Findings check_nodes(const KubeFacts &kube, const SlurmFacts &slurm)
         return found;
     if (std::ranges::none_of(kube.nodes, is_opted_in))
         found.push_back({Severity::warning, "Nodes",
-                         "none is opted in: Slurm has nothing to give to Pods",
+                         "no Node is opted in: Slurm has no nodes for Pods",
                          std::string("kubectl label node NAME ") +
                              names::external_node_label + "=true"});
     NodePlan wish = plan(kube, slurm);

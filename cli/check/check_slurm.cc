@@ -19,7 +19,7 @@ constexpr long least_queue_depth = 500;
 
 using Version = std::tuple<int, int, int>;
 
-// "26.05.5" or "26.05.5-1"; none for anything else.
+// Parses "26.05.5" or "26.05.5-1"; returns nothing for anything else.
 std::optional<Version> parse_version(const std::string &text)
 {
     int parts[3] = {};
@@ -49,7 +49,8 @@ bool has(const std::vector<std::string> &words, const char *word)
     return std::ranges::contains(words, word);
 }
 
-// Its number; none when it is not there, or is none.
+// Returns the number of a parameter, or nothing if it is not set or not a
+// number.
 std::optional<long> number(const SlurmFacts &slurm, const std::string &name)
 {
     auto found = slurm.scheduler_parameters.find(name);
@@ -131,8 +132,8 @@ Findings check_version(const SlurmFacts &slurm)
     if (*version < Version{25, 11, 0})
         return {{Severity::error, "slurmctld",
                  "Slurm " + slurm.version +
-                     " is too old: external jobs and nodes that can be relied "
-                     "on came with 25.11",
+                     " is too old: external jobs and nodes are reliable since "
+                     "25.11",
                  "upgrade Slurm"}};
     if (version != parse_version(slurm.built_for))
         return {{Severity::error, "slurmctld",
@@ -179,12 +180,12 @@ Findings check_job_age(const SlurmFacts &slurm)
     if (slurm.min_job_age == std::chrono::seconds(0) ||
         slurm.min_job_age >= least_job_age)
         return {};
-    return {{Severity::error, slurm_conf,
-             std::format("MinJobAge is {} s: a job that is purged before the "
-                         "agent saw its end was never there, and its waiting "
-                         "Pod is submitted again",
-                         slurm.min_job_age.count()),
-             std::format("MinJobAge={}", least_job_age.count())}};
+    return {
+        {Severity::error, slurm_conf,
+         std::format("MinJobAge is {} s: if a job is purged before the agent "
+                     "sees its end, its waiting Pod is submitted again",
+                     slurm.min_job_age.count()),
+         std::format("MinJobAge={}", least_job_age.count())}};
 }
 
 Findings check_select(const SlurmFacts &slurm)
@@ -214,7 +215,7 @@ Findings check_scheduler(const SlurmFacts &slurm)
                "SchedulerType=sched/backfill");
     else if (long interval = number(slurm, "bf_interval").value_or(30);
              interval > longest_backfill_interval)
-        advise(std::format("backfill looks every {} s: so long a Pod waits "
+        advise(std::format("backfill runs every {} s: a Pod waits that long "
                            "behind a job of higher priority that cannot start",
                            interval),
                scheduler_line(slurm, "bf_interval", "5"));
@@ -270,7 +271,7 @@ Findings check_gres_types(const SlurmFacts &slurm, const Conf &conf)
         line += (line.empty() ? "GresTypes=" : ",") + gres;
     return {{Severity::error, slurm_conf,
              "GresTypes lacks what DeviceGres or DeviceCapacity in k8s.conf "
-             "names: Slurm drops such devices without a word",
+             "names: Slurm drops such devices silently",
              line}};
 }
 
@@ -281,7 +282,7 @@ Findings check_pod_arrays(const SlurmFacts &slurm, const Conf &conf)
     if (!slurm.burst_buffer.empty())
         return {{Severity::note, slurm_conf,
                  "BurstBufferType is " + slurm.burst_buffer +
-                     ", of which Slurm takes one: job arrays do not run as "
+                     ", and Slurm has only one: job arrays do not run as "
                      "Pods, and sbatch refuses them",
                  ""}};
     return {{Severity::warning, slurm_conf,

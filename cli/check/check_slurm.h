@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+<<<<<<< HEAD
 // The settings of Slurm that bite (doc/admin/configure.md has the table), each
 // looked at by a function of its own. Pure.
+=======
+// The settings of Slurm that matter (listed in doc/administration.md), each
+// checked by a function of its own. Pure functions.
+>>>>>>> 3ae74e4 (agent/batch, session, owner, daemon, cli: comments and messages in plain English)
 #pragma once
 
 #include "cli/check/finding.h"
@@ -12,24 +17,26 @@
 
 namespace bridge {
 
-// slurm.conf as a whole.
+// Checks of slurm.conf as a whole.
 Findings check_version(const SlurmFacts &slurm);
 Findings check_plugins(const SlurmFacts &slurm);
-// nodes: how many Nodes Kubernetes offers that Slurm does not have yet.
+// nodes is the number of Nodes that Kubernetes offers and Slurm does not have
+// yet.
 Findings check_node_table(const SlurmFacts &slurm, std::size_t nodes);
 Findings check_job_age(const SlurmFacts &slurm);
 Findings check_select(const SlurmFacts &slurm);
 Findings check_scheduler(const SlurmFacts &slurm);
 Findings check_limits(const SlurmFacts &slurm);
-// What DeviceGres and DeviceCapacity in k8s.conf name and GresTypes does not.
+// Finds GRES that DeviceGres or DeviceCapacity in k8s.conf names and GresTypes
+// does not.
 Findings check_gres_types(const SlurmFacts &slurm, const Conf &conf);
-// What job arrays of sbatch --k8s-image need, where that is on.
+// Finds what job arrays of sbatch --k8s-image lack, if that feature is on.
 Findings check_pod_arrays(const SlurmFacts &slurm, const Conf &conf);
 Findings check_power_saving(const SlurmFacts &slurm);
 Findings check_accounting(const SlurmFacts &slurm);
 
-// The partitions that have nodes for Pods, and those that are named for them:
-// by k8s.conf (Partition=) and by the Nodes (the annotation).
+// Checks the partitions that have nodes for Pods, and those that are named for
+// Pods by k8s.conf (Partition=) or by Nodes (the annotation).
 Findings check_partitions(const SlurmFacts &slurm, const Conf &conf,
                           const std::set<std::string> &named_by_nodes);
 

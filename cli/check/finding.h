@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What slurmk8s check says: one finding for each thing that is, or may become,
-// wrong. The checks are pure: facts in, findings out. Others collect the facts.
+// The results of slurmk8s check: one finding for each thing that is wrong or
+// may become wrong. The checks are pure functions from facts to findings; other
+// files collect the facts.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@ namespace bridge {
 
 enum class Severity {
     note,    // good to know
-    warning, // works, but will bite
+    warning, // works, but will cause trouble
     error,   // does not work, or not safely
 };
 
@@ -20,21 +21,21 @@ const char *severity_name(Severity severity);
 struct Finding {
     Severity severity;
     std::string about;  // "slurm.conf", "partition k8s", "Node n1"
-    std::string says;   // a sentence
-    std::string change; // the line to write, or the command; "": none
+    std::string says;   // the message, without a full stop
+    std::string change; // the line to write, or the command; or ""
 
     bool operator==(const Finding &) const = default;
 };
 
 using Findings = std::vector<Finding>;
-// What could not be looked at, and why; sentences.
+// What could not be checked, and why; one message each.
 using Unchecked = std::vector<std::string>;
 
 std::size_t count(const Findings &findings, Severity severity);
 void sort_by_weight(Findings &findings); // errors first
 
-// The exit status: 1 when there is an error, 2 when there is none but something
-// could not be checked, else 0.
+// Returns the exit status: 1 if there is an error, 2 if there is none but
+// something could not be checked, otherwise 0.
 int verdict(const Findings &findings, const Unchecked &unchecked);
 
 std::string findings_json(const Findings &findings, const Unchecked &unchecked);

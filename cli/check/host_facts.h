@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What slurmk8s check looks at on the host: files, and the agent.
+// What slurmk8s check needs to know about the host: files, and the agent.
 #pragma once
 
 #include "common/contract/conf.h"
@@ -16,7 +16,7 @@ namespace bridge {
 struct FileFacts {
     std::string path;
     bool there = false;
-    std::string why; // errno's words when it is not
+    std::string why; // strerror(3), if it is not there
     std::uint32_t owner = 0;
     unsigned mode = 0; // permission bits
     bool directory = false;
@@ -36,7 +36,7 @@ struct HostFacts {
     FileFacts token;
     FileFacts socket_directory;
     FileFacts socket;
-    std::optional<FileFacts> state_save; // once slurmctld has said where
+    std::optional<FileFacts> state_save; // once slurmctld has told its path
     std::optional<std::chrono::sys_seconds> token_expires;
     std::chrono::sys_seconds now{};
     AgentFacts agent;

@@ -52,7 +52,8 @@ class Collector {
     {
     }
 
-    // False when nobody answers: then nothing else need be asked.
+    // Returns false when the API server does not answer; then nothing else need
+    // be asked.
     bool ask_version(KubeFacts &facts)
     {
         auto said = answer_of(http_.get("/version"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What slurmk8s check looks at in Kubernetes, as the agent would see it: with
-// its token. What the API server does not tell is not there.
+// What slurmk8s check needs to know about Kubernetes. It uses the agent's
+// token, and so sees what the agent would see. What the API server does not
+// tell is missing.
 #pragma once
 
 #include "agent/calls/access.h"
@@ -17,16 +18,16 @@
 
 namespace bridge {
 
-// A policy of contribs/kubernetes.
+// An admission policy of contribs/kubernetes.
 struct PolicyFacts {
     std::string name;
     bool there = false;
-    bool denies = false; // it has a binding that does so
-    std::string text;    // its conditions, to find scheduler names in
+    bool denies = false; // a binding makes it deny requests
+    std::string text;    // its spec, to find scheduler names in
 };
 
 struct KubeFacts {
-    int minor_version = 0; // of 1.x
+    int minor_version = 0; // of version 1.x
     std::string username;
     std::vector<std::string> groups;
     std::optional<std::chrono::sys_seconds> server_time;
@@ -38,16 +39,18 @@ struct KubeFacts {
     std::vector<Namespace> namespaces;
 };
 
-// The policies that guard something; adoption is an offer, not a guard.
+// The policies that protect something. The policy for adoption is not among
+// them.
 struct PolicyName {
     const char *name;
-    Feature feature;       // whose component it comes with
-    bool names_schedulers; // those of k8s.conf must be in it
-    bool guards_users;     // users could forge without it
+    Feature feature;       // whose component installs it
+    bool names_schedulers; // it must name those of k8s.conf
+    bool guards_users;     // users could forge data without it
 };
 std::span<const PolicyName> known_policies();
 
-// Asks what it can; each question that had no answer becomes a sentence.
+// Asks all questions that it can. Each question without an answer adds a
+// message to unchecked.
 KubeFacts load_kube_facts(Http &http, const Conf &conf, Unchecked &unchecked);
 
 } // namespace bridge

@@ -25,10 +25,10 @@ using SlurmConf = SlurmPtr<slurm_conf_t, slurm_free_conf>;
 using Partitions =
     SlurmPtr<partition_info_msg_t, slurm_free_partition_info_msg>;
 
-// slurm_protocol_defs.h, which is not public: ACCOUNTING_ENFORCE_LIMITS.
+// ACCOUNTING_ENFORCE_LIMITS of slurm_protocol_defs.h, which is not public.
 constexpr std::uint16_t enforce_limits = 1 << 1;
 
-// "job_submit/k8s,lua" as "k8s", "lua".
+// Splits "job_submit/k8s,lua" into "k8s" and "lua".
 std::vector<std::string> plugin_names(const char *list)
 {
     std::vector<std::string> names;
@@ -89,7 +89,7 @@ void read_plugins(const slurm_conf_t &conf, SlurmFacts &facts)
     facts.prep_plugins = plugin_names(conf.prep_plugins);
     facts.node_features_plugins = plugin_names(conf.node_features_plugins);
     facts.gres_types = plugin_names(conf.gres_plugins);
-    // slurmctld takes one.
+    // slurmctld uses only the first one.
     if (auto buffers = plugin_names(conf.bb_type); !buffers.empty())
         facts.burst_buffer = buffers.front();
     facts.prolog_scripts = conf.prolog_cnt || conf.epilog_cnt ||

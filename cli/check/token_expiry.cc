@@ -10,9 +10,9 @@ namespace bridge {
 
 namespace {
 
-constexpr std::int64_t latest = 253402300799; // of a year of four digits
+constexpr std::int64_t latest = 253402300799; // the end of the year 9999
 
-// base64url without padding; none for anything else.
+// Decodes base64url without padding; returns nothing for any other text.
 std::optional<std::string> decode(std::string_view text)
 {
     constexpr std::string_view digits =

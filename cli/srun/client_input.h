@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// srun's stdin on its way to the nodes: no more than their tasks read.
+// Forwards srun's stdin to the nodes, no faster than their tasks read it.
 #pragma once
 
 #include "cli/srun/step_link.h"
@@ -11,18 +11,18 @@ namespace bridge {
 
 class ClientInput {
   public:
-    // fd: -1 for none. reader: the only task that gets it. The links must
-    // outlive this.
+    // fd is -1 for no input. reader is the only task that gets it, if there is
+    // one. links must outlive this object.
     ClientInput(int fd, std::optional<TaskId> reader,
                 std::vector<StepLink> &links)
         : fd_(fd), reader_(reader), links_(links)
     {
     }
 
-    // What to poll: -1 while nobody wants more.
+    // Returns the descriptor to poll, or -1 while no task needs more input.
     int fd() const;
 
-    // When poll() says so.
+    // Reads and forwards input; call it when poll() reports the descriptor.
     void read_some();
 
   private:

@@ -12,8 +12,8 @@ namespace bridge {
 
 namespace {
 
-// What sbatch and slurmd say of the leader by these names, and of each
-// component by those with _HET_GROUP_n.
+// Variables that sbatch and slurmd set for the leader by these names, and for
+// each component with the suffix _HET_GROUP_n.
 constexpr std::string_view of_component[] = {
     "SLURM_CPUS_PER_TASK",   "SLURM_DISTRIBUTION",   "SLURM_JOB_CPUS_PER_NODE",
     "SLURM_JOB_NODELIST",    "SLURM_JOB_NUM_NODES",  "SLURM_JOB_PARTITION",
@@ -41,7 +41,7 @@ Result<HetGroup> het_group(const Environment &environment, std::uint32_t group)
     for (std::uint32_t i = 0; i < group; i++)
         found.first +=
             number_of(environment, with_group("SLURM_JOB_NUM_NODES", i));
-    if (group == 0) // as it is
+    if (group == 0) // unchanged
         return found;
     for (std::string_view name : of_component) {
         std::erase_if(found.environment, [&](std::string_view entry) {

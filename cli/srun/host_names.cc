@@ -13,12 +13,12 @@ namespace {
 
 constexpr std::size_t max_names = 65536;
 
-// A name's number at its end: n007 has 7, and "n" before it.
+// A name with a number at its end: n007 has the number 7 and the prefix "n".
 struct Numbered {
     std::string prefix;
     std::uint32_t number = 0;
     std::size_t width = 0;
-    bool zeros = false; // leading ones: the width counts
+    bool zeros = false; // leading zeros: the width matters
 
     bool goes_on_to(const Numbered &next) const
     {
@@ -39,7 +39,7 @@ std::optional<Numbered> numbered(std::string_view name)
                     name[digits] == '0' && name.size() - digits > 1};
 }
 
-// Where the next comma outside of brackets is.
+// Splits the list at the next comma outside of brackets.
 std::string_view next_item(std::string_view &list)
 {
     int depth = 0;
@@ -54,7 +54,7 @@ std::string_view next_item(std::string_view &list)
     return item;
 }
 
-// One range of a bracket: 3, or 3-7.
+// Adds one range of a bracket: 3, or 3-7.
 bool add_range(std::string_view prefix, std::string_view range,
                std::string_view suffix, std::vector<std::string> &names)
 {

@@ -49,7 +49,7 @@ Result<std::vector<StepHost>> parse_hosts_file(std::string_view text,
         StepHost host{std::string(name), std::move(address)};
         if (!hosts[*rank].name.empty() && hosts[*rank] != host)
             return fail(Code::rejected, "line " + std::to_string(line_number) +
-                                            " has a rank once more");
+                                            " repeats a rank");
         missing -= hosts[*rank].name.empty();
         hosts[*rank] = std::move(host);
     }

@@ -10,7 +10,7 @@ namespace bridge {
 
 namespace {
 
-// What the letter stands for; nothing: it is only a letter.
+// Returns the value of a pattern's letter, or nothing if it has no meaning.
 std::optional<std::string> expansion(char letter, std::size_t digits,
                                      const StepFacts &step,
                                      const std::optional<TaskFacts> &task)
@@ -51,7 +51,7 @@ std::optional<std::string> expansion(char letter, std::size_t digits,
     }
 }
 
-// Whether one task's file has another name than another's.
+// Returns whether the file's name differs between tasks.
 bool differs_by_task(std::string_view pattern)
 {
     TaskFacts one{1, 1, "one"}, other{2, 2, "other"};

@@ -15,7 +15,7 @@ void write_stream(FieldWriter &writer, const StepStream &stream)
     writer.number(stream.task).text(stream.pattern);
 }
 
-// False when there is no such kind.
+// Returns false when there is no such kind.
 bool read_stream(FieldReader &reader, StepStream &stream)
 {
     std::uint32_t kind = reader.number();
@@ -25,7 +25,7 @@ bool read_stream(FieldReader &reader, StepStream &stream)
     return kind <= static_cast<std::uint32_t>(StepStream::Kind::srun_file);
 }
 
-// No name or value may end early, or have none.
+// A NUL would end a name or value early.
 bool has_nul(const std::string &text)
 {
     return text.contains('\0');
@@ -86,7 +86,7 @@ Result<Launch> decode_launch(std::string_view text)
     std::vector<std::uint32_t> halves = reader.numbers();
     for (std::size_t i = 0; i + 1 < halves.size(); i += 2)
         launch.limits.push_back(std::uint64_t{halves[i]} << 32 | halves[i + 1]);
-    // Slurm's numbers ascend on a node.
+    // Slurm's task numbers ascend on a node.
     bool ascend = std::ranges::adjacent_find(
                       launch.tasks, std::greater_equal{}) == launch.tasks.end();
     if (!reader.whole() || !known || !ascend || launch.tasks.empty() ||
@@ -95,7 +95,7 @@ Result<Launch> decode_launch(std::string_view text)
         launch.umask > 0777 || has_nul(launch.directory) ||
         std::ranges::any_of(launch.arguments, has_nul) ||
         std::ranges::any_of(launch.environment, has_nul))
-        return fail(Code::rejected, "a launch that makes no sense");
+        return fail(Code::rejected, "a malformed launch");
     return launch;
 }
 

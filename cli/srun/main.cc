@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// srun in a job's first Pod, and the worker in its others: one program that
-// needs nothing of the image it runs in. It is linked statically, and looks up
-// no host, user or locale.
+// srun in a job's first Pod, and the worker in its other Pods: one program that
+// needs nothing of the image in which it runs. It is linked statically, and
+// looks up no host, user or locale.
 #include "config.h"
 
 #include "cli/srun/het_group.h"
@@ -16,7 +16,7 @@
 
 extern "C" char **environ;
 
-// In place of libstdc++'s, which would bring a demangler of 60 kB along.
+// Replaces libstdc++'s handler, which would add a demangler of 60 kB.
 void __gnu_cxx::__verbose_terminate_handler()
 {
     std::abort();

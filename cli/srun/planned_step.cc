@@ -16,7 +16,8 @@ std::uint32_t count_of_nodes(const Environment &environment)
     return std::max(number_of(environment, "SLURM_JOB_NUM_NODES"), 1u);
 }
 
-// The nodes without their addresses, or none when the variables do not say all.
+// Returns the nodes without their addresses, or none when the variables are
+// incomplete.
 std::vector<StepHost> named_hosts(const Environment &environment)
 {
     std::uint32_t count = count_of_nodes(environment);
@@ -42,12 +43,13 @@ JobNodes nodes_of_job(const std::vector<StepHost> &hosts,
     return job;
 }
 
-// On those of the step's component. Code::rejected in srun's words.
+// Plans the step on the nodes of its component. Code::rejected with Slurm's
+// message.
 Result<StepPlan> plan_on(const std::vector<StepHost> &hosts,
                          const SrunOptions &options,
                          const Environment &environment)
 {
-    // srun runs the first node's tasks itself, and so has to be there.
+    // srun runs the first node's tasks itself, so it must be on that node.
     const char *here = find_variable(environment, "SLURMD_NODENAME");
     if (hosts.size() > 1 && here && hosts.front().name != here)
         return fail(Code::rejected, "srun cannot be called by a task on "
@@ -73,7 +75,7 @@ Result<std::optional<std::uint32_t>> seconds_of(const Environment &environment,
     auto seconds = whole_number<std::uint32_t>(text);
     if (!seconds)
         return fail(Code::rejected,
-                    name + "=" + text + " is no number of seconds");
+                    name + "=" + text + " is not a number of seconds");
     return seconds;
 }
 

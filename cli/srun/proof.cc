@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/srun/proof.h"
 
-// OpenSSL 3 wants EVP instead, which links all of libcrypto into the program.
+// EVP, which OpenSSL 3 prefers, would link all of libcrypto into the program.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>
 
@@ -9,7 +9,7 @@ namespace bridge {
 
 namespace {
 
-// Of a hello, and of an answer.
+// Offsets in a hello and in an answer.
 constexpr std::size_t hello_program = 16, hello_nonce = 48;
 constexpr std::size_t answer_nonce = 32, answer_proof = 64;
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How srun and a worker prove to each other that they are of one job: both know
-// its key, and neither sends it. What follows on the connection is not
-// encrypted and not signed, as little as between Slurm's own srun and slurmd
-// without TLS.
+// How srun and a worker prove to each other that they belong to one job: both
+// know its key, and neither sends it. What follows on the connection is neither
+// encrypted nor signed, as between Slurm's own srun and slurmd without TLS.
 //
-//  worker → srun   hello: the words below, hash of the program, nonce W
-//  srun → worker   hash of the program, nonce S, HMAC(key, "srun" hash A W S)
-//  worker → srun   HMAC(key, "worker" hash A S W)
+//   worker → srun   hello: step_magic, hash of the program, nonce W
+//   srun → worker   hash of the program, nonce S,
+//                   HMAC(key, "srun" hash A W S)
+//   worker → srun   HMAC(key, "worker" hash A S W)
 //
 // A is the worker's address. Both sides take it from their own end of the
-// connection, so that nobody can pass on what they say to another worker.
+// connection, so that nobody can relay these messages to another worker.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ namespace bridge {
 
 using Digest = std::array<unsigned char, 32>;
 
-// IPv6; IPv4 as ::ffff:1.2.3.4.
+// An IPv6 address; IPv4 is written as ::ffff:1.2.3.4.
 using StepAddress = std::array<unsigned char, 16>;
 
 inline constexpr std::string_view step_magic = "slurmk8s step 1\n";
@@ -31,7 +31,7 @@ inline constexpr std::size_t answer_size = 32 + 32 + 32;
 inline constexpr std::size_t proof_size = 32;
 static_assert(step_magic.size() == 16);
 
-// What both sides know before they talk.
+// What both sides know before they exchange messages.
 struct StepIdentity {
     Digest key{};         // of the job
     Digest program{};     // SHA-256 of this program's file
@@ -41,15 +41,16 @@ struct StepIdentity {
 Digest sha256(std::string_view text);
 Digest hmac_sha256(const Digest &key, std::string_view text);
 
-// 64 hex digits, and a line's end at most behind them. Nothing for other text.
+// Parses 64 hexadecimal digits, with at most a newline behind them. Returns
+// nothing for any other text.
 std::optional<Digest> parse_step_key(std::string_view text);
 
 std::string_view bytes_of(const Digest &digest);
 
-// Takes the same time whatever differs.
+// Takes the same time wherever the texts differ.
 bool same_bytes(std::string_view a, std::string_view b);
 
-// What passes, as above. The nonces are fresh for each connection.
+// The messages drawn above. The nonces must be fresh for each connection.
 std::string make_hello(const StepIdentity &us, const Digest &worker_nonce);
 std::string make_answer(const StepIdentity &us, std::string_view hello,
                         const Digest &srun_nonce);

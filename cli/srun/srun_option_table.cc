@@ -13,14 +13,14 @@ constexpr auto needed = SrunArgument::needed;
 constexpr auto may_be = SrunArgument::may_be;
 
 constexpr char all_of_pod[] =
-    "each task has all that its Pod has: ask sbatch for it";
-constexpr char no_such_step[] = "steps in Pods do not have that";
+    "each task has all resources of its Pod: request them from sbatch";
+constexpr char no_such_step[] = "steps in Pods do not support it";
 constexpr char no_allocation[] = "srun only starts steps of the job that it is "
-                                 "called in: it is an option of sbatch here";
+                                 "called in: give this option to sbatch";
 constexpr char no_binding[] =
     "tasks are not bound to CPUs, each may use all of its Pod";
 
-// Ordered by name.
+// In alphabetical order.
 constexpr SrunOptionEntry options[] = {
     {"account", 'A', needed, refused, no_allocation},
     {"async", 0, no, refused, no_such_step},
@@ -82,10 +82,9 @@ constexpr SrunOptionEntry options[] = {
     {"partition", 'p', needed, refused, no_allocation},
     {"preserve-env", 'E', no, preserve_env},
     {"prolog", 0, needed, refused, no_such_step},
-    {"propagate", 0, may_be, refused,
-     "limits of a container are its runtime's"},
+    {"propagate", 0, may_be, refused, "the container runtime sets the limits"},
     {"pty", 0, may_be, refused,
-     "there is no terminal: \"slurmk8s attach JOBID\" has one"},
+     "there is no terminal: use \"slurmk8s attach JOBID\""},
     {"qos", 'q', needed, refused, no_allocation},
     {"quiet", 'Q', no, quiet},
     {"quit-on-interrupt", 0, no, quit_on_interrupt},
@@ -148,7 +147,7 @@ const SrunOptionEntry *find_long_option(std::string_view name)
     auto exact = std::ranges::find(options, name, &SrunOptionEntry::name);
     if (exact != std::end(options))
         return &*exact;
-    // getopt_long() takes the beginning of a name, too.
+    // getopt_long() accepts abbreviations, too.
     auto begins = [&](const SrunOptionEntry &entry) {
         return !name.empty() && entry.name.starts_with(name);
     };

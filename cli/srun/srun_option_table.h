@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// srun's options: those that there are, and why others are refused. Pure.
+// The options of srun that exist, and why some of them are refused. Pure
+// functions.
 #pragma once
 
 #include <optional>
@@ -52,15 +53,16 @@ struct SrunOptionEntry {
     char letter; // 0: none
     SrunArgument argument;
     SrunOption option;
-    const char *why = ""; // of a refused one
+    const char *why = ""; // why it is refused
 };
 
-// Null when there is none of this name, or several begin so.
+// Returns null when there is no option of this name, or when it abbreviates
+// several.
 const SrunOptionEntry *find_long_option(std::string_view name);
 const SrunOptionEntry *find_short_option(char letter);
 
-// The variables that srun reads as options, in its order: later ones count
-// more.
+// The variables that srun reads as options, in its order; later ones override
+// earlier ones.
 struct SrunVariable {
     std::string_view name;
     std::string_view option;

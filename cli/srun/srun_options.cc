@@ -18,7 +18,7 @@ Words refuse(std::string words)
     return fail(Code::rejected, std::move(words));
 }
 
-// One option with its argument.
+// Sets one option from its argument.
 class OptionSetter {
   public:
     OptionSetter(SrunOptions &options, const Environment &environment,
@@ -54,7 +54,7 @@ class OptionSetter {
                 job && value == job)
                 return {};
             return refuse("--jobid=" + std::string(value) +
-                          ": srun starts steps of its own job alone");
+                          ": srun starts only steps of its own job");
         default:
             break;
         }
@@ -65,7 +65,7 @@ class OptionSetter {
     }
 
   private:
-    // False: that is no value for it.
+    // Returns false for an invalid value.
     bool taken(SrunOption option, std::string_view value)
     {
         StepRequest &request = options_.request;
@@ -164,7 +164,7 @@ class OptionSetter {
     bool from_environment_;
 };
 
-// Reads options up to the command; moves arguments behind them.
+// Reads options up to the command, and removes them from arguments.
 Result<> read_options(std::span<const char *const> &arguments,
                       OptionSetter &setter)
 {

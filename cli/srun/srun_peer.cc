@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// For an srun that has all and does not close.
+// For an srun that has received everything and does not close.
 constexpr auto leave_time = 5s;
 
 } // namespace
@@ -25,7 +25,8 @@ pollfd SrunPeer::poll_entry() const
 
 std::optional<StepClock::time_point> SrunPeer::next_limit() const
 {
-    // The kernel says nothing when what was sent has arrived, or does not.
+    // The kernel does not report when sent data has arrived, or does not
+    // arrive.
     if (lost_ || limit_ || unacknowledged(fd_.get()) == 0)
         return limit_;
     return StepClock::now() + (left_ ? 1s : 10s);
@@ -63,7 +64,7 @@ void SrunPeer::receive()
         return;
     if (got <= 0)
         return lose();
-    if (!left_) // else nobody is there to take it
+    if (!left_) // otherwise nobody is there to take it
         reader_.feed(
             std::string_view(piece).substr(0, static_cast<std::size_t>(got)));
 }
@@ -80,8 +81,8 @@ std::optional<StepFrame> SrunPeer::next()
     return *frame;
 }
 
-// A close with input that nobody has read would take what is on its way to srun
-// with it. So srun closes first, once it has read all.
+// Closing with unread input would destroy the data that is on its way to srun.
+// So srun closes first, once it has read everything.
 void SrunPeer::take_leave()
 {
     if (lost_)

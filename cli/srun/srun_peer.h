@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// srun as a step's process sees it: what is sent to it and comes from it, when
-// it is gone, and how the connection ends without a loss.
+// srun as seen by the process that serves a step: what is sent to it and
+// received from it, when it is gone, and how the connection ends without losing
+// data.
 #pragma once
 
 #include "cli/srun/step_frame.h"
@@ -19,28 +20,30 @@ class SrunPeer {
     pollfd poll_entry() const;
     std::optional<StepClock::time_point> next_limit() const;
 
-    bool lost() const { return lost_; } // and nothing is sent or read any more
+    bool lost() const { return lost_; } // nothing is sent or read any more
     void lose();
 
-    // Nothing more is to be read from tasks until it is not.
+    // While this is true, no more output may be read from tasks.
     bool full() const { return queue_.size() >= most_queued; }
     bool empty() const { return queue_.empty(); }
     void send(StepFrameKind kind, std::string_view text);
 
-    // What the socket takes at once. A dead srun is lost then.
+    // Sends what the socket takes at once. Notices when srun is dead.
     void send_some();
 
-    // When poll() says so. An srun that has closed is lost then.
+    // Receives data; call it when poll() reports the socket. Notices when srun
+    // has closed.
     void receive();
 
-    // What has come, one by one. An srun that sends nonsense is lost.
+    // Returns the frames that have arrived, one by one. srun counts as lost
+    // when it sends a malformed frame.
     std::optional<StepFrame> next();
 
-    // Nothing more is sent. srun is lost when it has closed, too, or some time
-    // after its kernel has all.
+    // Sends nothing more. srun counts as lost once it has closed too, or some
+    // time after its kernel has received everything.
     void take_leave();
 
-    // srun is lost then, whatever it has read.
+    // srun counts as lost at that time, whatever it has read by then.
     void set_limit(StepClock::time_point limit);
 
   private:
@@ -50,7 +53,7 @@ class SrunPeer {
     StepFrameReader reader_;
     ByteQueue queue_;
     std::optional<StepClock::time_point> limit_;
-    bool deaf_ = false; // reads no more; what it has sent may still come
+    bool deaf_ = false; // it reads no more, but may still send
     bool lost_ = false;
     bool left_ = false;
 };

@@ -41,7 +41,7 @@ StepFacts facts_of(const Environment &environment, std::uint32_t step)
     return facts;
 }
 
-// A file that srun itself opens, for all tasks.
+// Opens a file that srun itself reads or writes for all tasks.
 Result<int> open_file(const StepStream &stream, const StepFacts &facts,
                       int flags)
 {
@@ -54,7 +54,7 @@ Result<int> open_file(const StepStream &stream, const StepFacts &facts,
     return fd;
 }
 
-// srun's own ends of the streams that go through it.
+// Opens srun's own ends of the streams that go through it.
 Result<StepPipes> open_pipes(const Launch &launch)
 {
     using Kind = StepStream::Kind;
@@ -88,7 +88,7 @@ Result<StepPipes> open_pipes(const Launch &launch)
     if (!error)
         return std::unexpected(error.error());
     pipes.output = *output;
-    // Two descriptors of one pipe or terminal are one place, too.
+    // Two descriptors of one pipe or terminal share one sink, too.
     pipes.error =
         is_same_file((*output)->fd(), (*error)->fd()) ? *output : *error;
     for (const auto &shared_sink : {pipes.output, pipes.error})
@@ -99,7 +99,7 @@ Result<StepPipes> open_pipes(const Launch &launch)
     return pipes;
 }
 
-// What all nodes are told alike.
+// The part of the launch that is the same for all nodes.
 Result<Launch> common_launch(const SrunOptions &options,
                              const StepVariables &step,
                              const Environment &environment)
@@ -129,17 +129,18 @@ Result<Launch> common_launch(const SrunOptions &options,
     using Kind = StepStream::Kind;
     if (options.label &&
         (launch.output.kind == Kind::file || launch.error.kind == Kind::file))
-        return fail(Code::rejected, "--label: lines in files of single tasks "
-                                    "or nodes cannot have one here");
+        return fail(Code::rejected, "--label: it is not possible here with "
+                                    "files of single tasks or nodes");
     return launch;
 }
 
-// For all workers together. Their containers run by then, so that one that does
-// not answer never will: it has no srun, or a NetworkPolicy is in between.
+// For all workers together. Their containers run by now, so that a worker that
+// does not answer never will: it has no srun, or a NetworkPolicy blocks the
+// connection.
 constexpr auto worker_time = std::chrono::minutes(5);
 
-// Connections to all nodes of the step. This node's is made first, so that its
-// process has no others open.
+// Connects to all nodes of the step. The process of this node is started first,
+// so that it inherits no other connection.
 Result<std::vector<StepLink>> link_nodes(const StepPlan &plan,
                                          const std::vector<StepHost> &hosts,
                                          const Environment &environment,
@@ -175,7 +176,7 @@ Result<std::vector<StepLink>> link_nodes(const StepPlan &plan,
     return links;
 }
 
-// The exit code, or why there is no step.
+// Returns the exit code, or why there is no step.
 Result<int> run(const SrunOptions &options, const Environment &environment)
 {
     std::string job = text_of(environment, "SLURM_JOB_ID");
@@ -212,7 +213,7 @@ Result<int> run(const SrunOptions &options, const Environment &environment)
                    std::min(limit->value_or(worker_limit), worker_limit));
     if (!links)
         return std::unexpected(links.error());
-    // Files are made when nothing else can fail.
+    // Output files are created once nothing else can fail.
     auto pipes = open_pipes(*launch);
     if (!pipes)
         return std::unexpected(pipes.error());

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One step: from what was asked for to srun's exit code.
+// Runs one step: from srun's options to its exit code.
 #pragma once
 
 #include "cli/srun/srun_options.h"
 
 namespace bridge {
 
-// environment: of this process. The exit code; what is wrong is said on stderr.
+// environment is that of this process. Returns the exit code; errors are
+// printed on stderr.
 int srun(const SrunOptions &options, const Environment &environment);
 
 } // namespace bridge

@@ -15,8 +15,6 @@ bool same_word(std::string_view a, std::string_view b)
     });
 }
 
-// block, cyclic or plane=4. What may follow is about CPUs, and sbatch's
-// variable has it as well.
 bool read_distribution(std::string_view value, bool from_environment,
                        StepRequest &request)
 {
@@ -44,7 +42,6 @@ bool read_distribution(std::string_view value, bool from_environment,
     return true;
 }
 
-// 3, or 2-4.
 bool read_nodes(std::string_view value, bool from_environment,
                 StepRequest &request)
 {
@@ -66,7 +63,6 @@ bool read_number(std::string_view value, std::uint32_t least,
     return read && number >= least;
 }
 
-// A variable of that kind may also say no.
 bool read_flag(std::string_view value, bool &flag)
 {
     flag =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The values of srun's options. All say false for what is none. Pure.
+// The values of srun's options. All functions return false for an invalid
+// value. Pure functions.
 #pragma once
 
 #include "cli/srun/step_plan.h"
@@ -9,27 +10,27 @@
 
 namespace bridge {
 
-// Without regard to case.
+// Compares without regard to case.
 bool same_word(std::string_view a, std::string_view b);
 
-// block, cyclic or plane=4. What may follow is about CPUs, and sbatch's
-// variable has it as well.
+// Reads block, cyclic or plane=4. A part behind that concerns CPUs; it is
+// accepted only in sbatch's variable, where it may occur.
 bool read_distribution(std::string_view value, bool from_environment,
                        StepRequest &request);
 
-// 3, or 2-4.
+// Reads 3, or 2-4.
 bool read_nodes(std::string_view value, bool from_environment,
                 StepRequest &request);
 
 bool read_number(std::string_view value, std::uint32_t least,
                  std::uint32_t &number);
 
-// A variable of that kind may also say no.
+// A variable for a flag may also say no.
 bool read_flag(std::string_view value, bool &flag);
 
 bool read_open_mode(std::string_view value, bool &append);
 
-// none, in any of srun's words for it.
+// Returns whether the value means no binding, in any of srun's words for it.
 bool is_no_binding(std::string_view value);
 
 } // namespace bridge

@@ -9,7 +9,7 @@ namespace bridge {
 
 namespace {
 
-// A worker that listens with IPv6 sees IPv4's callers as ::ffff:1.2.3.4.
+// A worker that listens with IPv6 sees IPv4 callers as ::ffff:1.2.3.4.
 StepAddress address_of(const sockaddr_in6 &six)
 {
     StepAddress address{};

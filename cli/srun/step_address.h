@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The ends of a connection between Pods, as both of them know them.
+// The addresses of a connection between Pods, as both sides see them.
 #pragma once
 
 #include "cli/srun/proof.h"
 
 namespace bridge {
 
-// The address of this end of a connected socket; zeros when it has none.
+// Returns the address of this end of a connected socket, or zeros if it has
+// none.
 StepAddress own_address(int socket);
 
-// Of the other end: the one that this process connected to.
+// Returns the address of the other end, to which this process connected.
 StepAddress other_address(int socket);
 
 } // namespace bridge

@@ -67,7 +67,7 @@ class StepClient {
                    sinks_, [](const auto &sink) { return sink->empty(); });
     }
 
-    // What follows from how things are, before it sleeps.
+    // Handles everything that follows from the present state, before it sleeps.
     void settle()
     {
         ending_.look_at_limits();
@@ -78,7 +78,7 @@ class StepClient {
             link.send_some();
     }
 
-    // Nobody reads what the tasks write, or it cannot be written.
+    // The output of tasks cannot be written, or nobody reads it.
     void lose_output(int fault)
     {
         if (fault && !unwritten_) {
@@ -98,8 +98,8 @@ class StepClient {
         }
     }
 
-    // Of regular files poll() says that they are ready: none is asked without
-    // something to read or write.
+    // poll() always reports regular files as ready, so that they are polled
+    // only when there is something to read or write.
     void wait_and_handle()
     {
         std::vector<pollfd> polls{{signals_.get(), POLLIN, 0},
@@ -151,7 +151,7 @@ class StepClient {
         }
     }
 
-    // False: no worker would send that.
+    // Returns false for a frame that no worker would send.
     bool handle(StepLink &link, const StepFrame &frame)
     {
         FieldReader reader(frame.text);
@@ -210,7 +210,7 @@ class StepClient {
     {
         std::string words = states_.ended(link.node, tasks, status);
         bool signalled = (status & 0x7f) != 0;
-        // After a signal to all their ends are no news.
+        // After a signal to all tasks, their ends are expected.
         if (!words.empty() && (!ending_.begun() || !signalled))
             error(words);
         else if (!words.empty())
@@ -219,7 +219,7 @@ class StepClient {
             ending_.end_step();
     }
 
-    // Its Pod is gone, or nobody reaches it.
+    // The node's Pod is gone, or cannot be reached.
     void lose(StepLink &link)
     {
         if (link.over)
@@ -240,7 +240,7 @@ class StepClient {
             ending_.take_signal(number);
     }
 
-    // What a killed process of this node has left ends with its keeper.
+    // The keeper ends the processes that a killed server on this node has left.
     void wait_for_keeper() const
     {
         auto limit = StepClock::now() + keeper_time + 1s;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// srun while its tasks run: stdin to them, their output to where it belongs,
-// signals, and their ends. One thread; it sleeps in poll().
+// srun while its tasks run: forwards stdin and signals to them, writes their
+// output to its destination, and handles their ends. One thread, which sleeps
+// in poll().
 #pragma once
 
 #include "cli/srun/srun_options.h"
@@ -14,16 +15,18 @@
 
 namespace bridge {
 
-// Where a step's stdin comes from, and its output goes.
+// The source of a step's stdin and the destinations of its output.
 struct StepPipes {
-    int input = -1;                 // none
+    int input = -1;                 // -1: none
     std::optional<TaskId> reader{}; // the only task that gets it
-    // The same one for one file. messages: srun's own stderr.
+    // They are the same object if they are the same file. messages is srun's
+    // own stderr.
     std::shared_ptr<StepSink> output, error, messages;
 };
 
-// The tasks have been sent to the nodes. Returns srun's exit code when all have
-// ended, and all that they wrote is written.
+// Serves a step whose tasks have been sent to the nodes. Returns srun's exit
+// code when all tasks have ended and all their output is written. kill_wait is
+// in seconds.
 int run_step(const SrunOptions &options, const std::string &step_name,
              std::uint32_t tasks, std::vector<StepLink> links, StepPipes pipes,
              unsigned kill_wait);

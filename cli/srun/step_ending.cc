@@ -14,10 +14,11 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// What Slurm adds to KillWait before it gives up on a node.
+// The time that Slurm adds to KillWait before it gives up on a node.
 constexpr auto abort_time = 20s;
 
-// As slurm_make_time_str() has it, but in UTC: the program knows no time zones.
+// Formats the time like slurm_make_time_str(), but in UTC, because the program
+// has no time zone data.
 std::string time_words()
 {
     auto now = std::chrono::floor<std::chrono::seconds>(
@@ -98,7 +99,7 @@ void StepEnding::interrupt()
     interrupted_ = now;
 }
 
-// Once more, and nothing is waited for.
+// The second call kills the tasks at once.
 void StepEnding::force()
 {
     if (forced_)
@@ -123,8 +124,8 @@ void StepEnding::end_step()
     begin();
 }
 
-// In the words of slurmstepd, which says it once, and of srun. All Pods of a
-// job that is cancelled end together.
+// Prints the messages of slurmstepd, which prints one, and of srun. All Pods of
+// a cancelled job end together.
 void StepEnding::cancelled(const std::string &node)
 {
     if (told_cancelled_ && !options_.no_kill)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// When and how srun ends a step: its signals, --wait, a task or a node that
-// fails, and when it waits no longer.
+// When and how srun ends a step: because of its signals, --wait, or a task or
+// node that fails; and when it stops waiting.
 #pragma once
 
 #include "cli/srun/srun_options.h"
@@ -17,8 +17,8 @@ namespace bridge {
 
 class StepEnding {
   public:
-    // The tasks get SIGKILL so many seconds after SIGTERM: the nodes see to it.
-    // All must outlive this.
+    // The nodes send SIGKILL to the tasks kill_wait seconds after SIGTERM. The
+    // references must outlive this object.
     StepEnding(const SrunOptions &options, std::string step_name,
                const TaskStates &states, std::vector<StepLink> &links,
                StepSink &messages, unsigned kill_wait)
@@ -30,16 +30,17 @@ class StepEnding {
     void look_at_limits();
     std::optional<StepClock::time_point> next_limit() const;
 
-    // One that srun got.
+    // Handles a signal that srun received.
     void take_signal(int number);
 
     // A task or a node has failed, and the others are to end with it.
     void end_step();
 
-    // A node's Pod ends, and its tasks: scancel, a time limit, an eviction.
+    // The Pod of that node ends, and so do its tasks: after scancel, a time
+    // limit or an eviction.
     void cancelled(const std::string &node);
 
-    // SIGTERM, and SIGKILL after KillWait.
+    // Makes the nodes send SIGTERM, and SIGKILL after KillWait.
     void begin();
 
     bool begun() const { return begun_; } // the tasks were told to end
@@ -60,7 +61,7 @@ class StepEnding {
     unsigned kill_wait_; // seconds
     std::optional<StepClock::time_point> interrupted_, wait_ends_, give_up_at_;
     bool begun_ = false;
-    bool forced_ = false; // and killed
+    bool forced_ = false; // the tasks were told to end by SIGKILL
     bool gave_up_ = false;
     bool told_cancelled_ = false;
 };

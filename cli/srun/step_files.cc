@@ -38,7 +38,7 @@ Result<StepIdentity> load_identity()
         return fail(Code::not_found, path + ": " + error_words(errno));
     auto digest = parse_step_key(*key);
     if (!digest)
-        return fail(Code::rejected, path + " has no key");
+        return fail(Code::rejected, path + " contains no key");
     identity.key = *digest;
     auto program = read_file("/proc/self/exe", 16 << 20);
     if (!program)

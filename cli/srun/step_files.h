@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What srun and the worker find in their Pod: the job's key, where its Pods
-// are, and how many steps it has had.
+// What srun and the worker find in their Pod: the job's key, the addresses of
+// its Pods, and the number of steps it has had.
 #pragma once
 
 #include "cli/srun/hosts_file.h"
@@ -15,26 +15,28 @@
 
 namespace bridge {
 
-// The directory of these files; SLURMK8S_STEP_DIR for tests.
+// Returns the directory of these files; tests set SLURMK8S_STEP_DIR.
 std::string step_directory();
 
-// slurmd's own: each Pod has all ports to itself. SLURMK8S_STEP_PORT for tests.
+// Returns slurmd's own port, since each Pod has all ports to itself; tests set
+// SLURMK8S_STEP_PORT.
 std::uint16_t step_port();
 
-// The key, and this program's hash. Code::not_found or Code::rejected.
+// Returns the key and the hash of this program. Code::not_found or
+// Code::rejected.
 Result<StepIdentity> load_identity();
 
-// Fresh random bytes.
+// Returns fresh random bytes.
 Digest make_nonce();
 
-// The Pods of this job. They are not known yet when the script starts: it is
-// waited for them, for ever without a limit, and said on stderr. Code::busy
-// when that takes too long.
+// Returns the Pods of this job. Their addresses may not be known yet when the
+// script starts; then this waits, without end if there is no limit, and says so
+// on stderr. Code::busy when the limit is reached.
 Result<std::vector<StepHost>>
 wait_for_hosts(std::uint32_t count, std::optional<StepClock::time_point> limit);
 
-// 0 for the first step of this job, counted in a file that all sruns of the
-// Pod share.
+// Returns 0 for the first step of this job, and then the next number. A file
+// that all sruns of the Pod share holds the count.
 std::uint32_t next_step_id(std::uint32_t job);
 
 } // namespace bridge

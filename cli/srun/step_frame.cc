@@ -7,7 +7,7 @@ std::optional<std::size_t> StepFrame::longest(StepFrameKind kind)
 {
     switch (kind) {
     case StepFrameKind::launch:
-    case StepFrameKind::exited: // of many tasks
+    case StepFrameKind::exited: // may list many tasks
         return max_launch;
     case StepFrameKind::input:
     case StepFrameKind::output:

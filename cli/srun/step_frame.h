@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What passes between srun and the program that runs the tasks of one node:
-// frames, as common/base/frame_cutter.h has them. Numbers in them have four
-// bytes, too; a text has its length before it. All Pods of a job have the same
-// program, by its hash (proof.h), so that there are no versions. Pure.
+// The messages between srun and the program that runs the tasks of one node:
+// frames of common/base/frame_cutter.h. Numbers in them have four bytes, too; a
+// text is preceded by its length. There are no protocol versions, because all
+// Pods of a job have the same program, which its hash ensures (proof.h). Pure
+// functions.
 //
-//  srun → node
-//   l launch    the tasks: launch.h. First, and once
-//   i input     for the tasks' stdin; an empty one is its end
-//   s signal    a number: to each task's process group; 0: end them all
-//  node → srun
-//   o output    the task's number, and what it wrote to stdout
-//   e error     likewise, stderr
-//   t taken     a number: so many bytes of input have gone to all tasks
-//   x exited    a wait status, and the numbers of tasks that ended with it
-//   m message   words for the user
-//   c cancelled empty: the process got SIGTERM, as when its Pod ends; no "done"
-//               comes any more
-//   d done      empty: no task lives, nothing comes after this
+//   srun → node
+//    l launch    the tasks: launch.h; the first frame, sent once
+//    i input     for the tasks' stdin; an empty one is its end
+//    s signal    a number: for each task's process group; 0: end all tasks
+//   node → srun
+//    o output    the task's number, and what it wrote to stdout
+//    e error     the same for stderr
+//    t taken     a number: so many bytes of input have gone to all tasks
+//    x exited    a wait status, and the numbers of tasks that ended with it
+//    m message   a message for the user
+//    c cancelled empty: the process got SIGTERM, for example because its Pod
+//                ends; "done" is not sent any more
+//    d done      empty: no task is alive; this is the last frame
 #pragma once
 
 #include "common/base/frame_cutter.h"
@@ -53,19 +54,21 @@ struct StepFrame {
     bool operator==(const StepFrame &) const = default;
 };
 
-inline constexpr std::size_t max_step_data = 65536; // of one task's output
+// of one task's output, bytes
+inline constexpr std::size_t max_step_data = 65536;
 inline constexpr std::size_t max_step_frame = max_step_data + 4;
-inline constexpr std::size_t max_launch = 8 << 20; // arguments and environment
+// arguments and environment, bytes
+inline constexpr std::size_t max_launch = 8 << 20;
 
-// What srun sends before it has heard that tasks took it.
+// How many bytes srun sends before it hears that the tasks have read some.
 inline constexpr std::size_t input_window = 256 << 10;
 
-// The text must not be longer than its kind may be.
+// The text must not be longer than its kind allows.
 std::string encode_step_frame(StepFrameKind kind, std::string_view text);
 
 using StepFrameReader = FrameCutter<StepFrame>;
 
-// Puts the parts of a frame one behind the other.
+// Writes the fields of a frame one after the other.
 class FieldWriter {
   public:
     FieldWriter &number(std::uint32_t value);
@@ -78,7 +81,7 @@ class FieldWriter {
     std::string text_;
 };
 
-// Takes them apart again. What is not there reads as 0 or as empty, and then
+// Reads the fields of a frame. A missing field reads as 0 or empty, and then
 // whole() is false.
 class FieldReader {
   public:
@@ -90,9 +93,9 @@ class FieldReader {
     std::vector<std::uint32_t> numbers();
     std::string_view rest() const { return rest_; }
 
-    // All was there so far.
+    // Returns whether every field so far was there.
     bool good() const { return good_; }
-    // All was there, and nothing is left.
+    // Returns whether every field was there and nothing is left.
     bool whole() const { return good_ && rest_.empty(); }
 
   private:

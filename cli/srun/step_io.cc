@@ -31,9 +31,10 @@ void set_option(int socket, int level, int option, int value)
     setsockopt(socket, level, option, &value, sizeof value);
 }
 
-// While it lives a system call that blocks ends after about that time, again
-// and again: the first signal may come before the call. alarm(2) may be in use,
-// since it outlives an exec. glibc's functions would bring its threads along.
+// While this object lives, a blocking system call ends after about that time,
+// and again after each further period, because the first signal may come before
+// the call. alarm(2) may be in use already, since it survives exec. glibc's
+// timer functions would link its threads.
 class CallLimit {
   public:
     explicit CallLimit(std::chrono::milliseconds time)
@@ -140,7 +141,7 @@ OwnedFd make_signal_fd(std::initializer_list<int> signals)
         sigaddset(&set, number);
     sigprocmask(SIG_SETMASK, &set, nullptr);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGCHLD, SIG_DFL); // ignored, it would leave no wait status
+    signal(SIGCHLD, SIG_DFL); // if ignored, there would be no wait status
     return OwnedFd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
@@ -238,8 +239,8 @@ bool answers_no_more(int socket)
     socklen_t size = sizeof info;
     if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
         return false;
-    // A closed window is asked about less and less often, up to each two
-    // minutes: the time alone says nothing.
+    // The kernel probes a closed window less and less often, down to every two
+    // minutes, so that the time alone proves nothing.
     return info.tcpi_last_ack_recv > longest_silence &&
            (info.tcpi_retransmits >= attempts || info.tcpi_probes >= attempts);
 }

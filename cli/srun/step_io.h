@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Small things about descriptors and processes that srun and the worker share.
+// Helpers for descriptors and processes that srun and the worker share.
 #pragma once
 
 #include "common/base/owned_fd.h"
@@ -14,42 +14,45 @@ namespace bridge {
 
 using StepClock = std::chrono::steady_clock;
 
-// How long poll() may sleep: until the earlier of what there is; -1 for ever.
+// Returns how many milliseconds poll() may sleep until the limit; -1 if there
+// is none.
 int poll_time(std::optional<StepClock::time_point> limit);
 
-// One line of stderr, behind the program's name.
+// Returns a line for stderr, which begins with the program's name.
 std::string message_line(std::string_view words);
 
-// Writes it, by one write(); it is dropped when stderr takes nothing for a
-// second.
+// Print a message on stderr with one write(). It is dropped when stderr takes
+// nothing for a second.
 void say(std::string_view words);
 void say_error(std::string_view words);
 
-// strerror() without a locale.
+// Like strerror(), without a locale.
 std::string error_words(int number);
 
-// The numbers 0 to 2 are in use, so that no other descriptor gets them.
+// Makes sure that the descriptors 0 to 2 are in use, so that no other file gets
+// one of them.
 void fill_standard_fds();
 
-// Closes all others from 3 on, also those that this process has inherited.
-// Returns the descriptor, which may have another number then.
+// Closes all other descriptors from 3 on, including inherited ones. Returns the
+// descriptor, which may have another number then.
 OwnedFd keep_only(OwnedFd fd);
 
-// write(2) to a descriptor that blocks, for about so long: then what it has
-// taken, or -1 with EINTR when that is nothing.
+// Like write(2) to a blocking descriptor, but for about this time only. Returns
+// what was written until then, or -1 with EINTR if that is nothing.
 ssize_t write_for(int fd, std::string_view bytes,
                   std::chrono::milliseconds time);
 
-// For output. Directories on its way that are not there are made, as Slurm does
-// (mkdirpath() in its fd.c). None with errno when it cannot be opened.
+// Opens a file for output. Missing directories of its path are made, as Slurm
+// does (mkdirpath() in its fd.c). Returns an empty descriptor, with errno, on
+// failure.
 OwnedFd open_output_file(const std::string &path, int flags);
 
-// These, and SIGPIPE ignored: what this process sleeps for. Children do not
-// vanish by themselves, whatever this process has inherited. The signals are
-// blocked, and read from the descriptor.
+// Returns a descriptor that delivers these signals, which are blocked. Also
+// ignores SIGPIPE, and resets SIGCHLD so that children leave a wait status
+// whatever this process has inherited.
 OwnedFd make_signal_fd(std::initializer_list<int> signals);
 
-// The next signal, or 0.
+// Returns the next signal, or 0.
 int next_signal(const OwnedFd &signals);
 
 // A queue of bytes for a descriptor.
@@ -64,7 +67,8 @@ class ByteQueue {
     }
     void drop(std::size_t count);
 
-    // Sends what a socket takes at once. False when nobody reads any more.
+    // Sends what a socket takes at once. Returns false when the other side
+    // reads no more.
     bool send_to(int socket);
 
   private:
@@ -72,26 +76,30 @@ class ByteQueue {
     std::size_t at_ = 0;
 };
 
-// All of a small file; nothing when it cannot be read, with errno.
+// Returns the content of a small file, or nothing, with errno, when it cannot
+// be read or is longer than limit.
 std::optional<std::string> read_file(const std::string &path,
                                      std::size_t limit);
 
-// The number that the variable has, in the environment of this process.
+// Returns the number in that variable of this process, or otherwise.
 unsigned number_from_environment(const char *name, unsigned otherwise);
 
-// An end that is gone is noticed within a minute while nothing is sent to it.
+// Makes the kernel notice within a minute that the other side is gone while
+// nothing is sent to it.
 void watch_connection(int socket);
 
-// And also within a minute while something is. Only for a side whose other side
-// always reads: a window that stays closed ends the connection, too.
+// Makes the kernel notice that while something is sent, too. Only for a
+// connection whose other side always reads: a window that stays closed ends the
+// connection as well.
 void limit_sending(int socket);
 
-// What was sent and has not arrived, in bytes; of a local socket what has not
-// been read.
+// Returns the bytes that were sent and have not arrived; for a local socket,
+// those that were not read.
 std::size_t unacknowledged(int socket);
 
-// What was sent does not arrive, for more than a minute and in spite of several
-// attempts. An end that lives and does not read is not meant: it answers.
+// Returns whether data has not arrived for more than a minute in spite of
+// several attempts. This is not true of a side that is alive but does not read,
+// since that side acknowledges.
 bool answers_no_more(int socket);
 
 } // namespace bridge

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// _task_layout_block() and its kin of Slurm's slurm_step_layout.c.
+// Follows _task_layout_block() and related functions in Slurm's
+// slurm_step_layout.c.
 #include "cli/srun/step_plan.h"
 
 namespace bridge {
@@ -8,7 +9,8 @@ namespace {
 
 using Numbers = std::vector<std::uint32_t>;
 
-// Also of a block: one task for each node in turn says how many each gets.
+// Deals one task to each node in turn. The counts are valid for block
+// distribution, too.
 Numbers dealt_round(std::uint32_t tasks, const Numbers &slots)
 {
     Numbers counts(slots.size());
@@ -59,7 +61,7 @@ std::vector<Numbers> lay_out_tasks(std::uint32_t tasks, const Numbers &slots,
     Numbers counts = order == TaskOrder::plane
                          ? dealt_in_planes(tasks, slots, plane)
                          : dealt_round(tasks, slots);
-    // How many numbers in a row a node gets before it is the next one's turn.
+    // How many consecutive numbers a node gets before the next node's turn.
     std::uint32_t run = order == TaskOrder::block   ? tasks
                         : order == TaskOrder::plane ? plane
                                                     : 1;

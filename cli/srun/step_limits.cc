@@ -8,7 +8,7 @@ namespace bridge {
 
 namespace {
 
-// Those of slurm_rlimits_info.c.
+// The limits of slurm_rlimits_info.c.
 constexpr decltype(RLIMIT_CPU) propagated[] = {
     RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_DATA,   RLIMIT_STACK,   RLIMIT_CORE,
     RLIMIT_RSS, RLIMIT_NPROC, RLIMIT_NOFILE, RLIMIT_MEMLOCK, RLIMIT_AS};

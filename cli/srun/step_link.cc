@@ -19,10 +19,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A worker that is there answers at once.
+// A worker that runs answers at once.
 constexpr auto answer_time = 10s;
 
-// Of one worker, before it is believed that the key is another one.
+// How often a worker may deny before srun concludes that it has another key.
 constexpr int most_denials = 5;
 
 bool wait_until_ready(int fd, short events, StepClock::time_point limit)
@@ -31,7 +31,7 @@ bool wait_until_ready(int fd, short events, StepClock::time_point limit)
     return poll(&ready, 1, poll_time(limit)) > 0;
 }
 
-// So many bytes; fewer when the other side ends or is too slow.
+// Receives so many bytes, or fewer when the other side closes or is too slow.
 std::string receive(int fd, std::size_t size, StepClock::time_point limit)
 {
     std::string text;
@@ -48,7 +48,7 @@ std::string receive(int fd, std::size_t size, StepClock::time_point limit)
     return text;
 }
 
-// Code::busy: nobody there.
+// Code::busy when nobody answers.
 Result<OwnedFd> connect_to(const std::string &address,
                            StepClock::time_point limit)
 {
@@ -79,7 +79,8 @@ Result<OwnedFd> connect_to(const std::string &address,
     return fd;
 }
 
-// One attempt. Code::denied: it may also be that others crowd there.
+// One attempt. Code::denied may also mean that too many callers crowd the
+// worker.
 Result<OwnedFd> meet_worker(const StepHost &host, StepIdentity identity,
                             StepClock::time_point limit)
 {
@@ -91,7 +92,8 @@ Result<OwnedFd> meet_worker(const StepHost &host, StepIdentity identity,
         return fail(Code::busy, "no worker answers");
     switch (check_hello(identity, hello)) {
     case HelloFault::not_ours:
-        return fail(Code::rejected, "what listens there is no worker");
+        return fail(Code::rejected,
+                    "the program that listens there is not a worker");
     case HelloFault::other_program:
         return fail(Code::rejected, "the Pod has another srun than this one");
     case HelloFault::none:
@@ -101,10 +103,10 @@ Result<OwnedFd> meet_worker(const StepHost &host, StepIdentity identity,
     Digest nonce = make_nonce();
     ByteQueue answer;
     answer.add(make_answer(identity, hello, nonce));
-    answer.send_to(fd->get()); // less than any socket's buffer
+    answer.send_to(fd->get()); // fits into any socket's buffer
     std::string proof = receive(fd->get(), proof_size, limit);
     if (proof.size() < proof_size)
-        return fail(Code::denied, "the worker does not take this job's key");
+        return fail(Code::denied, "the worker rejects this job's key");
     if (!check_proof(identity, hello, nonce, proof))
         return fail(Code::rejected, "the worker does not know this job's key");
     watch_connection(fd->get());

@@ -18,22 +18,23 @@
 namespace bridge {
 
 struct StepLink {
-    std::string node; // its name
+    std::string node; // name of the Slurm node
     std::vector<TaskId> tasks;
     OwnedFd fd;
-    pid_t keeper = 0; // of srun's own node: step_keeper.h
+    pid_t keeper = 0; // on srun's own node: step_keeper.h
     StepFrameReader reader{};
-    ByteQueue queue{};       // for the node
+    ByteQueue queue{};       // data for the node
     std::size_t untaken = 0; // input that no task has read yet, bytes
-    bool over = false;       // done, or lost
-    bool cancelled = false;  // was told to end: no loss of the node
-    bool deaf = false;       // reads no more; what it has sent may still come
+    bool over = false;       // done or lost
+    bool cancelled = false;  // was told to end; the node is not lost
+    bool deaf = false;       // it reads no more, but may still send
 
-    // Nothing for a node that is over or deaf.
+    // Does nothing for a node that is over or deaf.
     void tell(StepFrameKind kind, std::string_view text);
 
-    // What the socket takes at once. That it takes nothing any more is no loss
-    // of the node: it may have sent its last words before it closed.
+    // Sends what the socket takes at once. A node that takes nothing any more
+    // does not count as lost: it may have sent its last frames before it
+    // closed.
     void send_some();
 };
 
@@ -42,13 +43,14 @@ struct LocalServer {
     pid_t keeper = 0;
 };
 
-// Processes of this node that serve the step; they end with the connection.
-// Code::internal when there can be none.
+// Starts the processes of this node that serve the step; they end with the
+// connection. Code::internal on failure.
 Result<LocalServer> serve_here(const Environment &own);
 
-// A worker that has shown that it knows the key. One that does not answer is
-// asked again until the limit, and that is said on stderr. Code::busy after it,
-// Code::rejected or Code::denied when it is not this job's.
+// Connects to a worker, which proves that it knows the key. If it does not
+// answer, the connection is tried again until the limit, with a message on
+// stderr. Code::busy after the limit, Code::rejected or Code::denied when the
+// worker is not that of this job.
 Result<OwnedFd> connect_worker(const StepHost &host,
                                const StepIdentity &identity,
                                StepClock::time_point limit);

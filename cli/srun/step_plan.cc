@@ -21,7 +21,7 @@ std::string words(std::initializer_list<std::string> parts)
     return text;
 }
 
-// _opt_verify() of srun: what one option says about others.
+// Follows _opt_verify() of srun: what one option implies for others.
 void settle_numbers(StepRequest &request, Names &wanted, std::size_t allocated,
                     StepPlan &plan)
 {
@@ -65,7 +65,7 @@ void settle_numbers(StepRequest &request, Names &wanted, std::size_t allocated,
     }
 }
 
-// Of that node, for tasks of that size.
+// Returns how many tasks of that size fit on the node.
 std::uint32_t slots_of(const StepRequest &request, const JobNodes &job,
                        std::uint32_t rank)
 {
@@ -76,7 +76,7 @@ std::uint32_t slots_of(const StepRequest &request, const JobNodes &job,
                                   : slots;
 }
 
-// Ranks that the step may have: those that were asked for first.
+// Returns the ranks that the step may have; requested nodes come first.
 Result<std::vector<std::uint32_t>> candidates(const StepRequest &request,
                                               const JobNodes &job,
                                               const Names &wanted,
@@ -129,12 +129,12 @@ Result<StepPlan> plan_step(StepRequest request, const JobNodes &job)
     if ((request.tasks && request.tasks->value == 0) ||
         (request.min_nodes && request.min_nodes->value == 0) ||
         request.tasks_per_node == 0)
-        return fail(Code::rejected, "no tasks or no nodes were asked for");
+        return fail(Code::rejected, "no tasks or no nodes were requested");
 
     auto ranks = candidates(request, job, *wanted, *without);
     if (!ranks)
         return std::unexpected(ranks.error());
-    // Of -N from the environment those without -x are taken.
+    // If -N is from the environment, nodes excluded by -x are subtracted.
     std::size_t allocated = ranks->size();
     if (request.min_nodes && request.min_nodes->from_environment &&
         !request.first && request.min_nodes->value > allocated)
@@ -167,7 +167,7 @@ Result<StepPlan> plan_step(StepRequest request, const JobNodes &job)
         std::max(request.min_nodes->value,
                  std::min(static_cast<std::uint32_t>(wanted->size()),
                           request.max_nodes));
-    // More nodes than the least only where the tasks would have no CPUs.
+    // Takes more nodes than the minimum only if the tasks would lack CPUs.
     std::size_t count = request.min_nodes->value;
     std::uint64_t cpus_for = 0;
     for (std::size_t i = 0; i < ranks->size(); i++) {

@@ -19,8 +19,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// For what a process that cannot be killed keeps open, with nothing in it, and
-// for an srun that does not read although the container ends.
+// For output that a process which cannot be killed keeps open, and for an srun
+// that does not read although the container ends.
 constexpr auto last_wait = 5s;
 
 class StepServer {
@@ -35,7 +35,7 @@ class StepServer {
     {
         for (settle(); !over(); settle())
             wait_and_handle();
-        // Those that the last look did not find yet, and their children.
+        // Ends processes that the last check did not find, and their children.
         end_other_children({}, last_wait);
     }
 
@@ -47,7 +47,7 @@ class StepServer {
         peer_.send(StepFrameKind::message, words.substr(0, max_step_data));
     }
 
-    // What follows from how things are, before it sleeps.
+    // Handles everything that follows from the present state, before it sleeps.
     void settle()
     {
         look_at_limits();
@@ -100,7 +100,7 @@ class StepServer {
         };
         if (kill_at_)
             add(*kill_at_);
-        // Orphans of orphans come to this process one after the other.
+        // Children of orphans come to this process one after the other.
         if (launched_ && tasks_.all_ended() && !told_done_)
             add(StepClock::now() + 20ms);
         return limit;
@@ -145,7 +145,7 @@ class StepServer {
         }
     }
 
-    // The container ends, and srun has lost this node.
+    // The container ends, and srun loses this node.
     void stop()
     {
         if (!stopped_ && !told_done_)
@@ -182,7 +182,7 @@ class StepServer {
                 peer_.lose();
     }
 
-    // False: srun would not send that.
+    // Returns false for a frame that srun would not send.
     bool handle(const StepFrame &frame)
     {
         if (frame.kind == StepFrameKind::launch && !launched_)
@@ -236,7 +236,7 @@ class StepServer {
 
     // --- the tasks' streams
 
-    // What all tasks have read is told to srun, which then sends more.
+    // Tells srun how much input all tasks have read, so that it sends more.
     void drop_input()
     {
         std::size_t count = input_.drop_before(tasks_.least_read(input_.end()));
@@ -281,7 +281,7 @@ class StepServer {
     std::optional<StepClock::time_point> output_limit_;
     bool launched_ = false;
     bool unbuffered_ = false;
-    bool alone_ = false;   // srun is gone, and that was noticed
+    bool alone_ = false;   // srun is gone, and its tasks were told to end
     bool stopped_ = false; // by SIGTERM
     bool told_done_ = false;
 };
@@ -291,7 +291,7 @@ class StepServer {
 void serve_step(OwnedFd peer, const Environment &own)
 {
     raise_open_files(); // three for each task
-    setsid();           // no terminal's Ctrl-C goes to tasks: srun forwards it
+    setsid();           // srun forwards Ctrl-C: the terminal must not
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     StepServer(std::move(peer), own).run();
 }

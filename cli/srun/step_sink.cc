@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t file_piece = 256 << 10;
 
-// srun hears no signal meanwhile.
+// srun handles no signal during this time.
 constexpr auto longest_write = std::chrono::milliseconds(100);
 
 } // namespace
@@ -50,7 +50,7 @@ void StepSink::write_some()
 {
     std::string_view piece =
         queue_.front().substr(0, is_file_ ? file_piece : PIPE_BUF);
-    // Others write there, too: a line that fits goes in one piece.
+    // Others write there, too, so a line that fits is written in one piece.
     if (std::size_t whole = piece.rfind('\n') + 1;
         whole > 0 && piece.size() < queue_.size())
         piece = piece.substr(0, whole);

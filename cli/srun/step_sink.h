@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where srun writes what tasks have written: its stdout, its stderr, or a file.
+// Where srun writes the output of tasks: its stdout, its stderr, or a file.
 #pragma once
 
 #include "cli/srun/launch.h"
@@ -10,17 +10,17 @@
 
 namespace bridge {
 
-// What a node sent, with the task's number before each line: srun's --label. A
-// last line without an end gets one.
+// Returns the text with the task's number in front of each line, as srun
+// --label does. A newline is added to an incomplete last line.
 std::string label_lines(std::string_view text, TaskId task, std::size_t width);
 
-// Whether both descriptors are of one file, pipe, terminal or socket: two sinks
-// for it would write into each other's lines.
+// Returns whether both descriptors refer to one file, pipe, terminal or socket.
+// Two sinks for it would write into each other's lines.
 bool is_same_file(int a, int b);
 
 class StepSink {
   public:
-    // The descriptor stays open.
+    // The sink does not close the descriptor.
     explicit StepSink(int fd);
 
     void add(std::string_view text)
@@ -29,18 +29,18 @@ class StepSink {
             queue_.add(text);
     }
 
-    // Nothing more is to be read from nodes until it is not.
+    // While this is true, no more may be read from the nodes.
     bool full() const { return queue_.size() >= most_queued; }
     bool empty() const { return queue_.empty(); }
     std::size_t size() const { return queue_.size(); }
     bool broken() const { return broken_; } // it takes nothing any more
-    int fault() const { return fault_; } // why, but that nobody reads it; or 0
+    int fault() const { return fault_; } // errno of that, or 0 if nobody reads
     int fd() const { return fd_; }
 
-    // When poll() says that it can be written. The descriptor is others', too,
-    // and so stays blocking: no more goes into a pipe than it takes at once,
-    // but where others have just filled it, or a terminal has less room, this
-    // waits for a moment.
+    // Writes some data; call it when poll() reports the descriptor. Other
+    // processes share the descriptor, so it stays blocking: a pipe gets no more
+    // than it takes at once. If others have just filled it, or a terminal has
+    // less room, this waits for a moment.
     void write_some();
 
   private:

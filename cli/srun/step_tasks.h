@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The tasks of one node: processes with their streams, how they are signalled,
-// how they end, and what they leave behind. This process has to be a subreaper.
+// The tasks of one node: their processes and streams, how they are signalled,
+// how they end, and what they leave behind. This process must be a subreaper.
 #pragma once
 
 #include "cli/srun/task_process.h"
@@ -30,20 +30,24 @@ class StepTasks {
     void add(TaskProcess process);
 
     bool all_ended() const;
-    bool any_output() const; // may still come
+    bool any_output() const; // any output may still come
     void close_streams();
 
-    // Each task's process group; SIGKILL also for what has left it.
+    // Signals each task's process group. SIGKILL also goes to processes that
+    // have left it.
     void signal(int number);
 
-    // The tasks that have ended, ascending, by their wait status.
+    // Returns the tasks that have ended, in ascending order, by their wait
+    // status.
     std::map<int, std::vector<TaskId>> reap();
 
-    // As Slurm does at the end of a step: nothing of it stays. Those that come
-    // from orphans come later.
+    // Kills the remaining processes of the step, as Slurm does at its end.
+    // Their own children become visible only afterwards, so that this must be
+    // called again.
     void kill_orphans() const;
 
-    // How far all have read the input that read at all; end when nobody does.
+    // Returns up to which position all tasks have read the input; input_end if
+    // no task reads it.
     std::size_t least_read(std::size_t input_end) const;
 
   private:

@@ -13,7 +13,7 @@ namespace bridge {
 
 namespace {
 
-// A container's own: where the worker has it, it counts more than srun's.
+// Variables of the container: the worker's value overrides srun's.
 bool is_of_container(std::string_view name)
 {
     constexpr std::string_view names[] = {"HOSTNAME",
@@ -31,8 +31,8 @@ bool is_of_container(std::string_view name)
     return std::ranges::contains(names, name);
 }
 
-// Their names say which devices a container has: those of srun's are no use
-// elsewhere.
+// Variables whose names identify the devices of a container: those of srun's
+// container are useless elsewhere.
 bool names_device(std::string_view name)
 {
     constexpr std::string_view prefixes[] = {"GPU_DEVICE_", "PCIDEVICE_",
@@ -43,7 +43,7 @@ bool names_device(std::string_view name)
            });
 }
 
-// The next part of --export; a comma in quotes is none.
+// Splits off the next part of --export; a comma in quotes does not separate.
 std::string next_export(std::string_view &list)
 {
     std::string part;
@@ -70,7 +70,8 @@ bool is_word(std::string_view text, std::string_view upper)
     });
 }
 
-// _build_user_env() of srun. What is said with a value counts most.
+// Follows _build_user_env() of srun. Variables named in the list override
+// others.
 Environment exported(const Environment &ours, std::string_view list)
 {
     Environment environment, said;

@@ -34,7 +34,7 @@ std::vector<char *> pointers(std::vector<std::string> &words)
     return list;
 }
 
-// Where a command is, by the task's own PATH: _build_path() in slurmstepd.
+// Finds a command in the task's own PATH, like _build_path() in slurmstepd.
 std::string find_program(const std::string &name,
                          const Environment &environment)
 {
@@ -148,7 +148,7 @@ Result<TaskProcess> TaskStarter::start(std::size_t local_id)
     auto out = open_output(launch_.output, local_id);
     if (!out)
         return std::unexpected(out.error());
-    // One file for both has one place to write to.
+    // One file for both is opened once, so that both share one position.
     bool shared = launch_.error.kind == StepStream::Kind::file &&
                   launch_.error == launch_.output;
     auto error =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A task as a process of this one: how it is started, and its end of pipes.
+// A task as a child process: how it is started, and this process' ends of its
+// pipes.
 #pragma once
 
 #include "cli/srun/launch.h"
@@ -15,22 +16,22 @@ namespace bridge {
 
 struct TaskProcess {
     TaskId task = 0;
-    pid_t pid = 0;   // and its process group
+    pid_t pid = 0;   // also the process group
     OwnedFd in{};    // none: it reads something else
-    OwnedFd out{};   // likewise
-    OwnedFd error{}; // likewise
+    OwnedFd out{};   // none: it writes elsewhere
+    OwnedFd error{}; // none: it writes elsewhere
 };
 
-// Starts tasks of one launch, one after the other.
+// Starts the tasks of one launch, one after the other.
 class TaskStarter {
   public:
-    // own: the environment of this process.
+    // own is the environment of this process.
     TaskStarter(const Launch &launch, const Environment &own)
         : launch_(launch), own_(own)
     {
     }
 
-    // Code::rejected with what could not be opened or started.
+    // Code::rejected, saying what could not be opened or started.
     Result<TaskProcess> start(std::size_t local_id);
 
   private:
@@ -46,17 +47,18 @@ class TaskStarter {
 
     const Launch &launch_;
     const Environment &own_;
-    std::vector<std::string> opened_; // files that are not emptied again
+    std::vector<std::string> opened_; // files that must not be truncated again
 };
 
-// Children of this process that are none of these: what tasks left behind.
+// Returns the children of this process that are not in the list: what tasks
+// left behind.
 std::vector<pid_t> other_children(const std::vector<pid_t> &known);
 
-// Kills these. True when there were any: what they leave in turn comes to this
-// process when it is a subreaper, so that it has to be called again.
+// Kills these. Returns true if there were any: then their own children may have
+// come to this process, if it is a subreaper, and this must be called again.
 bool kill_other_children(const std::vector<pid_t> &known);
 
-// Until there are none, or the time is over.
+// Kills these until there are none left or the time is over.
 void end_other_children(const std::vector<pid_t> &known,
                         std::chrono::seconds time);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How a step's tasks are: what is said of it, and srun's own exit code, by
-// srun's rules (task_state.c and _task_finish() in its launch.c). Pure.
+// The states of a step's tasks, the messages about them, and srun's own exit
+// code, by srun's rules (task_state.c and _task_finish() in its launch.c). Pure
+// functions.
 #pragma once
 
 #include "cli/srun/launch.h"
@@ -13,17 +14,19 @@ namespace bridge {
 
 class TaskStates {
   public:
-    // tasks: of the step. name: how messages call it, such as StepId=12.0.
+    // tasks is their number in the step. name is used in messages, such as
+    // StepId=12.0.
     TaskStates(std::uint32_t tasks, std::string name);
 
     void started(const std::vector<TaskId> &tasks);
 
-    // A wait status of these, all on one node. What is to be said of it, empty
-    // when that is nothing. A task counts once.
+    // Notes the wait status of these tasks, which are all on one node. Returns
+    // a message for the user, or "" if there is nothing to report. Each task is
+    // counted once.
     std::string ended(const std::string &node, const std::vector<TaskId> &tasks,
                       int status);
 
-    // They were on a node that nobody reaches any more.
+    // Notes tasks whose node cannot be reached any more.
     void lost(const std::vector<TaskId> &tasks);
 
     bool has_ended(TaskId task) const { return states_[task] >= State::exited; }
@@ -31,10 +34,10 @@ class TaskStates {
     bool any_ended() const { return left_ < states_.size(); }
     bool any_failed() const { return failed_; }
 
-    // The highest signal, 128 added, or else the highest exit code.
+    // Returns 128 plus the highest signal, or else the highest exit code.
     int exit_code() const;
 
-    // "StepId=12.0 tasks 0-3: running", one line for each state.
+    // Returns "StepId=12.0 tasks 0-3: running", one line for each state.
     std::vector<std::string> describe() const;
 
   private:

@@ -12,7 +12,8 @@
 
 namespace bridge {
 
-// One output of one task: whole lines go on, the rest waits for its end.
+// One output of one task: complete lines are passed on, the rest waits for its
+// newline.
 class TaskOutput {
   public:
     TaskOutput(StepFrameKind kind, OwnedFd fd) : kind_(kind), fd_(std::move(fd))
@@ -23,11 +24,13 @@ class TaskOutput {
     int fd() const { return fd_.get(); } // -1: none, or ended
     bool open() const { return static_cast<bool>(fd_); }
 
-    // When poll() says so. What is to go on now, at most max_step_data; all of
-    // the rest at the output's end. unbuffered: also what is no whole line.
+    // Reads output; call it when poll() reports the descriptor. Returns what is
+    // to be passed on now, at most max_step_data bytes, and all of the rest
+    // when the output ends. With unbuffered, incomplete lines are passed on,
+    // too.
     std::string read_some(bool unbuffered);
 
-    // It ends. The rest, which is no whole line.
+    // Ends the output. Returns the rest, which is an incomplete line.
     std::string finish();
 
   private:
@@ -36,32 +39,32 @@ class TaskOutput {
     std::string line_;
 };
 
-// One task's place in the input that all tasks of a node share.
+// One task's position in the input that all tasks of a node share.
 struct InputPipe {
     OwnedFd fd;         // none: it reads no more, or something else
-    std::size_t at = 0; // of the input, counted from its beginning
+    std::size_t at = 0; // position from the beginning of the input
 };
 
-// stdin of a node's tasks: one stream that all with a pipe read.
+// The stdin of a node's tasks: one stream, read by all tasks that have a pipe.
 class TaskInput {
   public:
-    // False: srun would not send that.
+    // Adds input. Returns false for input that srun would not send.
     bool take(std::string_view text);
 
-    // There is something for it, or the end.
+    // Returns whether there is input for this pipe, or the end of the input.
     bool has_more_for(const InputPipe &pipe) const;
 
-    // When poll() says so.
+    // Writes input; call it when poll() reports the pipe.
     void write_to(InputPipe &pipe) const;
 
-    // Forgets what is before that place, where the slowest reader is. Returns
-    // how much that is, in bytes.
+    // Forgets the input before this position, at which the slowest reader is.
+    // Returns how many bytes that frees.
     std::size_t drop_before(std::size_t least);
     std::size_t end() const { return begin_ + bytes_.size(); }
 
   private:
     ByteQueue bytes_;
-    std::size_t begin_ = 0; // what is gone
+    std::size_t begin_ = 0; // position of the first byte kept
     bool ended_ = false;
 };
 

@@ -29,8 +29,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Of callers that have not shown yet that they know the key. The oldest goes
-// when there are more, so that silent ones keep nobody out for long.
+// Limits on callers that have not proved yet that they know the key. When there
+// are more, the oldest is dropped, so that silent callers keep nobody out for
+// long.
 constexpr std::size_t most_callers = 64;
 constexpr auto caller_time = 10s;
 
@@ -38,7 +39,7 @@ struct Caller {
     OwnedFd fd;
     Digest nonce;
     StepClock::time_point limit;
-    StepIdentity identity; // at this connection
+    StepIdentity identity; // for this connection
     std::string answer{};
 };
 
@@ -54,7 +55,8 @@ class Worker {
 
     void run()
     {
-        // What is left of a step whose process was killed comes here.
+        // Orphans of a step whose process was killed become children of this
+        // one.
         prctl(PR_SET_CHILD_SUBREAPER, 1);
         while (!ending_ || !steps_.empty() || leftovers_) {
             wait_and_handle();
@@ -105,12 +107,13 @@ class Worker {
 
     void reap()
     {
-        // Orphans of the container, too, when this is its process 1.
+        // These may be orphans of the container, if this is its process 1.
         int status = 0;
         for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
             if (std::erase(steps_, pid) > 0 && status != 0)
                 leftovers_ = true;
-        if (leftovers_) // each that ends may leave more, and says so
+        // a child that ends may leave more, and then signals again
+        if (leftovers_)
             leftovers_ = kill_other_children(steps_);
     }
 
@@ -132,7 +135,7 @@ class Worker {
         callers_.push_back(std::move(caller));
     }
 
-    // False: it is none of the unknown callers any more.
+    // Returns false when the caller need not be watched any more.
     bool read_answer(Caller &caller)
     {
         char piece[answer_size];
@@ -147,7 +150,7 @@ class Worker {
             return true;
         if (check_answer(caller.identity, caller.nonce, caller.answer))
             begin_step(caller);
-        else if (refused_++ < 10) // no caller fills the Pod's log
+        else if (refused_++ < 10) // callers must not fill the Pod's log
             say_error("a caller does not know this job's key, or wants "
                       "another Pod");
         return false;
@@ -185,11 +188,11 @@ class Worker {
     std::vector<pid_t> steps_;
     unsigned refused_ = 0;
     bool ending_ = false;
-    bool leftovers_ = false; // of a step that could not end its own
+    bool leftovers_ = false; // of a step that could not end its own processes
 };
 
-// Code::rejected with the reason. IPv6 takes IPv4's callers, too; a kernel
-// without IPv6 has IPv4 alone.
+// Code::rejected with the reason. An IPv6 socket accepts IPv4 callers, too; a
+// kernel without IPv6 gets an IPv4 socket.
 Result<OwnedFd> listen_at(const std::string &address, std::uint16_t port)
 {
     sockaddr_in6 six{};
@@ -201,7 +204,7 @@ Result<OwnedFd> listen_at(const std::string &address, std::uint16_t port)
     bool is_four = inet_pton(AF_INET, address.c_str(), &four.sin_addr) == 1;
     bool is_six = inet_pton(AF_INET6, address.c_str(), &six.sin6_addr) == 1;
     if (!address.empty() && !is_four && !is_six)
-        return fail(Code::rejected, address + " is no address");
+        return fail(Code::rejected, address + " is not an IP address");
     for (bool use_six : {true, false}) {
         if (use_six ? is_four : is_six)
             continue;

@@ -7,8 +7,8 @@
 
 namespace bridge {
 
-// Listens at the address, all of them when it is empty, until SIGTERM; then its
-// steps end, and it returns the exit code.
+// Listens at the address, or at all addresses if it is empty, until SIGTERM;
+// then ends its steps. Returns the exit code.
 int run_worker(const std::string &address);
 
 } // namespace bridge

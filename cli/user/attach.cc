@@ -19,12 +19,13 @@ namespace bridge {
 namespace {
 
 constexpr int window_look = 250; // ms between looks at the window's size
-constexpr int exit_lost = 255;   // as ssh
-// Frames that are taken before input is: a Ctrl-C must not wait for all output.
+constexpr int exit_lost = 255;   // as ssh does
+// How many frames are handled before input: a Ctrl-C must not wait for all
+// output.
 constexpr int most_at_once = 16;
 
-// slurmk8sd's output is always taken, also while it takes none of our input:
-// else each end could wait for the other one.
+// Always reads slurmk8sd's output, even while slurmk8sd does not take our
+// input; otherwise both sides could wait for each other.
 class Attached {
   public:
     Attached(PeerStream &stream, const SessionRequest &request)
@@ -35,7 +36,8 @@ class Attached {
     Result<SessionEnd> run()
     {
         for (;;) {
-            // Before what was said last is read: slurmk8sd may have gone.
+            // Its error counts only after the last frames are read: slurmk8sd
+            // may have closed.
             auto sent = stream_.flush();
             auto end = take_frames();
             if (!end)
@@ -49,7 +51,7 @@ class Attached {
     }
 
   private:
-    // Nothing while it goes on.
+    // Returns nothing while the session goes on.
     Result<std::optional<SessionEnd>> take_frames()
     {
         more_ = false;
@@ -115,8 +117,8 @@ class Attached {
     const SessionRequest &request_;
     WindowSize window_;
     bool input_over_ = false;
-    bool more_ = false; // frames may be here already, which poll() does not see
-    std::optional<RawTerminal> raw_; // once it was accepted
+    bool more_ = false; // frames may be here that poll() does not see
+    std::optional<RawTerminal> raw_; // set once the request was accepted
 };
 
 } // namespace
@@ -138,7 +140,7 @@ SessionRequest attach_request(std::uint32_t job,
 Result<SessionEnd> attach_to(const SessionConf &conf,
                              const SessionRequest &request)
 {
-    std::signal(SIGPIPE, SIG_IGN); // an error of write() says it, too
+    std::signal(SIGPIPE, SIG_IGN); // write() returns an error instead
     auto stream = open_session(conf, request);
     if (!stream)
         return std::unexpected(stream.error());

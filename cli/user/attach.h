@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A command in the container of a job, with this process' stdin, stdout, stderr
-// and terminal.
+// Runs a command in the container of a job, with the stdin, stdout, stderr and
+// terminal of this process.
 #pragma once
 
 #include "common/base/result.h"
@@ -13,15 +13,15 @@
 
 namespace bridge {
 
-// With the terminal, where there is one.
+// Makes the request; it asks for a terminal if stdin and stdout are one.
 SessionRequest attach_request(std::uint32_t job,
                               std::vector<std::string> command);
 
-// Until the command ends, or slurmk8sd refuses it.
+// Blocks until the command ends or slurmk8sd refuses the request.
 Result<SessionEnd> attach_to(const SessionConf &conf,
                              const SessionRequest &request);
 
-// The shell that there is, with our TERM.
+// Returns a command that starts bash or sh, whichever exists, with our TERM.
 std::vector<std::string> shell_command();
 
 } // namespace bridge

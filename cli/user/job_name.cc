@@ -44,7 +44,7 @@ Result<std::uint32_t> find_job_id(const JobName &name)
     if (!name.task)
         return name.job;
     if (!has_slurm_conf())
-        return fail(Code::denied, "there is no slurm.conf here");
+        return fail(Code::denied, "there is no slurm.conf on this host");
     slurm_init(nullptr);
     slurm_step_id_t array{};
     array.job_id = name.job;

@@ -10,9 +10,10 @@ namespace bridge {
 
 namespace {
 
-constexpr std::chrono::hours longest_silence{25}; // slurmk8sd ends it before
+// slurmk8sd ends the session before
+constexpr std::chrono::hours longest_silence{25};
 
-// What the container has printed goes to stdout as it is: it is the user's own.
+// The container's output goes to stdout unchanged, since it is the user's own.
 int pass_on(PeerStream &stream)
 {
     for (;;) {
@@ -40,7 +41,7 @@ int show_logs(const std::string &conf_path, const std::string &job, bool follow)
     auto conf = load_user_conf(conf_path);
     if (!conf)
         return complain(conf.error().message);
-    std::signal(SIGPIPE, SIG_IGN); // an error of write() says it, too
+    std::signal(SIGPIPE, SIG_IGN); // write() returns an error instead
     SessionRequest request;
     request.job = *id;
     request.follow = follow;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// slurmk8s salloc: sbatch's options, and a shell in the Pod that comes of it.
+// slurmk8s salloc: submits a job with sbatch's options, and opens a shell in
+// its Pod.
 #include "cli/commands.h"
 #include "cli/slurm_here.h"
 #include "cli/user/attach.h"
@@ -31,8 +32,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto look = 1s;         // between questions whether it runs
-constexpr int most_failures = 60; // of these, one after another
+constexpr auto look = 1s;         // between checks whether it runs
+constexpr int most_failures = 60; // of such checks, in a row
 constexpr int exit_signal = 130;
 
 std::atomic<bool> interrupted = false;
@@ -50,7 +51,7 @@ void set_signals(void (*handler)(int))
         sigaction(signal, &action, nullptr);
 }
 
-// A file that is nowhere, to be read from its beginning.
+// Returns a file without a name, positioned at its beginning.
 Result<OwnedFd> file_of(const std::string &text)
 {
     OwnedFd fd(memfd_create("slurmk8s-salloc", MFD_CLOEXEC));
@@ -74,8 +75,8 @@ std::string read_all(int fd)
     }
 }
 
-// What sbatch prints; its errors are on stderr already. Code::rejected when it
-// took no job.
+// Returns what sbatch prints on stdout; its errors are already on stderr.
+// Code::rejected when it submitted no job.
 Result<std::string> run_sbatch(std::vector<std::string> words)
 {
     auto script = file_of(salloc_script());
@@ -107,7 +108,7 @@ Result<std::string> run_sbatch(std::vector<std::string> words)
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return fail(Code::rejected, "sbatch has taken no job");
+        return fail(Code::rejected, "sbatch submitted no job");
     return said;
 }
 
@@ -119,14 +120,14 @@ Result<std::uint32_t> submit(const std::vector<std::string> &options)
     auto said = run_sbatch(std::move(words));
     if (!said)
         return std::unexpected(said.error());
-    // JOBID[;CLUSTER], and a newline
+    // The output is JOBID[;CLUSTER] and a newline.
     auto name = parse_job_name(said->substr(0, said->find_first_of(";\n")));
     if (!name)
-        return fail(Code::internal, "sbatch says no JobId: " + *said);
+        return fail(Code::internal, "sbatch printed no JobId: " + *said);
     return name->job;
 }
 
-// told: something came before its end.
+// Sets told when something was read before the end.
 void read_to_end(int fd, bool &told)
 {
     char byte = 0;
@@ -139,17 +140,17 @@ void read_to_end(int fd, bool &told)
     }
 }
 
-// Ends the job when we go, however we go: a process of its own sees our end of
-// a pipe closed. What runs in the container does not hear of it: the runtime
-// keeps its terminal.
+// Ends the job when this program ends, in whatever way: a child process notices
+// that our end of a pipe is closed. The command in the container would not
+// notice, because the runtime keeps its terminal open.
 class OwnJob {
   public:
-    // In a process without other threads.
+    // Must be called while the process has no other threads.
     explicit OwnJob(std::uint32_t id) : id_(id)
     {
         std::array<int, 2> ends{};
         if (pipe2(ends.data(), O_CLOEXEC) != 0)
-            return; // then only we end it
+            return; // then the destructor names the job to cancel
         OwnedFd from(ends[0]);
         ours_ = OwnedFd(ends[1]);
         guard_ = fork();
@@ -168,8 +169,9 @@ class OwnJob {
         if (guard_ > 0)
             waitpid(guard_, nullptr, 0);
         else if (!left_to_itself_)
-            std::fprintf(stderr, "slurmk8s: job %u goes on: scancel %u\n", id_,
-                         id_);
+            std::fprintf(stderr,
+                         "slurmk8s: job %u goes on: end it with scancel %u\n",
+                         id_, id_);
     }
 
     void leave_to_itself() { left_to_itself_ = true; }
@@ -178,7 +180,7 @@ class OwnJob {
   private:
     [[noreturn]] void watch(int fd) const
     {
-        setsid(); // a terminal that is closed takes its processes along
+        setsid(); // a closed terminal would end its processes
         for (int signal : {SIGHUP, SIGINT, SIGTERM})
             std::signal(signal, SIG_IGN);
         bool told = false;
@@ -195,7 +197,7 @@ class OwnJob {
     bool left_to_itself_ = false;
 };
 
-// Success once it runs.
+// Succeeds once the job runs.
 Result<> wait_until_running(Slurm &slurm, std::uint32_t id)
 {
     for (int failures = 0; !interrupted;) {
@@ -247,7 +249,7 @@ int attend(const SessionConf &conf, Slurm &slurm, OwnJob &job,
     if (!end)
         return complain(end.error().message);
     if (end->refused.empty())
-        job.leave_to_itself(); // the script has seen it, and ends well
+        job.leave_to_itself(); // the script has seen it, and ends with success
     return report_end(*end);
 }
 
@@ -261,7 +263,7 @@ int salloc(const std::string &conf_path,
     if (!conf)
         return complain(conf.error().message);
     if (!has_slurm_conf())
-        return complain("there is no slurm.conf here");
+        return complain("there is no slurm.conf on this host");
     set_signals(note_signal);
     auto id = submit(options);
     if (!id)

@@ -9,8 +9,9 @@ namespace bridge {
 
 namespace {
 
-// The script leaves its environment, and the shell its process id: each under
-// another name first, so that the other one never reads a half of it.
+// The script leaves its environment in a file, and the shell its process id.
+// Each is first written under another name, so that the other side never reads
+// a partial file.
 constexpr char script[] = R"(#!/bin/sh
 # Made by slurmk8s salloc: waits for its shell, and ends with that.
 trap 'exit 143' TERM
@@ -20,7 +21,7 @@ export -p > {0}/salloc.new
 mv {0}/salloc.new {0}/salloc.env
 left=300
 until [ -s {0}/salloc.pid ]; do
-    [ "$left" -gt 0 ] || {{ echo "no shell came" >&2; exit 1; }}
+    [ "$left" -gt 0 ] || {{ echo "no shell was started in 300 s" >&2; exit 1; }}
     left=$((left - 1))
     sleep 1 & wait "$!"
 done
@@ -32,7 +33,7 @@ done
 
 constexpr char command_text[] = R"(left=60
 until [ -e {0}/salloc.env ]; do
-    [ "$left" -gt 0 ] || {{ echo "the job has no environment" >&2; exit 1; }}
+    [ "$left" -gt 0 ] || {{ echo "the job left no environment" >&2; exit 1; }}
     left=$((left - 1))
     sleep 1
 done

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The two ends of an interactive job, in its container: the batch script, which
-// waits for a shell and ends with it, and the command that becomes the shell.
+// waits for a shell and ends with it, and the command that becomes that shell.
 // They meet in the directory of the launcher's pipes (agent/batch/launcher.h),
-// which each of sbatch's containers has and its user may write. Pure.
+// which exists in each of sbatch's containers and can be written by the user.
+// Pure functions.
 #pragma once
 
 #include <string>
@@ -11,11 +12,12 @@
 
 namespace bridge {
 
-// Ends when the shell does.
+// Returns the batch script, which ends when the shell ends.
 std::string salloc_script();
 
-// Takes the job's environment and directory over; then it is the command, or a
-// shell when that is empty.
+// Returns the command that takes over the job's environment and directory, and
+// then becomes the given command, or a shell if there is none. terminal is the
+// value for TERM.
 std::vector<std::string> salloc_command(const std::vector<std::string> &command,
                                         std::string_view terminal);
 

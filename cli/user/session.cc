@@ -49,7 +49,7 @@ Result<PeerStream> open_by_tls(const SessionConf &conf)
     return stream;
 }
 
-// errno says why not.
+// Returns false on failure, with errno.
 bool is_here(const SessionConf &conf)
 {
     return !conf.socket.empty() && access(conf.socket.c_str(), F_OK) == 0;
@@ -58,8 +58,8 @@ bool is_here(const SessionConf &conf)
 std::string words_for_nobody(const SessionConf &conf)
 {
     if (conf.socket.empty())
-        return "k8s.conf has neither UserSocket nor UserServer: this site "
-               "shows users no logs and containers";
+        return "k8s.conf has neither UserSocket nor UserServer: users have no "
+               "access to logs and containers here";
     return conf.socket + ": " + std::strerror(errno) +
            ": is slurmk8sd running, and on this host?";
 }
@@ -78,7 +78,7 @@ Result<PeerStream> open_session(const SessionConf &conf, SessionRequest request)
     bool here = is_here(conf);
     if (!here && conf.server.empty())
         return fail(Code::denied, words_for_nobody(conf));
-    if (!here) { // before slurmk8sd is called, who waits for no slurmctld
+    if (!here) { // before connecting: slurmk8sd does not wait for slurmctld
         auto login = make_login();
         if (!login)
             return std::unexpected(login.error());
@@ -102,7 +102,7 @@ std::expected<std::uint32_t, int> job_meant(const std::string &text)
     auto name = parse_job_name(text);
     if (!name)
         return std::unexpected(
-            complain("\"" + text + "\" is no JobId", exit_wrong_call));
+            complain("\"" + text + "\" is not a JobId", exit_wrong_call));
     auto id = find_job_id(*name);
     if (!id)
         return std::unexpected(complain(
@@ -119,7 +119,8 @@ bool write_to(int fd, std::string_view bytes)
             bytes.remove_prefix(static_cast<std::size_t>(count));
             continue;
         }
-        if (count < 0 && errno == EAGAIN) { // a terminal that another set so
+        // another process made it non-blocking
+        if (count < 0 && errno == EAGAIN) {
             pollfd one = {fd, POLLOUT, 0};
             poll(&one, 1, -1);
         } else if (count == 0 || errno != EINTR) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A session with slurmk8sd, from the user's side: at its UNIX socket where this
-// is its host, else by TLS.
+// The user's side of a session with slurmk8sd: by its UNIX socket if slurmk8sd
+// runs on this host, otherwise by TLS.
 #pragma once
 
 #include "agent/session/peer_stream.h"
@@ -15,23 +15,24 @@
 
 namespace bridge {
 
-// Of a k8s.conf that has no mistake.
+// Loads the settings for sessions. The whole k8s.conf must be free of mistakes.
 Result<SessionConf> load_user_conf(const std::string &path);
 
-// Says who we are, and asks. Code::denied and busy, in words, when there is
-// nobody to ask or nobody who knows us.
+// Connects, identifies the user and sends the request. Code::denied or
+// Code::busy, with a message for the user, when no slurmk8sd can be reached or
+// nobody can confirm who the user is.
 Result<PeerStream> open_session(const SessionConf &conf,
                                 SessionRequest request);
 
-// Which job a user means; what is wrong with it was said when there is none,
-// and the exit status for that is left.
+// Returns the JobId that the text names. If there is none, prints an error
+// message and returns the exit status for it.
 std::expected<std::uint32_t, int> job_meant(const std::string &text);
 
-// All of it; false: nobody reads it any more.
+// Writes all of the bytes. Returns false when nobody reads them any more.
 bool write_to(int fd, std::string_view bytes);
 
-// Says what was refused, and returns the exit status for it; that of what was
-// run where nothing was.
+// Returns the exit status of the command. If the request was refused, prints
+// the reason and returns the exit status for that.
 int report_end(const SessionEnd &end);
 
 } // namespace bridge

@@ -17,7 +17,7 @@ namespace bridge {
 
 namespace {
 
-// libslurm writes to no text of it.
+// libslurm does not change the texts of the request.
 char *unchanged(const char *text)
 {
     return const_cast<char *>(text);
@@ -28,10 +28,10 @@ char *unchanged(const char *text)
 Result<std::string> make_login()
 {
     if (!has_slurm_conf())
-        return fail(Code::denied, "there is no slurm.conf here");
+        return fail(Code::denied, "there is no slurm.conf on this host");
     std::string secret = make_login_secret();
     if (secret.empty())
-        return fail(Code::internal, "there are no random numbers");
+        return fail(Code::internal, "cannot get random numbers");
     std::string entry =
         std::string(names::login_variable) + "=" + login_name_of(secret);
     std::array<char *, 1> entries{entry.data()};
@@ -45,14 +45,14 @@ Result<std::string> make_login()
     job.min_nodes = 1;
     job.spank_job_env = entries.data();
     job.spank_job_env_size = entries.size();
-    // An answer would say when that job could start. No header declares what
-    // frees it, and we end soon.
+    // A response would say when the job could start. No header declares the
+    // function that frees it, and this process ends soon.
     will_run_response_msg_t *response = nullptr;
     int rc = slurm_job_will_run2(&job, &response);
     int error = errno;
     if (rc != SLURM_SUCCESS && error == SLURM_NO_CHANGE_IN_DATA)
         return secret;
-    if (rc == SLURM_SUCCESS) // there is no such plugin, or an older one
+    if (rc == SLURM_SUCCESS) // the plugin is missing or too old
         return fail(Code::denied, "slurmctld's job_submit/k8s does not say who "
                                   "you are");
     return fail(Code::denied, std::string("slurmctld does not say who you "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Lets slurmctld tell the agent who we are: common/contract/login_dir.h.
+// Makes slurmctld tell the agent who the user is: common/contract/login_dir.h.
 #pragma once
 
 #include "common/base/result.h"
@@ -8,9 +8,9 @@
 
 namespace bridge {
 
-// The secret to show the agent; nobody else may see it. Asks slurmctld, and
-// blocks up to its MessageTimeout. Code::denied, in words, when slurmctld does
-// not say who we are.
+// Returns the secret to show to the agent; nobody else may see it. Asks
+// slurmctld, and blocks up to its MessageTimeout. Code::denied, with a message
+// for the user, when slurmctld does not confirm who the user is.
 Result<std::string> make_login();
 
 } // namespace bridge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The user's own terminal, while what is typed belongs to a container.
+// The user's own terminal, while its input belongs to a container.
 #pragma once
 
 #include "common/contract/session_request.h"
@@ -8,13 +8,13 @@
 
 namespace bridge {
 
-// Whether stdin and stdout are one.
+// Returns whether both stdin and stdout are terminals.
 bool has_terminal();
 
 WindowSize window_size();
 
-// Passes each key on as it is, until it goes out of scope. Does nothing to what
-// is no terminal.
+// Puts the terminal into raw mode, in which each key is passed on unchanged,
+// until it goes out of scope. Does nothing if stdin is not a terminal.
 class RawTerminal {
   public:
     explicit RawTerminal(bool wanted);

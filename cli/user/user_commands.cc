@@ -14,7 +14,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// Before and behind the first "--".
+// The words before and behind the first "--".
 struct Parts {
     Words before;
     Words behind;

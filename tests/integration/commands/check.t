@@ -118,7 +118,7 @@ def slurm_settings():
               "MinJobAge=300", "MinJobAge")
         finding("EnforcePartLimits is off", answer, "warning")
         finding("CompleteWait", answer, "warning")
-        equal(finding("backfill looks every 30 s", answer, "warning")["change"],
+        equal(finding("backfill runs every 30 s", answer, "warning")["change"],
               "SchedulerParameters=bf_continue,bf_interval=5", "bf_interval")
         finding("batch_sched_delay", answer, "warning")
         finding("partition_job_depth", answer, "warning")
@@ -170,7 +170,7 @@ def names_and_limits():
         equal(found["change"], "sacctmgr add qos nowhere", "the command")
         check(not [f for f in answer["findings"]
                    if "PriorityClass=known" in f["about"]], answer)
-        check(finding("MaxPendingJobs is no limit", answer, "warning")
+        check(finding("MaxPendingJobs sets no limit", answer, "warning")
               ["change"].startswith("MaxPendingJobs="), answer)
     finally:
         write(CONF, before)

@@ -294,7 +294,7 @@ def unknown():
     bed.run("sbatch", "-p", "native", "-D", "/tmp", "--wrap", "true",
             user="alice")
     native = max(bed.jobs())
-    check("is no job of a Pod" in
+    check("does not belong to a Pod" in
           slurmk8s("explain", str(native), status=UNKNOWN), "native job")
     for words in ([], ["explain"], ["explain", "a", "b"], ["status", "x"],
                   ["dance"], ["explain", "-n", "a", "b/c"], ["explain", ""]):
@@ -329,7 +329,7 @@ def slurmctld_away():
         story = explain("heard")
         equal(story["job"]["state"], "RUNNING", "state")
         check(story["slurmError"], story)
-        check("was not heard" in slurmk8s("explain", "heard"), "text")
+        check("could not be asked" in slurmk8s("explain", "heard"), "text")
         wait_for("status to name it", lambda: "problem: slurmctld" in
                  subprocess.run(["slurmk8s", "status"], text=True,
                                 stdout=subprocess.PIPE).stdout, 60, every=1)

@@ -164,7 +164,7 @@ def stopped_and_replaced():
         versions = lease()["spec"]["leaseTransitions"]
         bed.ctl("kill", "--signal", "CONT", "slurmk8sd")
         wait_end()
-        check("acts no longer" in bed.log_since("slurmk8sd", size),
+        check("does not act any more" in bed.log_since("slurmk8sd", size),
               bed.log_since("slurmk8sd", size))
         equal(holder(), new, "holder")
         equal(lease()["spec"]["leaseTransitions"], versions, "transitions")
@@ -187,7 +187,7 @@ def stopped_at(point, pod, wrote):
             bed.ctl("kill", "--signal", "CONT", "slurmk8sd")
             wait_end()
             said = bed.log_since("slurmk8sd", size)
-            check("acts no longer" in said, said)
+            check("does not act any more" in said, said)
             write = point.split(":")[0]
             check(f'"a write was not made" err="{write}: ' in said, said)
     finally:

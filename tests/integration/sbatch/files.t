@@ -287,7 +287,8 @@ def no_directory():
         number = submit(partition="real", directory="/no/such", script=script)
         wait_state(number, "COMPLETED")
         said = logs(number)
-        check(f"there is no file /no/such/slurm-{number}.out" in said, said)
+        check(f"cannot write the output file /no/such/slurm-{number}.out" in said,
+              said)
         check("\nran\n" in said, said)
         number = submit("-o", "x.out", partition="real", directory="/no/such",
                         script=script)

@@ -720,7 +720,7 @@ def no_limit():
     equal((out, steps[1].returncode), ("x\n" * 4, 0), err)
     for name in ("SLURMK8S_STEP_WAIT", "SLURMK8S_KILL_WAIT"):
         _, err = job.srun("true", code=1, **{name: "5m"})
-        check(f"{name}=5m is no number of seconds" in err, err)
+        check(f"{name}=5m is not a number of seconds" in err, err)
 
 
 @case
@@ -856,7 +856,7 @@ def wrong_key():
     job.stop_worker(3)
     job.start_worker(3, directory=other)
     _, err = job.srun("-n4", "touch", "x", code=1)
-    check("does not take this job's key" in err, err)
+    check("rejects this job's key" in err, err)
     check(not (job.work / "x").exists(), "a task has run")
     line = job.workers[3].stderr.readline()
     check("does not know this job's key" in line, line)
@@ -890,7 +890,7 @@ def relay():
     between = Relay((job.address(2), job.port), (job.address(1), job.port))
     _, err = job.srun("-N1", "-wn3", "touch", "x", code=1)
     between.end()
-    check("n3 (127.0.0.3): the worker does not take" in err, err)
+    check("n3 (127.0.0.3): the worker rejects" in err, err)
     check(not (job.work / "x").exists(), "a task has run")
     job.start_worker(2)
     job.srun("-N1", "-wn3", "true")

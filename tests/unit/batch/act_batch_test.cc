@@ -143,7 +143,8 @@ TEST_CASE("Pods that were made with another srun, or none, are made anew")
         }
         CHECK(is_hexadecimal(maker.key_of(maker.job), 64));
         CHECK(maker.no_srun_of(maker.job).contains(
-            change == loses ? "static libraries" : "before there was one"));
+            change == loses ? "static libraries"
+                            : "before srun was available"));
     }
 }
 

@@ -159,13 +159,15 @@ TEST_CASE(
     CHECK(world.slurm.job(job.id).job.state == JobState::configuring);
 
     world.pass(world.conf.bind_timeout + seconds(60));
-    CHECK(world.status().contains("which GRES it was given is not known"));
+    CHECK(world.status().contains(
+        "Slurm does not say which GRES the job was given"));
     JobRef other = world.run("gres/gpu:g:1");
     world.pass(seconds(60));
 
     CHECK(world.slurm.job(other.id).job.state == JobState::running);
     CHECK(world.slurm.job(job.id).job.state == JobState::failed);
-    CHECK(world.slurm.job(job.id).comment.contains("which GRES it was given"));
+    CHECK(world.slurm.job(job.id).comment.contains(
+        "which GRES the job was given"));
     CHECK(world.kube.count("create_pod") == 1);
 }
 

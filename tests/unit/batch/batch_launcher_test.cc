@@ -279,7 +279,8 @@ TEST_CASE("without a file that nobody asked for the log says so")
 
     CHECK(container.run(batch, {}, nowhere, nowhere) == 3);
 
-    CHECK(read(container.err).contains("there is no file /no/such/slurm-7"));
+    CHECK(read(container.err)
+              .contains("cannot write the output file /no/such/slurm-7"));
     CHECK(read(container.out) == "ran\n");
 }
 

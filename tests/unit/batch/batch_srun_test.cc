@@ -227,7 +227,7 @@ TEST_CASE("what stands in place of srun says why, whatever the words are")
     int status = pclose(shell);
 
     CHECK(std::string(line) ==
-          "srun: error: this job has none: it's $(touch x) `y`\\n\n");
+          "srun: error: this job has no srun: it's $(touch x) `y`\\n\n");
     CHECK(WEXITSTATUS(status) == 1);
 }
 

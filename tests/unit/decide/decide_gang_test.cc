@@ -221,7 +221,7 @@ TEST_CASE("gang: an allocation that is not for these Pods is given back")
     CHECK(expect<Renew>(gang).why == "2 of 3 Pods of gang train exist.");
 
     gang = with_job(JobState::configuring);
-    gang.misplaced = "the Node kn2 does not suit";
+    gang.misplaced = "the Node kn2 is not suitable";
     CHECK(expect<Renew>(gang).why == gang.misplaced);
 
     gang = with_job(JobState::configuring);

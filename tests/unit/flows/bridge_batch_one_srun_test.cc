@@ -132,7 +132,7 @@ TEST_CASE("another ConfigMap of that name is soon not run by jobs of one node")
 
     CHECK(world.state(job) == JobState::running);
     CHECK_FALSE(world.has_program(world.pods_of(job).front()));
-    CHECK(world.no_srun_of(job).contains("has something else"));
+    CHECK(world.no_srun_of(job).contains("does not contain this srun"));
 }
 
 TEST_CASE("an agent that is killed at any point makes one Pod with srun")
@@ -208,12 +208,12 @@ TEST_CASE(
     JobRef first = world.run();
     CHECK(world.state(first) == JobState::configuring); // it may pass
     world.pass(seconds(10));
-    world.check_without(first, "srun: error: this job has none");
+    world.check_without(first, "srun: error: this job has no srun");
     std::size_t tried = world.kube.count("create_config_map");
 
     JobRef next = world.run();
     CHECK(world.state(next) == JobState::running);
-    CHECK(world.no_srun_of(next).contains("this job has none"));
+    CHECK(world.no_srun_of(next).contains("this job has no srun"));
     CHECK(world.kube.count("create_config_map") == tried);
     world.pass(seconds(60));
     JobRef later = world.run();

@@ -114,7 +114,7 @@ TEST_CASE("a refusal that stays keeps srun from a job, and no job from running")
             CHECK(world.record(job).job.state == JobState::configuring);
             world.pass(seconds(20));
 
-            world.check_without(job, "srun: error: this job has none");
+            world.check_without(job, "srun: error: this job has no srun");
         }
     }
 }
@@ -167,7 +167,7 @@ TEST_CASE("somebody else's ConfigMap is never run")
     JobRef job = world.run();
     world.pass(seconds(20)); // it may go
 
-    world.check_without(job, "has something else");
+    world.check_without(job, "does not contain this srun");
 }
 
 TEST_CASE("the Service of an earlier Pod of that name is waited for, but not "

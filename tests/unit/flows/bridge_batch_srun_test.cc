@@ -103,7 +103,7 @@ TEST_CASE("a ConfigMap that was made anew with something else is never run")
     world.pass(seconds(20));
 
     CHECK_FALSE(world.has_program(world.pods_of(job).front()));
-    CHECK(world.no_srun_of(job).contains("has something else"));
+    CHECK(world.no_srun_of(job).contains("does not contain this srun"));
 }
 
 TEST_CASE("the key of a job is its own, and in its Secret alone")

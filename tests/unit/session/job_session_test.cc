@@ -227,7 +227,7 @@ TEST_CASE("another user is refused before anything of the job is read")
 
     for (const SessionRequest &request : {logs(), attach()}) {
         auto outcome = ask(server, request, bob);
-        CHECK(outcome.end.refused == "job 7 is another user's");
+        CHECK(outcome.end.refused == "job 7 belongs to another user");
         CHECK(!outcome.accepted);
         CHECK(outcome.output.empty());
     }
@@ -363,7 +363,7 @@ TEST_CASE("the last word of an exec is an exit code, or why there is none")
     CHECK(exec_end(R"({"status":"Success"})") == SessionEnd{});
     CHECK(exec_end(R"({"status":"Failure","message":"no such file"})") ==
           SessionEnd{0, "no such file", false});
-    CHECK(exec_end("{").refused.contains("not understood"));
+    CHECK(exec_end("{").refused.contains("cannot be read"));
     CHECK(!exec_end(R"({"details":{"causes":[{"reason":"ExitCode",)"
                     R"("message":"256"}]}})")
                .refused.empty());

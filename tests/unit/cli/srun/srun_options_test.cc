@@ -99,7 +99,7 @@ TEST_CASE("what cannot be had in Pods is refused in words")
     CHECK(parse({"--mpi=none", "a"}).has_value());
     CHECK(refusal({"--pty", "bash"}).contains("slurmk8s attach"));
     CHECK(refusal({"--multi-prog", "f"}).contains("--multi-prog"));
-    CHECK(refusal({"--gres=gpu:1", "a"}).contains("its Pod has"));
+    CHECK(refusal({"--gres=gpu:1", "a"}).contains("resources of its Pod"));
     CHECK(refusal({"-t", "5", "a"}).contains("timeout"));
     CHECK(refusal({"--cpu-bind=cores", "a"}).contains("not bound"));
     CHECK(parse({"--cpu-bind=verbose,none", "a"}).has_value());
