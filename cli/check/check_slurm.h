@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-<<<<<<< HEAD
-// The settings of Slurm that bite (doc/admin/configure.md has the table), each
-// looked at by a function of its own. Pure.
-=======
-// The settings of Slurm that matter (listed in doc/administration.md), each
+// The settings of Slurm that matter (listed in doc/admin/configure.md), each
 // checked by a function of its own. Pure functions.
->>>>>>> 3ae74e4 (agent/batch, session, owner, daemon, cli: comments and messages in plain English)
 #pragma once
 
 #include "cli/check/finding.h"
