@@ -45,6 +45,6 @@ int salloc(const std::string &conf_path,
            const std::vector<std::string> &command);
 
 // Prints an error message on stderr and returns exit_status.
-int complain(const std::string &what, int exit_status = exit_failed);
+int print_error(const std::string &what, int exit_status = exit_failed);
 
 } // namespace bridge

@@ -113,8 +113,8 @@ void print_story(const Json &story)
         print_pod(pod);
     if (story.at("job").present())
         print_job(story.at("job"));
-    if (std::string why = story.text("slurmError"); !why.empty())
-        print_line("Slurm", "could not be asked: " + why);
+    if (std::string reason = story.text("slurmError"); !reason.empty())
+        print_line("Slurm", "could not be asked: " + reason);
     print_agent(story.at("agent"));
     print_line("To change it", story.text("remedy"));
 }
@@ -133,14 +133,14 @@ int explain(const Conf &conf, const std::string &what, bool json)
                                         (is_job_id(what) ? "job=" : "pod=") +
                                         url_encode(what));
     if (!reply)
-        return complain(reply.error().message);
+        return print_error(reply.error().message);
     auto answer = Json::parse(reply->body);
     if (!answer)
-        return complain("slurmk8sd: " + answer.error().message);
+        return print_error("slurmk8sd: " + answer.error().message);
     if (reply->status == 404 || reply->status == 409)
-        return complain(answer->text("error"), exit_unknown);
+        return print_error(answer->text("error"), exit_unknown);
     if (reply->status != 200)
-        return complain(answer->text("error"));
+        return print_error(answer->text("error"));
     if (json)
         std::puts(printable_json(reply->body).c_str());
     else

@@ -129,7 +129,7 @@ int run(int argc, char **argv)
         return check(options.conf_path, options.json);
     auto conf = load_conf(options.conf_path);
     if (!conf)
-        return complain(conf.error().message);
+        return print_error(conf.error().message);
     if (!explains)
         return show_status(*conf, options.json);
     std::string what = argv[optind + 1];
@@ -142,7 +142,7 @@ int run(int argc, char **argv)
 
 } // namespace
 
-int complain(const std::string &what, int exit_status)
+int print_error(const std::string &what, int exit_status)
 {
     std::fprintf(stderr, "slurmk8s: %s\n", printable(what).c_str());
     return exit_status;

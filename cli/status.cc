@@ -35,12 +35,12 @@ void print_status(const Json &answer)
                                          : "slurmk8sd is NOT serving");
     else
         std::printf("slurmk8sd is on standby: %s\n", cell(standby).c_str());
-    for (const auto &[what, why] : answer.members("problems"))
+    for (const auto &[what, reason] : answer.members("problems"))
         std::printf("problem: %s: %s\n", cell(what).c_str(),
-                    cell(why.text()).c_str());
-    for (const auto &[feature, why] : answer.members("featuresOff"))
+                    cell(reason.text()).c_str());
+    for (const auto &[feature, reason] : answer.members("featuresOff"))
         std::printf("off: %s: %s\n", cell(feature).c_str(),
-                    cell(why.text()).c_str());
+                    cell(reason.text()).c_str());
     auto gangs = answer.items("gangs");
     if (!gangs.empty())
         std::fputs(std::format("{:<40} {:>10} {:<12} {:<20} {}\n", "GANG",
@@ -57,10 +57,10 @@ int show_status(const Conf &conf, bool json)
 {
     auto reply = ask_agent(conf.web_address, "/status");
     if (!reply)
-        return complain(reply.error().message);
+        return print_error(reply.error().message);
     auto answer = Json::parse(reply->body);
     if (!answer)
-        return complain("slurmk8sd: " + answer.error().message);
+        return print_error("slurmk8sd: " + answer.error().message);
     if (json)
         std::puts(printable_json(reply->body).c_str());
     else

@@ -31,4 +31,4 @@ else
 plugin_common = common/contract/libcontract.la common/base/libbase.la
 endif
 
-EXTRA_DIST += common/precompiled.h
+EXTRA_DIST += common/base/precompiled.h

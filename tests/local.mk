@@ -108,7 +108,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/decide/job_values_test.cc \
 	tests/unit/decide/pending_quota_test.cc \
 	tests/unit/decide/translate_test.cc \
-	tests/unit/decide/words_test.cc \
+	tests/unit/decide/messages_test.cc \
 	tests/unit/fakes/call_faults.cc tests/unit/fakes/call_faults.h \
 	tests/unit/fakes/decoded.h \
 	tests/unit/fakes/fake_kube.cc tests/unit/fakes/fake_kube.h \
@@ -228,7 +228,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/objects/objects_test.cc \
 	tests/unit/objects/pod_cpus_test.cc \
 	tests/unit/objects/pod_group_status_test.cc \
-	tests/unit/objects/pod_objections_test.cc \
+	tests/unit/objects/unsupported_spec_test.cc \
 	tests/unit/objects/pod_placement_test.cc \
 	tests/unit/objects/pod_requests_test.cc \
 	tests/unit/objects/predicate_test.cc \

@@ -53,8 +53,8 @@ struct Actor {
             return std::unexpected(asking.error());
         const Pod &first = lead_of(*asking);
         Wishes wishes = wishes_in(first.annotations);
-        if (std::string why = objection_to(*asking); !why.empty())
-            return fail(Code::rejected, why);
+        if (std::string reason = unfit_reason(*asking); !reason.empty())
+            return fail(Code::rejected, reason);
         auto identity = identify(context.ns, first, *context.conf);
         if (!identity)
             return std::unexpected(identity.error());
@@ -78,7 +78,7 @@ struct Actor {
         if (!job)
             return std::unexpected(job.error());
         if (is_told_of_others(gang, *job))
-            return take_name_off(gang, *job, slurm());
+            return remove_tag(gang, *job, slurm());
         Looked looked{std::move(*job)};
         if (looked.job.state == JobState::node_fail) {
             auto nodes = slurm().load_nodes();
@@ -143,7 +143,7 @@ struct Actor {
         if (!facts)
             return std::unexpected(facts.error());
         VolumesSeen seen{volume_needs(gang, *facts), claim_names(gang)};
-        if (!seen.needs.why.empty() || !seen.needs.unbound)
+        if (!seen.needs.reason.empty() || !seen.needs.unbound)
             return seen;
         auto steps = claim_steps(gang, bind.seats, *facts, context.nodes);
         if (!steps)
@@ -200,7 +200,7 @@ struct Actor {
 
     Result<Outcome> operator()(const Remake &) const
     {
-        return take_pods_away(gang, slurm(), kube());
+        return delete_workers(gang, slurm(), kube());
     }
 
     Result<Outcome> operator()(const Complete &complete) const
@@ -212,8 +212,8 @@ struct Actor {
                         "slurmctld went away: the job will be read again");
         return unless_there([&] {
             // The comment is only for people: an error is ignored.
-            if (!complete.why.empty())
-                (void)slurm().set_comment(complete.job, complete.why);
+            if (!complete.reason.empty())
+                (void)slurm().set_comment(complete.job, complete.reason);
             return end(slurm().complete(complete.job, complete.status));
         });
     }

@@ -50,7 +50,7 @@ struct PodsEnded {
     std::vector<std::string> never_bound;
 };
 struct ClaimsRefused { // rejected permanently by the API server
-    std::string why;
+    std::string reason;
     std::string node;         // Kubernetes' name of the intended Node
     bool no_extended = false; // its feature gate is off, for all claims
 };

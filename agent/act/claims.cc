@@ -3,7 +3,7 @@
 
 #include "agent/act/extended.h"
 #include "agent/claims/allocation.h"
-#include "agent/decide/words.h"
+#include "agent/decide/messages.h"
 #include "common/base/json.h"
 
 #include <algorithm>
@@ -21,10 +21,10 @@ namespace {
 constexpr int tries = 6; // while others write to the claim, too
 constexpr std::chrono::milliseconds first_pause{10};
 
-std::unexpected<Error> odd(const ObjectKey &key, const std::string &why)
+std::unexpected<Error> odd(const ObjectKey &key, const std::string &reason)
 {
     return fail(Code::conflict,
-                std::format("the ResourceClaim {} {}", key.name, why));
+                std::format("the ResourceClaim {} {}", key.name, reason));
 }
 
 // Pauses longer with each attempt, and randomly, so that two writers do not
@@ -150,8 +150,8 @@ std::vector<DeviceId> counted_devices(const ResourceClaim &claim,
 }
 
 // Returns how the claim differs from the plan, or "" if it does not.
-std::string why_changed(const ResourceClaim &claim, const ClaimPlan &plan,
-                        bool reserved)
+std::string changed_claim_reason(const ResourceClaim &claim,
+                                 const ClaimPlan &plan, bool reserved)
 {
     if (claim.uid != plan.uid)
         return "was recreated";
@@ -173,9 +173,10 @@ Result<> reserve_one(Writer &writer, const Pod &pod, const ClaimPlan &plan,
                      const std::string &node)
 {
     bool reserved = writer.claim().is_reserved_for(pod.uid);
-    if (std::string why = why_changed(writer.claim(), plan, reserved);
-        !why.empty())
-        return odd(plan.key, why);
+    if (std::string reason =
+            changed_claim_reason(writer.claim(), plan, reserved);
+        !reason.empty())
+        return odd(plan.key, reason);
     if (reserved)
         return {};
     std::string allocation;
@@ -244,14 +245,14 @@ Result<Outcome> prepare_claims(const Pod &pod,
                                const std::string &node, Kube &kube)
 {
     auto reserved = reserve_claims(pod, claims, node, kube);
-    auto told = reserved ? tell_extended(pod, claims, kube)
+    auto told = reserved ? write_extended_status(pod, claims, kube)
                          : std::unexpected(reserved.error());
     if (!told && told.error().code == Code::rejected)
         return ClaimsRefused{told.error().message, node};
     if (!told)
         return std::unexpected(told.error());
     if (!*told)
-        return ClaimsRefused{no_extended_gate_words(), node, true};
+        return ClaimsRefused{no_extended_gate_message(), node, true};
     return Done{};
 }
 

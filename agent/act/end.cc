@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/act/end.h"
 
-#include "agent/decide/words.h"
+#include "agent/decide/messages.h"
 #include "agent/gang/batch_place.h"
 
 #include <ranges>
@@ -32,7 +32,7 @@ Result<bool> is_bound(const Gang &gang, const Pod &pod, Kube &kube)
 
 Result<> end_pod(const Pod &pod, const EndPods &ending, Kube &kube)
 {
-    std::string words = job_ended_words(ending.job, ending.state);
+    std::string words = job_ended_message(ending.job, ending.state);
     if (!told_to_end(pod))
         (void)kube.post_event(pod, {PodEvent::Type::warning,
                                     ended_event_reason(ending.state), "Ending",
@@ -63,7 +63,7 @@ bool ends_with_script(const Complete &complete, const Gang &gang)
         return false;
     const Pod &pod = *gang.pods.front();
     return is_worker(pod) && !pod.terminal() && complete.status == 0 &&
-           complete.why.empty();
+           complete.reason.empty();
 }
 
 } // namespace
@@ -87,7 +87,7 @@ Result<Outcome> end_pods(const Gang &gang, const EndPods &ending, Kube &kube)
 
 Result<Outcome> fail_pods(const Gang &gang, const FailPods &failing, Kube &kube)
 {
-    std::string words = job_ended_words(failing.job, failing.state);
+    std::string words = job_ended_message(failing.job, failing.state);
     std::string reason = failed_pod_reason(failing.state);
     // Fails the first Pod last, because it shows whom the job was for.
     for (const PodPtr &pod : std::views::reverse(gang.pods)) {

@@ -40,8 +40,9 @@ Result<ClaimPlan> with_claim_made(const ClaimPlan &plan, const Pod &pod,
     return made;
 }
 
-Result<bool> tell_extended(const Pod &pod, const std::vector<ClaimPlan> &claims,
-                           Kube &kube)
+Result<bool> write_extended_status(const Pod &pod,
+                                   const std::vector<ClaimPlan> &claims,
+                                   Kube &kube)
 {
     auto plan = std::ranges::find_if(
         claims, [](const ClaimPlan &one) { return !one.mappings.empty(); });

@@ -20,8 +20,9 @@ Result<ClaimPlan> with_claim_made(const ClaimPlan &plan, const Pod &pod,
 
 // Names the claim in the Pod's status. Call when all claims are reserved.
 // Returns false if the API server does not store it.
-Result<bool> tell_extended(const Pod &pod, const std::vector<ClaimPlan> &claims,
-                           Kube &kube);
+Result<bool> write_extended_status(const Pod &pod,
+                                   const std::vector<ClaimPlan> &claims,
+                                   Kube &kube);
 
 // Removes the claim of a Pod that failed without being bound; nobody else does.
 // Success also if there is none, or if the agent may not read claims.

@@ -72,7 +72,7 @@ Result<Outcome> reserve_seats(const Gang &gang, const Bind &bind, Kube &kube)
                 return {};
             if (!refused)
                 refused = *no;
-            return fail(Code::rejected, no->why);
+            return fail(Code::rejected, no->reason);
         });
     if (said)
         return Done{};
@@ -90,7 +90,7 @@ Result<> bind_seats(const Gang &gang, const Bind &bind, Kube &kube)
             if (!ready)
                 return std::unexpected(ready.error());
             if (auto *no = std::get_if<ClaimsRefused>(&*ready))
-                return fail(Code::rejected, no->why);
+                return fail(Code::rejected, no->reason);
             const Job &component = component_on(*gang.job, seat.slurm_node);
             return kube.bind(pod, {seat.node, binding_labels(component),
                                    binding_annotations(*gang.job, seat)});

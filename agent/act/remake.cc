@@ -21,7 +21,7 @@ bool is_told_of_others(const Gang &gang, const Job &now)
            !any_lives_by_job(gang);
 }
 
-Result<Outcome> take_name_off(const Gang &gang, const Job &now, Slurm &slurm)
+Result<Outcome> remove_tag(const Gang &gang, const Job &now, Slurm &slurm)
 {
     GangTag without_pod;
     without_pod.script = gang.job->tag.script;
@@ -35,7 +35,7 @@ Result<Outcome> take_name_off(const Gang &gang, const Job &now, Slurm &slurm)
 
 // Pods that were created for other nodes are found by name, and deleted, when
 // the Pods are created again.
-Result<Outcome> take_pods_away(const Gang &gang, Slurm &slurm, Kube &kube)
+Result<Outcome> delete_workers(const Gang &gang, Slurm &slurm, Kube &kube)
 {
     auto job = slurm.load(gang.job->ref);
     if (!job)
@@ -57,7 +57,7 @@ Result<Outcome> take_pods_away(const Gang &gang, Slurm &slurm, Kube &kube)
     for (const PodPtr &pod : workers)
         if (auto gone = kube.delete_pod(*pod); !gone)
             return std::unexpected(gone.error());
-    return take_name_off(gang, *job, slurm);
+    return remove_tag(gang, *job, slurm);
 }
 
 } // namespace bridge

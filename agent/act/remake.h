@@ -21,11 +21,11 @@ namespace bridge {
 bool is_told_of_others(const Gang &gang, const Job &now);
 
 // Returns Done: the job names no Pod any more.
-Result<Outcome> take_name_off(const Gang &gang, const Job &now, Slurm &slurm);
+Result<Outcome> remove_tag(const Gang &gang, const Job &now, Slurm &slurm);
 
 // The same, and ends workers that this job has put on nodes. Returns Looked if
 // the job's nodes are not those for which this was decided, StillThere if the
 // script may run.
-Result<Outcome> take_pods_away(const Gang &gang, Slurm &slurm, Kube &kube);
+Result<Outcome> delete_workers(const Gang &gang, Slurm &slurm, Kube &kube);
 
 } // namespace bridge

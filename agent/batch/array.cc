@@ -64,7 +64,7 @@ class TaskSet {
     }
 
     // The set must not be empty.
-    void tell(Numbers &numbers) const
+    void fill_in(Numbers &numbers) const
     {
         bool first = true;
         for (std::size_t i = 0; i < words_.size(); i++) {
@@ -119,7 +119,7 @@ std::optional<Numbers> numbers_of(std::string_view array)
     }
     if (tasks.empty())
         return std::nullopt;
-    tasks.tell(numbers);
+    tasks.fill_in(numbers);
     return numbers;
 }
 

@@ -36,8 +36,8 @@ Result<> check_choice(const BatchScript &script, const Conf &conf)
                     "jobs may no longer choose the ServiceAccount " +
                         script.service_account);
     for (const std::string &entry : script.variables)
-        if (std::string why = objection_to_variable(entry); !why.empty())
-            return fail(Code::rejected, "its --k8s-env must " + why);
+        if (std::string reason = unfit_variable_reason(entry); !reason.empty())
+            return fail(Code::rejected, "its --k8s-env must " + reason);
     return {};
 }
 
@@ -58,8 +58,8 @@ Result<BatchScript> read_script(const BatchJob &batch, const ScriptDir &scripts,
                     "its script was submitted by somebody else");
     if (batch.user_id == 0 || batch.group_id == 0)
         return fail(Code::rejected, "root's jobs do not run as Pods");
-    if (std::string why = objection_to_image(script->image); !why.empty())
-        return fail(Code::rejected, "its image must " + why);
+    if (std::string reason = unfit_image_reason(script->image); !reason.empty())
+        return fail(Code::rejected, "its image must " + reason);
     if (auto may = check_choice(*script, conf); !may)
         return std::unexpected(may.error());
     return script;
@@ -115,15 +115,15 @@ Result<SrunOffer> srun_for(const std::string &ns, bool several, Kube &kube,
                            const BatchContext &context)
 {
     SrunMaps &maps = context.srun_maps;
-    if (auto why = maps.refused(ns, context.srun.now); why && !several)
-        return SrunOffer{.why_not = std::move(*why)};
+    if (auto reason = maps.refused(ns, context.srun.now); reason && !several)
+        return SrunOffer{.reason = std::move(*reason)};
     auto offer = offer_srun(ns, several, kube, context.srun, maps);
     if (offer || !is_refusal(offer.error()) || !context.settled)
         return not_jobs_fault(std::move(offer));
     log_warning("the Pods of batch jobs get no srun",
                 {{"Namespace", ns}, {"err", offer.error().message}});
     maps.refuse(ns, offer.error().message, context.srun.now);
-    return SrunOffer{.why_not = offer.error().message};
+    return SrunOffer{.reason = offer.error().message};
 }
 
 // Returns the same key for each call of a job array's task, because a kubelet
@@ -146,7 +146,7 @@ Result<StepSecret> step_secret(const BatchParts &parts,
                                const BatchContext &context)
 {
     auto offer = srun_on(parts, 0, context);
-    StepSecret step{.no_srun = no_srun_script(offer ? offer->why_not : "")};
+    StepSecret step{.no_srun = no_srun_script(offer ? offer->reason : "")};
     if (parts.batch.job.nodes.size() < 2)
         return step;
     auto key = step_key(parts);
@@ -281,7 +281,8 @@ Result<Job> make_late_batch_pod(JobRef ref, Kube &kube,
     return now;
 }
 
-Result<> tidy_batch_pod(const Pod &pod, Kube &kube, const ScriptDir &scripts)
+Result<> clean_up_batch_pod(const Pod &pod, Kube &kube,
+                            const ScriptDir &scripts)
 {
     auto mark = batch_mark(pod);
     if (!mark || !scripts.may_exist(mark->script))

@@ -81,7 +81,8 @@ Result<Job> make_late_batch_pod(JobRef ref, Kube &kube,
 // Deletes what is left of a job whose Pod is over: the Secret, and then the
 // script's file. The file of a job array is kept until the last of its jobs has
 // ended. Does nothing when the file is already gone.
-Result<> tidy_batch_pod(const Pod &pod, Kube &kube, const ScriptDir &scripts);
+Result<> clean_up_batch_pod(const Pod &pod, Kube &kube,
+                            const ScriptDir &scripts);
 
 // A script file that no job has named for this long is stale: its job was
 // refused after the file was written, or a crash of slurmctld lost the job.

@@ -29,13 +29,13 @@ Result<SrunOffer> offer_srun(const std::string &ns, bool several, Kube &kube,
     if (!program && program.error().code == Code::busy)
         return std::unexpected(program.error());
     if (!program)
-        return SrunOffer{.why_not = program.error().message};
+        return SrunOffer{.reason = program.error().message};
     if (!context.may)
-        return SrunOffer{.why_not = no_rights};
+        return SrunOffer{.reason = no_rights};
     std::string name = (*program)->map;
     auto seen = maps.seen(ns);
-    auto made =
-        look_after_srun_map(ns, **program, kube, maps, {context.now, !several});
+    auto made = restore_srun_map_if_gone(ns, **program, kube, maps,
+                                         {context.now, !several});
     if (!made) {
         Error error = made.error();
         if (error.code == Code::not_found || error.code == Code::conflict)
@@ -69,10 +69,9 @@ Result<SrunOffer> offer_on(const SrunOffer &offer, const std::string &node,
     if (there.empty() && !settled)
         return fail(Code::busy,
                     "the architecture of " + node + " is not known yet");
-    return SrunOffer{.why_not = "srun is for " +
-                                std::string(srun_architecture()) + ", and " +
-                                node + " is " +
-                                (there.empty() ? "not known" : there)};
+    return SrunOffer{
+        .reason = "srun is for " + std::string(srun_architecture()) + ", and " +
+                  node + " is " + (there.empty() ? "not known" : there)};
 }
 
 Result<> make_batch_service(const Pod &first, const Pod &worker, Kube &kube,

@@ -29,7 +29,7 @@ struct SrunContext {
 // How srun is provided to a Pod.
 struct SrunOffer {
     std::string config_map{}; // has the program; empty: there is no srun
-    std::string why_not{};    // the reason for that, for the job's user
+    std::string reason{};     // the reason for that, for the job's user
 };
 
 // Returns how srun is provided in that namespace to the Pods of a job of one

@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t most_bytes = 1024 * 1024;
 constexpr std::size_t name_bytes = 8; // of the hash, in the name
 constexpr std::size_t key_bytes = 32;
-constexpr std::size_t max_words = 500; // bytes
+constexpr std::size_t max_message_bytes = 500; // bytes
 
 // Returns SHA-256 in hexadecimal digits, or "" when it cannot be computed.
 std::string sum_of(std::string_view text)
@@ -172,12 +172,12 @@ std::string step_key_of(const std::string &random, const std::string &pod)
     return sum_of(random + " " + pod);
 }
 
-std::string no_srun_script(const std::string &why)
+std::string no_srun_script(const std::string &reason)
 {
     std::string words =
         "srun: error: this job has no srun: " +
-        (why.empty() ? "its Pods were made before srun was available"
-                     : clean_text(why, max_words));
+        (reason.empty() ? "its Pods were made before srun was available"
+                        : clean_text(reason, max_message_bytes));
     return "#!/bin/sh\nprintf '%s\\n' " + shell_word(words) + " >&2\nexit 1\n";
 }
 

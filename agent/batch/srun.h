@@ -67,6 +67,6 @@ std::string step_key_of(const std::string &random, const std::string &pod);
 
 // Returns the script that stands for srun in a Pod without the program: it
 // prints the reason and exits with 1.
-std::string no_srun_script(const std::string &why);
+std::string no_srun_script(const std::string &reason);
 
 } // namespace bridge

@@ -15,8 +15,8 @@ struct FoundMap {
 };
 
 // Reads, or sends, the whole object.
-Result<FoundMap> put_srun_map(const ObjectKey &key, const std::string &program,
-                              Kube &kube)
+Result<FoundMap> create_srun_map(const ObjectKey &key,
+                                 const std::string &program, Kube &kube)
 {
     auto there = kube.get_config_map(key);
     if (!there && there.error().code == Code::not_found) {
@@ -37,12 +37,12 @@ Result<FoundMap> put_srun_map(const ObjectKey &key, const std::string &program,
 
 // Only reads the metadata if that shows that the object still has that uid.
 // Otherwise the whole object is read, which shows the reason.
-Result<FoundMap> look_at(const ObjectKey &key, const std::string &program,
-                         const std::string &uid, Kube &kube)
+Result<FoundMap> find_srun_map(const ObjectKey &key, const std::string &program,
+                               const std::string &uid, Kube &kube)
 {
     if (!uid.empty() && kube.get_config_map_uid(key) == uid)
         return FoundMap{uid};
-    return put_srun_map(key, program, kube);
+    return create_srun_map(key, program, kube);
 }
 
 } // namespace
@@ -52,21 +52,21 @@ bool is_refusal(const Error &error)
     return error.code == Code::denied || error.code == Code::rejected;
 }
 
-Result<bool> look_after_srun_map(const std::string &ns,
-                                 const SrunProgram &program, Kube &kube,
-                                 SrunMaps &maps, const SrunLook &look)
+Result<bool> restore_srun_map_if_gone(const std::string &ns,
+                                      const SrunProgram &program, Kube &kube,
+                                      SrunMaps &maps, const SrunLook &look)
 {
-    if (!maps.begin_look(ns, program.map, look))
+    if (!maps.begin_check(ns, program.map, look))
         return false;
     auto seen = maps.seen(ns);
     auto found =
-        look_at({ns, program.map}, program.bytes,
-                seen && seen->name == program.map ? seen->uid : "", kube);
+        find_srun_map({ns, program.map}, program.bytes,
+                      seen && seen->name == program.map ? seen->uid : "", kube);
     if (found)
-        maps.note(ns, {program.map, found->uid, look.now});
+        maps.record_seen(ns, {program.map, found->uid, look.now});
     else if (found.error().code == Code::denied)
         maps.forget(ns);
-    maps.end_look(ns);
+    maps.end_check(ns);
     if (!found)
         return std::unexpected(found.error());
     return found->made;
@@ -80,7 +80,8 @@ Result<bool> restore_srun_map(const Pod &pod, const std::string &path,
         return std::unexpected(program.error());
     if (pod.annotation(names::batch_srun_annotation) != (*program)->map)
         return false;
-    return look_after_srun_map(pod.key.ns, **program, kube, maps, {now, true});
+    return restore_srun_map_if_gone(pod.key.ns, **program, kube, maps,
+                                    {now, true});
 }
 
 } // namespace bridge

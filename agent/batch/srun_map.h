@@ -22,15 +22,15 @@ bool is_refusal(const Error &error);
 // only its metadata is read to see that it is still the same immutable object.
 // Code::denied when it has another content. Other errors are those of the API
 // server.
-Result<bool> look_after_srun_map(const std::string &ns,
-                                 const SrunProgram &program, Kube &kube,
-                                 SrunMaps &maps, const SrunLook &look);
+Result<bool> restore_srun_map_if_gone(const std::string &ns,
+                                      const SrunProgram &program, Kube &kube,
+                                      SrunMaps &maps, const SrunLook &look);
 
 // Creates the ConfigMap again for a Pod that was made with srun and waits on
 // its node, because the kubelet starts no container without it. path is the
 // path of the program. Does nothing when the Pod was made with another srun.
 // Returns true if the ConfigMap was created. Errors as for
-// look_after_srun_map() and read_srun().
+// restore_srun_map_if_gone() and read_srun().
 Result<bool> restore_srun_map(const Pod &pod, const std::string &path,
                               Kube &kube, SrunMaps &maps,
                               Clock::time_point now);

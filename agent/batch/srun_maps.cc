@@ -44,23 +44,24 @@ bool SrunMaps::will_do(const std::string &ns, const std::string &name,
     if (found == seen_.end() || found->second.name != name)
         return false;
     auto age = now - found->second.looked;
-    return age < (looked_at_.contains(ns) ? 2 * map_believed : map_believed);
+    return age <
+           (being_checked_.contains(ns) ? 2 * map_believed : map_believed);
 }
 
-bool SrunMaps::begin_look(const std::string &ns, const std::string &name,
-                          const SrunLook &look)
+bool SrunMaps::begin_check(const std::string &ns, const std::string &name,
+                           const SrunLook &look)
 {
     std::lock_guard lock(mutex_);
     if (look.recent_will_do && will_do(ns, name, look.now))
         return false;
-    looked_at_.insert(ns);
+    being_checked_.insert(ns);
     return true;
 }
 
-void SrunMaps::end_look(const std::string &ns)
+void SrunMaps::end_check(const std::string &ns)
 {
     std::lock_guard lock(mutex_);
-    looked_at_.erase(ns);
+    being_checked_.erase(ns);
 }
 
 std::optional<SeenMap> SrunMaps::seen(const std::string &ns) const
@@ -72,7 +73,7 @@ std::optional<SeenMap> SrunMaps::seen(const std::string &ns) const
     return found->second;
 }
 
-void SrunMaps::note(const std::string &ns, SeenMap seen)
+void SrunMaps::record_seen(const std::string &ns, SeenMap seen)
 {
     std::lock_guard lock(mutex_);
     seen_[ns] = std::move(seen);
@@ -85,11 +86,11 @@ void SrunMaps::forget(const std::string &ns)
     seen_.erase(ns);
 }
 
-void SrunMaps::refuse(const std::string &ns, std::string why,
+void SrunMaps::refuse(const std::string &ns, std::string reason,
                       Clock::time_point now)
 {
     std::lock_guard lock(mutex_);
-    refused_[ns] = {std::move(why), now};
+    refused_[ns] = {std::move(reason), now};
 }
 
 std::optional<std::string> SrunMaps::refused(const std::string &ns,
@@ -98,9 +99,9 @@ std::optional<std::string> SrunMaps::refused(const std::string &ns,
     std::lock_guard lock(mutex_);
     auto found = refused_.find(ns);
     if (found == refused_.end() ||
-        now - found->second.since >= refusal_believed)
+        now - found->second.since >= refusal_lifetime)
         return std::nullopt;
-    return found->second.why;
+    return found->second.reason;
 }
 
 } // namespace bridge

@@ -35,7 +35,7 @@ struct SeenMap {
 // How long a ConfigMap is assumed to exist, and a refusal to hold, without a
 // new request. This limits the requests when there are many jobs.
 inline constexpr std::chrono::seconds map_believed{10};
-inline constexpr std::chrono::seconds refusal_believed{60};
+inline constexpr std::chrono::seconds refusal_lifetime{60};
 
 // How the ConfigMap is to be checked.
 struct SrunLook {
@@ -50,23 +50,24 @@ class SrunMaps {
     Result<SrunProgramPtr> program(const std::string &path);
 
     // Returns whether the caller is to check the ConfigMap of that name, and
-    // then to call end_look(). While one caller checks it, the others rely on
+    // then to call end_check(). While one caller checks it, the others rely on
     // the last result, but no longer than twice map_believed.
-    bool begin_look(const std::string &ns, const std::string &name,
-                    const SrunLook &look);
-    void end_look(const std::string &ns);
+    bool begin_check(const std::string &ns, const std::string &name,
+                     const SrunLook &look);
+    void end_check(const std::string &ns);
 
     // Returns what was last seen, or nothing if the ConfigMap has not been seen
     // since the agent started.
     std::optional<SeenMap> seen(const std::string &ns) const;
-    void note(const std::string &ns, SeenMap seen);
+    void record_seen(const std::string &ns, SeenMap seen);
     // Drops what was seen, so that it is not relied on any more.
     void forget(const std::string &ns);
 
     // refuse() stores why the API server refuses the ConfigMap in that
     // namespace. refused() returns that reason, or nothing if there was no
     // refusal within refusal_believed.
-    void refuse(const std::string &ns, std::string why, Clock::time_point now);
+    void refuse(const std::string &ns, std::string reason,
+                Clock::time_point now);
     std::optional<std::string> refused(const std::string &ns,
                                        Clock::time_point now) const;
 
@@ -81,7 +82,7 @@ class SrunMaps {
         bool operator==(const FileState &) const = default;
     };
     struct Refusal {
-        std::string why;
+        std::string reason;
         Clock::time_point since;
     };
     static std::optional<FileState> state_of(const std::string &path);
@@ -94,7 +95,7 @@ class SrunMaps {
     std::optional<FileState> state_;
     SrunProgramPtr program_;
     std::map<std::string, SeenMap> seen_;
-    std::set<std::string> looked_at_; // namespaces being checked now
+    std::set<std::string> being_checked_; // namespaces being checked now
     std::map<std::string, Refusal> refused_;
 };
 

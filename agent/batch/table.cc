@@ -41,7 +41,7 @@ bool BatchTable::drop(JobRef job)
     return was_wanted;
 }
 
-std::vector<JobRef> BatchTable::take_due(Clock::time_point now)
+std::vector<JobRef> BatchTable::pop_due(Clock::time_point now)
 {
     std::vector<JobRef> due;
     for (auto &[job, entry] : jobs_)
@@ -90,7 +90,7 @@ bool BatchTable::retry(JobRef job, Clock::time_point now,
     return now - *entry.failing < patience || !made_ || *made_ < *entry.failing;
 }
 
-void BatchTable::hold(JobRef job, Clock::time_point now)
+void BatchTable::postpone(JobRef job, Clock::time_point now)
 {
     auto known = jobs_.find(job);
     if (known != jobs_.end())

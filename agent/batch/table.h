@@ -25,7 +25,7 @@ class BatchTable {
     bool drop(JobRef job);
 
     // Returns the jobs that are due. They are not due again before finish().
-    std::vector<JobRef> take_due(Clock::time_point now);
+    std::vector<JobRef> pop_due(Clock::time_point now);
 
     // Ends an attempt. dropped: the job was dropped during the attempt, whose
     // result does not matter any more. again: the job was dropped and wanted
@@ -46,10 +46,10 @@ class BatchTable {
                  Clock::duration patience) const;
 
     // Schedules another attempt of a job that could not be tried now.
-    void hold(JobRef job, Clock::time_point now);
+    void postpone(JobRef job, Clock::time_point now);
 
     // Notes that some job got its Pod.
-    void note_made(Clock::time_point now) { made_ = now; }
+    void record_made(Clock::time_point now) { made_ = now; }
 
     // Returns whether any job has failed for longer than patience. It is not
     // known whether that is the job's own fault.

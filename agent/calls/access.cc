@@ -182,7 +182,7 @@ bool AccessReview::may(Feature feature) const
         missing, [&](const Right &r) { return r.feature == feature; });
 }
 
-std::string AccessReview::lacks(Feature feature) const
+std::string AccessReview::missing_rights(Feature feature) const
 {
     std::string text;
     for (const Right &right : missing)

@@ -77,7 +77,7 @@ struct AccessReview {
     bool may(Feature feature) const;
     // Returns "patch nodes, list persistentvolumes", or "" if nothing is
     // missing.
-    std::string lacks(Feature feature) const;
+    std::string missing_rights(Feature feature) const;
 };
 
 // Queries every right, with one short request each. Fails if any right could

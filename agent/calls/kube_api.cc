@@ -83,14 +83,14 @@ Result<> KubeApi::bind(const Pod &pod, const Binding &binding)
     bool unknown = reply ? reply->status == 409 || reply->status >= 500
                          : reply.error().code == Code::uncertain;
     if (unknown)
-        said = look_up(pod, binding, said.error());
+        said = confirm_binding(pod, binding, said.error());
     if (!said)
         return fail(said.error(), doing("bind", pod));
     return {};
 }
 
-Result<> KubeApi::look_up(const Pod &pod, const Binding &binding,
-                          const Error &said)
+Result<> KubeApi::confirm_binding(const Pod &pod, const Binding &binding,
+                                  const Error &said)
 {
     auto found = get_pod(pod.key);
     if (found)

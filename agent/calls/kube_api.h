@@ -254,7 +254,8 @@ class KubeApi : public Kube {
                            const std::string &what);
     bool is_gone(const Pod &pod);
     // Finds the outcome of a binding whose reply does not tell.
-    Result<> look_up(const Pod &pod, const Binding &binding, const Error &said);
+    Result<> confirm_binding(const Pod &pod, const Binding &binding,
+                             const Error &said);
 
     Http http_;
     std::string reporter_;

@@ -12,7 +12,7 @@ namespace bridge {
 Result<CelSelector> CelSelector::parse(std::string_view text)
 {
     if (text.size() > max_text)
-        return refuse_cel("more text than is allowed", max_text);
+        return fail_cel("more text than is allowed", max_text);
     auto root = parse_cel(text);
     if (!root)
         return std::unexpected(root.error());
@@ -30,9 +30,9 @@ Result<bool> CelSelector::matches(const Device &device) const
 
 Result<bool> CelSelector::matches(const Device &device, CelBudget &sum) const
 {
-    auto cannot = [&](std::string_view why) {
+    auto cannot = [&](std::string_view reason) {
         return fail(Code::rejected, std::format("selector \"{}\": {}",
-                                                text_.substr(0, 200), why));
+                                                text_.substr(0, 200), reason));
     };
     if (!root_)
         return cannot("it is no longer kept");

@@ -113,7 +113,7 @@ class Lexer {
                 return CelToken{Kind::symbol, at_ - symbol.size(),
                                 std::string(symbol)};
             }
-        return refuse_cel("a character that is not expected", at_);
+        return fail_cel("a character that is not expected", at_);
     }
 
     Result<CelToken> name()
@@ -145,7 +145,7 @@ class Lexer {
             real = exponent() || real;
         }
         if (more() && continues_name(now()))
-            return refuse_cel("an unsigned or bad number", start);
+            return fail_cel("an unsigned or bad number", start);
         return CelToken{real ? Kind::real : Kind::integer, start,
                         std::string(text_.substr(start, at_ - start))};
     }
@@ -194,7 +194,7 @@ class Lexer {
         std::size_t start = at_;
         std::string_view letters = text_.substr(at_, prefix);
         if (letters.find_first_of("bB") != letters.npos || prefix > 1)
-            return refuse_cel("bytes", start);
+            return fail_cel("bytes", start);
         at_ += prefix;
         std::string quote(1, now());
         if (std::string three(3, now()); rest().starts_with(three))
@@ -205,11 +205,11 @@ class Lexer {
             bool ends = !more() ||
                         (quote.size() == 1 && (now() == '\n' || now() == '\r'));
             if (ends)
-                return refuse_cel("a string without its end", start);
+                return fail_cel("a string without its end", start);
             if (now() != '\\' || prefix > 0)
                 token.text += text_[at_++];
             else if (!escape(token.text))
-                return refuse_cel("a bad escape in a string", at_);
+                return fail_cel("a bad escape in a string", at_);
         }
         at_ += quote.size();
         return token;
@@ -264,7 +264,7 @@ class Lexer {
 
 } // namespace
 
-std::unexpected<Error> refuse_cel(std::string_view what, std::size_t at)
+std::unexpected<Error> fail_cel(std::string_view what, std::size_t at)
 {
     return fail(Code::rejected,
                 std::format("CEL: {} at byte {}", what, at + 1));

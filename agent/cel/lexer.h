@@ -22,7 +22,7 @@ struct CelToken {
 
 // Returns Code::rejected with the message "CEL: WHAT at byte N". at counts from
 // 0, the message from 1.
-std::unexpected<Error> refuse_cel(std::string_view what, std::size_t at);
+std::unexpected<Error> fail_cel(std::string_view what, std::size_t at);
 
 // Returns the tokens; the last one is Kind::end. Code::rejected if the text is
 // not valid.

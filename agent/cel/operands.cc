@@ -120,9 +120,9 @@ Result<CelNodePtr> CelParser::macro(Kind kind, CelNodePtr of,
 {
     if (parts.size() != expected || parts.front()->kind != Kind::name ||
         parts.front()->text == "device")
-        return refuse_cel("a macro with arguments other than "
-                          "a variable and an expression",
-                          at);
+        return fail_cel("a macro with arguments other than "
+                        "a variable and an expression",
+                        at);
     auto made = std::make_unique<CelNode>();
     made->kind = kind;
     made->at = at;
@@ -142,10 +142,10 @@ Result<CelNodePtr> CelParser::call(Kind kind, std::string name,
         return has(std::move(parts), at);
     std::size_t expected = cel_arguments(name, method);
     if (expected == 0)
-        return refuse_cel(
+        return fail_cel(
             std::format("{}() is not supported", name.substr(0, 40)), at);
     if (parts.size() != expected)
-        return refuse_cel(
+        return fail_cel(
             std::format("{}() with {} arguments", name, parts.size() - method),
             at);
     auto made = std::make_unique<CelNode>();
@@ -155,7 +155,7 @@ Result<CelNodePtr> CelParser::call(Kind kind, std::string name,
     if (name == "matches" && made->parts[1]->kind == Kind::literal) {
         auto regex = pattern_of(*made->parts[1]);
         if (!regex)
-            return refuse_cel(regex.error().message, made->parts[1]->at);
+            return fail_cel(regex.error().message, made->parts[1]->at);
         made->pattern = std::move(*regex);
     }
     made->text = std::move(name);
@@ -166,7 +166,7 @@ Result<CelNodePtr> CelParser::has(std::vector<CelNodePtr> parts, std::size_t at)
 {
     if (parts.size() != 1 || parts.front()->kind != Kind::select ||
         parts.front()->optional)
-        return refuse_cel("has() with an argument other than a.b", at);
+        return fail_cel("has() with an argument other than a.b", at);
     parts.front()->kind = Kind::has;
     return std::move(parts.front());
 }
@@ -219,8 +219,8 @@ Result<CelNodePtr> CelParser::named()
         return literal({token.text == "true"}, token.at);
     if (token.text == "null" || token.text == "in" ||
         std::ranges::contains(reserved, token.text))
-        return refuse_cel(std::format("'{}' is not supported", token.text),
-                          token.at);
+        return fail_cel(std::format("'{}' is not supported", token.text),
+                        token.at);
     if (take("(")) {
         auto parts = arguments(")");
         if (!parts)
@@ -263,7 +263,7 @@ Result<CelNodePtr> CelParser::integer()
     auto [end, error] =
         std::from_chars(digits.data(), last, value, hex ? 16 : 10);
     if (error != std::errc() || end != last)
-        return refuse_cel("a number that is too large", token.at);
+        return fail_cel("a number that is too large", token.at);
     at_++;
     return literal({value}, token.at);
 }
@@ -275,7 +275,7 @@ Result<CelNodePtr> CelParser::real()
     const char *last = token.text.data() + token.text.size();
     auto [end, error] = std::from_chars(token.text.data(), last, value);
     if (error != std::errc() || end != last)
-        return refuse_cel("a number that is too large", token.at);
+        return fail_cel("a number that is too large", token.at);
     if (negative())
         value = -value;
     at_++;

@@ -27,7 +27,7 @@ constexpr std::array relations = {
 Result<> check_names(const CelNode &node, std::vector<std::string_view> &known)
 {
     if (node.kind == Kind::name && !std::ranges::contains(known, node.text))
-        return refuse_cel(
+        return fail_cel(
             std::format("the unknown name '{}'", node.text.substr(0, 40)),
             node.at);
     bool binds = node.kind == Kind::exists || node.kind == Kind::all ||
@@ -71,12 +71,12 @@ bool CelParser::take(std::string_view symbol)
 std::unexpected<Error> CelParser::unexpected_token() const
 {
     if (now().kind == CelToken::Kind::end)
-        return refuse_cel("an unexpected end", now().at);
+        return fail_cel("an unexpected end", now().at);
     if (now().kind == CelToken::Kind::symbol &&
         std::string_view("-*/%{").contains(now().text))
-        return refuse_cel(std::format("'{}' is not supported", now().text),
-                          now().at);
-    return refuse_cel(
+        return fail_cel(std::format("'{}' is not supported", now().text),
+                        now().at);
+    return fail_cel(
         std::format("'{}' is not expected", now().text.substr(0, 40)),
         now().at);
 }
@@ -86,14 +86,14 @@ Result<CelNodePtr> CelParser::measured(CelNodePtr node)
     for (const CelNodePtr &part : node->parts)
         node->depth = std::max(node->depth, part->depth + 1);
     if (node->depth > max_depth)
-        return refuse_cel("an expression that is nested too deeply", node->at);
+        return fail_cel("an expression that is nested too deeply", node->at);
     return node;
 }
 
 Result<CelNodePtr> CelParser::expression()
 {
     if (++nested_ > max_depth)
-        return refuse_cel("an expression that is nested too deeply", now().at);
+        return fail_cel("an expression that is nested too deeply", now().at);
     auto made = conditional();
     nested_--;
     return made;
@@ -183,7 +183,7 @@ Result<CelNodePtr> CelParser::nested_unary()
                              now().kind == CelToken::Kind::real))
         return member(); // the number looks at the token before it
     if (++nested_ > max_depth)
-        return refuse_cel("an expression that is nested too deeply", sign.at);
+        return fail_cel("an expression that is nested too deeply", sign.at);
     auto part = unary();
     nested_--;
     if (!part)

@@ -24,7 +24,7 @@ std::string protected_claim(std::string_view text);
 std::string unprotected_claim(std::string_view text);
 
 // Returns status.allocation. chosen must be an allocation of the claim, in the
-// order of its requests: see why_no_allocation().
+// order of its requests: see no_allocation_reason().
 std::string allocation_text(const ResourceClaim &claim,
                             const DeviceClasses &classes,
                             std::span<const ChosenDevice> chosen,

@@ -23,10 +23,10 @@ Result<const DeviceClass *> class_of(const DeviceRequest &request,
     if (found == classes.end())
         return fail(Code::not_found, std::format("there is no DeviceClass {}",
                                                  request.class_name));
-    if (!found->second.objection.empty())
+    if (!found->second.unfit_reason.empty())
         return fail(Code::rejected,
                     std::format("DeviceClass {}: {}", request.class_name,
-                                found->second.objection));
+                                found->second.unfit_reason));
     return &found->second;
 }
 
@@ -56,11 +56,12 @@ Result<std::string> each_fits(const ResourceClaim &claim,
         auto device_class = class_of(*request, classes);
         if (!device_class)
             return std::unexpected(device_class.error());
-        auto why = why_unfit(*device, *request, **device_class, node, budget);
-        if (!why)
-            return std::unexpected(why.error());
-        if (!why->empty())
-            return quoted(one, *why);
+        auto reason = unfit_device_reason(*device, *request, **device_class,
+                                          node, budget);
+        if (!reason)
+            return std::unexpected(reason.error());
+        if (!reason->empty())
+            return quoted(one, *reason);
         if (device->allow_multiple_allocations == one.share_id.empty())
             return quoted(
                 one, "its shareID does not match allowMultipleAllocations");
@@ -83,10 +84,11 @@ Result<std::int64_t> count_all(const DeviceRequest &request,
                 return fail(Code::busy,
                             std::format("pool {}/{} cannot be used now",
                                         pool.driver, pool.name));
-            auto why = why_unfit(*device, request, device_class, node, budget);
-            if (!why)
-                return std::unexpected(why.error());
-            count += why->empty();
+            auto reason = unfit_device_reason(*device, request, device_class,
+                                              node, budget);
+            if (!reason)
+                return std::unexpected(reason.error());
+            count += reason->empty();
         }
     return count;
 }
@@ -162,26 +164,26 @@ const DeviceRequest *find_request(const ResourceClaim &claim,
     return nullptr;
 }
 
-Result<std::string> why_no_allocation(const ResourceClaim &claim,
-                                      const DeviceClasses &classes,
-                                      std::span<const ChosenDevice> chosen,
-                                      std::span<const DevicePool> pools,
-                                      const Node &node, CelBudget &budget)
+Result<std::string> no_allocation_reason(const ResourceClaim &claim,
+                                         const DeviceClasses &classes,
+                                         std::span<const ChosenDevice> chosen,
+                                         std::span<const DevicePool> pools,
+                                         const Node &node, CelBudget &budget)
 {
-    if (!claim.objection.empty())
-        return fail(Code::rejected, claim.objection);
+    if (!claim.unfit_reason.empty())
+        return fail(Code::rejected, claim.unfit_reason);
     if (chosen.size() > max_results)
         return std::format("a claim has at most {} devices", max_results);
-    auto why = each_fits(claim, classes, chosen, pools, node, budget);
-    if (!why || !why->empty())
-        return why;
+    auto reason = each_fits(claim, classes, chosen, pools, node, budget);
+    if (!reason || !reason->empty())
+        return reason;
     for (const ClaimRequest &group : claim.requests) {
-        why = number_fits(group, classes, chosen, pools, node, budget);
-        if (!why || !why->empty())
-            return why;
+        reason = number_fits(group, classes, chosen, pools, node, budget);
+        if (!reason || !reason->empty())
+            return reason;
     }
     std::string rest = none_twice(claim, chosen);
-    return rest.empty() ? why_not_held(claim, chosen) : rest;
+    return rest.empty() ? unmet_constraint_reason(claim, chosen) : rest;
 }
 
 } // namespace bridge

@@ -36,15 +36,15 @@ const DeviceRequest *find_request(const ResourceClaim &claim,
 // nothing may be allocated for the claim then. budget: for all devices that are
 // checked for one answer, initially CelSelector::max_sum. Once it is spent
 // nothing more can be decided: the caller must stop.
-Result<std::string> why_unfit(const Device &device,
-                              const DeviceRequest &request,
-                              const DeviceClass &device_class, const Node &node,
-                              CelBudget &budget);
+Result<std::string> unfit_device_reason(const Device &device,
+                                        const DeviceRequest &request,
+                                        const DeviceClass &device_class,
+                                        const Node &node, CelBudget &budget);
 // The same without a Node.
-Result<std::string> why_unfit(const Device &device,
-                              const DeviceRequest &request,
-                              const DeviceClass &device_class,
-                              CelBudget &budget);
+Result<std::string> unfit_device_reason(const Device &device,
+                                        const DeviceRequest &request,
+                                        const DeviceClass &device_class,
+                                        CelBudget &budget);
 
 // Looks up an attribute by its qualified name; a name in the driver's own
 // domain is also found without its domain. Returns null if the device does not
@@ -54,17 +54,17 @@ const DeviceAttribute *attribute_of(const Device &device,
 
 // Returns why these devices violate a constraint of the claim, or an empty
 // text. They may be all devices of the claim or some of them.
-std::string why_not_held(const ResourceClaim &claim,
-                         std::span<const ChosenDevice> chosen);
+std::string unmet_constraint_reason(const ResourceClaim &claim,
+                                    std::span<const ChosenDevice> chosen);
 
 // Returns why these devices are not a valid allocation of the claim, or an
-// empty text if they are. Code::rejected as for why_unfit(), and for a claim or
-// class that is not supported. Code::not_found if a class does not exist.
-// Code::busy if a pool is incomplete, which is temporary.
-Result<std::string> why_no_allocation(const ResourceClaim &claim,
-                                      const DeviceClasses &classes,
-                                      std::span<const ChosenDevice> chosen,
-                                      std::span<const DevicePool> pools,
-                                      const Node &node, CelBudget &budget);
+// empty text if they are. Code::rejected as for unfit_device_reason(), and for
+// a claim or class that is not supported. Code::not_found if a class does not
+// exist. Code::busy if a pool is incomplete, which is temporary.
+Result<std::string> no_allocation_reason(const ResourceClaim &claim,
+                                         const DeviceClasses &classes,
+                                         std::span<const ChosenDevice> chosen,
+                                         std::span<const DevicePool> pools,
+                                         const Node &node, CelBudget &budget);
 
 } // namespace bridge

@@ -32,7 +32,8 @@ bool has_value(const DeviceAttribute *value)
 
 // Distinct values must differ in all pairs of devices. kube-scheduler remembers
 // only one value for each request.
-std::string why_not_held(const DeviceConstraint &constraint, Chosen chosen)
+std::string unmet_constraint_reason(const DeviceConstraint &constraint,
+                                    Chosen chosen)
 {
     std::vector<const DeviceAttribute *> seen;
     for (const ChosenDevice &one : chosen) {
@@ -55,10 +56,10 @@ std::string why_not_held(const DeviceConstraint &constraint, Chosen chosen)
 
 } // namespace
 
-std::string quoted(const ChosenDevice &chosen, std::string_view why)
+std::string quoted(const ChosenDevice &chosen, std::string_view reason)
 {
     return std::format("device {} for request {}: {}",
-                       chosen.device->id().str(), chosen.request, why);
+                       chosen.device->id().str(), chosen.request, reason);
 }
 
 const DeviceAttribute *attribute_of(const Device &device,
@@ -69,13 +70,13 @@ const DeviceAttribute *attribute_of(const Device &device,
                       std::string(id));
 }
 
-std::string why_not_held(const ResourceClaim &claim, Chosen chosen)
+std::string unmet_constraint_reason(const ResourceClaim &claim, Chosen chosen)
 {
-    std::string why;
+    std::string reason;
     for (const DeviceConstraint &constraint : claim.constraints)
-        if (why.empty())
-            why = why_not_held(constraint, chosen);
-    return why;
+        if (reason.empty())
+            reason = unmet_constraint_reason(constraint, chosen);
+    return reason;
 }
 
 bool goes_with(const ResourceClaim &claim, Chosen chosen,

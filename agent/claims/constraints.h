@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Checks the constraints of a claim on its devices: why_not_held() of check.h,
-// and the same for devices that are added one by one. Pure.
+// Checks the constraints of a claim on its devices: unmet_constraint_reason()
+// of check.h, and the same for devices that are added one by one. Pure.
 #pragma once
 
 #include "agent/claims/check.h"
@@ -18,6 +18,6 @@ bool goes_with(const ResourceClaim &claim, std::span<const ChosenDevice> chosen,
                const ChosenDevice &more, int &looks);
 
 // Returns the message "device D for request R: WHY".
-std::string quoted(const ChosenDevice &chosen, std::string_view why);
+std::string quoted(const ChosenDevice &chosen, std::string_view reason);
 
 } // namespace bridge

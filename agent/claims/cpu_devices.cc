@@ -25,7 +25,7 @@ sort_key(const DevicePtr &device)
 
 } // namespace
 
-void put_in_order(std::vector<DevicePtr> &cpus)
+void sort_cpus(std::vector<DevicePtr> &cpus)
 {
     std::ranges::stable_sort(cpus, {}, sort_key);
 }

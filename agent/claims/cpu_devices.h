@@ -27,7 +27,7 @@ using NodeCpus = std::map<std::string, std::vector<DevicePtr>>;
 // Sorts by name with numbers compared as numbers: cpudev9 before cpudev10.
 // dra-driver-cpu numbers the devices in this order: by CPU id, with the
 // hyperthreads of a core together.
-void put_in_order(std::vector<DevicePtr> &cpus);
+void sort_cpus(std::vector<DevicePtr> &cpus);
 
 // The devices of a node that a job may take, best first.
 struct CpuOffer {

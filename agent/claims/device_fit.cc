@@ -47,23 +47,23 @@ Result<bool> all_match(const std::vector<CelSelector> &selectors,
 
 } // namespace
 
-Result<std::string> why_unfit(const Device &device,
-                              const DeviceRequest &request,
-                              const DeviceClass &device_class, const Node &node,
-                              CelBudget &budget)
+Result<std::string> unfit_device_reason(const Device &device,
+                                        const DeviceRequest &request,
+                                        const DeviceClass &device_class,
+                                        const Node &node, CelBudget &budget)
 {
     if (!is_on(device, node))
         return "it cannot be used on this node";
-    return why_unfit(device, request, device_class, budget);
+    return unfit_device_reason(device, request, device_class, budget);
 }
 
-Result<std::string> why_unfit(const Device &device,
-                              const DeviceRequest &request,
-                              const DeviceClass &device_class,
-                              CelBudget &budget)
+Result<std::string> unfit_device_reason(const Device &device,
+                                        const DeviceRequest &request,
+                                        const DeviceClass &device_class,
+                                        CelBudget &budget)
 {
-    if (std::string why = device_objection(device); !why.empty())
-        return why;
+    if (std::string reason = unsupported_device_reason(device); !reason.empty())
+        return reason;
     auto of_class = all_match(device_class.selectors, device, budget);
     if (!of_class)
         return fail(of_class.error(), "DeviceClass " + device_class.name);

@@ -67,12 +67,12 @@ std::string unknown_counter(const DevicePool &pool)
 
 void check(DevicePool &pool)
 {
-    if (!pool.objection.empty())
+    if (!pool.unfit_reason.empty())
         return;
     if (std::string name = duplicate_name(pool.devices); !name.empty())
-        pool.objection = std::format("device {} is in it twice", name);
+        pool.unfit_reason = std::format("device {} is in it twice", name);
     else if (std::string counter = unknown_counter(pool); !counter.empty())
-        pool.objection = std::format("it has no counter {}", counter);
+        pool.unfit_reason = std::format("it has no counter {}", counter);
 }
 
 DevicePool pool_of(const PoolSlices &slices)
@@ -83,14 +83,14 @@ DevicePool pool_of(const PoolSlices &slices)
     pool.generation = slices.front()->generation;
     pool.complete = is_complete(slices);
     for (const ResourceSlicePtr &slice : slices) {
-        if (pool.objection.empty())
-            pool.objection = slice->objection;
+        if (pool.unfit_reason.empty())
+            pool.unfit_reason = slice->unfit_reason;
         pool.devices.insert(pool.devices.end(), slice->devices.begin(),
                             slice->devices.end());
         for (const auto &[name, counters] : slice->shared_counters)
             if (!pool.counters.emplace(name, counters).second &&
-                pool.objection.empty())
-                pool.objection =
+                pool.unfit_reason.empty())
+                pool.unfit_reason =
                     std::format("counter set {} is in it twice", name);
     }
     if (pool.complete)
@@ -135,7 +135,7 @@ bool is_on(const Device &device, const Node &node)
     return false;
 }
 
-std::string device_objection(const Device &device)
+std::string unsupported_device_reason(const Device &device)
 {
     for (const auto &[name, value] : device.attributes)
         if (std::holds_alternative<std::monostate>(value))
@@ -152,7 +152,7 @@ bool is_countable(const Device &device)
     };
     return device.scope && device.scope->kind == DeviceScope::Kind::node &&
            std::ranges::none_of(device.taints, keeps_pods_away) &&
-           device_objection(device).empty();
+           unsupported_device_reason(device).empty();
 }
 
 CounterSets counters_left(const DevicePool &pool,

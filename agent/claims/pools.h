@@ -30,11 +30,11 @@ struct DevicePool {
     // from it may still exist.
     bool complete = false;
     // Why nothing of it may be allocated although it is complete, or empty.
-    std::string objection;
+    std::string unfit_reason;
     std::vector<DevicePtr> devices; // in the order of slices and their lists
     CounterSets counters;
 
-    bool usable() const { return complete && objection.empty(); }
+    bool usable() const { return complete && unfit_reason.empty(); }
 };
 
 // Returns the pools in the order in which kube-scheduler tries them: by driver
@@ -48,10 +48,11 @@ bool is_on(const Device &device, const Node &node);
 // Returns why the device must never be chosen, or an empty text: it has an
 // attribute of an unknown kind, or binding conditions, for which the bridge
 // does not wait.
-std::string device_objection(const Device &device);
+std::string unsupported_device_reason(const Device &device);
 
 // Returns true if Slurm can count the device: it can be used on exactly one
-// node, has no taint NoSchedule or NoExecute, and device_objection() is empty.
+// node, has no taint NoSchedule or NoExecute, and unsupported_device_reason()
+// is empty.
 bool is_countable(const Device &device);
 
 // Returns what is left of the pool's counters when the devices of these names,

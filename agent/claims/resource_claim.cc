@@ -19,14 +19,14 @@ constexpr std::size_t longest_text = 32768; // which users can make longer
 constexpr char pod_claim_name[] = "resource.kubernetes.io/pod-claim-name";
 
 // Keeps the first thing that is not supported; later ones are ignored.
-class Objection {
+class FirstReason {
   public:
-    explicit Objection(std::string &into) : into_(into) {}
+    explicit FirstReason(std::string &into) : into_(into) {}
 
-    void add(std::string why)
+    void add(std::string reason)
     {
         if (into_.empty())
-            into_ = std::move(why);
+            into_ = std::move(reason);
     }
 
     bool any() const { return !into_.empty(); }
@@ -43,28 +43,29 @@ std::vector<std::string> texts_in(const Json &json, const char *path)
     return made;
 }
 
-std::vector<CelSelector> selectors_of(const Json &json, Objection &objection)
+std::vector<CelSelector> selectors_of(const Json &json,
+                                      FirstReason &unfit_reason)
 {
     std::vector<CelSelector> made;
     for (const Json &item : json.items("selectors")) {
-        if (objection.any()) // nobody will ask them
+        if (unfit_reason.any()) // nobody will ask them
             break;
         if (!item.at("cel").is_object()) {
-            objection.add("a selector that is not CEL is not supported");
+            unfit_reason.add("a selector that is not CEL is not supported");
             continue;
         }
         auto selector = CelSelector::parse(item.text("cel/expression"));
         if (selector)
             made.push_back(std::move(*selector));
         else
-            objection.add(selector.error().message);
+            unfit_reason.add(selector.error().message);
     }
     return made;
 }
 
 // Reads one entry of spec.config. at: the path of the entry.
 DeviceConfig config_of(const Json &item, std::string_view text,
-                       const std::string &at, Objection &objection)
+                       const std::string &at, FirstReason &unfit_reason)
 {
     DeviceConfig config;
     config.requests = texts_in(item, "requests");
@@ -72,22 +73,22 @@ DeviceConfig config_of(const Json &item, std::string_view text,
     if (opaque && item.at("opaque").is_object())
         config.json = "\"opaque\":" + std::string(*opaque);
     else
-        objection.add("a configuration that is not opaque is not supported");
+        unfit_reason.add("a configuration that is not opaque is not supported");
     return config;
 }
 
 std::vector<DeviceConfig> configs_in(const Json &json, std::string_view text,
                                      const std::string &path,
-                                     Objection &objection)
+                                     FirstReason &unfit_reason)
 {
     std::vector<DeviceConfig> made;
     for (const Json &item : json.items(path))
         made.push_back(config_of(
-            item, text, std::format("{}/{}", path, made.size()), objection));
+            item, text, std::format("{}/{}", path, made.size()), unfit_reason));
     return made;
 }
 
-DeviceToleration toleration_of(const Json &json, Objection &objection)
+DeviceToleration toleration_of(const Json &json, FirstReason &unfit_reason)
 {
     DeviceToleration made;
     std::string op = json.text("operator");
@@ -97,42 +98,44 @@ DeviceToleration toleration_of(const Json &json, Objection &objection)
     made.effect = json.text("effect");
     made.json = json.dump();
     if (!op.empty() && op != "Exists" && op != "Equal")
-        objection.add("a toleration's operator is not supported");
+        unfit_reason.add("a toleration's operator is not supported");
     return made;
 }
 
-void read_mode(const Json &json, DeviceRequest &request, Objection &objection)
+void read_mode(const Json &json, DeviceRequest &request,
+               FirstReason &unfit_reason)
 {
     std::string mode = json.text("allocationMode");
     request.all = mode == "All";
     if (!mode.empty() && mode != "All" && mode != "ExactCount")
-        objection.add("an allocationMode is not supported");
+        unfit_reason.add("an allocationMode is not supported");
     if (!json.at("count").present() || request.all)
         return;
     request.count = json.integer("count").value_or(0);
     if (request.count < 1)
-        objection.add("a request's count is not a number of devices");
+        unfit_reason.add("a request's count is not a number of devices");
 }
 
 DeviceRequest request_of(const Json &json, std::string name,
-                         Objection &objection)
+                         FirstReason &unfit_reason)
 {
     DeviceRequest request;
     request.name = std::move(name);
     request.class_name = json.text("deviceClassName");
     if (request.class_name.empty())
-        objection.add("a request without deviceClassName is not supported");
-    request.selectors = selectors_of(json, objection);
-    read_mode(json, request, objection);
+        unfit_reason.add("a request without deviceClassName is not supported");
+    request.selectors = selectors_of(json, unfit_reason);
+    read_mode(json, request, unfit_reason);
     request.admin_access = json.flag("adminAccess");
     for (const Json &item : json.items("tolerations"))
-        request.tolerations.push_back(toleration_of(item, objection));
+        request.tolerations.push_back(toleration_of(item, unfit_reason));
     for (const auto &[capacity, amount] : json.members("capacity/requests")) {
         auto value = Quantity::parse(amount.text());
         if (!value)
-            objection.add(value.error().message);
+            unfit_reason.add(value.error().message);
         else if (*value < Quantity()) // which the API server lets pass
-            objection.add("a request for a negative capacity is not supported");
+            unfit_reason.add(
+                "a request for a negative capacity is not supported");
         request.capacity[capacity] = value.value_or(Quantity{});
     }
     return request;
@@ -147,7 +150,7 @@ std::size_t selector_text_of(const Json &request)
 }
 
 // Checks the size of all selectors before any of them is parsed.
-void measure_selectors(const Json &spec, Objection &objection)
+void measure_selectors(const Json &spec, FirstReason &unfit_reason)
 {
     std::size_t bytes = 0;
     for (const Json &group : spec.items("requests")) {
@@ -156,36 +159,37 @@ void measure_selectors(const Json &spec, Objection &objection)
             bytes += selector_text_of(choice);
     }
     if (bytes > max_selector_text)
-        objection.add(std::format("its selectors have {} bytes together, and "
-                                  "at most {} are supported",
-                                  bytes, max_selector_text));
+        unfit_reason.add(
+            std::format("its selectors have {} bytes together, and "
+                        "at most {} are supported",
+                        bytes, max_selector_text));
 }
 
-ClaimRequest claim_request_of(const Json &json, Objection &objection)
+ClaimRequest claim_request_of(const Json &json, FirstReason &unfit_reason)
 {
     ClaimRequest made;
     made.name = json.text("name");
     Json exactly = json.at("exactly");
     if (exactly.is_object())
-        made.choices.push_back(request_of(exactly, made.name, objection));
+        made.choices.push_back(request_of(exactly, made.name, unfit_reason));
     for (const Json &choice : json.items("firstAvailable"))
         made.choices.push_back(request_of(
-            choice, made.name + "/" + choice.text("name"), objection));
+            choice, made.name + "/" + choice.text("name"), unfit_reason));
     bool one_of = exactly.is_object() != !json.items("firstAvailable").empty();
     if (made.name.empty() || !one_of)
-        objection.add("a request that is neither exactly nor firstAvailable "
-                      "is not supported");
+        unfit_reason.add("a request that is neither exactly nor firstAvailable "
+                         "is not supported");
     return made;
 }
 
-DeviceConstraint constraint_of(const Json &json, Objection &objection)
+DeviceConstraint constraint_of(const Json &json, FirstReason &unfit_reason)
 {
     DeviceConstraint made;
     made.requests = texts_in(json, "requests");
     made.attribute = json.text("matchAttribute");
     std::string distinct = json.text("distinctAttribute");
     if (made.attribute.empty() == distinct.empty())
-        objection.add("a constraint of an unknown kind is not supported");
+        unfit_reason.add("a constraint of an unknown kind is not supported");
     made.distinct = !distinct.empty();
     if (made.distinct)
         made.attribute = distinct;
@@ -276,17 +280,17 @@ bool ResourceClaim::is_reserved_for(const std::string &pod_uid) const
 ResourceClaim resource_claim_from(const Json &json, std::string_view text)
 {
     ResourceClaim claim;
-    Objection objection(claim.objection);
+    FirstReason unfit_reason(claim.unfit_reason);
     read_metadata(json.at("metadata"), claim);
     Json spec = json.at("spec/devices");
-    measure_selectors(spec, objection);
+    measure_selectors(spec, unfit_reason);
     for (const Json &item : spec.items("requests"))
-        claim.requests.push_back(claim_request_of(item, objection));
+        claim.requests.push_back(claim_request_of(item, unfit_reason));
     for (const Json &item : spec.items("constraints"))
-        claim.constraints.push_back(constraint_of(item, objection));
-    claim.config = configs_in(json, text, "spec/devices/config", objection);
+        claim.constraints.push_back(constraint_of(item, unfit_reason));
+    claim.config = configs_in(json, text, "spec/devices/config", unfit_reason);
     read_status(json.at("status"), claim);
-    if (claim.allocated || objection.any())
+    if (claim.allocated || unfit_reason.any())
         forget_trees(claim);
     claim.allocated_by_us =
         claim.allocated &&
@@ -310,12 +314,12 @@ ResourceClaim watched_claim(const Json &json)
 DeviceClass device_class_from(const Json &json, std::string_view text)
 {
     DeviceClass made;
-    Objection objection(made.objection);
+    FirstReason unfit_reason(made.unfit_reason);
     made.name = json.text("metadata/name");
     made.created = parse_time(json.text("metadata/creationTimestamp"))
                        .value_or(std::chrono::sys_seconds{});
-    made.selectors = selectors_of(json.at("spec"), objection);
-    made.config = configs_in(json, text, "spec/config", objection);
+    made.selectors = selectors_of(json.at("spec"), unfit_reason);
+    made.config = configs_in(json, text, "spec/config", unfit_reason);
     made.extended_resource_name = json.text("spec/extendedResourceName");
     return made;
 }

@@ -94,7 +94,7 @@ struct ResourceClaim {
     std::vector<ClaimConsumer> reserved_for;
     // What in its spec is not supported, as a message for the Pod's owner, or
     // empty.
-    std::string objection;
+    std::string unfit_reason;
     // The JSON of the claim if it came from a watch. Empty if it cannot be
     // written back unchanged, or is not kept.
     std::string text;
@@ -137,7 +137,7 @@ struct DeviceClass {
     std::vector<CelSelector> selectors;
     std::vector<DeviceConfig> config;
     std::string extended_resource_name;
-    std::string objection; // what in it is not supported, or empty
+    std::string unfit_reason; // what in it is not supported, or empty
 };
 
 DeviceClass device_class_from(const Json &json, std::string_view text);

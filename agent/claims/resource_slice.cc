@@ -37,11 +37,11 @@ class Reader {
     }
 
   private:
-    void object(std::string why)
+    void object(std::string reason)
     {
-        if (slice_.objection.empty())
-            slice_.objection =
-                std::format("ResourceSlice {}: {}", slice_.name, why);
+        if (slice_.unfit_reason.empty())
+            slice_.unfit_reason =
+                std::format("ResourceSlice {}: {}", slice_.name, reason);
     }
 
     std::int64_t number(const Json &spec, const char *path, std::int64_t least)

@@ -25,7 +25,7 @@ struct ResourceSlice {
     CounterSets shared_counters;
     // Which rule of the API the slice breaks, or empty. A pool with such a
     // slice must not be used.
-    std::string objection;
+    std::string unfit_reason;
 };
 
 using ResourceSlicePtr = std::shared_ptr<const ResourceSlice>;

@@ -33,14 +33,16 @@ AccessNews access_news(const Result<AccessReview> &review)
         return news;
     }
     for (Feature feature : all_features) {
-        std::string lacks = review->lacks(feature);
-        if (lacks.empty())
+        std::string missing_rights = review->missing_rights(feature);
+        if (missing_rights.empty())
             continue;
         if (feature == Feature::base)
-            news.problem = "slurmk8sd may not " + lacks + remedy(feature);
+            news.problem =
+                "slurmk8sd may not " + missing_rights + remedy(feature);
         else
-            news.off[feature_name(feature)] =
-                "slurmk8sd may not " + lacks + component_remedy(feature);
+            news.off[feature_name(feature)] = "slurmk8sd may not " +
+                                              missing_rights +
+                                              component_remedy(feature);
     }
     return news;
 }

@@ -104,7 +104,7 @@ void GroupWatch::run(std::stop_token stop)
 bool GroupWatch::wait_until_there(std::stop_token stop)
 {
     if (!access_.may(feature_of(api_))) {
-        say_absent();
+        report_absent();
         if (!access_.wait_until_may(feature_of(api_), stop))
             return false;
     }
@@ -118,12 +118,12 @@ bool GroupWatch::wait_until_there(std::stop_token stop)
     if (there && *there)
         return true;
     if (there)
-        say_absent();
+        report_absent();
     wait_for(there ? times_.look : times_.retry, stop);
     return false;
 }
 
-void GroupWatch::say_absent()
+void GroupWatch::report_absent()
 {
     if (!std::exchange(said_absent_, true))
         mailbox_.push(GroupsListed{api_, std::nullopt});

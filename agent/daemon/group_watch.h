@@ -40,7 +40,7 @@ class GroupWatch {
 
   private:
     bool wait_until_there(std::stop_token stop);
-    void say_absent();
+    void report_absent();
     void watch(std::stop_token stop);
 
     HttpEndpoint endpoint_;

@@ -103,7 +103,7 @@ void HookServer::run(std::stop_token stop)
         }
         if (fds[1].revents)
             drain(wake_fd_);
-        hear_callers(fds);
+        read_callers(fds);
         if (fds[0].revents)
             accept_caller();
         if (fds[2].revents && fds[2].fd == plugin_.fd())
@@ -130,17 +130,17 @@ void HookServer::accept_caller()
     callers_.push_back(std::move(*caller));
 }
 
-void HookServer::hear_callers(const std::vector<pollfd> &fds)
+void HookServer::read_callers(const std::vector<pollfd> &fds)
 {
     std::vector<PacketSocket> waiting;
     for (std::size_t i = 0; i < callers_.size(); i++)
-        if (!fds[first_caller + i].revents || hear_caller(callers_[i]))
+        if (!fds[first_caller + i].revents || read_caller(callers_[i]))
             waiting.push_back(std::move(callers_[i]));
     callers_ = std::move(waiting);
 }
 
 // Returns true while the caller may send more.
-bool HookServer::hear_caller(PacketSocket &caller)
+bool HookServer::read_caller(PacketSocket &caller)
 {
     auto packet = caller.receive();
     if (!packet)
@@ -247,7 +247,7 @@ void HookServer::write_packets()
     }
 }
 
-void HookServer::drop_plugin(const std::string &why)
+void HookServer::drop_plugin(const std::string &reason)
 {
     connected_ = false;
     plugin_.close();
@@ -255,7 +255,7 @@ void HookServer::drop_plugin(const std::string &why)
     kick_owed_ = pong_owed_ = shut_out_ = false;
     while (outgoing_.pop_until(Clock::time_point::min())) {
     }
-    log_warning("slurmctld's plugin went away", {{"err", why}});
+    log_warning("slurmctld's plugin went away", {{"err", reason}});
     sink_.lost();
 }
 

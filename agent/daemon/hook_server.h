@@ -55,15 +55,15 @@ class HookServer {
 
     void run(std::stop_token stop);
     void accept_caller();
-    void hear_callers(const std::vector<pollfd> &fds);
-    bool hear_caller(PacketSocket &caller);
+    void read_callers(const std::vector<pollfd> &fds);
+    bool read_caller(PacketSocket &caller);
     void serve_plugin(PacketSocket caller, HookMessage hello);
     void read_packets();
     bool next_packet();
     bool may_send();
     void write_pong();
     void write_packets();
-    void drop_plugin(const std::string &why);
+    void drop_plugin(const std::string &reason);
 
     PacketSocket listener_;
     std::vector<PacketSocket> callers_; // no hello yet; oldest first

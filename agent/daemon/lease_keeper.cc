@@ -28,14 +28,16 @@ void LeaseKeeper::step()
     if (!parts_.permit.socket_is_ours())
         return end("another agent has taken the socket, or it was removed");
     if (!read_again_) // a renewal shows whether anything has changed
-        return look(record_, parts_.now());
+        return handle_record(record_, parts_.now());
     auto record = parts_.store.read();
     if (!record)
         return trouble(record.error());
-    look(*record, parts_.now()); // it may have changed just before the answer
+    handle_record(*record,
+                  parts_.now()); // it may have changed just before the answer
 }
 
-void LeaseKeeper::look(const LeaseRecord &record, BootClock::time_point now)
+void LeaseKeeper::handle_record(const LeaseRecord &record,
+                                BootClock::time_point now)
 {
     record_ = record;
     watch_.see(record, now);
@@ -75,7 +77,7 @@ void LeaseKeeper::confirm(const LeaseRecord &record)
     record_ = record;
     watch_.see(record_, sent_at_);
     parts_.permit.grant_until(sent_at_ + lease_trust);
-    tell({});
+    publish({});
     if (!holding_) {
         log_info("acquired the Lease", {{"holder", us_.str()}});
         events_.acquired(); // if this throws, the next step tries again
@@ -86,10 +88,10 @@ void LeaseKeeper::confirm(const LeaseRecord &record)
 void LeaseKeeper::wait_for_turn(const LeaseRecord &record, Control control)
 {
     if (control == Control::unknown)
-        return tell({"no slurmctld has been in control yet", {}});
+        return publish({"no slurmctld has been in control yet", {}});
     if (record.holder.empty())
-        return tell({"slurmctld of another host is in control", {}});
-    tell({holder_host(record.holder) + " has the Lease", {}});
+        return publish({"slurmctld of another host is in control", {}});
+    publish({holder_host(record.holder) + " has the Lease", {}});
 }
 
 // A conflict is not an error: the next step reads who was faster.
@@ -103,17 +105,17 @@ void LeaseKeeper::trouble(const Error &error)
         words +=
             "; \"kubectl apply -k contribs/kubernetes\" makes its namespace "
             "and gives the right to use it";
-    tell({holding_ ? std::string() : "the Lease cannot be used", words});
+    publish({holding_ ? std::string() : "the Lease cannot be used", words});
 }
 
-void LeaseKeeper::end(const std::string &why)
+void LeaseKeeper::end(const std::string &reason)
 {
     parts_.permit.revoke();
     ended_ = true;
-    events_.ended(why);
+    events_.ended(reason);
 }
 
-void LeaseKeeper::tell(LeaseNews news)
+void LeaseKeeper::publish(LeaseNews news)
 {
     if (std::exchange(told_any_, true) && news == told_)
         return;

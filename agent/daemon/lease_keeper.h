@@ -8,6 +8,7 @@
 #include "agent/calls/write_gate.h"
 #include "agent/daemon/lease.h"
 #include "agent/daemon/permit.h"
+#include "agent/owner/news.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -24,7 +25,7 @@ class LeaseKeeper {
         std::function<void()> acquired;      // called once: begin to act
         std::function<void(LeaseNews)> news; // called on each change
         // Called once; after that nothing is permitted any more.
-        std::function<void(const std::string &why)> ended;
+        std::function<void(const std::string &reason)> ended;
     };
 
     struct Parts {
@@ -47,13 +48,13 @@ class LeaseKeeper {
     bool ended() const { return ended_; }
 
   private:
-    void look(const LeaseRecord &record, BootClock::time_point now);
+    void handle_record(const LeaseRecord &record, BootClock::time_point now);
     void write(const LeaseRecord &record, BootClock::time_point now);
     void confirm(const LeaseRecord &record);
     void wait_for_turn(const LeaseRecord &record, Control control);
     void trouble(const Error &error);
-    void end(const std::string &why);
-    void tell(LeaseNews news);
+    void end(const std::string &reason);
+    void publish(LeaseNews news);
 
     Parts parts_;
     const LeaseHolder us_;

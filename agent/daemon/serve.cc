@@ -253,8 +253,8 @@ Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
         {lease, permit, *control}, this_holder(host_name(), conf->socket_path),
         {[&] { watches.emplace(endpoint, *conf, access, mailbox); },
          [&](LeaseNews news) { mailbox.push(std::move(news)); },
-         [&](const std::string &why) {
-             log_warning("this agent does not act any more", {{"err", why}});
+         [&](const std::string &reason) {
+             log_warning("this agent does not act any more", {{"err", reason}});
              mailbox.push(Stop{});
          }});
     LeaseThread lease_thread(keeper);

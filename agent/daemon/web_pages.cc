@@ -50,11 +50,11 @@ Web::Pages pages_of(Bridge &bridge, Mailbox<Message> &mailbox, Slurm &slurm)
     auto problems = [&bridge] {
         std::string lines;
         bool standby = !bridge.standby().empty();
-        for (const auto &[what, why] : bridge.health().problems())
+        for (const auto &[what, reason] : bridge.health().problems())
             // a standby has no other problems
             if (standby ? what == lease_problem
                         : what != nodes_problem) // all other nodes are served
-                lines += what + ": " + why + "\n";
+                lines += what + ": " + reason + "\n";
         return lines;
     };
     return {[=, &mailbox] {

@@ -28,8 +28,8 @@ End end_of_pod(const Gang &gang, const PodPtr &pod)
 End end_of_worker(const Gang &gang, const PodPtr &pod, const std::string &node)
 {
     End end = end_of_pod(gang, pod);
-    end.why = "the Pod of node " + node + " has ended" +
-              (end.why.empty() ? "" : ": " + end.why);
+    end.reason = "the Pod of node " + node + " has ended" +
+                 (end.reason.empty() ? "" : ": " + end.reason);
     if (end.status == 0)
         end.status = exit_1;
     return end;
@@ -58,7 +58,7 @@ bool belongs(const PodPtr &script, const Pod &pod)
 
 // Why the script may have failed: srun ends with a worker and the script with
 // srun, before anybody else learns of it.
-std::string why_by_workers(const Gang &gang, const PodPtr &script)
+std::string script_failure_reason(const Gang &gang, const PodPtr &script)
 {
     for (const PodPtr &pod : gang.pods) {
         if (pod->uid == script->uid || !belongs(script, *pod))
@@ -67,7 +67,7 @@ std::string why_by_workers(const Gang &gang, const PodPtr &script)
         if (!place)
             continue;
         if (pod->terminal())
-            return end_of_worker(gang, pod, place->node).why;
+            return end_of_worker(gang, pod, place->node).reason;
         if (pod->deleting)
             return "the Pod of node " + place->node + " was deleted";
     }
@@ -75,8 +75,8 @@ std::string why_by_workers(const Gang &gang, const PodPtr &script)
     return gone ? "a Pod of the job was deleted" : "";
 }
 
-std::string why_misfit(const Gang &gang, const Pod &pod,
-                       const std::optional<BatchPlace> &place)
+std::string misfit_reason(const Gang &gang, const Pod &pod,
+                          const std::optional<BatchPlace> &place)
 {
     const Job &job = *gang.job;
     if (pod.gated)
@@ -141,8 +141,8 @@ std::optional<BatchEnd> end_of_batch(const Gang &gang)
     if (!script)
         return BatchEnd{{}, true, {}};
     if (auto end = end_of_script(gang, script)) {
-        if (end->end.status != 0 && end->end.why.empty())
-            end->end.why = why_by_workers(gang, script);
+        if (end->end.status != 0 && end->end.reason.empty())
+            end->end.reason = script_failure_reason(gang, script);
         return end;
     }
     if (is_made_for_others(gang))
@@ -171,8 +171,9 @@ Result<std::vector<Seat>> seat_batch_pods(const Gang &gang,
         if (!waits(gang, *pod) || !belongs(script, *pod))
             continue;
         auto place = batch_place(*pod);
-        if (std::string why = why_misfit(gang, *pod, place); !why.empty())
-            return fail(Code::conflict, why);
+        if (std::string reason = misfit_reason(gang, *pod, place);
+            !reason.empty())
+            return fail(Code::conflict, reason);
         auto node = nodes.find(place->node);
         if (node == nodes.end())
             return fail(Code::conflict, "Slurm node " + place->node +

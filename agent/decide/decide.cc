@@ -5,8 +5,8 @@
 #include "agent/decide/decide_batch_gang.h"
 #include "agent/decide/decide_gang.h"
 #include "agent/decide/decide_parts.h"
+#include "agent/decide/messages.h"
 #include "agent/decide/translate.h"
-#include "agent/decide/words.h"
 #include "agent/gang/facts.h"
 #include "agent/gang/volumes.h"
 #include "common/contract/names.h"
@@ -61,8 +61,8 @@ Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
     if (gang.bind_overdue)
         return Renew{job.ref, job.tag.generation + 1,
                      "the Pods could not be bound in time"};
-    if (!gang.misplaced.empty())
-        return Renew{job.ref, job.tag.generation + 1, gang.misplaced};
+    if (!gang.misplaced_reason.empty())
+        return Renew{job.ref, job.tag.generation + 1, gang.misplaced_reason};
     if (gang.volumes && !gang.volumes->misfit.empty())
         return Renew{job.ref, job.tag.generation + 1, gang.volumes->misfit};
     auto placement = place(gang, job, nodes);
@@ -103,8 +103,8 @@ Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
     if (all_vanishing(gang))
         return Cancel{job};
     // Nobody knows when its containers end: the Slurm user need not wait.
-    if (!gang.node_lost.empty() && all_deleting(gang))
-        return Complete{job, exit_1, "NodeLost: " + gang.node_lost};
+    if (!gang.lost_node_reason.empty() && all_deleting(gang))
+        return Complete{job, exit_1, "NodeLost: " + gang.lost_node_reason};
     if (any_placed_elsewhere(gang))
         return adopt(gang, nodes);
     if (adopts(gang))

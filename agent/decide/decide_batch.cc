@@ -23,14 +23,14 @@ Action without_hope(const Gang &gang)
 }
 
 // The reason why a job was given up because its Pod could not be bound.
-std::string why_failed(const Gang &gang, const Renew &renew)
+std::string failure_reason(const Gang &gang, const Renew &renew)
 {
     if (!gang.bind_overdue || !gang.devices)
-        return renew.why;
+        return renew.reason;
     const GangDevices &devices = *gang.devices;
     const std::string &more =
-        devices.objection.empty() ? devices.why : devices.objection;
-    return more.empty() ? renew.why : renew.why + ": " + more;
+        devices.unfit_reason.empty() ? devices.reason : devices.unfit_reason;
+    return more.empty() ? renew.reason : renew.reason + ": " + more;
 }
 
 } // namespace
@@ -52,12 +52,12 @@ Action decide_batch(const Gang &gang, Action action)
     if (const auto *refuse = std::get_if<Refuse>(&action)) {
         Action instead = without_hope(gang);
         if (auto *wait = std::get_if<Wait>(&instead))
-            wait->why = refuse->why;
+            wait->reason = refuse->reason;
         return instead;
     }
-    if (std::holds_alternative<Wait>(action) && !gang.cannot_start.empty() &&
-        runs)
-        return Complete{gang.job->ref, exit_1, gang.cannot_start};
+    if (std::holds_alternative<Wait>(action) &&
+        !gang.start_failure_reason.empty() && runs)
+        return Complete{gang.job->ref, exit_1, gang.start_failure_reason};
     // A crash took the job's allocation back after its Pod had ended. Ended now
     // it would count as cancelled, so it is completed once it has a node again.
     if (std::holds_alternative<Complete>(action) &&
@@ -68,8 +68,8 @@ Action decide_batch(const Gang &gang, Action action)
             return FailPods{gang.job->ref, gang.job->state};
         // What the job requested is its user's decision, as with a native job.
         if (gang.job->state == JobState::pending)
-            return Wait{renew->why};
-        return Complete{renew->job, exit_1, why_failed(gang, *renew)};
+            return Wait{renew->reason};
+        return Complete{renew->job, exit_1, failure_reason(gang, *renew)};
     }
     return action;
 }

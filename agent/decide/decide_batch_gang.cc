@@ -15,9 +15,9 @@ namespace {
 
 constexpr int exit_1 = 1 << 8; // as wait(2) returns it
 
-Action renew(const Gang &gang, const std::string &why)
+Action renew(const Gang &gang, const std::string &reason)
 {
-    return Renew{gang.job->ref, gang.job->tag.generation + 1, why};
+    return Renew{gang.job->ref, gang.job->tag.generation + 1, reason};
 }
 
 Action without_job(const Gang &gang, const NodeMap &)
@@ -46,7 +46,7 @@ std::optional<Action> end_of_job(const Gang &gang)
         return Look{job};
     if (end->by_user)
         return Cancel{job};
-    return Complete{job, end->end.status, end->end.why};
+    return Complete{job, end->end.status, end->end.reason};
 }
 
 bool any_deleting(const Gang &gang)
@@ -78,8 +78,8 @@ Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
         return renew(gang, "the Pods could not be bound in time");
     if (!is_whole(gang))
         return Wait{};
-    if (!some && !gang.misplaced.empty())
-        return renew(gang, gang.misplaced);
+    if (!some && !gang.misplaced_reason.empty())
+        return renew(gang, gang.misplaced_reason);
     if (!some && gang.volumes && !gang.volumes->misfit.empty())
         return renew(gang, gang.volumes->misfit);
     if (job.cpus_on.size() != job.nodes.size())
@@ -106,8 +106,8 @@ Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
     if (is_made_for_others(gang))
         return Remake{job};
     // Nobody knows when its containers end: the Slurm user need not wait.
-    if (!gang.node_lost.empty() && any_deleting(gang))
-        return Complete{job, exit_1, "NodeLost: " + gang.node_lost};
+    if (!gang.lost_node_reason.empty() && any_deleting(gang))
+        return Complete{job, exit_1, "NodeLost: " + gang.lost_node_reason};
     if (any_placed_elsewhere(gang) || gang.batch_scattered)
         return Split{};
     if (any_waits(gang))

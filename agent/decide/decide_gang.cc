@@ -3,7 +3,7 @@
 
 #include "agent/decide/decide_parts.h"
 #include "agent/decide/gang_place.h"
-#include "agent/decide/words.h"
+#include "agent/decide/messages.h"
 #include "agent/gang/facts.h"
 #include "common/slurm/het_job.h"
 
@@ -15,9 +15,9 @@ namespace {
 
 constexpr int exit_1 = 1 << 8; // as wait(2) returns it
 
-Action renew(const Gang &gang, const std::string &why)
+Action renew(const Gang &gang, const std::string &reason)
 {
-    return Renew{gang.job->ref, gang.job->tag.generation + 1, why};
+    return Renew{gang.job->ref, gang.job->tag.generation + 1, reason};
 }
 
 } // namespace
@@ -38,10 +38,10 @@ Action bind_ready(const Gang &gang, std::vector<Seat> seats)
         return Wait{};
     const GangDevices &devices = *gang.devices;
     const ClaimsPlan &plan = devices.plan;
-    if (!devices.objection.empty())
-        return Wait{not_bound_words(job.ref, devices.objection)};
-    if (!devices.why.empty())
-        return Wait{devices.why};
+    if (!devices.unfit_reason.empty())
+        return Wait{not_bound_message(job.ref, devices.unfit_reason)};
+    if (!devices.reason.empty())
+        return Wait{devices.reason};
     bool some = count_of_job(gang) != 0;
     if (!some && !plan.misfit.empty())
         return renew(gang, plan.misfit);
@@ -50,7 +50,7 @@ Action bind_ready(const Gang &gang, std::vector<Seat> seats)
         return devices.not_now.contains(seat.pod);
     });
     if (seats.empty() || (!some && seats.size() < all))
-        return Wait{not_bound_words(
+        return Wait{not_bound_message(
             job.ref, plan.misfit.empty() ? plan.wait : plan.misfit)};
     return Bind{job.ref, {}, std::move(seats), plan.claims};
 }
@@ -70,14 +70,14 @@ Action without_job(const Gang &gang, const NodeMap &)
 
 // Why a job by which no Pod is bound yet is not suitable for the waiting Pods;
 // empty: it is.
-std::string why_unfit(const Gang &gang)
+std::string unfit_job_reason(const Gang &gang)
 {
-    if (!gang.lacks_group.empty())
-        return gang.lacks_group;
+    if (!gang.no_group_reason.empty())
+        return gang.no_group_reason;
     if (of_former_group(gang))
-        return former_group_words(gang);
+        return former_group_message(gang);
     if (!enough_wait(gang))
-        return incomplete_words(gang);
+        return incomplete_gang_message(gang);
     if (!asked_for_these(gang, *gang.job))
         return "other Pods of the gang exist now";
     if (gang.job->tasks != tasks_needed(gang))
@@ -91,7 +91,7 @@ Action complete(const Gang &gang)
 {
     const JobRef job = gang.job->ref;
     if (gang.failure)
-        return Complete{job, gang.failure->status, gang.failure->why};
+        return Complete{job, gang.failure->status, gang.failure->reason};
     Gang ended = gang;
     ended.pods = last_of_job(gang);
     return ended.pods.empty() ? Action{Cancel{job}} : complete_or_cancel(ended);
@@ -108,8 +108,8 @@ Action with_pending_job(const Gang &gang, const NodeMap &)
         return Clean{gang.job->ref};
     if (gang.bind_overdue)
         return renew(gang, "not all of its components could be started");
-    if (std::string why = why_unfit(gang); !why.empty())
-        return renew(gang, why);
+    if (std::string reason = unfit_job_reason(gang); !reason.empty())
+        return renew(gang, reason);
     return wait_in_queue(gang);
 }
 
@@ -148,12 +148,12 @@ Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
 {
     bool some = count_of_job(gang) != 0;
     if (!some)
-        if (std::string why = why_unfit(gang); !why.empty())
-            return renew(gang, why);
+        if (std::string reason = unfit_job_reason(gang); !reason.empty())
+            return renew(gang, reason);
     if (gang.bind_overdue || (some && gang.short_overdue))
         return renew(gang, "the Pods could not be bound in time");
-    if (!some && !gang.misplaced.empty())
-        return renew(gang, gang.misplaced);
+    if (!some && !gang.misplaced_reason.empty())
+        return renew(gang, gang.misplaced_reason);
     if (!some && gang.volumes && !gang.volumes->misfit.empty())
         return renew(gang, gang.volumes->misfit);
     auto seats = seat_pods(gang, nodes);
@@ -188,12 +188,12 @@ std::vector<Seat> without_claims(const Gang &gang, std::vector<Seat> seats)
 Action join(const Gang &gang, const NodeMap &nodes)
 {
     if (of_former_group(gang))
-        return Wait{former_group_words(gang)};
+        return Wait{former_group_message(gang)};
     auto seats = seat_pods(gang, nodes);
     if (!seats && gang.elastic)
         return Split{uids_of_waiting(gang)};
     if (!seats)
-        return Wait{no_seat_words(gang.job->ref, seats.error().message)};
+        return Wait{no_seat_message(gang.job->ref, seats.error().message)};
     if (claims_bound(gang))
         return bind_ready(gang, *seats);
     auto ready = without_claims(gang, *seats);
@@ -221,8 +221,8 @@ Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
     if (job.state == JobState::suspended)
         return Wait{};
     // Nobody knows when its containers end: the Slurm user need not wait.
-    if (!gang.node_lost.empty() && all_deleting(gang))
-        return Complete{job.ref, exit_1, "NodeLost: " + gang.node_lost};
+    if (!gang.lost_node_reason.empty() && all_deleting(gang))
+        return Complete{job.ref, exit_1, "NodeLost: " + gang.lost_node_reason};
     if (any_placed_elsewhere(gang))
         return Split{};
     if (any_waits(gang) && job.cpus_on.size() != job.nodes.size() &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/decide/decide_parts.h"
 
+#include "agent/decide/messages.h"
 #include "agent/decide/translate.h"
-#include "agent/decide/words.h"
 #include "agent/gang/facts.h"
 #include "agent/gang/volumes.h"
 #include "common/contract/batch_names.h"
@@ -29,7 +29,7 @@ bool claims_unread(const Gang &gang)
 bool asks_otherwise(const Gang &gang)
 {
     const std::string &features = gang.job->features;
-    if (claims_unread(gang) || (gang.volumes && !gang.volumes->why.empty()))
+    if (claims_unread(gang) || (gang.volumes && !gang.volumes->reason.empty()))
         return false; // their possible places are unknown
     if (gang.batch && features.contains(names::batch_feature))
         return false; // whatever the template tolerates now
@@ -38,10 +38,10 @@ bool asks_otherwise(const Gang &gang)
 }
 
 // Returns a message if too few Pods exist, else "".
-std::string why_incomplete(const Gang &gang)
+std::string incomplete_reason(const Gang &gang)
 {
     if (gang.grouped)
-        return enough_wait(gang) ? "" : incomplete_words(gang);
+        return enough_wait(gang) ? "" : incomplete_gang_message(gang);
     if (gang.pods.size() >= gang.size)
         return {};
     return std::to_string(gang.pods.size()) + " of " +
@@ -58,10 +58,10 @@ std::optional<Action> step_for_devices(const Gang &gang)
         return Wait{}; // until claims are listed
     if (auto step = step_for_left(gang))
         return step;
-    if (!gang.devices->objection.empty())
-        return Refuse{gang.devices->objection};
-    if (!gang.devices->why.empty())
-        return Wait{gang.devices->why};
+    if (!gang.devices->unfit_reason.empty())
+        return Refuse{gang.devices->unfit_reason};
+    if (!gang.devices->reason.empty())
+        return Wait{gang.devices->reason};
     return std::nullopt;
 }
 
@@ -106,18 +106,18 @@ Action bind_with_devices(const Gang &gang, std::vector<std::string> nodes)
         return Look{job.ref};
     if (!devices.plan.misfit.empty())
         return Renew{job.ref, job.tag.generation + 1, devices.plan.misfit};
-    if (!devices.objection.empty())
-        return Wait{not_bound_words(job.ref, devices.objection)};
-    if (!devices.why.empty())
-        return Wait{devices.why};
+    if (!devices.unfit_reason.empty())
+        return Wait{not_bound_message(job.ref, devices.unfit_reason)};
+    if (!devices.reason.empty())
+        return Wait{devices.reason};
     if (!devices.plan.wait.empty())
-        return Wait{not_bound_words(job.ref, devices.plan.wait)};
+        return Wait{not_bound_message(job.ref, devices.plan.wait)};
     return Bind{job.ref, std::move(nodes), {}, devices.plan.claims};
 }
 
 bool claims_bound(const Gang &gang)
 {
-    return !has_claims(gang) || (gang.volumes && gang.volumes->why.empty() &&
+    return !has_claims(gang) || (gang.volumes && gang.volumes->reason.empty() &&
                                  !gang.volumes->unbound);
 }
 
@@ -125,17 +125,17 @@ Action submit_or_wait(const Gang &gang)
 {
     if (auto step = step_for_left(gang))
         return std::move(*step);
-    if (!gang.lacks_group.empty())
-        return Wait{gang.lacks_group};
-    if (!gang.objection.empty())
-        return Refuse{gang.objection};
-    if (std::string why = why_incomplete(gang); !why.empty())
-        return Wait{why};
+    if (!gang.no_group_reason.empty())
+        return Wait{gang.no_group_reason};
+    if (!gang.unfit_reason.empty())
+        return Refuse{gang.unfit_reason};
+    if (std::string reason = incomplete_reason(gang); !reason.empty())
+        return Wait{reason};
     for (const PodPtr &pod : gang.pods)
         if (pod->gated)
             return Wait{}; // the API server reports this on the Pod
-    if (std::string why = objection_to(gang); !why.empty())
-        return Refuse{why};
+    if (std::string reason = unfit_reason(gang); !reason.empty())
+        return Refuse{reason};
     return submit_if_placeable(gang);
 }
 
@@ -147,8 +147,8 @@ Action submit_if_placeable(const Gang &gang)
         return Wait{gang.nowhere};
     if (claims_unread(gang))
         return LookVolumes{};
-    if (gang.volumes && !gang.volumes->why.empty())
-        return Wait{gang.volumes->why};
+    if (gang.volumes && !gang.volumes->reason.empty())
+        return Wait{gang.volumes->reason};
     return Submit{};
 }
 
@@ -181,14 +181,14 @@ Action complete_or_cancel(const Gang &gang)
 {
     const JobRef job = gang.job->ref;
     if (gang.failure) // seen before the Pod was deleted
-        return Complete{job, gang.failure->status, gang.failure->why};
+        return Complete{job, gang.failure->status, gang.failure->reason};
     bool by_user = std::ranges::any_of(gang.pods, [](const PodPtr &pod) {
         return pod->deleting && pod->disruption.empty();
     });
     if (by_user)
         return Cancel{job};
     End end = end_of(gang);
-    return Complete{job, end.status, end.why};
+    return Complete{job, end.status, end.reason};
 }
 
 // A pending job gets no exit code in Slurm: it becomes CANCELLED, with a
@@ -196,7 +196,8 @@ Action complete_or_cancel(const Gang &gang)
 Action as_lost(Action end)
 {
     if (auto *complete = std::get_if<Complete>(&end))
-        complete->why = lost_allocation_words(complete->status, complete->why);
+        complete->reason =
+            lost_allocation_message(complete->status, complete->reason);
     return end;
 }
 
@@ -226,7 +227,7 @@ Action decide_by_job(const ByJob &answers, const Gang &gang,
 
 bool only_forgotten(const Gang &gang)
 {
-    bool node_failed = gang.node_down || !gang.node_lost.empty();
+    bool node_failed = gang.node_down || !gang.lost_node_reason.empty();
     return gang.job->state == JobState::node_fail && !node_failed;
 }
 

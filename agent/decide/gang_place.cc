@@ -45,7 +45,8 @@ std::uint64_t memory_of_task(const Job &job) // in MiB
 }
 
 // Why a task of the job is too small for the Pod; empty: it is not.
-std::string why_too_large(const Job &job, const Gang &gang, const Pod &pod)
+std::string too_large_pod_reason(const Job &job, const Gang &gang,
+                                 const Pod &pod)
 {
     std::uint64_t cpus = cpus_of(gang, pod);
     std::uint64_t memory = mebibytes_up(pod.requests.memory).value;
@@ -59,16 +60,16 @@ std::string why_too_large(const Job &job, const Gang &gang, const Pod &pod)
 }
 
 // The same for a heterogeneous job: why no component has a large enough task.
-std::string why_too_large_for_all(const Job &job, const Gang &gang,
-                                  const Pod &pod)
+std::string too_large_for_all_reason(const Job &job, const Gang &gang,
+                                     const Pod &pod)
 {
-    std::string why = why_too_large(job, gang, pod);
+    std::string reason = too_large_pod_reason(job, gang, pod);
     if (job.components.empty())
-        return why;
+        return reason;
     for (const Job &component : job.components)
-        if (why = why_too_large(component, gang, pod); why.empty())
+        if (reason = too_large_pod_reason(component, gang, pod); reason.empty())
             break;
-    return why;
+    return reason;
 }
 
 bool has_smaller_tasks(const Job &a, const Job &b)
@@ -109,8 +110,8 @@ class Seating {
 
     Result<Seat> seat(const Pod &pod)
     {
-        if (std::string why = why_not(pod); !why.empty())
-            return fail(Code::conflict, why);
+        if (std::string reason = no_seat_reason(pod); !reason.empty())
+            return fail(Code::conflict, reason);
         std::size_t at = place_for(pod);
         if (at == free_.size())
             return fail(Code::conflict, "its " + std::to_string(job_.tasks) +
@@ -130,13 +131,13 @@ class Seating {
   private:
     // Why the Pod cannot join: the job was requested for Pods like of_job_,
     // perhaps long ago.
-    std::string why_not(const Pod &pod) const
+    std::string no_seat_reason(const Pod &pod) const
     {
         if (pod.gated)
             return "Pod " + pod.key.name + " has scheduling gates";
-        std::string why = objection_to_joining(*of_job_, pod);
-        return why.empty() ? why_too_large_for_all(job_, gang_, pod)
-                           : "Pod " + pod.key.name + ": " + why;
+        std::string reason = unfit_to_join_reason(*of_job_, pod);
+        return reason.empty() ? too_large_for_all_reason(job_, gang_, pod)
+                              : "Pod " + pod.key.name + ": " + reason;
     }
 
     std::size_t index_of(const std::string &slurm_node) const
@@ -195,7 +196,7 @@ class Seating {
         for (std::size_t i = 0; i < free_.size(); i++) {
             const Job &component = component_on(job_, job_.nodes[i]);
             if (free_[i] == 0 ||
-                !why_too_large(component, gang_, pod).empty() ||
+                !too_large_pod_reason(component, gang_, pod).empty() ||
                 (smallest && !has_smaller_tasks(component, *smallest)))
                 continue;
             smallest = &component;

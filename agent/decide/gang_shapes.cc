@@ -50,8 +50,8 @@ bool is_about_all_nodes(const JobDescription &job)
            job.switches || job.segment != 0;
 }
 
-std::string why_not(const std::vector<Shape> &shapes,
-                    const JobDescription &whole)
+std::string unfit_shapes_reason(const std::vector<Shape> &shapes,
+                                const JobDescription &whole)
 {
     std::size_t waiting = 0;
     for (const Shape &shape : shapes)
@@ -123,12 +123,12 @@ JobDescription component(const Gang &gang, const Shape &shape,
 
 } // namespace
 
-std::string het_objection(const Gang &gang, const JobDescription &whole)
+std::string unfit_het_job_reason(const Gang &gang, const JobDescription &whole)
 {
     if (!gang.grouped || !whole.heterogeneous.value_or(false))
         return {};
     auto shapes = shapes_of(gang);
-    return shapes.size() > 1 ? why_not(shapes, whole) : "";
+    return shapes.size() > 1 ? unfit_shapes_reason(shapes, whole) : "";
 }
 
 std::vector<JobDescription> describe_components(const Gang &gang,
@@ -139,7 +139,7 @@ std::vector<JobDescription> describe_components(const Gang &gang,
         return {whole};
     auto shapes = shapes_of(gang);
     if (shapes.size() < 2 || !wants_components(shapes, whole, conf) ||
-        !why_not(shapes, whole).empty())
+        !unfit_shapes_reason(shapes, whole).empty())
         return {whole};
     std::vector<JobDescription> components;
     for (const Shape &shape : shapes) {

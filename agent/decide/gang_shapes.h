@@ -19,11 +19,11 @@ inline constexpr std::size_t max_components = 8;
 // Returns why the gang cannot have the heterogeneous job that it requests, as a
 // message for its owner; empty: it can, or requests none. whole: the job with
 // tasks of the largest Pod.
-std::string het_objection(const Gang &gang, const JobDescription &whole);
+std::string unfit_het_job_reason(const Gang &gang, const JobDescription &whole);
 
 // Returns what is submitted instead of that job: its components, with the one
 // of the first Pod in front, or only the job itself. Requires that
-// het_objection() is empty.
+// unfit_het_job_reason() is empty.
 std::vector<JobDescription> describe_components(const Gang &gang,
                                                 const JobDescription &whole,
                                                 const Conf &conf);

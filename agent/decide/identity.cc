@@ -97,9 +97,9 @@ struct Chooser {
                                   const char *key) const
     {
         return fail(Code::rejected,
-                    wish_objection(wish, what + " in namespace \"" + ns.name +
-                                             "\", which " + key +
-                                             " in k8s.conf does not list"));
+                    unfit_wish_reason(wish, what + " in namespace \"" +
+                                                ns.name + "\", which " + key +
+                                                " in k8s.conf does not list"));
     }
 
     // Returns the namespace's user, or the one that the Pod requests.

@@ -87,7 +87,7 @@ const std::string &value_of(const Wishes &wishes, std::string_view name)
     return found == wishes.end() ? none : found->second.value;
 }
 
-std::string wish_objection(const Wish &wish, const std::string &must)
+std::string unfit_wish_reason(const Wish &wish, const std::string &must)
 {
     return "annotation " + shortened(wish.annotation, shown_name) + " must " +
            must + ", not \"" + shortened(wish.value, shown_value) + "\"";
@@ -111,7 +111,7 @@ std::string apply_wishes(JobDescription &job, const Wishes &wishes,
             return "annotation " + shortened(wish.annotation, shown_name) +
                    " is not supported";
         if (std::string must = apply({job, wish.value, created}); !must.empty())
-            return wish_objection(wish, must);
+            return unfit_wish_reason(wish, must);
     }
     return {};
 }

@@ -37,7 +37,7 @@ const std::string &value_of(const Wishes &wishes, std::string_view name);
 
 // Returns "annotation slurmk8s/qos must …, not \"…\"", with the value shortened
 // and without control characters.
-std::string wish_objection(const Wish &wish, const std::string &must);
+std::string unfit_wish_reason(const Wish &wish, const std::string &must);
 
 // Returns the requests as "qos=high, licenses=foo:2", shortened, for people.
 std::string wishes_text(const Wishes &wishes);

@@ -29,7 +29,7 @@ bool is_name(std::string_view text)
 
 // Returns the text before the first of these separators and removes both from
 // `text`.
-std::string_view take_until(std::string_view &text, std::string_view separators)
+std::string_view pop_until(std::string_view &text, std::string_view separators)
 {
     std::size_t end = text.find_first_of(separators);
     std::string_view front = text.substr(0, end);
@@ -56,12 +56,12 @@ bool all_pieces(std::string_view text, char separator, Good good)
 bool is_job_id(std::string_view text, bool may_delay)
 {
     std::string_view delay = text;
-    std::string_view job = take_until(delay, "+");
+    std::string_view job = pop_until(delay, "+");
     if (job.size() != text.size() &&
         (!may_delay || !parse_number(delay, 0, max_minutes)))
         return false;
     std::string_view index = job;
-    std::string_view id = take_until(index, "_");
+    std::string_view id = pop_until(index, "_");
     if (id.size() != job.size() && index != "*" &&
         !parse_number(index, 0, UINT32_MAX))
         return false;
@@ -86,7 +86,7 @@ bool is_one_dependency(std::string_view text)
 bool is_one_license(std::string_view text)
 {
     std::string_view count = text;
-    std::string_view name = take_until(count, ":");
+    std::string_view name = pop_until(count, ":");
     return is_name(name) &&
            (name.size() == text.size() || parse_number(count, 1, UINT32_MAX));
 }
@@ -105,7 +105,7 @@ bool is_one_gres(std::string_view text)
 std::optional<Switches> parse_switches(std::string_view text)
 {
     std::string_view time = text;
-    std::string_view count = take_until(time, "@");
+    std::string_view count = pop_until(time, "@");
     auto n = parse_number(count, 1, UINT16_MAX);
     if (!n)
         return std::nullopt;

@@ -12,7 +12,7 @@ agent_decide_sources = \
 	agent/decide/job_requests.cc agent/decide/job_requests.h \
 	agent/decide/job_times.cc \
 	agent/decide/job_values.cc agent/decide/job_values.h \
+	agent/decide/messages.cc agent/decide/messages.h \
 	agent/decide/pending_quota.cc agent/decide/pending_quota.h \
 	agent/decide/translate.cc agent/decide/translate.h \
-	agent/decide/wish_table.cc agent/decide/wish_table.h \
-	agent/decide/words.cc agent/decide/words.h
+	agent/decide/wish_table.cc agent/decide/wish_table.h

@@ -21,10 +21,10 @@ constexpr int exit_1 = 1 << 8;
 constexpr int max_signal = 64;
 constexpr std::uint32_t max_minutes = 365 * 24 * 60 * 10; // ten years
 
-std::string objection_to_pod(const Pod &pod)
+std::string unfit_pod_reason(const Pod &pod)
 {
-    if (!pod.objections.empty())
-        return pod.objections.front();
+    if (!pod.unfit_reasons.empty())
+        return pod.unfit_reasons.front();
     if (!pod.label(names::job_id_label).empty() ||
         !pod.annotation(names::sluid_annotation).empty())
         return std::string("label ") + names::job_id_label +
@@ -109,11 +109,12 @@ std::vector<std::string> needed_features(const Gang &gang,
 
 // A job has one value of each request: that of the first Pod; the others must
 // not differ.
-std::string why_unlike(const Pod &first, const Wishes &wishes, const Pod &pod)
+std::string unlike_pod_reason(const Pod &first, const Wishes &wishes,
+                              const Pod &pod)
 {
     for (const auto &[name, wish] : wishes_in(pod.annotations))
         if (value_of(wishes, name) != wish.value)
-            return wish_objection(wish, "be the same on all Pods of a gang");
+            return unfit_wish_reason(wish, "be the same on all Pods of a gang");
     if (value_of(pod.predicate) != value_of(first.predicate))
         return "all Pods of a gang must ask for the same Nodes: nodeSelector, "
                "required node affinity, tolerations";
@@ -174,14 +175,15 @@ std::optional<End> disrupted_end(const Pod &pod)
 
 } // namespace
 
-std::string objection_to_joining(const Pod &of_job, const Pod &pod)
+std::string unfit_to_join_reason(const Pod &of_job, const Pod &pod)
 {
-    std::string why = objection_to_pod(pod);
-    return why.empty() ? why_unlike(of_job, wishes_in(of_job.annotations), pod)
-                       : why;
+    std::string reason = unfit_pod_reason(pod);
+    return reason.empty()
+               ? unlike_pod_reason(of_job, wishes_in(of_job.annotations), pod)
+               : reason;
 }
 
-std::string objection_to(const Gang &gang)
+std::string unfit_reason(const Gang &gang)
 {
     if (gang.pods.empty())
         return {};
@@ -190,18 +192,19 @@ std::string objection_to(const Gang &gang)
     for (const PodPtr &pod : gang.grouped ? asked_for(gang) : gang.pods) {
         if (gang.grouped && !waits(gang, *pod))
             continue;
-        std::string why = objection_to_pod(*pod);
-        if (why.empty() && gang.grouped)
-            why = why_unlike(first, wishes, *pod);
-        if (why.empty() && pod.get() == &first) {
+        std::string reason = unfit_pod_reason(*pod);
+        if (reason.empty() && gang.grouped)
+            reason = unlike_pod_reason(first, wishes, *pod);
+        if (reason.empty() && pod.get() == &first) {
             JobDescription job = plain_job(gang);
-            why = apply_wishes(job, wishes, first.created);
-            if (why.empty())
-                why = het_objection(gang, job);
+            reason = apply_wishes(job, wishes, first.created);
+            if (reason.empty())
+                reason = unfit_het_job_reason(gang, job);
         }
-        if (!why.empty())
-            return gang.pods.size() == 1 ? why
-                                         : "Pod " + pod->key.name + ": " + why;
+        if (!reason.empty())
+            return gang.pods.size() == 1
+                       ? reason
+                       : "Pod " + pod->key.name + ": " + reason;
     }
     return {};
 }
@@ -213,7 +216,7 @@ JobDescription describe_job(const Gang &gang, const Identity &identity,
     JobDescription job = plain_job(gang);
     job.partition = conf.partition;
     job.nice = identity.nice;
-    // This cannot fail: objection_to() has checked it.
+    // This cannot fail: unfit_reason() has checked it.
     (void)apply_wishes(job, wishes_in(first.annotations), first.created);
     job.user_id = identity.user_id;
     job.group_id = identity.group_id;
@@ -309,11 +312,11 @@ End end_of(const Gang &gang)
             continue;
         End end;
         std::string container_reason = first_failure(*pod, end);
-        end.why = pod->reason.empty() ? container_reason : pod->reason;
-        if (end.why == "Error") // adds nothing to the exit code
-            end.why.clear();
-        if (!end.why.empty() && !pod->message.empty())
-            end.why += ": " + pod->message;
+        end.reason = pod->reason.empty() ? container_reason : pod->reason;
+        if (end.reason == "Error") // adds nothing to the exit code
+            end.reason.clear();
+        if (!end.reason.empty() && !pod->message.empty())
+            end.reason += ": " + pod->message;
         return end;
     }
     return {};

@@ -16,15 +16,15 @@ namespace bridge {
 
 // Returns why no job can be requested for this gang as it is, as a message for
 // its owner; empty: one can.
-std::string objection_to(const Gang &gang);
+std::string unfit_reason(const Gang &gang);
 
 // Returns why a Pod cannot have a task in the job of another one (of_job);
 // empty: it can, if it is small enough.
-std::string objection_to_joining(const Pod &of_job, const Pod &pod);
+std::string unfit_to_join_reason(const Pod &of_job, const Pod &pod);
 
 // Returns the job of the gang. One Pod is one task. Tasks have the size of the
 // largest Pod, rounded up: a Pod may get more than it requests, never less.
-// Requires that objection_to() is empty.
+// Requires that unfit_reason() is empty.
 JobDescription describe_job(const Gang &gang, const Identity &identity,
                             const Conf &conf);
 

@@ -13,7 +13,7 @@ namespace bridge {
 namespace {
 
 template <std::string JobDescription::*field>
-std::string take_names(const Asking &asking)
+std::string apply_names(const Asking &asking)
 {
     if (!is_name_list(asking.value))
         return "be a name of letters, digits and _ - . @ +";
@@ -30,7 +30,7 @@ std::string check_names(const Asking &asking)
 }
 
 template <std::string JobDescription::*field>
-std::string take_text(const Asking &asking)
+std::string apply_text(const Asking &asking)
 {
     if (!is_plain_text(asking.value))
         return "be at most 1024 bytes without control characters";
@@ -39,7 +39,7 @@ std::string take_text(const Asking &asking)
 }
 
 template <std::string JobDescription::*field, auto is_good>
-std::string take_list(const Asking &asking)
+std::string apply_list(const Asking &asking)
 {
     if (!is_good(asking.value))
         return "be written as for sbatch";
@@ -47,7 +47,7 @@ std::string take_list(const Asking &asking)
     return {};
 }
 
-std::string take_dependency(const Asking &asking)
+std::string apply_dependency(const Asking &asking)
 {
     if (!is_dependency(asking.value))
         return "be after, afterany, afterok, afternotok or aftercorr with "
@@ -56,15 +56,15 @@ std::string take_dependency(const Asking &asking)
     return {};
 }
 
-std::string take_constraints(const Asking &asking)
+std::string apply_constraints(const Asking &asking)
 {
-    if (std::string must = constraint_objection(asking.value); !must.empty())
+    if (std::string must = unfit_constraint_reason(asking.value); !must.empty())
         return must;
     asking.job.features = asking.value;
     return {};
 }
 
-std::string take_time_limit(const Asking &asking)
+std::string apply_time_limit(const Asking &asking)
 {
     auto minutes = parse_time_limit(asking.value);
     if (!minutes)
@@ -74,7 +74,7 @@ std::string take_time_limit(const Asking &asking)
 }
 
 template <std::chrono::sys_seconds JobDescription::*field>
-std::string take_moment(const Asking &asking)
+std::string apply_moment(const Asking &asking)
 {
     auto moment = parse_moment(asking.value, asking.created);
     if (!moment)
@@ -84,7 +84,7 @@ std::string take_moment(const Asking &asking)
     return {};
 }
 
-std::string take_priority(const Asking &asking)
+std::string apply_priority(const Asking &asking)
 {
     constexpr std::int64_t most = 0xfffffffd; // just below NO_VAL
     auto n = parse_number(asking.value, 0, most);
@@ -94,7 +94,7 @@ std::string take_priority(const Asking &asking)
     return {};
 }
 
-std::string take_nice(const Asking &asking)
+std::string apply_nice(const Asking &asking)
 {
     auto n = parse_number(asking.value, -max_nice, max_nice);
     if (!n)
@@ -105,7 +105,7 @@ std::string take_nice(const Asking &asking)
 
 // Rejects GRES with devices: Slurm would count them, but the container would
 // not get them.
-std::string take_gres(const Asking &asking)
+std::string apply_gres(const Asking &asking)
 {
     if (!is_gres_list(asking.value))
         return "be NAME[:TYPE][:COUNT], as for sbatch --gres";
@@ -123,7 +123,7 @@ std::string take_gres(const Asking &asking)
     return {};
 }
 
-std::string take_exclusive(const Asking &asking)
+std::string apply_exclusive(const Asking &asking)
 {
     struct Word {
         std::string_view word;
@@ -140,7 +140,7 @@ std::string take_exclusive(const Asking &asking)
     return {};
 }
 
-std::string take_contiguous(const Asking &asking)
+std::string apply_contiguous(const Asking &asking)
 {
     if (asking.value != "true" && asking.value != "false")
         return "be true or false";
@@ -148,7 +148,7 @@ std::string take_contiguous(const Asking &asking)
     return {};
 }
 
-std::string take_heterogeneous(const Asking &asking)
+std::string apply_heterogeneous(const Asking &asking)
 {
     if (asking.value != "true" && asking.value != "false")
         return "be true or false";
@@ -164,7 +164,7 @@ std::string at_most_a_node_each(const JobDescription &job)
                      ", the number of Pods";
 }
 
-std::string take_min_nodes(const Asking &asking)
+std::string apply_min_nodes(const Asking &asking)
 {
     auto n = parse_number(asking.value, 1, asking.job.tasks);
     if (!n)
@@ -176,7 +176,7 @@ std::string take_min_nodes(const Asking &asking)
 }
 
 // More nodes than Pods are harmless.
-std::string take_max_nodes(const Asking &asking)
+std::string apply_max_nodes(const Asking &asking)
 {
     auto n = parse_number(asking.value, 1, UINT32_MAX);
     if (!n)
@@ -186,7 +186,7 @@ std::string take_max_nodes(const Asking &asking)
     return {};
 }
 
-std::string take_segment(const Asking &asking)
+std::string apply_segment(const Asking &asking)
 {
     auto n = parse_number(asking.value, 1, std::min(asking.job.tasks, 65533u));
     if (!n)
@@ -195,7 +195,7 @@ std::string take_segment(const Asking &asking)
     return {};
 }
 
-std::string take_switches(const Asking &asking)
+std::string apply_switches(const Asking &asking)
 {
     auto switches = parse_switches(asking.value);
     if (!switches)
@@ -207,7 +207,7 @@ std::string take_switches(const Asking &asking)
 
 // Containers always get what their Pod requests: a smaller job would not cover
 // them.
-std::string take_cpus(const Asking &asking)
+std::string apply_cpus(const Asking &asking)
 {
     JobDescription &job = asking.job;
     auto cpu = parse_cpu(asking.value);
@@ -221,7 +221,7 @@ std::string take_cpus(const Asking &asking)
     return {};
 }
 
-std::string take_memory(const Asking &asking)
+std::string apply_memory(const Asking &asking)
 {
     JobDescription &job = asking.job;
     if (job.memory_per_node.value == 0)
@@ -242,34 +242,34 @@ struct KnownWish {
 
 constexpr std::array known_wishes = {
     KnownWish{"account", check_names},
-    KnownWish{"begin", take_moment<&JobDescription::begin>},
-    KnownWish{"comment", take_text<&JobDescription::comment>},
-    KnownWish{"constraints", take_constraints},
-    KnownWish{"contiguous", take_contiguous},
-    KnownWish{"cpu-per-task", take_cpus},
-    KnownWish{"deadline", take_moment<&JobDescription::deadline>},
-    KnownWish{"dependency", take_dependency},
-    KnownWish{"exclusive", take_exclusive},
-    KnownWish{"gres", take_gres},
+    KnownWish{"begin", apply_moment<&JobDescription::begin>},
+    KnownWish{"comment", apply_text<&JobDescription::comment>},
+    KnownWish{"constraints", apply_constraints},
+    KnownWish{"contiguous", apply_contiguous},
+    KnownWish{"cpu-per-task", apply_cpus},
+    KnownWish{"deadline", apply_moment<&JobDescription::deadline>},
+    KnownWish{"dependency", apply_dependency},
+    KnownWish{"exclusive", apply_exclusive},
+    KnownWish{"gres", apply_gres},
     KnownWish{"group-id", check_names},
-    KnownWish{"heterogeneous", take_heterogeneous},
-    KnownWish{"job-name", take_text<&JobDescription::name>},
+    KnownWish{"heterogeneous", apply_heterogeneous},
+    KnownWish{"job-name", apply_text<&JobDescription::name>},
     KnownWish{"licenses",
-              take_list<&JobDescription::licenses, is_license_list>},
-    KnownWish{"max-nodes", take_max_nodes},
-    KnownWish{"mcs-label", take_names<&JobDescription::mcs_label>},
-    KnownWish{"mem-per-node", take_memory},
-    KnownWish{"min-nodes", take_min_nodes}, // after max-nodes
-    KnownWish{"nice", take_nice},
-    KnownWish{"partition", take_names<&JobDescription::partition>},
-    KnownWish{"priority", take_priority},
+              apply_list<&JobDescription::licenses, is_license_list>},
+    KnownWish{"max-nodes", apply_max_nodes},
+    KnownWish{"mcs-label", apply_names<&JobDescription::mcs_label>},
+    KnownWish{"mem-per-node", apply_memory},
+    KnownWish{"min-nodes", apply_min_nodes}, // after max-nodes
+    KnownWish{"nice", apply_nice},
+    KnownWish{"partition", apply_names<&JobDescription::partition>},
+    KnownWish{"priority", apply_priority},
     KnownWish{"qos", check_names},
-    KnownWish{"reservation", take_names<&JobDescription::reservation>},
-    KnownWish{"segment", take_segment},
-    KnownWish{"switches", take_switches},
-    KnownWish{"timelimit", take_time_limit},
+    KnownWish{"reservation", apply_names<&JobDescription::reservation>},
+    KnownWish{"segment", apply_segment},
+    KnownWish{"switches", apply_switches},
+    KnownWish{"timelimit", apply_time_limit},
     KnownWish{"user-id", check_names},
-    KnownWish{"wckey", take_names<&JobDescription::wckey>},
+    KnownWish{"wckey", apply_names<&JobDescription::wckey>},
 };
 
 } // namespace

@@ -14,13 +14,13 @@
 namespace bridge {
 
 struct Wait {
-    std::string why; // "" or a message for the Pods' owner
+    std::string reason; // "" or a message for the Pods' owner
 };
 struct Forget {};
 struct Submit {};
 struct Find {};
 struct Refuse {
-    std::string why;
+    std::string reason;
 };
 struct Look {
     JobRef job;
@@ -45,8 +45,8 @@ struct Start {
 };
 struct Complete {
     JobRef job;
-    int status;      // as wait(2) returns it
-    std::string why; // Kubernetes' reason, unless it is a plain exit
+    int status;         // as wait(2) returns it
+    std::string reason; // Kubernetes' reason, unless it is a plain exit
 };
 struct Cancel {
     JobRef job;
@@ -54,7 +54,7 @@ struct Cancel {
 struct Renew {
     JobRef job;
     std::uint32_t generation; // the new generation
-    std::string why;
+    std::string reason;
 };
 // Submits a new job for running Pods, on the Slurm node where they are.
 struct Adopt {

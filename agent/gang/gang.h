@@ -20,7 +20,7 @@ namespace bridge {
 // How a job ended, or would end, as wait(2) reports it.
 struct End {
     int status = 0;
-    std::string why; // Kubernetes' reason, unless it is a plain exit
+    std::string reason; // Kubernetes' reason, unless it is a plain exit
 
     bool operator==(const End &) const = default;
 };
@@ -39,14 +39,14 @@ struct Gang {
     std::string uid; // of the lone Pod, or of the GangKey
     ObjectKey key;   // of the lone Pod, or the name of the gang
     bool grouped = false;
-    std::size_t size = 1;    // Pods of the complete gang
-    std::size_t minimum = 1; // Pods that must exist before a job is requested
-    std::string objection;   // why its Pods cannot be a gang; empty: they can
+    std::size_t size = 1;     // Pods of the complete gang
+    std::size_t minimum = 1;  // Pods that must exist before a job is requested
+    std::string unfit_reason; // why its Pods cannot be a gang; empty: they can
     // For a gang whose size an object states (agent/objects/group_spec.h): the
     // uid of the object, a message if there is none, and whether more Pods than
     // its size may exist; each of those gets its own job once the gang runs.
     std::string group_uid;
-    std::string lacks_group; // message; empty: it exists
+    std::string no_group_reason; // message; empty: it exists
     bool elastic = false;
     std::vector<PodPtr> pods; // existing Pods, in rank order
 
@@ -83,7 +83,7 @@ struct Gang {
     // An administrator has set the Slurm node of its Pods DOWN.
     bool node_down = false;
     // Why the Node of its Pods counts as lost; empty: it does not.
-    std::string node_lost;
+    std::string lost_node_reason;
     // The Nodes that its Pods may run on, and those among them that they
     // prefer, if any node has such a feature now.
     PredicatePtr predicate;
@@ -99,7 +99,7 @@ struct Gang {
     // Why no job can be requested, or start, anywhere now; empty: it can.
     std::string nowhere;
     // Why its Pods may not run on the Node of its allocation; empty: they may.
-    std::string misplaced;
+    std::string misplaced_reason;
     // Known only by its job: Kubernetes is asked before that job is ended.
     bool unseen = false;
     // batch: its Pod was created for a batch job. batch_gone: that job is gone
@@ -110,7 +110,7 @@ struct Gang {
     // have jobs of their own. cannot_start: why a kubelet has not started its
     // Pod for too long.
     bool batch_scattered = false;
-    std::string cannot_start;
+    std::string start_failure_reason;
     // The agent raised the generation to this; the watch may not have shown it
     // yet.
     std::uint32_t least_generation = 0;

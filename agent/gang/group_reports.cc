@@ -133,8 +133,8 @@ void GroupReports::replace(const std::vector<GroupSpec> &specs,
         put(spec, now);
 }
 
-std::vector<GroupPatch> GroupReports::take_due(const GroupTable &groups,
-                                               Clock::time_point now)
+std::vector<GroupPatch> GroupReports::pop_due(const GroupTable &groups,
+                                              Clock::time_point now)
 {
     std::vector<GroupPatch> patches;
     while (!queue_.empty() && queue_.begin()->first <= now) {

@@ -36,8 +36,8 @@ class GroupReports {
     void replace(const std::vector<GroupSpec> &groups, Clock::time_point now);
 
     // Returns the patches to write now. groups: the objects as they are known.
-    std::vector<GroupPatch> take_due(const GroupTable &groups,
-                                     Clock::time_point now);
+    std::vector<GroupPatch> pop_due(const GroupTable &groups,
+                                    Clock::time_point now);
     // Reports the outcome of a patch; must be called for each that was taken.
     void done(const GroupPatch &patch, const Result<> &said,
               Clock::time_point now);

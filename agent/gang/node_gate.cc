@@ -71,8 +71,8 @@ void NodeGate::touch_all()
         touched_.insert(node);
 }
 
-void NodeGate::note_binding(const Gang &gang, const std::string &pod,
-                            const std::string &node)
+void NodeGate::record_binding(const Gang &gang, const std::string &pod,
+                              const std::string &node)
 {
     binding_[node][gang.uid].insert(pod);
     binding_nodes_[gang.uid].insert(node);

@@ -51,8 +51,8 @@ class NodeGate {
     // The gang may have changed, and with it a binding that is under way.
     void touch_binding(const std::string &gang_uid);
     // A binding of this Pod is under way, which no watch shows yet.
-    void note_binding(const Gang &gang, const std::string &pod,
-                      const std::string &node);
+    void record_binding(const Gang &gang, const std::string &pod,
+                        const std::string &node);
 
     // Returns Slurm's names of the dirty nodes.
     const std::set<std::string> &dirty();

@@ -31,8 +31,8 @@ struct GangEntry {
     unsigned began = 0;
     // An action of this kind is not repeated before held_until: it failed, or
     // its effect is not visible yet.
-    std::optional<std::size_t> held_back;
-    Clock::time_point held_until{};
+    std::optional<std::size_t> postponed;
+    Clock::time_point postponed_until{};
     Clock::time_point armed_until{}; // the timer set for it
     unsigned failures = 0;           // in a row
     std::string last_failure;        // the last of these
@@ -58,12 +58,12 @@ struct GangEntry {
     // Nodes (Kubernetes' names) whose devices were unsuitable, until when this
     // is believed, and the reason for the last one.
     std::map<std::string, Clock::time_point> excluded;
-    std::string excluded_for;
+    std::string excluded_reason;
     // Why the API server rejected the claim status that was written for this
     // job, and the Node of that allocation.
-    std::string claims_refused;
-    std::string claims_refused_on;
-    JobRef claims_refused_of{};
+    std::string claims_refused_reason;
+    std::string claims_refused_node;
+    JobRef claims_refused_job{};
     // Since when others have had its devices.
     std::optional<Clock::time_point> devices_missed_since;
     // Since when an adoption waits because its devices are unknown.
@@ -113,7 +113,7 @@ class GangStore {
         return by_node_;
     }
     // Returns the Nodes on which a Pod has ended since the last call.
-    std::set<std::string> take_freed() { return std::exchange(freed_, {}); }
+    std::set<std::string> pop_freed() { return std::exchange(freed_, {}); }
 
     std::unordered_map<std::string, GangEntry> &all() { return gangs_; }
     const std::unordered_map<std::string, GangEntry> &all() const

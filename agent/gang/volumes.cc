@@ -11,7 +11,8 @@ namespace bridge {
 namespace {
 
 // Returns the Pod's claims that no earlier Pod has.
-std::vector<ClaimRef> take_new(const Pod &pod, std::set<std::string> &known)
+std::vector<ClaimRef> add_new_claims(const Pod &pod,
+                                     std::set<std::string> &known)
 {
     std::vector<ClaimRef> fresh;
     for (const ClaimRef &claim : pod.claims)
@@ -34,7 +35,7 @@ std::set<std::string> claim_names(const Gang &gang)
     std::set<std::string> names;
     for (const PodPtr &pod : gang.pods)
         if (waits(gang, *pod))
-            (void)take_new(*pod, names);
+            (void)add_new_claims(*pod, names);
     return names;
 }
 
@@ -45,7 +46,7 @@ Pod with_all_claims(const Gang &gang)
     std::set<std::string> known;
     for (const PodPtr &pod : gang.pods)
         if (waits(gang, *pod))
-            std::ranges::copy(take_new(*pod, known),
+            std::ranges::copy(add_new_claims(*pod, known),
                               std::back_inserter(one.claims));
     return one;
 }
@@ -58,8 +59,8 @@ VolumeNeeds volume_needs(const Gang &gang, const VolumeFacts &facts)
         if (!waits(gang, *pod))
             continue;
         VolumeNeeds of_pod =
-            volume_needs(take_new(*pod, known), pod->uid, facts);
-        if (!of_pod.why.empty())
+            volume_needs(add_new_claims(*pod, known), pod->uid, facts);
+        if (!of_pod.reason.empty())
             return of_pod;
         all.unbound |= of_pod.unbound;
         for (NodeSelector &selector : of_pod.selectors)
@@ -83,7 +84,8 @@ claim_steps(const Gang &gang, const std::vector<Seat> &seats,
         auto node = nodes.find(seat.node);
         if (node == nodes.end())
             return fail(Code::conflict, "the Node " + seat.node + " is gone");
-        auto steps = claim_steps(take_new(*pod, known), facts, *node->second);
+        auto steps =
+            claim_steps(add_new_claims(*pod, known), facts, *node->second);
         if (!steps)
             return std::unexpected(steps.error());
         for (ClaimStep &step : *steps)

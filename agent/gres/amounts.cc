@@ -101,8 +101,8 @@ bool is_counted(std::string_view gres, const std::vector<CapacityGres> &counted)
 
 } // namespace
 
-std::string why_uncounted(const Device &device,
-                          const std::vector<CapacityGres> &counted)
+std::string uncounted_reason(const Device &device,
+                             const std::vector<CapacityGres> &counted)
 {
     if (!device.consumes.empty())
         return "shares of a partition are not supported";
@@ -119,7 +119,7 @@ bool has_counted_shares(const Device &device,
                         const std::vector<CapacityGres> &counted)
 {
     return device.allow_multiple_allocations && is_countable(device) &&
-           why_uncounted(device, counted).empty();
+           uncounted_reason(device, counted).empty();
 }
 
 GresCounts amounts_of_share(const Device &device, const Capacities &consumed,

@@ -52,8 +52,8 @@ struct NodeStock {
 
 // Returns why Slurm cannot count the shares of a device that is given in
 // shares, as a clause, or "" if it can.
-std::string why_uncounted(const Device &device,
-                          const std::vector<CapacityGres> &counted);
+std::string uncounted_reason(const Device &device,
+                             const std::vector<CapacityGres> &counted);
 // Returns true if the device is given in shares and Slurm counts them.
 bool has_counted_shares(const Device &device,
                         const std::vector<CapacityGres> &counted);

@@ -64,20 +64,21 @@ class Count {
             there_.insert(cpu_gres);
     }
 
-    void look_at(const Device &device, const Kind &kind)
+    void count_device(const Device &device, const Kind &kind)
     {
-        note(device, tallies_[kind],
-             those_there(amounts_of_partition(device, catalog_.counted)));
+        add_to_tally(
+            device, tallies_[kind],
+            those_there(amounts_of_partition(device, catalog_.counted)));
     }
 
     // Counts a device that is given in shares.
-    void look_at_share(const Device &device)
+    void count_share(const Device &device)
     {
         auto consumed = consumed_capacity(device, request_);
         GresCounts amounts = those_there(amounts_of_share(
             device, consumed.value_or(Capacities{}), catalog_.counted));
         if (consumed && !amounts.empty())
-            note(device, shares_[names_in(amounts)], amounts);
+            add_to_tally(device, shares_[names_in(amounts)], amounts);
     }
 
     // Returns the GRES of which most devices fit, or "" if none fits.
@@ -162,12 +163,13 @@ class Count {
         return amounts;
     }
 
-    void note(const Device &device, Tally &tally, const GresCounts &amounts)
+    void add_to_tally(const Device &device, Tally &tally,
+                      const GresCounts &amounts)
     {
-        auto why = why_unfit(device, request_, class_, budget_);
-        if (!why && (!error_ || budget_.spent()))
-            error_ = why.error();
-        if (!why || !why->empty()) {
+        auto reason = unfit_device_reason(device, request_, class_, budget_);
+        if (!reason && (!error_ || budget_.spent()))
+            error_ = reason.error();
+        if (!reason || !reason->empty()) {
             tally.unfit++;
             return;
         }
@@ -186,7 +188,7 @@ class Count {
     std::optional<Error> error_; // the first, or what was too much
 };
 
-void look_at_all(const DeviceCatalog &catalog, Count &count)
+void count_all_devices(const DeviceCatalog &catalog, Count &count)
 {
     Kinds kinds = kinds_of(catalog);
     for (const DevicePool &pool : catalog.pools)
@@ -194,9 +196,9 @@ void look_at_all(const DeviceCatalog &catalog, Count &count)
             if (!pool.usable())
                 continue;
             if (auto kind = kinds.find(device->id()); kind != kinds.end())
-                count.look_at(*device, kind->second);
+                count.count_device(*device, kind->second);
             else if (has_counted_shares(*device, catalog.counted))
-                count.look_at_share(*device);
+                count.count_share(*device);
             if (count.too_much())
                 return;
         }
@@ -212,12 +214,12 @@ Result<GresWish> gres_for(const DeviceCatalog &catalog,
         return fail(Code::not_found,
                     "there is no DeviceClass " + request.class_name);
     const DeviceClass &device_class = found->second;
-    if (!device_class.objection.empty())
+    if (!device_class.unfit_reason.empty())
         return fail(Code::rejected,
                     std::format("DeviceClass {}: {}", device_class.name,
-                                device_class.objection));
+                                device_class.unfit_reason));
     Count count(request, device_class, catalog, budget);
-    look_at_all(catalog, count);
+    count_all_devices(catalog, count);
     if (count.too_much())
         return std::unexpected(*count.error());
 

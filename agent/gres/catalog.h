@@ -52,7 +52,8 @@ struct GresWish {
 // type, and for shares, the amounts are the most that any suitable device would
 // take. Code::not_found, with a clause for the Pod's owner, if no device of any
 // node suits or the class has no GRES. Code::rejected if that cannot be
-// decided, also once the budget is spent: see why_unfit(). Checks every device.
+// decided, also once the budget is spent: see unfit_device_reason(). Checks
+// every device.
 Result<GresWish> gres_for(const DeviceCatalog &catalog,
                           const DeviceRequest &request, CelBudget &budget);
 

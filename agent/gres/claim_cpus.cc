@@ -155,9 +155,9 @@ bool has_cpus(const ResourceClaim &claim, const DeviceCatalog &catalog)
         [](const auto &request) { return request.second > 0; });
 }
 
-std::string why_not_together(std::span<const PodPtr> pods,
-                             const ClaimFacts &facts,
-                             const DeviceCatalog &catalog)
+std::string not_together_reason(std::span<const PodPtr> pods,
+                                const ClaimFacts &facts,
+                                const DeviceCatalog &catalog)
 {
     std::map<ObjectKey, PodPtr> first; // that names the claim
     for (const PodPtr &pod : pods)
@@ -178,8 +178,8 @@ std::string why_not_together(std::span<const PodPtr> pods,
     return {};
 }
 
-void note_cpus(const Pod &pod, const DeviceNeeds &needs,
-               const DeviceCatalog &catalog, GangDevices &devices)
+void record_cpus(const Pod &pod, const DeviceNeeds &needs,
+                 const DeviceCatalog &catalog, GangDevices &devices)
 {
     devices.on_cpu_nodes |= std::ranges::any_of(
         needs.wanted, [](const auto &wanted) { return cpus_of(wanted) > 0; });
@@ -188,8 +188,8 @@ void note_cpus(const Pod &pod, const DeviceNeeds &needs,
         return;
     std::uint32_t cpus =
         whole_cpus_up(cpus_with_claims(pod.cpus, pod.requests.cpu, claims));
-    if (cpus > most_cpus && devices.objection.empty())
-        devices.objection = "no Slurm task can have more than 65535 CPUs";
+    if (cpus > most_cpus && devices.unfit_reason.empty())
+        devices.unfit_reason = "no Slurm task can have more than 65535 CPUs";
     devices.cpus[pod.uid] = std::min(cpus, most_cpus);
 }
 

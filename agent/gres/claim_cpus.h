@@ -18,15 +18,15 @@ bool has_cpus(const ResourceClaim &claim, const DeviceCatalog &catalog);
 
 // Returns why these Pods cannot run at the same time, or an empty text: two of
 // them name one claim that has or requests CPUs.
-std::string why_not_together(std::span<const PodPtr> pods,
-                             const ClaimFacts &facts,
-                             const DeviceCatalog &catalog);
+std::string not_together_reason(std::span<const PodPtr> pods,
+                                const ClaimFacts &facts,
+                                const DeviceCatalog &catalog);
 
 // Adds to devices the CPUs that the Pod needs, and whether the job must go to
 // nodes with CPU devices. Does nothing for a Pod without such claims. The CPUs
 // of a claim that several Pods share count for its first consumer.
-void note_cpus(const Pod &pod, const DeviceNeeds &needs,
-               const DeviceCatalog &catalog, GangDevices &devices);
+void record_cpus(const Pod &pod, const DeviceNeeds &needs,
+                 const DeviceCatalog &catalog, GangDevices &devices);
 
 // Returns true if a request still has to get single CPU devices.
 bool wants_cpus(const DeviceNeeds &needs);

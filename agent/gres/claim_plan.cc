@@ -46,8 +46,9 @@ bool is_admin(const ResourceClaim &claim, const std::string &request)
 }
 
 // Returns why a chosen device is not available now, or "".
-std::string why_taken(const PlanFacts &facts, const ResourceClaim &claim,
-                      const std::vector<ChosenDevice> &chosen)
+std::string taken_device_reason(const PlanFacts &facts,
+                                const ResourceClaim &claim,
+                                const std::vector<ChosenDevice> &chosen)
 {
     for (const ChosenDevice &one : chosen)
         if (!is_admin(claim, one.request) && one.share_id.empty())
@@ -60,8 +61,8 @@ std::string why_taken(const PlanFacts &facts, const ResourceClaim &claim,
 
 // Returns why the counters of a pool do not suffice, or "": partitions of one
 // device take from the same counters.
-std::string why_no_counters(const PlanFacts &facts,
-                            const std::vector<ClaimPlan> &claims)
+std::string no_counters_reason(const PlanFacts &facts,
+                               const std::vector<ClaimPlan> &claims)
 {
     for (const DevicePool &pool : facts.pools) {
         std::vector<DevicePtr> ours;
@@ -89,7 +90,8 @@ std::string why_no_counters(const PlanFacts &facts,
 
 // Returns why the job has less of a GRES than its devices need, or "". This
 // happens if the job was requested before the GRES was counted.
-std::string why_too_little(const PlanFacts &facts, const GresCounts &chosen)
+std::string too_little_gres_reason(const PlanFacts &facts,
+                                   const GresCounts &chosen)
 {
     for (const auto &[gres, has] : facts.amounts)
         if (auto found = chosen.find(gres);
@@ -138,13 +140,14 @@ ClaimsPlan plan_claims(const PlanFacts &facts)
     ClaimSearch search(facts, still_given(facts));
     if (!search.run()) {
         (search.later() ? plan.wait : plan.misfit) =
-            search.why().empty() ? "there are too few devices" : search.why();
+            search.reason().empty() ? "there are too few devices"
+                                    : search.reason();
         plan.bad_node = true;
         return plan;
     }
-    if (std::string why = why_too_little(facts, search.amounts());
-        !why.empty()) {
-        plan.misfit = why;
+    if (std::string reason = too_little_gres_reason(facts, search.amounts());
+        !reason.empty()) {
+        plan.misfit = reason;
         plan.bad_node = true;
         return plan;
     }
@@ -179,11 +182,11 @@ ClaimsPlan plan_claims(const PlanFacts &facts)
                 one.classes.insert(
                     *facts.classes.find(wanted.request->class_name));
         if (plan.wait.empty())
-            plan.wait = why_taken(facts, claim, one.chosen);
+            plan.wait = taken_device_reason(facts, claim, one.chosen);
         plan.claims.push_back(std::move(one));
     }
     if (plan.wait.empty())
-        plan.wait = why_no_counters(facts, plan.claims);
+        plan.wait = no_counters_reason(facts, plan.claims);
     plan.bad_node = !plan.wait.empty();
     return plan;
 }

@@ -54,7 +54,7 @@ ClaimSearch::ClaimSearch(const PlanFacts &facts,
 bool ClaimSearch::run()
 {
     for (const DevicesWanted &wanted : facts_.needs.wanted)
-        if (!look_at(wanted))
+        if (!compute_fits(wanted))
             return false;
     for (std::size_t c = 0; c < facts_.needs.claims.size(); c++)
         if (!std::ranges::contains(facts_.needs.wanted, c,
@@ -112,13 +112,13 @@ bool ClaimSearch::is_share(const DevicesWanted &wanted)
 
 // Checks which devices fit the request. Also chooses the devices of
 // adminAccess, which were not requested from Slurm.
-bool ClaimSearch::look_at(const DevicesWanted &wanted)
+bool ClaimSearch::compute_fits(const DevicesWanted &wanted)
 {
     std::vector<bool> fits;
     const DeviceRequest &request = *wanted.request;
     auto found = facts_.classes.find(request.class_name);
     if (found == facts_.classes.end()) {
-        why_ = "there is no DeviceClass " + request.class_name;
+        reason_ = "there is no DeviceClass " + request.class_name;
         return false;
     }
     if (asks_cpus(wanted)) { // none of these
@@ -132,19 +132,19 @@ bool ClaimSearch::look_at(const DevicesWanted &wanted)
             fits.push_back(false); // Slurm did not count it for this one
             continue;
         }
-        auto why =
-            why_unfit(*device, request, found->second, facts_.node, budget_);
-        if (why && why->empty() && offer.shared &&
+        auto reason = unfit_device_reason(*device, request, found->second,
+                                          facts_.node, budget_);
+        if (reason && reason->empty() && offer.shared &&
             !is_asked_for(facts_, *device, wanted))
-            why = "its share consumes more than was requested from Slurm";
-        if (!why) {
-            why_ = why.error().message;
+            reason = "its share consumes more than was requested from Slurm";
+        if (!reason) {
+            reason_ = reason.error().message;
             return false;
         }
-        fits.push_back(why->empty());
-        if (!why->empty())
-            why_ = std::format("device {} for request {}: {}",
-                               device->id().str(), request.name, *why);
+        fits.push_back(reason->empty());
+        if (!reason->empty())
+            reason_ = std::format("device {} for request {}: {}",
+                                  device->id().str(), request.name, *reason);
     }
     fits_.push_back(std::move(fits));
     return !request.admin_access || add_uncounted(wanted, found->second);
@@ -164,13 +164,13 @@ bool ClaimSearch::add_uncounted(const DevicesWanted &wanted,
                 continue;
             if (is_of_claim(wanted.claim, device))
                 continue;
-            auto why = why_unfit(*device, *wanted.request, device_class,
-                                 facts_.node, budget_);
-            if (!why) {
-                why_ = why.error().message;
+            auto reason = unfit_device_reason(
+                *device, *wanted.request, device_class, facts_.node, budget_);
+            if (!reason) {
+                reason_ = reason.error().message;
                 return false;
             }
-            if (why->empty())
+            if (reason->empty())
                 into.push_back(device);
         }
     return true;
@@ -209,7 +209,7 @@ bool ClaimSearch::give(std::size_t w, std::int64_t n, std::size_t from)
         if (!fits_[w][d] || !has_room(offers_[d], all[w]))
             continue;
         if (++steps_ > max_steps) {
-            why_ = "its claims are too complex";
+            reason_ = "its claims are too complex";
             return false;
         }
         Offer before = offers_[d];
@@ -222,9 +222,9 @@ bool ClaimSearch::give(std::size_t w, std::int64_t n, std::size_t from)
         if (later_ || budget_.spent())
             return false;
     }
-    if (why_.empty())
-        why_ = std::format("request {} gets {} of {} devices",
-                           all[w].request->name, n, all[w].count);
+    if (reason_.empty())
+        reason_ = std::format("request {} gets {} of {} devices",
+                              all[w].request->name, n, all[w].count);
     return false;
 }
 
@@ -234,9 +234,9 @@ bool ClaimSearch::give_cpus()
     if (std::ranges::none_of(needs.wanted, asks_cpus))
         return true;
     steps_ += cpu_steps;
-    why_ = steps_ > max_steps ? "its claims are too complex"
-                              : cpus_.choose(chosen_);
-    if (!why_.empty())
+    reason_ = steps_ > max_steps ? "its claims are too complex"
+                                 : cpus_.choose(chosen_);
+    if (!reason_.empty())
         return false;
     for (std::size_t c = 0; c < needs.claims.size(); c++)
         if (has_cpus(needs, c) && !is_satisfied(c))
@@ -249,13 +249,13 @@ bool ClaimSearch::is_satisfied(std::size_t c)
     const ResourceClaim &claim = *facts_.needs.claims[c];
     if (claim.allocated)
         return true;
-    auto why = why_no_allocation(claim, facts_.classes, chosen_for(c),
-                                 facts_.pools, facts_.node, budget_);
-    if (why && why->empty())
+    auto reason = no_allocation_reason(claim, facts_.classes, chosen_for(c),
+                                       facts_.pools, facts_.node, budget_);
+    if (reason && reason->empty())
         return true;
-    why_ = std::format("ResourceClaim {}: {}", claim.key.name,
-                       why ? *why : why.error().message);
-    later_ = !why && why.error().code == Code::busy;
+    reason_ = std::format("ResourceClaim {}: {}", claim.key.name,
+                          reason ? *reason : reason.error().message);
+    later_ = !reason && reason.error().code == Code::busy;
     return false;
 }
 

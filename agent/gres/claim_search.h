@@ -27,7 +27,7 @@ class ClaimSearch {
     // Returns false if no way satisfies all claims; why() says why the last one
     // failed.
     bool run();
-    const std::string &why() const { return why_; }
+    const std::string &reason() const { return reason_; }
     // Returns true if the search may succeed soon. This includes devices
     // without room: the share of a Pod that has ended is released shortly after
     // its job.
@@ -56,9 +56,10 @@ class ClaimSearch {
     static bool is_share(const DevicesWanted &wanted);
     static void take(Offer &offer, const DevicesWanted &wanted);
     Offer share_of(const DevicePtr &device) const;
-    void note_held(Offer &offer, const std::set<std::string> &ours) const;
+    void record_held_capacity(Offer &offer,
+                              const std::set<std::string> &ours) const;
     static Capacities gone_for(const Offer &offer, std::size_t claim);
-    bool look_at(const DevicesWanted &wanted);
+    bool compute_fits(const DevicesWanted &wanted);
     bool add_uncounted(const DevicesWanted &wanted,
                        const DeviceClass &device_class);
     bool is_of_claim(std::size_t claim, const DevicePtr &device) const;
@@ -73,7 +74,7 @@ class ClaimSearch {
     std::vector<Offer> offers_;
     std::vector<std::vector<bool>> fits_;        // by request, as offers_
     std::vector<std::vector<DevicePtr>> chosen_; // by request
-    std::string why_;
+    std::string reason_;
     bool later_ = false;
     bool crowded_ = false; // a suitable device had no room
     int steps_ = 0;

@@ -39,14 +39,14 @@ ClaimSearch::Offer ClaimSearch::share_of(const DevicePtr &device) const
     made.used = !consumed;
     made.consumed = consumed.value_or(Capacities{});
     if (consumed && facts_.consumed_of(device->id(), {}) != consumed)
-        note_held(made, ours);
+        record_held_capacity(made, ours);
     return made;
 }
 
 // Notes what is held for the claims of these needs. A claim without an
 // allocation can only consume through a hold.
-void ClaimSearch::note_held(Offer &offer,
-                            const std::set<std::string> &ours) const
+void ClaimSearch::record_held_capacity(Offer &offer,
+                                       const std::set<std::string> &ours) const
 {
     const Device &device = *offer.device;
     for (std::size_t c = 0; c < facts_.needs.claims.size(); c++) {
@@ -94,10 +94,10 @@ bool ClaimSearch::has_room(const Offer &offer, const DevicesWanted &wanted)
     if (!offer.used && lacks.empty())
         return true;
     crowded_ = true;
-    why_ = std::format("device {} for request {}: other claims use too much of "
-                       "its {}",
-                       device.id().str(), request.name,
-                       offer.used ? "shares" : lacks);
+    reason_ = std::format(
+        "device {} for request {}: other claims use too much of "
+        "its {}",
+        device.id().str(), request.name, offer.used ? "shares" : lacks);
     return false;
 }
 

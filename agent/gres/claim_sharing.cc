@@ -33,9 +33,9 @@ std::string node_of_gres(const ResourceClaim &claim,
     return {};
 }
 
-std::string why_not_now(const Pod &pod, const ResourceClaim &claim,
-                        const DeviceCatalog &catalog,
-                        const std::set<std::string> &with_slurmd)
+std::string claim_in_use_reason(const Pod &pod, const ResourceClaim &claim,
+                                const DeviceCatalog &catalog,
+                                const std::set<std::string> &with_slurmd)
 {
     if (is_of_others(pod, claim) && has_cpus(claim, catalog))
         return std::format(
@@ -58,14 +58,15 @@ std::string why_not_now(const Pod &pod, const ResourceClaim &claim,
 
 } // namespace
 
-std::string why_of_others(const Pod &pod, const DeviceNeeds &needs,
-                          const DeviceCatalog &catalog,
-                          const std::set<std::string> &with_slurmd)
+std::string claims_in_use_reason(const Pod &pod, const DeviceNeeds &needs,
+                                 const DeviceCatalog &catalog,
+                                 const std::set<std::string> &with_slurmd)
 {
     for (const ResourceClaimPtr &claim : needs.claims)
-        if (std::string why = why_not_now(pod, *claim, catalog, with_slurmd);
-            !why.empty())
-            return why;
+        if (std::string reason =
+                claim_in_use_reason(pod, *claim, catalog, with_slurmd);
+            !reason.empty())
+            return reason;
     return {};
 }
 

@@ -20,8 +20,8 @@ namespace bridge {
 
 // Returns why the Pod has to wait, most likely for another Pod to end, or an
 // empty text. with_slurmd: the names of the Slurm nodes that have a slurmd.
-std::string why_of_others(const Pod &pod, const DeviceNeeds &needs,
-                          const DeviceCatalog &catalog,
-                          const std::set<std::string> &with_slurmd);
+std::string claims_in_use_reason(const Pod &pod, const DeviceNeeds &needs,
+                                 const DeviceCatalog &catalog,
+                                 const std::set<std::string> &with_slurmd);
 
 } // namespace bridge

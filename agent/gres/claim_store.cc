@@ -26,15 +26,15 @@ void ClaimStore::put(ResourceClaim claim)
         unindex(*known);
     if (known && known->uid != claim.uid)
         erase_hold(known->uid);
-    take_over_hold(claim);
+    transfer_hold(claim);
     if (claim.allocated)
         erase_hold(claim.uid);
     known = std::make_shared<const ResourceClaim>(std::move(claim));
     index(*known);
-    keep_text(*known);
+    limit_texts(*known);
 }
 
-void ClaimStore::keep_text(const ResourceClaim &claim)
+void ClaimStore::limit_texts(const ResourceClaim &claim)
 {
     if (claim.text.empty())
         return;
@@ -52,7 +52,7 @@ void ClaimStore::keep_text(const ResourceClaim &claim)
 
 // Moves a hold that was set before the claim was created to the uid of the
 // claim.
-void ClaimStore::take_over_hold(const ResourceClaim &claim)
+void ClaimStore::transfer_hold(const ResourceClaim &claim)
 {
     if (!claim.for_extended_resources)
         return;
@@ -285,11 +285,11 @@ void ClaimStore::index(const ResourceClaim &claim)
         taken_[device][claim.uid] = {
             claim.key, claim.allocated_by_us, in_share,
             consumed == claim.consumed.end() ? Capacities{} : consumed->second};
-        note_twice(device);
+        update_twice(device);
     }
 }
 
-void ClaimStore::note_twice(const DeviceId &device)
+void ClaimStore::update_twice(const DeviceId &device)
 {
     const auto &holders = taken_[device];
     bool all_share = std::ranges::all_of(
@@ -305,7 +305,7 @@ void ClaimStore::unindex(const ResourceClaim &claim)
     for (const DeviceId &device : claim.devices)
         if (auto found = taken_.find(device); found != taken_.end()) {
             found->second.erase(claim.uid);
-            note_twice(device);
+            update_twice(device);
             if (found->second.empty())
                 taken_.erase(found);
         }

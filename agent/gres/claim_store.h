@@ -98,17 +98,17 @@ class ClaimStore {
 
         bool has(const DeviceId &device, Clock::time_point now) const;
     };
-    void take_over_hold(const ResourceClaim &claim);
+    void transfer_hold(const ResourceClaim &claim);
     void erase_hold(const std::string &uid);
     void unindex_hold(const DeviceId &device, const std::string &uid);
     void forget_expired(const std::string &uid, Held &held,
                         Clock::time_point now);
     void sweep_holds(Clock::time_point now);
     const std::set<std::string> &holders_of(const DeviceId &device) const;
-    void keep_text(const ResourceClaim &claim);
+    void limit_texts(const ResourceClaim &claim);
     void index(const ResourceClaim &claim);
     void unindex(const ResourceClaim &claim);
-    void note_twice(const DeviceId &device);
+    void update_twice(const DeviceId &device);
 
     bool listed_ = false;
     std::map<ObjectKey, ResourceClaimPtr> claims_;

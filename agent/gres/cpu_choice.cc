@@ -96,10 +96,10 @@ std::string CpuChoice::choose(std::vector<std::vector<DevicePtr>> &chosen)
                 for (const DevicePtr &device : chosen[w])
                     of_claim.push_back({wanted.request->name, device, {}});
         }
-        std::string why = choose_for(*needs_.claims[c],
-                                     in_order(wanted_of(needs_, c)), of_claim);
-        if (!why.empty())
-            return why;
+        std::string reason = choose_for(
+            *needs_.claims[c], in_order(wanted_of(needs_, c)), of_claim);
+        if (!reason.empty())
+            return reason;
         for (std::size_t w = 0; w < needs_.wanted.size(); w++)
             if (const DevicesWanted &wanted = needs_.wanted[w];
                 wanted.claim == c && asks_cpus(wanted))
@@ -118,7 +118,7 @@ std::string CpuChoice::choose_for(const ResourceClaim &claim,
 {
     std::vector<Kind> tried;
     std::optional<Way> best;
-    std::string why;
+    std::string reason;
     const DeviceRequest &first = *wanted.front()->request;
     for (std::size_t start = 0; start < used_.size(); start++) {
         if (used_[start] || !fits(first, start) ||
@@ -129,22 +129,22 @@ std::string CpuChoice::choose_for(const ResourceClaim &claim,
             continue;
         tried.push_back(std::move(kind));
         Way way = try_from(claim, wanted, chosen, start);
-        if (!way.why.empty())
-            why = way.why;
+        if (!way.reason.empty())
+            reason = way.reason;
         else if (!best || is_better(way, *best))
             best = std::move(way);
     }
     if (!error_.empty())
         return error_;
     if (!best)
-        return why.empty() ? no_device_words(first) : why;
+        return reason.empty() ? no_cpu_device_reason(first) : reason;
     chosen = std::move(best->chosen);
     for (std::size_t place : best->places)
         used_[place] = true;
     return {};
 }
 
-std::string CpuChoice::no_device_words(const DeviceRequest &request) const
+std::string CpuChoice::no_cpu_device_reason(const DeviceRequest &request) const
 {
     return std::format("Node {} has no CPU device for request {}{}{}",
                        node_.name, request.name, unfit_.empty() ? "" : ": ",
@@ -167,13 +167,13 @@ bool CpuChoice::fits(const DeviceRequest &request, std::size_t place)
     auto found = classes_.find(request.class_name);
     if (!is_new || found == classes_.end())
         return known->second;
-    auto why = why_unfit(*offer_.devices[place], request, found->second, node_,
-                         budget_);
-    if (!why)
-        error_ = why.error().message;
-    else if (!why->empty())
-        unfit_ = *why;
-    known->second = why && why->empty();
+    auto reason = unfit_device_reason(*offer_.devices[place], request,
+                                      found->second, node_, budget_);
+    if (!reason)
+        error_ = reason.error().message;
+    else if (!reason->empty())
+        unfit_ = *reason;
+    known->second = reason && reason->empty();
     return known->second;
 }
 
@@ -192,9 +192,10 @@ CpuChoice::Way CpuChoice::try_from(const ResourceClaim &claim,
             if (take(claim, request, i, way))
                 has++;
         if (has < one->count) {
-            way.why = std::format("Node {} has {} CPU devices for request {}, "
-                                  "which wants {}",
-                                  node_.name, has, request.name, one->count);
+            way.reason =
+                std::format("Node {} has {} CPU devices for request {}, "
+                            "which wants {}",
+                            node_.name, has, request.name, one->count);
             break;
         }
     }

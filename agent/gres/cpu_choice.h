@@ -29,7 +29,7 @@ bool has_cpus(const DeviceNeeds &needs, std::size_t claim);
 class CpuChoice {
   public:
     // The arguments must outlive the object and must not change. budget: that
-    // of the plan, as for why_unfit().
+    // of the plan, as for unfit_device_reason().
     CpuChoice(const DeviceNeeds &needs, const CpuOffer &offer,
               const DeviceClasses &classes, const Node &node,
               CelBudget &budget);
@@ -51,12 +51,12 @@ class CpuChoice {
         std::vector<ChosenDevice> chosen; // with the claim's other devices
         // Their indexes in the offer, CPUs only.
         std::vector<std::size_t> places;
-        std::string why; // why the attempt failed, or empty
+        std::string reason; // why the attempt failed, or empty
     };
 
     std::string choose_for(const ResourceClaim &claim, const Wanted &wanted,
                            std::vector<ChosenDevice> &chosen);
-    std::string no_device_words(const DeviceRequest &request) const;
+    std::string no_cpu_device_reason(const DeviceRequest &request) const;
     bool may_look(std::size_t times);
     bool fits(const DeviceRequest &request, std::size_t place);
     Way try_from(const ResourceClaim &claim, const Wanted &wanted,

@@ -113,7 +113,7 @@ std::shared_ptr<const DeviceInventory> DeviceStore::inventory()
         return nullptr;
     if (!inventory_)
         inventory_ = std::make_shared<const DeviceInventory>(
-            take_inventory(pools(), classes_, gres_, counted_));
+            make_inventory(pools(), classes_, gres_, counted_));
     return inventory_;
 }
 

@@ -258,13 +258,13 @@ bool same_request(const ClaimRequest &one, const ClaimRequest &other)
 
 bool asks_the_same(const ResourceClaim &there, const ResourceClaim &wanted)
 {
-    return there.objection.empty() && there.constraints.empty() &&
+    return there.unfit_reason.empty() && there.constraints.empty() &&
            there.config.empty() &&
            std::ranges::equal(there.requests, wanted.requests, same_request);
 }
 
-std::string why_unusable(const ResourceClaim &there, const Pod &pod,
-                         const ResourceClaim &wanted)
+std::string unusable_claim_reason(const ResourceClaim &there, const Pod &pod,
+                                  const ResourceClaim &wanted)
 {
     if (!is_extended_claim(there, pod))
         return std::format("The ResourceClaim {} was not made for the Pod's "
@@ -353,7 +353,7 @@ ExtendedNeeds extended_needs(const Pod &pod, const DeviceClasses &classes,
     }
     auto plan = plan_for(pod, classes, plugins);
     if (!plan) {
-        needs.objection = plan.error().message;
+        needs.unfit_reason = plan.error().message;
         return needs;
     }
     if (plan->requests.empty())
@@ -361,8 +361,8 @@ ExtendedNeeds extended_needs(const Pod &pod, const DeviceClasses &classes,
     std::string body = claim_body(pod, plan->requests);
     ResourceClaimPtr wanted = claim_to_make(pod, body);
     if (there)
-        needs.why = why_unusable(*there, pod, *wanted);
-    if (!needs.why.empty())
+        needs.reason = unusable_claim_reason(*there, pod, *wanted);
+    if (!needs.reason.empty())
         return needs;
     needs.claim = there ? there : wanted;
     if (!there)
@@ -371,8 +371,8 @@ ExtendedNeeds extended_needs(const Pod &pod, const DeviceClasses &classes,
     return needs;
 }
 
-std::string why_no_device_there(const ExtendedNeeds &needs, const Node &node,
-                                bool has_slurmd)
+std::string no_device_reason(const ExtendedNeeds &needs, const Node &node,
+                             bool has_slurmd)
 {
     for (const RequestMapping &one : needs.mappings)
         if (offered(node, one.resource) > 0)

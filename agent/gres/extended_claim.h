@@ -29,8 +29,8 @@ inline constexpr std::size_t max_claim_requests = 32;
 inline constexpr std::int64_t max_claim_devices = 32;
 
 struct ExtendedNeeds {
-    std::string objection; // clause: why the Pod can never run; or empty
-    std::string why;       // message: why the Pod has to wait; or empty
+    std::string unfit_reason; // clause: why the Pod can never run; or empty
+    std::string reason;       // message: why the Pod has to wait; or empty
     // The claim, as it is or as it is to be created. Null: no claim is needed,
     // or none is possible.
     ResourceClaimPtr claim;
@@ -72,7 +72,7 @@ ExtendedNeeds extended_needs(const Pod &pod, const DeviceClasses &classes,
 // plugins offer it, since the kubelet ignores the claim there. A device
 // plugin's resource does not work where it is not offered, or on a node with a
 // slurmd.
-std::string why_no_device_there(const ExtendedNeeds &needs, const Node &node,
-                                bool has_slurmd);
+std::string no_device_reason(const ExtendedNeeds &needs, const Node &node,
+                             bool has_slurmd);
 
 } // namespace bridge

@@ -27,16 +27,16 @@ class FitCounter {
     {
     }
 
-    void look_at(const DevicePtr &device)
+    void count_device(const DevicePtr &device)
     {
         const std::string *node = only_node_of(*device);
         if (!node || unclear_.contains(*node))
             return;
-        auto why = why_unfit(*device, request_, class_, budget_);
-        if (!why) {
+        auto reason = unfit_device_reason(*device, request_, class_, budget_);
+        if (!reason) {
             unclear_.insert(*node);
             made_.unclear.push_back(device);
-        } else if (why->empty()) {
+        } else if (reason->empty()) {
             FitCounts::OnNode &there = fit_[*node];
             there.one = device;
             there.count++;
@@ -73,7 +73,7 @@ FitCounts fit_counts(const DeviceCatalog &catalog, const DeviceRequest &request,
     for (const DevicePool &pool : catalog.pools)
         if (pool.usable())
             for (const DevicePtr &device : pool.devices) {
-                counter.look_at(device);
+                counter.count_device(device);
                 if (budget.spent())
                     return {.nodes = {}, .unclear = {}, .too_much = true};
             }
@@ -97,9 +97,10 @@ most_fitting(const FitCounts &counts, const DeviceCatalog &catalog,
         if (!may_be(device->scope->node))
             continue;
         CelBudget budget(CelSelector::max_sum);
-        auto why = why_unfit(*device, request, found->second, budget);
-        if (!why)
-            return std::unexpected(why.error());
+        auto reason =
+            unfit_device_reason(*device, request, found->second, budget);
+        if (!reason)
+            return std::unexpected(reason.error());
     }
     for (const FitCounts::OnNode &there : counts.nodes)
         if (may_be(there.one->scope->node))

@@ -34,8 +34,8 @@ FitCounts fit_counts(const DeviceCatalog &catalog, const DeviceRequest &request,
                      CelBudget &budget);
 
 // Returns the largest count among the Nodes for whose names may_be() is true.
-// Fails as why_unfit() does if a device on one of these Nodes could not be
-// checked. counts must come from this catalog and request.
+// Fails as unfit_device_reason() does if a device on one of these Nodes could
+// not be checked. counts must come from this catalog and request.
 Result<std::int64_t>
 most_fitting(const FitCounts &counts, const DeviceCatalog &catalog,
              const DeviceRequest &request,

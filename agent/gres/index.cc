@@ -109,14 +109,14 @@ class Update {
     {
         for (auto &[gres, slots] : slots_)
             for (std::uint32_t i = 0; i < slots.size(); i++)
-                look_at(slots[i], {gres, i});
+                update_slot(slots[i], {gres, i});
         for (const GresDevice &device : now_.present)
             if (can_be_said(device) && placed_.insert(device.id).second)
                 place(device);
     }
 
   private:
-    void look_at(DeviceSlot &slot, const GresIndex &where)
+    void update_slot(DeviceSlot &slot, const GresIndex &where)
     {
         auto found = present_.find(slot.id);
         slot.absent = found == present_.end();

@@ -35,48 +35,48 @@ class Inventory {
             auto found = classes.find(one.name);
             if (found == classes.end())
                 continue; // it may come
-            if (found->second.objection.empty())
+            if (found->second.unfit_reason.empty())
                 sorts_.push_back({&found->second, &one});
             else
-                complain(std::format("DeviceClass {}: {}", one.name,
-                                     found->second.objection));
+                add_warning(std::format("DeviceClass {}: {}", one.name,
+                                        found->second.unfit_reason));
         }
     }
 
-    void look_at(const DevicePool &pool)
+    void add(const DevicePool &pool)
     {
         DeviceInventory::Pool key{pool.driver, pool.name};
         if (!pool.usable()) {
             made_.doubtful.insert(key);
-            note_doubt(pool);
-            if (!pool.objection.empty())
-                complain(std::format("pool {} of {}: {}", pool.name,
-                                     pool.driver, pool.objection));
+            record_doubtful_nodes(pool);
+            if (!pool.unfit_reason.empty())
+                add_warning(std::format("pool {} of {}: {}", pool.name,
+                                        pool.driver, pool.unfit_reason));
             return;
         }
         for (const DevicePtr &device : pool.devices)
-            look_at(device);
-        look_at_counters(pool);
+            add(device);
+        add_counters(pool);
     }
 
     DeviceInventory made_;
 
   private:
-    void complain(std::string what)
+    void add_warning(std::string what)
     {
-        made_.complaints.push_back(std::move(what));
+        made_.warnings.push_back(std::move(what));
     }
 
     // Adds a complaint for the first device only: probably hundreds of devices
     // have the same problem.
-    void complain(const Device &device, const std::string &why)
+    void add_warning(const Device &device, const std::string &reason)
     {
-        if (said_.insert(why).second)
-            complain(
-                std::format("devices such as {}: {}", device.id().str(), why));
+        if (said_.insert(reason).second)
+            add_warning(std::format("devices such as {}: {}", device.id().str(),
+                                    reason));
     }
 
-    void look_at(const DevicePtr &device)
+    void add(const DevicePtr &device)
     {
         if (!is_countable(*device))
             return;
@@ -90,7 +90,8 @@ class Inventory {
         if (!sort)
             return;
         if (device->allow_multiple_allocations)
-            return complain(*device, why_uncounted(*device, made_.counted));
+            return add_warning(*device,
+                               uncounted_reason(*device, made_.counted));
         if (sort->is_cpus()) {
             made_.cpus[device->scope->node].push_back(device);
             return;
@@ -111,7 +112,7 @@ class Inventory {
 
     // Notes on which Nodes an unusable pool may have devices; if it names no
     // Node, on all.
-    void note_doubt(const DevicePool &pool)
+    void record_doubtful_nodes(const DevicePool &pool)
     {
         if (!std::ranges::contains(made_.counted, pool.driver,
                                    &CapacityGres::driver))
@@ -128,7 +129,7 @@ class Inventory {
 
     // Adds the counters of a pool that belongs to one node. Those of any other
     // pool would be counted on each of its nodes.
-    void look_at_counters(const DevicePool &pool)
+    void add_counters(const DevicePool &pool)
     {
         if (!has_counted_counters(pool, made_.counted))
             return;
@@ -145,9 +146,10 @@ class Inventory {
         if (nodes.size() == 1 && !nodes.contains(""))
             made_.stocks[*nodes.begin()].pools.push_back(std::move(made));
         else if (!nodes.empty())
-            complain(std::format("pool {} of {}: its counters do not belong to "
-                                 "exactly one node and are not counted",
-                                 pool.name, pool.driver));
+            add_warning(
+                std::format("pool {} of {}: its counters do not belong to "
+                            "exactly one node and are not counted",
+                            pool.name, pool.driver));
     }
 
     // Returns the entry of DeviceGres for the device. Null: there is none, or a
@@ -157,7 +159,7 @@ class Inventory {
         for (const Sort &sort : sorts_) {
             auto fits = fits_class(device, *sort.device_class);
             if (!fits) {
-                complain(device, fits.error().message);
+                add_warning(device, fits.error().message);
                 return nullptr;
             }
             if (*fits)
@@ -188,16 +190,16 @@ class Inventory {
 
 } // namespace
 
-DeviceInventory take_inventory(std::span<const DevicePool> pools,
+DeviceInventory make_inventory(std::span<const DevicePool> pools,
                                const DeviceClasses &classes,
                                const std::vector<DeviceGres> &wanted,
                                const std::vector<CapacityGres> &counted)
 {
     Inventory inventory(classes, wanted, counted);
     for (const DevicePool &pool : pools)
-        inventory.look_at(pool);
+        inventory.add(pool);
     for (auto &[node, cpus] : inventory.made_.cpus)
-        put_in_order(cpus);
+        sort_cpus(cpus);
     return std::move(inventory.made_);
 }
 

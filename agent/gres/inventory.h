@@ -40,13 +40,13 @@ struct DeviceInventory {
     // counts.
     std::set<std::string> doubtful_nodes;
     bool doubtful_everywhere = false;
-    std::vector<std::string> complaints; // warnings for the log
+    std::vector<std::string> warnings; // warnings for the log
 };
 
 // Assigns each device to the first class in the list whose selectors match.
 // Counts only devices of exactly one node that have no taint NoSchedule or
 // NoExecute and may be chosen at all. Evaluates the selectors for every device.
-DeviceInventory take_inventory(std::span<const DevicePool> pools,
+DeviceInventory make_inventory(std::span<const DevicePool> pools,
                                const DeviceClasses &classes,
                                const std::vector<DeviceGres> &wanted,
                                const std::vector<CapacityGres> &counted = {});

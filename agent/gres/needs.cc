@@ -43,22 +43,22 @@ class Reader {
     }
 
   private:
-    void object(std::string why)
+    void set_unfit_reason(std::string reason)
     {
-        if (needs_.objection.empty())
-            needs_.objection = std::move(why);
+        if (needs_.unfit_reason.empty())
+            needs_.unfit_reason = std::move(reason);
     }
 
-    void wait(std::string why)
+    void wait(std::string reason)
     {
-        if (needs_.why.empty())
-            needs_.why = std::move(why);
+        if (needs_.reason.empty())
+            needs_.reason = std::move(reason);
     }
 
     void read_entry(const PodClaim &entry)
     {
         if (entry.unknown)
-            return object(std::format(
+            return set_unfit_reason(std::format(
                 "the entry {} of spec.resourceClaims names neither a "
                 "ResourceClaim nor a template, which is not supported",
                 entry.entry));
@@ -74,18 +74,19 @@ class Reader {
         if (!claim)
             return wait(std::format("The ResourceClaim {} does not exist yet.",
                                     entry.claim));
-        if (std::string why = why_unusable(entry, *claim); !why.empty())
-            return wait(std::move(why));
+        if (std::string reason = unusable_claim_reason(entry, *claim);
+            !reason.empty())
+            return wait(std::move(reason));
         add(std::move(claim));
     }
 
     void read_extended()
     {
         const ExtendedNeeds &extended = facts_.extended;
-        if (!extended.objection.empty())
-            object(extended.objection);
-        if (!extended.why.empty())
-            wait(extended.why);
+        if (!extended.unfit_reason.empty())
+            set_unfit_reason(extended.unfit_reason);
+        if (!extended.reason.empty())
+            wait(extended.reason);
         needs_.plugins = extended.plugins;
         for (const PluginWish &one : extended.plugins)
             needs_.selectors.push_back(where_offered(one.resource));
@@ -108,8 +109,8 @@ class Reader {
             needs_.selectors.push_back(*claim->places);
     }
 
-    std::string why_unusable(const PodClaim &entry,
-                             const ResourceClaim &claim) const
+    std::string unusable_claim_reason(const PodClaim &entry,
+                                      const ResourceClaim &claim) const
     {
         if (claim.deleting)
             return std::format("The ResourceClaim {} is being deleted.",
@@ -127,9 +128,10 @@ class Reader {
 
     void read_requests(const ResourceClaim &claim)
     {
-        if (!claim.objection.empty())
-            return object(std::format("the ResourceClaim {}: {}",
-                                      claim.key.name, claim.objection));
+        if (!claim.unfit_reason.empty())
+            return set_unfit_reason(std::format("the ResourceClaim {}: {}",
+                                                claim.key.name,
+                                                claim.unfit_reason));
         if (facts_.asked_by_others(claim))
             return wait(std::format("The ResourceClaim {} is about to get its "
                                     "devices for another Pod.",
@@ -146,9 +148,10 @@ class Reader {
             needs_.wanted.push_back(std::move(*choice));
         }
         if (sum > max_devices)
-            object(std::format("the ResourceClaim {} asks for {} devices, more "
-                               "than {}",
-                               claim.key.name, sum, max_devices));
+            set_unfit_reason(
+                std::format("the ResourceClaim {} asks for {} devices, more "
+                            "than {}",
+                            claim.key.name, sum, max_devices));
     }
 
     // Returns the first choice that can be satisfied, or why the last one
@@ -172,7 +175,7 @@ class Reader {
     {
         DevicesWanted made{0, &request, {}, request.count};
         if (request.admin_access && !facts_.admin_access)
-            object(
+            set_unfit_reason(
                 std::format("request {} has adminAccess, which its namespace "
                             "does not allow: it lacks the label "
                             "resource.kubernetes.io/admin-access=true",
@@ -287,7 +290,7 @@ GresSums sums_of(const DeviceNeeds &needs, const std::set<std::string> &untyped)
     return sums;
 }
 
-void note_untyped(const DeviceNeeds &needs, std::set<std::string> &untyped)
+void add_untyped_gres(const DeviceNeeds &needs, std::set<std::string> &untyped)
 {
     for (const DevicesWanted &one : needs.wanted)
         if (is_gres(one) && one.wish.type.empty())
@@ -301,7 +304,7 @@ void note_untyped(const DeviceNeeds &needs, std::set<std::string> &untyped)
 std::string task_gres(const DeviceNeeds &needs)
 {
     std::set<std::string> untyped;
-    note_untyped(needs, untyped);
+    add_untyped_gres(needs, untyped);
     return text_of(sums_of(needs, untyped));
 }
 
@@ -309,7 +312,7 @@ std::string task_gres(const std::vector<DeviceNeeds> &pods)
 {
     std::set<std::string> untyped;
     for (const DeviceNeeds &pod : pods)
-        note_untyped(pod, untyped);
+        add_untyped_gres(pod, untyped);
     GresSums most;
     for (const DeviceNeeds &pod : pods)
         for (const auto &[kind, count] : sums_of(pod, untyped))

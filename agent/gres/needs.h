@@ -9,7 +9,7 @@
 //   deleted, another Pod's, full
 //   not supported                    the Pod is refused, with the reason
 //   allocated                        the Pod goes where its devices can be
-//                                    used; but see why_of_others()
+//                                    used; but see claims_in_use_reason()
 //   not allocated, another Pod's     wait until the claim has its devices
 //   job requests its devices
 //   not allocated                    GRES for its devices, or CPUs
@@ -46,8 +46,8 @@ inline bool asks_cpus(const DevicesWanted &wanted)
 }
 
 struct DeviceNeeds {
-    std::string objection;                // why the Pod can never run, or empty
-    std::string why;                      // why it has to wait, or empty
+    std::string unfit_reason;             // why the Pod can never run, or empty
+    std::string reason;                   // why it has to wait, or empty
     std::vector<ResourceClaimPtr> claims; // each once, in the Pod's order
     std::vector<std::string> consumers;   // the uid of the Pod of each claim
     std::vector<DevicesWanted> wanted;    // of claims without devices
@@ -64,8 +64,8 @@ struct ClaimFacts {
     std::function<Result<GresWish>(const DeviceRequest &, CelBudget &)>
         gres_for;
     // Returns how many devices fit the request on the Node that has most of
-    // them, among the Nodes on which the Pod may run. Fails as why_unfit()
-    // does.
+    // them, among the Nodes on which the Pod may run. Fails as
+    // unfit_device_reason() does.
     std::function<Result<std::int64_t>(const DeviceRequest &, CelBudget &)>
         most_on_a_node;
     // Returns true if the job of another Pod requests the GRES for this claim.

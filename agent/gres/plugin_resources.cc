@@ -58,9 +58,9 @@ bool is_counted(const DeviceIndex &index, const PluginWish &wish)
            });
 }
 
-std::string why_too_few(const DeviceIndex &index,
-                        const std::vector<JobGres> &given,
-                        const std::vector<PluginWish> &wishes)
+std::string too_few_devices_reason(const DeviceIndex &index,
+                                   const std::vector<JobGres> &given,
+                                   const std::vector<PluginWish> &wishes)
 {
     std::map<std::string, std::int64_t> needs; // by resource
     for (const PluginWish &wish : wishes)

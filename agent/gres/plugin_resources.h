@@ -49,9 +49,9 @@ bool is_counted(const DeviceIndex &index, const PluginWish &wish);
 
 // Returns why the GRES of a job on a node do not suffice for all these
 // resources, as a clause, or an empty text.
-std::string why_too_few(const DeviceIndex &index,
-                        const std::vector<JobGres> &given,
-                        const std::vector<PluginWish> &wishes);
+std::string too_few_devices_reason(const DeviceIndex &index,
+                                   const std::vector<JobGres> &given,
+                                   const std::vector<PluginWish> &wishes);
 
 // Returns, by "gpu:a100", how many of the GRES in has the node's device plugins
 // do not offer now: the kubelet has fewer devices, or Pods of other schedulers

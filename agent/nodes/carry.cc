@@ -56,7 +56,7 @@ class Carrier {
     {
         auto done = std::visit(Carry{slurm_}, batch.step);
         if (done)
-            return note_new(batch.step);
+            return record_created(batch.step);
         if (batch.nodes.size() == 1)
             return fail_one(batch.nodes.front(), done.error());
         // One node makes the RPC fail for all: try each alone.
@@ -66,7 +66,7 @@ class Carrier {
 
     // slurmctld does not update partitions for features that a new node gets
     // after its creation.
-    void note_new(const NodeStep &step)
+    void record_created(const NodeStep &step)
     {
         const auto *create = std::get_if<CreateNode>(&step);
         made_new_ |= create && is_new(create->node);
@@ -81,7 +81,7 @@ class Carrier {
     {
         auto done = std::visit(Carry{slurm_}, step);
         if (done)
-            return note_new(step);
+            return record_created(step);
         if (const auto *create = std::get_if<CreateNode>(&step)) {
             outcome.rebuild_due = true;
             if (slurm_.set_features(node, create->node.features,
@@ -94,7 +94,7 @@ class Carrier {
     void fail_one(const std::string &node, const Error &error)
     {
         outcome.failed.insert(node);
-        outcome.complaints.push_back(error.message);
+        outcome.warnings.push_back(error.message);
     }
 
     Slurm &slurm_;

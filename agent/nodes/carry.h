@@ -14,7 +14,7 @@ namespace bridge {
 struct CarryOutcome {
     std::set<std::string> failed; // names of Slurm nodes
     // One error message for each failed node.
-    std::vector<std::string> complaints;
+    std::vector<std::string> warnings;
     // slurmctld created nodes without evaluating their features for partitions.
     bool rebuild_due = false;
 };

@@ -179,7 +179,7 @@ NodeDevices plan_devices(const DeviceFacts &facts, const Node &node,
     else if (!same(target.counts(), counts) || target != made.index)
         made.misfit = "its devices have changed";
     if (!made.misfit.empty() && !trusted)
-        made.complaint = std::format(
+        made.warning = std::format(
             "node {}: {}{}; it will be recreated when it is idle", known->name,
             made.misfit, said ? "" : " (" + said.error().message + ")");
     return made;

@@ -45,8 +45,8 @@ struct NodeDevices {
     std::string gres;
     std::string gres_conf;
     std::string made_extra;
-    std::string misfit;    // why it must be recreated; "": it need not be
-    std::string complaint; // for the log; "": nothing to report
+    std::string misfit;  // why it must be recreated; "": it need not be
+    std::string warning; // for the log; "": nothing to report
 };
 
 // Plans the devices of an external node. known: the node as Slurm has it, or

@@ -54,7 +54,7 @@ const std::string &active_features(const SlurmNode &known)
 
 std::string features_of(const Node &node,
                         const std::vector<FeatureLabel> &labels,
-                        std::vector<std::string> &complaints)
+                        std::vector<std::string> &warnings)
 {
     std::string features = names::feature;
     for (std::string word :
@@ -63,9 +63,9 @@ std::string features_of(const Node &node,
         if (word.empty())
             continue;
         if (!is_plain_word(word))
-            complaints.push_back("Node " + node.name + ": annotation " +
-                                 names::external_node_partitions +
-                                 " contains an invalid partition name");
+            warnings.push_back("Node " + node.name + ": annotation " +
+                               names::external_node_partitions +
+                               " contains an invalid partition name");
         else if (!has_word(features, word))
             add(features, word);
     }

@@ -27,7 +27,7 @@ namespace bridge {
 // each name that is not valid.
 std::string features_of(const Node &node,
                         const std::vector<FeatureLabel> &labels,
-                        std::vector<std::string> &complaints);
+                        std::vector<std::string> &warnings);
 
 // Returns the step that sets the requested features and keeps those of other
 // owners.

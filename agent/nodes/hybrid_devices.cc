@@ -100,19 +100,19 @@ class Hybrid {
         auto made = DeviceIndex::parse(index);
         if (!made)
             return refuse(made.error().message);
-        if (std::string why = why_not(*made, *keys); !why.empty())
-            return refuse(why);
+        if (std::string reason = mismatch_reason(*made, *keys); !reason.empty())
+            return refuse(reason);
         NodeDevices devices;
         devices.index = std::move(*made);
         return devices;
     }
 
   private:
-    NodeDevices refuse(const std::string &why) const
+    NodeDevices refuse(const std::string &reason) const
     {
         NodeDevices none;
-        none.complaint = std::format(
-            "Node {}: {}: Pods get none of its devices", node_.name, why);
+        none.warning = std::format("Node {}: {}: Pods get none of its devices",
+                                   node_.name, reason);
         return none;
     }
 
@@ -129,7 +129,8 @@ class Hybrid {
         return "!none@/:-";
     }
 
-    std::string why_not(const DeviceIndex &index, const Keys &keys) const
+    std::string mismatch_reason(const DeviceIndex &index,
+                                const Keys &keys) const
     {
         std::vector<GresCount> counts = gres_counts(known_.gres);
         for (const auto &[gres, list] : keys) {

@@ -5,8 +5,9 @@
 
 namespace bridge {
 
-std::string why_too_large(const SlurmNode &node, std::uint32_t room_cpus,
-                          MebiBytes room_memory)
+std::string too_large_node_reason(const SlurmNode &node,
+                                  std::uint32_t room_cpus,
+                                  MebiBytes room_memory)
 {
     bool cpus = node.usable_cpus > room_cpus;
     bool memory = node.usable_memory > room_memory;

@@ -14,7 +14,8 @@ namespace bridge {
 // Returns what an administrator must change, or "" if Slurm's figures fit.
 // room: what the kubelet can allocate, minus the requests of Pods that are not
 // Slurm's; both 0 means that the kubelet has not reported its size yet.
-std::string why_too_large(const SlurmNode &node, std::uint32_t room_cpus,
-                          MebiBytes room_memory);
+std::string too_large_node_reason(const SlurmNode &node,
+                                  std::uint32_t room_cpus,
+                                  MebiBytes room_memory);
 
 } // namespace bridge

@@ -25,7 +25,7 @@ NodePatch patch_of(const Node &node)
 
 // Returns the reason, from Slurm, why no job starts there. Empty if jobs can
 // start or if the drain is the agent's own.
-std::string why_off(const SlurmNode &behind)
+std::string offline_reason(const SlurmNode &behind)
 {
     if ((!behind.drained && !behind.down) ||
         behind.reason.starts_with(names::drain_mark))
@@ -45,22 +45,22 @@ void uncordon(const Node &node, NodePatch &patch)
         patch.unschedulable = false;
 }
 
-void plan_cordon(const Node &node, const std::string &why, NodePatch &patch)
+void plan_cordon(const Node &node, const std::string &reason, NodePatch &patch)
 {
-    if (why.empty()) {
+    if (reason.empty()) {
         uncordon(node, patch);
         if (has(node, names::uncordon_mark))
             patch.annotations[names::uncordon_mark] = std::nullopt;
     } else if (has(node, names::cordon_mark) && !node.unschedulable) {
         patch.annotations[names::cordon_mark] = std::nullopt;
-        patch.annotations[names::uncordon_mark] = why;
+        patch.annotations[names::uncordon_mark] = reason;
     } else if (has(node, names::cordon_mark)) {
-        if (node.annotation(names::cordon_mark) != why)
-            patch.annotations[names::cordon_mark] = why;
+        if (node.annotation(names::cordon_mark) != reason)
+            patch.annotations[names::cordon_mark] = reason;
     } else if (!node.unschedulable &&
-               node.annotation(names::uncordon_mark) != why) {
+               node.annotation(names::uncordon_mark) != reason) {
         patch.unschedulable = true;
-        patch.annotations[names::cordon_mark] = why;
+        patch.annotations[names::cordon_mark] = reason;
         if (has(node, names::uncordon_mark))
             patch.annotations[names::uncordon_mark] = std::nullopt;
     }
@@ -116,7 +116,7 @@ NodePatch plan_marks(const Node &node, const SlurmNode &behind,
     if (policy.taint)
         plan_taint(node, patch);
     if (policy.cordon) {
-        plan_cordon(node, why_off(behind), patch);
+        plan_cordon(node, offline_reason(behind), patch);
         plan_maintenance(node, maintenance, patch);
     }
     return patch;
@@ -137,7 +137,7 @@ bool cordoned_by_us(const Node &node)
 }
 
 std::map<std::string, std::string>
-maintenance_words(const std::vector<Reservation> &reservations)
+maintenance_messages(const std::vector<Reservation> &reservations)
 {
     std::vector<const Reservation *> line;
     for (const Reservation &one : reservations)

@@ -17,7 +17,7 @@
 //   by us
 //
 // In the other direction, a cordon with our mark does not drain the Slurm node
-// (why_drained()), and our own drain does not cordon the Node. Neither side
+// (drain_reason()), and our own drain does not cordon the Node. Neither side
 // reacts to its own change.
 #pragma once
 
@@ -37,8 +37,8 @@ struct MarkPolicy {
 };
 
 // Returns the patch for a Node with this Slurm node behind it; the patch is
-// empty if nothing has to change. maintenance: the text of maintenance_words()
-// for the Slurm node.
+// empty if nothing has to change. maintenance: the text of
+// maintenance_messages() for the Slurm node.
 NodePatch plan_marks(const Node &node, const SlurmNode &behind,
                      const std::string &maintenance, const MarkPolicy &policy);
 
@@ -52,6 +52,6 @@ bool cordoned_by_us(const Node &node);
 // Returns for each Slurm node its maintenance reservation, "NAME from TIME to
 // TIME". If there are several, the one that begins first.
 std::map<std::string, std::string>
-maintenance_words(const std::vector<Reservation> &reservations);
+maintenance_messages(const std::vector<Reservation> &reservations);
 
 } // namespace bridge

@@ -40,9 +40,9 @@ NodeClaims claims_of(const std::vector<NodePtr> &nodes, const NodeMap &before)
         if (!is_plain_word(name)) {
             claims.refused[node->name] =
                 "its name is not a valid Slurm node name";
-        } else if (!node->objection.empty()) {
+        } else if (!node->unfit_reason.empty()) {
             claims.left_alone.insert(name);
-            claims.refused[node->name] = node->objection;
+            claims.refused[node->name] = node->unfit_reason;
         } else {
             claim(claims, name, *node, before);
         }

@@ -58,7 +58,7 @@ class PlacementTable {
     State need(const PredicatePtr &predicate, const Asker &asker,
                Clock::time_point now);
     // Whether need() has added a predicate since the last call.
-    bool take_new() { return std::exchange(new_, false); }
+    bool pop_new() { return std::exchange(new_, false); }
 
     std::vector<PredicatePtr> wishes() const;
 

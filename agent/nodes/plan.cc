@@ -50,7 +50,7 @@ class Planner {
   public:
     Planner(const NodePlanInput &input, const std::vector<SlurmNode> &known,
             const std::vector<Reservation> &reservations)
-        : in_(input), maintenance_(maintenance_words(reservations))
+        : in_(input), maintenance_(maintenance_messages(reservations))
     {
         for (const SlurmNode &node : known)
             known_[node.name] = &node;
@@ -72,8 +72,9 @@ class Planner {
         for (const NodePtr &node : in_.nodes)
             if (!is_opted_in(*node))
                 add_patch(plan_unmark(*node));
-        for (const auto &[node, why] : claims.refused)
-            plan_.complaints.push_back("Node " + node + " is left out: " + why);
+        for (const auto &[node, reason] : claims.refused)
+            plan_.warnings.push_back("Node " + node +
+                                     " is left out: " + reason);
         plan_.refused = std::move(claims.refused);
         for (const auto &[name, node] : claims.nodes)
             plan_claim(name, *node);
@@ -107,7 +108,7 @@ class Planner {
                   in_.device_claims.get(), in_.gres_types, in_.devices_before};
         if (!in_.devices)
             return;
-        plan_.complaints = in_.devices->complaints;
+        plan_.warnings = in_.devices->warnings;
         for (const std::string &gres : in_.devices->gres)
             check_gres_type(gres, "DeviceGres");
         for (const CapacityGres &one : in_.devices->counted)
@@ -116,13 +117,13 @@ class Planner {
         if (in_.device_claims)
             std::ranges::move(
                 overused_devices(*in_.devices, *in_.device_claims),
-                std::back_inserter(plan_.complaints));
+                std::back_inserter(plan_.warnings));
     }
 
     void check_gres_type(const std::string &gres, const std::string &setting)
     {
         if (!in_.gres_types.contains(gres))
-            plan_.complaints.push_back(
+            plan_.warnings.push_back(
                 "GresTypes in slurm.conf has no " + gres + ", which " +
                 setting + " in k8s.conf names: Slurm does not count it");
     }
@@ -150,8 +151,8 @@ class Planner {
     }
 
     // gres: the GRES of the node in Slurm, now or after its creation.
-    void note_devices(const std::string &name, const NodeDevices &devices,
-                      const std::string &gres)
+    void record_devices(const std::string &name, const NodeDevices &devices,
+                        const std::string &gres)
     {
         if (!in_.count_devices)
             return;
@@ -159,8 +160,8 @@ class Planner {
             if (GresCounts amounts = amounts_in(gres, in_.devices->counted);
                 !amounts.empty())
                 plan_.amounts[name] = std::move(amounts);
-        if (!devices.complaint.empty())
-            plan_.complaints.push_back(devices.complaint);
+        if (!devices.warning.empty())
+            plan_.warnings.push_back(devices.warning);
         if (!devices.index.slots().empty())
             plan_.devices[name] = devices.index;
         if (devices.extra)
@@ -183,14 +184,14 @@ class Planner {
             in_.port,
             whole_cpus_down(left.cpu),
             mebibytes_down(left.memory),
-            features_of(node, in_.feature_labels, plan_.complaints),
-            topology_of(node, plan_.complaints)};
+            features_of(node, in_.feature_labels, plan_.warnings),
+            topology_of(node, plan_.warnings)};
         wish.gres = devices.gres;
         wish.gres_conf = devices.gres_conf;
         wish.extra = devices.made_extra;
         // A Node without a size has not been reported by its kubelet yet.
         if (known && in_.foreign && node.allocatable.cpu.value != 0)
-            note_shortage(*known, wish, devices);
+            record_shortage(*known, wish, devices);
         add_predicates(node, known, wish);
         add_cpu_devices(node, known, wish);
         bool pin = in_.wishes.pins.contains(name) || needs_shadow(name) ||
@@ -263,7 +264,7 @@ class Planner {
             return;
         bool has = in_.devices && in_.devices->cpus.contains(node.name);
         if (has && known && !known->external) {
-            plan_.complaints.push_back(
+            plan_.warnings.push_back(
                 "Node " + node.name +
                 " has CPU devices and a slurmd: Pods get none of them");
             return;
@@ -278,8 +279,8 @@ class Planner {
             plan_.cpu_nodes.insert(wish.name);
     }
 
-    void note_shortage(const SlurmNode &known, const NodeDescription &wish,
-                       const NodeDevices &devices)
+    void record_shortage(const SlurmNode &known, const NodeDescription &wish,
+                         const NodeDevices &devices)
     {
         auto more = [](auto has, auto may) { return has - std::min(has, may); };
         NodeRoom room{
@@ -327,10 +328,10 @@ class Planner {
         if (in_.await_devices && !in_.devices)
             return; // it would have to be recreated later
         plan_.nodes[wish.name] = node.name;
-        note_devices(wish.name, devices, wish.gres);
+        record_devices(wish.name, devices, wish.gres);
         add_creation(plan_.steps, wish);
-        if (std::string why = why_drained(node); !why.empty())
-            plan_.steps.push_back(DrainNode{wish.name, drain_mark + why});
+        if (std::string reason = drain_reason(node); !reason.empty())
+            plan_.steps.push_back(DrainNode{wish.name, drain_mark + reason});
         // Slurm has lost an administrator's drain
         else if (cordoned_by_us(node))
             plan_.steps.push_back(
@@ -368,44 +369,46 @@ class Planner {
     void plan_size(const Node &node, const SlurmNode &known,
                    const NodeDescription &wish, const NodeDevices &devices)
     {
-        note_devices(known.name, devices, known.gres);
+        record_devices(known.name, devices, known.gres);
         if (!in_.foreign)
             return;
         if (!known.external) {
-            if (std::string why = why_too_large(known, wish.cpus, wish.memory);
-                !why.empty()) // a shadow job holds the difference
-                plan_.complaints.push_back("Node " + node.name + ": " + why);
+            if (std::string reason =
+                    too_large_node_reason(known, wish.cpus, wish.memory);
+                !reason.empty()) // a shadow job holds the difference
+                plan_.warnings.push_back("Node " + node.name + ": " + reason);
             return;
         }
-        std::string why;
+        std::string reason;
         if (known.cpus != wish.cpus || known.memory != wish.memory)
-            why = "its size is another one";
+            reason = "its size is another one";
         else if (known.address != wish.address || known.port != wish.port)
-            why = "its NodeAddr is another one";
+            reason = "its NodeAddr is another one";
         else if (known.not_responding)
-            why = "a signal to it was not answered";
-        bool of_devices = why.empty();
+            reason = "a signal to it was not answered";
+        bool of_devices = reason.empty();
         if (of_devices)
-            why = devices.misfit;
+            reason = devices.misfit;
         // Recreating it would lose the drain, for a moment or for good.
-        if (!why.empty() && !known.drained && !known.down && wish.cpus != 0 &&
-            wish.memory.value != 0)
-            plan_.misfits.push_back({wish, why, of_devices});
+        if (!reason.empty() && !known.drained && !known.down &&
+            wish.cpus != 0 && wish.memory.value != 0)
+            plan_.misfits.push_back({wish, reason, of_devices});
     }
 
     void plan_state(const Node &node, const SlurmNode &known)
     {
-        std::string why = why_drained(node);
+        std::string reason = drain_reason(node);
         bool gate = gate_keeps(known, in_.dirty);
-        plan_.look_again |= gate && !in_.dirty;
+        plan_.sync_again |= gate && !in_.dirty;
         // A node that is DOWN starts nothing, and its reason belongs to
         // somebody else.
         if (gate || known.down)
             return;
-        if (!why.empty()) {
+        if (!reason.empty()) {
             if (!known.drained ||
-                (drained_by_us(known) && known.reason != drain_mark + why))
-                plan_.steps.push_back(DrainNode{known.name, drain_mark + why});
+                (drained_by_us(known) && known.reason != drain_mark + reason))
+                plan_.steps.push_back(
+                    DrainNode{known.name, drain_mark + reason});
         } else if (drained_by_us(known)) {
             plan_.steps.push_back(ResumeNode{known.name});
         }
@@ -462,7 +465,8 @@ bool same_for_slurm(const Node &a, const Node &b)
     return a.labels == b.labels && a.annotations == b.annotations &&
            a.unschedulable == b.unschedulable && a.ready == b.ready &&
            a.deleting == b.deleting && a.allocatable == b.allocatable &&
-           a.taints == b.taints && a.objection == b.objection && a.uid == b.uid;
+           a.taints == b.taints && a.unfit_reason == b.unfit_reason &&
+           a.uid == b.uid;
 }
 
 } // namespace bridge

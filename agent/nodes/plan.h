@@ -77,7 +77,7 @@ struct NodePlanInput {
 // change on an existing node. It is recreated when nothing uses it.
 struct Misfit {
     NodeDescription wish;
-    std::string why;
+    std::string reason;
     bool of_devices = false; // only the devices differ
 };
 
@@ -107,11 +107,11 @@ struct NodePlan {
     // A feature changed that may select a partition. Slurm evaluates those only
     // when nodes are created or deleted.
     bool partitions_changed = false;
-    bool look_again = false; // plan again when more is known
+    bool sync_again = false; // plan again when more is known
     // A node that no Node requests still has Pods of ours; neither Slurm's
     // nodes nor the Nodes will show when they end.
     bool leaving = false;
-    std::vector<std::string> complaints;        // for the log, one message each
+    std::vector<std::string> warnings;          // for the log, one message each
     std::map<std::string, std::string> refused; // the reason, by Node
 };
 

@@ -90,8 +90,8 @@ class Syncer {
                    std::move(plan.patches),
                    std::move(plan.refused),
                    {},
-                   std::move(plan.complaints),
-                   plan.look_again,
+                   std::move(plan.warnings),
+                   plan.sync_again,
                    std::move(plan.amounts),
                    std::move(plan.cpu_nodes)};
         placed_ = std::move(plan.placed);
@@ -173,7 +173,7 @@ class Syncer {
             if (!one.of_devices || tried == state_.device_tries.end() ||
                 tried->second.second < most_tries)
                 return false;
-            result_.complaints.push_back(
+            result_.warnings.push_back(
                 "node " + one.wish.name + " was recreated with Gres=" +
                 one.wish.gres + ", but Slurm reports other GRES for it");
             return true;
@@ -299,8 +299,8 @@ class Syncer {
         CarryOutcome outcome = carry_steps(steps, slurm_);
         state_.rebuild_due |= outcome.rebuild_due;
         result_.retry |= !outcome.failed.empty();
-        std::ranges::move(outcome.complaints,
-                          std::back_inserter(result_.complaints));
+        std::ranges::move(outcome.warnings,
+                          std::back_inserter(result_.warnings));
         for (const std::string &node : outcome.failed)
             doubt(node);
     }
@@ -318,7 +318,7 @@ class Syncer {
     {
         if (done)
             return true;
-        result_.complaints.push_back(done.error().message);
+        result_.warnings.push_back(done.error().message);
         result_.retry = true;
         return false;
     }

@@ -53,7 +53,7 @@ struct NodeSyncResult {
     std::vector<NodePatch> patches;
     std::map<std::string, std::string> refused; // the reason, by Node
     std::vector<JobRef> shadows; // the shadow jobs; they have no Pods
-    std::vector<std::string> complaints;
+    std::vector<std::string> warnings;
     bool retry = false; // a step failed that may succeed later
     // As in NodePlan; a recreated node has them after the next sync.
     std::map<std::string, GresCounts> amounts{};

@@ -61,7 +61,7 @@ bool has_word(const std::string &list, const std::string &word)
     return std::ranges::contains(words_of(list), word);
 }
 
-std::string topology_of(const Node &node, std::vector<std::string> &complaints)
+std::string topology_of(const Node &node, std::vector<std::string> &warnings)
 {
     std::string spec = node.annotation(names::topology_annotation);
     bool readable =
@@ -70,13 +70,12 @@ std::string topology_of(const Node &node, std::vector<std::string> &complaints)
         });
     if (readable)
         return spec;
-    complaints.push_back("Node " + node.name + ": annotation " +
-                         names::topology_annotation +
-                         " is not a valid topology");
+    warnings.push_back("Node " + node.name + ": annotation " +
+                       names::topology_annotation + " is not a valid topology");
     return {};
 }
 
-std::string why_drained(const Node &node)
+std::string drain_reason(const Node &node)
 {
     if (node.deleting)
         return "the Node is being deleted";

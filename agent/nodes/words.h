@@ -29,10 +29,10 @@ bool has_word(const std::string &list, const std::string &word);
 
 // Returns its place in Slurm's topology. Empty if the Node does not state one,
 // or if it is malformed; a message is then appended to `complaints`.
-std::string topology_of(const Node &node, std::vector<std::string> &complaints);
+std::string topology_of(const Node &node, std::vector<std::string> &warnings);
 
 // Returns why Slurm must not start jobs there, or "" if it may.
-std::string why_drained(const Node &node);
+std::string drain_reason(const Node &node);
 
 // Returns the feature that only this Slurm node has while a job must run there.
 std::string pin_of(const std::string &slurm_node);

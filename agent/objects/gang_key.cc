@@ -48,23 +48,24 @@ void read_sizes(GangKey &key, const TextMap &annotations,
     const std::string &text = said.empty() ? own : said;
     auto size = number_in(text, 1, max_index);
     if (text.empty())
-        key.objection = std::string("label ") + names::gang_label +
-                        " needs the annotation " + names::gang_size_annotation +
-                        " beside it: the number of Pods";
+        key.unfit_reason = std::string("label ") + names::gang_label +
+                           " needs the annotation " +
+                           names::gang_size_annotation +
+                           " beside it: the number of Pods";
     else if (!size)
-        key.objection = must_be_number(names::gang_size_annotation, text);
+        key.unfit_reason = must_be_number(names::gang_size_annotation, text);
     key.size = key.minimum = size.value_or(1);
     const std::string &least =
         find_text(annotations, names::gang_min_annotation);
-    if (least.empty() || !key.objection.empty())
+    if (least.empty() || !key.unfit_reason.empty())
         return;
     auto minimum = number_in(least, 1, max_index);
     if (!minimum)
-        key.objection = must_be_number(names::gang_min_annotation, least);
+        key.unfit_reason = must_be_number(names::gang_min_annotation, least);
     else if (*minimum > key.size)
-        key.objection = std::string("annotation ") +
-                        names::gang_min_annotation + " must not be more than " +
-                        names::gang_size_annotation;
+        key.unfit_reason =
+            std::string("annotation ") + names::gang_min_annotation +
+            " must not be more than " + names::gang_size_annotation;
     key.minimum = std::min(minimum.value_or(key.size), key.size);
 }
 
@@ -233,12 +234,13 @@ GangTerms terms_of(const std::vector<std::shared_ptr<const Pod>> &pods,
             terms.size = key->size;
             terms.minimum = key->minimum;
         }
-        if (!terms.objection.empty())
+        if (!terms.unfit_reason.empty())
             continue;
-        if (!key->objection.empty())
-            terms.objection = "Pod " + pod->key.name + ": " + key->objection;
+        if (!key->unfit_reason.empty())
+            terms.unfit_reason =
+                "Pod " + pod->key.name + ": " + key->unfit_reason;
         else if (key->size != first->size || key->minimum != first->minimum)
-            terms.objection =
+            terms.unfit_reason =
                 "the Pods of gang " + key->name +
                 " declare different sizes: " + std::to_string(first->size) +
                 " and " + std::to_string(key->size) + " Pods, minimum " +
@@ -246,12 +248,12 @@ GangTerms terms_of(const std::vector<std::shared_ptr<const Pod>> &pods,
                 std::to_string(key->minimum);
     }
     std::size_t largest = std::max<std::size_t>(terms.size, exist);
-    if (terms.objection.empty() && largest > most)
-        terms.objection = too_large_gang_words(largest, most);
+    if (terms.unfit_reason.empty() && largest > most)
+        terms.unfit_reason = too_large_gang_message(largest, most);
     return terms;
 }
 
-std::string too_large_gang_words(std::size_t size, std::size_t most)
+std::string too_large_gang_message(std::size_t size, std::size_t most)
 {
     return "a gang may have " + std::to_string(most) + " Pods, not " +
            std::to_string(size) + ": MaxGangSize in k8s.conf";

@@ -46,7 +46,7 @@ struct GangKey {
     // are placed in this order; equal indexes are ordered by name.
     bool indexed = false;
     std::uint64_t index = 0;
-    std::string objection; // why the gang is impossible, or empty
+    std::string unfit_reason; // why the gang is impossible, or empty
     // The object that defines the sizes instead of the Pods, and the gang to
     // use where the API server does not have that kind of object (null: the Pod
     // is alone then).
@@ -73,13 +73,13 @@ bool names_gang(const Pod &pod, const std::string &gang_uid);
 struct GangTerms {
     std::uint32_t size = 1;
     std::uint32_t minimum = 1;
-    std::string objection; // they disagree, or are too many; else empty
+    std::string unfit_reason; // they disagree, or are too many; else empty
 };
 GangTerms terms_of(const std::vector<std::shared_ptr<const Pod>> &pods,
                    std::uint32_t most);
 
 // Returns the message "a gang may have 8 Pods, not 9: MaxGangSize in k8s.conf".
-std::string too_large_gang_words(std::size_t size, std::size_t most);
+std::string too_large_gang_message(std::size_t size, std::size_t most);
 
 // The order in which the Pods of a gang get their ranks: by index, then by
 // name, where digits at the end of a name compare as a number.

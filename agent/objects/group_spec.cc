@@ -24,9 +24,9 @@ void read_minimum(GroupSpec &spec, const Json &object, const char *path)
         number >= 1 && number <= std::numeric_limits<std::int32_t>::max();
     spec.minimum = fits ? static_cast<std::uint32_t>(number) : 1;
     if (!fits)
-        spec.objection = std::string(path) +
-                         " of its PodGroup must be a number "
-                         "of Pods from 1";
+        spec.unfit_reason = std::string(path) +
+                            " of its PodGroup must be a number "
+                            "of Pods from 1";
 }
 
 // Returns how many Pods of one replicated Job exist at once.
@@ -88,7 +88,7 @@ void read_workload(GroupSpec &spec, const Json &object)
     else if (basic)
         spec.minimum = 0;
     else
-        spec.objection =
+        spec.unfit_reason =
             "its PodGroup has a schedulingPolicy that is not supported";
     for (const Json &condition : object.items("status/conditions"))
         if (condition.text("type") == "PodGroupScheduled")
@@ -127,7 +127,7 @@ GroupApiPath path_of(GroupApi api)
 bool GroupSpec::same_terms(const GroupSpec &other) const
 {
     return uid == other.uid && minimum == other.minimum && size == other.size &&
-           timeout == other.timeout && objection == other.objection;
+           timeout == other.timeout && unfit_reason == other.unfit_reason;
 }
 
 GroupSpec group_spec_from(const Json &object, GroupApi api)

@@ -74,7 +74,7 @@ struct GroupSpec {
     // How long some Pods of the gang may keep their nodes while others have
     // none. 0: not specified.
     std::chrono::seconds timeout{0};
-    std::string objection; // why the gang is impossible, or empty
+    std::string unfit_reason; // why the gang is impossible, or empty
     // Its PodGroupScheduled condition (Kubernetes' own PodGroup only).
     ScheduledCondition scheduled;
     // Its status, and who writes that (PodGroup of scheduler-plugins only).

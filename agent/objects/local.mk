@@ -13,11 +13,11 @@ agent_objects_sources = \
 	agent/objects/pod_claims.cc agent/objects/pod_claims.h \
 	agent/objects/pod_cpus.cc agent/objects/pod_cpus.h \
 	agent/objects/pod_group_status.cc agent/objects/pod_group_status.h \
-	agent/objects/pod_objections.cc agent/objects/pod_objections.h \
 	agent/objects/pod_placement.cc agent/objects/pod_placement.h \
 	agent/objects/pod_requests.cc agent/objects/pod_requests.h \
 	agent/objects/pod_start.cc agent/objects/pod_start.h \
 	agent/objects/predicate.cc agent/objects/predicate.h \
 	agent/objects/predicate_text.cc agent/objects/predicate_text.h \
 	agent/objects/semver.cc agent/objects/semver.h \
+	agent/objects/unsupported_spec.cc agent/objects/unsupported_spec.h \
 	agent/objects/volumes.cc agent/objects/volumes.h

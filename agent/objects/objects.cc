@@ -2,10 +2,10 @@
 #include "agent/objects/objects.h"
 
 #include "agent/objects/gang_key.h"
-#include "agent/objects/pod_objections.h"
 #include "agent/objects/pod_placement.h"
 #include "agent/objects/pod_requests.h"
 #include "agent/objects/pod_start.h"
+#include "agent/objects/unsupported_spec.h"
 #include "common/contract/batch_names.h"
 #include "common/kube/text.h"
 
@@ -16,7 +16,7 @@ namespace bridge {
 
 namespace {
 
-constexpr std::size_t max_objections = 10; // they end up in one message
+constexpr std::size_t max_unfit_reasons = 10; // they end up in one message
 constexpr std::int64_t max_grace = 10L * 365 * 24 * 3600; // seconds
 
 std::string find_text(const TextMap &texts, const std::string &name)
@@ -134,7 +134,7 @@ void read_spec(Pod &pod, const Json &object)
         max_grace));
     PodRequests asks = pod_requests(object);
     pod.requests = std::move(asks.requests);
-    pod.objections = spec_objections(object);
+    pod.unfit_reasons = unsupported_spec_reasons(object);
     PodPlacement placement = pod_placement(object);
     pod.predicate = std::move(placement.required);
     pod.preferred = std::move(placement.preferred);
@@ -142,12 +142,14 @@ void read_spec(Pod &pod, const Json &object)
     pod.resource_claims = pod_claims_of(object);
     pod.cpus = pod_cpus_of(object);
     pod.extended = extended_resources_of(object);
-    pod.objections.insert(pod.objections.end(), placement.objections.begin(),
-                          placement.objections.end());
-    pod.objections.insert(pod.objections.end(), asks.objections.begin(),
-                          asks.objections.end());
-    if (pod.objections.size() > max_objections)
-        pod.objections.resize(max_objections);
+    pod.unfit_reasons.insert(pod.unfit_reasons.end(),
+                             placement.unfit_reasons.begin(),
+                             placement.unfit_reasons.end());
+    pod.unfit_reasons.insert(pod.unfit_reasons.end(),
+                             asks.unfit_reasons.begin(),
+                             asks.unfit_reasons.end());
+    if (pod.unfit_reasons.size() > max_unfit_reasons)
+        pod.unfit_reasons.resize(max_unfit_reasons);
 }
 
 bool any_started(const Json &pod)
@@ -183,7 +185,7 @@ void read_status(Pod &pod, const Json &object)
     pod.started = any_started(object);
     pod.containers = container_ends(object);
     if (!pod.annotation(names::batch_annotation).empty())
-        pod.cannot_start = why_not_started(object);
+        pod.start_failure_reason = not_started_reason(object);
 }
 
 } // namespace
@@ -240,8 +242,8 @@ Node node_from(const Json &object)
     PodRequests has =
         read_resources(object.at("status/allocatable"), "allocatable");
     node.allocatable = std::move(has.requests);
-    if (!has.objections.empty())
-        node.objection = has.objections.front();
+    if (!has.unfit_reasons.empty())
+        node.unfit_reason = has.unfit_reasons.front();
     return node;
 }
 

@@ -106,7 +106,7 @@ struct Pod {
     // Reasons for the Pod's owner why the API server should have refused the
     // Pod, or why the agent cannot honour it yet. A Pod that has any is refused
     // visibly.
-    std::vector<std::string> objections;
+    std::vector<std::string> unfit_reasons;
 
     // The ResourceClaim for extended resources that its status names.
     std::string extended_claim;
@@ -122,7 +122,7 @@ struct Pod {
     bool started = false; // a container runs or has run
     std::vector<ContainerEnd> containers; // in the order of the spec
     // For the Pod of a batch job: why its container does not start, or empty.
-    std::string cannot_start;
+    std::string start_failure_reason;
 
     bool needs_devices() const
     {
@@ -168,7 +168,7 @@ struct Node {
     bool deleting = false;
     std::vector<Taint> taints;
     Requests allocatable;
-    std::string objection; // the amount that is not a quantity, or empty
+    std::string unfit_reason; // the amount that is not a quantity, or empty
 
     std::string label(const std::string &key) const;
     std::string annotation(const std::string &key) const;

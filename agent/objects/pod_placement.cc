@@ -76,15 +76,15 @@ std::optional<NodeTerm> heaviest_term(const Json &affinity)
 }
 
 std::vector<Toleration> tolerations_of(const Json &spec,
-                                       std::vector<std::string> &objections)
+                                       std::vector<std::string> &unfit_reasons)
 {
     std::vector<Toleration> tolerations;
     for (const Json &item : spec.items("tolerations")) {
         std::string op = item.text("operator");
         if (op != "" && op != "Equal" && op != "Exists") {
-            objections.push_back("the operator " + op.substr(0, 64) +
-                                 " of a toleration is not supported by "
-                                 "slurm-k8s-bridge yet");
+            unfit_reasons.push_back("the operator " + op.substr(0, 64) +
+                                    " of a toleration is not supported by "
+                                    "slurm-k8s-bridge yet");
             continue;
         }
         bool any = op == "Exists";
@@ -123,16 +123,16 @@ PodPlacement pod_placement(const Json &pod)
         if (auto selector = node_selector(required))
             all_of.push_back(std::move(*selector));
         else
-            placement.objections.push_back(
+            placement.unfit_reasons.push_back(
                 "an operator of its node affinity is not supported by "
                 "slurm-k8s-bridge yet");
     }
-    auto tolerations = tolerations_of(spec, placement.objections);
+    auto tolerations = tolerations_of(spec, placement.unfit_reasons);
     auto made = Predicate::make(all_of, tolerations);
     if (made)
         placement.required = std::move(*made);
     else
-        placement.objections.push_back(made.error().message);
+        placement.unfit_reasons.push_back(made.error().message);
     if (auto term = heaviest_term(affinity)) {
         all_of.push_back({std::move(*term)});
         auto both = Predicate::make(std::move(all_of), std::move(tolerations));

@@ -20,7 +20,7 @@ struct PodPlacement {
     PredicatePtr preferred;
     // Reasons for the Pod's owner: the selection is too long, or an operator is
     // unknown.
-    std::vector<std::string> objections;
+    std::vector<std::string> unfit_reasons;
 };
 
 PodPlacement pod_placement(const Json &pod);

@@ -12,7 +12,7 @@ constexpr std::int64_t most = std::int64_t{1}
 
 // Amount of each resource by its name; cpu in thousandths.
 using Amounts = std::map<std::string, std::int64_t>;
-using Objections = std::vector<std::string>;
+using Reasons = std::vector<std::string>;
 
 Amounts sum_of(Amounts total, const Amounts &more)
 {
@@ -31,7 +31,7 @@ Amounts larger_of(Amounts one, const Amounts &other)
 }
 
 Amounts read_amounts(const Json &list, const std::string &of_what,
-                     Objections &objections)
+                     Reasons &unfit_reasons)
 {
     Amounts amounts;
     for (const auto &[name, amount] : list.members()) {
@@ -39,8 +39,8 @@ Amounts read_amounts(const Json &list, const std::string &of_what,
         if (value)
             amounts[name] = *value;
         else
-            objections.push_back(of_what + " " + name + ": " +
-                                 value.error().message);
+            unfit_reasons.push_back(of_what + " " + name + ": " +
+                                    value.error().message);
     }
     return amounts;
 }
@@ -81,12 +81,12 @@ class Counter {
         return sum_of(total, read("Pod overhead", pod_.at("spec/overhead")));
     }
 
-    Objections objections;
+    Reasons unfit_reasons;
 
   private:
     Amounts read(const std::string &of_what, const Json &list)
     {
-        return read_amounts(list, of_what, objections);
+        return read_amounts(list, of_what, unfit_reasons);
     }
 
     Amounts asked(const Json &container)
@@ -150,14 +150,14 @@ PodRequests pod_requests(const Json &pod)
 {
     Counter counter(pod);
     Requests requests = as_requests(counter.count());
-    return {std::move(requests), std::move(counter.objections)};
+    return {std::move(requests), std::move(counter.unfit_reasons)};
 }
 
 PodRequests read_resources(const Json &list, const std::string &of_what)
 {
-    Objections objections;
-    Requests requests = as_requests(read_amounts(list, of_what, objections));
-    return {std::move(requests), std::move(objections)};
+    Reasons unfit_reasons;
+    Requests requests = as_requests(read_amounts(list, of_what, unfit_reasons));
+    return {std::move(requests), std::move(unfit_reasons)};
 }
 
 } // namespace bridge

@@ -20,7 +20,7 @@ namespace bridge {
 struct PodRequests {
     Requests requests;
     // Reasons for amounts that are not quantities; such amounts count as 0.
-    std::vector<std::string> objections;
+    std::vector<std::string> unfit_reasons;
 };
 
 // Sums are capped at 2^62. During an in-place resize the amount that a

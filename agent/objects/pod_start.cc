@@ -47,7 +47,7 @@ bool is_unready(const Json &pod)
 
 } // namespace
 
-std::string why_not_started(const Json &pod)
+std::string not_started_reason(const Json &pod)
 {
     for (const Json &container : pod.items("status/containerStatuses")) {
         std::string reason = container.text("state/waiting/reason");

@@ -12,6 +12,6 @@ namespace bridge {
 // Reads the JSON of a Pod. Returns an empty text if nothing is wrong or the
 // kubelet says nothing. Nearly every Pod reports a reason for a moment; it
 // matters only if it persists.
-std::string why_not_started(const Json &pod);
+std::string not_started_reason(const Json &pod);
 
 } // namespace bridge

@@ -242,9 +242,10 @@ bool matches(const Predicate &predicate, const Node &node)
 std::string mismatch(const Predicate &predicate, const Node &node)
 {
     if (!selects(predicate, node)) {
-        std::string lacks = missing_resource(predicate, node);
-        return lacks.empty() ? "its labels do not match"
-                             : "no device plugin offers " + lacks + " there";
+        std::string missing = missing_resource(predicate, node);
+        return missing.empty()
+                   ? "its labels do not match"
+                   : "no device plugin offers " + missing + " there";
     }
     if (const Taint *taint = untolerated(predicate, node))
         return "its taint " + taint->key + " is not tolerated";

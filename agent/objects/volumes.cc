@@ -85,15 +85,15 @@ std::optional<NodeSelector> places_of(const Claim &claim,
     return anywhere;
 }
 
-std::string waiting_for(const std::string &claim, const std::string &why)
+std::string waiting_for(const std::string &claim, const std::string &reason)
 {
-    return "The volume claim " + claim + " " + why + ".";
+    return "The volume claim " + claim + " " + reason + ".";
 }
 
 // Returns why the Pod has to wait for the claim. Empty: the claim is bound, or
 // is unbound with a known class.
-std::string why_not(const ClaimRef &ref, const std::string &pod_uid,
-                    const VolumeFacts &facts)
+std::string claim_wait_reason(const ClaimRef &ref, const std::string &pod_uid,
+                              const VolumeFacts &facts)
 {
     auto known = facts.claims.find(ref.name);
     if (known == facts.claims.end())
@@ -250,14 +250,15 @@ VolumeNeeds volume_needs(const std::vector<ClaimRef> &claims,
 {
     VolumeNeeds needs;
     for (const ClaimRef &ref : claims) {
-        needs.why = why_not(ref, pod_uid, facts);
-        if (!needs.why.empty())
+        needs.reason = claim_wait_reason(ref, pod_uid, facts);
+        if (!needs.reason.empty())
             return needs;
         const Claim &claim = facts.claims.at(ref.name);
         needs.unbound |= !claim.bound;
         auto where = places(claim, facts);
         if (where && where->empty() && !claim.bound) {
-            needs.why = waiting_for(ref.name, "finds no free volume that fits");
+            needs.reason =
+                waiting_for(ref.name, "finds no free volume that fits");
             return needs;
         }
         if (where)

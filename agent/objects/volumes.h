@@ -106,7 +106,7 @@ struct VolumeFacts {
 };
 
 struct VolumeNeeds {
-    std::string why; // why the Pod waits for its claims, or empty
+    std::string reason; // why the Pod waits for its claims, or empty
     std::vector<NodeSelector>
         selectors;        // where its volumes can be reached; all must hold
     bool unbound = false; // a claim waits to be told its node

@@ -47,7 +47,7 @@ Result<Widened> widen(Slurm &slurm, const Adopting &adopting)
 // A job that adopts waits only for jobs that were given what its Pods use, so
 // it must come before all others. Its priority is restored after somebody has
 // held and released it, which makes Slurm compute a new one.
-void Bridge::keep_first(const Job &job)
+void Bridge::restore_highest_priority(const Job &job)
 {
     bool held = job.priority == 0;
     if (job.state != JobState::pending || held ||
@@ -106,7 +106,7 @@ void Bridge::widened(const std::string &uid, const Widening &wide,
     log_info("a job that adopts Pods now waits in a higher tier, too",
              {{"JobId", wide.job.id}, {"Partition", wide.partitions}});
     if (GangEntry *entry = gangs_.find(uid))
-        tell_event(entry->gang, "SlurmJobAdopted", widened_words(wide));
+        report_event(entry->gang, "SlurmJobAdopted", widened_message(wide));
 }
 
 } // namespace bridge

@@ -23,7 +23,7 @@ namespace {
 
 constexpr char batch_problem[] = "batch jobs";
 constexpr char stuck_problem[] = "Pods of batch jobs";
-constexpr std::chrono::seconds tidy_again{30};
+constexpr std::chrono::seconds cleanup_pause{30};
 // By then the agent has heard which jobs slurmctld has lost: the plugin says
 // hello before it reports a job with nodes, and that makes the agent list all
 // jobs and look up each job that is not listed.
@@ -35,8 +35,9 @@ constexpr std::chrono::seconds part_time{30};
 // after another crash must not name Pods that are gone, which would end the
 // job.
 constexpr std::chrono::seconds saved_time{10};
-constexpr std::size_t max_words = 900; // bytes; Slurm takes 1024 in a comment
-constexpr int exit_1 = 1 << 8;         // as returned by wait(2)
+constexpr std::size_t max_comment_bytes =
+    900;                       // bytes; Slurm takes 1024 in a comment
+constexpr int exit_1 = 1 << 8; // as returned by wait(2)
 
 bool has_no_pod(const Job &job)
 {
@@ -74,7 +75,8 @@ SrunContext Bridge::srun_context() const
 // Returns true if this listed job does not belong to a gang yet. A crash of
 // slurmctld loses what was written to a job within the last seconds; then the
 // job's Pod says to which job it belongs.
-bool Bridge::take_batch_job(Job &job, const std::map<JobRef, GangTag> &bound)
+bool Bridge::register_batch_job(Job &job,
+                                const std::map<JobRef, GangTag> &bound)
 {
     if (!has_no_pod(job))
         return false;
@@ -103,20 +105,20 @@ bool Bridge::take_batch_job(Job &job, const std::map<JobRef, GangTag> &bound)
 
 Clock::time_point Bridge::batch_deadline() const
 {
-    return batch_untidy_.empty()
+    return batch_cleanup_failed_.empty()
                ? batch_jobs_.next_due()
-               : std::min(batch_jobs_.next_due(), batch_tidy_due_);
+               : std::min(batch_jobs_.next_due(), batch_cleanup_due_);
 }
 
-void Bridge::tend_batch_jobs()
+void Bridge::process_batch_jobs()
 {
     if (!batch_jobs_.is_stuck(now_, conf_->bind_timeout))
         solved(stuck_problem);
     if (batch_deadline() > now_)
         return;
-    if (!batch_untidy_.empty() && batch_tidy_due_ <= now_)
-        for (auto &[uid, pod] : std::exchange(batch_untidy_, {}))
-            tidy_batch_pod(std::move(pod));
+    if (!batch_cleanup_failed_.empty() && batch_cleanup_due_ <= now_)
+        for (auto &[uid, pod] : std::exchange(batch_cleanup_failed_, {}))
+            clean_up_batch_pod(std::move(pod));
     // If rights are missing they are asked for again; the job waits meanwhile.
     bool may = ports_.access.may(Feature::sbatch);
     if (may)
@@ -124,7 +126,7 @@ void Bridge::tend_batch_jobs()
     else if (ports_.access.answered())
         problem(batch_problem, "slurmk8sd lacks rights to run them as Pods: "
                                "see the features that are off");
-    auto due = batch_jobs_.take_due(now_);
+    auto due = batch_jobs_.pop_due(now_);
     if (due.empty())
         return;
     BatchContext context = batch_context();
@@ -134,7 +136,7 @@ void Bridge::tend_batch_jobs()
         GangEntry *known = gangs_.find(job);
         bool busy = known && known->gang.grouped && known->in_flight;
         if (!may || busy) {
-            batch_jobs_.hold(job, now_);
+            batch_jobs_.postpone(job, now_);
             continue;
         }
         bool late = batch_jobs_.is_late(job, now_, conf_->bind_timeout);
@@ -177,7 +179,7 @@ void Bridge::on(BatchPodMade &made)
         return;
     }
     if (!made.now->tag.uid.empty())
-        batch_jobs_.note_made(now_);
+        batch_jobs_.record_made(now_);
     if (said == BatchTable::Try::again)
         return;                              // its Pod will be read
     bool lives = batch_jobs_.drop(made.job); // otherwise it has ended since
@@ -204,7 +206,7 @@ void Bridge::on(BatchPodMade &made)
 
 // The tag shows that the job has no Pod any more. The plugin does not repeat
 // that the job's prolog is held, so that is remembered here.
-void Bridge::note_remade(GangEntry &entry, JobRef job)
+void Bridge::record_remade(GangEntry &entry, JobRef job)
 {
     log_warning("Slurm has placed a batch job again: its Pods are recreated",
                 {{"JobId", job.id}, {"Gang", entry.gang.key.str()}});
@@ -220,49 +222,50 @@ void Bridge::note_remade(GangEntry &entry, JobRef job)
 }
 
 // To the job's user this looks like a job whose launch failed.
-void Bridge::fail_batch_job(JobRef job, const std::string &why)
+void Bridge::fail_batch_job(JobRef job, const std::string &reason)
 {
-    ports_.workers.push([&slurm = ports_.slurm, job, why](Kube &) {
+    ports_.workers.push([&slurm = ports_.slurm, job, reason](Kube &) {
         auto now = slurm.load(job);
         if (!now || !is_allocated(now->state))
             return; // otherwise it would count as cancelled
         (void)slurm.set_comment(job, "no Pod could be made: " +
-                                         clean_text(why, max_words));
+                                         clean_text(reason, max_comment_bytes));
         (void)slurm.complete(job, exit_1);
     });
 }
 
 // The Pod is over or does not exist, and the job has ended.
-void Bridge::tidy_batch(const Gang &gang)
+void Bridge::clean_up_batch(const Gang &gang)
 {
     if (ports_.scripts_dir.empty() || !gang.batch)
         return;
     for (const PodPtr &pod : gang.pods)
-        if (!is_worker(*pod) && batch_tidied_.insert(pod->uid).second)
-            tidy_batch_pod(pod);
+        if (!is_worker(*pod) && batch_cleaned_up_.insert(pod->uid).second)
+            clean_up_batch_pod(pod);
 }
 
-void Bridge::tidy_batch_pod(PodPtr pod)
+void Bridge::clean_up_batch_pod(PodPtr pod)
 {
     auto mark = batch_mark(*pod);
     bool array = mark && mark->array;
     if (array)
-        batch_tidying_[pod->uid] = mark->script;
+        batch_being_cleaned_up_[pod->uid] = mark->script;
     ports_.workers.push([this, pod = std::move(pod), array,
                          scripts = ScriptDir(ports_.scripts_dir)](Kube &kube) {
-        auto done = bridge::tidy_batch_pod(*pod, kube, scripts);
+        auto done = bridge::clean_up_batch_pod(*pod, kube, scripts);
         if (done) {
             if (array)
-                mailbox_.push(
-                    Ask{[this, uid = pod->uid] { batch_tidying_.erase(uid); }});
+                mailbox_.push(Ask{[this, uid = pod->uid] {
+                    batch_being_cleaned_up_.erase(uid);
+                }});
             return;
         }
         log_warning("cannot delete the Secret or script of a batch job, will "
                     "retry in 30 s",
                     {{"Pod", pod->key.str()}, {"err", done.error().message}});
         mailbox_.push(Ask{[this, pod] {
-            batch_untidy_[pod->uid] = pod;
-            batch_tidy_due_ = now_ + tidy_again;
+            batch_cleanup_failed_[pod->uid] = pod;
+            batch_cleanup_due_ = now_ + cleanup_pause;
         }});
     });
 }
@@ -274,7 +277,7 @@ void Bridge::forget_batch_pod(const std::string &uid)
     batch_starts_.erase(uid);
     batch_ends_.erase(uid);
     batch_hosts_.erase(uid);
-    batch_tidied_.erase(uid);
+    batch_cleaned_up_.erase(uid);
 }
 
 void Bridge::sweep_scripts(const std::vector<Job> &jobs)
@@ -297,7 +300,7 @@ void Bridge::sweep_scripts(const std::vector<Job> &jobs)
     for (const auto &[uid, entry] : gangs_.all())
         if (auto mark = mark_of(entry.gang))
             named.living.insert(mark->script);
-    for (const auto &[uid, script] : batch_tidying_)
+    for (const auto &[uid, script] : batch_being_cleaned_up_)
         named.living.insert(script);
     ports_.workers.push([this, scripts = ScriptDir(ports_.scripts_dir),
                          named = std::move(named), now = now_](Kube &) {

@@ -29,7 +29,7 @@ void set_end(Slurm &slurm, JobRef job, const Pod &pod, Kube &kube)
 
 } // namespace
 
-void Bridge::note_batch_end(GangEntry &entry)
+void Bridge::update_batch_end(GangEntry &entry)
 {
     const Gang &gang = entry.gang;
     const PodPtr &pod = gang.pods.front();

@@ -76,8 +76,8 @@ bool all_run(const Gang &gang)
 }
 
 // Runs on a worker.
-Result<> look_after_map(const Pod &script, const SrunContext &srun, Kube &kube,
-                        SrunMaps &maps)
+Result<> restore_map(const Pod &script, const SrunContext &srun, Kube &kube,
+                     SrunMaps &maps)
 {
     if (!srun.may)
         return {};
@@ -95,7 +95,7 @@ Result<> look_after_map(const Pod &script, const SrunContext &srun, Kube &kube,
 // Each Pod keeps its address, and none is recreated while its job runs. The
 // annotation is written again until the watch shows it. While not all Pods run,
 // the record is kept under the uid of the script's Pod.
-void Bridge::note_batch_hosts(GangEntry &entry)
+void Bridge::update_batch_hosts(GangEntry &entry)
 {
     const Gang &gang = entry.gang;
     PodPtr script = untold_script(gang);
@@ -126,7 +126,7 @@ void Bridge::note_batch_hosts(GangEntry &entry)
         Result<> said;
         try {
             said = run ? set_hosts(*script, pods, kube)
-                       : look_after_map(*script, srun, kube, srun_maps_);
+                       : restore_map(*script, srun, kube, srun_maps_);
         } catch (const std::exception &e) {
             said = fail(Code::internal, e.what());
         }

@@ -13,7 +13,8 @@ namespace bridge {
 
 namespace {
 
-constexpr std::size_t max_words = 900; // bytes; Slurm takes 1024 in a comment
+constexpr std::size_t max_comment_bytes =
+    900; // bytes; Slurm takes 1024 in a comment
 constexpr std::chrono::seconds worker_look{5};
 
 // Returns whether the Pod that runs the script of the worker's job is alive.
@@ -72,16 +73,16 @@ std::map<JobRef, GangTag> Bridge::bound_batch_pods() const
 // Handles a Pod that was made for a job and has none: either the tag is about
 // to name it, or that job is gone. Only a list of jobs that was requested long
 // after can tell.
-void Bridge::note_batch(GangEntry &entry)
+void Bridge::update_batch(GangEntry &entry)
 {
     Gang &gang = entry.gang;
     gang.batch_gone = false;
     auto mark = mark_of(gang);
     gang.batch = mark.has_value();
     if (gang.batch) {
-        note_batch_start(entry);
-        note_batch_end(entry);
-        note_batch_hosts(entry);
+        update_batch_start(entry);
+        update_batch_end(entry);
+        update_batch_hosts(entry);
     }
     gang.batch_scattered = gang.batch && gang.grouped && gang.job &&
                            is_allocated(gang.job->state) && !is_whole(gang) &&
@@ -99,7 +100,7 @@ void Bridge::note_batch(GangEntry &entry)
     // script must not run again.
     if (mark && gang.job && gang.job->state == JobState::pending &&
         gang.pods.front()->terminal())
-        tidy_batch(gang);
+        clean_up_batch(gang);
     // Slurm had lost the common job, so this worker has a job of its own.
     if (worker && gang.job && !gang.grouped) {
         gang.batch_gone = !script_lives(gangs_, *gang.pods.front());
@@ -147,12 +148,13 @@ bool Bridge::is_scattered(const Gang &gang) const
 // A kubelet goes on trying what may never work, such as a misspelled image
 // name. And if a job has several Pods, one may have been deleted before any was
 // bound.
-void Bridge::note_batch_start(GangEntry &entry)
+void Bridge::update_batch_start(GangEntry &entry)
 {
     Gang &gang = entry.gang;
-    gang.cannot_start.clear();
+    gang.start_failure_reason.clear();
     auto stuck = std::ranges::find_if(gang.pods, [](const PodPtr &pod) {
-        return pod->living() && !pod->started && !pod->cannot_start.empty();
+        return pod->living() && !pod->started &&
+               !pod->start_failure_reason.empty();
     });
     bool short_of_pods = gang.grouped && gang.job &&
                          gang.job->state == JobState::configuring &&
@@ -168,7 +170,8 @@ void Bridge::note_batch_start(GangEntry &entry)
     if (stuck == gang.pods.end())
         gang.bind_overdue = true;
     else
-        gang.cannot_start = clean_text((*stuck)->cannot_start, max_words);
+        gang.start_failure_reason =
+            clean_text((*stuck)->start_failure_reason, max_comment_bytes);
 }
 
 } // namespace bridge

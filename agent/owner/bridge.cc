@@ -55,7 +55,7 @@ void Bridge::handle(Message message, Clock::time_point now)
 
 void Bridge::on(Listed<Pod> &pods)
 {
-    if (hold_pods(pods))
+    if (postpone_pods(pods))
         return;
     listed_schedulers_.insert(pods.source);
     std::unordered_set<std::string> keep;
@@ -64,11 +64,11 @@ void Bridge::on(Listed<Pod> &pods)
         placements_.share(pod);
         group_reports_.put(pod, now_);
         pod.gang = groups_.choose_gang(pod);
-        note_stray(pod, false);
+        record_stray(pod, false);
         wake(gangs_.put(std::move(pod)));
     }
     for (const Pod &pod : gangs_.missing(pods.source, keep)) {
-        note_stray(pod, true);
+        record_stray(pod, true);
         forget_batch_pod(pod.uid);
         group_reports_.remove(pod.uid, now_);
         auto uid = gangs_.remove(pod);
@@ -83,7 +83,7 @@ void Bridge::on(Listed<Pod> &pods)
 
 void Bridge::on(Changed<Pod> &pod)
 {
-    if (hold_pods(pod))
+    if (postpone_pods(pod))
         return;
     health_.count("pod");
     placements_.share(pod.object);
@@ -94,12 +94,12 @@ void Bridge::on(Changed<Pod> &pod)
     else
         group_reports_.put(pod.object, now_);
     pod.object.gang = groups_.choose_gang(pod.object);
-    note_stray(pod.object, pod.deleted);
-    check_words(pod.object);
+    record_stray(pod.object, pod.deleted);
+    check_condition_message(pod.object);
     if (!pod.deleted) {
         std::string uid = gangs_.put(std::move(pod.object));
         // its deletion may come in the same message
-        note_ends(gangs_.find(uid)->gang);
+        record_ends(gangs_.find(uid)->gang);
         wake(uid);
     } else if (auto uid = gangs_.remove(pod.object)) {
         if (!gangs_.find(*uid))
@@ -158,11 +158,11 @@ void Bridge::on(AccessNews &news)
         solved(rights_problem);
     else
         problem(rights_problem, news.problem);
-    for (const auto &[feature, why] : news.off)
+    for (const auto &[feature, reason] : news.off)
         if (!features_off_.contains(feature))
             log_warning("a feature is off",
-                        {{"feature", feature}, {"why", why}});
-    for (const auto &[feature, why] : features_off_)
+                        {{"feature", feature}, {"why", reason}});
+    for (const auto &[feature, reason] : features_off_)
         if (!news.off.contains(feature))
             log_info("a feature is on again", {{"feature", feature}});
     features_off_ = std::move(news.off);

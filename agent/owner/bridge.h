@@ -115,16 +115,16 @@ class Bridge {
     void on(Stop &stop);
 
     void on_hello(const HookMessage &hello, PluginConnection from);
-    void say(HookMessage message);
+    void send_to_plugin(HookMessage message);
     void on_allocated(const HookMessage &hook);
-    void take_allocation(GangEntry &entry, const HookMessage &hook);
+    void record_allocation(GangEntry &entry, const HookMessage &hook);
     void on_ended(const HookMessage &hook);
-    void take_jobs(const std::string &uid, std::vector<Job> &jobs);
+    void update_job(const std::string &uid, std::vector<Job> &jobs);
     static const Job *choose_job(const Gang &gang,
                                  const std::vector<Job> &jobs);
-    void take_first_job(GangEntry &entry, std::vector<Job> &jobs);
+    void set_first_job(GangEntry &entry, std::vector<Job> &jobs);
     void cancel_duplicate(const Gang &gang, const Job &job, JobRef ref);
-    void keep_first(const Job &job);
+    void restore_highest_priority(const Job &job);
     void widen_adoptions();
     void widened(const std::string &uid, const Widening &wide,
                  const Result<> &done);
@@ -134,19 +134,19 @@ class Bridge {
     void settle_early_hooks();
     void settle_uncertain(GangEntry &entry);
     void list_jobs_soon();
-    void note_outcome(GangEntry &entry, ActionDone &done);
-    void note_failure(GangEntry &entry, const ActionDone &done);
-    void note_bind_failure(GangEntry &entry, const Error &error,
-                           const Bind &bind);
-    void note_done(GangEntry &entry, const Action &action);
-    void hold_back(GangEntry &entry, const Action &action,
-                   Clock::duration delay);
-    void note_submitted(GangEntry &entry, const Submitted &submitted,
+    void record_outcome(GangEntry &entry, ActionDone &done);
+    void record_failure(GangEntry &entry, const ActionDone &done);
+    void record_bind_failure(GangEntry &entry, const Error &error,
+                             const Bind &bind);
+    void record_done(GangEntry &entry, const Action &action);
+    void postpone(GangEntry &entry, const Action &action,
+                  Clock::duration delay);
+    void record_submitted(GangEntry &entry, const Submitted &submitted,
+                          const Action &action);
+    void record_job_read(GangEntry &entry, Looked &looked);
+    void record_volumes(GangEntry &entry, VolumesSeen &seen,
                         const Action &action);
-    void note_looked(GangEntry &entry, Looked &looked);
-    void note_volumes(GangEntry &entry, VolumesSeen &seen,
-                      const Action &action);
-    void note_bind_delay(GangEntry &entry);
+    void record_bind_delay(GangEntry &entry);
     void try_again(GangEntry &entry);
     void try_all_again();
 
@@ -170,21 +170,21 @@ class Bridge {
     void wake_at(GangEntry &entry, Clock::time_point when);
 
     // batch.cc: jobs of sbatch, which get their Pods once they have nodes.
-    bool take_batch_job(Job &job, const std::map<JobRef, GangTag> &bound);
+    bool register_batch_job(Job &job, const std::map<JobRef, GangTag> &bound);
     std::map<JobRef, GangTag> bound_batch_pods() const;
     std::optional<BatchMark> mark_of(const Gang &gang) const;
-    void tend_batch_jobs();
-    void fail_batch_job(JobRef job, const std::string &why);
-    void note_remade(GangEntry &entry, JobRef job);
+    void process_batch_jobs();
+    void fail_batch_job(JobRef job, const std::string &reason);
+    void record_remade(GangEntry &entry, JobRef job);
     bool is_scattered(const Gang &gang) const;
-    void note_batch(GangEntry &entry);
-    void note_batch_start(GangEntry &entry);
-    void note_batch_end(GangEntry &entry);   // batch_ends.cc
-    void note_batch_hosts(GangEntry &entry); // batch_hosts.cc
+    void update_batch(GangEntry &entry);
+    void update_batch_start(GangEntry &entry);
+    void update_batch_end(GangEntry &entry);   // batch_ends.cc
+    void update_batch_hosts(GangEntry &entry); // batch_hosts.cc
     void asked_batch_hosts(const std::string &uid);
     SrunContext srun_context() const;
-    void tidy_batch(const Gang &gang);
-    void tidy_batch_pod(PodPtr pod);
+    void clean_up_batch(const Gang &gang);
+    void clean_up_batch_pod(PodPtr pod);
     void forget_batch_pod(const std::string &uid);
     Clock::time_point batch_deadline() const;
     void sweep_scripts(const std::vector<Job> &jobs);
@@ -196,33 +196,35 @@ class Bridge {
     bool devices_expected();
     NodePlanInput plan_input();
     std::set<std::string> occupied_nodes() const;
-    void take_nodes(NodeSyncResult &result);
+    void apply_node_sync(NodeSyncResult &result);
     void try_adoptions();
     void open_shadows(const std::vector<JobRef> &shadows);
     void patch_nodes(std::vector<NodePatch> &patches);
-    void tell_refused(const std::map<std::string, std::string> &refused);
-    void note_stray(const Pod &pod, bool deleted);
+    void
+    report_refused_nodes(const std::map<std::string, std::string> &refused);
+    void record_stray(const Pod &pod, bool deleted);
     void nodes_change_soon();
     const Node *find_node(const std::string &name) const;
     std::string slurm_node_of(const std::string &node) const;
 
-    // tell_story.cc
-    Story tell_story(const GangEntry &entry) const;
+    // story.cc
+    Story make_story(const GangEntry &entry) const;
     std::vector<Blocker> blockers_of(const Gang &gang, const Bind &bind) const;
 
     // gate.cc: dirty nodes, and who may start there.
     void gate_hello(PluginConnection from);
     void gate_lost();
-    void hold_ordinary(const HookMessage &hook);
+    void queue_ordinary_job(const HookMessage &hook);
     void touch_gate(const Gang &gang);
-    void tend_gate();
+    void process_gate();
     Clock::time_point gate_deadline() const;
-    void say_lists();
-    void say_list(HookMessage::Type type, const std::set<std::string> &nodes);
+    void send_node_lists();
+    void send_node_list(HookMessage::Type type,
+                        const std::set<std::string> &nodes);
     void load_room();
     static Result<RoomAnswer> ask_room(Slurm &slurm,
                                        const std::vector<JobRef> &jobs);
-    void take_room(const Result<RoomAnswer> &answer);
+    void apply_room_answer(const Result<RoomAnswer> &answer);
     bool may_bind(GangEntry &entry, const Bind &bind);
     std::optional<Clock::time_point> adoption_due(const std::string &node);
     void wait_for_room(GangEntry &entry, JobRef job, const std::string &node);
@@ -234,12 +236,12 @@ class Bridge {
     void wake_blocked();
 
     // gang.cc: Pods that belong together.
-    void note_group(GangEntry &entry);
-    void note_ends(Gang &gang);
-    void note_first(GangEntry &entry);
+    void update_group(GangEntry &entry);
+    void record_ends(Gang &gang);
+    void update_first_pod(GangEntry &entry);
     bool is_growing(GangEntry &entry);
-    void check_words(const Pod &pod);
-    void note_bound(GangEntry &entry, const Bind &bind);
+    void check_condition_message(const Pod &pod);
+    void record_bound(GangEntry &entry, const Bind &bind);
     void split(const std::string &uid);
     void split_late(const std::vector<std::string> &pods);
     bool is_needed(JobRef lost) const; // by Pods that were split from it
@@ -251,58 +253,58 @@ class Bridge {
     bool is_quiet(const Gang &gang);
 
     // groups.cc: objects that define the size of gangs.
-    template <class PodNews> bool hold_pods(PodNews &news);
-    void note_terms(Gang &gang);
-    void note_group_terms(Gang &gang, const GangKey &key);
+    template <class PodNews> bool postpone_pods(PodNews &news);
+    void update_terms(Gang &gang);
+    void update_group_terms(Gang &gang, const GangKey &key);
     std::chrono::seconds short_time(const Gang &gang) const;
     const GroupSpec *group_of(const Gang &gang) const;
     void wake_groups(GroupApi api);
     void regroup(const std::string &uid);
-    void tell_group(const std::string &uid);
+    void report_group(const std::string &uid);
     void report_groups();
     Clock::time_point group_deadline() const;
     void send_group(GangEntry &entry, const GroupSpec &group,
                     ScheduledCondition condition);
 
     // illness.cc: unhealthy Nodes, and Pods that do not end.
-    void note_node(const Node &node);
+    void update_node_health(const Node &node);
     void forget_illness(const std::string &node);
     void forget_gone_nodes();
     void wake_living_on(const std::string &node);
-    void note_time(GangEntry &entry);
-    std::string why_lost(GangEntry &entry);
+    void update_overdue(GangEntry &entry);
+    std::string lost_node_reason(GangEntry &entry);
     bool many_fell_ill(const std::string &node) const;
 
     // placement.cc: which Nodes match what the Pods request.
-    void note_placement(GangEntry &entry);
+    void update_placement(GangEntry &entry);
     void narrow(Gang &gang, const std::vector<NodeSelector> &selectors);
     PlacementTable::State need_placement(const Gang &gang,
                                          const PredicatePtr &predicate);
-    std::string why_nowhere(const Gang &gang);
-    void note_claims(GangEntry &entry);
-    std::string why_misplaced(const Gang &gang) const;
+    std::string nowhere_reason(const Gang &gang);
+    void update_volume_claims(GangEntry &entry);
+    std::string misplaced_reason(const Gang &gang) const;
     bool placement_known(const Gang &gang);
     FeatureWishes feature_wishes();
-    void take_placed(const NodeSyncResult &synced);
-    void note_needed();
+    void apply_placements(const NodeSyncResult &synced);
+    void record_needed_placements();
     void drop_placements();
 
     // claims.cc: which devices the Pods' ResourceClaims need and get.
-    void note_devices(GangEntry &entry);
+    void update_devices(GangEntry &entry);
     bool claims_known() const;
     void claims_changed();
-    void note_foreign(const ResourceClaim &claim, bool deleted);
+    void record_foreign_claim(const ResourceClaim &claim, bool deleted);
     void wake_for_devices();
     void forget_gone_gangs(std::set<std::string> &uids);
     void sweep_claim_users();
-    void note_claim_users(const Gang &gang, const Pod &pod);
+    void record_claim_users(const Gang &gang, const Pod &pod);
     void read_needs(GangEntry &entry, GangDevices &devices);
     ClaimFacts claim_facts(const Gang &gang);
     Result<std::int64_t> most_on_a_node(const Gang &gang,
                                         const DeviceRequest &request,
                                         CelBudget &budget);
     bool asked_by_others(const Gang &gang, const ResourceClaim &claim);
-    std::string why_others(const Pod &pod, const DeviceNeeds &needs);
+    std::string used_by_others_reason(const Pod &pod, const DeviceNeeds &needs);
     std::vector<ClaimHold> holds_of(const Pod &pod) const;
 
     // device_plan.cc: which devices of a job the claims get.
@@ -316,21 +318,21 @@ class Bridge {
                       const DeviceNeeds &needs) const;
     Result<std::vector<DevicePtr>> given_devices(const Job &job,
                                                  std::size_t node);
-    void note_claim_delay(GangEntry &entry);
+    void record_claim_delay(GangEntry &entry);
     void await_devices(GangEntry &entry, GangDevices &devices);
     std::vector<NodeSelector> but_for_excluded(GangEntry &entry);
     void exclude_node(GangEntry &entry);
-    void note_claims_refused(GangEntry &entry, const ClaimsRefused &refused);
-    void hold_devices(const std::string &gang, const Bind &bind);
+    void record_claims_refused(GangEntry &entry, const ClaimsRefused &refused);
+    void reserve_devices(const std::string &gang, const Bind &bind);
     void end_writes(const std::string &gang, const Bind &bind);
 
     // extended.cc: extended resources, for which the agent makes claims.
     bool may_use_extended(GangEntry &entry, GangDevices &devices);
     ExtendedNeeds extended_needs_of(GangEntry &entry, const Pod &pod);
-    std::string why_by_plugin(const DeviceNeeds &needs,
-                              const std::string &node) const;
+    std::string unfit_node_reason(const DeviceNeeds &needs,
+                                  const std::string &node) const;
     std::string plugins_elsewhere(const Gang &gang) const;
-    void note_extended_off();
+    void turn_off_extended();
     std::optional<ClaimHold> extended_hold(const Pod &pod) const;
 
     // gang_claims.cc: the same for Pods that belong together.
@@ -340,14 +342,14 @@ class Bridge {
                         GangDevices &devices);
     std::string place_of_claims(const Job &job, const DeviceNeeds &needs) const;
 
-    // tell.cc: messages for people.
-    void tell(GangEntry &entry, const std::string &sentence,
-              const std::string &more = {});
-    void tell_waiting(GangEntry &entry);
-    void tell_event(const Gang &gang, const std::string &reason,
-                    const std::string &words);
-    void tell_bound(const Gang &gang, const Bind &bind);
-    void problem(const std::string &what, const std::string &why);
+    // report.cc: messages for people.
+    void report_on_pods(GangEntry &entry, const std::string &message,
+                        const std::string &more = {});
+    void report_pending_reason(GangEntry &entry);
+    void report_event(const Gang &gang, const std::string &reason,
+                      const std::string &text);
+    void report_bound(const Gang &gang, const Bind &bind);
+    void problem(const std::string &what, const std::string &reason);
     void solved(const std::string &what);
 
     std::shared_ptr<const Conf> conf_;
@@ -363,7 +365,7 @@ class Bridge {
     GroupTable groups_;
     GroupReports group_reports_;
     // News about Pods that came before the groups were known.
-    std::vector<std::variant<Listed<Pod>, Changed<Pod>>> held_pods_;
+    std::vector<std::variant<Listed<Pod>, Changed<Pod>>> postponed_pods_;
     std::map<std::string, NodePtr> nodes_;
     ForeignPods foreign_; // Pods of other schedulers
     ForeignPods strays_;  // our Pods, bound by others
@@ -394,7 +396,7 @@ class Bridge {
     std::map<std::string, Clock::time_point> batch_waits_;
     std::map<std::string, Clock::time_point> batch_starts_;
     std::map<std::string, Clock::time_point> batch_ends_;
-    std::set<std::string> batch_tidied_;
+    std::set<std::string> batch_cleaned_up_;
     // Gangs whose script does not know yet where all Pods are. The key is the
     // gang's uid, or the uid of the script's Pod until all Pods run.
     struct HostsUntold {
@@ -404,10 +406,10 @@ class Bridge {
     };
     std::map<std::string, HostsUntold> batch_hosts_;
     SrunMaps srun_maps_; // shared with workers
-    std::map<std::string, PodPtr> batch_untidy_;
+    std::map<std::string, PodPtr> batch_cleanup_failed_;
     // Scripts of array jobs whose Secrets are not deleted yet, by Pod uid.
-    std::map<std::string, std::string> batch_tidying_;
-    Clock::time_point batch_tidy_due_{};
+    std::map<std::string, std::string> batch_being_cleaned_up_;
+    Clock::time_point batch_cleanup_due_{};
     ScriptSweep script_sweep_;
 
     PendingQuota quota_;

@@ -4,7 +4,7 @@
 #include "agent/owner/bridge.h"
 
 #include "agent/decide/decide_parts.h"
-#include "agent/decide/words.h"
+#include "agent/decide/messages.h"
 #include "agent/gang/facts.h"
 #include "agent/gres/claim_cpus.h"
 #include "agent/gres/claim_sharing.h"
@@ -48,12 +48,12 @@ bool awaits_templates(const Gang &gang, const ClaimStore &claims)
     });
 }
 
-std::string no_gres_words(const Gang &gang)
+std::string no_gres_message(const Gang &gang)
 {
     for (const PodPtr &pod : gang.pods)
         if (pod->resource_claims.empty() && !pod->extended.empty())
-            return no_extended_gres_words(*pod);
-    return no_device_gres_words();
+            return no_extended_gres_message(*pod);
+    return no_device_gres_message();
 }
 
 bool has_nodes(const Gang &gang)
@@ -67,7 +67,7 @@ bool gives_back(const GangEntry &entry, Clock::time_point now)
 {
     const std::size_t release = Action(ReleaseClaims{}).index();
     return entry.in_flight == release ||
-           (entry.held_back == release && now < entry.held_until);
+           (entry.postponed == release && now < entry.postponed_until);
 }
 
 } // namespace
@@ -83,7 +83,7 @@ void Bridge::on(Listed<ResourceClaim> &claims)
 void Bridge::on(Changed<ResourceClaim> &claim)
 {
     ObjectKey key = claim.object.key;
-    note_foreign(claim.object, claim.deleted);
+    record_foreign_claim(claim.object, claim.deleted);
     devices_freed_ |= claim.deleted;
     if (claim.deleted)
         claims_.remove(key);
@@ -129,7 +129,7 @@ void Bridge::wake_for_devices()
 
 // Devices that others have allocated cannot be given out by Slurm until they
 // are given back.
-void Bridge::note_foreign(const ResourceClaim &claim, bool deleted)
+void Bridge::record_foreign_claim(const ResourceClaim &claim, bool deleted)
 {
     ResourceClaimPtr before = claims_.find(claim.key);
     bool was = before && before->allocated && !before->allocated_by_us;
@@ -153,7 +153,7 @@ void Bridge::claims_changed()
 }
 
 // Derives from a gang's claims what decide() needs.
-void Bridge::note_devices(GangEntry &entry)
+void Bridge::update_devices(GangEntry &entry)
 {
     Gang &gang = entry.gang;
     const Pod &pod = lead_of(gang);
@@ -165,13 +165,13 @@ void Bridge::note_devices(GangEntry &entry)
     // the answer may come before may() is asked
     bool answered = ports_.access.answered();
     if (!devices_.on()) {
-        devices.objection = no_gres_words(gang);
+        devices.unfit_reason = no_gres_message(gang);
     } else if (!ports_.access.may(Feature::devices)) {
-        devices.why = no_devices_words();
+        devices.reason = no_device_rights_message();
         devices.unknown = !answered;
         wake_at(entry, now_ + access_pause);
     } else if (!claims_known()) {
-        devices.why = claims_unlisted_words();
+        devices.reason = claims_unlisted_message();
         devices.unknown = true;
         wake_at(entry, now_ + device_pause);
     } else if (may_use_extended(entry, devices)) {
@@ -181,7 +181,7 @@ void Bridge::note_devices(GangEntry &entry)
         else
             read_needs(entry, devices);
         bool only_waits = !gang.job && !pod.bound() && devices.left.empty() &&
-                          devices.objection.empty();
+                          devices.unfit_reason.empty();
         if (only_waits && awaits_templates(gang, claims_)) {
             wake_at(entry, now_ + device_pause);
             return;
@@ -190,7 +190,7 @@ void Bridge::note_devices(GangEntry &entry)
         return;
     }
     if (has_nodes(gang) && !pod.bound())
-        note_claim_delay(entry);
+        record_claim_delay(entry);
     gang.devices = std::make_shared<const GangDevices>(std::move(devices));
 }
 
@@ -218,7 +218,7 @@ void Bridge::sweep_claim_users()
 }
 
 // Notes who is woken when a claim changes.
-void Bridge::note_claim_users(const Gang &gang, const Pod &pod)
+void Bridge::record_claim_users(const Gang &gang, const Pod &pod)
 {
     sweep_claim_users();
     for (const PodClaim &one : pod.resource_claims)
@@ -232,20 +232,20 @@ void Bridge::read_needs(GangEntry &entry, GangDevices &devices)
 {
     Gang &gang = entry.gang;
     const Pod &pod = lead_of(gang);
-    note_claim_users(gang, pod);
+    record_claim_users(gang, pod);
     ClaimFacts facts = claim_facts(gang);
     facts.extended = extended_needs_of(entry, pod);
     DeviceNeeds needs = device_needs(pod, facts);
-    if (needs.why.empty())
-        needs.why = why_others(pod, needs);
-    note_cpus(pod, needs, *devices_.catalog(), devices);
+    if (needs.reason.empty())
+        needs.reason = used_by_others_reason(pod, needs);
+    record_cpus(pod, needs, *devices_.catalog(), devices);
     if (pod.bound()) {
         devices.gres = gres_of_living(pod, needs);
         return;
     }
-    if (!needs.objection.empty())
-        devices.objection = needs.objection;
-    devices.why = needs.why;
+    if (!needs.unfit_reason.empty())
+        devices.unfit_reason = needs.unfit_reason;
+    devices.reason = needs.reason;
     devices.gres = task_gres(needs);
     narrow(gang, needs.selectors);
     narrow(gang, but_for_excluded(entry));
@@ -255,9 +255,10 @@ void Bridge::read_needs(GangEntry &entry, GangDevices &devices)
         plan_for_job(entry, needs, devices);
 }
 
-std::string Bridge::why_others(const Pod &pod, const DeviceNeeds &needs)
+std::string Bridge::used_by_others_reason(const Pod &pod,
+                                          const DeviceNeeds &needs)
 {
-    return why_of_others(pod, needs, *devices_.catalog(), hybrid_);
+    return claims_in_use_reason(pod, needs, *devices_.catalog(), hybrid_);
 }
 
 // Returns the claims that are reserved for the Pod, usable or not.

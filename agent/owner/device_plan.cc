@@ -3,7 +3,7 @@
 // do not fit.
 #include "agent/owner/bridge.h"
 
-#include "agent/decide/words.h"
+#include "agent/decide/messages.h"
 #include "agent/gres/claim_cpus.h"
 #include "agent/owner/pauses.h"
 #include "common/base/log.h"
@@ -63,15 +63,16 @@ GresCounts amounts_of(const DeviceCatalog &catalog, const ResourceClaim &claim,
 
 // node is an index of job.nodes. The indexes there are known if the job has
 // GRES on the node.
-std::string why_few_of_plugins(const DeviceCatalog &catalog, const Job &job,
-                               std::size_t node, const DeviceNeeds &needs)
+std::string too_few_plugin_devices_reason(const DeviceCatalog &catalog,
+                                          const Job &job, std::size_t node,
+                                          const DeviceNeeds &needs)
 {
     auto index = catalog.nodes.find(job.nodes[node]);
     static const DeviceIndex none;
     static const std::vector<JobGres> nothing;
-    return why_too_few(index == catalog.nodes.end() ? none : index->second,
-                       node < job.gres_on.size() ? job.gres_on[node] : nothing,
-                       needs.plugins);
+    return too_few_devices_reason(
+        index == catalog.nodes.end() ? none : index->second,
+        node < job.gres_on.size() ? job.gres_on[node] : nothing, needs.plugins);
 }
 
 } // namespace
@@ -119,23 +120,24 @@ void Bridge::plan_for_job(GangEntry &entry, const DeviceNeeds &needs,
         return;
     if (auto node = node_map_.find(job.nodes.front()); node != node_map_.end())
         devices.node = node->second;
-    if (entry.claims_refused_of == job.ref) {
-        devices.plan.misfit = entry.claims_refused;
+    if (entry.claims_refused_job == job.ref) {
+        devices.plan.misfit = entry.claims_refused_reason;
         devices.plan.bad_node = true;
         return;
     }
     const Gang &gang = entry.gang;
     if (!gang.batch && // whose job is not requested again
-        !why_others(lead_of(gang), needs).empty()) {
-        devices.plan.misfit = devices.why;
+        !used_by_others_reason(lead_of(gang), needs).empty()) {
+        devices.plan.misfit = devices.reason;
         return;
     }
-    if (!devices.why.empty() || !devices.objection.empty()) {
+    if (!devices.reason.empty() || !devices.unfit_reason.empty()) {
         await_devices(entry, devices);
         return;
     }
-    if (std::string why = why_by_plugin(needs, devices.node); !why.empty()) {
-        devices.plan.misfit = why;
+    if (std::string reason = unfit_node_reason(needs, devices.node);
+        !reason.empty()) {
+        devices.plan.misfit = reason;
         devices.plan.bad_node = true;
         return;
     }
@@ -167,7 +169,8 @@ ClaimsPlan Bridge::plan_for_node(const Job &job, std::size_t node,
         return plan;
     }
     auto known = devices_.catalog();
-    if (std::string few = why_few_of_plugins(*known, job, node, needs);
+    if (std::string few =
+            too_few_plugin_devices_reason(*known, job, node, needs);
         !few.empty()) {
         plan.misfit = few;
         plan.bad_node = true;
@@ -228,11 +231,11 @@ CpuOffer Bridge::cpus_for(const DeviceCatalog &catalog, const Job &job,
 
 // No allocation waits for claims for ever, but Pods that run are not given up
 // for one that comes late.
-void Bridge::note_claim_delay(GangEntry &entry)
+void Bridge::record_claim_delay(GangEntry &entry)
 {
     const Gang &gang = entry.gang;
     if (!gang.grouped || gang.job->state == JobState::configuring)
-        note_bind_delay(entry);
+        record_bind_delay(entry);
 }
 
 // A device that another Pod had is free a moment later; if it stays taken,
@@ -242,7 +245,7 @@ void Bridge::note_claim_delay(GangEntry &entry)
 void Bridge::await_devices(GangEntry &entry, GangDevices &devices)
 {
     wake_at(entry, now_ + device_pause);
-    note_claim_delay(entry);
+    record_claim_delay(entry);
     if (!entry.devices_missed_since)
         entry.devices_missed_since = now_;
     auto adoption = adoption_due(devices.node);
@@ -278,7 +281,7 @@ Result<std::vector<DevicePtr>> Bridge::given_devices(const Job &job,
         for (std::uint32_t i : gres.indexes) {
             const DeviceSlot *slot = index->second.at({gres.gres, i});
             if (slot && is_of_plugin(slot->id))
-                continue; // any of them will do: see why_too_few()
+                continue; // any of them will do: see too_few_devices_reason()
             auto device = device_at(catalog, name, {gres.gres, i});
             if (!device)
                 return fail(Code::conflict,
@@ -314,22 +317,23 @@ void Bridge::exclude_node(GangEntry &entry)
     if (!gang.devices || !gang.devices->plan.bad_node)
         return;
     const ClaimsPlan &plan = gang.devices->plan;
-    const std::string &why = plan.misfit.empty() ? plan.wait : plan.misfit;
-    if (why.empty() || gang.devices->node.empty())
+    const std::string &reason = plan.misfit.empty() ? plan.wait : plan.misfit;
+    if (reason.empty() || gang.devices->node.empty())
         return;
     entry.excluded[gang.devices->node] = now_ + exclusion;
-    entry.excluded_for = why;
+    entry.excluded_reason = reason;
 }
 
-void Bridge::note_claims_refused(GangEntry &entry, const ClaimsRefused &refused)
+void Bridge::record_claims_refused(GangEntry &entry,
+                                   const ClaimsRefused &refused)
 {
     log_warning("a ResourceClaim was refused",
-                {{"Gang", entry.gang.key.str()}, {"err", refused.why}});
+                {{"Gang", entry.gang.key.str()}, {"err", refused.reason}});
     if (!entry.gang.job)
         return;
-    entry.claims_refused = refused.why;
-    entry.claims_refused_on = refused.node;
-    entry.claims_refused_of = entry.gang.job->ref;
+    entry.claims_refused_reason = refused.reason;
+    entry.claims_refused_node = refused.node;
+    entry.claims_refused_job = entry.gang.job->ref;
     // If there are several claims, some may have been written before the
     // refused one; so may one whose write is noted on its Pod first. The watch
     // will show them.
@@ -337,12 +341,13 @@ void Bridge::note_claims_refused(GangEntry &entry, const ClaimsRefused &refused)
         if (const ClaimPlan &one = entry.gang.devices->plan.claims.front();
             one.mappings.empty())
             claims_.release_hold(one.uid);
-    tell(entry, not_bound_words(entry.gang.job->ref, refused.why));
+    report_on_pods(entry,
+                   not_bound_message(entry.gang.job->ref, refused.reason));
 }
 
 // The devices count as taken from now on: another Pod's plan may be made before
 // the watch shows the claims.
-void Bridge::hold_devices(const std::string &gang, const Bind &bind)
+void Bridge::reserve_devices(const std::string &gang, const Bind &bind)
 {
     for (const ClaimPlan &plan : bind.claims)
         if (!plan.allocated)

@@ -73,7 +73,7 @@ std::vector<Bind> parts_of(const Bind &bind)
 // Removes the seat of the Pod that runs a batch job's script from the binding
 // and returns it: the script must find its workers running. Nothing if no other
 // Pod is in the binding.
-std::optional<Bind> take_script(const Gang &gang, Bind &bind)
+std::optional<Bind> split_off_script(const Gang &gang, Bind &bind)
 {
     PodPtr script = gang.batch ? script_pod_of(gang) : nullptr;
     if (!script || bind.seats.size() < 2)
@@ -123,7 +123,7 @@ std::deque<std::vector<Part>> stages_of(const std::shared_ptr<Work> &work)
         return stages;
     }
     Bind others = *bind;
-    auto script = take_script(work->gang, others);
+    auto script = split_off_script(work->gang, others);
     std::vector<Bind> parts = parts_of(others);
     if (script)
         parts.push_back(std::move(*script));
@@ -151,7 +151,7 @@ int weight(const Result<Outcome> &outcome)
 }
 
 // Returns true when that was the last part of its stage.
-bool take_in(Work &work, Result<Outcome> outcome)
+bool record_part(Work &work, Result<Outcome> outcome)
 {
     {
         std::lock_guard lock(work.mutex);
@@ -181,7 +181,7 @@ void push_stage(const std::shared_ptr<Work> &work)
     work->parts = parts.size();
     for (Part &part : parts)
         work->queue.push([work, part = std::move(part)](Kube &kube) {
-            if (!take_in(*work, run(part, *work, kube)))
+            if (!record_part(*work, run(part, *work, kube)))
                 return;
             if (weight(work->outcome) == 0 && !work->stages.empty())
                 push_stage(work);
@@ -205,7 +205,7 @@ void Bridge::dispatch(GangEntry &entry, Action action)
         entry.told.clear();
     }
     if (const auto *bind = std::get_if<Bind>(&action))
-        hold_devices(entry.gang.uid, *bind);
+        reserve_devices(entry.gang.uid, *bind);
     if (std::holds_alternative<Look>(action))
         entry.gang.stale = false; // a hint that comes meanwhile sets it again
     bool submits = std::holds_alternative<Submit>(action);

@@ -19,7 +19,7 @@ std::string time_text(std::chrono::sys_seconds time)
 }
 
 // Describes an action, to follow "it is about to" or "it tries again to".
-std::string action_words(const std::string &action)
+std::string action_message(const std::string &action)
 {
     static const std::map<std::string, const char *> words = {
         {"submit", "ask Slurm for a job"},
@@ -51,7 +51,7 @@ std::string join(const std::vector<std::string> &names)
     return text;
 }
 
-std::string blocker_words(const Blocker &blocker)
+std::string blocker_message(const Blocker &blocker)
 {
     std::string job = blocker.job == 0 ? "a job that Slurm has lost"
                                        : "job " + std::to_string(blocker.job);
@@ -59,11 +59,11 @@ std::string blocker_words(const Blocker &blocker)
                        blocker.gang, blocker.node);
 }
 
-std::string blockers_words(const Story &story)
+std::string blockers_message(const Story &story)
 {
     std::string text;
     for (const Blocker &blocker : story.blockers)
-        text += (text.empty() ? "" : " and ") + blocker_words(blocker);
+        text += (text.empty() ? "" : " and ") + blocker_message(blocker);
     return text;
 }
 
@@ -99,8 +99,8 @@ std::string without_job(const Story &story)
                            name);
     if (!story.said.empty())
         return std::format("Pod {} waits: {}", name, story.said);
-    if (!story.why.empty())
-        return std::format("Pod {} waits: {}.", name, story.why);
+    if (!story.reason.empty())
+        return std::format("Pod {} waits: {}.", name, story.reason);
     return std::format("Pod {} has no Slurm job yet.", name);
 }
 
@@ -121,7 +121,7 @@ std::string allocated(const Story &story, const Job &job)
             job.ref.id, job.nodes.empty() ? "its nodes" : join(job.nodes), name,
             story.blockers.empty()
                 ? ""
-                : ", where " + blockers_words(story) + " have yet to stop");
+                : ", where " + blockers_message(story) + " have yet to stop");
     return std::format("Pod {} is on node {} by Slurm job {}, which is {}.",
                        name, pod->node_name, job.ref.id, state_name(job.state));
 }
@@ -151,8 +151,8 @@ std::string summary(const Story &story, const Job *job)
 std::string waiting_for(const Story &story, const Job *job)
 {
     const Pod *pod = first_pod(story.gang);
-    if (!story.why.empty())
-        return "It waits: " + story.why + ".";
+    if (!story.reason.empty())
+        return "It waits: " + story.reason + ".";
     if (pod && !job && pod->gated)
         return "It waits for the scheduling gates to be removed.";
     if (job && job->state == JobState::pending)
@@ -166,21 +166,21 @@ std::string waiting_for(const Story &story, const Job *job)
     return "It does nothing until something changes.";
 }
 
-std::string agent_words(const Story &story, const Job *job)
+std::string agent_message(const Story &story, const Job *job)
 {
     if (!story.serving)
         return "It has not read all of Slurm's and Kubernetes' lists yet, and "
                "does nothing before: see slurmk8s status.";
     if (!story.doing.empty())
-        return "At this moment: " + action_words(story.doing) + ".";
+        return "At this moment: " + action_message(story.doing) + ".";
     if (story.held_for.count() > 0)
         return std::format("It waits {} s, then tries again to {}.",
-                           story.held_for.count(), action_words(story.next));
+                           story.held_for.count(), action_message(story.next));
     if (!story.blockers.empty())
-        return "It waits for " + blockers_words(story) + " to stop.";
+        return "It waits for " + blockers_message(story) + " to stop.";
     if (story.next == "wait" || story.next.empty())
         return waiting_for(story, job);
-    return "It is about to " + action_words(story.next) + ".";
+    return "It is about to " + action_message(story.next) + ".";
 }
 
 std::string with_job_id(std::string text, JobId id)
@@ -196,7 +196,7 @@ std::string remedy(const Story &story, const Job *job)
 {
     const Pod *pod = first_pod(story.gang);
     if (job && job->state == JobState::pending)
-        return with_job_id(reason_words(job->reason).remedy, job->ref.id);
+        return with_job_id(explain_reason(job->reason).remedy, job->ref.id);
     if (!story.blockers.empty())
         return "Those containers end within their grace period; if their Node "
                "does not answer, repair it.";
@@ -242,7 +242,7 @@ JsonValue describe_job(const Job &job)
                                         {"nodes", join(job.nodes)}});
     if (job.state == JobState::pending && !job.reason.empty())
         json.add("reason", job.reason)
-            .add("reasonMeaning", reason_words(job.reason).meaning)
+            .add("reasonMeaning", explain_reason(job.reason).meaning)
             .add("expectedStart", time_text(job.expected_start));
     return json;
 }
@@ -272,7 +272,7 @@ JsonValue describe_agent(const Story &story, const Job *job)
         blockers.push_back(JsonValue::object({{"node", blocker.node},
                                               {"gang", blocker.gang},
                                               {"jobId", blocker.job}}));
-    return JsonValue::object({{"now", agent_words(story, job)},
+    return JsonValue::object({{"now", agent_message(story, job)},
                               {"serving", story.serving},
                               {"doing", story.doing},
                               {"next", story.next},

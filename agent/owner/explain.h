@@ -28,9 +28,9 @@ struct Blocker {
 struct Story {
     Gang gang;
     bool serving = true;
-    std::string doing; // the action a worker carries out now, or ""
-    std::string next;  // the action that follows from what is known
-    std::string why;   // the reason of a Wait or a Refuse
+    std::string doing;  // the action a worker carries out now, or ""
+    std::string next;   // the action that follows from what is known
+    std::string reason; // the reason of a Wait or a Refuse
     // Time until the next action is tried; 0 means at once.
     std::chrono::seconds held_for{0};
     unsigned failures = 0;    // in a row

@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::size_t longest_name = 63 + 1 + 253; // NAMESPACE/NAME
 
-WebReply refuse(int status, const std::string &why)
+WebReply refuse(int status, const std::string &reason)
 {
-    return {status, JsonValue::object({{"error", why}}).dump()};
+    return {status, JsonValue::object({{"error", reason}}).dump()};
 }
 
 int status_of(Code code)

@@ -5,7 +5,7 @@
 // any more.
 #include "agent/owner/bridge.h"
 
-#include "agent/decide/words.h"
+#include "agent/decide/messages.h"
 #include "agent/gang/facts.h"
 #include "agent/owner/pauses.h"
 #include "common/base/log.h"
@@ -32,7 +32,7 @@ bool Bridge::may_use_extended(GangEntry &entry, GangDevices &devices)
     });
     if (!wants || ports_.access.may(Feature::extended_resources))
         return true;
-    devices.why = no_extended_rights_words();
+    devices.reason = no_extended_rights_message();
     wake_at(entry, now_ + access_pause);
     return false;
 }
@@ -50,7 +50,7 @@ ExtendedNeeds Bridge::extended_needs_of(GangEntry &entry, const Pod &pod)
     bool has_node = pod.bound() || (job && is_allocated(job->state));
     if (now_ < extended_off_until_ && !has_node &&
         wants_extended_claim(pod, known->classes, known->plugins)) {
-        needs.objection = no_extended_gate_words();
+        needs.unfit_reason = no_extended_gate_message();
         wake_at(entry, extended_off_until_);
     }
     return needs;
@@ -58,10 +58,10 @@ ExtendedNeeds Bridge::extended_needs_of(GangEntry &entry, const Pod &pod)
 
 // A claim that no Pod status names would be ignored by kubelets, and
 // kube-controller-manager would keep it after its Pod has ended.
-void Bridge::note_extended_off()
+void Bridge::turn_off_extended()
 {
     log_warning("extended resources are off",
-                {{"err", no_extended_gate_words()}});
+                {{"err", no_extended_gate_message()}});
     extended_off_until_ = now_ + gate_pause;
     for (const auto &[uid, entry] : gangs_.all())
         if (std::ranges::any_of(entry.gang.pods, [](const PodPtr &pod) {
@@ -72,17 +72,17 @@ void Bridge::note_extended_off()
 
 // Returns why the Node (named as in Kubernetes) cannot serve the Pods' extended
 // resources, or "" if it can.
-std::string Bridge::why_by_plugin(const DeviceNeeds &needs,
-                                  const std::string &node) const
+std::string Bridge::unfit_node_reason(const DeviceNeeds &needs,
+                                      const std::string &node) const
 {
     const Node *there = find_node(node);
     bool has_slurmd = hybrid_.contains(slurm_node_of(node));
     for (const ExtendedNeeds &one : needs.extended)
-        if (std::string why = there
-                                  ? why_no_device_there(one, *there, has_slurmd)
-                                  : std::string();
-            !why.empty())
-            return why;
+        if (std::string reason = there
+                                     ? no_device_reason(one, *there, has_slurmd)
+                                     : std::string();
+            !reason.empty())
+            return reason;
     return {};
 }
 
@@ -98,7 +98,7 @@ std::string Bridge::plugins_elsewhere(const Gang &gang) const
         const Node *node =
             known == node_map_.end() ? nullptr : find_node(known->second);
         if (node && matches(asks, *node))
-            return plugin_beside_slurmd_words(node->name);
+            return plugin_beside_slurmd_message(node->name);
     }
     return {};
 }

@@ -4,8 +4,8 @@
 #include "agent/owner/bridge.h"
 
 #include "agent/decide/gang_place.h"
+#include "agent/decide/messages.h"
 #include "agent/decide/translate.h"
-#include "agent/decide/words.h"
 #include "agent/gang/facts.h"
 #include "agent/objects/gang_key.h"
 #include "common/base/log.h"
@@ -39,7 +39,7 @@ std::string node_list(const std::vector<Seat> &seats)
 
 // Notes the failure of Pods that ended by themselves. When a Pod fails, its
 // controller deletes the others, and then the Pod itself.
-void note_failure_of(Gang &gang)
+void record_failed_pod(Gang &gang)
 {
     auto known = std::ranges::find_if(gang.pods, [&](const PodPtr &pod) {
         return pod->uid == gang.failed_pod;
@@ -63,7 +63,7 @@ void note_failure_of(Gang &gang)
 
 // Notes the end now, because the Pod may be deleted before slurmctld takes its
 // end.
-void note_end(Gang &gang)
+void record_end(Gang &gang)
 {
     auto ended = [&](const PodPtr &pod) {
         return ended_by_job(gang, *pod) && !pod->deleting;
@@ -75,14 +75,14 @@ void note_end(Gang &gang)
 } // namespace
 
 // Called before decide().
-void Bridge::note_group(GangEntry &entry)
+void Bridge::update_group(GangEntry &entry)
 {
     Gang &gang = entry.gang;
-    note_ends(gang);
+    record_ends(gang);
     if (!gang.grouped)
         return;
-    note_terms(gang);
-    note_first(entry);
+    update_terms(gang);
+    update_first_pod(entry);
 
     auto passed = [&](std::optional<Clock::time_point> &since, bool is_so,
                       std::chrono::seconds time) {
@@ -108,7 +108,7 @@ void Bridge::note_group(GangEntry &entry)
 
 // When the first Pod of a LeaderWorkerSet's group stays alone for a while, it
 // gets a job with room for all: the others may be waiting for it to run.
-void Bridge::note_first(GangEntry &entry)
+void Bridge::update_first_pod(GangEntry &entry)
 {
     Gang &gang = entry.gang;
     const GangKey *key = gang.pods.empty() ? nullptr : lead_of(gang).gang.get();
@@ -149,7 +149,7 @@ bool Bridge::is_growing(GangEntry &entry)
 
 // Reporters may overtake each other. If a Pod of a gang shows an outdated
 // message, the message is sent again.
-void Bridge::check_words(const Pod &pod)
+void Bridge::check_condition_message(const Pod &pod)
 {
     if (!pod.gang || pod.bound() || pod.scheduled.message.empty())
         return;
@@ -159,17 +159,17 @@ void Bridge::check_words(const Pod &pod)
         entry->told.clear();
 }
 
-void Bridge::note_ends(Gang &gang)
+void Bridge::record_ends(Gang &gang)
 {
     if (!gang.job || !is_allocated(gang.job->state))
         return;
     if (!gang.grouped)
-        note_end(gang);
-    else if (!gang.batch) // otherwise note_batch() does it
-        note_failure_of(gang);
+        record_end(gang);
+    else if (!gang.batch) // otherwise update_batch() does it
+        record_failed_pod(gang);
 }
 
-void Bridge::note_bound(GangEntry &entry, const Bind &bind)
+void Bridge::record_bound(GangEntry &entry, const Bind &bind)
 {
     Gang &gang = entry.gang;
     auto seats = seats_of(gang, bind);
@@ -186,7 +186,7 @@ void Bridge::note_bound(GangEntry &entry, const Bind &bind)
     log_info("bound", {{"JobId", bind.job.id},
                        {"Gang", gang.key.str()},
                        {"NodeList", node_list(seats)}});
-    tell_bound(gang, bind);
+    report_bound(gang, bind);
 }
 
 // Each living Pod is adopted where it is, like a single Pod. A job that Slurm

@@ -24,7 +24,7 @@ std::string of_pod(const Pod &pod, const std::string &words)
 // Returns why the Pod takes more than a task of the job has, or "" if it does
 // not. Types are ignored, because a driver that was away reports them again
 // only later.
-std::string why_too_many(const Job &job, const DeviceNeeds &needs)
+std::string too_much_gres_reason(const Job &job, const DeviceNeeds &needs)
 {
     if (!job.gres_per_node.empty() || job.exclusive)
         return {};
@@ -55,15 +55,15 @@ bool can_give_way(const Gang &gang)
 ClaimsPlan trouble_with(const Gang &gang, const DeviceNeeds &needs,
                         const std::string &by_plugin)
 {
-    if (!needs.objection.empty())
-        return {.wait = needs.objection};
-    if (!needs.why.empty())
-        return {.wait = needs.why};
+    if (!needs.unfit_reason.empty())
+        return {.wait = needs.unfit_reason};
+    if (!needs.reason.empty())
+        return {.wait = needs.reason};
     if (!by_plugin.empty())
         return {.misfit = by_plugin, .bad_node = true};
     if (gang.batch) // its devices follow from what the job has there
         return {};
-    return {.misfit = why_too_many(*gang.job, needs)};
+    return {.misfit = too_much_gres_reason(*gang.job, needs)};
 }
 
 // The Pods that are placed on one node.
@@ -101,8 +101,8 @@ void add_unlike(std::vector<NodeSelector> &to,
 // pods are those for which a job is requested.
 void sum_up(const std::vector<DeviceNeeds> &pods, GangDevices &devices)
 {
-    if (auto claim = shared_claim(pods); claim && devices.objection.empty())
-        devices.objection = std::format(
+    if (auto claim = shared_claim(pods); claim && devices.unfit_reason.empty())
+        devices.unfit_reason = std::format(
             "several Pods of the gang share the ResourceClaim {}, which is not "
             "supported before it has its devices",
             claim->key.name);
@@ -118,7 +118,7 @@ void Bridge::read_gang_needs(GangEntry &entry, GangDevices &devices)
     for (const PodPtr &pod : gang.pods) {
         if (!waits(gang, *pod))
             continue;
-        note_claim_users(gang, *pod);
+        record_claim_users(gang, *pod);
         if (asks)
             std::ranges::move(holds_of(*pod), std::back_inserter(devices.left));
     }
@@ -132,23 +132,24 @@ void Bridge::read_gang_needs(GangEntry &entry, GangDevices &devices)
     std::vector<PodPtr> pods = asks ? asked_for(gang) : gang.pods;
     std::erase_if(pods, [&](const PodPtr &pod) { return !waits(gang, *pod); });
     if (asks)
-        devices.objection = why_not_together(pods, facts, *devices_.catalog());
+        devices.unfit_reason =
+            not_together_reason(pods, facts, *devices_.catalog());
     for (const PodPtr &pod : pods) {
         facts.extended = extended_needs_of(entry, *pod);
         DeviceNeeds own = device_needs(*pod, facts);
-        if (own.why.empty())
-            own.why = why_others(*pod, own);
-        note_cpus(*pod, own, *devices_.catalog(), devices);
+        if (own.reason.empty())
+            own.reason = used_by_others_reason(*pod, own);
+        record_cpus(*pod, own, *devices_.catalog(), devices);
         if (!asks) {
             needs[pod->uid] = std::move(own);
             continue;
         }
         add_unlike(selectors, own.selectors);
-        if (!own.objection.empty() && devices.objection.empty())
-            devices.objection = of_pod(*pod, own.objection);
-        if (!own.why.empty() && devices.why.empty())
-            devices.why = of_pod(*pod, own.why);
-        bool stops = !devices.objection.empty() || !devices.why.empty();
+        if (!own.unfit_reason.empty() && devices.unfit_reason.empty())
+            devices.unfit_reason = of_pod(*pod, own.unfit_reason);
+        if (!own.reason.empty() && devices.reason.empty())
+            devices.reason = of_pod(*pod, own.reason);
+        bool stops = !devices.unfit_reason.empty() || !devices.reason.empty();
         if (stops && !gang.job)
             return; // the others are looked at when that is over
         asked.push_back(std::move(own));
@@ -199,20 +200,21 @@ void Bridge::plan_for_seats(GangEntry &entry,
     auto seats = seat_pods(gang, node_map_);
     if (!seats)
         return; // decide() finds that, too
-    if (entry.claims_refused_of == job.ref && count_of_job(gang) == 0) {
-        devices.plan = {.misfit = entry.claims_refused, .bad_node = true};
-        devices.node = entry.claims_refused_on;
+    if (entry.claims_refused_job == job.ref && count_of_job(gang) == 0) {
+        devices.plan = {.misfit = entry.claims_refused_reason,
+                        .bad_node = true};
+        devices.node = entry.claims_refused_node;
         return;
     }
     bool later = false;
     std::map<std::string, NodeSeats> by_node; // by Slurm's name
     for (const Seat &seat : *seats) {
         const DeviceNeeds &own = needs.at(seat.pod);
-        std::string by_plugin = why_by_plugin(own, seat.node);
+        std::string by_plugin = unfit_node_reason(own, seat.node);
         ClaimsPlan none = trouble_with(gang, own, by_plugin);
         if (can_give_way(gang) &&
-            !why_others(*find_pod(gang, seat.pod), own).empty())
-            none = {.misfit = own.why};
+            !used_by_others_reason(*find_pod(gang, seat.pod), own).empty())
+            none = {.misfit = own.reason};
         if (is_trouble(none)) {
             later |= set_aside(devices, none, {seat.node, {seat.pod}, {}});
             continue;

@@ -4,7 +4,7 @@
 // fits there.
 #include "agent/owner/bridge.h"
 
-#include "agent/decide/words.h"
+#include "agent/decide/messages.h"
 #include "agent/gang/facts.h"
 #include "common/base/log.h"
 
@@ -40,12 +40,12 @@ void Bridge::gate_lost()
 }
 
 // An ordinary job concerns the agent only because its node is dirty.
-void Bridge::hold_ordinary(const HookMessage &hook)
+void Bridge::queue_ordinary_job(const HookMessage &hook)
 {
     if (hook.dirty.empty())
         return;
     if (shadows_.contains(hook.job)) {
-        say({.type = HookMessage::Type::start, .job = hook.job});
+        send_to_plugin({.type = HookMessage::Type::start, .job = hook.job});
         return;
     }
     gate_.wait(hook.job);
@@ -61,9 +61,9 @@ void Bridge::touch_gate(const Gang &gang)
 }
 
 // Called once a turn, after all woken gangs are decided.
-void Bridge::tend_gate()
+void Bridge::process_gate()
 {
-    say_lists();
+    send_node_lists();
     std::erase_if(room_waits_, [this](const auto &wait) {
         GangEntry *entry = gangs_.find(wait.first);
         return !entry || !entry->gang.job ||
@@ -73,18 +73,18 @@ void Bridge::tend_gate()
         load_room();
 }
 
-void Bridge::say_lists()
+void Bridge::send_node_lists()
 {
     const std::set<std::string> &dirty = gate_.dirty();
     if (talk_.connection && !talk_.bridge_said) {
         std::set<std::string> nodes;
         for (const auto &[name, node] : node_map_)
             nodes.insert(name);
-        say_list(HookMessage::Type::bridge, nodes);
+        send_node_list(HookMessage::Type::bridge, nodes);
         talk_.bridge_said = true;
     }
     if (talk_.connection && talk_.listed && talk_.dirty_said != dirty) {
-        say_list(HookMessage::Type::synced, dirty);
+        send_node_list(HookMessage::Type::synced, dirty);
         talk_.dirty_said = dirty;
     }
     if (!std::ranges::includes(dirty, dirty_before_)) {
@@ -97,8 +97,8 @@ void Bridge::say_lists()
         dirty_before_ = dirty;
 }
 
-void Bridge::say_list(HookMessage::Type type,
-                      const std::set<std::string> &nodes)
+void Bridge::send_node_list(HookMessage::Type type,
+                            const std::set<std::string> &nodes)
 {
     HookMessage part{.type = type};
     std::string &list =
@@ -106,13 +106,13 @@ void Bridge::say_list(HookMessage::Type type,
     for (const std::string &node : nodes) {
         if (list.size() + node.size() > part_size) {
             part.more = true;
-            say(part);
+            send_to_plugin(part);
             part.more = false;
             list.clear();
         }
         list += (list.empty() ? "" : ",") + node;
     }
-    say(part);
+    send_to_plugin(part);
 }
 
 Clock::time_point Bridge::gate_deadline() const
@@ -133,7 +133,7 @@ void Bridge::load_room()
         } catch (const std::exception &e) { // such as out of memory
             answer = fail(Code::busy, e.what());
         }
-        mailbox_.push(Ask{[this, answer] { take_room(answer); }});
+        mailbox_.push(Ask{[this, answer] { apply_room_answer(answer); }});
     });
 }
 
@@ -158,7 +158,7 @@ Result<RoomAnswer> Bridge::ask_room(Slurm &slurm,
     return answer;
 }
 
-void Bridge::take_room(const Result<RoomAnswer> &answer)
+void Bridge::apply_room_answer(const Result<RoomAnswer> &answer)
 {
     loading_room_ = false;
     if (!answer) {
@@ -170,7 +170,7 @@ void Bridge::take_room(const Result<RoomAnswer> &answer)
     for (JobRef job : admitted.ordinary) {
         log_info("an ordinary job may start on a dirty node",
                  {{"JobId", job.id}});
-        say({.type = HookMessage::Type::start, .job = job});
+        send_to_plugin({.type = HookMessage::Type::start, .job = job});
     }
     for (const std::string &uid : admitted.gangs)
         wake(uid);
@@ -198,7 +198,7 @@ bool Bridge::may_bind(GangEntry &entry, const Bind &bind)
     room_waits_.erase(gang.uid);
     for (const auto &[node, pods] : going)
         for (const PodPtr &pod : pods)
-            gate_.note_binding(gang, pod->uid, node);
+            gate_.record_binding(gang, pod->uid, node);
     return true;
 }
 
@@ -231,7 +231,7 @@ void Bridge::wait_for_room(GangEntry &entry, JobRef job,
         wait = {job, now_, false};
     Clock::time_point due = wait.since + conf_->bind_timeout;
     if (now_ - wait.since >= room_interval)
-        tell(entry, no_room_words(job, node));
+        report_on_pods(entry, no_room_message(job, node));
     bool runs = entry.gang.grouped && entry.gang.job &&
                 entry.gang.job->state == JobState::running;
     auto adoption = adoption_due(node);
@@ -299,7 +299,7 @@ void Bridge::drained_for_room(const std::string &uid, JobRef job,
 
 void Bridge::wake_blocked()
 {
-    for (const std::string &node : gangs_.take_freed()) {
+    for (const std::string &node : gangs_.pop_freed()) {
         gate_.touch(node);
         if (gate_.someone_waits())
             room_due_ = now_;

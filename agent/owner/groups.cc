@@ -3,7 +3,7 @@
 // written to their status.
 #include "agent/owner/bridge.h"
 
-#include "agent/decide/words.h"
+#include "agent/decide/messages.h"
 #include "agent/gang/facts.h"
 #include "common/base/log.h"
 
@@ -20,15 +20,15 @@ constexpr std::chrono::seconds failed_repeat{30};
 } // namespace
 
 // Holds news about Pods back until it is known which gang a Pod belongs to.
-template <class PodNews> bool Bridge::hold_pods(PodNews &news)
+template <class PodNews> bool Bridge::postpone_pods(PodNews &news)
 {
     if (groups_.settled())
         return false;
-    held_pods_.emplace_back(std::move(news));
+    postponed_pods_.emplace_back(std::move(news));
     return true;
 }
-template bool Bridge::hold_pods(Listed<Pod> &);
-template bool Bridge::hold_pods(Changed<Pod> &);
+template bool Bridge::postpone_pods(Listed<Pod> &);
+template bool Bridge::postpone_pods(Changed<Pod> &);
 
 void Bridge::on(GroupsListed &groups)
 {
@@ -47,7 +47,7 @@ void Bridge::on(GroupsListed &groups)
     wake_groups(groups.api);
     if (!groups_.settled())
         return;
-    for (auto &held : std::exchange(held_pods_, {}))
+    for (auto &held : std::exchange(postponed_pods_, {}))
         std::visit([this](auto &news) { on(news); }, held);
 }
 
@@ -108,11 +108,11 @@ const GroupSpec *Bridge::group_of(const Gang &gang) const
     return other ? nullptr : group;
 }
 
-void Bridge::note_terms(Gang &gang)
+void Bridge::update_terms(Gang &gang)
 {
     const GangKey *key = gang.pods.empty() ? nullptr : lead_of(gang).gang.get();
     if (key && key->group.api != GroupApi::none) {
-        note_group_terms(gang, *key);
+        update_group_terms(gang, *key);
         return;
     }
     if (!key && !gang.group_uid.empty())
@@ -120,15 +120,15 @@ void Bridge::note_terms(Gang &gang)
     GangTerms terms = terms_of(gang.pods, conf_->max_gang_size);
     gang.size = terms.size;
     gang.minimum = terms.minimum;
-    gang.objection = std::move(terms.objection);
+    gang.unfit_reason = std::move(terms.unfit_reason);
 }
 
 // A gang that has its nodes does not need the object any more.
-void Bridge::note_group_terms(Gang &gang, const GangKey &key)
+void Bridge::update_group_terms(Gang &gang, const GangKey &key)
 {
     const GroupSpec *group = group_of(gang);
     gang.elastic = group ? group->elastic : key.group.api != GroupApi::jobset;
-    gang.lacks_group = group ? "" : no_group_words(key.group);
+    gang.no_group_reason = group ? "" : no_group_message(key.group);
     gang.group_uid = group ? group->uid : "";
     if (!group) {
         gang.size = gang.minimum = gang.job ? gang.job->tasks : 1;
@@ -136,11 +136,12 @@ void Bridge::note_group_terms(Gang &gang, const GangKey &key)
     }
     gang.size = group->size;
     gang.minimum = std::max(1u, group->minimum);
-    gang.objection = group->objection;
+    gang.unfit_reason = group->unfit_reason;
     std::size_t largest =
         gang.elastic ? gang.size : std::max(gang.size, count_waiting(gang));
-    if (gang.objection.empty() && largest > conf_->max_gang_size)
-        gang.objection = too_large_gang_words(largest, conf_->max_gang_size);
+    if (gang.unfit_reason.empty() && largest > conf_->max_gang_size)
+        gang.unfit_reason =
+            too_large_gang_message(largest, conf_->max_gang_size);
 }
 
 // Returns how long some Pods keep their nodes while others have none.
@@ -155,7 +156,7 @@ std::chrono::seconds Bridge::short_time(const Gang &gang) const
 // Sets the PodGroupScheduled condition of Kubernetes' own PodGroup to the
 // message that its Pods show while they wait. Once they had their nodes, it
 // never says again that they wait.
-void Bridge::tell_group(const std::string &uid)
+void Bridge::report_group(const std::string &uid)
 {
     GangEntry *entry = gangs_.find(uid);
     const GroupSpec *group = entry ? group_of(entry->gang) : nullptr;
@@ -214,7 +215,7 @@ void Bridge::report_groups()
 {
     if (!ports_.access.may(Feature::pod_group_status))
         return;
-    for (GroupPatch &patch : group_reports_.take_due(groups_, now_))
+    for (GroupPatch &patch : group_reports_.pop_due(groups_, now_))
         ports_.reporters.push([this, patch = std::move(patch)](Kube &kube) {
             Result<> said;
             try {

@@ -5,11 +5,11 @@
 
 namespace bridge {
 
-bool Health::set_problem(const std::string &what, const std::string &why)
+bool Health::set_problem(const std::string &what, const std::string &reason)
 {
     std::string &known = problems_[what];
-    bool changed = known != why;
-    known = why;
+    bool changed = known != reason;
+    known = reason;
     return changed;
 }
 

@@ -27,7 +27,7 @@ class Health {
     // A problem lasts until it is cleared; what names it ("slurmctld", "watch
     // Pods"). Both return true when something changed, so that it is logged
     // once.
-    bool set_problem(const std::string &what, const std::string &why);
+    bool set_problem(const std::string &what, const std::string &reason);
     bool clear_problem(const std::string &what);
     const std::map<std::string, std::string> &problems() const
     {

@@ -56,7 +56,7 @@ void Bridge::on_hello(const HookMessage &hello, PluginConnection from)
 
 // Sends to the plugin that the agent knows of, not to one that has connected
 // meanwhile.
-void Bridge::say(HookMessage message)
+void Bridge::send_to_plugin(HookMessage message)
 {
     ports_.send_hook(std::move(message), talk_.connection);
 }
@@ -79,7 +79,7 @@ void Bridge::on_allocated(const HookMessage &hook)
 {
     health_.count("allocated");
     if (!hook.ours)
-        return hold_ordinary(hook);
+        return queue_ordinary_job(hook);
     GangEntry *entry = gangs_.find(hook.job);
     if (!entry) { // the answer to our submit is still outstanding
         early_hooks_[hook.job] = {hook, now_};
@@ -87,14 +87,14 @@ void Bridge::on_allocated(const HookMessage &hook)
             batch_jobs_.want(hook.job, now_);
         return;
     }
-    take_allocation(*entry, hook);
+    record_allocation(*entry, hook);
     wake(entry->gang.uid);
 }
 
 // slurmctld reports an allocation as it makes it. For a job of one node the
 // message has all there is to know, as its memory is what was requested.
 // Anything else is read.
-void Bridge::take_allocation(GangEntry &entry, const HookMessage &hook)
+void Bridge::record_allocation(GangEntry &entry, const HookMessage &hook)
 {
     Gang &gang = entry.gang;
     Job &job = *gang.job;
@@ -131,7 +131,7 @@ void Bridge::on_ended(const HookMessage &hook)
     } else if (!synced() || gangs_.living_of(hook.job)) {
         early_hooks_[hook.job] = {hook, now_};
     } else {
-        say({.type = HookMessage::Type::clean, .job = hook.job});
+        send_to_plugin({.type = HookMessage::Type::clean, .job = hook.job});
     }
 }
 
@@ -159,7 +159,7 @@ void Bridge::apply_early_hook(GangEntry &entry, JobRef job)
     HookMessage hook = std::move(early->second.message);
     early_hooks_.erase(early);
     if (hook.type == HookMessage::Type::allocated)
-        return take_allocation(entry, hook);
+        return record_allocation(entry, hook);
     gang.prolog_held = false;
     gang.epilog_held = true;
     if (!is_ended(gang.job->state))
@@ -197,7 +197,7 @@ void Bridge::settle_early_hooks()
         const auto &[job, hook] = *early;
         bool ended = hook.message.type == HookMessage::Type::ended;
         if (ended && (!gangs_.living_of(job) || is_succeeded(job))) {
-            say({.type = HookMessage::Type::clean, .job = job});
+            send_to_plugin({.type = HookMessage::Type::clean, .job = job});
             early = early_hooks_.erase(early);
             continue;
         }

@@ -28,7 +28,7 @@ bool out_of_service(const Node &node)
 
 } // namespace
 
-void Bridge::note_node(const Node &node)
+void Bridge::update_node_health(const Node &node)
 {
     bool was_ill = ill_nodes_.contains(node.name);
     if (node.ready == was_ill || out_of_service(node))
@@ -64,10 +64,10 @@ void Bridge::wake_living_on(const std::string &node)
 }
 
 // Derives what decide() needs from the time that has passed.
-void Bridge::note_time(GangEntry &entry)
+void Bridge::update_overdue(GangEntry &entry)
 {
     Gang &gang = entry.gang;
-    gang.node_lost = why_lost(entry);
+    gang.lost_node_reason = lost_node_reason(entry);
 
     std::chrono::seconds grace{0};
     bool told = false;
@@ -92,7 +92,7 @@ void Bridge::note_time(GangEntry &entry)
 
 // Returns why a Node of one of its Pods counts as lost, or "" while there is
 // any doubt.
-std::string Bridge::why_lost(GangEntry &entry)
+std::string Bridge::lost_node_reason(GangEntry &entry)
 {
     for (const PodPtr &pod : entry.gang.pods) {
         if (!pod->living())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The lists of Slurm's jobs and of their states: which job belongs to which
 // gang.
-#include "agent/decide/words.h"
+#include "agent/decide/messages.h"
 #include "agent/owner/bridge.h"
 #include "common/slurm/het_job.h"
 
@@ -77,12 +77,12 @@ void Bridge::on(JobsLoaded &loaded)
     auto bound = bound_batch_pods();
     for (Job &job : *loaded.jobs) {
         listed.insert(job.ref);
-        if (take_batch_job(job, bound))
+        if (register_batch_job(job, bound))
             continue;
         by_gang[job.tag.uid].push_back(std::move(job));
     }
     for (auto &[uid, jobs] : by_gang)
-        take_jobs(uid, jobs);
+        update_job(uid, jobs);
     // A known job that is missing in the list must be looked up.
     for (auto &[uid, entry] : gangs_.all()) {
         Gang &gang = entry.gang;
@@ -91,7 +91,7 @@ void Bridge::on(JobsLoaded &loaded)
             !entry.ending_job)
             gang.stale = true;
         settle_uncertain(entry);
-        tell_waiting(entry);
+        report_pending_reason(entry);
     }
     widen_adoptions();
     loaded_jobs_ = true;
@@ -99,7 +99,7 @@ void Bridge::on(JobsLoaded &loaded)
     wake_all();
 }
 
-void Bridge::take_jobs(const std::string &uid, std::vector<Job> &jobs)
+void Bridge::update_job(const std::string &uid, std::vector<Job> &jobs)
 {
     GangEntry *entry = gangs_.find(uid);
     if (entry && entry->in_flight)
@@ -117,10 +117,10 @@ void Bridge::take_jobs(const std::string &uid, std::vector<Job> &jobs)
         if (alive == jobs.end())
             return; // its Pods are gone, and it has ended
         entry = &gangs_.adopt(alive->tag);
-        take_first_job(*entry, jobs);
+        set_first_job(*entry, jobs);
         entry->gang.stale = true; // it may have ended since the list was made
     } else if (!entry->gang.job || entry->gang.submit_uncertain) {
-        take_first_job(*entry, jobs);
+        set_first_job(*entry, jobs);
     }
     std::optional<Job> &current = entry->gang.job; // not set: Slurm has lost it
     bool sure = current && std::ranges::any_of(jobs, [&](const Job &job) {
@@ -140,7 +140,7 @@ void Bridge::take_jobs(const std::string &uid, std::vector<Job> &jobs)
             current->prefers = job.prefers;
             current->features = std::move(job.features);
             if (adopts(entry->gang))
-                keep_first(job);
+                restore_highest_priority(job);
         }
     }
 }
@@ -173,7 +173,7 @@ const Job *Bridge::choose_job(const Gang &gang, const std::vector<Job> &jobs)
     return binder == jobs.end() ? nullptr : &*binder;
 }
 
-void Bridge::take_first_job(GangEntry &entry, std::vector<Job> &jobs)
+void Bridge::set_first_job(GangEntry &entry, std::vector<Job> &jobs)
 {
     std::ranges::sort(jobs, {}, [](const Job &job) { return job.ref.sluid; });
     const Job *chosen = entry.gang.grouped ? choose_gang_job(entry.gang, jobs)
@@ -211,7 +211,7 @@ void Bridge::cancel_duplicate(const Gang &gang, const Job &job, JobRef ref)
     if (is_binder(gang, job))
         successor = gang.job->ref;
     bool lost = successor && lost_allocation(gang, job);
-    std::string words = second_job_words(gang.job, lost);
+    std::string words = second_job_message(gang.job, lost);
     ports_.workers.push(
         [this, ref, successor, words, began = absences_at_list_](Kube &) {
             // A job that has ended meanwhile keeps its exit code. If this

@@ -29,6 +29,6 @@ agent_owner_sources = \
 	agent/owner/pauses.h \
 	agent/owner/placement.cc \
 	agent/owner/plugin_connection.h \
-	agent/owner/tell.cc \
-	agent/owner/tell_story.cc \
+	agent/owner/report.cc \
+	agent/owner/story.cc \
 	agent/owner/turn.cc

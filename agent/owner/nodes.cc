@@ -37,7 +37,7 @@ void Bridge::on(Listed<Node> &nodes)
     nodes_changed_ = true;
     auto before = std::exchange(nodes_, {});
     for (Node &node : nodes.objects) {
-        note_node(node);
+        update_node_health(node);
         before.erase(node.name);
         auto kept = std::make_shared<const Node>(std::move(node));
         nodes_[kept->name] = kept;
@@ -55,7 +55,7 @@ void Bridge::on(Changed<Node> &node)
         nodes_changed_ = nodes_.erase(node.object.name) != 0 || nodes_changed_;
         return;
     }
-    note_node(node.object);
+    update_node_health(node.object);
     if (known == nodes_.end() || !same_for_slurm(*known->second, node.object))
         nodes_change_soon();
     auto kept = std::make_shared<const Node>(std::move(node.object));
@@ -79,7 +79,7 @@ void Bridge::on(Changed<ForeignPod> &pod)
             nodes_change_soon();
 }
 
-void Bridge::note_stray(const Pod &pod, bool deleted)
+void Bridge::record_stray(const Pod &pod, bool deleted)
 {
     bool stray = !deleted && bound_by_others(pod);
     ForeignPod taken{pod.uid, stray ? pod.node_name : "",
@@ -214,10 +214,10 @@ void Bridge::on(NodesSynced &synced)
     if (nodes_changed_)
         nodes_due_ = std::max(nodes_due_, now_ + (now_ - sync_began_));
     if (!synced.result->unchanged)
-        take_nodes(*synced.result);
+        apply_node_sync(*synced.result);
 }
 
-void Bridge::take_nodes(NodeSyncResult &result)
+void Bridge::apply_node_sync(NodeSyncResult &result)
 {
     bool changed = node_map_ != result.nodes;
     if (absences_at_sync_ != absences_)
@@ -225,7 +225,7 @@ void Bridge::take_nodes(NodeSyncResult &result)
     bool pinned = pinned_ != result.pinned;
     synced_nodes_ = true;
     synced_devices_ |= syncing_devices_;
-    take_placed(result);
+    apply_placements(result);
     devices_.set_indexes(std::move(result.devices));
     devices_.set_amounts(std::move(result.amounts));
     std::set<std::string> cpu_nodes;
@@ -246,10 +246,10 @@ void Bridge::take_nodes(NodeSyncResult &result)
     }
     open_shadows(result.shadows);
     patch_nodes(result.patches);
-    tell_refused(result.refused);
+    report_refused_nodes(result.refused);
     std::string words;
-    for (const std::string &complaint : result.complaints)
-        words += (words.empty() ? "" : "; ") + complaint;
+    for (const std::string &warning : result.warnings)
+        words += (words.empty() ? "" : "; ") + warning;
     if (words.empty())
         solved(nodes_problem);
     else
@@ -270,7 +270,7 @@ void Bridge::take_nodes(NodeSyncResult &result)
 void Bridge::try_adoptions()
 {
     for (auto &[uid, entry] : gangs_.all())
-        if (entry.held_back == Action(Adopt{}).index())
+        if (entry.postponed == Action(Adopt{}).index())
             try_again(entry);
         else
             wake(uid);
@@ -282,7 +282,7 @@ void Bridge::open_shadows(const std::vector<JobRef> &shadows)
     std::set<JobRef> known(shadows.begin(), shadows.end());
     for (JobRef job : known)
         if (!shadows_.contains(job))
-            say({.type = HookMessage::Type::start, .job = job});
+            send_to_plugin({.type = HookMessage::Type::start, .job = job});
     shadows_ = std::move(known);
 }
 
@@ -319,18 +319,19 @@ void Bridge::on(NodePatched &patched)
 }
 
 // Reports the reason on the Node, once each time it changes.
-void Bridge::tell_refused(const std::map<std::string, std::string> &refused)
+void Bridge::report_refused_nodes(
+    const std::map<std::string, std::string> &refused)
 {
-    for (const auto &[name, why] : refused) {
+    for (const auto &[name, reason] : refused) {
         auto node = nodes_.find(name);
         auto told = refused_.find(name);
         if (node == nodes_.end() ||
-            (told != refused_.end() && told->second == why))
+            (told != refused_.end() && told->second == reason))
             continue;
-        ports_.reporters.push([node = node->second, why](Kube &kube) {
+        ports_.reporters.push([node = node->second, reason](Kube &kube) {
             (void)kube.post_node_event(
                 *node, {PodEvent::Type::warning, "SlurmNodeRefused",
-                        "Registering", "Slurm does not serve it: " + why});
+                        "Registering", "Slurm does not serve it: " + reason});
         });
     }
     refused_ = refused;

@@ -2,7 +2,7 @@
 // What the outcome of an action changes, and when the action is tried again.
 #include "agent/owner/bridge.h"
 
-#include "agent/decide/words.h"
+#include "agent/decide/messages.h"
 #include "agent/gang/facts.h"
 #include "common/base/log.h"
 #include "common/slurm/het_job.h"
@@ -18,8 +18,8 @@ using std::chrono::seconds;
 
 constexpr milliseconds first_retry{500};
 constexpr seconds last_retry{30};
-constexpr seconds first_refusal{5}; // after Slurm refused a job
-constexpr seconds last_refusal{300};
+constexpr seconds first_refusal_pause{5}; // after Slurm refused a job
+constexpr seconds last_refusal_pause{300};
 constexpr seconds renew_pause{1}; // the new job may not fit either
 constexpr seconds watch_lag{1};   // until the watch should show a conflict
 constexpr seconds end_repeat{30}; // until living Pods are ended again
@@ -59,38 +59,38 @@ void Bridge::on(ActionDone &done)
                          done.outcome ? "ok"
                                       : code_name(done.outcome.error().code));
     if (!done.outcome) {
-        note_failure(*entry, done);
+        record_failure(*entry, done);
         return;
     }
     // A look that worked says nothing about the action that failed before it.
     bool reads = is<Look>(done.action) || is<LookVolumes>(done.action);
-    if (!reads || entry->held_back == done.action.index()) {
+    if (!reads || entry->postponed == done.action.index()) {
         entry->failures = 0;
         entry->last_failure.clear();
-        entry->held_back.reset();
+        entry->postponed.reset();
     }
-    note_outcome(*entry, done);
+    record_outcome(*entry, done);
 }
 
-void Bridge::note_outcome(GangEntry &entry, ActionDone &done)
+void Bridge::record_outcome(GangEntry &entry, ActionDone &done)
 {
     Gang &gang = entry.gang;
     if (auto *submitted = std::get_if<Submitted>(&*done.outcome)) {
-        note_submitted(entry, *submitted, done.action);
+        record_submitted(entry, *submitted, done.action);
     } else if (auto *looked = std::get_if<Looked>(&*done.outcome)) {
-        note_looked(entry, *looked);
+        record_job_read(entry, *looked);
         if (is<Remake>(done.action))
-            hold_back(entry, done.action, watch_lag);
+            postpone(entry, done.action, watch_lag);
     } else if (auto *seen = std::get_if<VolumesSeen>(&*done.outcome)) {
-        note_volumes(entry, *seen, done.action);
+        record_volumes(entry, *seen, done.action);
     } else if (auto *ended = std::get_if<PodsEnded>(&*done.outcome)) {
         for (const std::string &pod : ended->never_bound)
             gang.maybe_bound.erase(pod);
-        hold_back(entry, done.action, end_repeat);
+        postpone(entry, done.action, end_repeat);
     } else if (auto *refused = std::get_if<ClaimsRefused>(&*done.outcome)) {
-        note_claims_refused(entry, *refused);
+        record_claims_refused(entry, *refused);
         if (refused->no_extended)
-            note_extended_off();
+            turn_off_extended();
     } else if (auto *there = std::get_if<StillThere>(&*done.outcome)) {
         log_warning("a job's Pod is missing from the list, but it exists",
                     {{"Gang", gang.key.str()}});
@@ -99,14 +99,14 @@ void Bridge::note_outcome(GangEntry &entry, ActionDone &done)
         bool over = there->pod.terminal(); // the job gets its exit code
         bool taken = over && gangs_.put(std::move(there->pod)) == gang.uid;
         if (!taken) // or it has left this gang
-            hold_back(entry, done.action, unseen_repeat);
+            postpone(entry, done.action, unseen_repeat);
     } else {
-        note_done(entry, done.action);
+        record_done(entry, done.action);
     }
 }
 
-void Bridge::note_submitted(GangEntry &entry, const Submitted &submitted,
-                            const Action &action)
+void Bridge::record_submitted(GangEntry &entry, const Submitted &submitted,
+                              const Action &action)
 {
     Gang &gang = entry.gang;
     Job job;
@@ -122,7 +122,7 @@ void Bridge::note_submitted(GangEntry &entry, const Submitted &submitted,
     log_info(is<Adopt>(action) ? "adopting running Pods" : "submitted",
              {{"JobId", job.ref.id}, {"Gang", job.tag.gang}});
     if (is<Adopt>(action))
-        tell_event(gang, "SlurmJobAdopted", adopting_words(job.ref));
+        report_event(gang, "SlurmJobAdopted", adopting_message(job.ref));
     gang.submit_uncertain = false;
     entry.heard = entry.began;
     bool het = job.tag.components != 0;
@@ -130,17 +130,17 @@ void Bridge::note_submitted(GangEntry &entry, const Submitted &submitted,
     gang.stale |= het; // its components must be read
     // If somebody ends that job as well, the next one is not requested at once.
     if (is<Adopt>(action))
-        hold_back(entry, action,
-                  back_off(entry.renewals++, renew_pause, last_refusal));
+        postpone(entry, action,
+                 back_off(entry.renewals++, renew_pause, last_refusal_pause));
 }
 
-void Bridge::note_volumes(GangEntry &entry, VolumesSeen &seen,
-                          const Action &action)
+void Bridge::record_volumes(GangEntry &entry, VolumesSeen &seen,
+                            const Action &action)
 {
     Gang &gang = entry.gang;
     gang.volumes = std::move(seen.needs);
     entry.claims_read = std::move(seen.claims);
-    bool enough = gang.volumes->why.empty() &&
+    bool enough = gang.volumes->reason.empty() &&
                   (is<LookVolumes>(action) || !gang.volumes->unbound);
     Clock::duration delay =
         is<BindVolumes>(action)
@@ -151,16 +151,17 @@ void Bridge::note_volumes(GangEntry &entry, VolumesSeen &seen,
         entry.volume_looks = 0;
         entry.bind_failing_since.reset();
     } else if (is<BindVolumes>(action)) {
-        note_bind_delay(entry);
-        hold_back(entry, action, delay);
+        record_bind_delay(entry);
+        postpone(entry, action, delay);
         if (entry.volume_looks > 2 && gang.job)
-            tell(entry, volumes_wait_words(gang.job->ref, gang.volumes->why));
+            report_on_pods(entry, volumes_wait_message(gang.job->ref,
+                                                       gang.volumes->reason));
     }
     if (!enough)
         entry.volume_looks++;
 }
 
-void Bridge::note_looked(GangEntry &entry, Looked &looked)
+void Bridge::record_job_read(GangEntry &entry, Looked &looked)
 {
     Gang &gang = entry.gang;
     if (looked.job.tag.uid.empty()) // somebody overwrote admin_comment
@@ -173,15 +174,16 @@ void Bridge::note_looked(GangEntry &entry, Looked &looked)
         log_warning(
             "a job was suspended: Slurm gives its Pods' resources to others",
             {{"JobId", gang.job->ref.id}, {"Gang", gang.key.str()}});
-        tell_event(gang, "SlurmJobSuspended", suspended_words(gang.job->ref));
+        report_event(gang, "SlurmJobSuspended",
+                     suspended_message(gang.job->ref));
     }
 }
 
-void Bridge::note_done(GangEntry &entry, const Action &action)
+void Bridge::record_done(GangEntry &entry, const Action &action)
 {
     Gang &gang = entry.gang;
     if (auto *bind = std::get_if<Bind>(&action)) {
-        note_bound(entry, *bind);
+        record_bound(entry, *bind);
     } else if (is<Complete>(action) || is<Cancel>(action) ||
                is<Renew>(action)) {
         gang.stale |= gang.job && !left_over(*gang.job).empty();
@@ -197,10 +199,10 @@ void Bridge::note_done(GangEntry &entry, const Action &action)
             gang.volumes.reset();
             entry.bind_failing_since.reset();
             log_warning("a new job is needed",
-                        {{"Gang", gang.key.str()}, {"err", renew->why}});
+                        {{"Gang", gang.key.str()}, {"err", renew->reason}});
             Clock::duration pause =
-                back_off(entry.renewals++, renew_pause, last_refusal);
-            hold_back(entry, Submit{}, pause);
+                back_off(entry.renewals++, renew_pause, last_refusal_pause);
+            postpone(entry, Submit{}, pause);
             entry.submit_after = now_ + pause;
         }
         log_info("ended the job", {{"JobId", gang.job ? gang.job->ref.id : 0},
@@ -209,21 +211,21 @@ void Bridge::note_done(GangEntry &entry, const Action &action)
     } else if (is<Restamp>(action)) {
         list_jobs_soon(); // the earlier job may live: end it as a duplicate
         entry.renewals = 0;
-        hold_back(entry, action, watch_lag);
+        postpone(entry, action, watch_lag);
     } else if (is<ReleaseClaims>(action)) {
-        hold_back(entry, action, watch_lag);
+        postpone(entry, action, watch_lag);
     } else if (auto *look =
                    std::get_if<Look>(&action)) { // see agent/act/remake.h
-        note_remade(entry, look->job);
+        record_remade(entry, look->job);
     } else if (auto *remake = std::get_if<Remake>(&action)) {
-        note_remade(entry, remake->job);
-        hold_back(entry, action, watch_lag);
+        record_remade(entry, remake->job);
+        postpone(entry, action, watch_lag);
     } else if (is<FailPods>(action)) {
-        hold_back(entry, action, fail_repeat);
+        postpone(entry, action, fail_repeat);
     }
 }
 
-void Bridge::note_failure(GangEntry &entry, const ActionDone &done)
+void Bridge::record_failure(GangEntry &entry, const ActionDone &done)
 {
     Gang &gang = entry.gang;
     const Error &error = done.outcome.error();
@@ -243,29 +245,32 @@ void Bridge::note_failure(GangEntry &entry, const ActionDone &done)
                  {"err", error.message}});
     Clock::duration delay = back_off(entry.failures, first_retry, last_retry);
     if (is<Bind>(done.action)) {
-        note_bind_failure(entry, error, std::get<Bind>(done.action));
+        record_bind_failure(entry, error, std::get<Bind>(done.action));
         if (for_the_user)
-            delay = back_off(entry.failures, first_refusal, last_retry);
+            delay = back_off(entry.failures, first_refusal_pause, last_retry);
         else if (error.code == Code::conflict || error.code == Code::not_found)
             delay = watch_lag;
     } else if (is<BindVolumes>(done.action) || is<LookVolumes>(done.action)) {
         if (is<BindVolumes>(done.action))
-            note_bind_delay(entry);
+            record_bind_delay(entry);
         if (for_the_user)
-            tell(entry, claims_unreadable_words(error.message));
+            report_on_pods(entry, claims_unreadable_message(error.message));
         else if (error.code == Code::conflict)
             delay = watch_lag;
     } else if (is<Submit>(done.action) && for_the_user) {
-        delay = back_off(entry.failures, first_refusal, last_refusal);
-        tell(entry, refused_words(error.message) +
-                        (entry.excluded.empty()
-                             ? std::string()
-                             : devices_unfit_words(entry.excluded_for)));
+        delay =
+            back_off(entry.failures, first_refusal_pause, last_refusal_pause);
+        report_on_pods(
+            entry, submit_refused_message(error.message) +
+                       (entry.excluded.empty()
+                            ? std::string()
+                            : devices_unfit_message(entry.excluded_reason)));
     } else if (is<Adopt>(done.action) && for_the_user) {
-        delay = back_off(entry.failures, first_refusal, last_refusal);
+        delay =
+            back_off(entry.failures, first_refusal_pause, last_refusal_pause);
         if (entry.told != error.message)
-            tell_event(gang, "SlurmJobNotAdopted",
-                       not_adopted_words(error.message));
+            report_event(gang, "SlurmJobNotAdopted",
+                         not_adopted_message(error.message));
         entry.told = error.message;
     } else if ((is<Submit>(done.action) || is<Adopt>(done.action)) &&
                error.code == Code::uncertain) {
@@ -278,12 +283,12 @@ void Bridge::note_failure(GangEntry &entry, const ActionDone &done)
     }
     entry.failures++;
     entry.last_failure = error.message;
-    hold_back(entry, done.action,
-              std::max<Clock::duration>(delay, error.retry_after));
+    postpone(entry, done.action,
+             std::max<Clock::duration>(delay, error.retry_after));
 }
 
-void Bridge::note_bind_failure(GangEntry &entry, const Error &error,
-                               const Bind &bind)
+void Bridge::record_bind_failure(GangEntry &entry, const Error &error,
+                                 const Bind &bind)
 {
     Gang &gang = entry.gang;
     // This code is never returned for the write of a claim.
@@ -293,11 +298,11 @@ void Bridge::note_bind_failure(GangEntry &entry, const Error &error,
                 gang.maybe_bound.insert_or_assign(seat.pod, seat);
     if (gang.job &&
         (error.code == Code::rejected || error.code == Code::denied))
-        tell(entry, not_bound_words(gang.job->ref, error.message));
-    note_bind_delay(entry);
+        report_on_pods(entry, not_bound_message(gang.job->ref, error.message));
+    record_bind_delay(entry);
 }
 
-void Bridge::note_bind_delay(GangEntry &entry)
+void Bridge::record_bind_delay(GangEntry &entry)
 {
     if (!entry.bind_failing_since)
         entry.bind_failing_since = now_;
@@ -305,20 +310,20 @@ void Bridge::note_bind_delay(GangEntry &entry)
         entry.gang.bind_overdue = true;
 }
 
-void Bridge::hold_back(GangEntry &entry, const Action &action,
-                       Clock::duration delay)
+void Bridge::postpone(GangEntry &entry, const Action &action,
+                      Clock::duration delay)
 {
-    entry.held_back = action.index();
-    entry.held_until = now_ + delay;
+    entry.postponed = action.index();
+    entry.postponed_until = now_ + delay;
 }
 
 // Tries again at once what was refused, since it may be possible now.
 void Bridge::try_again(GangEntry &entry)
 {
-    bool refused = entry.held_back == Action(Submit{}).index() ||
-                   entry.held_back == Action(Adopt{}).index();
+    bool refused = entry.postponed == Action(Submit{}).index() ||
+                   entry.postponed == Action(Adopt{}).index();
     if (refused && !entry.in_flight) {
-        entry.held_back.reset();
+        entry.postponed.reset();
         entry.failures = 0;
     }
     wake(entry.gang.uid);

@@ -5,7 +5,7 @@
 #include "agent/owner/bridge.h"
 
 #include "agent/decide/decide_parts.h"
-#include "agent/decide/words.h"
+#include "agent/decide/messages.h"
 #include "agent/gang/volumes.h"
 #include "agent/owner/pauses.h"
 
@@ -57,45 +57,45 @@ bool asks_unknown(const Gang &gang)
 } // namespace
 
 // Derives from the Nodes what decide() needs.
-void Bridge::note_placement(GangEntry &entry)
+void Bridge::update_placement(GangEntry &entry)
 {
     Gang &gang = entry.gang;
     gang.nowhere.clear();
-    gang.misplaced.clear();
+    gang.misplaced_reason.clear();
     gang.preferred.reset();
     if (gang.pods.empty())
         return;
     const Pod &first = lead_of(gang); // all Pods have the same requirements
     gang.predicate = first.predicate;
     if (any_claims(gang))
-        note_claims(entry);
+        update_volume_claims(entry);
     if (has_resource_claims(gang))
-        note_devices(entry);
+        update_devices(entry);
     if (!gang.nowhere.empty())
         return;
     if (wants_node(gang)) {
-        gang.nowhere = why_nowhere(gang);
+        gang.nowhere = nowhere_reason(gang);
         if (!gang.nowhere.empty())
             gang.nowhere += plugins_elsewhere(gang);
         if (!gang.nowhere.empty() && !entry.excluded.empty())
-            gang.nowhere += devices_unfit_words(entry.excluded_for);
+            gang.nowhere += devices_unfit_message(entry.excluded_reason);
         if (first.preferred && need_placement(gang, first.preferred) ==
                                    PlacementTable::State::ready)
             gang.preferred = first.preferred;
     } else if (gang.job && is_allocated(gang.job->state) && !first.bound()) {
-        gang.misplaced = why_misplaced(gang);
+        gang.misplaced_reason = misplaced_reason(gang);
     }
 }
 
 // The Pods' volumes restrict the Nodes, too. What was read about them is used
 // until the job is requested; while it is not sufficient it is read again from
 // time to time.
-void Bridge::note_claims(GangEntry &entry)
+void Bridge::update_volume_claims(GangEntry &entry)
 {
     Gang &gang = entry.gang;
     const Pod &first = lead_of(gang);
     bool asked = gang.job && !is_ended(gang.job->state);
-    bool enough = gang.volumes && gang.volumes->why.empty();
+    bool enough = gang.volumes && gang.volumes->reason.empty();
     bool again = wants_node(gang) && !(asked && enough);
     bool others = !std::ranges::includes(entry.claims_read, claim_names(gang));
     if (gang.volumes && ((again && entry.volumes_due <= now_) || others))
@@ -103,7 +103,7 @@ void Bridge::note_claims(GangEntry &entry)
     if (gang.volumes && again && !enough)
         wake_at(entry, entry.volumes_due);
     if (!first.bound() && !ports_.access.may(Feature::volumes)) {
-        gang.nowhere = no_volumes_words();
+        gang.nowhere = no_volume_rights_message();
         wake_at(entry, now_ + access_pause);
     }
     if (gang.volumes)
@@ -122,21 +122,21 @@ void Bridge::narrow(Gang &gang, const std::vector<NodeSelector> &selectors)
     if (both)
         gang.predicate = std::move(*both);
     else
-        gang.nowhere = refused_words(both.error().message);
+        gang.nowhere = submit_refused_message(both.error().message);
 }
 
 PlacementTable::State Bridge::need_placement(const Gang &gang,
                                              const PredicatePtr &predicate)
 {
     auto state = placements_.need(predicate, asker_for(gang), now_);
-    if (placements_.take_new()) {
+    if (placements_.pop_new()) {
         nodes_changed_ = true;
         nodes_due_ = std::min(nodes_due_, now_);
     }
     return state;
 }
 
-std::string Bridge::why_nowhere(const Gang &gang)
+std::string Bridge::nowhere_reason(const Gang &gang)
 {
     auto state = need_placement(gang, gang.predicate);
     if (state == PlacementTable::State::ready)
@@ -144,11 +144,12 @@ std::string Bridge::why_nowhere(const Gang &gang)
     placement_waits_.insert(gang.uid);
     switch (state) {
     case PlacementTable::State::nowhere:
-        return nowhere_words(value_of(gang.predicate));
+        return nowhere_message(value_of(gang.predicate));
     case PlacementTable::State::full:
-        return too_many_predicates_words(PlacementTable::max_predicates);
+        return too_many_predicates_message(PlacementTable::max_predicates);
     case PlacementTable::State::full_in_namespace:
-        return too_many_in_namespace_words(conf_->max_selections_in_namespace);
+        return too_many_in_namespace_message(
+            conf_->max_selections_in_namespace);
     default:
         return {}; // placement_known() waits for the sync
     }
@@ -171,7 +172,7 @@ bool Bridge::placement_known(const Gang &gang)
 }
 
 // The job may have waited for long since its feature was set.
-std::string Bridge::why_misplaced(const Gang &gang) const
+std::string Bridge::misplaced_reason(const Gang &gang) const
 {
     for (const std::string &name : gang.job->nodes) {
         auto node = node_map_.find(name);
@@ -180,14 +181,14 @@ std::string Bridge::why_misplaced(const Gang &gang) const
         auto known = nodes_.find(node->second);
         if (known == nodes_.end()) // Slurm has not heard of that yet
             return "the Node " + node->second + " is gone";
-        std::string why = mismatch(value_of(gang.predicate), *known->second);
-        if (!why.empty())
-            return "the Node " + known->first + " is not suitable: " + why;
+        std::string reason = mismatch(value_of(gang.predicate), *known->second);
+        if (!reason.empty())
+            return "the Node " + known->first + " is not suitable: " + reason;
     }
     return {};
 }
 
-void Bridge::note_needed()
+void Bridge::record_needed_placements()
 {
     for (const auto &[uid, entry] : gangs_.all()) {
         const Gang &gang = entry.gang;
@@ -219,14 +220,14 @@ FeatureWishes Bridge::feature_wishes()
                 wishes.pins.insert(name->second);
         }
     }
-    note_needed();
-    (void)placements_.take_new(); // they are among the wishes
+    record_needed_placements();
+    (void)placements_.pop_new(); // they are among the wishes
     wishes.predicates = placements_.wishes();
     wishes.batch = batch_predicate(*conf_);
     return wishes;
 }
 
-void Bridge::take_placed(const NodeSyncResult &synced)
+void Bridge::apply_placements(const NodeSyncResult &synced)
 {
     if (placements_.take(synced.asked, synced.placed, !synced.retry))
         for (const auto &[uid, entry] : gangs_.all())
@@ -243,7 +244,7 @@ void Bridge::drop_placements()
 {
     if (placements_.next_drop(conf_->feature_linger) > now_)
         return;
-    note_needed();
+    record_needed_placements();
     if (placements_.drop_unused(now_, conf_->feature_linger))
         nodes_changed_ = true;
 }

@@ -3,7 +3,7 @@
 // again when they are due.
 #include "agent/owner/bridge.h"
 
-#include "agent/decide/words.h"
+#include "agent/decide/messages.h"
 #include "agent/owner/pauses.h"
 #include "common/base/log.h"
 #include "common/slurm/het_job.h"
@@ -66,8 +66,8 @@ void Bridge::turn()
         reconcile(uid);
     for (const std::string &uid : quota_.admit())
         wake(uid);
-    tend_batch_jobs();
-    tend_gate();
+    process_batch_jobs();
+    process_gate();
     report_groups();
 }
 
@@ -137,10 +137,10 @@ void Bridge::reconcile(const std::string &uid)
         touch_gate(entry->gang);
     if (!entry || entry->in_flight)
         return; // its outcome wakes it again
-    note_group(*entry);
-    note_time(*entry);
-    note_placement(*entry);
-    note_batch(*entry);
+    update_group(*entry);
+    update_overdue(*entry);
+    update_placement(*entry);
+    update_batch(*entry);
     entry->gang.unheard = entry->heard != absences_;
     if (entry->gang.job && entry->gang.job->tag.components != 0)
         backfilled_.insert(uid);
@@ -150,7 +150,7 @@ void Bridge::reconcile(const std::string &uid)
     if (may_act(*entry, action))
         carry_out(*entry, std::move(action));
     count_pending(name, wants_submit);
-    tell_group(name);
+    report_group(name);
 }
 
 // Counts whether the gang takes one of the places that Pods may have in Slurm's
@@ -162,8 +162,8 @@ void Bridge::count_pending(const std::string &uid, bool wants_submit)
         entry && (waits_in_slurm(*entry) || entry->gang.submit_uncertain ||
                   entry->in_flight == Action(Submit{}).index() ||
                   entry->in_flight == Action(Adopt{}).index());
-    bool held = entry && entry->held_back == Action(Submit{}).index() &&
-                now_ < entry->held_until;
+    bool held = entry && entry->postponed == Action(Submit{}).index() &&
+                now_ < entry->postponed_until;
     bool in_line = wants_submit && entry && !held;
     if (asks)
         quota_.count(asker_of(entry->gang));
@@ -186,9 +186,11 @@ bool Bridge::may_submit(GangEntry &entry)
     if (quota_.may_ask(asker_of(entry.gang)))
         return true;
     bool own = full == PendingQuota::Full::in_namespace;
-    tell(entry, own ? in_line_words("MaxPendingJobsPerNamespace",
-                                    conf_->max_pending_in_namespace)
-                    : in_line_words("MaxPendingJobs", conf_->max_pending_jobs));
+    report_on_pods(
+        entry,
+        own ? submit_limit_message("MaxPendingJobsPerNamespace",
+                                   conf_->max_pending_in_namespace)
+            : submit_limit_message("MaxPendingJobs", conf_->max_pending_jobs));
     return false;
 }
 
@@ -215,8 +217,8 @@ bool Bridge::may_adopt(GangEntry &entry)
 bool Bridge::may_act(GangEntry &entry, const Action &action)
 {
     const Gang &gang = entry.gang;
-    if (entry.held_back == action.index() && now_ < entry.held_until) {
-        wake_at(entry, entry.held_until);
+    if (entry.postponed == action.index() && now_ < entry.postponed_until) {
+        wake_at(entry, entry.postponed_until);
         return false;
     }
     if (std::holds_alternative<Submit>(action)) {
@@ -258,13 +260,13 @@ void Bridge::carry_out(GangEntry &entry, Action action)
 {
     Gang &gang = entry.gang;
     if (auto *wait = std::get_if<Wait>(&action)) {
-        if (!wait->why.empty() && !is_growing(entry))
-            tell(entry, wait->why);
+        if (!wait->reason.empty() && !is_growing(entry))
+            report_on_pods(entry, wait->reason);
     } else if (auto *refuse = std::get_if<Refuse>(&action)) {
-        tell(entry, refused_words(refuse->why));
+        report_on_pods(entry, submit_refused_message(refuse->reason));
     } else if (std::holds_alternative<Start>(action)) {
         for (JobRef job : refs_of(*gang.job)) // each component has its own hook
-            say({.type = HookMessage::Type::start, .job = job});
+            send_to_plugin({.type = HookMessage::Type::start, .job = job});
         gang.prolog_held = false;
         gang.job->state = JobState::running;
         // More Pods than the job has tasks may wait, or one may wait for its
@@ -273,7 +275,7 @@ void Bridge::carry_out(GangEntry &entry, Action action)
             wake(gang.uid);
     } else if (std::holds_alternative<Clean>(action)) {
         for (JobRef job : refs_of(*gang.job))
-            say({.type = HookMessage::Type::clean, .job = job});
+            send_to_plugin({.type = HookMessage::Type::clean, .job = job});
         gang.epilog_held = false;
         gang.bind_overdue |= gang.job->state == JobState::pending;
         wake(gang.uid);
@@ -281,7 +283,7 @@ void Bridge::carry_out(GangEntry &entry, Action action)
         jobs_due_ = std::min(jobs_due_, now_ + answer_time); // one list for all
         wake_at(entry, now_ + answer_time);
     } else if (std::holds_alternative<Forget>(action)) {
-        tidy_batch(gang);
+        clean_up_batch(gang);
         gangs_.erase(std::string(gang.uid));
     } else if (auto *parts = std::get_if<Split>(&action)) {
         if (parts->late.empty())

@@ -22,9 +22,9 @@ constexpr auto log_silence = 60s;    // of the API server, for a complete log
 constexpr auto follow_silence = 24h; // of the container
 constexpr int hang_up_look = 500;    // ms
 
-SessionEnd refused(const std::string &why)
+SessionEnd refused(const std::string &reason)
 {
-    return {0, why, false};
+    return {0, reason, false};
 }
 
 SessionEnd refused(const Error &error)

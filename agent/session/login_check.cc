@@ -46,8 +46,8 @@ Result<uid_t> LoginCheck::user_of(const std::string &secret, LoginDir::Time now)
     if (!user)
         return fail(Code::denied, "slurmctld has not said who you are");
     used_[name] = now;
-    if (auto removed = logins_.remove(name); !removed && !has_complained_) {
-        has_complained_ = true; // one log line is enough
+    if (auto removed = logins_.remove(name); !removed && !has_warned_) {
+        has_warned_ = true; // one log line is enough
         log_warning(
             "used logins cannot be removed, slurmctld removes them when "
             "they are old",

@@ -36,7 +36,7 @@ class LoginCheck {
     // When each name was used. Needed because the file may stay if we have no
     // right to remove it.
     std::map<std::string, LoginDir::Time> used_;
-    bool has_complained_ = false;
+    bool has_warned_ = false;
 };
 
 } // namespace bridge

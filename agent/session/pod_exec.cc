@@ -219,8 +219,8 @@ SessionEnd exec_end(std::string_view status)
             if (auto code = whole_number<int>(cause.text("message"));
                 code && *code >= 0 && *code <= 255)
                 return {*code, {}, false};
-    std::string why = json->text("message");
-    return {0, why.empty() ? "the command could not be run" : why, false};
+    std::string reason = json->text("message");
+    return {0, reason.empty() ? "the command could not be run" : reason, false};
 }
 
 SessionEnd run_in_container(const HttpEndpoint &endpoint, const JobPod &pod,

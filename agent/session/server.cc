@@ -26,7 +26,7 @@ constexpr auto hello_patience = 10s;   // for the request
 constexpr auto stranger_patience = 5s; // for handshake and request
 constexpr auto goodbye_patience = 10s; // until the outcome is sent
 constexpr auto linger = 5s;            // until the caller has closed
-constexpr auto refusal_log = 1min;
+constexpr auto refusal_log_interval = 1min;
 constexpr int reap_look = 5000; // ms between looks for ended sessions
 
 SessionEnd refuse(const Error &error)
@@ -135,12 +135,12 @@ bool SessionServer::admit(Caller &caller)
     if (place)
         caller.call = std::move(*place);
     else
-        note_refusal(who);
+        log_refusal(who);
     return place.has_value();
 }
 
 // Logs at most once a minute, so that callers cannot fill the log.
-void SessionServer::note_refusal(const std::string &who)
+void SessionServer::log_refusal(const std::string &who)
 {
     refused_++;
     auto now = Clock::now();
@@ -149,7 +149,7 @@ void SessionServer::note_refusal(const std::string &who)
     log_warning("too many sessions of users, some were turned away",
                 {{"Count", refused_}, {"Caller", who}});
     refused_ = 0;
-    next_log_ = now + refusal_log;
+    next_log_ = now + refusal_log_interval;
 }
 
 // Callers beyond the limit are disconnected without a message, which would need
@@ -162,7 +162,7 @@ try {
     if (!from.by_tls) {
         auto user = peer_user(caller.fd.get());
         if (!user)
-            return note_refusal("the UNIX socket: " + user.error().message);
+            return log_refusal("the UNIX socket: " + user.error().message);
         caller.user = *user;
     }
     if (!admit(caller))
@@ -170,7 +170,7 @@ try {
     Session &session = sessions_.emplace_back();
     session.thread = std::jthread([this, &session, caller = std::move(caller)](
                                       std::stop_token stop) mutable {
-        hold(std::move(caller), stop);
+        serve_caller(std::move(caller), stop);
         std::lock_guard lock(mutex_);
         session.over = true;
     });
@@ -181,7 +181,7 @@ try {
     log_warning("a session of a user was turned away", {{"err", e.what()}});
 }
 
-void SessionServer::hold(Caller caller, const std::stop_token &stop)
+void SessionServer::serve_caller(Caller caller, const std::stop_token &stop)
 try {
     TlsConnection tls;
     if (!caller.user) {

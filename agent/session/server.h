@@ -78,9 +78,9 @@ class SessionServer {
     void run(const std::stop_token &stop);
     void take(const Listener &from);
     bool admit(Caller &caller);
-    void note_refusal(const std::string &who);
+    void log_refusal(const std::string &who);
     void join_ended();
-    void hold(Caller caller, const std::stop_token &stop);
+    void serve_caller(Caller caller, const std::stop_token &stop);
     void talk(PeerStream &peer, Caller &caller, const std::stop_token &stop);
     SessionEnd answer(PeerStream &peer, Caller &caller,
                       PeerStream::Clock::time_point until,

@@ -58,7 +58,8 @@ Facts collect(const Conf &conf, const std::string &conf_path,
                         endpoint ? endpoint->token_file : conf.kube_token_file);
     facts.slurm = ask_slurm(unchecked);
     if (facts.slurm)
-        facts.host.state_save = look_at(facts.slurm->state_save_location);
+        facts.host.state_save =
+            read_file_facts(facts.slurm->state_save_location);
     facts.kube = ask_kube(conf, endpoint, unchecked);
     return facts;
 }

@@ -26,7 +26,7 @@ bool owned_by(const FileFacts &file, std::optional<std::uint32_t> user)
 Finding not_there(Severity severity, const FileFacts &file,
                   const std::string &says, const std::string &change)
 {
-    return {severity, file.path, says + ": " + file.why, change};
+    return {severity, file.path, says + ": " + file.reason, change};
 }
 
 std::string words(std::chrono::seconds time)
@@ -53,17 +53,20 @@ Findings check_conf_file(const HostFacts &host,
 Findings check_choices(const Conf &conf)
 {
     Findings found;
-    auto say = [&](const std::string &says, const std::string &change) {
+    auto add_finding = [&](const std::string &says, const std::string &change) {
         found.push_back({Severity::warning, "k8s.conf", says, change});
     };
     if (std::ranges::contains(conf.choose_user, "*"))
-        say("whoever may create a Pod anywhere may run as any user of Slurm",
+        add_finding(
+            "whoever may create a Pod anywhere may run as any user of Slurm",
             "ChooseUser=the namespaces that need it");
     if (std::ranges::contains(conf.choose_priority, "*"))
-        say("whoever may create a Pod anywhere may pass every other job",
+        add_finding(
+            "whoever may create a Pod anywhere may pass every other job",
             "ChoosePriority=the namespaces that need it");
     if (conf.allow_root)
-        say("Pods may run as root or SlurmUser, whose jobs Slurm hardly checks",
+        add_finding(
+            "Pods may run as root or SlurmUser, whose jobs Slurm hardly checks",
             "AllowRoot=no");
     return found;
 }
@@ -146,7 +149,7 @@ Findings check_state_save(const HostFacts &host, std::uint32_t slurm_user)
         return {{Severity::error, directory.path,
                  "this StateSaveLocation is not there: the check must run "
                  "where slurmctld does" +
-                     (directory.why.empty() ? "" : ": " + directory.why),
+                     (directory.reason.empty() ? "" : ": " + directory.reason),
                  ""}};
     if (directory.owner != slurm_user && directory.owner != 0)
         return {{Severity::error, directory.path,
@@ -175,9 +178,9 @@ Findings check_agent(const HostFacts &host)
     if (!agent.standby.empty())
         found.push_back({Severity::note, "slurmk8sd",
                          "it stands by: " + agent.standby, ""});
-    for (const auto &[what, why] : agent.problems)
+    for (const auto &[what, reason] : agent.problems)
         found.push_back(
-            {Severity::warning, "slurmk8sd", what + ": " + why, ""});
+            {Severity::warning, "slurmk8sd", what + ": " + reason, ""});
     return found;
 }
 

@@ -115,13 +115,13 @@ Findings check_rights(const KubeFacts &kube)
     if (!kube.access)
         return found;
     for (Feature feature : all_features) {
-        std::string lacks = kube.access->lacks(feature);
-        if (lacks.empty())
+        std::string missing_rights = kube.access->missing_rights(feature);
+        if (missing_rights.empty())
             continue;
         bool base = feature == Feature::base;
         found.push_back(
             {base ? Severity::error : Severity::note, "rights",
-             "slurmk8sd may not " + lacks +
+             "slurmk8sd may not " + missing_rights +
                  (base ? std::string()
                        : std::string(": ") + feature_name(feature) + " is off"),
              apply(feature)});

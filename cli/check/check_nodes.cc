@@ -152,9 +152,9 @@ Findings check_nodes(const KubeFacts &kube, const SlurmFacts &slurm)
                          std::string("kubectl label node NAME ") +
                              names::external_node_label + "=true"});
     NodePlan wish = plan(kube, slurm);
-    for (const std::string &complaint : wish.complaints)
-        if (!complaint.contains("Slurm gives away")) // see check_sizes()
-            found.push_back({Severity::warning, "Nodes", complaint, ""});
+    for (const std::string &warning : wish.warnings)
+        if (!warning.contains("Slurm gives away")) // see check_sizes()
+            found.push_back({Severity::warning, "Nodes", warning, ""});
     std::ranges::move(check_known(kube, slurm, wish),
                       std::back_inserter(found));
     std::ranges::move(check_devices(kube, slurm), std::back_inserter(found));

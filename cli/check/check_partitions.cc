@@ -38,40 +38,44 @@ class PartitionCheck {
     {
     }
 
-    void look(bool memory_default, bool ordinary_jobs) const
+    void check_settings(bool memory_default, bool ordinary_jobs) const
     {
         if (!partition_.up)
-            say(Severity::warning, "it is not up: no Pod starts there", "UP",
-                "State");
+            add_finding(Severity::warning, "it is not up: no Pod starts there",
+                        "UP", "State");
         if (partition_.suspends)
-            say(Severity::error,
+            add_finding(
+                Severity::error,
                 "it suspends preempted jobs: Slurm gives their resources away "
                 "while their Pods run on",
                 "CANCEL", "PreemptMode");
         if (partition_.forces_sharing)
-            say(Severity::warning,
+            add_finding(
+                Severity::warning,
                 "it hands the same CPUs to several jobs, which kubelets do not "
                 "accept (OutOfcpu)",
                 "NO", "OverSubscribe");
         if (partition_.exclusive)
-            say(Severity::warning, "each Pod gets a whole node there", "NO",
-                "OverSubscribe");
+            add_finding(Severity::warning, "each Pod gets a whole node there",
+                        "NO", "OverSubscribe");
         if (partition_.grace_time > std::chrono::seconds(0))
-            say(Severity::warning,
+            add_finding(
+                Severity::warning,
                 "at the start of GraceTime Slurm signals the nodes; where "
                 "nobody answers at NodeAddress (k8s.conf) the node takes no "
                 "more jobs for a while",
                 "0", "GraceTime");
         if (ordinary_jobs && !memory_default && !partition_.memory_default)
-            say(Severity::warning,
+            add_finding(
+                Severity::warning,
                 "an ordinary job that asks for no memory gets all of a node's, "
                 "and no Pod starts beside it",
                 "2000", "DefMemPerCPU");
     }
 
   private:
-    void say(Severity severity, const std::string &says,
-             const std::string &value, const std::string &key) const
+    void add_finding(Severity severity, const std::string &says,
+                     const std::string &value, const std::string &key) const
     {
         found_.push_back({severity, "partition " + partition_.name, says,
                           std::format("PartitionName={} … {}={}",
@@ -118,7 +122,8 @@ Findings check_partitions(const SlurmFacts &slurm, const Conf &conf,
         bool has_ours = any_in(partition, ours);
         if (has_ours || named.contains(partition.name))
             PartitionCheck(partition, found)
-                .look(slurm.memory_default, any_in(partition, hybrid));
+                .check_settings(slurm.memory_default,
+                                any_in(partition, hybrid));
         if (!ours.empty() && !has_ours && named.contains(partition.name))
             found.push_back({Severity::warning, "partition " + partition.name,
                              "it is named for Pods, and has no node for them",

@@ -48,13 +48,13 @@ AgentFacts ask(const Conf &conf)
 
 } // namespace
 
-FileFacts look_at(const std::string &path)
+FileFacts read_file_facts(const std::string &path)
 {
     FileFacts facts;
     facts.path = path;
     struct stat found{};
     if (stat(path.c_str(), &found) != 0) {
-        facts.why = std::strerror(errno);
+        facts.reason = std::strerror(errno);
         return facts;
     }
     facts.there = true;
@@ -70,10 +70,10 @@ HostFacts load_host_facts(const Conf &conf, const std::string &conf_path,
 {
     HostFacts facts;
     facts.user_id = geteuid();
-    facts.conf = look_at(conf_path);
-    facts.token = look_at(token_path);
-    facts.socket_directory = look_at(directory_of(conf.socket_path));
-    facts.socket = look_at(conf.socket_path);
+    facts.conf = read_file_facts(conf_path);
+    facts.token = read_file_facts(token_path);
+    facts.socket_directory = read_file_facts(directory_of(conf.socket_path));
+    facts.socket = read_file_facts(conf.socket_path);
     facts.token_expires = token_expiry(contents(token_path));
     facts.now = std::chrono::floor<std::chrono::seconds>(
         std::chrono::system_clock::now());

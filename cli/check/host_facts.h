@@ -16,7 +16,7 @@ namespace bridge {
 struct FileFacts {
     std::string path;
     bool there = false;
-    std::string why; // strerror(3), if it is not there
+    std::string reason; // strerror(3), if it is not there
     std::uint32_t owner = 0;
     unsigned mode = 0; // permission bits
     bool directory = false;
@@ -42,7 +42,7 @@ struct HostFacts {
     AgentFacts agent;
 };
 
-FileFacts look_at(const std::string &path);
+FileFacts read_file_facts(const std::string &path);
 
 HostFacts load_host_facts(const Conf &conf, const std::string &conf_path,
                           const std::string &token_path);

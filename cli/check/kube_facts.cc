@@ -58,7 +58,7 @@ class Collector {
     {
         auto said = answer_of(http_.get("/version"));
         if (!said)
-            return note("Kubernetes", said.error()), false;
+            return add_unchecked("Kubernetes", said.error()), false;
         std::string minor = said->text("minor");
         std::from_chars(minor.data(), minor.data() + minor.size(),
                         facts.minor_version);
@@ -72,7 +72,8 @@ class Collector {
         facts.our_time = std::chrono::floor<std::chrono::seconds>(
             std::chrono::system_clock::now());
         if (!said)
-            return note("who we are in Kubernetes", said.error()), false;
+            return add_unchecked("who we are in Kubernetes", said.error()),
+                   false;
         facts.username = said->text("status/userInfo/username");
         for (const Json &group : said->items("status/userInfo/groups"))
             facts.groups.push_back(group.text());
@@ -87,7 +88,7 @@ class Collector {
         if (review)
             facts.access = std::move(*review);
         else
-            note("the agent's rights", review.error());
+            add_unchecked("the agent's rights", review.error());
     }
 
     void ask_policies(KubeFacts &facts)
@@ -105,7 +106,7 @@ class Collector {
                 "/api/v1/" + kind + "?limit=500" +
                 (next.empty() ? "" : "&continue=" + url_encode(next))));
             if (!said)
-                return note(kind, said.error()), false;
+                return add_unchecked(kind, said.error()), false;
             for (const Json &object : said->items("items"))
                 add(object);
             next = said->text("metadata/continue");
@@ -123,12 +124,12 @@ class Collector {
             policy.there = true;
             policy.text = said->at("spec").dump();
         } else if (said.error().code != Code::not_found) {
-            return note("the policies", said.error()), false;
+            return add_unchecked("the policies", said.error()), false;
         }
         auto binding = answer_of(http_.get(
             admission + ("validatingadmissionpolicybindings/" + name)));
         if (!binding && binding.error().code != Code::not_found)
-            return note("the policies", binding.error()), false;
+            return add_unchecked("the policies", binding.error()), false;
         if (binding)
             for (const Json &action : binding->items("spec/validationActions"))
                 policy.denies = policy.denies || action.text() == "Deny";
@@ -136,7 +137,7 @@ class Collector {
         return true;
     }
 
-    void note(const std::string &what, const Error &error)
+    void add_unchecked(const std::string &what, const Error &error)
     {
         unchecked_.push_back(what + ": " + error.message);
     }

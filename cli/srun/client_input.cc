@@ -39,7 +39,7 @@ void ClientInput::read_some()
     piece.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     for (StepLink &link : links_)
         if (is_for(link)) {
-            link.tell(StepFrameKind::input, piece);
+            link.queue_frame(StepFrameKind::input, piece);
             link.untaken += piece.size();
         }
     if (piece.empty())

@@ -56,7 +56,7 @@ int main(int argc, char **argv)
         environment.emplace_back(*entry);
     auto options = parse_in_group(arguments, environment);
     if (!options) {
-        say_error(options.error().message);
+        print_error_line(options.error().message);
         return 1;
     }
     if (options->help || options->version) {

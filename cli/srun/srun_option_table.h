@@ -53,7 +53,7 @@ struct SrunOptionEntry {
     char letter; // 0: none
     SrunArgument argument;
     SrunOption option;
-    const char *why = ""; // why it is refused
+    const char *reason = ""; // why it is refused
 };
 
 // Returns null when there is no option of this name, or when it abbreviates

@@ -32,7 +32,7 @@ class OptionSetter {
     {
         switch (entry.option) {
         case SrunOption::refused:
-            return refuse("--" + std::string(entry.name) + ": " + entry.why);
+            return refuse("--" + std::string(entry.name) + ": " + entry.reason);
         case SrunOption::mpi:
             if (same_word(value, "none"))
                 return {};

@@ -83,7 +83,7 @@ std::optional<StepFrame> SrunPeer::next()
 
 // Closing with unread input would destroy the data that is on its way to srun.
 // So srun closes first, once it has read everything.
-void SrunPeer::take_leave()
+void SrunPeer::start_close()
 {
     if (lost_)
         return;

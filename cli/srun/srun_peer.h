@@ -41,7 +41,7 @@ class SrunPeer {
 
     // Sends nothing more. srun counts as lost once it has closed too, or some
     // time after its kernel has received everything.
-    void take_leave();
+    void start_close();
 
     // srun counts as lost at that time, whatever it has read by then.
     void set_limit(StepClock::time_point limit);

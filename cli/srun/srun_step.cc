@@ -49,8 +49,8 @@ Result<int> open_file(const StepStream &stream, const StepFacts &facts,
     int fd = flags == O_RDONLY ? open(path.c_str(), O_RDONLY | O_CLOEXEC)
                                : open_output_file(path, flags).release();
     if (fd < 0)
-        return fail(Code::rejected,
-                    "Could not open file " + path + ": " + error_words(errno));
+        return fail(Code::rejected, "Could not open file " + path + ": " +
+                                        errno_message(errno));
     return fd;
 }
 
@@ -192,7 +192,7 @@ Result<int> run(const SrunOptions &options, const Environment &environment)
     const auto &[plan, hosts] = *planned;
     if (!options.quiet)
         for (const std::string &words : plan.warnings)
-            say("warning: " + words);
+            print_line("warning: " + words);
 
     StepVariables step;
     step.step = next_step_id(number_of(environment, "SLURM_JOB_ID"));
@@ -229,9 +229,9 @@ Result<int> run(const SrunOptions &options, const Environment &environment)
                         "arguments and environment are too long");
         link.queue.add(encode_step_frame(StepFrameKind::launch, text));
         if (options.verbose > 0)
-            say("launching " + name + " on host " + link.node + ", " +
-                std::to_string(link.tasks.size()) +
-                " tasks: " + compress_numbers(link.tasks));
+            print_line("launching " + name + " on host " + link.node + ", " +
+                       std::to_string(link.tasks.size()) +
+                       " tasks: " + compress_numbers(link.tasks));
     }
     return run_step(options, name, plan.tasks, std::move(*links),
                     std::move(*pipes), launch->kill_wait);
@@ -244,7 +244,7 @@ int srun(const SrunOptions &options, const Environment &environment)
     auto code = run(options, environment);
     if (code)
         return *code;
-    say_error(code.error().message);
+    print_error_line(code.error().message);
     return 1;
 }
 

@@ -70,7 +70,7 @@ class StepClient {
     // Handles everything that follows from the present state, before it sleeps.
     void settle()
     {
-        ending_.look_at_limits();
+        ending_.check_limits();
         for (const auto &sink : {pipes_.output, pipes_.error})
             if (sink->broken())
                 lose_output(sink->fault());
@@ -83,7 +83,8 @@ class StepClient {
     {
         if (fault && !unwritten_) {
             unwritten_ = true;
-            error("Could not write the output of tasks: " + error_words(fault));
+            error("Could not write the output of tasks: " +
+                  errno_message(fault));
         }
         if (!ending_.begun())
             ending_.begin();
@@ -175,7 +176,7 @@ class StepClient {
             if (!reader.whole() || tasks.empty() ||
                 !std::ranges::includes(link.tasks, tasks))
                 return false;
-            take_end(link, tasks, status);
+            handle_task_end(link, tasks, status);
             return true;
         }
         case StepFrameKind::taken: {
@@ -205,8 +206,8 @@ class StepClient {
         }
     }
 
-    void take_end(const StepLink &link, const std::vector<TaskId> &tasks,
-                  int status)
+    void handle_task_end(const StepLink &link, const std::vector<TaskId> &tasks,
+                         int status)
     {
         std::string words = states_.ended(link.node, tasks, status);
         bool signalled = (status & 0x7f) != 0;
@@ -237,7 +238,7 @@ class StepClient {
     void read_signals()
     {
         while (int number = next_signal(signals_))
-            ending_.take_signal(number);
+            ending_.handle_signal(number);
     }
 
     // The keeper ends the processes that a killed server on this node has left.

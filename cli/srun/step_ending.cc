@@ -19,7 +19,7 @@ constexpr auto abort_time = 20s;
 
 // Formats the time like slurm_make_time_str(), but in UTC, because the program
 // has no time zone data.
-std::string time_words()
+std::string utc_time_text()
 {
     auto now = std::chrono::floor<std::chrono::seconds>(
         std::chrono::system_clock::now());
@@ -38,7 +38,7 @@ std::string time_words()
 
 } // namespace
 
-void StepEnding::look_at_limits()
+void StepEnding::check_limits()
 {
     auto now = StepClock::now();
     if (give_up_at_ && now >= *give_up_at_)
@@ -63,7 +63,7 @@ std::optional<StepClock::time_point> StepEnding::next_limit() const
     return limit;
 }
 
-void StepEnding::take_signal(int number)
+void StepEnding::handle_signal(int number)
 {
     switch (number) {
     case SIGINT:
@@ -134,7 +134,7 @@ void StepEnding::cancelled(const std::string &node)
     std::string step = step_name_.substr(step_name_.find('=') + 1);
     messages_.add(message_line(
         "error: *** STEP " + step + " ON " + node + " CANCELLED AT " +
-        time_words() + " DUE to SIGNAL " + sigdescr_np(SIGTERM) + " ***"));
+        utc_time_text() + " DUE to SIGNAL " + sigdescr_np(SIGTERM) + " ***"));
     if (begun_ || options_.no_kill || states_.left() == 0)
         return;
     auto longest = std::chrono::seconds(kill_wait_) + abort_time;
@@ -155,7 +155,8 @@ void StepEnding::begin()
 void StepEnding::send_signal(std::uint32_t number)
 {
     for (StepLink &link : links_)
-        link.tell(StepFrameKind::signal, FieldWriter().number(number).take());
+        link.queue_frame(StepFrameKind::signal,
+                         FieldWriter().number(number).take());
 }
 
 void StepEnding::inform(std::string_view words)

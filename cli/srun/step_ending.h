@@ -27,11 +27,11 @@ class StepEnding {
     {
     }
 
-    void look_at_limits();
+    void check_limits();
     std::optional<StepClock::time_point> next_limit() const;
 
     // Handles a signal that srun received.
-    void take_signal(int number);
+    void handle_signal(int number);
 
     // A task or a node has failed, and the others are to end with it.
     void end_step();

@@ -35,14 +35,14 @@ Result<StepIdentity> load_identity()
     std::string path = step_directory() + "/step.key";
     auto key = read_file(path, 256);
     if (!key)
-        return fail(Code::not_found, path + ": " + error_words(errno));
+        return fail(Code::not_found, path + ": " + errno_message(errno));
     auto digest = parse_step_key(*key);
     if (!digest)
         return fail(Code::rejected, path + " contains no key");
     identity.key = *digest;
     auto program = read_file("/proc/self/exe", 16 << 20);
     if (!program)
-        return fail(Code::not_found, "/proc/self/exe: " + error_words(errno));
+        return fail(Code::not_found, "/proc/self/exe: " + errno_message(errno));
     identity.program = sha256(*program);
     return identity;
 }
@@ -67,7 +67,7 @@ wait_for_hosts(std::uint32_t count, std::optional<StepClock::time_point> limit)
         auto text = read_file(path, 16 << 20);
         Result<std::vector<StepHost>> hosts =
             text ? parse_hosts_file(*text, count)
-                 : fail(Code::not_found, path + ": " + error_words(errno));
+                 : fail(Code::not_found, path + ": " + errno_message(errno));
         if (hosts)
             return hosts;
         if (hosts.error().code != Code::not_found)
@@ -77,8 +77,8 @@ wait_for_hosts(std::uint32_t count, std::optional<StepClock::time_point> limit)
             return fail(Code::busy, "the Pods of this job have no addresses: " +
                                         hosts.error().message);
         if (now >= next_words) {
-            say("waiting until all Pods of this job run: " +
-                hosts.error().message);
+            print_line("waiting until all Pods of this job run: " +
+                       hosts.error().message);
             next_words = now + 30s;
         }
         std::this_thread::sleep_for(200ms);

@@ -80,17 +80,17 @@ std::string message_line(std::string_view words)
     return "srun: " + std::string(words) + "\n";
 }
 
-void say(std::string_view words)
+void print_line(std::string_view words)
 {
     write_for(2, message_line(words), std::chrono::seconds(1));
 }
 
-void say_error(std::string_view words)
+void print_error_line(std::string_view words)
 {
-    say("error: " + std::string(words));
+    print_line("error: " + std::string(words));
 }
 
-std::string error_words(int number)
+std::string errno_message(int number)
 {
     const char *words = strerrordesc_np(number);
     return words ? words : "error " + std::to_string(number);

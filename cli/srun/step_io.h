@@ -23,11 +23,11 @@ std::string message_line(std::string_view words);
 
 // Print a message on stderr with one write(). It is dropped when stderr takes
 // nothing for a second.
-void say(std::string_view words);
-void say_error(std::string_view words);
+void print_line(std::string_view words);
+void print_error_line(std::string_view words);
 
 // Like strerror(), without a locale.
-std::string error_words(int number);
+std::string errno_message(int number);
 
 // Makes sure that the descriptors 0 to 2 are in use, so that no other file gets
 // one of them.

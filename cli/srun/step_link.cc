@@ -75,7 +75,7 @@ Result<OwnedFd> connect_to(const std::string &address,
              getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &fault, &size) != 0)
         fault = errno;
     if (fault)
-        return fail(Code::busy, error_words(fault));
+        return fail(Code::busy, errno_message(fault));
     return fd;
 }
 
@@ -116,7 +116,7 @@ Result<OwnedFd> meet_worker(const StepHost &host, StepIdentity identity,
 
 } // namespace
 
-void StepLink::tell(StepFrameKind kind, std::string_view text)
+void StepLink::queue_frame(StepFrameKind kind, std::string_view text)
 {
     if (!over && !deaf)
         queue.add(encode_step_frame(kind, text));
@@ -134,11 +134,11 @@ Result<LocalServer> serve_here(const Environment &own)
 {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-        return fail(Code::internal, "socketpair: " + error_words(errno));
+        return fail(Code::internal, "socketpair: " + errno_message(errno));
     OwnedFd ours(ends[0]), its(ends[1]);
     pid_t pid = fork();
     if (pid < 0)
-        return fail(Code::internal, "fork: " + error_words(errno));
+        return fail(Code::internal, "fork: " + errno_message(errno));
     if (pid > 0)
         return LocalServer{std::move(ours), pid};
     keep_step(std::move(its), own);
@@ -162,8 +162,8 @@ Result<OwnedFd> connect_worker(const StepHost &host,
                         : fail(link.error(),
                                host.name + " (" + host.address + ")");
         if (now >= next_words) {
-            say("waiting for the Pod on " + host.name + " (" + host.address +
-                "): " + link.error().message);
+            print_line("waiting for the Pod on " + host.name + " (" +
+                       host.address + "): " + link.error().message);
             next_words = now + 30s;
         }
         std::this_thread::sleep_for(200ms);

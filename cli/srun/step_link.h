@@ -30,7 +30,7 @@ struct StepLink {
     bool deaf = false;       // it reads no more, but may still send
 
     // Does nothing for a node that is over or deaf.
-    void tell(StepFrameKind kind, std::string_view text);
+    void queue_frame(StepFrameKind kind, std::string_view text);
 
     // Sends what the socket takes at once. A node that takes nothing any more
     // does not count as lost: it may have sent its last frames before it

@@ -50,10 +50,10 @@ class StepServer {
     // Handles everything that follows from the present state, before it sleeps.
     void settle()
     {
-        look_at_limits();
+        check_limits();
         peer_.send_some();
         if (told_done_ && peer_.empty())
-            peer_.take_leave();
+            peer_.start_close();
         if (peer_.lost() && !alone_) {
             alone_ = true;
             tasks_.close_streams();
@@ -61,7 +61,7 @@ class StepServer {
         }
     }
 
-    void look_at_limits()
+    void check_limits()
     {
         auto now = StepClock::now();
         if (kill_at_ && now >= *kill_at_) {
@@ -218,7 +218,7 @@ class StepServer {
         umask(static_cast<mode_t>(launch->umask));
         if (chdir(launch->directory.c_str()) != 0) {
             message("couldn't chdir to `" + launch->directory +
-                    "': " + error_words(errno) + ": going to /tmp instead");
+                    "': " + errno_message(errno) + ": going to /tmp instead");
             [[maybe_unused]] int changed = chdir("/tmp");
         }
         TaskStarter starter(*launch, own_);

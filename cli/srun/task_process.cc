@@ -22,7 +22,8 @@ namespace {
 
 Error cannot(const std::string &doing, const std::string &path)
 {
-    return {Code::rejected, doing + " " + path + ": " + error_words(errno), {}};
+    return {
+        Code::rejected, doing + " " + path + ": " + errno_message(errno), {}};
 }
 
 std::vector<char *> pointers(std::vector<std::string> &words)
@@ -135,8 +136,8 @@ void TaskStarter::become_task(std::size_t local_id, int in, int out, int error)
     set_soft_limits(launch_.limits);
     execve(program.c_str(), words.data(), variables.data());
     int number = errno;
-    say_error(launch_.node_name + ": execve(): " + program + ": " +
-              error_words(number));
+    print_error_line(launch_.node_name + ": execve(): " + program + ": " +
+                     errno_message(number));
     _exit(number & 0xff);
 }
 

@@ -12,7 +12,7 @@ namespace bridge {
 
 namespace {
 
-std::string task_words(const std::vector<TaskId> &tasks)
+std::string tasks_text(const std::vector<TaskId> &tasks)
 {
     return (tasks.size() == 1 ? "task " : "tasks ") + compress_numbers(tasks);
 }
@@ -41,7 +41,7 @@ std::string TaskStates::ended(const std::string &node,
     if (good)
         return {};
     failed_ = true;
-    std::string words = node + ": " + task_words(tasks) + ": ";
+    std::string words = node + ": " + tasks_text(tasks) + ": ";
     if (WIFEXITED(status)) {
         highest_code_ = std::max(highest_code_, WEXITSTATUS(status));
         return words + "Exited with exit code " +
@@ -84,7 +84,7 @@ std::vector<std::string> TaskStates::describe() const
             if (states_[task] == state)
                 tasks.push_back(static_cast<TaskId>(task));
         if (!tasks.empty())
-            lines.push_back(name_ + " " + task_words(tasks) + ": " + words);
+            lines.push_back(name_ + " " + tasks_text(tasks) + ": " + words);
     }
     return lines;
 }

@@ -151,8 +151,8 @@ class Worker {
         if (check_answer(caller.identity, caller.nonce, caller.answer))
             begin_step(caller);
         else if (refused_++ < 10) // callers must not fill the Pod's log
-            say_error("a caller does not know this job's key, or wants "
-                      "another Pod");
+            print_error_line("a caller does not know this job's key, or wants "
+                             "another Pod");
         return false;
     }
 
@@ -168,7 +168,7 @@ class Worker {
         pid_t worker = getpid();
         pid_t pid = fork();
         if (pid < 0)
-            say_error("cannot start a step: " + error_words(errno));
+            print_error_line("cannot start a step: " + errno_message(errno));
         if (pid > 0)
             steps_.push_back(pid);
         if (pid != 0)
@@ -220,7 +220,7 @@ Result<OwnedFd> listen_at(const std::string &address, std::uint16_t port)
     }
     return fail(Code::rejected, "cannot listen on port " +
                                     std::to_string(port) + ": " +
-                                    error_words(errno));
+                                    errno_message(errno));
 }
 
 } // namespace
@@ -229,16 +229,17 @@ int run_worker(const std::string &address)
 {
     auto identity = load_identity();
     if (!identity) {
-        say_error(identity.error().message);
+        print_error_line(identity.error().message);
         return 1;
     }
     raise_open_files(); // one for each caller
     auto listener = listen_at(address, step_port());
     if (!listener) {
-        say_error(listener.error().message);
+        print_error_line(listener.error().message);
         return 1;
     }
-    say("waiting for steps of this job on port " + std::to_string(step_port()));
+    print_line("waiting for steps of this job on port " +
+               std::to_string(step_port()));
     Worker(std::move(*listener), *identity).run();
     return 0;
 }

@@ -39,7 +39,7 @@ class Attached {
             // Its error counts only after the last frames are read: slurmk8sd
             // may have closed.
             auto sent = stream_.flush();
-            auto end = take_frames();
+            auto end = receive_frames();
             if (!end)
                 return std::unexpected(end.error());
             if (*end)
@@ -52,7 +52,7 @@ class Attached {
 
   private:
     // Returns nothing while the session goes on.
-    Result<std::optional<SessionEnd>> take_frames()
+    Result<std::optional<SessionEnd>> receive_frames()
     {
         more_ = false;
         for (int i = 0; i < most_at_once; i++) {
@@ -164,12 +164,12 @@ int attach(const std::string &conf_path, const std::string &job,
         return id.error();
     auto conf = load_user_conf(conf_path);
     if (!conf)
-        return complain(conf.error().message);
+        return print_error(conf.error().message);
     auto end = attach_to(*conf, attach_request(*id, command.empty()
                                                         ? shell_command()
                                                         : std::move(command)));
     if (!end)
-        return complain(end.error().message, exit_lost);
+        return print_error(end.error().message, exit_lost);
     return report_end(*end);
 }
 

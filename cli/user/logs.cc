@@ -20,10 +20,10 @@ int pass_on(PeerStream &stream)
         auto frame =
             stream.wait_frame(PeerStream::Clock::now() + longest_silence, {});
         if (!frame)
-            return complain("slurmk8sd: " + frame.error().message);
+            return print_error("slurmk8sd: " + frame.error().message);
         if (frame->type == FrameType::ended) {
             auto end = decode_session_end(frame->text);
-            return end ? report_end(*end) : complain(end.error().message);
+            return end ? report_end(*end) : print_error(end.error().message);
         }
         if (frame->type == FrameType::output &&
             !write_to(STDOUT_FILENO, frame->text))
@@ -40,13 +40,13 @@ int show_logs(const std::string &conf_path, const std::string &job, bool follow)
         return id.error();
     auto conf = load_user_conf(conf_path);
     if (!conf)
-        return complain(conf.error().message);
+        return print_error(conf.error().message);
     std::signal(SIGPIPE, SIG_IGN); // write() returns an error instead
     SessionRequest request;
     request.job = *id;
     request.follow = follow;
     auto stream = open_session(*conf, std::move(request));
-    return stream ? pass_on(*stream) : complain(stream.error().message);
+    return stream ? pass_on(*stream) : print_error(stream.error().message);
 }
 
 } // namespace bridge

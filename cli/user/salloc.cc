@@ -38,7 +38,7 @@ constexpr int exit_signal = 130;
 
 std::atomic<bool> interrupted = false;
 
-void note_signal(int) noexcept
+void record_signal(int) noexcept
 {
     interrupted = true;
 }
@@ -237,8 +237,8 @@ int attend(const SessionConf &conf, Slurm &slurm, OwnJob &job,
 {
     std::fprintf(stderr, "slurmk8s: job %u waits\n", job.id());
     if (auto runs = wait_until_running(slurm, job.id()); !runs)
-        return complain(runs.error().message,
-                        interrupted ? exit_signal : exit_failed);
+        return print_error(runs.error().message,
+                           interrupted ? exit_signal : exit_failed);
     std::fprintf(stderr, "slurmk8s: job %u runs\n", job.id());
     set_signals(SIG_DFL);
     const char *terminal = std::getenv("TERM");
@@ -247,7 +247,7 @@ int attend(const SessionConf &conf, Slurm &slurm, OwnJob &job,
         attach_request(job.id(),
                        salloc_command(command, terminal ? terminal : "")));
     if (!end)
-        return complain(end.error().message);
+        return print_error(end.error().message);
     if (end->refused.empty())
         job.leave_to_itself(); // the script has seen it, and ends with success
     return report_end(*end);
@@ -261,13 +261,13 @@ int salloc(const std::string &conf_path,
 {
     auto conf = load_user_conf(conf_path);
     if (!conf)
-        return complain(conf.error().message);
+        return print_error(conf.error().message);
     if (!has_slurm_conf())
-        return complain("there is no slurm.conf on this host");
-    set_signals(note_signal);
+        return print_error("there is no slurm.conf on this host");
+    set_signals(record_signal);
     auto id = submit(options);
     if (!id)
-        return complain(id.error().message);
+        return print_error(id.error().message);
     OwnJob job(*id);
     SlurmApi slurm;
     return attend(*conf, slurm, job, command);

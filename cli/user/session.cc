@@ -55,7 +55,7 @@ bool is_here(const SessionConf &conf)
     return !conf.socket.empty() && access(conf.socket.c_str(), F_OK) == 0;
 }
 
-std::string words_for_nobody(const SessionConf &conf)
+std::string no_server_message(const SessionConf &conf)
 {
     if (conf.socket.empty())
         return "k8s.conf has neither UserSocket nor UserServer: users have no "
@@ -77,7 +77,7 @@ Result<PeerStream> open_session(const SessionConf &conf, SessionRequest request)
 {
     bool here = is_here(conf);
     if (!here && conf.server.empty())
-        return fail(Code::denied, words_for_nobody(conf));
+        return fail(Code::denied, no_server_message(conf));
     if (!here) { // before connecting: slurmk8sd does not wait for slurmctld
         auto login = make_login();
         if (!login)
@@ -102,10 +102,10 @@ std::expected<std::uint32_t, int> job_meant(const std::string &text)
     auto name = parse_job_name(text);
     if (!name)
         return std::unexpected(
-            complain("\"" + text + "\" is not a JobId", exit_wrong_call));
+            print_error("\"" + text + "\" is not a JobId", exit_wrong_call));
     auto id = find_job_id(*name);
     if (!id)
-        return std::unexpected(complain(
+        return std::unexpected(print_error(
             id.error().message,
             id.error().code == Code::not_found ? exit_unknown : exit_failed));
     return *id;
@@ -134,7 +134,7 @@ int report_end(const SessionEnd &end)
 {
     if (end.refused.empty())
         return end.exit;
-    return complain(end.refused, end.unknown ? exit_unknown : exit_failed);
+    return print_error(end.refused, end.unknown ? exit_unknown : exit_failed);
 }
 
 } // namespace bridge

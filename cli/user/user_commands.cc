@@ -29,8 +29,8 @@ Parts split(const Words &words)
 
 int wrong_call(const char *usage)
 {
-    return complain(std::string("usage: slurmk8s [-f FILE] ") + usage,
-                    exit_wrong_call);
+    return print_error(std::string("usage: slurmk8s [-f FILE] ") + usage,
+                       exit_wrong_call);
 }
 
 int run_logs(const std::string &conf_path, Words words)

@@ -12,9 +12,9 @@ namespace bridge {
 
 namespace {
 
-Result<> bad(std::string why)
+Result<> bad(std::string reason)
 {
-    return fail(Code::rejected, std::move(why));
+    return fail(Code::rejected, std::move(reason));
 }
 
 // Tells whether the text has control characters other than tabs. They include
@@ -27,7 +27,7 @@ bool has_control_character(std::string_view text)
 }
 
 // Passes one line to on_setting. A blank line or a comment is skipped.
-Result<> take_line(std::string_view line, const OnSetting &on_setting)
+Result<> parse_line(std::string_view line, const OnSetting &on_setting)
 {
     line = trim(line.substr(0, line.find('#')));
     if (line.empty())
@@ -80,7 +80,7 @@ Result<> for_each_setting(std::string_view text, const OnSetting &on_setting)
     while (!text.empty()) {
         line_number++;
         std::size_t end = text.find('\n');
-        if (auto done = take_line(text.substr(0, end), on_setting); !done)
+        if (auto done = parse_line(text.substr(0, end), on_setting); !done)
             return fail(done.error(), "line " + std::to_string(line_number));
         text = end == text.npos ? std::string_view{} : text.substr(end + 1);
     }

@@ -50,7 +50,7 @@ bool is_number_character(char c)
 }
 
 // Returns the digits at the start of text and removes them from text.
-std::string_view take_digits(std::string_view &text)
+std::string_view pop_digits(std::string_view &text)
 {
     std::string_view digits =
         text.substr(0, text.find_first_not_of("0123456789"));
@@ -72,16 +72,16 @@ bool may_be_too_big(std::string_view number)
     constexpr std::size_t safe = 290; // powers of ten; a double has 308
     take(number, '-');
     bool zero_first = number.starts_with('0');
-    std::size_t power = take_digits(number).size();
+    std::size_t power = pop_digits(number).size();
     if (power == 0 || (zero_first && power > 1))
         return false;
-    if (take(number, '.') && take_digits(number).empty())
+    if (take(number, '.') && pop_digits(number).empty())
         return false;
     if (take(number, 'e') || take(number, 'E')) {
         bool negative = take(number, '-');
         if (!negative)
             take(number, '+');
-        std::string_view digits = take_digits(number);
+        std::string_view digits = pop_digits(number);
         if (digits.empty())
             return false;
         auto exponent = number_of<unsigned>(digits);

@@ -56,10 +56,10 @@ std::optional<std::int64_t> evaluate(QuantityText number)
 
 Result<std::int64_t> parse_quantity(std::string_view text, int scale)
 {
-    auto bad = [&](const char *why) {
+    auto bad = [&](const char *reason) {
         return fail(Code::rejected, "quantity \"" +
                                         std::string(text.substr(0, 64)) +
-                                        "\" " + why);
+                                        "\" " + reason);
     };
     auto number = read_quantity(text);
     if (!number || number->negative)

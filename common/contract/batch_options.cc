@@ -20,7 +20,7 @@ bool is_of(std::string_view text, std::string_view allowed)
 
 } // namespace
 
-std::string objection_to_image(std::string_view image)
+std::string unfit_image_reason(std::string_view image)
 {
     if (image.empty())
         return "not be empty";
@@ -32,7 +32,7 @@ std::string objection_to_image(std::string_view image)
     return {};
 }
 
-std::string objection_to_variable(std::string_view entry)
+std::string unfit_variable_reason(std::string_view entry)
 {
     constexpr std::string_view allowed =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
@@ -57,7 +57,7 @@ bool is_label(std::string_view name)
            name.front() != '-' && name.back() != '-';
 }
 
-std::string objection_to_volumes(std::string_view list)
+std::string unfit_volumes_reason(std::string_view list)
 {
     constexpr char words[] = "be names of volumes, separated by commas";
     if (list.ends_with(','))
@@ -69,7 +69,7 @@ std::string objection_to_volumes(std::string_view list)
     return {};
 }
 
-std::string objection_to_object_name(std::string_view name)
+std::string unfit_object_name_reason(std::string_view name)
 {
     constexpr std::string_view allowed =
         "abcdefghijklmnopqrstuvwxyz0123456789-.";

@@ -137,8 +137,8 @@ std::string encode(const BatchScript &batch)
 
 Result<BatchScript> decode_batch_script(std::string_view text)
 {
-    auto bad = [](const char *why) {
-        return fail(Code::rejected, std::string("the script's file ") + why);
+    auto bad = [](const char *reason) {
+        return fail(Code::rejected, std::string("the script's file ") + reason);
     };
     BatchScript batch;
     unsigned seen = 0;

@@ -84,8 +84,8 @@ Result<BatchTemplate> parse_batch_template(std::string_view text)
                     "json -f FILE makes that of YAML): " +
                         json.error().message);
     TemplateFindings found = check_template(*json);
-    if (!found.why.empty())
-        return fail(Code::rejected, found.why);
+    if (!found.reason.empty())
+        return fail(Code::rejected, found.reason);
     BatchTemplate base{without_choosable(*json), std::move(found.choosable)};
     auto whole = pod_with_volumes(base, {});
     if (!whole || !Json::parse(*whole)) // such as names with escapes

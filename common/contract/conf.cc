@@ -16,9 +16,9 @@ namespace {
 
 using Setter = Result<> (*)(Conf &, std::string_view);
 
-Result<> bad(std::string why)
+Result<> bad(std::string reason)
 {
-    return fail(Code::rejected, std::move(why));
+    return fail(Code::rejected, std::move(reason));
 }
 
 template <std::string Conf::*field>
@@ -170,8 +170,8 @@ Result<> set_default_image(Conf &conf, std::string_view value)
     if (blank == value.npos)
         return bad("must be PARTITION IMAGE");
     std::string image(trim(value.substr(blank)));
-    if (std::string why = objection_to_image(image); !why.empty())
-        return bad("must " + why);
+    if (std::string reason = unfit_image_reason(image); !reason.empty())
+        return bad("must " + reason);
     if (!conf.default_images.emplace(partition, image).second)
         return bad("names partition \"" + partition + "\" twice");
     return {};
@@ -293,8 +293,8 @@ constexpr std::array keys = {
 
 // Applies one line. For the keys of session_conf.h it only checks that they
 // occur once and have a value.
-Result<> take_setting(Conf &conf, std::vector<std::string_view> &seen,
-                      std::string_view name, std::string_view value)
+Result<> apply_setting(Conf &conf, std::vector<std::string_view> &seen,
+                       std::string_view name, std::string_view value)
 {
     const Key *key = find_key(keys, name);
     std::string_view known = key ? key->name : session_key(name);
@@ -321,7 +321,7 @@ Result<Conf> parse_conf(std::string_view text)
     std::vector<std::string_view> seen;
     auto read = for_each_setting(
         text, [&](std::string_view name, std::string_view value) {
-            return take_setting(conf, seen, name, value);
+            return apply_setting(conf, seen, name, value);
         });
     if (!read)
         return std::unexpected(read.error());

@@ -37,7 +37,7 @@ struct Reader {
     }
 
     // Slurm reads a comma as '&'.
-    bool take_and() { return take('&') || take(','); }
+    bool parse_and() { return take('&') || take(','); }
 
     bool feature()
     {
@@ -52,7 +52,7 @@ struct Reader {
     {
         if (!feature())
             return false;
-        while (take_and() || take('|'))
+        while (parse_and() || take('|'))
             if (!feature())
                 return false;
         return true;
@@ -64,7 +64,7 @@ struct Reader {
     {
         if (!group())
             return false;
-        while (take_and())
+        while (parse_and())
             if (!group())
                 return false;
         return true;
@@ -73,7 +73,7 @@ struct Reader {
 
 } // namespace
 
-std::string constraint_objection(std::string_view users)
+std::string unfit_constraint_reason(std::string_view users)
 {
     Reader reader{users};
     bool good = has_parentheses(users) ? reader.groups() : reader.features();

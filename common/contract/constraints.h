@@ -14,7 +14,7 @@ namespace bridge {
 // joined by '&' or '|', and groups of them in parentheses joined by '&'. Slurm
 // does not nest parentheses, and brackets and counts select nodes in ways that
 // are valid only for a whole constraint.
-std::string constraint_objection(std::string_view users);
+std::string unfit_constraint_reason(std::string_view users);
 
 // Returns "(USERS)&OURS&OURS…". users must have passed the check above, and may
 // be empty.

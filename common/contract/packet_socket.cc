@@ -61,7 +61,7 @@ Result<> bind_socket(int fd, const std::string &path, mode_t mode)
 }
 
 // Never replaces a file that is not a socket.
-Result<> put_in_place(const std::string &from, const std::string &path)
+Result<> replace_socket(const std::string &from, const std::string &path)
 {
     struct stat status{};
     if (lstat(path.c_str(), &status) == 0 && !S_ISSOCK(status.st_mode))
@@ -111,7 +111,7 @@ Result<PacketSocket> PacketSocket::listen(const std::string &path, mode_t mode)
     sock->file_ = socket_file(temporary);
     auto placed = ::listen(sock->fd_, backlog) < 0
                       ? Result<>(fail_errno(Code::internal, "listen " + path))
-                      : put_in_place(temporary, path);
+                      : replace_socket(temporary, path);
     if (!placed) {
         unlink(temporary.c_str());
         return std::unexpected(placed.error());

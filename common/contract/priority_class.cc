@@ -10,7 +10,7 @@ namespace {
 constexpr std::int32_t max_nice = 2147483645; // as in sbatch
 
 // Returns the first word and removes it from text.
-std::string_view take_word(std::string_view &text)
+std::string_view pop_word(std::string_view &text)
 {
     constexpr std::string_view blank = " \t";
     std::size_t first = text.find_first_not_of(blank);
@@ -57,15 +57,15 @@ Result<> add_priority_class(PriorityClasses &classes, std::string_view text)
 {
     constexpr std::string_view allowed =
         "abcdefghijklmnopqrstuvwxyz0123456789-.";
-    std::string name(take_word(text));
+    std::string name(pop_word(text));
     if (name.size() > 253 || name.find_first_not_of(allowed) != name.npos)
         return fail(Code::rejected,
                     "must begin with the name of a PriorityClass");
     PriorityClass added;
-    std::string_view word = take_word(text);
+    std::string_view word = pop_word(text);
     if (word.empty())
         return fail(Code::rejected, "must say qos=QOS or nice=NUMBER");
-    for (; !word.empty(); word = take_word(text))
+    for (; !word.empty(); word = pop_word(text))
         if (auto set = set_word(added, word); !set)
             return set;
     if (!classes.emplace(std::move(name), std::move(added)).second)

@@ -33,7 +33,7 @@ JsonType type_of(const Json &value)
                : anything;
 }
 
-const char *type_words(JsonType type)
+const char *type_message(JsonType type)
 {
     switch (type) {
     case an_object:
@@ -84,13 +84,13 @@ bool is_under(std::string_view path, std::string_view directory)
 // Collects the first problem of a template.
 class Checker {
   public:
-    const std::string &why() const { return why_; }
+    const std::string &reason() const { return reason_; }
     const std::vector<std::string> &choosable() const { return choosable_; }
 
     void check(const Json &pod)
     {
         check_names(pod, "", 0);
-        if (!why_.empty())
+        if (!reason_.empty())
             return; // a repeated name would be checked only once
         if (!pod.is_object())
             return object_to("", "is not a JSON object");
@@ -106,8 +106,8 @@ class Checker {
   private:
     void object_to(const std::string &path, const std::string &words)
     {
-        if (why_.empty())
-            why_ = path.empty() ? words : path + ": " + words;
+        if (reason_.empty())
+            reason_ = path.empty() ? words : path + ": " + words;
     }
 
     // A member that occurs twice may be read in different ways by different
@@ -141,10 +141,10 @@ class Checker {
             auto found = std::ranges::find(known, name, &Member::name);
             if (found == known.end())
                 object_to(inside, "is not allowed in a template");
-            else if (found->why)
-                object_to(inside, found->why);
+            else if (found->reason)
+                object_to(inside, found->reason);
             else if (type_of(member) != found->type)
-                object_to(inside, type_words(found->type));
+                object_to(inside, type_message(found->type));
         }
     }
 
@@ -158,7 +158,7 @@ class Checker {
         for (const Json &item : list.items()) {
             std::string inside = indexed(path, index++);
             if (!item.is_object())
-                return object_to(inside, type_words(an_object));
+                return object_to(inside, type_message(an_object));
             if (!known.empty())
                 check_members(item, inside, known);
             look(item, inside);
@@ -172,7 +172,7 @@ class Checker {
             for (const auto &[key, value] : metadata.members(kind)) {
                 std::string path = std::string("metadata.") + kind + "." + key;
                 if (type_of(value) != a_string)
-                    object_to(path, type_words(a_string));
+                    object_to(path, type_message(a_string));
                 if (key == names::choosable_volumes &&
                     std::string_view(kind) == "annotations")
                     check_choosable(value.text(), path);
@@ -274,9 +274,9 @@ class Checker {
         each(container.at("env"), path + ".env", in_variable,
              [&](const Json &variable, const std::string &inside) {
                  std::string entry = variable.text("name") + "=";
-                 if (std::string why = objection_to_variable(entry);
-                     !why.empty())
-                     object_to(inside + ".name", "must " + why);
+                 if (std::string reason = unfit_variable_reason(entry);
+                     !reason.empty())
+                     object_to(inside + ".name", "must " + reason);
              });
     }
 
@@ -300,7 +300,7 @@ class Checker {
             object_to(path + ".mountPropagation", privilege);
     }
 
-    std::string why_;
+    std::string reason_;
     std::set<std::string> volumes_;
     std::set<std::string> mounted_;
     std::vector<std::string> choosable_;
@@ -312,7 +312,7 @@ TemplateFindings check_template(const Json &pod)
 {
     Checker checker;
     checker.check(pod);
-    return {checker.why(), checker.choosable()};
+    return {checker.reason(), checker.choosable()};
 }
 
 } // namespace bridge

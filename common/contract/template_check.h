@@ -10,7 +10,8 @@
 namespace bridge {
 
 struct TemplateFindings {
-    std::string why; // the field and the reason; empty: the template is valid
+    std::string
+        reason; // the field and the reason; empty: the template is valid
     std::vector<std::string> choosable{}; // the volumes that jobs may choose
 };
 

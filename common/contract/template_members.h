@@ -23,7 +23,7 @@ enum JsonType : char {
 struct Member {
     std::string_view name;
     JsonType type = anything;
-    const char *why = nullptr;
+    const char *reason = nullptr;
 };
 
 inline constexpr char by_us[] = "slurmk8sd sets it";

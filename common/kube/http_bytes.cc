@@ -9,24 +9,24 @@ namespace bridge {
 
 namespace {
 
-constexpr std::size_t max_refusal = std::size_t{64} << 10; // bytes
+constexpr std::size_t max_error_body = std::size_t{64} << 10; // bytes
 
 class Bytes : public HttpSink {
   public:
     explicit Bytes(const OnBytes &on_bytes) : on_bytes_(on_bytes) {}
 
-    void begins() override { refusal.clear(); }
+    void begins() override { error_body.clear(); }
 
     Result<> take(long status, std::string_view bytes) override
     {
         if (status == 200)
             return on_bytes_(bytes);
-        refusal += bytes.substr(
-            0, std::min(bytes.size(), max_refusal - refusal.size()));
+        error_body += bytes.substr(
+            0, std::min(bytes.size(), max_error_body - error_body.size()));
         return {};
     }
 
-    std::string refusal;
+    std::string error_body;
 
   private:
     const OnBytes &on_bytes_;
@@ -46,7 +46,8 @@ Result<> get_bytes(const HttpEndpoint &endpoint, const std::string &path,
         return std::unexpected(status.error());
     if (*status == 0 || *status == 200)
         return {};
-    if (auto said = check_status({*status, body.refusal, http.retry_after()});
+    if (auto said =
+            check_status({*status, body.error_body, http.retry_after()});
         !said)
         return said;
     return fail(Code::internal,

@@ -10,7 +10,7 @@ namespace bridge {
 namespace {
 
 constexpr std::size_t max_line = std::size_t{16} << 20; // etcd takes 1.5 MiB
-constexpr std::size_t max_refusal = std::size_t{64} << 10;
+constexpr std::size_t max_error_body = std::size_t{64} << 10;
 
 // The lines of a stream, or the body of a refusal.
 class StreamBody : public HttpSink {
@@ -23,7 +23,7 @@ class StreamBody : public HttpSink {
     void begins() override
     {
         framer_.clear();
-        refusal.clear();
+        error_body.clear();
     }
 
     void accepted() override
@@ -36,8 +36,8 @@ class StreamBody : public HttpSink {
     {
         if (status == 200)
             return framer_.feed(bytes, on_line_);
-        refusal += bytes.substr(
-            0, std::min(bytes.size(), max_refusal - refusal.size()));
+        error_body += bytes.substr(
+            0, std::min(bytes.size(), max_error_body - error_body.size()));
         return {};
     }
 
@@ -49,7 +49,7 @@ class StreamBody : public HttpSink {
         return rest.empty() ? Result<>() : on_line_(rest);
     }
 
-    std::string refusal;
+    std::string error_body;
 
   private:
     const LineFramer::OnLine &on_line_;
@@ -71,7 +71,8 @@ Result<> Http::stream(const std::string &path, const OnLine &on_line,
         return {};
     if (*status == 200)
         return body.ends();
-    if (auto said = check_status({*status, body.refusal, impl_->retry_after()});
+    if (auto said =
+            check_status({*status, body.error_body, impl_->retry_after()});
         !said)
         return said;
     return fail(Code::internal,

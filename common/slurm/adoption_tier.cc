@@ -136,7 +136,7 @@ std::vector<Widening> behind_higher_tiers(const std::set<JobRef> &adopting,
     return found;
 }
 
-std::string widened_words(const Widening &done)
+std::string widened_message(const Widening &done)
 {
     return "Jobs of a higher PriorityTier wait for the node of this Pod: its "
            "job " +

@@ -46,6 +46,6 @@ std::vector<Widening> behind_higher_tiers(const std::set<JobRef> &adopting,
                                           const std::vector<Partition> &all);
 
 // Returns the message for the Pod after that.
-std::string widened_words(const Widening &done);
+std::string widened_message(const Widening &done);
 
 } // namespace bridge

@@ -51,7 +51,7 @@ JobState state_of(const Components &jobs, bool whole)
 }
 
 // "None" is slurmctld's reason for jobs that it has not looked at yet.
-bool says_why(const Job &job)
+bool has_reason(const Job &job)
 {
     return !job.reason.empty() && job.reason != "None";
 }
@@ -79,7 +79,7 @@ void add(Job &job, const Job &component)
     job.expected_start = std::max(job.expected_start, component.expected_start);
     job.devices |= component.devices;
     job.prefers |= component.prefers;
-    if (!says_why(job) && says_why(component))
+    if (!has_reason(job) && has_reason(component))
         job.reason = component.reason;
 }
 

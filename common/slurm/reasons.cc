@@ -144,7 +144,7 @@ bool lasting(std::string_view limit)
            limit.starts_with("QOSMin");
 }
 
-std::optional<ReasonWords> limit_words(std::string_view limit)
+std::optional<ReasonExplanation> explain_limit(std::string_view limit)
 {
     auto owner = std::ranges::find_if(
         owners, [&](const Prefix &p) { return limit.starts_with(p.word); });
@@ -158,21 +158,21 @@ std::optional<ReasonWords> limit_words(std::string_view limit)
         amount == std::end(amounts) ? "resources" : amount->second,
         owner->owner, scope == std::end(scopes) ? "" : scope->second);
     if (lasting(limit))
-        return ReasonWords{meaning, new_pod};
-    return ReasonWords{meaning,
-                       "Wait until jobs that count against the limit have "
-                       "ended, or ask an administrator of Slurm to raise it."};
+        return ReasonExplanation{meaning, new_pod};
+    return ReasonExplanation{
+        meaning, "Wait until jobs that count against the limit have "
+                 "ended, or ask an administrator of Slurm to raise it."};
 }
 
 } // namespace
 
-ReasonWords reason_words(std::string_view reason)
+ReasonExplanation explain_reason(std::string_view reason)
 {
     std::string_view word = first_word(reason);
     for (const Known &entry : known)
         if (word == entry.word)
             return {entry.meaning, entry.remedy};
-    if (auto words = limit_words(word))
+    if (auto words = explain_limit(word))
         return *words;
     return {{}, "See squeue(1), JOB REASON CODES, for what Slurm means by it."};
 }

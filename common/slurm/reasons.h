@@ -8,7 +8,7 @@
 
 namespace bridge {
 
-struct ReasonWords {
+struct ReasonExplanation {
     std::string meaning; // what the reason means
     std::string remedy;  // what has to change
 };
@@ -16,7 +16,7 @@ struct ReasonWords {
 // reason: as squeue prints it, including details after the reason, such as
 // "ReqNodeNotAvail, UnavailableNodes:kn1". An unknown reason has no meaning,
 // and a general remedy.
-ReasonWords reason_words(std::string_view reason);
+ReasonExplanation explain_reason(std::string_view reason);
 
 // Returns the same class for reasons between which a waiting job alternates
 // while the queue moves: its owner need not be told about a change within a

@@ -5,10 +5,9 @@
 
 namespace bridge {
 
-std::optional<std::string>
-refuse_component(const job_desc_msg_t &desc,
-                 const std::optional<BatchWish> &said,
-                 const std::optional<HetLeader> &leader, const Conf &conf)
+std::optional<std::string> component_refusal_reason(
+    const job_desc_msg_t &desc, const std::optional<BatchWish> &said,
+    const std::optional<HetLeader> &leader, const Conf &conf)
 {
     if (!leader)
         return "Either all components of a heterogeneous job run as Pods or "

@@ -28,9 +28,8 @@ struct HetLeader {
 // Returns the reason for which this cannot be a component of that leader's job,
 // if there is one. said: as in HetLeader. leader is empty if the leader does
 // not run as a Pod.
-std::optional<std::string>
-refuse_component(const job_desc_msg_t &desc,
-                 const std::optional<BatchWish> &said,
-                 const std::optional<HetLeader> &leader, const Conf &conf);
+std::optional<std::string> component_refusal_reason(
+    const job_desc_msg_t &desc, const std::optional<BatchWish> &said,
+    const std::optional<HetLeader> &leader, const Conf &conf);
 
 } // namespace bridge

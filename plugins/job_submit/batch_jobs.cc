@@ -55,7 +55,7 @@ void set_text(char *&field, const std::string &text)
 
 // Removes our entries and appends the mark. job_common_env_vars() reads the
 // entries up to a null pointer, so one follows.
-void put_mark(job_desc_msg_t &desc, const std::string &script)
+void set_job_mark(job_desc_msg_t &desc, const std::string &script)
 {
     auto entries = entries_of(desc);
     auto **kept = static_cast<char **>(
@@ -106,7 +106,7 @@ void make_placeholder(job_desc_msg_t &desc, const Conf &conf,
              batch_features(desc.features ? desc.features : "", conf));
     set_text(desc.admin_comment, is_heterogeneous(desc) ? batch_het_tag(script)
                                                         : batch_tag(script));
-    put_mark(desc, script);
+    set_job_mark(desc, script);
 }
 
 constexpr std::size_t step_key_bytes = 32;
@@ -147,9 +147,9 @@ std::optional<HetLeader> &leader_of_thread()
     return leader;
 }
 
-// Does what take_batch_job() does, for the components after the leader.
-std::optional<std::string> take_component(job_desc_msg_t &desc,
-                                          const std::optional<BatchWish> &said)
+// Does what convert_batch_job() does, for the components after the leader.
+std::optional<std::string>
+convert_component(job_desc_msg_t &desc, const std::optional<BatchWish> &said)
 {
     auto &leader = leader_of_thread();
     if (!leader && !said)
@@ -157,11 +157,11 @@ std::optional<std::string> take_component(job_desc_msg_t &desc,
     auto conf = known_conf();
     if (!conf)
         return not_read;
-    auto why = refuse_component(desc, said, leader, *conf);
-    if (!why)
-        why = refuse_batch(desc, leader->wish, *conf, geteuid());
-    if (why)
-        return why;
+    auto reason = component_refusal_reason(desc, said, leader, *conf);
+    if (!reason)
+        reason = batch_refusal_reason(desc, leader->wish, *conf, geteuid());
+    if (reason)
+        return reason;
     make_placeholder(desc, *conf, leader->script);
     leader->components++;
     leader->nodes += most_nodes(desc);
@@ -176,13 +176,13 @@ std::span<char *> entries_of(job_desc_msg_t &desc)
             desc.spank_job_env ? desc.spank_job_env_size : 0};
 }
 
-std::optional<std::string> take_batch_job(job_desc_msg_t &desc)
+std::optional<std::string> convert_batch_job(job_desc_msg_t &desc)
 {
     auto wish = batch_wish(entries_of(desc));
     if (!wish)
         return wish.error();
     if (is_component(desc))
-        return take_component(desc, *wish);
+        return convert_component(desc, *wish);
     leader_of_thread().reset();
     if (!*wish && !desc.script)
         return std::nullopt;
@@ -197,11 +197,12 @@ std::optional<std::string> take_batch_job(job_desc_msg_t &desc)
         return wish.error();
     if (!*wish)
         return std::nullopt;
-    auto why = refuse_batch(desc, **wish, *conf, geteuid());
-    if (!why)
-        why = refuse_array(desc, burst_buffer_type());
-    if (why)
-        return by_option || (*wish)->image.empty() ? *why : by_default + *why;
+    auto reason = batch_refusal_reason(desc, **wish, *conf, geteuid());
+    if (!reason)
+        reason = array_refusal_reason(desc, burst_buffer_type());
+    if (reason)
+        return by_option || (*wish)->image.empty() ? *reason
+                                                   : by_default + *reason;
     bool append = &slurm_conf && slurm_conf.job_file_append;
     BatchScript batch = batch_script(desc, **wish, append);
     if (has_several_nodes(desc) || is_heterogeneous(desc)) {
@@ -210,9 +211,9 @@ std::optional<std::string> take_batch_job(job_desc_msg_t &desc)
             return "slurmctld's host has no random numbers: try again later.";
     }
     std::string text = encode(batch);
-    why = refuse_size(size_in_secret(batch, text.size()), *conf);
-    if (why)
-        return why;
+    reason = size_refusal_reason(size_in_secret(batch, text.size()), *conf);
+    if (reason)
+        return reason;
     if (!&slurm_conf || !slurm_conf.state_save_location)
         return "slurmctld has no StateSaveLocation for the script.";
     ScriptDir scripts(std::string(slurm_conf.state_save_location) + "/" +

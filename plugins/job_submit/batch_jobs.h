@@ -23,6 +23,6 @@ std::span<char *> entries_of(job_desc_msg_t &desc);
 // our options or its partition has a DefaultImage; any other job is left
 // unchanged. Returns the reason of a refusal as a message for the user, or
 // nothing. Reads k8s.conf again if it has changed.
-std::optional<std::string> take_batch_job(job_desc_msg_t &desc);
+std::optional<std::string> convert_batch_job(job_desc_msg_t &desc);
 
 } // namespace bridge

@@ -35,13 +35,13 @@ std::optional<std::string_view> gres_in(std::string_view tres)
 // SIGRTMAX, as in kill(1).
 constexpr std::uint16_t last_signal = 64;
 
-struct Objection {
+struct RefusalRule {
     bool (*applies)(const Desc &desc);
-    const char *why;
+    const char *reason;
 };
 
 // The messages use the names of sbatch's options.
-constexpr Objection objections[] = {
+constexpr RefusalRule refusal_rules[] = {
     {[](const Desc &d) { return !given(d.script) && !is_component(d); },
      "--k8s-image is for sbatch only."},
     {[](const Desc &d) { return is_heterogeneous(d) && is_array(d); },
@@ -69,7 +69,7 @@ constexpr Objection objections[] = {
      "Burst buffers are not supported with --k8s-image."},
 };
 
-std::optional<std::string> refuse_constraints(const Desc &desc)
+std::optional<std::string> constraints_refusal_reason(const Desc &desc)
 {
     struct {
         const char *option;
@@ -78,13 +78,14 @@ std::optional<std::string> refuse_constraints(const Desc &desc)
                        {"--prefer", desc.prefer}};
     for (const auto &[option, features] : asked)
         if (given(features))
-            if (std::string must = constraint_objection(features);
+            if (std::string must = unfit_constraint_reason(features);
                 !must.empty())
                 return std::string(option) + " must " + must + ".";
     return std::nullopt;
 }
 
-std::optional<std::string> refuse_nodes(const Desc &desc, const Conf &conf)
+std::optional<std::string> nodes_refusal_reason(const Desc &desc,
+                                                const Conf &conf)
 {
     if (most_nodes(desc) <= conf.max_gang_size)
         return std::nullopt;
@@ -103,7 +104,8 @@ std::string in_brackets(const std::vector<std::string> &names)
 
 // Accepts only devices that Slurm counts for Pods. Those of device plugins are
 // not assigned by Slurm.
-std::optional<std::string> refuse_gres(const Desc &desc, const Conf &conf)
+std::optional<std::string> gres_refusal_reason(const Desc &desc,
+                                               const Conf &conf)
 {
     std::vector<std::string> known;
     for (const DeviceGres &one : conf.device_gres)
@@ -128,8 +130,8 @@ std::optional<std::string> refuse_gres(const Desc &desc, const Conf &conf)
 }
 
 // Checks what the site lets jobs choose.
-std::optional<std::string> refuse_choice(const BatchWish &wish,
-                                         const Conf &conf)
+std::optional<std::string> choice_refusal_reason(const BatchWish &wish,
+                                                 const Conf &conf)
 {
     const std::vector<std::string> &volumes = conf.batch_pod.choosable;
     for (const std::string &name : wish.volumes)
@@ -149,9 +151,10 @@ std::optional<std::string> refuse_choice(const BatchWish &wish,
 
 } // namespace
 
-std::optional<std::string> refuse_batch(const Desc &desc, const BatchWish &wish,
-                                        const Conf &conf,
-                                        std::uint32_t slurm_user)
+std::optional<std::string> batch_refusal_reason(const Desc &desc,
+                                                const BatchWish &wish,
+                                                const Conf &conf,
+                                                std::uint32_t slurm_user)
 {
     if (wish.image.empty())
         return "The options --k8s-… need --k8s-image, as this partition has no "
@@ -165,20 +168,20 @@ std::optional<std::string> refuse_batch(const Desc &desc, const BatchWish &wish,
                 // containers
         return "Batch jobs of root, of SlurmUser and of the group root do not "
                "run as Pods.";
-    for (const Objection &objection : objections)
-        if (objection.applies(desc))
-            return objection.why;
-    if (auto why = refuse_nodes(desc, conf))
-        return why;
-    if (auto why = refuse_constraints(desc))
-        return why;
-    if (auto why = refuse_gres(desc, conf))
-        return why;
-    return refuse_choice(wish, conf);
+    for (const RefusalRule &unfit_reason : refusal_rules)
+        if (unfit_reason.applies(desc))
+            return unfit_reason.reason;
+    if (auto reason = nodes_refusal_reason(desc, conf))
+        return reason;
+    if (auto reason = constraints_refusal_reason(desc))
+        return reason;
+    if (auto reason = gres_refusal_reason(desc, conf))
+        return reason;
+    return choice_refusal_reason(wish, conf);
 }
 
-std::optional<std::string> refuse_array(const Desc &desc,
-                                        std::string_view burst_buffer_type)
+std::optional<std::string>
+array_refusal_reason(const Desc &desc, std::string_view burst_buffer_type)
 {
     if (!is_array(desc) || makes_pod_arrays(burst_buffer_type))
         return std::nullopt;
@@ -187,7 +190,8 @@ std::optional<std::string> refuse_array(const Desc &desc,
            "--k8s-image.";
 }
 
-std::optional<std::string> refuse_size(std::size_t size, const Conf &conf)
+std::optional<std::string> size_refusal_reason(std::size_t size,
+                                               const Conf &conf)
 {
     if (size <= conf.max_script_size)
         return std::nullopt;

@@ -20,16 +20,19 @@ namespace bridge {
 // Returns the reason for which this job cannot run as a Pod, if there is one.
 // slurm_user: the user as whom slurmctld runs. read_batch_template() must have
 // been called for conf.
-std::optional<std::string> refuse_batch(const job_desc_msg_t &desc,
-                                        const BatchWish &wish, const Conf &conf,
-                                        std::uint32_t slurm_user);
+std::optional<std::string> batch_refusal_reason(const job_desc_msg_t &desc,
+                                                const BatchWish &wish,
+                                                const Conf &conf,
+                                                std::uint32_t slurm_user);
 
 // Returns the reason for which this job array cannot run as Pods, if there is
 // one. It depends on BurstBufferType in slurm.conf.
-std::optional<std::string> refuse_array(const job_desc_msg_t &desc,
-                                        std::string_view burst_buffer_type);
+std::optional<std::string>
+array_refusal_reason(const job_desc_msg_t &desc,
+                     std::string_view burst_buffer_type);
 
 // Returns a message if this many bytes are too many for the Pod's Secret.
-std::optional<std::string> refuse_size(std::size_t size, const Conf &conf);
+std::optional<std::string> size_refusal_reason(std::size_t size,
+                                               const Conf &conf);
 
 } // namespace bridge

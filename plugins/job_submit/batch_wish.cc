@@ -89,8 +89,8 @@ batch_wish(std::span<char *const> spank_job_env)
         if (seen.size() > batch_options.size() * max_batch_repeats)
             return std::unexpected(said + " was given too often.");
         std::string_view value = entry.substr(name.size() + 1);
-        if (std::string why = option->objection(value); !why.empty())
-            return std::unexpected(said + " must " + why + ".");
+        if (std::string reason = option->unfit_reason(value); !reason.empty())
+            return std::unexpected(said + " must " + reason + ".");
         put(wish, *option, value);
     }
     if (seen.empty())

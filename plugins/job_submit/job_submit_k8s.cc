@@ -47,11 +47,11 @@ bool from_agent(std::uint32_t uid)
 // Set by init(), before slurmctld calls anything else; never freed.
 NodeWatch *nodes = nullptr;
 
-int refuse(const std::string &why, char **err_msg,
+int refuse(const std::string &reason, char **err_msg,
            int rc = ESLURM_ACCESS_DENIED)
 {
     slurm_xfree(reinterpret_cast<void **>(err_msg)); // another plugin's message
-    *err_msg = slurm_xstrdup(why.c_str());
+    *err_msg = slurm_xstrdup(reason.c_str());
     return rc;
 }
 
@@ -63,16 +63,16 @@ template <class MakeWish> int judge_place(MakeWish make_wish, char **err_msg)
     if (!view)
         return SLURM_SUCCESS;
     PlaceWish wish = make_wish(*view);
-    auto why = refuse_place(wish, *view);
-    if (!why) {
-        why = refuse_features(wish, *view);
-        if (why && !nodes->seen_since_asked(wish.features))
-            why.reset();
+    auto reason = place_refusal_reason(wish, *view);
+    if (!reason) {
+        reason = features_refusal_reason(wish, *view);
+        if (reason && !nodes->seen_since_asked(wish.features))
+            reason.reset();
     }
-    if (!why)
+    if (!reason)
         return SLURM_SUCCESS; // slurmctld decides
-    nodes->look_again();
-    return refuse(*why, err_msg, ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE);
+    nodes->request_update();
+    return refuse(*reason, err_msg, ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE);
 }
 
 // Keeps the entries that kept_entries() allows, in order.
@@ -102,10 +102,10 @@ std::optional<int> notarize(job_desc_msg_t &desc, std::uint32_t submit_uid,
     if (!login)
         return std::nullopt;
     bool known = &slurm_conf && slurm_conf.state_save_location;
-    if (auto why = note_login(*login, submit_uid,
-                              known ? slurm_conf.state_save_location : "",
-                              k8s_conf_path()))
-        return refuse(*why, err_msg);
+    if (auto reason = record_login(*login, submit_uid,
+                                   known ? slurm_conf.state_save_location : "",
+                                   k8s_conf_path()))
+        return refuse(*reason, err_msg);
     return SLURM_NO_CHANGE_IN_DATA;
 }
 
@@ -136,13 +136,13 @@ try {
         return *rc;
     bool external = desc->bitflags & EXTERNAL_JOB;
     if (!bridge::from_agent(submit_uid)) {
-        if (auto why = bridge::refuse_submit(*desc))
-            return bridge::refuse(*why, err_msg);
+        if (auto reason = bridge::submit_refusal_reason(*desc))
+            return bridge::refuse(*reason, err_msg);
         bridge::clean_spank_env(*desc);
     }
     if (!external)
-        if (auto why = bridge::take_batch_job(*desc))
-            return bridge::refuse(*why, err_msg, ESLURM_NOT_SUPPORTED);
+        if (auto reason = bridge::convert_batch_job(*desc))
+            return bridge::refuse(*reason, err_msg, ESLURM_NOT_SUPPORTED);
     if (desc->bitflags & EXTERNAL_JOB || bridge::is_pod_array(*desc))
         return SLURM_SUCCESS;
     return bridge::judge_place(
@@ -169,8 +169,8 @@ try {
             err_msg);
     job_desc_msg_t unset;
     slurm_init_job_desc_msg(&unset);
-    if (auto why = bridge::refuse_modify(*desc, unset))
-        return bridge::refuse(*why, err_msg);
+    if (auto reason = bridge::modify_refusal_reason(*desc, unset))
+        return bridge::refuse(*reason, err_msg);
     return SLURM_SUCCESS;
 } catch (const std::exception &e) {
     slurm_error("job_submit/k8s: update refused: %s", e.what());

@@ -30,10 +30,10 @@ std::optional<std::string> login_in(std::span<char *const> spank_job_env)
     return std::nullopt;
 }
 
-std::optional<std::string> note_login(const std::string &login,
-                                      std::uint32_t user,
-                                      const std::string &state_save_location,
-                                      const std::string &conf_path)
+std::optional<std::string> record_login(const std::string &login,
+                                        std::uint32_t user,
+                                        const std::string &state_save_location,
+                                        const std::string &conf_path)
 {
     auto conf = load_session_conf(conf_path);
     if (!conf || conf->address.empty())

@@ -16,9 +16,9 @@ std::optional<std::string> login_in(std::span<char *const> spank_job_env);
 
 // Records the hash for this user. Returns the reason of a failure as a message
 // for the user, or nothing.
-std::optional<std::string> note_login(const std::string &login,
-                                      std::uint32_t user,
-                                      const std::string &state_save_location,
-                                      const std::string &conf_path);
+std::optional<std::string> record_login(const std::string &login,
+                                        std::uint32_t user,
+                                        const std::string &state_save_location,
+                                        const std::string &conf_path);
 
 } // namespace bridge

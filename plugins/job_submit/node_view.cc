@@ -43,11 +43,11 @@ constexpr char pods_only[] =
 constexpr char or_apply[] =
     ", or apply a Pod that names Slurm as its scheduler (kubectl apply).";
 
-using Refusal = std::optional<std::string>;
+using OptionalReason = std::optional<std::string>;
 
 // Refuses only if none of the partitions can start an ordinary job.
-Refusal refuse_partitions(const std::vector<std::string> &names,
-                          const NodeView &view)
+OptionalReason partitions_refusal_reason(const std::vector<std::string> &names,
+                                         const NodeView &view)
 {
     for (const std::string &name : names) {
         auto found = view.partitions.find(name);
@@ -62,7 +62,7 @@ Refusal refuse_partitions(const std::vector<std::string> &names,
            joined(names) + " are " + pods_only + "partition" + or_apply;
 }
 
-Refusal refuse_nodes(const PlaceWish &wish, const NodeView &view)
+OptionalReason nodes_refusal_reason(const PlaceWish &wish, const NodeView &view)
 {
     std::vector<std::string> external;
     std::ranges::copy_if(
@@ -134,18 +134,19 @@ PlaceWish submit_wish(const job_desc_msg_t &desc, const NodeView &view,
     return wish;
 }
 
-std::optional<std::string> refuse_place(const PlaceWish &wish,
-                                        const NodeView &view)
+std::optional<std::string> place_refusal_reason(const PlaceWish &wish,
+                                                const NodeView &view)
 {
-    if (auto why = refuse_partitions(words(wish.partitions, ","), view))
-        return why;
-    return refuse_nodes(wish, view);
+    if (auto reason =
+            partitions_refusal_reason(words(wish.partitions, ","), view))
+        return reason;
+    return nodes_refusal_reason(wish, view);
 }
 
 // Only checks constraints that require all of a list of features; other forms
 // can be met in too many ways.
-std::optional<std::string> refuse_features(const PlaceWish &wish,
-                                           const NodeView &view)
+std::optional<std::string> features_refusal_reason(const PlaceWish &wish,
+                                                   const NodeView &view)
 {
     auto partitions = words(wish.partitions, ",");
     if (wish.features.find_first_of("|[](){}*!") != std::string::npos)

@@ -54,12 +54,12 @@ PlaceWish modify_wish(const job_desc_msg_t &desc, const ExpandHostlist &expand);
 
 // Returns the reason for which an ordinary job can certainly never start there.
 // Doubtful cases, such as an unknown partition, are left to slurmctld.
-std::optional<std::string> refuse_place(const PlaceWish &wish,
-                                        const NodeView &view);
+std::optional<std::string> place_refusal_reason(const PlaceWish &wish,
+                                                const NodeView &view);
 
 // The same for features. They may be missing temporarily, as after a start of
 // slurmctld: use the result only with a view that is newer than the request.
-std::optional<std::string> refuse_features(const PlaceWish &wish,
-                                           const NodeView &view);
+std::optional<std::string> features_refusal_reason(const PlaceWish &wish,
+                                                   const NodeView &view);
 
 } // namespace bridge

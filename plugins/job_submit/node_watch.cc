@@ -83,7 +83,7 @@ bool NodeWatch::seen_since_asked(const std::string &what)
         asked_for_ = what;
         asked_at_ = Clock::now();
     }
-    look_again_ = true;
+    update_requested_ = true;
     asked_.notify_one();
     return false;
 }
@@ -94,7 +94,7 @@ void NodeWatch::run()
     std::this_thread::sleep_for(first_look);
     for (;;) {
         try {
-            look(last);
+            update_view(last);
         } catch (const std::exception &e) { // such as no memory
             slurm_debug("job_submit/k8s: cannot load nodes and partitions: %s",
                         e.what());
@@ -103,10 +103,10 @@ void NodeWatch::run()
     }
 }
 
-void NodeWatch::look_again()
+void NodeWatch::request_update()
 {
     std::lock_guard lock(mutex_);
-    look_again_ = true;
+    update_requested_ = true;
     asked_.notify_one();
 }
 
@@ -114,11 +114,11 @@ void NodeWatch::wait()
 {
     std::this_thread::sleep_for(shortest);
     std::unique_lock lock(mutex_);
-    asked_.wait_for(lock, interval, [this] { return look_again_; });
-    look_again_ = false;
+    asked_.wait_for(lock, interval, [this] { return update_requested_; });
+    update_requested_ = false;
 }
 
-void NodeWatch::look(Answers &last)
+void NodeWatch::update_view(Answers &last)
 {
     Clock::time_point now = Clock::now();
     if (!last.partitions.ask(slurm_load_partitions) ||

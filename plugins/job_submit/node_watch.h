@@ -28,7 +28,7 @@ class NodeWatch {
 
     // Asks for a new view, so that somebody who has just changed a node or
     // partition and tries again gets an up-to-date answer.
-    void look_again();
+    void request_update();
 
     // Tells whether the view is newer than the first call with this argument;
     // if not, a new view is requested.
@@ -39,12 +39,12 @@ class NodeWatch {
     struct Answers;
 
     [[noreturn]] void run();
-    void look(Answers &last);
+    void update_view(Answers &last);
     void wait();
 
     std::condition_variable asked_;
     std::mutex mutex_; // guards all members below
-    bool look_again_ = false;
+    bool update_requested_ = false;
     std::string asked_for_; // the last argument of seen_since_asked()
     Clock::time_point asked_at_;
     std::shared_ptr<const NodeView> view_;

@@ -154,7 +154,7 @@ bool is_agent(std::uint32_t uid, std::uint32_t slurm_user)
     return uid == root || uid == slurm_user;
 }
 
-std::optional<std::string> refuse_submit(const job_desc_msg_t &desc)
+std::optional<std::string> submit_refusal_reason(const job_desc_msg_t &desc)
 {
     if (!(desc.bitflags & EXTERNAL_JOB))
         return std::nullopt;
@@ -179,8 +179,8 @@ std::vector<bool> kept_entries(std::span<char *const> spank_job_env)
     return kept;
 }
 
-std::optional<std::string> refuse_modify(const job_desc_msg_t &desc,
-                                         const job_desc_msg_t &unset)
+std::optional<std::string> modify_refusal_reason(const job_desc_msg_t &desc,
+                                                 const job_desc_msg_t &unset)
 {
     std::string list;
     for (const Field &field : forbidden)

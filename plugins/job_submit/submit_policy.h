@@ -21,7 +21,7 @@ bool is_agent(std::uint32_t uid, std::uint32_t slurm_user);
 
 // For jobs that the agent has not submitted: returns the reason for a refusal,
 // or nothing.
-std::optional<std::string> refuse_submit(const job_desc_msg_t &desc);
+std::optional<std::string> submit_refusal_reason(const job_desc_msg_t &desc);
 
 // For jobs that the agent has not submitted: tells for each entry of
 // spank_job_env whether it may stay. Our mark must not, under either name by
@@ -35,7 +35,7 @@ std::vector<bool> kept_entries(std::span<char *const> spank_job_env);
 // For updates of a job of ours by anybody except the agent: returns the reason
 // for a refusal, or nothing. unset is a description as
 // slurm_init_job_desc_msg() leaves it.
-std::optional<std::string> refuse_modify(const job_desc_msg_t &desc,
-                                         const job_desc_msg_t &unset);
+std::optional<std::string> modify_refusal_reason(const job_desc_msg_t &desc,
+                                                 const job_desc_msg_t &unset);
 
 } // namespace bridge

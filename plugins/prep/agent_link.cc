@@ -110,8 +110,8 @@ void AgentLink::step()
         if (auto talked = talk(); !talked)
             disconnect(talked.error().message);
     if (Clock::now() >= next_tending_)
-        tend_gate();
-    for (const Release &release : hooks_.take_due())
+        process_gate();
+    for (const Release &release : hooks_.pop_due())
         slurmctld_.finish(release);
 }
 
@@ -153,17 +153,17 @@ void AgentLink::connect()
     hooks_.refill();
 }
 
-void AgentLink::disconnect(const std::string &why)
+void AgentLink::disconnect(const std::string &reason)
 {
     agent_.packets.close();
     unsent_.clear();
     next_try_ = Clock::now() + retry_;
     retry_ = std::min<Clock::duration>(2 * retry_, settings_.last_retry);
-    if (why == trouble_)
+    if (reason == trouble_)
         return;
-    trouble_ = why;
+    trouble_ = reason;
     slurmctld_.log(LogLevel::warning,
-                   "no connection to slurmk8sd, held jobs wait: " + why);
+                   "no connection to slurmk8sd, held jobs wait: " + reason);
 }
 
 Result<> AgentLink::talk()
@@ -250,7 +250,7 @@ std::optional<HookMessage> AgentLink::next_message()
         return plain(Type::ping);
     if (auto hint = hooks_.next_message())
         return hint;
-    std::size_t dropped = hooks_.take_dropped();
+    std::size_t dropped = hooks_.pop_dropped();
     if (dropped == 0)
         return std::nullopt;
     slurmctld_.log(LogLevel::warning, "the queue was full, " +
@@ -262,7 +262,7 @@ std::optional<HookMessage> AgentLink::next_message()
 
 // Runs once per look interval, so that a node that is dirty only for a moment
 // costs no write.
-void AgentLink::tend_gate()
+void AgentLink::process_gate()
 {
     next_tending_ = Clock::now() + settings_.look;
     if (!settings_.gate_file.empty()) {

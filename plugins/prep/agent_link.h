@@ -88,7 +88,7 @@ class AgentLink {
     Clock::time_point deadline() const;
 
     void connect();
-    void disconnect(const std::string &why);
+    void disconnect(const std::string &reason);
 
     Result<> talk();
     Result<> receive_all();
@@ -96,7 +96,7 @@ class AgentLink {
     Result<> send_all();
     std::optional<HookMessage> next_message();
 
-    void tend_gate();
+    void process_gate();
     void recall();
     void save_memory();
     void end_overdue();

@@ -172,7 +172,7 @@ std::vector<Gate::Overdue> Gate::overdue(Clock::time_point now,
     return all;
 }
 
-std::vector<Release> Gate::take_due()
+std::vector<Release> Gate::pop_due()
 {
     return std::exchange(due_, {});
 }
@@ -205,7 +205,7 @@ void Gate::forget_told()
             held.told = false;
 }
 
-std::optional<HookMessage> Gate::tell(const Hold &hold)
+std::optional<HookMessage> Gate::make_message(const Hold &hold)
 {
     bool prolog = hold.hook == Hook::prolog;
     HeldJobs &jobs = prolog ? prologs_ : epilogs_;

@@ -113,14 +113,14 @@ class Gate {
                                  Clock::duration timeout) const;
 
     bool has_due() const { return !due_.empty(); }
-    std::vector<Release> take_due();
+    std::vector<Release> pop_due();
 
     // Returns all held hooks, epilogs first, because they make nodes dirty.
     std::vector<Hold> held() const;
 
     // Returns what the agent must know about a held hook, or nothing if it is
     // not held any more. The hook then counts as told until forget_told().
-    std::optional<HookMessage> tell(const Hold &hold);
+    std::optional<HookMessage> make_message(const Hold &hold);
     std::vector<Hold> untold() const; // those of held() that were not told
     void forget_told();               // the agent is another one
 

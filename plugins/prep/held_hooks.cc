@@ -83,10 +83,10 @@ void HeldHooks::fail(JobRef job, int rc)
     gate_.fail(job, rc);
 }
 
-std::vector<Release> HeldHooks::take_due()
+std::vector<Release> HeldHooks::pop_due()
 {
     std::lock_guard lock(mutex_);
-    return gate_.take_due();
+    return gate_.pop_due();
 }
 
 void HeldHooks::refill()
@@ -104,13 +104,13 @@ std::optional<HookMessage> HeldHooks::next_message()
     while (!queue_.empty()) {
         Hold hold = queue_.front();
         queue_.pop_front();
-        if (auto message = gate_.tell(hold))
+        if (auto message = gate_.make_message(hold))
             return message;
     }
     return std::nullopt;
 }
 
-std::size_t HeldHooks::take_dropped()
+std::size_t HeldHooks::pop_dropped()
 {
     std::lock_guard lock(mutex_);
     if (!queue_.empty())

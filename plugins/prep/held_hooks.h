@@ -36,7 +36,7 @@ class HeldHooks {
     // Handles start, fail, clean, bridge and synced; ignores other messages.
     void obey(const HookMessage &message);
 
-    std::vector<Release> take_due();
+    std::vector<Release> pop_due();
 
     // See Gate. remember() does nothing after a hook or a message of the agent:
     // the contents of the file are older than that.
@@ -56,7 +56,7 @@ class HeldHooks {
 
     // Returns how many hints were dropped, but only when the queue is empty.
     // Resets the count and queues those that are still true.
-    std::size_t take_dropped();
+    std::size_t pop_dropped();
 
   private:
     void enqueue(const Hold &hold);

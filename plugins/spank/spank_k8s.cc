@@ -35,11 +35,12 @@ namespace {
 // Checked values from the command line and the script, by option.
 std::array<std::vector<std::string>, batch_options.size()> values;
 
-int take_option(int which, const char *value, int) noexcept
+int record_option(int which, const char *value, int) noexcept
 try {
     const BatchOption &option = batch_options[static_cast<std::size_t>(which)];
-    if (std::string why = option.objection(value ? value : ""); !why.empty()) {
-        slurm_error("--%s must %s", option.name, why.c_str());
+    if (std::string reason = option.unfit_reason(value ? value : "");
+        !reason.empty()) {
+        slurm_error("--%s must %s", option.name, reason.c_str());
         return ESPANK_BAD_ARG;
     }
     auto &given = values[static_cast<std::size_t>(which)];
@@ -149,7 +150,7 @@ int slurm_spank_init(spank_t spank, int, char **)
         spank_option said = {
             bridge::unchanged(option.name), bridge::unchanged(option.argument),
             bridge::unchanged(option.help), 1,
-            static_cast<int>(which),        bridge::take_option};
+            static_cast<int>(which),        bridge::record_option};
         if (int rc = spank_option_register(spank, &said); rc != ESPANK_SUCCESS)
             return rc;
     }

@@ -117,7 +117,8 @@ void slices(std::string_view input)
             promise(counters_suffice(*device, counters_left(pool, {})) ||
                     !device->consumes.empty());
             auto matches = selector ? selector->matches(*device) : false;
-            if (is_on(*device, node) && device_objection(*device).empty() &&
+            if (is_on(*device, node) &&
+                unsupported_device_reason(*device).empty() &&
                 matches.value_or(false))
                 now.present.push_back({"gpu", "some", device->id()});
         }
@@ -161,9 +162,10 @@ void claim(std::string_view input)
                      device->allow_multiple_allocations ? "share" : ""});
     Node node = node_from(json->at("node"));
     CelBudget budget(CelSelector::max_sum);
-    auto why = why_no_allocation(claim, classes, chosen, pools, node, budget);
-    promise(why || why.error().code != Code::internal);
-    if (!claim.objection.empty() || !made.objection.empty())
+    auto reason =
+        no_allocation_reason(claim, classes, chosen, pools, node, budget);
+    promise(reason || reason.error().code != Code::internal);
+    if (!claim.unfit_reason.empty() || !made.unfit_reason.empty())
         return;
     std::string allocation =
         allocation_text(claim, classes, chosen, node.name, {});
@@ -192,9 +194,9 @@ void extended(std::string_view input)
             classes[made.name] = made;
     }
     ExtendedNeeds needs = extended_needs(pod, classes, nullptr);
-    promise(needs.why.empty());
+    promise(needs.reason.empty());
     promise((needs.claim != nullptr) ==
-            (needs.objection.empty() && !pod.extended.empty()));
+            (needs.unfit_reason.empty() && !pod.extended.empty()));
     if (!needs.claim)
         return;
     std::map<std::string, std::int64_t> counts; // by request
@@ -216,7 +218,7 @@ void extended(std::string_view input)
     if (!is_extended_claim(*needs.claim, pod))
         return; // a uid that is no text
     ExtendedNeeds again = extended_needs(pod, classes, needs.claim);
-    promise(again.why.empty() && again.body.empty() &&
+    promise(again.reason.empty() && again.body.empty() &&
             again.mappings == needs.mappings);
 }
 
@@ -295,7 +297,7 @@ void hybrid(std::string_view input)
     SlurmNode known;
     known.gres = "gpu:a100:2";
     NodeDevices made = hybrid_devices({&inventory, nullptr, {}}, node, known);
-    promise(made.complaint.empty() != made.index.slots().empty());
+    promise(made.warning.empty() != made.index.slots().empty());
     for (const GresCount &count : made.index.counts())
         promise(count.gres == "gpu" && count.count <= 2);
 }

@@ -34,7 +34,7 @@ void grouped(const Gang &alone)
 {
     const GangKey &key = *alone.pods.front()->gang;
     promise(key.uid != alone.uid && key.minimum <= key.size);
-    promise(key.objection.find_first_of("\n\x1b") == std::string::npos);
+    promise(key.unfit_reason.find_first_of("\n\x1b") == std::string::npos);
     for (const GangKey *k = &key; k; k = k->otherwise.get())
         promise(names_gang(*alone.pods.front(), k->uid));
     Gang gang = alone;
@@ -43,7 +43,7 @@ void grouped(const Gang &alone)
     GangTerms terms = terms_of(gang.pods, 8);
     gang.size = terms.size;
     gang.minimum = terms.minimum;
-    if (!terms.objection.empty() || !objection_to(gang).empty())
+    if (!terms.unfit_reason.empty() || !unfit_reason(gang).empty())
         return;
     promise(terms.size <= 8);
     JobDescription job = describe_job(gang, {}, {});
@@ -73,7 +73,7 @@ void pod_group(std::string_view input)
         promise(spec.minimum != 0 || api == GroupApi::workload);
         promise(spec.timeout.count() >= 0 &&
                 spec.timeout <= std::chrono::hours(24));
-        promise(spec.objection.find_first_of("\n\x1b") == std::string::npos);
+        promise(spec.unfit_reason.find_first_of("\n\x1b") == std::string::npos);
         promise(spec.status.running <= 2147483647);
         PodGroupStatus next =
             next_status(spec.status, spec.minimum, {3, 1, 1, 1}, "a/b");
@@ -95,7 +95,7 @@ void pod(std::string_view input)
     // The API server makes the uid, never with a slash.
     if (pod.gang && !pod.uid.empty() && !pod.uid.contains('/'))
         grouped(gang);
-    if (!objection_to(gang).empty())
+    if (!unfit_reason(gang).empty())
         return;
     gang.predicate = pod.predicate;
     gang.preferred = pod.preferred;
@@ -118,12 +118,12 @@ void node(std::string_view input)
     promise(node.allocatable.cpu.value >= 0 &&
             node.allocatable.memory.value >= 0);
     promise(same_for_slurm(node, node));
-    std::vector<std::string> complaints;
-    std::string features = features_of(
-        node, {{"topology.kubernetes.io/zone", "zone"}}, complaints);
+    std::vector<std::string> warnings;
+    std::string features =
+        features_of(node, {{"topology.kubernetes.io/zone", "zone"}}, warnings);
     promise(!features.contains(' '));
-    promise(!topology_of(node, complaints).contains(' '));
-    (void)why_drained(node);
+    promise(!topology_of(node, warnings).contains(' '));
+    (void)drain_reason(node);
     SlurmNode behind;
     behind.drained = true;
     (void)plan_marks(node, behind, "", {});
@@ -175,7 +175,7 @@ void volumes(std::string_view input)
         facts.classes[made.name] = made;
     }
     VolumeNeeds needs = volume_needs(pod.claims, pod.uid, facts);
-    if (!needs.why.empty())
+    if (!needs.reason.empty())
         return;
     auto steps = claim_steps(pod.claims, facts, node);
     promise(needs.unbound || (steps.has_value() && steps->empty()));

@@ -118,7 +118,7 @@ void terminal(std::string_view input)
 
 void reason(std::string_view input)
 {
-    promise(!reason_words(input).remedy.empty());
+    promise(!explain_reason(input).remedy.empty());
     promise(reason_class(reason_class(input)) == reason_class(input));
 }
 
@@ -134,13 +134,13 @@ void wish(std::string_view input)
     JobDescription job;
     job.cpus_per_task = 2;
     job.memory_per_node = MebiBytes{100};
-    std::string why = apply_wishes(job, wishes, {});
-    promise(why.size() < 1000 && printable(why) == why);
+    std::string reason = apply_wishes(job, wishes, {});
+    promise(reason.size() < 1000 && printable(reason) == reason);
     promise(printable(wishes_text(wishes)) == wishes_text(wishes));
     // Whatever it is, the job covers its Pod and keeps to nodes of ours.
     promise(job.cpus_per_task >= 2 && job.memory_per_node >= MebiBytes{100});
     promise(job.min_nodes <= job.max_nodes && job.max_nodes == 1);
-    if (why.empty()) {
+    if (reason.empty()) {
         std::string joined = join_constraints(job.features, {"k8s"});
         promise(joined == "k8s" || joined.ends_with("&k8s"));
         promise(std::ranges::count(joined, '(') ==

@@ -143,7 +143,7 @@ void batch_script(std::string_view input)
     promise(decode_batch_script(encode(*batch)) == *batch);
     promise(!decode_batch_script(input.substr(0, input.size() - 1)));
     for (const BatchOption &option : batch_options)
-        (void)option.objection(batch->image);
+        (void)option.unfit_reason(batch->image);
 }
 
 // The Pod of a template that is one, with any volumes, is again such a

@@ -55,7 +55,7 @@ TEST_CASE("the claim is made, gets its devices, and is named on the Pod")
     Setting s;
 
     REQUIRE(s.reserve());
-    auto told = tell_extended(s.pod, {s.plan}, s.kube);
+    auto told = write_extended_status(s.pod, {s.plan}, s.kube);
 
     REQUIRE(told);
     CHECK(*told);
@@ -154,7 +154,7 @@ TEST_CASE("an API server without the feature gate keeps nothing")
     s.kube.keeps_extended = false;
     REQUIRE(s.reserve());
 
-    auto told = tell_extended(s.pod, {s.plan}, s.kube);
+    auto told = write_extended_status(s.pod, {s.plan}, s.kube);
 
     REQUIRE(told);
     CHECK_FALSE(*told);
@@ -164,7 +164,7 @@ TEST_CASE("what is said on the Pod is never of unknown outcome")
 {
     Setting s;
     s.kube.lose_reply("set_extended_claim");
-    auto told = tell_extended(s.pod, {s.plan}, s.kube);
+    auto told = write_extended_status(s.pod, {s.plan}, s.kube);
     REQUIRE_FALSE(told);
     CHECK(told.error().code == Code::busy);
 }

@@ -123,7 +123,7 @@ TEST_CASE("the container asks for its devices, as request and as limit")
     CHECK(pod.extended[0].amounts[0].count == 2);
     CHECK(pod.extended[0].amounts[0].resource ==
           "deviceclass.resource.kubernetes.io/a100.example.com");
-    CHECK(pod.objections.empty());
+    CHECK(pod.unfit_reasons.empty());
     batch.job.gres_on = {{{"gpu", "h100", 1, {0}}}};
     CHECK_FALSE(
         batch_pod_body(batch, script, {"alice", "staff", {}}, mark, conf));

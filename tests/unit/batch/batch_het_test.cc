@@ -198,17 +198,18 @@ TEST_CASE("components are read one by one, and anew when slurmctld moves them")
 TEST_CASE("a component needs no script, and is else refused like any batch job")
 {
     Desc desc = desc_of(1);
-    CHECK_FALSE(refuse_component(desc, std::nullopt, leader(), conf()));
-    CHECK_FALSE(refuse_component(desc, BatchWish{"busybox"}, leader(), conf()));
-    CHECK_FALSE(refuse_batch(desc, {"busybox"}, conf(), 64030));
+    CHECK_FALSE(component_refusal_reason(desc, std::nullopt, leader(), conf()));
+    CHECK_FALSE(
+        component_refusal_reason(desc, BatchWish{"busybox"}, leader(), conf()));
+    CHECK_FALSE(batch_refusal_reason(desc, {"busybox"}, conf(), 64030));
 
     desc.kill_on_node_fail = 0;
-    CHECK(
-        refuse_batch(desc, {"busybox"}, conf(), 64030)->contains("--no-kill"));
+    CHECK(batch_refusal_reason(desc, {"busybox"}, conf(), 64030)
+              ->contains("--no-kill"));
     desc.kill_on_node_fail = NO_VAL16;
     desc.requeue = 1;
-    CHECK(
-        refuse_batch(desc, {"busybox"}, conf(), 64030)->contains("--requeue"));
+    CHECK(batch_refusal_reason(desc, {"busybox"}, conf(), 64030)
+              ->contains("--requeue"));
 }
 
 TEST_CASE("what a component cannot have is refused in words")
@@ -234,9 +235,9 @@ TEST_CASE("what a component cannot have is refused in words")
         std::optional<HetLeader> first = leader();
         change(desc, said, first);
 
-        auto why = refuse_component(desc, said, first, conf());
+        auto reason = component_refusal_reason(desc, said, first, conf());
 
-        REQUIRE(why);
-        CHECK(why->contains(word));
+        REQUIRE(reason);
+        CHECK(reason->contains(word));
     }
 }

@@ -110,7 +110,7 @@ TEST_CASE("the Pod asks for what the job was given, and says whose it is")
     CHECK(pod.annotation("slurmjob.slinky.slurm.net/account") == "physics");
     CHECK(pod.annotation("slurmjob.slinky.slurm.net/timelimit") == "2880");
     CHECK(pod.annotation("slurmjob.slinky.slurm.net/reservation") == "night");
-    CHECK(pod.objections.empty());
+    CHECK(pod.unfit_reasons.empty());
     CHECK_FALSE(pod.predicate); // else its job would have to ask for that node
     CHECK(pod.label(names::job_id_label).empty()); // the binding's
 }

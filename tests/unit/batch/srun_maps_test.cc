@@ -43,8 +43,9 @@ struct Looks {
     // Whether it was missing.
     Result<bool> at(int second)
     {
-        return look_after_srun_map("jobs", program, kube, maps,
-                                   {Clock::time_point(seconds(second)), true});
+        return restore_srun_map_if_gone(
+            "jobs", program, kube, maps,
+            {Clock::time_point(seconds(second)), true});
     }
     std::size_t requests() const
     {
@@ -93,10 +94,10 @@ TEST_CASE("a refusal is known for a while, and until a ConfigMap was seen")
 
     maps.refuse("a", "a quota", now);
 
-    CHECK(maps.refused("a", now + refusal_believed / 2) == "a quota");
+    CHECK(maps.refused("a", now + refusal_lifetime / 2) == "a quota");
     CHECK_FALSE(maps.refused("b", now));
-    CHECK_FALSE(maps.refused("a", now + refusal_believed));
-    maps.note("a", {.name = "x"});
+    CHECK_FALSE(maps.refused("a", now + refusal_lifetime));
+    maps.record_seen("a", {.name = "x"});
     CHECK_FALSE(maps.refused("a", now));
     CHECK(maps.seen("a")->name == "x");
     maps.forget("a");
@@ -108,19 +109,19 @@ TEST_CASE("one worker looks, and the others believe for a while what was seen")
     SrunMaps maps;
     Clock::time_point then{};
     auto must_look = [&](const char *ns, std::chrono::seconds age) {
-        return maps.begin_look(ns, "x", {then + age, true});
+        return maps.begin_check(ns, "x", {then + age, true});
     };
-    maps.note("a", {.name = "x", .looked = then});
-    maps.note("b", {.name = "y", .looked = then});
+    maps.record_seen("a", {.name = "x", .looked = then});
+    maps.record_seen("b", {.name = "y", .looked = then});
     CHECK_FALSE(must_look("a", seconds(0)));
     CHECK(must_look("b", seconds(0))); // another program
-    CHECK(maps.begin_look("a", "x", {then, false}));
-    maps.end_look("a");
+    CHECK(maps.begin_check("a", "x", {then, false}));
+    maps.end_check("a");
 
     CHECK(must_look("a", map_believed));
     CHECK_FALSE(must_look("a", map_believed));
     CHECK(must_look("a", 2 * map_believed));
-    maps.end_look("a");
+    maps.end_check("a");
     CHECK(must_look("a", map_believed)); // that look has seen nothing
 }
 

@@ -114,8 +114,8 @@ TEST_CASE("one missing verb turns its feature off, and no other")
     CHECK(found.may(Feature::volumes));
     CHECK_FALSE(found.may(Feature::nodes_patch));
     CHECK_FALSE(found.may(Feature::owners));
-    CHECK(found.lacks(Feature::nodes_patch) == "patch nodes");
-    CHECK(found.lacks(Feature::volumes).empty());
+    CHECK(found.missing_rights(Feature::nodes_patch) == "patch nodes");
+    CHECK(found.missing_rights(Feature::volumes).empty());
 }
 
 TEST_CASE("without the status of scheduler-plugins' PodGroups they make gangs")
@@ -140,7 +140,7 @@ TEST_CASE("without rights to Services and ConfigMaps batch jobs are Pods all "
 
     CHECK(found.may(Feature::sbatch));
     CHECK_FALSE(found.may(Feature::sbatch_srun));
-    CHECK(found.lacks(Feature::sbatch_srun) ==
+    CHECK(found.missing_rights(Feature::sbatch_srun) ==
           "get services, create configmaps");
     CHECK(access_news(found)
               .off.at("sbatch-srun")

@@ -46,7 +46,7 @@ std::string verdict(std::string_view text, const Device &device = gpu())
     return *matches ? "true" : "false";
 }
 
-std::string refusal(std::string_view text)
+std::string refusal_reason(std::string_view text)
 {
     auto selector = CelSelector::parse(text);
     return selector ? "accepted" : selector.error().message;
@@ -215,36 +215,42 @@ TEST_CASE("strings are read as CEL has them")
 
 TEST_CASE("what is outside of the subset is refused by name and place")
 {
-    CHECK(refusal("device.driver.size() > 3") ==
+    CHECK(refusal_reason("device.driver.size() > 3") ==
           "CEL: size() is not supported at byte 15");
-    CHECK(refusal("1 - 1 == 0") == "CEL: '-' is not supported at byte 3");
-    CHECK(refusal("true && {'a': 1}.a == 1") ==
+    CHECK(refusal_reason("1 - 1 == 0") ==
+          "CEL: '-' is not supported at byte 3");
+    CHECK(refusal_reason("true && {'a': 1}.a == 1") ==
           "CEL: '{' is not supported at byte 9");
-    CHECK(refusal("null == 1") == "CEL: 'null' is not supported at byte 1");
-    CHECK(refusal("1u == 1") == "CEL: an unsigned or bad number at byte 1");
-    CHECK(refusal("b'a' == 1") == "CEL: bytes at byte 1");
-    CHECK(refusal("node.name == 'a'") ==
+    CHECK(refusal_reason("null == 1") ==
+          "CEL: 'null' is not supported at byte 1");
+    CHECK(refusal_reason("1u == 1") ==
+          "CEL: an unsigned or bad number at byte 1");
+    CHECK(refusal_reason("b'a' == 1") == "CEL: bytes at byte 1");
+    CHECK(refusal_reason("node.name == 'a'") ==
           "CEL: the unknown name 'node' at byte 1");
-    CHECK(refusal("[1].exists(i, j == 1)") ==
+    CHECK(refusal_reason("[1].exists(i, j == 1)") ==
           "CEL: the unknown name 'j' at byte 15");
-    CHECK(refusal("[1].map(i, i)[0] == 1") ==
+    CHECK(refusal_reason("[1].map(i, i)[0] == 1") ==
           "CEL: map() is not supported at byte 5");
-    CHECK(refusal("has(device)") ==
+    CHECK(refusal_reason("has(device)") ==
           "CEL: has() with an argument other than a.b at byte 1");
-    CHECK(refusal("device.driver.startsWith()") ==
+    CHECK(refusal_reason("device.driver.startsWith()") ==
           "CEL: startsWith() with 0 arguments at byte 15");
-    CHECK(refusal("device.driver.matches('(?=a)')") ==
+    CHECK(refusal_reason("device.driver.matches('(?=a)')") ==
           "CEL: regular expression: a group that is not supported at byte 3 "
           "at byte 23");
-    CHECK(refusal("device.driver ==") == "CEL: an unexpected end at byte 17");
-    CHECK(refusal("") == "CEL: an unexpected end at byte 1");
-    CHECK(refusal("true true") == "CEL: 'true' is not expected at byte 6");
-    CHECK(refusal("'a") == "CEL: a string without its end at byte 1");
-    CHECK(refusal("'\\q'") == "CEL: a bad escape in a string at byte 2");
-    CHECK(refusal("99999999999999999999 > 1") ==
+    CHECK(refusal_reason("device.driver ==") ==
+          "CEL: an unexpected end at byte 17");
+    CHECK(refusal_reason("") == "CEL: an unexpected end at byte 1");
+    CHECK(refusal_reason("true true") ==
+          "CEL: 'true' is not expected at byte 6");
+    CHECK(refusal_reason("'a") == "CEL: a string without its end at byte 1");
+    CHECK(refusal_reason("'\\q'") == "CEL: a bad escape in a string at byte 2");
+    CHECK(refusal_reason("99999999999999999999 > 1") ==
           "CEL: a number that is too large at byte 1");
-    CHECK(refusal("[1].exists(device, true)").contains("at byte 5"));
-    CHECK(refusal("\x01") == "CEL: a character that is not expected at byte 1");
+    CHECK(refusal_reason("[1].exists(device, true)").contains("at byte 5"));
+    CHECK(refusal_reason("\x01") ==
+          "CEL: a character that is not expected at byte 1");
 }
 
 TEST_CASE("an error says which selector and why")
@@ -278,17 +284,19 @@ TEST_CASE("an attribute may be written with the driver's domain or without")
 TEST_CASE("hostile selectors end soon")
 {
     std::string deep(3000, '(');
-    CHECK(refusal(deep).contains("an expression that is nested too deeply"));
-    CHECK(refusal(std::string(3000, '!') + "true")
+    CHECK(refusal_reason(deep).contains(
+        "an expression that is nested too deeply"));
+    CHECK(refusal_reason(std::string(3000, '!') + "true")
               .contains("an expression that is nested too deeply"));
-    CHECK(refusal(std::string(3000, '['))
+    CHECK(refusal_reason(std::string(3000, '['))
               .contains("an expression that is nested too deeply"));
 
     std::string members = "device";
     for (int i = 0; i < 3000; i++)
         members += ".a";
-    CHECK(refusal(members).contains("an expression that is nested too deeply"));
-    CHECK(refusal(std::string(CelSelector::max_text + 1, ' '))
+    CHECK(refusal_reason(members).contains(
+        "an expression that is nested too deeply"));
+    CHECK(refusal_reason(std::string(CelSelector::max_text + 1, ' '))
               .contains("more text than is allowed"));
 
     std::string wide = "true";

@@ -83,13 +83,13 @@ class Cluster {
         std::string text =
             R"({"metadata":{"name":"c"},"spec":{"devices":{)" + spec + "}}}";
         CelBudget budget(CelSelector::max_sum);
-        auto why =
-            why_no_allocation(resource_claim_from(json_of(text), text), classes,
-                              chosen(words), pools, node, budget);
-        if (!why)
-            return std::string(code_name(why.error().code)) + ": " +
-                   why.error().message;
-        return why->empty() ? "fits" : *why;
+        auto reason =
+            no_allocation_reason(resource_claim_from(json_of(text), text),
+                                 classes, chosen(words), pools, node, budget);
+        if (!reason)
+            return std::string(code_name(reason.error().code)) + ": " +
+                   reason.error().message;
+        return reason->empty() ? "fits" : *reason;
     }
 
     DeviceClasses classes;

@@ -66,12 +66,12 @@ TEST_CASE("one by one they are what they are together")
                 {n & 1 ? "a" : "b", cpus[n >> 8], {}},
                 {n & 2 ? "a" : "b", cpus[(n >> 4) & 15], {}}};
             ChosenDevice more{n & 4 ? "a" : "b", cpus[n & 15], {}};
-            if (!why_not_held(claim, chosen).empty())
+            if (!unmet_constraint_reason(claim, chosen).empty())
                 continue;
             int looks = 0;
             bool goes = goes_with(claim, chosen, more, looks);
             chosen.push_back(more);
-            REQUIRE(goes == why_not_held(claim, chosen).empty());
+            REQUIRE(goes == unmet_constraint_reason(claim, chosen).empty());
         }
     }
 }
@@ -85,8 +85,8 @@ TEST_CASE(
     std::vector<ChosenDevice> chosen = {{"a/first", cpus[0], {}},
                                         {"ab", cpus[8], {}}};
 
-    CHECK(why_not_held(claim, chosen) == "");
+    CHECK(unmet_constraint_reason(claim, chosen) == "");
     chosen.push_back({"a/second", cpus[9], {}});
-    CHECK(
-        why_not_held(claim, chosen).contains("differs from another device's"));
+    CHECK(unmet_constraint_reason(claim, chosen)
+              .contains("differs from another device's"));
 }

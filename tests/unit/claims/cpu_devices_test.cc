@@ -46,7 +46,7 @@ TEST_CASE("CPUs are in the order in which people count them")
 {
     auto cpus = devices({"cpudev1000", "cpudev002", "c10", "cpudev000", "c9",
                          "cpudev999", "x"});
-    put_in_order(cpus);
+    sort_cpus(cpus);
 
     CHECK(words(cpus) == "c9 c10 cpudev000 cpudev002 cpudev999 cpudev1000 x");
 }
@@ -79,7 +79,7 @@ namespace {
 struct Planned {
     bool feature = false;
     bool devices = false;
-    std::string complaints;
+    std::string warnings;
 
     bool operator==(const Planned &) const = default;
 };
@@ -98,8 +98,8 @@ Planned plan_of(const SlurmNode &known,
         if (const auto *set = std::get_if<SetFeatures>(&step))
             made.feature = set->features.contains("k8s-cpus");
     made.devices = plan.cpu_nodes == std::set<std::string>{"n1"};
-    for (const std::string &one : plan.complaints)
-        made.complaints += one;
+    for (const std::string &one : plan.warnings)
+        made.warnings += one;
     return made;
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("external nodes with CPU devices have a feature that says so")
     Planned none = plan_of(hybrid, with_cpus("n1"));
     CHECK_FALSE(none.feature);
     CHECK_FALSE(none.devices);
-    CHECK(none.complaints.contains("has CPU devices and a slurmd"));
+    CHECK(none.warnings.contains("has CPU devices and a slurmd"));
 }
 
 TEST_CASE("while nobody knows what is there a node keeps the feature")

@@ -55,7 +55,7 @@ Device device(const std::string &text)
 {
     ResourceSlicePtr made =
         slice("s", 1, 1, R"("allNodes":true,"devices":[)" + text + "]");
-    REQUIRE(made->objection == "");
+    REQUIRE(made->unfit_reason == "");
     REQUIRE(made->devices.size() == 1);
     return *made->devices.front();
 }
@@ -74,7 +74,7 @@ TEST_CASE("a ResourceSlice is read as the API server wrote it")
 {
     ResourceSlicePtr slice = slice_of(json_file("resource-slice.json"));
 
-    CHECK(slice->objection == "");
+    CHECK(slice->unfit_reason == "");
     CHECK(slice->name == "n1-gpu");
     CHECK(slice->driver == "gpu.example.com");
     CHECK(slice->pool == "n1");
@@ -118,7 +118,7 @@ TEST_CASE("a device is read with everything that bears on its allocation")
     CHECK(nic.consumes.contains("s"));
     CHECK(nic.binding_conditions == std::vector<std::string>{"ready"});
     CHECK(nic.binding_failure_conditions == std::vector<std::string>{"broken"});
-    CHECK(device_objection(nic) ==
+    CHECK(unsupported_device_reason(nic) ==
           "it has binding conditions, which are not supported");
 }
 
@@ -131,10 +131,10 @@ TEST_CASE("an attribute that is not understood keeps its device from use")
         Device made = device(std::format(
             R"({{"name":"a","attributes":{{"x":{}}}}})", attribute));
         CHECK(std::holds_alternative<std::monostate>(made.attributes.at("x")));
-        CHECK(device_objection(made) ==
+        CHECK(unsupported_device_reason(made) ==
               "its attribute x is of an unknown kind");
     }
-    CHECK(device_objection(device(R"({"name":"a"})")) == "");
+    CHECK(unsupported_device_reason(device(R"({"name":"a"})")) == "");
 }
 
 TEST_CASE("only the newest generation of a pool counts")
@@ -156,7 +156,7 @@ TEST_CASE("a pool of which slices are missing is not used, nor is its past")
     CHECK_FALSE(pool.complete);
     CHECK_FALSE(pool.usable());
     CHECK(names_in(pool) == "x");
-    CHECK(pool.objection == "");
+    CHECK(pool.unfit_reason == "");
 }
 
 TEST_CASE("slices that disagree on their number make no complete pool")
@@ -211,7 +211,7 @@ TEST_CASE("a pool that contradicts itself is not used, and says why")
     struct Row {
         std::string one;
         std::string other;
-        const char *objection;
+        const char *unfit_reason;
     };
     const Row rows[] = {
         {devices("xy"), devices("zx"), "device x is in it twice"},
@@ -238,7 +238,7 @@ TEST_CASE("a pool that contradicts itself is not used, and says why")
             only_pool({slice("a", 1, 2, row.one), slice("b", 1, 2, row.other)});
         CHECK(pool.complete);
         CHECK_FALSE(pool.usable());
-        CHECK(pool.objection == row.objection);
+        CHECK(pool.unfit_reason == row.unfit_reason);
     }
 }
 
@@ -251,13 +251,13 @@ TEST_CASE("a slice without what the API promises makes its pool unusable")
           R"({"metadata":{"name":"s"},"spec":{"driver":"d","pool":{
              "name":"p","generation":1,"resourceSliceCount":0}}})"}) {
         CAPTURE(text);
-        CHECK(slice_of(json_of(text))->objection != "");
+        CHECK(slice_of(json_of(text))->unfit_reason != "");
     }
     std::string many;
     for (int i = 0; i < 129; i++)
         many += std::format("{}{{\"name\":\"g{}\"}}", i ? "," : "", i);
     CHECK(slice("s", 1, 1, "\"allNodes\":true,\"devices\":[" + many + "]")
-              ->objection == "ResourceSlice s: it has too many devices");
+              ->unfit_reason == "ResourceSlice s: it has too many devices");
 }
 
 TEST_CASE("a device is on the Nodes that its slice or itself names")

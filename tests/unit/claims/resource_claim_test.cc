@@ -15,16 +15,16 @@ ResourceClaim claim_of(const std::string &text)
     return resource_claim_from(json_of(text), text);
 }
 
-std::string objection_to(const std::string &spec)
+std::string unfit_reason(const std::string &spec)
 {
     return claim_of(R"({"metadata":{"name":"c"},"spec":{"devices":{)" + spec +
                     "}}}")
-        .objection;
+        .unfit_reason;
 }
 
-std::string objection_to_request(const std::string &exactly)
+std::string unfit_request_reason(const std::string &exactly)
 {
-    return objection_to(R"("requests":[{"name":"r","exactly":{)" + exactly +
+    return unfit_reason(R"("requests":[{"name":"r","exactly":{)" + exactly +
                         "}}]");
 }
 
@@ -54,7 +54,7 @@ TEST_CASE("a claim is read as the API server wrote it")
     Json written = json_file("claims.json").at("tmpl/allocated");
     ResourceClaim claim = claim_of(written.dump());
 
-    CHECK(claim.objection == "");
+    CHECK(claim.unfit_reason == "");
     CHECK(claim.key.str() == "g/tmpl-gpu-ncrxp");
     CHECK(claim.uid == "3dfe0655-ec16-45db-9e12-a33b996be1fb");
     CHECK(claim.pod_claim_name == "gpu");
@@ -100,7 +100,7 @@ TEST_CASE("a DeviceClass is read as the API server wrote it")
     std::string text = json_file("device-class.json").dump();
     DeviceClass made = device_class_from(json_of(text), text);
 
-    CHECK(made.objection == "");
+    CHECK(made.unfit_reason == "");
     CHECK(made.name == "gpu.example.com");
     CHECK(made.selectors.size() == 1);
     CHECK(made.extended_resource_name == "example.com/gpu");
@@ -121,46 +121,46 @@ TEST_CASE("a device of adminAccess is nobody's")
 
 TEST_CASE("what is not understood is refused, never guessed")
 {
-    CHECK(objection_to_request(R"("deviceClassName":"k")") == "");
-    CHECK(objection_to_request("") ==
+    CHECK(unfit_request_reason(R"("deviceClassName":"k")") == "");
+    CHECK(unfit_request_reason("") ==
           "a request without deviceClassName is not supported");
-    CHECK(objection_to_request(
+    CHECK(unfit_request_reason(
               R"("deviceClassName":"k","allocationMode":"Some")") ==
           "an allocationMode is not supported");
-    CHECK(objection_to_request(R"("deviceClassName":"k","count":0)") ==
+    CHECK(unfit_request_reason(R"("deviceClassName":"k","count":0)") ==
           "a request's count is not a number of devices");
-    CHECK(objection_to_request(R"("deviceClassName":"k","count":"2")") ==
+    CHECK(unfit_request_reason(R"("deviceClassName":"k","count":"2")") ==
           "a request's count is not a number of devices");
-    CHECK(objection_to_request(
+    CHECK(unfit_request_reason(
               R"("deviceClassName":"k","selectors":[{"future":{}}])") ==
           "a selector that is not CEL is not supported");
-    CHECK(objection_to_request(R"("deviceClassName":"k","selectors":[
+    CHECK(unfit_request_reason(R"("deviceClassName":"k","selectors":[
               {"cel":{"expression":"device.driver.size() > 1"}}])") ==
           "CEL: size() is not supported at byte 15");
-    CHECK(objection_to_request(R"("deviceClassName":"k",
+    CHECK(unfit_request_reason(R"("deviceClassName":"k",
               "tolerations":[{"operator":"Like"}])") ==
           "a toleration's operator is not supported");
-    CHECK(objection_to_request(R"("deviceClassName":"k",
+    CHECK(unfit_request_reason(R"("deviceClassName":"k",
               "capacity":{"requests":{"m":"lots"}})") ==
           "quantity \"lots\" is not valid");
-    CHECK(objection_to_request(R"("deviceClassName":"k",
+    CHECK(unfit_request_reason(R"("deviceClassName":"k",
               "capacity":{"requests":{"m":"-1Gi"}})") ==
           "a request for a negative capacity is not supported");
-    CHECK(objection_to_request(R"("deviceClassName":"k",
+    CHECK(unfit_request_reason(R"("deviceClassName":"k",
               "capacity":{"requests":{"m":"0"}})") == "");
     std::string neither = "a request that is neither exactly nor "
                           "firstAvailable is not supported";
-    CHECK(objection_to(R"("requests":[{"name":"r"}])") == neither);
-    CHECK(objection_to(R"("requests":[{"exactly":{"deviceClassName":"k"}}])") ==
+    CHECK(unfit_reason(R"("requests":[{"name":"r"}])") == neither);
+    CHECK(unfit_reason(R"("requests":[{"exactly":{"deviceClassName":"k"}}])") ==
           neither);
-    CHECK(objection_to(R"("requests":[{"name":"r",
+    CHECK(unfit_reason(R"("requests":[{"name":"r",
               "exactly":{"deviceClassName":"k"},
               "firstAvailable":[{"name":"x","deviceClassName":"k"}]}])") ==
           neither);
-    CHECK(objection_to(R"("constraints":[{"matchAttribute":"a/b",
+    CHECK(unfit_reason(R"("constraints":[{"matchAttribute":"a/b",
               "distinctAttribute":"a/b"}])") ==
           "a constraint of an unknown kind is not supported");
-    CHECK(objection_to(R"("config":[{"future":{}}])") ==
+    CHECK(unfit_reason(R"("config":[{"future":{}}])") ==
           "a configuration that is not opaque is not supported");
 }
 
@@ -170,14 +170,14 @@ TEST_CASE("a claim's selectors are bounded together")
         return std::string(R"({"name":")") + name + R"(","exactly":{)" +
                padded_selectors(count) + "}}";
     };
-    CHECK(objection_to_request(padded_selectors(6)) == "");
-    CHECK(objection_to_request(padded_selectors(7)) ==
+    CHECK(unfit_request_reason(padded_selectors(6)) == "");
+    CHECK(unfit_request_reason(padded_selectors(7)) ==
           "its selectors have 70000 bytes together, and at most 65536 are "
           "supported");
-    CHECK(objection_to(R"("requests":[)" + exactly("a", 4) + "," +
+    CHECK(unfit_reason(R"("requests":[)" + exactly("a", 4) + "," +
                        exactly("b", 4) + "]")
               .starts_with("its selectors have 80000 bytes"));
-    CHECK(objection_to(R"("requests":[{"name":"r","firstAvailable":[)"
+    CHECK(unfit_reason(R"("requests":[{"name":"r","firstAvailable":[)"
                        R"({"name":"x",)" +
                        padded_selectors(4) + R"(},{"name":"y",)" +
                        padded_selectors(4) + "}]}]")

@@ -26,12 +26,13 @@ struct Agent {
 
     Agent(LeaseStore &store, const std::string &host,
           const std::string &instance = "1")
-        : keeper({store, permit, [this] { return control; },
-                  [this] { return now; }},
-                 {host, "place-" + host, instance},
-                 {[this] { acquired++; },
-                  [this](LeaseNews n) { news.push_back(std::move(n)); },
-                  [this](const std::string &why) { ended.push_back(why); }})
+        : keeper(
+              {store, permit, [this] { return control; },
+               [this] { return now; }},
+              {host, "place-" + host, instance},
+              {[this] { acquired++; },
+               [this](LeaseNews n) { news.push_back(std::move(n)); },
+               [this](const std::string &reason) { ended.push_back(reason); }})
     {
         permit.set_socket(socket_file(path));
     }

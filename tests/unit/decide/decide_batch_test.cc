@@ -55,13 +55,13 @@ TEST_CASE("a batch job is never asked for again")
 TEST_CASE("what would renew another Pod's job ends a batch job as failed")
 {
     Gang gang = batch_gang(make_job(7, JobState::configuring));
-    gang.misplaced = "the Node is gone";
+    gang.misplaced_reason = "the Node is gone";
 
     Action action = decide(gang, nodes);
 
     REQUIRE(std::holds_alternative<Complete>(action));
     CHECK(std::get<Complete>(action).status == 1 << 8);
-    CHECK(std::get<Complete>(action).why == "the Node is gone");
+    CHECK(std::get<Complete>(action).reason == "the Node is gone");
     gang = batch_gang(make_job(7, JobState::timeout));
     CHECK(std::holds_alternative<FailPods>(decide(gang, nodes)));
 }
@@ -76,7 +76,7 @@ TEST_CASE(
     Action action = decide(gang, nodes);
 
     REQUIRE(std::holds_alternative<Wait>(action));
-    CHECK(std::get<Wait>(action).why == "no node satisfies its preference");
+    CHECK(std::get<Wait>(action).reason == "no node satisfies its preference");
 }
 
 TEST_CASE("a Pod with a mark elsewhere is like any other")
@@ -94,7 +94,7 @@ TEST_CASE("what can never run says why while it waits")
     Action action = decide_batch(gang, Refuse{"no such Pod"});
 
     REQUIRE(std::holds_alternative<Wait>(action));
-    CHECK(std::get<Wait>(action).why == "no such Pod");
+    CHECK(std::get<Wait>(action).reason == "no such Pod");
     gang.batch_gone = true;
     CHECK(std::holds_alternative<FailPods>(
         decide_batch(gang, Refuse{"no such Pod"})));
@@ -103,13 +103,13 @@ TEST_CASE("what can never run says why while it waits")
 TEST_CASE("a container that no kubelet can start ends the job with the reason")
 {
     Gang gang = batch_gang(make_job(7, JobState::running));
-    gang.cannot_start = "InvalidImageName: a::b";
+    gang.start_failure_reason = "InvalidImageName: a::b";
 
     Action action = decide_batch(gang, Wait{});
 
     REQUIRE(std::holds_alternative<Complete>(action));
     CHECK(std::get<Complete>(action).status == 1 << 8);
-    CHECK(std::get<Complete>(action).why == gang.cannot_start);
+    CHECK(std::get<Complete>(action).reason == gang.start_failure_reason);
     gang.job->state = JobState::pending;
     CHECK(std::holds_alternative<Wait>(decide_batch(gang, Wait{})));
     gang.job->state = JobState::cancelled;
@@ -167,9 +167,9 @@ TEST_CASE("a batch job is due once, and after each failure later")
     CHECK(table.next_due() == Clock::time_point::max());
 
     table.want(job, now);
-    CHECK(table.take_due(now) == std::vector{job});
+    CHECK(table.pop_due(now) == std::vector{job});
     table.want(job, now); // it is known
-    CHECK(table.take_due(now).empty());
+    CHECK(table.pop_due(now).empty());
     CHECK(table.next_due() == Clock::time_point::max());
 
     Clock::time_point last = now;
@@ -178,20 +178,20 @@ TEST_CASE("a batch job is due once, and after each failure later")
         CHECK(table.next_due() > last);
         CHECK(table.next_due() <= now + seconds(30));
         now = last = table.next_due();
-        CHECK(table.take_due(now - std::chrono::milliseconds(1)).empty());
-        CHECK(table.take_due(now).size() == 1);
+        CHECK(table.pop_due(now - std::chrono::milliseconds(1)).empty());
+        CHECK(table.pop_due(now).size() == 1);
     }
     CHECK(table.retry(job, now, seconds(1))); // so do all others
     CHECK(table.is_stuck(now, seconds(1)));
     CHECK_FALSE(table.is_stuck(now, std::chrono::hours(1)));
-    table.note_made(now);
+    table.record_made(now);
     CHECK_FALSE(table.retry(job, now, seconds(1)));
     CHECK(table.retry(job, now, std::chrono::hours(1)));
-    table.hold(job, now);
+    table.postpone(job, now);
     CHECK_FALSE(table.is_stuck(now, seconds(1)));
-    CHECK(table.take_due(now).empty());
+    CHECK(table.pop_due(now).empty());
     now = table.next_due();
-    CHECK(table.take_due(now).size() == 1);
+    CHECK(table.pop_due(now).size() == 1);
     CHECK(table.retry(job, now, seconds(1))); // the time before is forgotten
     CHECK(table.drop(job));
     CHECK_FALSE(table.drop(job));
@@ -207,7 +207,7 @@ TEST_CASE(
     JobRef job{7, Sluid{1007}};
     CHECK(table.finish(job) == Try::dropped); // nobody knows it
     table.want(job, now);
-    REQUIRE(table.take_due(now).size() == 1);
+    REQUIRE(table.pop_due(now).size() == 1);
     CHECK(table.drop(job));
     CHECK_FALSE(table.drop(job));
     CHECK(table.next_due() == Clock::time_point::max());
@@ -227,10 +227,10 @@ TEST_CASE(
     SUBCASE("and is tried again if it is wanted since")
     {
         table.want(job, now + seconds(10));
-        CHECK(table.take_due(now + seconds(10)).empty());
+        CHECK(table.pop_due(now + seconds(10)).empty());
         CHECK(table.finish(job) == Try::again);
         CHECK(table.next_due() == now + seconds(10));
-        CHECK(table.take_due(now + seconds(10)).size() == 1);
+        CHECK(table.pop_due(now + seconds(10)).size() == 1);
         CHECK(table.finish(job) == Try::counts);
         CHECK(table.drop(job));
     }
@@ -245,12 +245,12 @@ TEST_CASE("a batch job that has given its Pods back waits longer each time")
     table.want(job, now);
 
     for (int times : {1, 2, 4, 8, 8}) {
-        CHECK(table.take_due(now).size() == 1);
+        CHECK(table.pop_due(now).size() == 1);
         CHECK(table.retry(job, now, seconds(1000), seconds(40)));
         CHECK(table.next_due() == now + times * seconds(40));
         now = table.next_due();
     }
-    CHECK(table.take_due(now).size() == 1);
+    CHECK(table.pop_due(now).size() == 1);
     CHECK(table.retry(job, now, seconds(1000)));
     CHECK(table.next_due() <= now + seconds(30));
 }
@@ -260,18 +260,19 @@ TEST_CASE("a batch job that could not be bound for its devices says so")
     Gang gang = batch_gang(make_job(7, JobState::configuring));
     gang.bind_overdue = true;
     GangDevices devices;
-    devices.why = "no rights";
+    devices.reason = "no rights";
     gang.devices = std::make_shared<const GangDevices>(devices);
 
     Action action = decide(gang, nodes);
     REQUIRE(std::holds_alternative<Complete>(action));
-    CHECK(std::get<Complete>(action).why.ends_with("in time: no rights"));
+    CHECK(std::get<Complete>(action).reason.ends_with("in time: no rights"));
 
-    devices.objection = "no such class";
+    devices.unfit_reason = "no such class";
     gang.devices = std::make_shared<const GangDevices>(devices);
     action = decide(gang, nodes);
     REQUIRE(std::holds_alternative<Complete>(action));
-    CHECK(std::get<Complete>(action).why.ends_with("in time: no such class"));
+    CHECK(
+        std::get<Complete>(action).reason.ends_with("in time: no such class"));
 }
 
 TEST_CASE("what claims of a batch job's Pods have of before is given back")

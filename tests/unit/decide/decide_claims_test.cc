@@ -46,10 +46,11 @@ TEST_CASE("a job is asked for when its claims are there")
 {
     CHECK(std::holds_alternative<Submit>(
         decide(with_devices({.gres = "gres/gpu:1"}), nodes)));
-    auto wait = decide(with_devices({.why = "It is not made yet."}), nodes);
+    auto wait = decide(with_devices({.reason = "It is not made yet."}), nodes);
     REQUIRE(std::holds_alternative<Wait>(wait));
-    CHECK(std::get<Wait>(wait).why == "It is not made yet.");
-    auto refuse = decide(with_devices({.objection = "not supported"}), nodes);
+    CHECK(std::get<Wait>(wait).reason == "It is not made yet.");
+    auto refuse =
+        decide(with_devices({.unfit_reason = "not supported"}), nodes);
     REQUIRE(std::holds_alternative<Refuse>(refuse));
 }
 
@@ -108,11 +109,11 @@ TEST_CASE("what an allocation with devices leads to")
         decided({.plan = {.misfit = "they are others"}})));
     // It is told as well why the next job has to wait.
     CHECK(std::holds_alternative<Renew>(
-        decided({.why = "That claim is somebody else's.",
+        decided({.reason = "That claim is somebody else's.",
                  .plan = {.misfit = "the API server refused it"}})));
     auto wait = decided({.plan = {.wait = "it is taken"}});
     REQUIRE(std::holds_alternative<Wait>(wait));
-    CHECK(std::get<Wait>(wait).why.contains("it is taken"));
+    CHECK(std::get<Wait>(wait).reason.contains("it is taken"));
     auto bind = decided(
         {.plan = {
              .claims = {{{"default", "c"}, "uid-of-c", false, {}, {}, {}}}}});

@@ -98,19 +98,19 @@ TEST_CASE("gang: without a job it is asked for when enough Pods exist")
     expect<Submit>(gang);
 
     remove(gang, 0);
-    CHECK(expect<Wait>(gang).why == "2 of 3 Pods of gang train exist.");
+    CHECK(expect<Wait>(gang).reason == "2 of 3 Pods of gang train exist.");
     gang.minimum = 2;
     expect<Submit>(gang);
 
-    gang.objection = "the Pods say different sizes";
-    CHECK(expect<Refuse>(gang).why == gang.objection);
+    gang.unfit_reason = "the Pods say different sizes";
+    CHECK(expect<Refuse>(gang).reason == gang.unfit_reason);
 }
 
 TEST_CASE("gang: a Pod that is going, or over, does not make it complete")
 {
     Gang gang = waiting();
     gang.pods[0] = share(with_deletion(*gang.pods[0]));
-    CHECK(expect<Wait>(gang).why == "2 of 3 Pods of gang train exist.");
+    CHECK(expect<Wait>(gang).reason == "2 of 3 Pods of gang train exist.");
     end(gang, 0, "Failed");
     expect<Wait>(gang);
     end(gang, 0, "Succeeded"); // somebody's who used the name before
@@ -164,7 +164,7 @@ TEST_CASE("gang: somebody else's bindings say nothing")
     foreign.node_name = "kn1";
     gang.pods[0] = share(foreign);
 
-    CHECK(expect<Wait>(gang).why == "2 of 3 Pods of gang train exist.");
+    CHECK(expect<Wait>(gang).reason == "2 of 3 Pods of gang train exist.");
 }
 
 TEST_CASE("gang: a pending job that is not for these Pods is replaced")
@@ -173,7 +173,7 @@ TEST_CASE("gang: a pending job that is not for these Pods is replaced")
 
     Gang gang = with_job(JobState::pending);
     remove(gang, 2);
-    CHECK(expect<Renew>(gang).why == "2 of 3 Pods of gang train exist.");
+    CHECK(expect<Renew>(gang).reason == "2 of 3 Pods of gang train exist.");
 
     gang = with_job(JobState::pending);
     gang.pods[0] = share(make_member("a-again", "3"));
@@ -181,7 +181,7 @@ TEST_CASE("gang: a pending job that is not for these Pods is replaced")
 
     gang = with_job(JobState::pending);
     gang.pods.push_back(share(make_member("d", "3")));
-    CHECK(expect<Renew>(gang).why.contains("another number"));
+    CHECK(expect<Renew>(gang).reason.contains("another number"));
 
     gang = with_job(JobState::pending);
     gang.pods.clear();
@@ -218,11 +218,11 @@ TEST_CASE("gang: an allocation that is not for these Pods is given back")
 {
     Gang gang = with_job(JobState::configuring);
     remove(gang, 1);
-    CHECK(expect<Renew>(gang).why == "2 of 3 Pods of gang train exist.");
+    CHECK(expect<Renew>(gang).reason == "2 of 3 Pods of gang train exist.");
 
     gang = with_job(JobState::configuring);
-    gang.misplaced = "the Node kn2 is not suitable";
-    CHECK(expect<Renew>(gang).why == gang.misplaced);
+    gang.misplaced_reason = "the Node kn2 is not suitable";
+    CHECK(expect<Renew>(gang).reason == gang.misplaced_reason);
 
     gang = with_job(JobState::configuring);
     gang.bind_overdue = true;
@@ -230,7 +230,7 @@ TEST_CASE("gang: an allocation that is not for these Pods is given back")
 
     gang = with_job(JobState::configuring);
     gang.job->cpus_on = {1, 1}; // a task less
-    CHECK(expect<Renew>(gang).why == "its 3 tasks are taken");
+    CHECK(expect<Renew>(gang).reason == "its 3 tasks are taken");
 }
 
 TEST_CASE("gang: a Pod that is gone before the start is waited for, then all "
@@ -242,7 +242,7 @@ TEST_CASE("gang: a Pod that is gone before the start is waited for, then all "
     expect<Wait>(gang);
 
     gang.short_overdue = true;
-    CHECK(expect<Renew>(gang).why == "Pods of the gang are gone");
+    CHECK(expect<Renew>(gang).reason == "Pods of the gang are gone");
 
     gang.short_overdue = false; // its controller has made it again
     gang.pods.push_back(share(make_member("b-again", "3")));
@@ -262,7 +262,7 @@ TEST_CASE("gang: a Pod that comes while it runs gets a free place, or waits")
     Gang gang = bound(JobState::running);
     gang.job->cpus_on = {3, 0};
     gang.pods.push_back(share(make_member("d", "3")));
-    CHECK(expect<Wait>(gang).why.contains("7 of its gang has no place"));
+    CHECK(expect<Wait>(gang).reason.contains("7 of its gang has no place"));
 
     gang.bind_overdue = gang.short_overdue = true; // never touches the others
     expect<Wait>(gang);
@@ -277,7 +277,7 @@ TEST_CASE("gang: one Pod too many neither keeps it from starting nor ends it")
     gang.job->cpus_on = {3, 0};
     gang.pods.push_back(share(make_member("d", "3")));
     gang.bind_overdue = gang.short_overdue = true;
-    CHECK(expect<Wait>(gang).why.contains("has no place"));
+    CHECK(expect<Wait>(gang).reason.contains("has no place"));
     gang.prolog_held = true;
     expect<Start>(gang);
     gang.job->state = JobState::running; // slurmctld has started anew
@@ -300,7 +300,7 @@ TEST_CASE("gang: a Pod that the job was not asked for gets no place in it")
     Pod gated = make_member("d", "3");
     gated.gated = true;
     gang.pods.push_back(share(gated));
-    CHECK(expect<Wait>(gang).why.contains("Pod d has scheduling gates"));
+    CHECK(expect<Wait>(gang).reason.contains("Pod d has scheduling gates"));
 
     gang.pods.push_back(share(make_member("f", "3")));
     auto seats = expect<Bind>(gang).seats;
@@ -309,7 +309,7 @@ TEST_CASE("gang: a Pod that the job was not asked for gets no place in it")
 
     gang = with_job(JobState::configuring); // one was made anew
     gang.pods[1] = share(gated);
-    CHECK(expect<Renew>(gang).why == "Pod d has scheduling gates");
+    CHECK(expect<Renew>(gang).reason == "Pod d has scheduling gates");
 }
 
 TEST_CASE("gang: it ends when all are over, as the first that failed")
@@ -370,8 +370,8 @@ TEST_CASE("gang: on a lost Node those that are ending end the job")
 {
     Gang gang = bound(JobState::running);
     delete_all(gang);
-    gang.node_lost = "the Node kn1 is gone";
-    CHECK(expect<Complete>(gang).why == "NodeLost: the Node kn1 is gone");
+    gang.lost_node_reason = "the Node kn1 is gone";
+    CHECK(expect<Complete>(gang).reason == "NodeLost: the Node kn1 is gone");
 }
 
 TEST_CASE("gang: a suspended job's Pods are left alone")
@@ -425,7 +425,7 @@ TEST_CASE("gang: Pods that come after its job has ended get another")
     expect<Submit>(gang);
 
     remove(gang, 3);
-    CHECK(expect<Wait>(gang).why == "2 of 3 Pods of gang train exist.");
+    CHECK(expect<Wait>(gang).reason == "2 of 3 Pods of gang train exist.");
 }
 
 TEST_CASE("what the claims of its Pods lead to")
@@ -449,12 +449,12 @@ TEST_CASE("what the claims of its Pods lead to")
     expect<ReleaseClaims>(with(short_of, left)); // others may want these
     expect<ReleaseClaims>(with(with_job(JobState::pending), left));
     expect<Submit>(with(waiting(), {.gres = "gres/gpu:1"}));
-    expect<Refuse>(with(waiting(), {.objection = "not supported"}));
+    expect<Refuse>(with(waiting(), {.unfit_reason = "not supported"}));
 
     Gang allocated = with_job(JobState::configuring);
     expect<Look>(with(allocated, {.unread = true}));
-    expect<Wait>(with(allocated, {.why = "The claims are not listed yet."}));
-    expect<Wait>(with(allocated, {.objection = "not supported"}));
+    expect<Wait>(with(allocated, {.reason = "The claims are not listed yet."}));
+    expect<Wait>(with(allocated, {.unfit_reason = "not supported"}));
     expect<Renew>(with(allocated, {.plan = {.misfit = "they are others"},
                                    .not_now = {"uid-a"}}));
     expect<Wait>(with(

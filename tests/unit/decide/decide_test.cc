@@ -104,16 +104,16 @@ TEST_CASE("an incomplete gang waits and says how many Pods there are")
     Gang gang = make_gang(waiting_pod());
     gang.size = 3;
 
-    CHECK(expect<Wait>(gang).why == "1 of 3 Pods exist");
+    CHECK(expect<Wait>(gang).reason == "1 of 3 Pods exist");
 }
 
 TEST_CASE("a gated Pod waits without a word of ours")
 {
     Pod pod = waiting_pod();
     pod.gated = true;
-    pod.objections = {"never said while it is gated"};
+    pod.unfit_reasons = {"never said while it is gated"};
 
-    CHECK(expect<Wait>(make_gang(pod)).why == "");
+    CHECK(expect<Wait>(make_gang(pod)).reason == "");
 }
 
 TEST_CASE("a waiting Pod without a job gets one")
@@ -124,9 +124,9 @@ TEST_CASE("a waiting Pod without a job gets one")
 TEST_CASE("a Pod for which there can be no job is refused in words")
 {
     Pod pod = waiting_pod();
-    pod.objections = {"hostPort is not supported"};
+    pod.unfit_reasons = {"hostPort is not supported"};
 
-    CHECK(expect<Refuse>(make_gang(pod)).why == "hostPort is not supported");
+    CHECK(expect<Refuse>(make_gang(pod)).reason == "hostPort is not supported");
 }
 
 TEST_CASE("a Pod that forges our label or SLUID is refused")
@@ -189,7 +189,7 @@ TEST_CASE("a job that is to adopt a Pod may wait, and is the Pod's once it is "
     gang.job = make_job(9, JobState::pending);
     gang.job->tag.generation = 1;
     gang.pods = {share(with_end(bound_pod(), "Succeeded"))};
-    CHECK(expect<Complete>(gang).why ==
+    CHECK(expect<Complete>(gang).reason ==
           "slurmctld lost the allocation in a crash; the Pod ended with exit "
           "code 0");
 }
@@ -205,8 +205,9 @@ TEST_CASE("a Pod that lives by a job that is pending again gets another job")
     expect<Wait>(gang_of(with_deletion(bound_pod()), JobState::pending));
     CHECK(expect<Complete>(
               gang_of(with_end(bound_pod(), "Succeeded"), JobState::pending))
-              .why == "slurmctld lost the allocation in a crash; the Pod ended "
-                      "with exit code 0");
+              .reason ==
+          "slurmctld lost the allocation in a crash; the Pod ended "
+          "with exit code 0");
 }
 
 // As just after a start, when it is not known yet whether claims may be read.
@@ -220,7 +221,7 @@ TEST_CASE("a job that waits is not replaced while its claims are unread")
     expect<LookVolumes>(gang);
 
     gang.nowhere = "claims may not be read";
-    CHECK(expect<Wait>(gang).why == gang.nowhere);
+    CHECK(expect<Wait>(gang).reason == gang.nowhere);
 }
 
 TEST_CASE("the job of a Pod that is over is read again when slurmctld was away")
@@ -302,7 +303,7 @@ TEST_CASE("an allocation that does not fit is renewed with a reason")
     CHECK(expect<Renew>(small).generation == 1);
     Renew renew = expect<Renew>(nowhere, {});
     CHECK(renew.generation == 5);
-    CHECK(renew.why != "");
+    CHECK(renew.reason != "");
 }
 
 TEST_CASE("a held prolog is let go when the Pods are bound, and only then")
@@ -346,7 +347,7 @@ TEST_CASE("Pods that ended by themselves complete the job as they ended")
         failed.containers = {{"c", true, 7, 0, "Error"}};
         Complete complete = expect<Complete>(gang_of(failed, state));
         CHECK(complete.status == 7 << 8);
-        CHECK(complete.why == "");
+        CHECK(complete.reason == "");
         CHECK(complete.job == good.job->ref);
     }
 }
@@ -372,7 +373,7 @@ TEST_CASE(
         Complete complete = expect<Complete>(gang_of(pod, JobState::running));
 
         CHECK(complete.status == 1 << 8);
-        CHECK(complete.why == "EvictionByEvictionAPI");
+        CHECK(complete.reason == "EvictionByEvictionAPI");
     }
 }
 
@@ -380,19 +381,19 @@ TEST_CASE("a Pod that is being deleted on a lost Node does not hold its job")
 {
     for (JobState state : allocated_states) {
         Gang gang = gang_of(with_deletion(bound_pod()), state);
-        gang.node_lost = "the Node kn1 is not ready";
+        gang.lost_node_reason = "the Node kn1 is not ready";
 
         Complete complete = expect<Complete>(gang);
 
         CHECK(complete.status == 1 << 8);
-        CHECK(complete.why == "NodeLost: the Node kn1 is not ready");
+        CHECK(complete.reason == "NodeLost: the Node kn1 is not ready");
     }
     Gang lives = gang_of(bound_pod(), JobState::running);
-    lives.node_lost = "the Node kn1 is not ready";
+    lives.lost_node_reason = "the Node kn1 is not ready";
     expect<Wait>(lives); // nobody wants it gone
 
     Gang ended = gang_of(with_deletion(bound_pod()), JobState::failed);
-    ended.node_lost = "the Node kn1 is not ready";
+    ended.lost_node_reason = "the Node kn1 is not ready";
     ended.epilog_held = true;
     expect<Wait>(ended); // nobody knows that its containers are gone
 }
@@ -464,7 +465,7 @@ TEST_CASE("when the node did fail, Pods that live are ended")
     expect<EndPods>(down);
 
     Gang lost = gang_of(bound_pod(), JobState::node_fail);
-    lost.node_lost = "the Node kn1 is gone";
+    lost.lost_node_reason = "the Node kn1 is gone";
     expect<EndPods>(lost);
 }
 

@@ -226,7 +226,7 @@ TEST_CASE("a gang's job has a task for each Pod, as large as the largest")
     Conf conf;
     JobDescription job = describe_job(gang, {}, conf);
 
-    CHECK(objection_to(gang) == "");
+    CHECK(unfit_reason(gang) == "");
     CHECK(job.name == "train");
     CHECK(job.tasks == 3);
     CHECK(job.cpus_per_task == 4);
@@ -259,17 +259,17 @@ TEST_CASE("a gang runs as long as any of its Pods may")
 
 TEST_CASE("Pods of a gang may not ask for different jobs")
 {
-    auto objection = [](auto change) {
+    auto reason_of = [](auto change) {
         Pod b = make_member("b", "2");
         change(b);
-        return objection_to(make_train({make_member("a", "2"), b}));
+        return unfit_reason(make_train({make_member("a", "2"), b}));
     };
 
-    CHECK(objection([](Pod &) {}) == "");
-    CHECK(objection([](Pod &pod) {
+    CHECK(reason_of([](Pod &) {}) == "");
+    CHECK(reason_of([](Pod &pod) {
               pod.annotations["slurmk8s/partition"] = "debug";
           }).contains("Pod b: annotation slurmk8s/partition must be the same"));
-    CHECK(objection([](Pod &pod) {
+    CHECK(reason_of([](Pod &pod) {
               auto made = Predicate::make({}, {Toleration{}});
               REQUIRE(made);
               pod.predicate = *made;

@@ -52,7 +52,7 @@ TEST_CASE("Pods of two sizes that ask for it get a component for each")
     Gang gang = unequal();
     annotate(gang, "slurmk8s/licenses", "foo:2");
 
-    REQUIRE(objection_to(gang).empty());
+    REQUIRE(unfit_reason(gang).empty());
     auto jobs = ask(gang);
 
     REQUIRE(jobs.size() == 2);
@@ -120,7 +120,7 @@ TEST_CASE("without the annotation MaxPadding decides")
         percent = 0;
     }
 
-    CHECK(objection_to(gang).empty());
+    CHECK(unfit_reason(gang).empty());
     CHECK(ask(gang, percent).size() == components);
 }
 
@@ -180,9 +180,9 @@ TEST_CASE(
         words = "must be the same on all Pods of a gang";
     }
 
-    std::string why = objection_to(gang);
-    CHECK(why.contains(words));
-    CHECK_FALSE(why.contains('\x1b'));
+    std::string reason = unfit_reason(gang);
+    CHECK(reason.contains(words));
+    CHECK_FALSE(reason.contains('\x1b'));
 }
 
 TEST_CASE("a Pod alone may ask for it in vain")
@@ -190,6 +190,6 @@ TEST_CASE("a Pod alone may ask for it in vain")
     Gang gang = make_gang(make_pod("a"));
     annotate(gang, asks, "true");
 
-    CHECK(objection_to(gang).empty());
+    CHECK(unfit_reason(gang).empty());
     CHECK(ask(gang).size() == 1);
 }

@@ -28,7 +28,7 @@ Namespace ns_of(const std::string &user, const std::string &group = {},
     return ns;
 }
 
-std::string refusal(const Namespace &ns, const Conf &conf = {})
+std::string refusal_reason(const Namespace &ns, const Conf &conf = {})
 {
     auto identity = identify(ns, conf);
     REQUIRE_FALSE(identity);
@@ -84,10 +84,10 @@ TEST_CASE("group and account come from the namespace")
 
 TEST_CASE("nobody to run the Pod as is refused with what to do")
 {
-    std::string why = refusal(ns_of(""));
+    std::string reason = refusal_reason(ns_of(""));
 
-    CHECK(why.find("slurmk8s/user") != why.npos);
-    CHECK(why.find("DefaultUser") != why.npos);
+    CHECK(reason.find("slurmk8s/user") != reason.npos);
+    CHECK(reason.find("DefaultUser") != reason.npos);
 }
 
 TEST_CASE("unknown users and groups are refused by their name")
@@ -96,25 +96,25 @@ TEST_CASE("unknown users and groups are refused by their name")
          {"no-such-user", "4000000000", "4294967295", "4294967296", "-1",
           "root ", " root", "1 ", "0x0", "daemon:x", "../etc"}) {
         CAPTURE(user);
-        std::string why = refusal(ns_of(user));
-        CHECK(why.find(user) != why.npos);
+        std::string reason = refusal_reason(ns_of(user));
+        CHECK(reason.find(user) != reason.npos);
     }
-    CHECK(refusal(ns_of("daemon", "no-such-group")).find("no-such-group") !=
-          std::string::npos);
-    refusal(ns_of("daemon", "-1"));
-    refusal(ns_of(std::string(100000, 'x')));
+    CHECK(refusal_reason(ns_of("daemon", "no-such-group"))
+              .find("no-such-group") != std::string::npos);
+    refusal_reason(ns_of("daemon", "-1"));
+    refusal_reason(ns_of(std::string(100000, 'x')));
 }
 
 TEST_CASE("root is refused, as user and as group, in every spelling")
 {
-    CHECK(refusal(ns_of("root")).find("AllowRoot") != std::string::npos);
-    refusal(ns_of("0"));
-    refusal(ns_of("000"));
-    refusal(ns_of("daemon", "root"));
-    refusal(ns_of("daemon", "0"));
+    CHECK(refusal_reason(ns_of("root")).find("AllowRoot") != std::string::npos);
+    refusal_reason(ns_of("0"));
+    refusal_reason(ns_of("000"));
+    refusal_reason(ns_of("daemon", "root"));
+    refusal_reason(ns_of("daemon", "0"));
     Conf conf;
     conf.default_user = "root";
-    refusal(ns_of(""), conf);
+    refusal_reason(ns_of(""), conf);
 }
 
 TEST_CASE("root is taken where k8s.conf allows it")
@@ -128,8 +128,8 @@ TEST_CASE("root is taken where k8s.conf allows it")
 // Slurm reads 0xfffffffe (NO_VAL) as "not given": the job would get our group.
 TEST_CASE("group numbers that mean nothing in Slurm are refused")
 {
-    refusal(ns_of("daemon", "4294967294"));
-    refusal(ns_of("daemon", "4294967295"));
+    refusal_reason(ns_of("daemon", "4294967294"));
+    refusal_reason(ns_of("daemon", "4294967295"));
 }
 
 // --- What the Pod names itself
@@ -147,8 +147,8 @@ Result<Identity> identify_pod(const Namespace &ns, const TextMap &wishes,
     return bridge::identify(ns, pod, conf);
 }
 
-std::string refusal_of(const Namespace &ns, const TextMap &wishes,
-                       const Conf &conf = {})
+std::string refusal_reason_of(const Namespace &ns, const TextMap &wishes,
+                              const Conf &conf = {})
 {
     auto identity = identify_pod(ns, wishes, conf);
     REQUIRE_FALSE(identity);
@@ -168,12 +168,12 @@ Conf may_choose(const std::string &ns)
 TEST_CASE("a Pod names another user or group only where k8s.conf lets it")
 {
     for (const Conf &conf : {Conf{}, may_choose("other")}) {
-        std::string why =
-            refusal_of(ns_of("daemon"), {{"user-id", "bin"}}, conf);
-        CHECK(why.contains("slurmk8s/user-id"));
-        CHECK(why.contains("\"bin\""));
-        CHECK(why.contains("ChooseUser"));
-        refusal_of(ns_of("daemon"), {{"group-id", "tty"}}, conf);
+        std::string reason =
+            refusal_reason_of(ns_of("daemon"), {{"user-id", "bin"}}, conf);
+        CHECK(reason.contains("slurmk8s/user-id"));
+        CHECK(reason.contains("\"bin\""));
+        CHECK(reason.contains("ChooseUser"));
+        refusal_reason_of(ns_of("daemon"), {{"group-id", "tty"}}, conf);
     }
     for (const char *listed : {"science", "*"}) {
         CAPTURE(listed);
@@ -188,7 +188,7 @@ TEST_CASE("a Pod names another user or group only where k8s.conf lets it")
     }
     // Without anybody else to be.
     CHECK(identify_pod(ns_of(""), {{"user-id", "bin"}}, may_choose("science")));
-    refusal_of(ns_of(""), {{"user-id", "bin"}});
+    refusal_reason_of(ns_of(""), {{"user-id", "bin"}});
 }
 
 TEST_CASE("a Pod may name whom it runs as anyway")
@@ -207,9 +207,9 @@ TEST_CASE("root cannot be chosen either")
     Conf conf = may_choose("*");
     for (const char *root : {"root", "0", "00"}) {
         CAPTURE(root);
-        CHECK(refusal_of(ns_of("daemon"), {{"user-id", root}}, conf)
+        CHECK(refusal_reason_of(ns_of("daemon"), {{"user-id", root}}, conf)
                   .contains("AllowRoot"));
-        CHECK(refusal_of(ns_of("daemon"), {{"group-id", root}}, conf)
+        CHECK(refusal_reason_of(ns_of("daemon"), {{"group-id", root}}, conf)
                   .contains("AllowRoot"));
     }
 }
@@ -226,9 +226,9 @@ TEST_CASE("account and QoS are the Pod's to name unless its namespace does")
     fixed.annotations[names::namespace_qos] = "low";
     CHECK(identify_pod(fixed, {})->qos == "low");
     CHECK(identify_pod(fixed, {{"account", "physics"}, {"qos", "low"}}));
-    CHECK(refusal_of(fixed, {{"account", "chemistry"}})
+    CHECK(refusal_reason_of(fixed, {{"account", "chemistry"}})
               .contains("must be \"physics\""));
-    CHECK(refusal_of(fixed, {{"qos", "high"}}).contains("ChooseUser"));
+    CHECK(refusal_reason_of(fixed, {{"qos", "high"}}).contains("ChooseUser"));
 
     auto free = identify_pod(fixed, {{"account", "chemistry"}, {"qos", "high"}},
                              may_choose("science"));
@@ -242,18 +242,19 @@ TEST_CASE("no Pod raises its priority unless k8s.conf lets its namespace")
     Namespace ns = ns_of("daemon");
     CHECK(identify_pod(ns, {{"priority", "0"}}));
     CHECK(identify_pod(ns, {{"nice", "100"}}));
-    CHECK(refusal_of(ns, {{"priority", "1"}}).contains("ChoosePriority"));
-    CHECK(refusal_of(ns, {{"priority", "4294967293"}})
+    CHECK(
+        refusal_reason_of(ns, {{"priority", "1"}}).contains("ChoosePriority"));
+    CHECK(refusal_reason_of(ns, {{"priority", "4294967293"}})
               .contains("ChoosePriority"));
-    CHECK(refusal_of(ns, {{"nice", "-1"}}).contains("ChoosePriority"));
-    refusal_of(ns, {{"priority", "1"}}, may_choose("*"));
+    CHECK(refusal_reason_of(ns, {{"nice", "-1"}}).contains("ChoosePriority"));
+    refusal_reason_of(ns, {{"priority", "1"}}, may_choose("*"));
 
     Conf conf;
     conf.choose_priority = {"science"};
     CHECK(identify_pod(ns, {{"priority", "1"}}, conf));
     CHECK(identify_pod(ns, {{"nice", "-2147483645"}}, conf));
     conf.choose_priority = {"other"};
-    refusal_of(ns, {{"nice", "-5"}}, conf);
+    refusal_reason_of(ns, {{"nice", "-5"}}, conf);
 }
 
 TEST_CASE("a PriorityClass of the table stands for a QoS and a nice value")

@@ -27,7 +27,7 @@ std::string apply(JobDescription &job, const TextMap &annotations)
     return apply_wishes(job, wishes_in(annotations), created);
 }
 
-std::string refusal(const std::string &name, const std::string &value)
+std::string refusal_reason(const std::string &name, const std::string &value)
 {
     JobDescription job = small_job();
     return apply(job, {{"slurmk8s/" + name, value}});
@@ -202,22 +202,23 @@ TEST_CASE("a bad value is named with its annotation")
              {"wckey", "*"}}) {
         CAPTURE(name);
         CAPTURE(value);
-        std::string why = refusal(name, value);
-        CHECK(why.starts_with(std::string("annotation slurmk8s/") + name +
-                              " must "));
+        std::string reason = refusal_reason(name, value);
+        CHECK(reason.starts_with(std::string("annotation slurmk8s/") + name +
+                                 " must "));
     }
-    CHECK(refusal("min-nodes", "2").ends_with("not \"2\""));
-    CHECK(refusal("moon-phase", "full") ==
+    CHECK(refusal_reason("min-nodes", "2").ends_with("not \"2\""));
+    CHECK(refusal_reason("moon-phase", "full") ==
           "annotation slurmk8s/moon-phase is not supported");
 }
 
 TEST_CASE("a hostile value is shortened and cannot reach a terminal")
 {
-    std::string why = refusal("partition", "\x1b[2J" + std::string(5000, 'x'));
+    std::string reason =
+        refusal_reason("partition", "\x1b[2J" + std::string(5000, 'x'));
 
-    CHECK(why.size() < 300);
-    CHECK_FALSE(why.contains('\x1b'));
-    CHECK(why.ends_with("…\""));
+    CHECK(reason.size() < 300);
+    CHECK_FALSE(reason.contains('\x1b'));
+    CHECK(reason.ends_with("…\""));
 }
 
 TEST_CASE("several Pods may ask for as many nodes as they are")

@@ -94,7 +94,7 @@ TEST_CASE("annotations under any of the three prefixes say something of the "
 
         JobDescription job = describe_job(gang, alice, {});
 
-        CHECK(objection_to(gang) == "");
+        CHECK(unfit_reason(gang) == "");
         CHECK(job.partition == "gpu");
         CHECK(job.time_limit == 90);
         CHECK(job.name == "my job");
@@ -233,14 +233,14 @@ TEST_CASE("other texts are no time limit")
 TEST_CASE("what we cannot honour is an objection in words")
 {
     Pod two = make_pod("web");
-    two.objections = {"first", "second"};
+    two.unfit_reasons = {"first", "second"};
     Pod many = make_pod("web", MilliCpu{65536000});
 
-    CHECK(objection_to(make_gang(make_pod("web"))) == "");
-    CHECK(objection_to(make_gang(two)) == "first");
-    CHECK(objection_to(make_gang(many)) != "");
-    CHECK(objection_to(make_gang(make_pod("web", MilliCpu{65535000}))) == "");
-    CHECK(objection_to(make_gang(make_pod("web", MilliCpu{INT64_MAX}))) != "");
+    CHECK(unfit_reason(make_gang(make_pod("web"))) == "");
+    CHECK(unfit_reason(make_gang(two)) == "first");
+    CHECK(unfit_reason(make_gang(many)) != "");
+    CHECK(unfit_reason(make_gang(make_pod("web", MilliCpu{65535000}))) == "");
+    CHECK(unfit_reason(make_gang(make_pod("web", MilliCpu{INT64_MAX}))) != "");
 }
 
 TEST_CASE("a wish that we do not know is refused by its name, not passed over")
@@ -250,34 +250,35 @@ TEST_CASE("a wish that we do not know is refused by its name, not passed over")
           "slinky.slurm.net/x", "slurmk8s/user", "slurmk8s/Timelimit",
           "slurmk8s/partition/x"}) {
         CAPTURE(name);
-        std::string why = objection_to(make_gang(annotated(name, "x")));
-        CHECK(why == std::string("annotation ") + name + " is not supported");
+        std::string reason = unfit_reason(make_gang(annotated(name, "x")));
+        CHECK(reason ==
+              std::string("annotation ") + name + " is not supported");
     }
     for (const char *name :
          {"example.com/gres", "scheduler.slinky.slurm.net/x", "gres",
           names::generation_annotation, names::node_annotation}) {
         CAPTURE(name);
-        CHECK(objection_to(make_gang(annotated(name, "x"))) == "");
+        CHECK(unfit_reason(make_gang(annotated(name, "x"))) == "");
     }
 }
 
 TEST_CASE("a time limit that is none is an objection that quotes little of it")
 {
-    std::string why = objection_to(
+    std::string reason = unfit_reason(
         make_gang(annotated("slurmk8s/timelimit", std::string(100000, 'x'))));
 
-    CHECK(why.starts_with("annotation slurmk8s/timelimit must be"));
-    CHECK(why.size() < 300);
+    CHECK(reason.starts_with("annotation slurmk8s/timelimit must be"));
+    CHECK(reason.size() < 300);
 }
 
 TEST_CASE("an objection names the Pod in a gang of several")
 {
     Gang gang = make_gang(make_pod("web-0"));
     Pod bad = make_pod("web-1");
-    bad.objections = {"it is bad"};
+    bad.unfit_reasons = {"it is bad"};
     gang.pods.push_back(share(bad));
 
-    CHECK(objection_to(gang) == "Pod web-1: it is bad");
+    CHECK(unfit_reason(gang) == "Pod web-1: it is bad");
 }
 
 TEST_CASE("an allocation places the Pod on the Node behind its node")
@@ -339,7 +340,7 @@ TEST_CASE("the end of a Pod is a wait status as Slurm has it")
     struct Row {
         std::vector<ContainerEnd> containers;
         int status;
-        const char *why;
+        const char *reason;
     };
     const Row rows[] = {
         {{{"c", true, 7, 0, "Error"}}, 7 << 8, ""},
@@ -367,7 +368,7 @@ TEST_CASE("the end of a Pod is a wait status as Slurm has it")
         End end = end_of(make_gang(failed_pod(row.containers)));
         CAPTURE(row.status);
         CHECK(end.status == row.status);
-        CHECK(end.why == row.why);
+        CHECK(end.reason == row.reason);
     }
 }
 

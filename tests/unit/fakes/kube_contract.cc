@@ -83,7 +83,7 @@ void a_stale_pod_is_not_failed(Kube &kube, PodFactory &pods)
     check_code(kube.fail_pod(pod, "R", "m"), Code::conflict);
 }
 
-void a_waiting_pod_says_why(Kube &kube, PodFactory &pods)
+void a_waiting_pod_tells_its_reason(Kube &kube, PodFactory &pods)
 {
     Pod pod = pods.make("waits");
     std::string words = "Slurm job 812 \xff pending: " + std::string(3000, 'x');
@@ -246,7 +246,7 @@ void kube_contract(Kube &kube, PodFactory &pods)
     binding_places_and_stamps(kube, pods);
     binding_is_refused(kube, pods);
     a_stale_pod_is_not_failed(kube, pods);
-    a_waiting_pod_says_why(kube, pods);
+    a_waiting_pod_tells_its_reason(kube, pods);
     an_unbound_pod_fails(kube, pods);
     a_pod_is_stamped(kube, pods);
     a_bound_pod_is_expired(kube, pods);

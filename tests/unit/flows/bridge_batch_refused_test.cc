@@ -141,9 +141,10 @@ TEST_CASE("an image that no kubelet can get ends the job after a while")
     BatchWorld world;
     world.start_agent();
     JobRef job = world.run();
-    auto say = [&](const std::string &why) {
-        REQUIRE(world.kube.change({"default", world.pod_name()},
-                                  [&](Pod &pod) { pod.cannot_start = why; }));
+    auto say = [&](const std::string &reason) {
+        REQUIRE(world.kube.change({"default", world.pod_name()}, [&](Pod &pod) {
+            pod.start_failure_reason = reason;
+        }));
         world.settle();
     };
 
@@ -165,9 +166,10 @@ TEST_CASE("an image that comes late is no error")
     JobRef job = world.run();
     ObjectKey key{"default", world.pod_name()};
 
-    world.kube.change(key, [](Pod &pod) { pod.cannot_start = "ErrImagePull"; });
+    world.kube.change(
+        key, [](Pod &pod) { pod.start_failure_reason = "ErrImagePull"; });
     world.pass(world.conf.bind_timeout - seconds(20));
-    world.kube.change(key, [](Pod &pod) { pod.cannot_start.clear(); });
+    world.kube.change(key, [](Pod &pod) { pod.start_failure_reason.clear(); });
     world.run_containers(key.name);
     world.pass(seconds(60));
 

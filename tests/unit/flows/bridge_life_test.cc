@@ -447,7 +447,7 @@ TEST_CASE("a Pod that asks what we cannot give is refused in words")
     World world;
     world.start_agent();
     Pod pod = make_pod("web");
-    pod.objections = {"hostPort is not supported by slurm-k8s-bridge yet"};
+    pod.unfit_reasons = {"hostPort is not supported by slurm-k8s-bridge yet"};
 
     world.create(pod);
     world.pass(seconds(30));
@@ -506,7 +506,7 @@ TEST_CASE("a Node that cannot be taken does not keep the others waiting")
 {
     World world;
     Node bad = make_node("bad");
-    bad.objection = "allocatable cpu is none";
+    bad.unfit_reason = "allocatable cpu is none";
     world.nodes.push_back(bad);
     world.start_agent();
     Node cordoned = make_node("kn1");

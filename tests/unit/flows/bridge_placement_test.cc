@@ -104,7 +104,7 @@ TEST_CASE("a Pod that no Node satisfies waits without a job until one does")
     auto story = world.story({.pod = "web"});
     REQUIRE(story.has_value());
     CHECK(story->next == "wait");
-    CHECK(story->why.contains("disk=ssd"));
+    CHECK(story->reason.contains("disk=ssd"));
     change_node(world, labelled("kn2", {{"disk", "ssd"}}));
     CHECK(world.node_of("web") == "kn2");
     CHECK(world.slurm.count("submit") == 1);

@@ -88,7 +88,7 @@ inline DeviceRequest gpu_request(const std::string &name,
                           cel);
     ResourceClaim claim = make_claim(
         claim_text("c", R"("requests":[)" + exactly(name, 1, more) + "]"));
-    REQUIRE(claim.objection == "");
+    REQUIRE(claim.unfit_reason == "");
     return claim.requests.at(0).choices.at(0);
 }
 

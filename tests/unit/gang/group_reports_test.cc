@@ -56,7 +56,7 @@ class Desk {
         for (int i = from; i < to; i++)
             reports.put(labelled("p-" + std::to_string(i), "g", phase), now);
     }
-    std::vector<GroupPatch> due() { return reports.take_due(table, now); }
+    std::vector<GroupPatch> due() { return reports.pop_due(table, now); }
     // All that is due is written, and comes back by the watch.
     std::size_t write()
     {

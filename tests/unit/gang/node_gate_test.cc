@@ -21,7 +21,7 @@ struct Binding {
         GangEntry &entry = *gangs.find("uid-web");
         gangs.set_job(entry, make_job(7, JobState::configuring));
         entry.in_flight = Action(Bind{}).index();
-        gate.note_binding(entry.gang, "uid-web", "kn1");
+        gate.record_binding(entry.gang, "uid-web", "kn1");
         REQUIRE(gate.dirty().empty()); // its job covers it
     }
 
@@ -79,7 +79,7 @@ TEST_CASE("each node where a gang binds is looked at")
 {
     Binding binding;
     binding.web().gang.pods.push_back(share(make_pod("web-2")));
-    binding.gate.note_binding(binding.web().gang, "uid-web-2", "kn2");
+    binding.gate.record_binding(binding.web().gang, "uid-web-2", "kn2");
     CHECK(binding.gate.dirty().empty());
 
     binding.web().gang.stale = true;

@@ -39,7 +39,7 @@ std::uint32_t cpus_with(const std::string &results)
     pod.resource_claims = {{"cpu", "c", "", false, false}};
     pod.cpus.containers = {{ContainerCpus::Kind::app, {1000}, {{"cpu", ""}}}};
     GangDevices devices;
-    note_cpus(pod, needs, catalog, devices);
+    record_cpus(pod, needs, catalog, devices);
     auto found = devices.cpus.find(pod.uid);
     return found == devices.cpus.end() ? 0 : found->second;
 }

@@ -31,13 +31,13 @@ ResourceClaim claim_of(const std::string &pod)
     return claim;
 }
 
-std::string why(const ResourceClaim &claim,
-                const std::set<std::string> &with_slurmd)
+std::string reason(const ResourceClaim &claim,
+                   const std::set<std::string> &with_slurmd)
 {
     DeviceNeeds needs;
     needs.claims = {std::make_shared<const ResourceClaim>(claim)};
-    return why_of_others(make_pod("web"), needs, catalog_of("kh1"),
-                         with_slurmd);
+    return claims_in_use_reason(make_pod("web"), needs, catalog_of("kh1"),
+                                with_slurmd);
 }
 
 } // namespace
@@ -45,21 +45,21 @@ std::string why(const ResourceClaim &claim,
 TEST_CASE("a claim with devices of a node with a slurmd is one Pod's at a time")
 {
     CHECK(
-        why(claim_of("other"), {"kh1"}) ==
+        reason(claim_of("other"), {"kh1"}) ==
         "The ResourceClaim c has devices of node kh1, which has a slurmd: only "
         "one Pod at a time can use them, and this Pod did not get them.");
-    CHECK_FALSE(why(claim_of(""), {"kh1"}).empty());
-    CHECK(why(claim_of("web"), {"kh1"}).empty());
+    CHECK_FALSE(reason(claim_of(""), {"kh1"}).empty());
+    CHECK(reason(claim_of("web"), {"kh1"}).empty());
 }
 
 TEST_CASE("elsewhere Pods may share a claim")
 {
-    CHECK(why(claim_of("other"), {}).empty());
-    CHECK(why(claim_of("other"), {"kh2"}).empty());
+    CHECK(reason(claim_of("other"), {}).empty());
+    CHECK(reason(claim_of("other"), {"kh2"}).empty());
     ResourceClaim unlike = claim_of("other");
     unlike.devices.front().device = "gpu-1"; // which Slurm does not count
-    CHECK(why(unlike, {"kh1"}).empty());
+    CHECK(reason(unlike, {"kh1"}).empty());
     ResourceClaim free = claim_of("other");
     free.allocated = false;
-    CHECK(why(free, {"kh1"}).empty());
+    CHECK(reason(free, {"kh1"}).empty());
 }

@@ -97,17 +97,18 @@ TEST_CASE("a partition counts as what it takes of counters")
 
 TEST_CASE("shares are counted by a capacity that is named")
 {
-    auto why = [](const std::string &device, const std::string &sets = "") {
-        return why_uncounted(*pool_of(device, sets).devices.at(0), counted);
+    auto reason = [](const std::string &device, const std::string &sets = "") {
+        return uncounted_reason(*pool_of(device, sets).devices.at(0), counted);
     };
-    CHECK(why(shared("x", "40Gi")) == "");
-    CHECK(why(R"({"name":"x","allowMultipleAllocations":true})")
+    CHECK(reason(shared("x", "40Gi")) == "");
+    CHECK(reason(R"({"name":"x","allowMultipleAllocations":true})")
               .contains("DeviceCapacity"));
-    CHECK(why(shared("x", "40Gi",
-                     R"(,"consumesCounters":[{"counterSet":"gpu","counters":)"
-                     R"({"memory":{"value":"1Gi"}}}])"),
-              one_set)
-              .contains("shares of a partition"));
+    CHECK(
+        reason(shared("x", "40Gi",
+                      R"(,"consumesCounters":[{"counterSet":"gpu","counters":)"
+                      R"({"memory":{"value":"1Gi"}}}])"),
+               one_set)
+            .contains("shares of a partition"));
 
     auto is_counted = [](const std::string &device) {
         return has_counted_shares(*pool_of(device).devices.at(0), counted);

@@ -88,7 +88,7 @@ class Cluster {
             "name":"r","exactly":{{"deviceClassName":"{}"{}}}}}]}}}}}})",
             class_name, selectors);
         ResourceClaim claim = resource_claim_from(json_of(text), text);
-        REQUIRE(claim.objection == "");
+        REQUIRE(claim.unfit_reason == "");
         const DeviceRequest &request = claim.requests.at(0).choices.at(0);
         CelBudget budget(CelSelector::max_sum);
         CelBudget first = budget;

@@ -34,7 +34,7 @@ struct Bed {
 
     DeviceInventory inventory() const
     {
-        return take_inventory(pools, classes, wanted, counted);
+        return make_inventory(pools, classes, wanted, counted);
     }
     std::string now(const DeviceIndex &before = {}) const
     {
@@ -70,7 +70,7 @@ TEST_CASE("the first class of the list that takes a device says its type")
     CHECK(bed.now() == "gpu:a100 n1/a0"); // the other is none of Slurm's
     bed.classes.clear();
     CHECK(bed.now() == "");
-    CHECK(bed.inventory().complaints.empty()); // the class may come
+    CHECK(bed.inventory().warnings.empty()); // the class may come
 }
 
 TEST_CASE(
@@ -86,7 +86,7 @@ TEST_CASE(
     REQUIRE(inventory.cpus["n1"].size() == 3);
     CHECK(inventory.cpus["n1"][1]->name == "c9");
     CHECK(inventory.cpus["n1"][2]->name == "c10");
-    CHECK(inventory.complaints.empty());
+    CHECK(inventory.warnings.empty());
 }
 
 TEST_CASE("a device that is given in shares is not counted, and named")
@@ -96,8 +96,8 @@ TEST_CASE("a device that is given in shares is not counted, and named")
         "n1", {"a0"}, {.device = R"("allowMultipleAllocations":true)"})});
 
     CHECK(bed.now() == "");
-    REQUIRE(bed.inventory().complaints.size() == 1);
-    CHECK(bed.inventory().complaints[0].contains("shares of a device"));
+    REQUIRE(bed.inventory().warnings.size() == 1);
+    CHECK(bed.inventory().warnings[0].contains("shares of a device"));
 }
 
 TEST_CASE("a capacity that is named is counted for all shares of its devices")
@@ -110,7 +110,7 @@ TEST_CASE("a capacity that is named is counted for all shares of its devices")
 
     CHECK(bed.amounts() == "mem:80");
     CHECK(bed.now() == ""); // they have no index
-    CHECK(bed.inventory().complaints.empty());
+    CHECK(bed.inventory().warnings.empty());
     bed.node.name = "n3";
     CHECK(bed.amounts() == "");
     bed.node.name = "n1";
@@ -183,13 +183,13 @@ TEST_CASE("a selector that says nothing about a device counts it as none")
     bed.pools = make_pools({make_slice("n1", {"a0", "a1"})});
 
     CHECK(bed.now() == "");
-    CHECK(bed.inventory().complaints.size() == 1);
-    CHECK(bed.inventory().complaints[0].starts_with(
+    CHECK(bed.inventory().warnings.size() == 1);
+    CHECK(bed.inventory().warnings[0].starts_with(
         "devices such as d/n1/a0: DeviceClass a100"));
 
     bed.classes["a100"] = make_class("a100", "no.such()");
     CHECK(bed.now() == "gpu:other n1/a0, gpu:other n1/a1");
-    CHECK(bed.inventory().complaints.size() == 1);
+    CHECK(bed.inventory().warnings.size() == 1);
 }
 
 TEST_CASE("of a pool in doubt nobody knows what is gone, of one without slices "

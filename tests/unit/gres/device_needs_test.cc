@@ -74,8 +74,8 @@ TEST_CASE("a claim without devices asks Slurm for GRES")
 
     DeviceNeeds needs = facts.of({named("c")});
 
-    CHECK(needs.objection == "");
-    CHECK(needs.why == "");
+    CHECK(needs.unfit_reason == "");
+    CHECK(needs.reason == "");
     CHECK(task_gres(needs) == "gres/gpu:2");
     CHECK(needs.selectors.empty());
 }
@@ -165,18 +165,18 @@ TEST_CASE("a Pod waits for claims that are not there to be used")
                   "\"deletionTimestamp\":\"2026-01-01T00:00:00Z\",");
     facts.add("going", going);
 
-    CHECK(facts.of({{"e", "own", "t", false, false}}).why == "");
-    CHECK(facts.of({{"e", "other", "t", false, false}}).why ==
+    CHECK(facts.of({{"e", "own", "t", false, false}}).reason == "");
+    CHECK(facts.of({{"e", "other", "t", false, false}}).reason ==
           "The ResourceClaim other was not made for this Pod.");
-    CHECK(facts.of({{"e", "", "t", false, false}}).why ==
+    CHECK(facts.of({{"e", "", "t", false, false}}).reason ==
           "The ResourceClaim e, from template t, has not been created yet.");
-    CHECK(facts.of({named("none")}).why ==
+    CHECK(facts.of({named("none")}).reason ==
           "The ResourceClaim none does not exist yet.");
-    CHECK(facts.of({named("going")}).why ==
+    CHECK(facts.of({named("going")}).reason ==
           "The ResourceClaim going is being deleted.");
     CHECK(facts.of({{"e", "", "t", true, false}}).claims.empty());
     facts.others_ask = true;
-    CHECK(facts.of({named("own")}).why.contains("for another Pod"));
+    CHECK(facts.of({named("own")}).reason.contains("for another Pod"));
 }
 
 TEST_CASE("what is not supported is an objection")
@@ -190,12 +190,13 @@ TEST_CASE("what is not supported is an objection")
                          R"("requests":[)" +
                              exactly("a", 1, R"(,"adminAccess":true)") + "]"));
 
-    CHECK(facts.of({{"e", "", "", false, true}}).objection.contains("neither"));
-    CHECK(facts.of({named("c")}).objection.contains("neither exactly nor"));
-    CHECK(facts.of({named("many")}).objection.contains("more than 32"));
-    CHECK(facts.of({named("admin")}).objection.contains("adminAccess"));
+    CHECK(facts.of({{"e", "", "", false, true}})
+              .unfit_reason.contains("neither"));
+    CHECK(facts.of({named("c")}).unfit_reason.contains("neither exactly nor"));
+    CHECK(facts.of({named("many")}).unfit_reason.contains("more than 32"));
+    CHECK(facts.of({named("admin")}).unfit_reason.contains("adminAccess"));
     facts.admin = true;
-    CHECK(facts.of({named("admin")}).objection == "");
+    CHECK(facts.of({named("admin")}).unfit_reason == "");
     CHECK(task_gres(facts.of({named("admin")})) == "");
 }
 
@@ -211,7 +212,7 @@ TEST_CASE("of firstAvailable the first choice that can be had is asked for")
     facts.none_for = "r/x";
     CHECK(task_gres(facts.of({named("c")})) == "gres/gpu:2");
     facts.error_for = "r/x"; // then nothing may be allocated
-    CHECK(facts.of({named("c")}).why.contains("no such key"));
+    CHECK(facts.of({named("c")}).reason.contains("no such key"));
     facts.error_for = "";
     facts.none_for = "r/y";
     CHECK(task_gres(facts.of({named("c")})) == "gres/gpu:1");
@@ -236,11 +237,11 @@ TEST_CASE("what the selectors of all claims of a Pod cost is bounded")
     facts.add("d", claim_text("d", request_gpus(1)));
 
     facts.cost = CelSelector::max_sum / 20; // as in a large cluster
-    CHECK(facts.of({named("c"), named("d")}).why == "");
+    CHECK(facts.of({named("c"), named("d")}).reason == "");
 
     facts.cost = CelSelector::max_sum;
     facts.asked = 0;
-    CHECK(facts.of({named("c"), named("d")}).why ==
+    CHECK(facts.of({named("c"), named("d")}).reason ==
           "The ResourceClaim c gets no devices: request r2: the selectors of "
           "all claims of the Pod are too expensive to evaluate for so many "
           "devices.");

@@ -148,20 +148,20 @@ TEST_CASE("a resource that no class offers, and more than a claim can have")
 {
     Pod pod = with({asks("main", 0, 1)});
     CHECK(extended_needs(pod, classes_for("example.com/other"), nullptr)
-              .objection ==
+              .unfit_reason ==
           "the resource example.com/gpu is not supported by slurm-k8s-bridge "
           "yet: no DeviceClass offers it, and DeviceGres in k8s.conf does not "
           "name it");
     pod = with({asks("main", 0, 33)});
     ExtendedNeeds needs = extended_needs(pod, classes_for(), nullptr);
-    CHECK(needs.objection.contains("33 devices"));
+    CHECK(needs.unfit_reason.contains("33 devices"));
     CHECK_FALSE(needs.claim);
     pod.extended.clear();
     for (std::size_t i = 0; i < 33; i++)
         pod.extended.push_back(asks("c" + std::to_string(i), i, 1));
     CHECK(extended_needs(pod, classes_for(), nullptr)
-              .objection.contains("33 requests"));
-    CHECK(extended_needs(make_pod("none"), {}, nullptr).objection.empty());
+              .unfit_reason.contains("33 requests"));
+    CHECK(extended_needs(make_pod("none"), {}, nullptr).unfit_reason.empty());
 }
 
 TEST_CASE("a claim that is there is taken, if it is as it would be made")
@@ -176,51 +176,51 @@ TEST_CASE("a claim that is there is taken, if it is as it would be made")
 
     ExtendedNeeds again = needs_with(there);
     CHECK(again.body.empty());
-    CHECK(again.why.empty());
+    CHECK(again.reason.empty());
     CHECK(again.claim->key == there.key);
     CHECK(again.mappings == made.mappings);
 
     ResourceClaim odd = there;
     odd.owner_uid = "another";
-    CHECK(needs_with(odd).why.contains("was not made for"));
+    CHECK(needs_with(odd).reason.contains("was not made for"));
     odd = there;
     odd.for_extended_resources = false;
-    CHECK(needs_with(odd).why.contains("was not made for"));
+    CHECK(needs_with(odd).reason.contains("was not made for"));
     odd = there;
     odd.deleting = true;
-    CHECK(needs_with(odd).why.contains("is being deleted"));
+    CHECK(needs_with(odd).reason.contains("is being deleted"));
     odd = there;
     odd.requests[0].choices[0].count = 1;
-    CHECK(needs_with(odd).why.contains("is not what"));
+    CHECK(needs_with(odd).reason.contains("is not what"));
     odd = there;
     odd.requests[0].choices[0].admin_access = true;
-    CHECK(needs_with(odd).why.contains("is not what"));
+    CHECK(needs_with(odd).reason.contains("is not what"));
     odd = there;
     odd.config.push_back({{}, "\"opaque\":{}"}); // of its owner's
-    CHECK(needs_with(odd).why.contains("is not what"));
+    CHECK(needs_with(odd).reason.contains("is not what"));
     CHECK_FALSE(needs_with(odd).claim);
 
     pod.node_name = "kn1"; // with whatever it has, also when the class is gone
     auto bound =
         extended_needs(pod, {}, std::make_shared<const ResourceClaim>(odd));
     CHECK(bound.claim);
-    CHECK(bound.objection.empty());
+    CHECK(bound.unfit_reason.empty());
 }
 
 TEST_CASE("what a Node's device plugins offer is none of a DeviceClass")
 {
     Pod pod = with({asks("main", 0, 1)});
     Node node = make_node("kn1");
-    auto why = [&](const Pod &of) {
+    auto reason = [&](const Pod &of) {
         auto needs = extended_needs(of, classes_for(), nullptr);
-        return why_no_device_there(needs, node, false);
+        return no_device_reason(needs, node, false);
     };
-    CHECK(why(pod) == "");
+    CHECK(reason(pod) == "");
     node.allocatable.others[gpu] = 0;
-    CHECK(why(pod) == "");
+    CHECK(reason(pod) == "");
     node.allocatable.others[gpu] = 4;
-    CHECK(why(pod) == "its Node offers example.com/gpu by a device plugin");
-    CHECK(why(make_pod("plain")) == "");
+    CHECK(reason(pod) == "its Node offers example.com/gpu by a device plugin");
+    CHECK(reason(make_pod("plain")) == "");
 }
 
 TEST_CASE("a resource of DeviceGres that no class offers is a device plugin's")
@@ -230,7 +230,7 @@ TEST_CASE("a resource of DeviceGres that no class offers is a device plugin's")
     pod.requests.others[gpu] = 3; // as a kubelet counts it
     ExtendedNeeds needs = extended_needs(pod, {}, nullptr, plugins);
 
-    CHECK(needs.objection == "");
+    CHECK(needs.unfit_reason == "");
     CHECK_FALSE(needs.claim);
     CHECK(needs.body == "");
     CHECK(needs.plugins == std::vector<PluginWish>{{gpu, "gpu", "a100", 3}});
@@ -238,11 +238,10 @@ TEST_CASE("a resource of DeviceGres that no class offers is a device plugin's")
     CHECK(wants_extended_claim(pod, {}, {}));
 
     Node node = make_node("kn1");
-    CHECK(why_no_device_there(needs, node, false)
-              .starts_with("no device plugin"));
+    CHECK(no_device_reason(needs, node, false).starts_with("no device plugin"));
     node.allocatable.others[gpu] = 4;
-    CHECK(why_no_device_there(needs, node, false) == "");
-    CHECK(why_no_device_there(needs, node, true).contains("has a slurmd"));
+    CHECK(no_device_reason(needs, node, false) == "");
+    CHECK(no_device_reason(needs, node, true).contains("has a slurmd"));
 
     // One that a class offers is that class's, on every Node.
     needs = extended_needs(pod, classes_for(), nullptr, plugins);

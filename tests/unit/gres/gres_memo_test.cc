@@ -85,17 +85,17 @@ TEST_CASE("a request that has none is told so by its own name, and once")
 {
     GresMemo memo;
     auto catalog = std::make_shared<DeviceCatalog>(make_catalog({{"kn1", 4}}));
-    auto why = [&](const std::string &name) {
+    auto reason = [&](const std::string &name) {
         auto wish = gres_for(memo, catalog,
                              gpu_request(name, "device.driver == 'none'"));
         return wish ? "it has one" : wish.error().message;
     };
 
-    CHECK(why("a").contains(" request a "));
-    CHECK(why("b").contains(" request b "));
+    CHECK(reason("a").contains(" request a "));
+    CHECK(reason("b").contains(" request b "));
     catalog->classes.clear();
-    CHECK(why("a").contains(" request a "));
-    CHECK(why("c").contains("there is no DeviceClass"));
+    CHECK(reason("a").contains(" request a "));
+    CHECK(reason("c").contains("there is no DeviceClass"));
 }
 
 TEST_CASE("what a count has cost is charged to each who asks")

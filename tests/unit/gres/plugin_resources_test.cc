@@ -75,19 +75,23 @@ TEST_CASE("any index of the resource will do, also one whose number is beyond "
     DeviceIndex index = index_of(mixed);
     std::vector<JobGres> given = {{"gpu", "a100", 2, {0, 2}}};
 
-    CHECK(why_too_few(index, given, {}) == "");
-    CHECK(why_too_few(index, given, {wish(2)}) == "");
-    CHECK(why_too_few(index, given, {wish(1), wish(1)}) == "");
-    CHECK(why_too_few(index, given, {wish(2), wish(1)}) ==
+    CHECK(too_few_devices_reason(index, given, {}) == "");
+    CHECK(too_few_devices_reason(index, given, {wish(2)}) == "");
+    CHECK(too_few_devices_reason(index, given, {wish(1), wish(1)}) == "");
+    CHECK(too_few_devices_reason(index, given, {wish(2), wish(1)}) ==
           "2 of its GRES are nvidia.com/gpu, but 3 are needed");
-    CHECK(why_too_few(index_of("k8sdev:1|gpu!a100@nvidia.com/device-plugin/"
-                               "gpu:-n0:n1:-n2"),
-                      given, {wish(2)}) == "");
+    CHECK(too_few_devices_reason(
+              index_of("k8sdev:1|gpu!a100@nvidia.com/device-plugin/"
+                       "gpu:-n0:n1:-n2"),
+              given, {wish(2)}) == "");
     // A DRA driver's, another resource's, and what is none at all.
-    CHECK(why_too_few(index, {{"gpu", "a100", 2, {2, 3}}}, {wish(2)}) != "");
-    CHECK(why_too_few(index, given, {wish(1, "example.com/gpu")}) != "");
-    CHECK(why_too_few(index, {{"gpu", "a100", 2, {8, 9}}}, {wish(1)}) != "");
-    CHECK(why_too_few({}, {}, {wish(1)}) != "");
+    CHECK(too_few_devices_reason(index, {{"gpu", "a100", 2, {2, 3}}},
+                                 {wish(2)}) != "");
+    CHECK(too_few_devices_reason(index, given, {wish(1, "example.com/gpu")}) !=
+          "");
+    CHECK(too_few_devices_reason(index, {{"gpu", "a100", 2, {8, 9}}},
+                                 {wish(1)}) != "");
+    CHECK(too_few_devices_reason({}, {}, {wish(1)}) != "");
 }
 
 TEST_CASE("which GRES are a device plugin's")

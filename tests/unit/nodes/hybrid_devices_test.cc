@@ -15,7 +15,7 @@ struct Bed {
     NodeDevices devices(const std::string &annotation)
     {
         node.annotations[devices_annotation] = annotation;
-        inventory = take_inventory(
+        inventory = make_inventory(
             make_pools({make_slice("n1", {"a0", "a1", "h2"})}),
             {{"a100",
               make_class("a100", "device.attributes['d'].model == 'A'")},
@@ -31,8 +31,8 @@ struct Bed {
             for (const DeviceSlot &slot : slots)
                 text += (text.empty() ? "" : " ") +
                         (slot.absent ? "-" : slot.id.device);
-        CHECK(made.complaint.empty() != text.empty());
-        return made.complaint.empty() ? text : made.complaint;
+        CHECK(made.warning.empty() != text.empty());
+        return made.warning.empty() ? text : made.warning;
     }
 
     Node node = make_node("n1");
@@ -68,7 +68,7 @@ TEST_CASE("a PCI address does as well")
     NodeDevices made =
         hybrid_devices({&inventory, nullptr, {"gpu"}}, bed.node, bed.known);
 
-    CHECK(made.complaint == "");
+    CHECK(made.warning == "");
     CHECK(made.index.find(device.id()) == GresIndex{"gpu", 0});
 }
 
@@ -94,8 +94,8 @@ TEST_CASE("without a mapping that agrees with Slurm no device is given away")
         CAPTURE(annotation);
         NodeDevices made = bed.devices(annotation);
         CHECK(made.index.slots().empty());
-        CHECK(made.complaint.contains(words));
-        CHECK(made.complaint.contains("Pods get none of its devices"));
+        CHECK(made.warning.contains(words));
+        CHECK(made.warning.contains("Pods get none of its devices"));
     }
     bed.known.gres = "gpu:3";
     CHECK(bed.shown("gpu=GPU-n1-a1,GPU-n1-a0,GPU-n1-h2")
@@ -106,6 +106,6 @@ TEST_CASE("a node with a slurmd and no device of ours is nobody's business")
 {
     Bed bed;
     bed.node.name = "n9";
-    CHECK(bed.devices("").complaint == "");
-    CHECK(hybrid_devices({}, bed.node, bed.known).complaint == "");
+    CHECK(bed.devices("").warning == "");
+    CHECK(hybrid_devices({}, bed.node, bed.known).warning == "");
 }

@@ -36,6 +36,6 @@ TEST_CASE("a node of which Slurm gives away more than its kubelet has says so")
     for (const auto &[cpus, memory, words] : table) {
         CAPTURE(cpus);
         CAPTURE(memory.value);
-        CHECK(why_too_large(node, cpus, memory) == words);
+        CHECK(too_large_node_reason(node, cpus, memory) == words);
     }
 }

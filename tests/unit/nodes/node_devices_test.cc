@@ -42,7 +42,7 @@ class Bed {
 
     void publish_slices(std::vector<ResourceSlice> slices)
     {
-        inventory_ = std::make_shared<const DeviceInventory>(take_inventory(
+        inventory_ = std::make_shared<const DeviceInventory>(make_inventory(
             make_pools(std::move(slices)),
             {{"a100",
               make_class("a100", "device.attributes['d'].model == 'A'")},
@@ -68,7 +68,7 @@ class Bed {
         REQUIRE(result);
         indexes = result->devices;
         words.clear();
-        for (const std::string &one : result->complaints)
+        for (const std::string &one : result->warnings)
             words += one + ";";
         return *result;
     }

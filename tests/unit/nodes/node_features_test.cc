@@ -59,8 +59,8 @@ TEST_CASE("no word of an annotation can say anything else to slurmctld")
         });
         CHECK(plain);
         CHECK(features.starts_with("k8s,ok"));
-        for (const std::string &complaint : plan.complaints)
-            CHECK(complaint.size() < 400);
+        for (const std::string &warning : plan.warnings)
+            CHECK(warning.size() < 400);
     }
 }
 
@@ -242,5 +242,5 @@ TEST_CASE("the topology annotation is passed on, if Slurm could read it")
     node.annotations[names::topology_annotation] = "s1 State=DOWN";
     NodePlan plan = plan_of(node);
     CHECK(step_of<CreateNode>(plan).node.topology.empty());
-    CHECK(plan.complaints.size() == 1);
+    CHECK(plan.warnings.size() == 1);
 }

@@ -174,7 +174,7 @@ TEST_CASE("maintenance ahead is said on the Node, the first of several")
 {
     using std::chrono::seconds;
     using std::chrono::sys_seconds;
-    auto words = maintenance_words(
+    auto words = maintenance_messages(
         {{"late", {"n1"}, true, sys_seconds(seconds(7200)), {}},
          {"soon",
           {"n1", "n2"},

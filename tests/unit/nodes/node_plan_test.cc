@@ -24,7 +24,7 @@ TEST_CASE("a labelled Node becomes an external node of its size, rounded down")
     CHECK(made.memory == MebiBytes{64000});
     CHECK(made.features == "k8s");
     CHECK(plan.nodes == NodeMap{{"n1", "n1"}});
-    CHECK(plan.complaints.empty());
+    CHECK(plan.warnings.empty());
 }
 
 TEST_CASE("only Nodes whose label says yes are taken")
@@ -69,22 +69,22 @@ TEST_CASE("a name that Slurm cannot have leaves the Node out with a complaint")
         NodePlan plan = plan_of(node);
         CHECK(plan.steps.empty());
         CHECK(plan.nodes.empty());
-        REQUIRE(plan.complaints.size() == 1);
-        CHECK(plan.complaints[0].starts_with("Node node-1 is left out"));
+        REQUIRE(plan.warnings.size() == 1);
+        CHECK(plan.warnings[0].starts_with("Node node-1 is left out"));
     }
 }
 
 TEST_CASE("a Node whose sizes are no amounts is left out with the reason")
 {
     Node node = make_node("n1");
-    node.objection = "allocatable cpu \"x\" is not one";
+    node.unfit_reason = "allocatable cpu \"x\" is not one";
 
     NodePlan plan = plan_of(node);
 
     CHECK(plan.steps.empty());
     CHECK(plan.nodes.empty());
-    CHECK(plan.complaints ==
-          std::vector<std::string>{"Node n1 is left out: " + node.objection});
+    CHECK(plan.warnings == std::vector<std::string>{"Node n1 is left out: " +
+                                                    node.unfit_reason});
 }
 
 TEST_CASE("a Node whose kubelet has not said its size yet is awaited")
@@ -92,7 +92,7 @@ TEST_CASE("a Node whose kubelet has not said its size yet is awaited")
     CHECK(plan_of(make_node("n1", 0)).steps.empty());
     CHECK(plan_of(make_node("n1", 16, 0)).steps.empty());
     CHECK(plan_of(make_node("n1", 0)).nodes.empty());
-    CHECK(plan_of(make_node("n1", 0)).complaints.empty());
+    CHECK(plan_of(make_node("n1", 0)).warnings.empty());
 }
 
 TEST_CASE("what is in step needs no step")
@@ -100,7 +100,7 @@ TEST_CASE("what is in step needs no step")
     NodePlan plan = plan_of(make_node("n1"), make_slurm_node("n1"));
 
     CHECK(plan.steps.empty());
-    CHECK(plan.complaints.empty());
+    CHECK(plan.warnings.empty());
     CHECK(plan.nodes == NodeMap{{"n1", "n1"}});
 }
 
@@ -134,20 +134,21 @@ TEST_CASE("a Node whose Slurm node has a slurmd is hybrid: nothing is made")
     CHECK(plan.steps.empty());
     CHECK(plan.nodes == NodeMap{{"n1", "n1"}});
     CHECK(plan.hybrid == std::set<std::string>{"n1"});
-    CHECK(plan.complaints.empty());
+    CHECK(plan.warnings.empty());
     CHECK(plan_of(make_node("n1"), make_slurm_node("n1")).hybrid.empty());
 }
 
 TEST_CASE("a hybrid node of which Slurm gives away too much is a complaint")
 {
     SlurmNode known = make_hybrid_node("n1");
-    CHECK(plan_of(make_node("n1", 15), known).complaints ==
-          std::vector<std::string>{"Node n1: " +
-                                   why_too_large(known, 15, MebiBytes{64000})});
-    CHECK(plan_of(make_node("n1", 16, 63999), known).complaints.size() == 1);
+    CHECK(
+        plan_of(make_node("n1", 15), known).warnings ==
+        std::vector<std::string>{
+            "Node n1: " + too_large_node_reason(known, 15, MebiBytes{64000})});
+    CHECK(plan_of(make_node("n1", 16, 63999), known).warnings.size() == 1);
     known.usable_cpus = 15;
     known.usable_memory.value = 63999;
-    CHECK(plan_of(make_node("n1", 15, 63999), known).complaints.empty());
+    CHECK(plan_of(make_node("n1", 15, 63999), known).warnings.empty());
 }
 
 TEST_CASE("a changed size makes a misfit, and the node still serves")
@@ -211,7 +212,7 @@ TEST_CASE("Slurm nodes that no Node stands for are not touched")
     NodePlan plan = plan_all({}, {other, foreign});
 
     CHECK(plan.steps.empty());
-    CHECK(plan.complaints.empty());
+    CHECK(plan.warnings.empty());
 }
 
 TEST_CASE("a node of ours that no Node asks for any more is drained, and taken "
@@ -256,5 +257,5 @@ TEST_CASE("heartbeats are no change, what the plan reads is")
     CHECK(changed([](Node &n) { n.annotations["x"] = "y"; }));
     CHECK(changed([](Node &n) { n.allocatable.cpu = MilliCpu{1}; }));
     CHECK(changed([](Node &n) { n.allocatable.memory = Bytes{1}; }));
-    CHECK(changed([](Node &n) { n.objection = "x"; }));
+    CHECK(changed([](Node &n) { n.unfit_reason = "x"; }));
 }

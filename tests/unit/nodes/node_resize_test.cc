@@ -88,7 +88,7 @@ TEST_CASE(
     s.sync(2);
     CHECK(s.slurm.node("n1").cpus == 14);
     CHECK(s.shadows() == 0);
-    CHECK(s.last.complaints.empty());
+    CHECK(s.last.warnings.empty());
     CHECK(s.state.shadows.empty());
 }
 
@@ -211,7 +211,7 @@ TEST_CASE("a node with a slurmd is never made anew: a shadow holds what its "
     s.nodes.push_back(make_node("h1", 12));
     s.sync(3);
     CHECK(s.shadows() == 1);
-    CHECK(s.last.complaints.size() == 1);
+    CHECK(s.last.warnings.size() == 1);
     s.later(600);
     s.sync(3);
     CHECK(s.slurm.node("h1").cpus == 16);

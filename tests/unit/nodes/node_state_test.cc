@@ -147,8 +147,8 @@ TEST_CASE("what the gate drained is resumed when it is known to be clean")
     };
 
     CHECK(plan(std::nullopt).steps.empty());
-    CHECK(plan(std::nullopt).look_again);
+    CHECK(plan(std::nullopt).sync_again);
     CHECK(plan(std::set<std::string>{"n1"}).steps.empty());
-    CHECK_FALSE(plan(std::set<std::string>{"n1"}).look_again);
+    CHECK_FALSE(plan(std::set<std::string>{"n1"}).sync_again);
     CHECK(step_of<ResumeNode>(plan(std::set<std::string>{"n2"})).node == "n1");
 }

@@ -162,7 +162,7 @@ TEST_CASE("a plan that is carried out leaves nothing to do")
     auto first = sync_all(nodes, slurm);
     REQUIRE(first);
     CHECK(first->nodes == NodeMap{{"n1", "n1"}, {"n2", "n2"}});
-    CHECK(first->complaints.empty());
+    CHECK(first->warnings.empty());
     CHECK(slurm.count("create_node") == 1); // both at once
     CHECK(slurm.count("drain") == 1);
 
@@ -184,7 +184,7 @@ TEST_CASE("a step that fails is a complaint, and the others are still taken")
     auto result = sync_all({make_node("n1"), make_node("n2")}, slurm);
 
     REQUIRE(result);
-    CHECK(result->complaints.size() == 1);
+    CHECK(result->warnings.size() == 1);
     CHECK(result->retry);
     REQUIRE(slurm.load_nodes()->size() == 1);
     CHECK(slurm.load_nodes()->front().name == "n2");
@@ -202,7 +202,7 @@ TEST_CASE("what slurmctld made before it failed is given its features again")
     auto result = sync_nodes({input, true}, slurm, {}, state);
 
     REQUIRE(result);
-    CHECK(result->complaints.empty());
+    CHECK(result->warnings.empty());
     CHECK(slurm.count("set_features") == 1);
     CHECK(slurm.count("rebuild_partitions") == 1);
 }

@@ -32,8 +32,8 @@ TEST_CASE("a predicate is unknown until a sync has asked for it")
     PredicatePtr gpu = with_label("gpu");
 
     CHECK(table.need(gpu, ann, start) == State::unknown);
-    CHECK(table.take_new());
-    CHECK_FALSE(table.take_new());
+    CHECK(table.pop_new());
+    CHECK_FALSE(table.pop_new());
     auto wishes = table.wishes();
     CHECK(table.need(with_label("ssd"), ann, start) == State::unknown);
 
@@ -51,7 +51,7 @@ TEST_CASE("in doubt nothing that is known of the Nodes changes, until a sync")
     PlacementTable table;
     PredicatePtr gpu = with_label("gpu");
     table.need(gpu, ann, start);
-    CHECK(table.take_new());
+    CHECK(table.pop_new());
     table.take(table.wishes(), {{gpu->feature(), 2}}, true);
     CHECK_FALSE(table.doubted());
 
@@ -59,7 +59,7 @@ TEST_CASE("in doubt nothing that is known of the Nodes changes, until a sync")
     CHECK(table.doubted());
     CHECK(table.need(gpu, ann, start) == State::ready);
     CHECK(table.need({}, ann, start) == State::nowhere);
-    CHECK_FALSE(table.take_new());
+    CHECK_FALSE(table.pop_new());
     CHECK_FALSE(table.take(table.wishes(), {{gpu->feature(), 2}}, true));
     CHECK_FALSE(table.doubted());
 }
@@ -71,7 +71,7 @@ TEST_CASE("that of Pods without a wish is always wished for")
     CHECK(wished(table) == 1);
     CHECK(table.wishes().front() == nullptr);
     CHECK(table.need({}, ann, start) == State::unknown);
-    CHECK_FALSE(table.take_new());
+    CHECK_FALSE(table.pop_new());
     table.take(table.wishes(), {{names::untainted_feature, 1}}, true);
     CHECK(table.need({}, ann, start) == State::ready);
     CHECK_FALSE(table.drop_unused(start + seconds(100000), seconds(1)));

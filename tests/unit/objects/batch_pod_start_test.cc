@@ -15,7 +15,7 @@ struct Said {
     std::string waiting = "ContainerCreating";
 };
 
-std::string why(const Said &said)
+std::string reason(const Said &said)
 {
     std::string annotations =
         said.srun.empty() ? ""
@@ -30,25 +30,25 @@ std::string why(const Said &said)
         R"("}], "containerStatuses": [{"state": {"waiting": {"reason": ")" +
         said.waiting + R"(", "message": "words"}}}]}})");
     REQUIRE(pod.has_value());
-    return why_not_started(*pod);
+    return not_started_reason(*pod);
 }
 
 } // namespace
 
 TEST_CASE("an image that cannot be had keeps a container from its start")
 {
-    CHECK(why({.ready = "True", .waiting = "ErrImagePull"}) ==
+    CHECK(reason({.ready = "True", .waiting = "ErrImagePull"}) ==
           "ErrImagePull: words");
-    CHECK(why({.waiting = "InvalidImageName"}) == "InvalidImageName: words");
-    CHECK(why({.ready = "True"}).empty());
+    CHECK(reason({.waiting = "InvalidImageName"}) == "InvalidImageName: words");
+    CHECK(reason({.ready = "True"}).empty());
 }
 
 TEST_CASE("a Pod with srun that its kubelet cannot make ready says so")
 {
-    CHECK(why({}).contains("a volume or its network is missing"));
-    CHECK(why({.ready = "True"}).empty());
-    CHECK(why({.ready = "Unknown"}).empty());
-    CHECK(why({.srun = ""}).empty()); // its job has none
+    CHECK(reason({}).contains("a volume or its network is missing"));
+    CHECK(reason({.ready = "True"}).empty());
+    CHECK(reason({.ready = "Unknown"}).empty());
+    CHECK(reason({.srun = ""}).empty()); // its job has none
 }
 
 TEST_CASE("storage may take its time")
@@ -57,7 +57,7 @@ TEST_CASE("storage may take its time")
          {R"("persistentVolumeClaim": {"claimName": "c"})", R"("csi": {})",
           R"("nfs": {})", R"("ephemeral": {})"}) {
         CAPTURE(volume);
-        CHECK(why({.volume = volume}).empty());
+        CHECK(reason({.volume = volume}).empty());
     }
-    CHECK_FALSE(why({.volume = R"("hostPath": {"path": "/home"})"}).empty());
+    CHECK_FALSE(reason({.volume = R"("hostPath": {"path": "/home"})"}).empty());
 }

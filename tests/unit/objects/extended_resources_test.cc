@@ -85,7 +85,7 @@ TEST_CASE("a Pod of a real API server")
     CHECK(pod.extended == std::vector<ContainerAsks>{
                               {"main", 0, false, {{"example.com/gpu", 2, 1}}}});
     CHECK(pod.extended_claim == "extres-extended-resources-bdmpr");
-    CHECK(pod.objections.empty());
+    CHECK(pod.unfit_reasons.empty());
     CHECK(pod.needs_devices());
     CHECK(pod_from(json_file("pod-running.json")).extended.empty());
 }

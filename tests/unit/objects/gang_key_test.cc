@@ -19,13 +19,13 @@ GangKeyPtr key_of(const TextMap &labels, const TextMap &annotations,
     return gang_key({"ns1", "web-0"}, owner, labels, annotations);
 }
 
-std::string objection_to_sizes(const std::string &size,
+std::string unfit_sizes_reason(const std::string &size,
                                const std::string &least = {})
 {
     TextMap annotations{{"slurmk8s/gang-size", size}};
     if (!least.empty())
         annotations["slurmk8s/gang-min"] = least;
-    return key_of({{"slurmk8s/gang", "train"}}, annotations)->objection;
+    return key_of({{"slurmk8s/gang", "train"}}, annotations)->unfit_reason;
 }
 
 const TextMap jobset_labels{{"jobset.sigs.k8s.io/jobset-uid", "u-1"},
@@ -60,7 +60,7 @@ TEST_CASE("our label names a gang of its namespace, whatever owns the Pods")
     CHECK(key->name == "train");
     CHECK(key->size == 8);
     CHECK(key->minimum == 8);
-    CHECK(key->objection == "");
+    CHECK(key->unfit_reason == "");
     CHECK(key_of({{"slurmk8s/gang", "train"}}, sized, some_job)->uid ==
           key->uid);
     TextMap labels = jobset_labels;
@@ -105,22 +105,22 @@ TEST_CASE("a group of a LeaderWorkerSet is a gang of the size that LWS says")
 
 TEST_CASE("what is no size is refused in words")
 {
-    CHECK(objection_to_sizes("8") == "");
-    CHECK(objection_to_sizes("8", "2") == "");
-    CHECK(objection_to_sizes("").contains("needs the annotation"));
+    CHECK(unfit_sizes_reason("8") == "");
+    CHECK(unfit_sizes_reason("8", "2") == "");
+    CHECK(unfit_sizes_reason("").contains("needs the annotation"));
     for (const char *bad : {"0", "-1", "8 ", "eight", "1e3", "99999999999"}) {
         CAPTURE(bad);
-        CHECK(objection_to_sizes(bad).contains(
+        CHECK(unfit_sizes_reason(bad).contains(
             "slurmk8s/gang-size must be a number of Pods"));
-        CHECK(objection_to_sizes("8", bad).contains(
+        CHECK(unfit_sizes_reason("8", bad).contains(
             "slurmk8s/gang-min must be a number of Pods"));
     }
-    CHECK(objection_to_sizes("8", "9").contains("must not be more than"));
+    CHECK(unfit_sizes_reason("8", "9").contains("must not be more than"));
     CHECK(key_of({{"slurmk8s/gang", "train"}},
                  {{"slurmk8s/gang-size", "8"}, {"slurmk8s/gang-min", "9"}})
               ->minimum == 8);
-    CHECK(objection_to_sizes("8\n\x1b[2J").find('\x1b') == std::string::npos);
-    CHECK(objection_to_sizes(std::string(10000, '9')).size() < 300);
+    CHECK(unfit_sizes_reason("8\n\x1b[2J").find('\x1b') == std::string::npos);
+    CHECK(unfit_sizes_reason(std::string(10000, '9')).size() < 300);
 }
 
 TEST_CASE("an index that is none does not count")
@@ -144,20 +144,21 @@ TEST_CASE("Pods that contradict each other are no gang")
     };
     Pod eight = make_member("a", "8");
 
-    CHECK(terms({eight, make_member("b", "8")}).objection == "");
+    CHECK(terms({eight, make_member("b", "8")}).unfit_reason == "");
     CHECK(terms({eight, make_member("b", "8")}).size == 8);
     CHECK(terms({eight, make_member("b", "4")})
-              .objection.contains("different sizes"));
+              .unfit_reason.contains("different sizes"));
     CHECK(terms({eight, make_member("b", "8", {1000}, "4")})
-              .objection.contains("different sizes"));
-    CHECK(terms({eight, make_member("b", "x")}).objection.contains("Pod b: "));
-    CHECK(terms({eight}, 7).objection ==
+              .unfit_reason.contains("different sizes"));
+    CHECK(
+        terms({eight, make_member("b", "x")}).unfit_reason.contains("Pod b: "));
+    CHECK(terms({eight}, 7).unfit_reason ==
           "a gang may have 7 Pods, not 8: MaxGangSize in k8s.conf");
     CHECK(terms({make_member("a", "1"), make_member("b", "1")}, 1)
-              .objection.contains("not 2"));
+              .unfit_reason.contains("not 2"));
     // One that is over has nothing to say.
-    CHECK(terms({with_end(eight, "Failed"), make_member("b", "4")}).objection ==
-          "");
+    CHECK(terms({with_end(eight, "Failed"), make_member("b", "4")})
+              .unfit_reason == "");
 }
 
 TEST_CASE("ranks go by index, then by name with numbers as numbers")
@@ -219,5 +220,5 @@ TEST_CASE("what the Pods say of their size goes first; 0 is no gang at all")
     CHECK_FALSE(of({}, none));
     CHECK_FALSE(of(jobset_labels, none));
     CHECK_FALSE(of(lws_labels, none));
-    CHECK(of({{"slurmk8s/gang", "train"}}, none)->objection != "");
+    CHECK(of({{"slurmk8s/gang", "train"}}, none)->unfit_reason != "");
 }

@@ -45,7 +45,7 @@ TEST_CASE("a PodGroup of scheduler-plugins says how many Pods start together")
     CHECK(spec.resource_version == "7");
     CHECK(spec.minimum == 3);
     CHECK(spec.timeout == std::chrono::seconds(60));
-    CHECK(spec.objection == "");
+    CHECK(spec.unfit_reason == "");
 
     CHECK(of_plugins("").minimum == 1);
     CHECK(of_plugins(R"("minMember":2147483647)").minimum == 2147483647);
@@ -61,10 +61,11 @@ TEST_CASE("a number of Pods that cannot be is an objection, not a size")
                             "\"3\"", "{}", "1.5"}) {
         CAPTURE(bad);
         std::string value = bad;
-        CHECK(of_plugins("\"minMember\":" + value).objection != "");
+        CHECK(of_plugins("\"minMember\":" + value).unfit_reason != "");
         CHECK(of_plugins("\"minMember\":" + value).minimum == 1);
-        CHECK(of_workload("\"gang\":{\"minCount\":" + value + "}").objection !=
-              "");
+        CHECK(
+            of_workload("\"gang\":{\"minCount\":" + value + "}").unfit_reason !=
+            "");
     }
     for (const char *odd : {"-5", "\"x\"", "9223372036854775807"})
         CHECK(of_plugins(std::string("\"scheduleTimeoutSeconds\":") + odd)
@@ -76,9 +77,10 @@ TEST_CASE("a PodGroup of Kubernetes is a gang, or says that it is none")
 {
     CHECK(of_workload(R"("gang":{"minCount":4})").minimum == 4);
     CHECK(of_workload(R"("basic":{})").minimum == 0);
-    CHECK(of_workload(R"("basic":{})").objection == "");
-    CHECK(of_workload("").objection.contains("not supported"));
-    CHECK(of_workload(R"("composite":{})").objection.contains("not supported"));
+    CHECK(of_workload(R"("basic":{})").unfit_reason == "");
+    CHECK(of_workload("").unfit_reason.contains("not supported"));
+    CHECK(of_workload(R"("composite":{})")
+              .unfit_reason.contains("not supported"));
     // What it has been told.
     GroupSpec told = of_workload(
         R"("gang":{"minCount":4})",

@@ -22,7 +22,7 @@ TEST_CASE("a Pod of a real API server is read")
     CHECK(!pod.terminal());
     CHECK(!pod.active_deadline.has_value());
     CHECK(pod.requests == Requests{MilliCpu{1000}, Bytes{1 << 30}, {}});
-    CHECK(pod.objections.empty());
+    CHECK(pod.unfit_reasons.empty());
     CHECK(pod.phase == "Running");
     CHECK(pod.scheduled == ScheduledCondition{"True", "", ""});
     REQUIRE(pod.containers.size() == 1);
@@ -111,10 +111,10 @@ TEST_CASE("an object of odd shape reads as an empty one")
         Pod pod = pod_from(json_of(text));
         CHECK(pod.key == ObjectKey{});
         CHECK(pod.containers.empty());
-        CHECK(pod.objections.empty());
+        CHECK(pod.unfit_reasons.empty());
         CHECK(!pod.bound());
         Node node = node_from(json_of(text));
-        CHECK(node.objection.empty());
+        CHECK(node.unfit_reason.empty());
         CHECK(namespace_from(json_of(text)).name.empty());
     }
 }
@@ -139,7 +139,7 @@ TEST_CASE("a Pod's objections fit into a message")
         "resources": {"requests": {)" +
                                requests + "}}}]}}"));
 
-    CHECK(pod.objections.size() == 10);
+    CHECK(pod.unfit_reasons.size() == 10);
 }
 
 TEST_CASE("a Node of a real API server is read")
@@ -152,7 +152,7 @@ TEST_CASE("a Node of a real API server is read")
     CHECK(!node.unschedulable);
     CHECK(node.allocatable.cpu.value > 0);
     CHECK(node.allocatable.memory.value > 0);
-    CHECK(node.objection.empty());
+    CHECK(node.unfit_reason.empty());
 }
 
 TEST_CASE("a Node that is cordoned, tainted, leaving or odd")
@@ -175,7 +175,7 @@ TEST_CASE("a Node that is cordoned, tainted, leaving or odd")
     CHECK(node.taints[0].effect == "NoSchedule");
     CHECK(node.allocatable.cpu == MilliCpu{3500});
     CHECK(node.allocatable.others.at("pods") == 110);
-    CHECK(node.objection.contains("allocatable example.com/gpu"));
+    CHECK(node.unfit_reason.contains("allocatable example.com/gpu"));
 }
 
 TEST_CASE("a Namespace's annotations are read")

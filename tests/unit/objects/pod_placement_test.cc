@@ -73,7 +73,7 @@ TEST_CASE("what a Pod requires of its Node")
         // words would be too weak: the text is canonical.
         CHECK(value_of(placement.required).text() == row.text);
         CHECK(placement.preferred == nullptr);
-        CHECK(placement.objections.empty());
+        CHECK(placement.unfit_reasons.empty());
     }
 }
 
@@ -116,12 +116,12 @@ TEST_CASE("what cannot be read as Kubernetes means it is an objection")
           std::string(R"("tolerations": [{"key": "a", "operator": "Gt",
             "value": "1"}])")}) {
         CAPTURE(spec.substr(0, 200));
-        CHECK(of_spec(spec).objections.size() == 1);
+        CHECK(of_spec(spec).unfit_reasons.size() == 1);
     }
     // A wish that cannot be said is not one.
     CHECK(of_spec(preferred(R"([{"weight": 1, "preference": {
         "matchExpressions": [{"key": "a", "operator": "Near"}]}}])"))
-              .objections.empty());
+              .unfit_reasons.empty());
 }
 
 TEST_CASE("a volume's node affinity is read the same way")

@@ -61,7 +61,7 @@ TEST_CASE("containers add up, init containers peak, sidecars do both")
         PodRequests asks = of_spec(row.containers, row.inits);
         CHECK(asks.requests.cpu == MilliCpu{row.cpu});
         CHECK(asks.requests.memory == Bytes{row.memory});
-        CHECK(asks.objections.empty());
+        CHECK(asks.unfit_reasons.empty());
     }
 }
 
@@ -116,12 +116,13 @@ TEST_CASE("what is no quantity becomes an objection that names it")
         CAPTURE(bad);
         PodRequests asks = of_spec(container("main", bad, "1"));
         CHECK(asks.requests.cpu == MilliCpu{0});
-        REQUIRE(asks.objections.size() == 1);
-        CHECK(asks.objections[0].starts_with("container main requests cpu: "));
+        REQUIRE(asks.unfit_reasons.size() == 1);
+        CHECK(
+            asks.unfit_reasons[0].starts_with("container main requests cpu: "));
     }
     PodRequests number = pod_requests(json_of(R"({"spec": {"containers":
         [{"name": "n", "resources": {"requests": {"cpu": 2}}}]}})"));
-    CHECK(number.objections.size() == 1); // JSON strings only
+    CHECK(number.unfit_reasons.size() == 1); // JSON strings only
 }
 
 TEST_CASE("a container that is being resized counts with the most it may have")

@@ -95,42 +95,42 @@ TEST_CASE("why a Pod waits for its claims")
         change(made);
         return facts({made});
     };
-    CHECK(volume_needs({{"c", false}}, "", facts({})).why ==
+    CHECK(volume_needs({{"c", false}}, "", facts({})).reason ==
           "The volume claim c does not exist yet.");
     CHECK(needs(changed([](Claim &c) {
               c.deleting = true;
-          })).why.contains("is being deleted"));
+          })).reason.contains("is being deleted"));
     CHECK(needs(changed([](Claim &c) {
               c.phase = "Lost";
-          })).why.contains("has lost its volume"));
+          })).reason.contains("has lost its volume"));
     CHECK(needs(changed([](Claim &c) {
               c.storage_class.reset();
-          })).why.contains("has no StorageClass"));
+          })).reason.contains("has no StorageClass"));
     CHECK(needs(changed([](Claim &c) {
               c.storage_class = "none";
-          })).why.contains("StorageClass none, which does not exist"));
+          })).reason.contains("StorageClass none, which does not exist"));
     CHECK(needs(changed([](Claim &c) {
               c.storage_class = "";
-          })).why.contains("is not bound"));
+          })).reason.contains("is not bound"));
     CHECK(needs(changed([](Claim &c) {
               c.storage_class = "now";
-          })).why.contains("is not bound"));
-    CHECK(needs(facts({claim("c")})).why.contains("finds no free volume"));
-    CHECK(needs(facts({bound("c", "v")})).why.contains("does not exist"));
+          })).reason.contains("is not bound"));
+    CHECK(needs(facts({claim("c")})).reason.contains("finds no free volume"));
+    CHECK(needs(facts({bound("c", "v")})).reason.contains("does not exist"));
     // Made for another Pod, or by hand under that name.
     CHECK(volume_needs({{"c", true}}, "uid-web", facts({bound("c", "v")}))
-              .why.contains("not made for this Pod"));
+              .reason.contains("not made for this Pod"));
 }
 
 TEST_CASE("a bound claim says where the Pod can be")
 {
     VolumeNeeds local = needs(facts({bound("c", "v")}, {volume("v", "kn1")}));
-    CHECK(local.why.empty());
+    CHECK(local.reason.empty());
     CHECK_FALSE(local.unbound);
     CHECK(local.selectors == std::vector<NodeSelector>{on_host("kn1")});
 
     VolumeNeeds network = needs(facts({bound("c", "v")}, {volume("v", "")}));
-    CHECK(network.why.empty());
+    CHECK(network.reason.empty());
     CHECK(network.selectors.empty());
 }
 
@@ -153,7 +153,7 @@ TEST_CASE("an unbound claim of local volumes: where a free one fits")
 
     VolumeNeeds found = needs(all);
 
-    CHECK(found.why.empty());
+    CHECK(found.reason.empty());
     CHECK(found.unbound);
     REQUIRE(found.selectors.size() == 1);
     auto where = *Predicate::make(found.selectors, {});
@@ -206,7 +206,7 @@ TEST_CASE("a selector of volumes counts")
     CHECK(steps(all, "kn2")->at(0).volume == "g");
     CHECK_FALSE(steps(all, "kn1").has_value());
     picky.odd_selector = true;
-    CHECK(needs(facts({picky}, {gold})).why.contains("no free volume"));
+    CHECK(needs(facts({picky}, {gold})).reason.contains("no free volume"));
 }
 
 TEST_CASE("a claim with a provisioner is told its node, once")
@@ -215,7 +215,7 @@ TEST_CASE("a claim with a provisioner is told its node, once")
     made.storage_class = "made";
     VolumeFacts all = facts({made});
 
-    CHECK(needs(all).why.empty());
+    CHECK(needs(all).reason.empty());
     CHECK(needs(all).unbound);
     CHECK(needs(all).selectors.empty());
     CHECK(steps(all, "kn1")->at(0).volume.empty());

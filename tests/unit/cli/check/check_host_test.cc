@@ -159,17 +159,17 @@ TEST_CASE("files are looked at as they are")
 {
     TemporaryDirectory directory;
     std::string path = directory.path + "/file";
-    CHECK_FALSE(look_at(path).there);
-    CHECK_FALSE(look_at(path).why.empty());
+    CHECK_FALSE(read_file_facts(path).there);
+    CHECK_FALSE(read_file_facts(path).reason.empty());
 
     std::ofstream(path) << "x";
     chmod(path.c_str(), 0640);
 
-    FileFacts facts = look_at(path);
+    FileFacts facts = read_file_facts(path);
     CHECK(facts.there);
     CHECK(facts.mode == 0640);
     CHECK(facts.owner == geteuid());
-    CHECK(look_at(directory.path).directory);
+    CHECK(read_file_facts(directory.path).directory);
 }
 
 TEST_CASE("the exit status is the worst: errors, then what was not checked")

@@ -13,8 +13,8 @@ Result<SrunOptions> parse(std::vector<const char *> words,
     return parse_srun(words, environment);
 }
 
-std::string refusal(std::vector<const char *> words,
-                    Environment environment = {})
+std::string refusal_reason(std::vector<const char *> words,
+                           Environment environment = {})
 {
     auto options = parse(std::move(words), std::move(environment));
     REQUIRE_FALSE(options.has_value());
@@ -52,7 +52,7 @@ TEST_CASE("long options may be shortened, and -- ends them")
     CHECK(options->unbuffered);
     CHECK_FALSE(options->kill_on_bad_exit);
     CHECK(options->command == std::vector<std::string>{"-x"});
-    CHECK(refusal({"--n", "3", "true"}).contains("ambiguous"));
+    CHECK(refusal_reason({"--n", "3", "true"}).contains("ambiguous"));
 }
 
 TEST_CASE("sbatch's variables are options, and the command line counts more")
@@ -82,9 +82,9 @@ TEST_CASE("ways to distribute tasks")
 {
     CHECK(parse({"-m", "plane=3", "a"})->request.plane == 3);
     CHECK(parse({"-m", "Block", "a"})->request.order == TaskOrder::block);
-    CHECK(refusal({"-m", "block:cyclic", "a"}).contains("distribution"));
-    CHECK(refusal({"-m", "arbitrary", "a"}).contains("distribution"));
-    CHECK(refusal({"-m", "plane", "a"}).contains("distribution"));
+    CHECK(refusal_reason({"-m", "block:cyclic", "a"}).contains("distribution"));
+    CHECK(refusal_reason({"-m", "arbitrary", "a"}).contains("distribution"));
+    CHECK(refusal_reason({"-m", "plane", "a"}).contains("distribution"));
     // sbatch's own has more in it, about CPUs.
     CHECK(parse({"a"}, {"SLURM_DISTRIBUTION=block:cyclic"}).has_value());
     CHECK(parse({"a"}, {"SLURM_DISTRIBUTION=Cyclic:Block,NoPack"}).has_value());
@@ -92,19 +92,21 @@ TEST_CASE("ways to distribute tasks")
 
 TEST_CASE("what cannot be had in Pods is refused in words")
 {
-    CHECK(refusal({"--mpi=pmix", "a"}) ==
+    CHECK(refusal_reason({"--mpi=pmix", "a"}) ==
           "--mpi=pmix: there is no PMI in Pods, only --mpi=none");
-    CHECK(refusal({"a"}, {"SLURM_MPI_TYPE=pmi2"})
+    CHECK(refusal_reason({"a"}, {"SLURM_MPI_TYPE=pmi2"})
               .starts_with("SLURM_MPI_TYPE: --mpi=pmi2"));
     CHECK(parse({"--mpi=none", "a"}).has_value());
-    CHECK(refusal({"--pty", "bash"}).contains("slurmk8s attach"));
-    CHECK(refusal({"--multi-prog", "f"}).contains("--multi-prog"));
-    CHECK(refusal({"--gres=gpu:1", "a"}).contains("resources of its Pod"));
-    CHECK(refusal({"-t", "5", "a"}).contains("timeout"));
-    CHECK(refusal({"--cpu-bind=cores", "a"}).contains("not bound"));
+    CHECK(refusal_reason({"--pty", "bash"}).contains("slurmk8s attach"));
+    CHECK(refusal_reason({"--multi-prog", "f"}).contains("--multi-prog"));
+    CHECK(
+        refusal_reason({"--gres=gpu:1", "a"}).contains("resources of its Pod"));
+    CHECK(refusal_reason({"-t", "5", "a"}).contains("timeout"));
+    CHECK(refusal_reason({"--cpu-bind=cores", "a"}).contains("not bound"));
     CHECK(parse({"--cpu-bind=verbose,none", "a"}).has_value());
-    CHECK(refusal({"a", ":", "b"}).contains("several commands"));
-    CHECK(refusal({"--jobid=7", "a"}, {"SLURM_JOB_ID=8"}).contains("own job"));
+    CHECK(refusal_reason({"a", ":", "b"}).contains("several commands"));
+    CHECK(refusal_reason({"--jobid=7", "a"}, {"SLURM_JOB_ID=8"})
+              .contains("own job"));
     CHECK(parse({"--jobid=8", "a"}, {"SLURM_JOB_ID=8"}).has_value());
     CHECK(
         parse({"--exact", "--overlap", "--exclusive", "-I", "a"}).has_value());
@@ -130,8 +132,9 @@ TEST_CASE("values that are none are refused")
                                                 {},
                                                 {"-v", "-Q", "a"},
                                                 {"-n4294967296", "a"}})
-        CHECK_FALSE(refusal(words).empty());
-    CHECK(refusal({"a"}, {"SLURM_NTASKS=x"}).starts_with("SLURM_NTASKS"));
+        CHECK_FALSE(refusal_reason(words).empty());
+    CHECK(
+        refusal_reason({"a"}, {"SLURM_NTASKS=x"}).starts_with("SLURM_NTASKS"));
 }
 
 TEST_CASE("help needs no command")

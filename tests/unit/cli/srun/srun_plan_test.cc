@@ -44,7 +44,7 @@ Numbers ranks_of(const Result<StepPlan> &plan)
     return ranks;
 }
 
-std::string refusal(const Result<StepPlan> &plan)
+std::string refusal_reason(const Result<StepPlan> &plan)
 {
     REQUIRE_FALSE(plan.has_value());
     CHECK(plan.error().code == Code::rejected);
@@ -126,18 +126,20 @@ TEST_CASE("tasks for each node")
 TEST_CASE("CPUs limit what a step may have, unless told otherwise")
 {
     StepRequest request = of_job(3, 13);
-    CHECK(refusal(plan_step(request, three_nodes()))
+    CHECK(refusal_reason(plan_step(request, three_nodes()))
               .ends_with("More processors requested than permitted"));
     request.overcommit = true;
     CHECK(plan_step(request, three_nodes()).has_value());
 
     request = of_job(3, 6);
     request.cpus_per_task = 3; // one fits on a node
-    CHECK(refusal(plan_step(request, three_nodes())).contains("permitted"));
+    CHECK(refusal_reason(plan_step(request, three_nodes()))
+              .contains("permitted"));
     request.cpus_per_task = 2;
     CHECK(layout_of(plan_step(request, three_nodes())).size() == 3);
     request.cpus_per_task = 5;
-    CHECK(refusal(plan_step(request, three_nodes())).contains("permitted"));
+    CHECK(refusal_reason(plan_step(request, three_nodes()))
+              .contains("permitted"));
 
     // Nobody knows the CPUs: no limit.
     CHECK(plan_step(of_job(3, 99), {{"n1", "n2", "n3"}, {}}).has_value());
@@ -167,7 +169,7 @@ TEST_CASE("chosen nodes come with as many more as the job's number says")
     CHECK(plan->warnings[0].contains("Eliminating nodes"));
 
     request.nodes = "n9";
-    CHECK(refusal(plan_step(request, three_nodes())).contains("n9"));
+    CHECK(refusal_reason(plan_step(request, three_nodes())).contains("n9"));
 }
 
 TEST_CASE("excluded nodes, and nodes from one on")
@@ -176,7 +178,8 @@ TEST_CASE("excluded nodes, and nodes from one on")
     request.without = "n[1,3]";
     CHECK(ranks_of(plan_step(request, three_nodes())) == Numbers{1});
     request.nodes = "n1";
-    CHECK(refusal(plan_step(request, three_nodes())).contains("excluded"));
+    CHECK(
+        refusal_reason(plan_step(request, three_nodes())).contains("excluded"));
     request.nodes = "";
     request.without = "n[1-3]";
     CHECK_FALSE(plan_step(request, three_nodes()).has_value());
@@ -187,9 +190,10 @@ TEST_CASE("excluded nodes, and nodes from one on")
     request.first = 1;
     CHECK(ranks_of(plan_step(request, three_nodes())) == Numbers{1, 2});
     request.first = 2;
-    CHECK(refusal(plan_step(request, three_nodes())).contains("2+2>3"));
+    CHECK(refusal_reason(plan_step(request, three_nodes())).contains("2+2>3"));
     request.nodes = "n1";
-    CHECK(refusal(plan_step(request, three_nodes())).contains("--relative"));
+    CHECK(refusal_reason(plan_step(request, three_nodes()))
+              .contains("--relative"));
 }
 
 TEST_CASE("a range of nodes: as many as the tasks need")
@@ -211,12 +215,12 @@ TEST_CASE("more nodes than there are, or none, are refused")
     StepRequest request;
     request.min_nodes = StepNumber{4};
     request.max_nodes = 4;
-    CHECK(refusal(plan_step(request, three_nodes())) ==
+    CHECK(refusal_reason(plan_step(request, three_nodes())) ==
           "Only allocated 3 nodes asked for 4");
     request.min_nodes = StepNumber{0};
     CHECK_FALSE(plan_step(request, three_nodes()).has_value());
     request = {};
     request.nodes = "n[";
-    CHECK(refusal(plan_step(request, three_nodes())) ==
+    CHECK(refusal_reason(plan_step(request, three_nodes())) ==
           "Invalid node list `n[' specified");
 }

@@ -105,7 +105,7 @@ TEST_CASE("an image's name is looked at")
           "localhost/a--b.c__d", "a", "Reg.Example.com/a",
           "a/b:V_1.x-@sha256:0123456789abcdef0123456789"
           "abcdef0123456789abcdef0123456789abcdef"})
-        CHECK(objection_to_image(good).empty());
+        CHECK(unfit_image_reason(good).empty());
     for (const std::string &bad :
          {std::string(), std::string("a b"), std::string("-a"),
           std::string("a\nb"), std::string("a/"), std::string(513, 'a'),
@@ -120,32 +120,32 @@ TEST_CASE("an image's name is looked at")
           std::string("a:") + std::string(129, 'b'), std::string(":a"),
           std::string("@a"), std::string("/a"), std::string("a:.b")}) {
         CAPTURE(bad.substr(0, 20));
-        CHECK_FALSE(objection_to_image(bad).empty());
+        CHECK_FALSE(unfit_image_reason(bad).empty());
     }
 }
 
 TEST_CASE("the values of sbatch's other options are looked at")
 {
     for (const char *good : {"A=", "_a1=b=c\nd", "PATH=/bin"})
-        CHECK(objection_to_variable(good).empty());
+        CHECK(unfit_variable_reason(good).empty());
     for (const std::string &bad :
          {std::string(), std::string("A"), std::string("=b"),
           std::string("1A=b"), std::string("A-B=c"), std::string("-i=c"),
           std::string("SLURM_JOB_ID=1"), std::string("SLURMD_X=1"),
           "A=" + std::string(70000, 'x'), std::string("A=\0", 3)}) {
         CAPTURE(bad.substr(0, 20));
-        CHECK_FALSE(objection_to_variable(bad).empty());
+        CHECK_FALSE(unfit_variable_reason(bad).empty());
     }
     for (const char *good : {"data", "a,b-1"})
-        CHECK(objection_to_volumes(good).empty());
+        CHECK(unfit_volumes_reason(good).empty());
     for (const char *bad : {"", "a,", ",a", "a,,b", "A", "a b", "-a", "../a"}) {
         CAPTURE(bad);
-        CHECK_FALSE(objection_to_volumes(bad).empty());
+        CHECK_FALSE(unfit_volumes_reason(bad).empty());
     }
-    CHECK(objection_to_object_name("a.b-c").empty());
+    CHECK(unfit_object_name_reason("a.b-c").empty());
     for (const char *bad : {"", "A", ".a", "a-", "a/b", "a b", "a,b"}) {
         CAPTURE(bad);
-        CHECK_FALSE(objection_to_object_name(bad).empty());
+        CHECK_FALSE(unfit_object_name_reason(bad).empty());
     }
 }
 

@@ -37,7 +37,7 @@ std::string with_volume(const std::string &volume, const std::string &mount)
 }
 
 // What is said against it; empty: nothing.
-std::string objection(const std::string &text)
+std::string unfit_reason(const std::string &text)
 {
     auto base = parse_batch_template(text);
     if (base)
@@ -50,7 +50,7 @@ std::string objection(const std::string &text)
 
 TEST_CASE("our own template is one")
 {
-    CHECK(objection(default_batch_template().pod).empty());
+    CHECK(unfit_reason(default_batch_template().pod).empty());
 }
 
 TEST_CASE("a template may say what a site has")
@@ -76,7 +76,7 @@ TEST_CASE("a template may say what a site has")
                           "persistentVolumeClaim":{"claimName":"d"}})",
                       R"({"name":"c","mountPath":"/c","subPath":"x"})")}) {
         CAPTURE(text);
-        CHECK(objection(text).empty());
+        CHECK(unfit_reason(text).empty());
     }
 }
 
@@ -195,7 +195,7 @@ TEST_CASE("what it may not say is refused, with the field")
     };
     for (const auto &row : rows) {
         CAPTURE(row.text);
-        CHECK(objection(row.text).starts_with(row.field));
+        CHECK(unfit_reason(row.text).starts_with(row.field));
     }
 }
 
@@ -203,8 +203,8 @@ TEST_CASE("deep nesting and large files are refused before they are looked at")
 {
     std::string deep = R"({"kind":"Pod","spec":)" + std::string(20000, '[') +
                        std::string(20000, ']') + "}";
-    CHECK(objection(deep).contains("nested too deeply"));
-    CHECK(objection(std::string(70000, ' ')).contains("65536"));
+    CHECK(unfit_reason(deep).contains("nested too deeply"));
+    CHECK(unfit_reason(std::string(70000, ' ')).contains("65536"));
 }
 
 TEST_CASE("the error of a file has its name")

@@ -25,7 +25,7 @@ TEST_CASE("a user's constraint is joined with ours so that both hold")
     for (const Row &row : rows) {
         CAPTURE(row.users);
         if (*row.users)
-            CHECK(constraint_objection(row.users) == "");
+            CHECK(unfit_constraint_reason(row.users) == "");
         CHECK(join_constraints(row.users, {"k8s", "k8s-1a"}) == row.joined);
     }
 }
@@ -41,8 +41,8 @@ TEST_CASE(
           "a\tb",      "a\nb",    "\"a\"",   "k8s-node-kn1", "(a|k8s-1f)",
           "a&k8s-",    "ä",       "a;b",     "a)|(b"}) {
         CAPTURE(users);
-        CHECK(constraint_objection(users).starts_with("be features"));
+        CHECK(unfit_constraint_reason(users).starts_with("be features"));
     }
-    CHECK(constraint_objection(std::string("a\0b", 3)) != "");
-    CHECK(constraint_objection("k8s") == ""); // says nothing new
+    CHECK(unfit_constraint_reason(std::string("a\0b", 3)) != "");
+    CHECK(unfit_constraint_reason("k8s") == ""); // says nothing new
 }

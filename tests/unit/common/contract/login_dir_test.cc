@@ -169,15 +169,15 @@ TEST_CASE_FIXTURE(Logins, "nothing is noted where k8s.conf serves no users")
 {
     std::string conf = state.path + "/k8s.conf";
     std::ofstream(conf) << "UserSocket=/run/slurmk8s/user.sock\n";
-    CHECK(note_login(name_of('a'), 1001, state.path, conf)
+    CHECK(record_login(name_of('a'), 1001, state.path, conf)
               .value_or("")
               .contains("UserAddress"));
     CHECK(!std::filesystem::exists(path));
 
     std::ofstream(conf, std::ios::app)
         << "UserAddress=[::]:1\nUserCertificate=/c\nUserKey=/k\n";
-    CHECK(note_login(name_of('a'), 1001, state.path, conf) == std::nullopt);
+    CHECK(record_login(name_of('a'), 1001, state.path, conf) == std::nullopt);
     CHECK(!std::filesystem::is_empty(path));
-    CHECK(note_login("x", 1001, state.path, conf).has_value());
-    CHECK(note_login(name_of('b'), 1001, "", conf).has_value());
+    CHECK(record_login("x", 1001, state.path, conf).has_value());
+    CHECK(record_login(name_of('b'), 1001, "", conf).has_value());
 }

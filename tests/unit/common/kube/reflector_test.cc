@@ -204,11 +204,11 @@ TEST_CASE("an expired version means list again, however it is said")
 {
     const std::string expired =
         R"({"kind":"Status","code":410,"reason":"Expired","message":"old"})";
-    for (TlsServer::Handler refusal :
+    for (TlsServer::Handler refusal_reason :
          {ends_after(R"({"type":"ERROR","object":)" + expired + "}\n"),
           replies(410, expired)}) {
         Stage stage(
-            {ends_after(initial), refusal,
+            {ends_after(initial), refusal_reason,
              says(event("ADDED", "z", "50") + one_line(list_end("51")))});
 
         REQUIRE(stage.notes.wait_for("z ]"));

@@ -221,7 +221,7 @@ TEST_CASE("two that adopt do not keep each other from their node")
 TEST_CASE("a Pod is told in which partitions its job may start")
 {
     CHECK(
-        widened_words({adopter, "high,own", 0}) ==
+        widened_message({adopter, "high,own", 0}) ==
         "Jobs of a higher PriorityTier wait for the node of this Pod: its job "
         "7 may start in partition high,own now.");
 }

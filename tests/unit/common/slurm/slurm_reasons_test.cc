@@ -15,7 +15,7 @@ TEST_CASE("each frequent reason has a meaning and a remedy")
           "AssocMaxWallDurationPerJobLimit", "QOSMinGRES", "MaxCpuPerAccount",
           "MaxMemoryRunMinsPerUser"}) {
         CAPTURE(reason);
-        ReasonWords words = reason_words(reason);
+        ReasonExplanation words = explain_reason(reason);
         CHECK_FALSE(words.meaning.empty());
         CHECK_FALSE(words.remedy.empty());
     }
@@ -23,32 +23,32 @@ TEST_CASE("each frequent reason has a meaning and a remedy")
 
 TEST_CASE("a reason means the same with its details behind it")
 {
-    CHECK(reason_words("ReqNodeNotAvail, UnavailableNodes:kn1").meaning ==
-          reason_words("ReqNodeNotAvail").meaning);
+    CHECK(explain_reason("ReqNodeNotAvail, UnavailableNodes:kn1").meaning ==
+          explain_reason("ReqNodeNotAvail").meaning);
 }
 
 TEST_CASE("a limit says what it counts, whose it is, and whether waiting helps")
 {
-    ReasonWords user = reason_words("QOSMaxCpuPerUserLimit");
+    ReasonExplanation user = explain_reason("QOSMaxCpuPerUserLimit");
     CHECK(user.meaning ==
           "a limit on CPUs of its QOS (for each user) forbids it");
     CHECK(user.remedy.starts_with("Wait"));
 
-    ReasonWords job = reason_words("AssocMaxMemPerJob");
+    ReasonExplanation job = explain_reason("AssocMaxMemPerJob");
     CHECK(job.meaning.contains("memory"));
     CHECK(job.remedy.starts_with("Delete the Pod"));
 
-    CHECK(reason_words("AssocGrpCPUMinutesLimit")
+    CHECK(explain_reason("AssocGrpCPUMinutesLimit")
               .meaning.contains("CPU minutes"));
-    CHECK(reason_words("QOSMinCpuNotSatisfied").remedy.starts_with("Delete"));
+    CHECK(explain_reason("QOSMinCpuNotSatisfied").remedy.starts_with("Delete"));
 }
 
 TEST_CASE("a reason of a Slurm to come has a remedy and no made-up meaning")
 {
     for (const char *reason : {"", "Whatever", "MoonPhase, waxing", "QO"}) {
         CAPTURE(reason);
-        CHECK(reason_words(reason).meaning.empty());
-        CHECK(reason_words(reason).remedy.contains("squeue(1)"));
+        CHECK(explain_reason(reason).meaning.empty());
+        CHECK(explain_reason(reason).remedy.contains("squeue(1)"));
     }
 }
 

@@ -23,23 +23,24 @@ TEST_CASE("a job chooses from what the site lists, and from nothing else")
     site.batch_pod.choosable = {"data"};
     site.batch_namespaces = {"elsewhere"};
     site.batch_accounts = {"spark"};
-    auto why = [&](const BatchWish &wish, const Conf &where) {
-        return refuse_batch(batch_job(), wish, where, 64030).value_or("");
+    auto reason = [&](const BatchWish &wish, const Conf &where) {
+        return batch_refusal_reason(batch_job(), wish, where, 64030)
+            .value_or("");
     };
 
-    CHECK(why({"a", {}, {"data"}, "spark", "elsewhere"}, site).empty());
-    CHECK(why({.image = "a", .name_space = "slurm-jobs"}, site).empty());
-    CHECK(why({.image = "a", .volumes = {"home"}}, site)
+    CHECK(reason({"a", {}, {"data"}, "spark", "elsewhere"}, site).empty());
+    CHECK(reason({.image = "a", .name_space = "slurm-jobs"}, site).empty());
+    CHECK(reason({.image = "a", .volumes = {"home"}}, site)
               .contains("available: data"));
-    CHECK(why({.image = "a", .service_account = "admin"}, site)
+    CHECK(reason({.image = "a", .service_account = "admin"}, site)
               .contains("available: spark"));
-    CHECK(why({.image = "a", .name_space = "kube-system"}, site)
+    CHECK(reason({.image = "a", .name_space = "kube-system"}, site)
               .contains("available: elsewhere"));
-    CHECK(why({.image = "a", .volumes = {"data"}}, conf()).contains("none"));
-    CHECK(why({.image = "a", .service_account = "spark"}, conf())
+    CHECK(reason({.image = "a", .volumes = {"data"}}, conf()).contains("none"));
+    CHECK(reason({.image = "a", .service_account = "spark"}, conf())
               .contains("none"));
-    CHECK(
-        why({.image = "", .volumes = {"data"}}, site).contains("--k8s-image"));
+    CHECK(reason({.image = "", .volumes = {"data"}}, site)
+              .contains("--k8s-image"));
 }
 
 TEST_CASE("a constraint and a preference are joined with ours, or refused")
@@ -49,16 +50,16 @@ TEST_CASE("a constraint and a preference are joined with ours, or refused")
     Desc desc = batch_job();
     std::string good = "rack1|rack2";
     desc.features = desc.prefer = good.data();
-    CHECK_FALSE(refuse_batch(desc, {"a"}, conf(), 64030));
+    CHECK_FALSE(batch_refusal_reason(desc, {"a"}, conf(), 64030));
     for (std::string bad : {"[a|b]", "a*2", "k8s-node-kn1", "(a", "a b"}) {
         CAPTURE(bad);
         for (auto [field, word] : {std::pair{&Desc::features, "--constraint"},
                                    {&Desc::prefer, "--prefer"}}) {
             desc = batch_job();
             desc.*field = bad.data();
-            auto why = refuse_batch(desc, {"a"}, conf(), 64030);
-            REQUIRE(why);
-            CHECK(why->starts_with(word));
+            auto reason = batch_refusal_reason(desc, {"a"}, conf(), 64030);
+            REQUIRE(reason);
+            CHECK(reason->starts_with(word));
         }
     }
 }
@@ -69,33 +70,33 @@ TEST_CASE("GRES are refused but for devices that Slurm counts for Pods")
     site.device_gres = {{"gpu.example.com", "gpu", "a100"},
                         {"cpu.example.com", "cpu", ""},
                         {"vendor.com/fpga", "fpga", "x"}};
-    auto why = [&](std::string tres, char *Desc::*field) {
+    auto reason = [&](std::string tres, char *Desc::*field) {
         Desc desc = batch_job();
         desc.*field = tres.data();
-        return refuse_batch(desc, {"a"}, site, 64030).value_or("");
+        return batch_refusal_reason(desc, {"a"}, site, 64030).value_or("");
     };
 
     for (auto field : {&Desc::tres_per_job, &Desc::tres_per_node,
                        &Desc::tres_per_socket, &Desc::tres_per_task}) {
-        CHECK(why("gres/gpu:2", field).empty());
-        CHECK(why("cpu=2,gres/gpu:a100=2", field).empty());
-        CHECK(why("none", field).empty());
-        CHECK(why("gres/gpu:1,gres/shard:2", field).contains("\"shard\""));
-        CHECK(why("gres/fpga", field).contains("available: gpu)"));
-        CHECK(why("gres/gpu:gres", field).empty()); // a type
+        CHECK(reason("gres/gpu:2", field).empty());
+        CHECK(reason("cpu=2,gres/gpu:a100=2", field).empty());
+        CHECK(reason("none", field).empty());
+        CHECK(reason("gres/gpu:1,gres/shard:2", field).contains("\"shard\""));
+        CHECK(reason("gres/fpga", field).contains("available: gpu)"));
+        CHECK(reason("gres/gpu:gres", field).empty()); // a type
         // Slurm looks for "gres" anywhere: the second is an xgpu to it.
         for (std::string odd : {"mygres/gpu:1", "gresxgpu", "gres", "gres/:1",
                                 "license/congress:1"})
-            CHECK(why("gres/gpu:1," + odd, field)
+            CHECK(reason("gres/gpu:1," + odd, field)
                       .contains("\"" + odd + "\" is not gres/NAME"));
     }
     site.device_gres.clear();
-    CHECK(why("gres:gpu", &Desc::tres_per_node).contains("available: none"));
+    CHECK(reason("gres:gpu", &Desc::tres_per_node).contains("available: none"));
 }
 
 TEST_CASE("an ordinary script may run as a Pod")
 {
-    CHECK_FALSE(refuse_batch(batch_job(), {"a"}, conf(), 64030));
+    CHECK_FALSE(batch_refusal_reason(batch_job(), {"a"}, conf(), 64030));
 }
 
 TEST_CASE("what a Pod cannot be is refused in the words of sbatch's options")
@@ -136,10 +137,10 @@ TEST_CASE("what a Pod cannot be is refused in the words of sbatch's options")
         Desc desc = batch_job();
         change(desc);
 
-        auto why = refuse_batch(desc, {"a"}, conf(), 64030);
+        auto reason = batch_refusal_reason(desc, {"a"}, conf(), 64030);
 
-        REQUIRE(why);
-        CHECK(why->contains(word));
+        REQUIRE(reason);
+        CHECK(reason->contains(word));
     }
 }
 
@@ -151,21 +152,22 @@ TEST_CASE("a job that asks for several nodes may have them")
     desc.max_nodes = 4;
 
     CHECK(has_several_nodes(desc));
-    CHECK_FALSE(refuse_batch(desc, {"a"}, conf(), 64030));
+    CHECK_FALSE(batch_refusal_reason(desc, {"a"}, conf(), 64030));
     desc.array_inx = text; // each task of an array, too
-    CHECK_FALSE(refuse_batch(desc, {"a"}, conf(), 64030));
+    CHECK_FALSE(batch_refusal_reason(desc, {"a"}, conf(), 64030));
     desc.max_nodes = 1;
     desc.kill_on_node_fail = 0; // which means nothing then
     CHECK_FALSE(has_several_nodes(desc));
-    CHECK_FALSE(refuse_batch(desc, {"a"}, conf(), 64030));
+    CHECK_FALSE(batch_refusal_reason(desc, {"a"}, conf(), 64030));
 }
 
 TEST_CASE("without SbatchNamespace, as by default, no batch job runs as a Pod")
 {
-    auto why = refuse_batch(batch_job(), {"a"}, parse_conf("").value(), 64030);
+    auto reason =
+        batch_refusal_reason(batch_job(), {"a"}, parse_conf("").value(), 64030);
 
-    REQUIRE(why);
-    CHECK(why->contains("SbatchNamespace"));
+    REQUIRE(reason);
+    CHECK(reason->contains("SbatchNamespace"));
 }
 
 TEST_CASE("a script that is too large is refused with both sizes")
@@ -173,13 +175,13 @@ TEST_CASE("a script that is too large is refused with both sizes")
     Conf small = conf();
     small.max_script_size = 1024;
 
-    CHECK_FALSE(refuse_size(1024, small));
-    auto why = refuse_size(1025, small);
+    CHECK_FALSE(size_refusal_reason(1024, small));
+    auto reason = size_refusal_reason(1025, small);
 
-    REQUIRE(why);
-    CHECK(why->contains("1025"));
-    CHECK(why->contains("1024"));
-    CHECK(why->contains("MaxScriptSize"));
+    REQUIRE(reason);
+    CHECK(reason->contains("1025"));
+    CHECK(reason->contains("1024"));
+    CHECK(reason->contains("MaxScriptSize"));
 }
 
 TEST_CASE("arrays are taken where burst_buffer/k8s is loaded")
@@ -187,11 +189,11 @@ TEST_CASE("arrays are taken where burst_buffer/k8s is loaded")
     CHECK(makes_pod_arrays("burst_buffer/k8s"));
     CHECK(makes_pod_arrays("k8s"));
     Desc desc = batch_job();
-    CHECK_FALSE(refuse_array(desc, "")); // it is none
+    CHECK_FALSE(array_refusal_reason(desc, "")); // it is none
     desc.array_inx = text;
-    CHECK_FALSE(refuse_array(desc, "burst_buffer/k8s"));
+    CHECK_FALSE(array_refusal_reason(desc, "burst_buffer/k8s"));
     for (const char *type : {"", "burst_buffer/lua", "lua", "k8s2"}) {
         CHECK_FALSE(makes_pod_arrays(type));
-        CHECK(refuse_array(desc, type)->contains("BurstBufferType"));
+        CHECK(array_refusal_reason(desc, type)->contains("BurstBufferType"));
     }
 }

@@ -36,7 +36,7 @@ TEST_CASE(
         desc.warn_flags = flags;
         desc.warn_signal = signal;
         desc.warn_time = seconds;
-        CHECK_FALSE(refuse_batch(desc, {"a"}, conf(), 64030));
+        CHECK_FALSE(batch_refusal_reason(desc, {"a"}, conf(), 64030));
 
         BatchScript batch = batch_script(desc, {"a"}, false);
 

@@ -86,8 +86,8 @@ job_desc_msg_t desc_of(const Ask &ask)
 // "" is yes.
 std::string judge(const PlaceWish &wish, const NodeView &view)
 {
-    auto why = refuse_place(wish, view);
-    return why ? *why : refuse_features(wish, view).value_or("");
+    auto reason = place_refusal_reason(wish, view);
+    return reason ? *reason : features_refusal_reason(wish, view).value_or("");
 }
 
 std::string submit(const Ask &ask)
@@ -122,7 +122,7 @@ TEST_CASE("wherever a slurmd might be, slurmctld decides")
         CHECK(submit({.partition = partition}) == "");
         CHECK(modify({.partition = partition}) == "");
     }
-    CHECK(refuse_place(submit_wish(desc_of({}), {}, split), {}) ==
+    CHECK(place_refusal_reason(submit_wish(desc_of({}), {}, split), {}) ==
           std::nullopt);
 }
 
@@ -191,9 +191,9 @@ TEST_CASE("a refusal of thousands of nodes is one line")
         wish.nodes.push_back("n" + std::to_string(i));
     view.external.insert(wish.nodes.begin(), wish.nodes.end());
 
-    auto why = refuse_place(wish, view);
+    auto reason = place_refusal_reason(wish, view);
 
-    REQUIRE(why);
-    CHECK(why->size() < 300);
-    CHECK(why->contains("n7, ..."));
+    REQUIRE(reason);
+    CHECK(reason->size() < 300);
+    CHECK(reason->contains("n7, ..."));
 }

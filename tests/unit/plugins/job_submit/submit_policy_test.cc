@@ -46,13 +46,13 @@ TEST_CASE("only SlurmUser and root are the agent")
 TEST_CASE("users cannot submit external jobs and are told to apply a Pod")
 {
     Desc desc = unset();
-    CHECK_FALSE(refuse_submit(desc));
+    CHECK_FALSE(submit_refusal_reason(desc));
 
     desc.bitflags = EXTERNAL_JOB | KILL_INV_DEP;
-    auto why = refuse_submit(desc);
+    auto reason = submit_refusal_reason(desc);
 
-    REQUIRE(why);
-    CHECK(why->find("Pod") != std::string::npos);
+    REQUIRE(reason);
+    CHECK(reason->find("Pod") != std::string::npos);
 }
 
 TEST_CASE("our mark is stripped from a user's job, and nothing like it")
@@ -134,7 +134,7 @@ TEST_CASE("the owner of a placeholder may hold, release, lower and shorten it")
         Desc desc = unset();
         change.make(desc);
 
-        CHECK_FALSE(refuse_modify(desc, unset()));
+        CHECK_FALSE(modify_refusal_reason(desc, unset()));
     }
 }
 
@@ -171,10 +171,10 @@ TEST_CASE("any other change of a placeholder is refused by its name")
         CAPTURE(change.name);
         Desc desc = unset();
         change.make(desc);
-        auto why = refuse_modify(desc, unset());
+        auto reason = modify_refusal_reason(desc, unset());
 
-        REQUIRE(why);
-        CHECK(why->starts_with(std::string(change.name) + " of a job"));
+        REQUIRE(reason);
+        CHECK(reason->starts_with(std::string(change.name) + " of a job"));
     }
 }
 
@@ -184,8 +184,8 @@ TEST_CASE("an allowed change carries no forbidden one with it")
     desc.priority = 0;
     desc.partition = text;
     desc.num_tasks = 3;
-    auto why = refuse_modify(desc, unset());
+    auto reason = modify_refusal_reason(desc, unset());
 
-    REQUIRE(why);
-    CHECK(why->starts_with("NumTasks, Partition of a job"));
+    REQUIRE(reason);
+    CHECK(reason->starts_with("NumTasks, Partition of a job"));
 }

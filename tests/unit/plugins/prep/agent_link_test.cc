@@ -190,8 +190,8 @@ JobFacts ordinary(JobId id, const std::string &node)
     return {{id, Sluid{100 + id}}, node, false};
 }
 
-void say_lists(FakeAgent &agent, const std::string &bridge_nodes,
-               const std::string &dirty)
+void send_node_lists(FakeAgent &agent, const std::string &bridge_nodes,
+                     const std::string &dirty)
 {
     agent.say(encode({.type = Type::bridge, .nodes = bridge_nodes}));
     agent.say(encode({.type = Type::synced, .dirty = dirty}));
@@ -477,7 +477,7 @@ TEST_CASE("a slurmctld that starts anew holds back the bridge nodes of before")
     {
         FakeAgent agent(listener);
         agent.next();
-        say_lists(agent, "n1", "n1");
+        send_node_lists(agent, "n1", "n1");
         GateMemory wanted{{"n1"}, {"n1"}};
         for (auto end = std::chrono::steady_clock::now() + patience;
              GateFile(f.dir.gate()).load() != wanted;)
@@ -495,7 +495,7 @@ TEST_CASE("a slurmctld that starts anew holds back the bridge nodes of before")
     HookMessage allocated = agent.next();
     CHECK(allocated.dirty == "n1");
     CHECK_FALSE(allocated.ours);
-    say_lists(agent, "n1", "");
+    send_node_lists(agent, "n1", "");
 
     CHECK(f.slurmctld.wait_finished(1) ==
           std::vector<Release>{{Hook::prolog, 2, 0}});

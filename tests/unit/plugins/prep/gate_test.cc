@@ -38,10 +38,10 @@ TEST_CASE("a prolog of ours is held until start")
     Gate gate(split);
 
     CHECK(gate.prolog(ours(1, "n1")));
-    CHECK(gate.take_due().empty());
+    CHECK(gate.pop_due().empty());
     gate.start(ours(1, "n1").job);
 
-    CHECK(gate.take_due() == Due{{Hook::prolog, 1, 0}});
+    CHECK(gate.pop_due() == Due{{Hook::prolog, 1, 0}});
     CHECK(gate.held().empty());
 }
 
@@ -78,7 +78,7 @@ TEST_CASE("start opens a prolog once, however often it is said")
     gate.start(ours(1, "").job);
     gate.start(ours(1, "").job);
 
-    CHECK(gate.take_due().size() == 1);
+    CHECK(gate.pop_due().size() == 1);
 }
 
 TEST_CASE("fail opens a prolog with a status that slurmctld takes for failure")
@@ -93,7 +93,7 @@ TEST_CASE("fail opens a prolog with a status that slurmctld takes for failure")
 
         gate.fail(ours(1, "").job, said);
 
-        CHECK(gate.take_due() == Due{{Hook::prolog, 1, told}});
+        CHECK(gate.pop_due() == Due{{Hook::prolog, 1, told}});
     }
 }
 
@@ -106,7 +106,7 @@ TEST_CASE("an epilog of ours is held until clean")
     gate.clean(ours(1, "").job);
     gate.clean(ours(1, "").job);
 
-    CHECK(gate.take_due() == Due{{Hook::epilog, 1, 0}});
+    CHECK(gate.pop_due() == Due{{Hook::epilog, 1, 0}});
     CHECK(gate.held().empty());
 }
 
@@ -122,10 +122,10 @@ TEST_CASE("a repeated hook is held again and owed one more callback")
     gate.start(ours(1, "").job);
     gate.clean(ours(2, "").job);
 
-    CHECK(gate.take_due() == Due{{Hook::prolog, 1, 0},
-                                 {Hook::prolog, 1, 0},
-                                 {Hook::epilog, 2, 0},
-                                 {Hook::epilog, 2, 0}});
+    CHECK(gate.pop_due() == Due{{Hook::prolog, 1, 0},
+                                {Hook::prolog, 1, 0},
+                                {Hook::epilog, 2, 0},
+                                {Hook::epilog, 2, 0}});
 }
 
 TEST_CASE("a prolog repeated after its start is held until the next start")
@@ -137,7 +137,7 @@ TEST_CASE("a prolog repeated after its start is held until the next start")
     CHECK(gate.prolog(ours(1, "n1")));
     gate.start(ours(1, "").job);
 
-    CHECK(gate.take_due().size() == 2);
+    CHECK(gate.pop_due().size() == 2);
 }
 
 TEST_CASE("a job that ends while its prolog is held is owed both callbacks")
@@ -146,12 +146,12 @@ TEST_CASE("a job that ends while its prolog is held is owed both callbacks")
     gate.prolog(ours(1, "n1"));
 
     CHECK(gate.epilog(ours(1, "n1")));
-    CHECK(gate.take_due() == Due{{Hook::prolog, 1, 0}});
+    CHECK(gate.pop_due() == Due{{Hook::prolog, 1, 0}});
     gate.start(ours(1, "").job);
     CHECK_FALSE(gate.has_due());
     gate.clean(ours(1, "").job);
 
-    CHECK(gate.take_due() == Due{{Hook::epilog, 1, 0}});
+    CHECK(gate.pop_due() == Due{{Hook::epilog, 1, 0}});
 }
 
 TEST_CASE("a prolog that comes after its job's epilog is not held")
@@ -186,7 +186,7 @@ TEST_CASE("the epilog of a job of ours makes its nodes dirty until clean")
     CHECK_FALSE(gate.has_due());
     gate.clean(ours(1, "").job);
 
-    CHECK(gate.take_due() == Due{{Hook::epilog, 1, 0}, {Hook::prolog, 2, 0}});
+    CHECK(gate.pop_due() == Due{{Hook::epilog, 1, 0}, {Hook::prolog, 2, 0}});
     CHECK_FALSE(gate.prolog(ordinary(4, "n2")));
 }
 
@@ -198,10 +198,10 @@ TEST_CASE("a node is dirty until the last of its jobs is clean")
     gate.prolog(ordinary(3, "n1"));
 
     gate.clean(ours(1, "").job);
-    CHECK(gate.take_due() == Due{{Hook::epilog, 1, 0}});
+    CHECK(gate.pop_due() == Due{{Hook::epilog, 1, 0}});
     gate.clean(ours(2, "").job);
 
-    CHECK(gate.take_due() == Due{{Hook::epilog, 2, 0}, {Hook::prolog, 3, 0}});
+    CHECK(gate.pop_due() == Due{{Hook::epilog, 2, 0}, {Hook::prolog, 3, 0}});
 }
 
 TEST_CASE("clean nodes do not open a prolog of ours, start does")
@@ -211,10 +211,10 @@ TEST_CASE("clean nodes do not open a prolog of ours, start does")
     gate.prolog(ours(2, "n1"));
 
     gate.clean(ours(1, "").job);
-    CHECK(gate.take_due() == Due{{Hook::epilog, 1, 0}});
+    CHECK(gate.pop_due() == Due{{Hook::epilog, 1, 0}});
     gate.start(ours(2, "").job);
 
-    CHECK(gate.take_due() == Due{{Hook::prolog, 2, 0}});
+    CHECK(gate.pop_due() == Due{{Hook::prolog, 2, 0}});
 }
 
 TEST_CASE("start opens early: the agent has seen that there is room")
@@ -231,7 +231,7 @@ TEST_CASE("start opens early: the agent has seen that there is room")
         gate.start(early.job);
         gate.start(early.job);
 
-        CHECK(gate.take_due() == Due{{Hook::prolog, 2, 0}});
+        CHECK(gate.pop_due() == Due{{Hook::prolog, 2, 0}});
         CHECK(gate.held() == std::vector<Hold>{{Hook::epilog, ours(1, "").job},
                                                {Hook::prolog, waits.job}});
     }
@@ -245,7 +245,7 @@ TEST_CASE("fail opens a prolog on a dirty node too")
 
     gate.fail(ordinary(2, "").job, 256);
 
-    CHECK(gate.take_due() == Due{{Hook::prolog, 2, 256}});
+    CHECK(gate.pop_due() == Due{{Hook::prolog, 2, 256}});
 }
 
 TEST_CASE("synced replaces the nodes that are dirty without a held epilog")
@@ -256,10 +256,10 @@ TEST_CASE("synced replaces the nodes that are dirty without a held epilog")
     CHECK(gate.prolog(ordinary(1, "n1")));
     CHECK(gate.prolog(ordinary(2, "n2")));
     gate.synced("n2");
-    CHECK(gate.take_due() == Due{{Hook::prolog, 1, 0}});
+    CHECK(gate.pop_due() == Due{{Hook::prolog, 1, 0}});
     gate.synced("");
 
-    CHECK(gate.take_due() == Due{{Hook::prolog, 2, 0}});
+    CHECK(gate.pop_due() == Due{{Hook::prolog, 2, 0}});
 }
 
 TEST_CASE("synced cleans no node whose epilog is held")
@@ -319,12 +319,13 @@ TEST_CASE("after a start bridge nodes are unknown until synced, others never")
     CHECK(gate.prolog(ordinary(1, "n1")));
     CHECK(gate.prolog(ordinary(2, "n2,n3")));
     CHECK_FALSE(gate.prolog(ordinary(3, "n3")));
-    CHECK(gate.tell({Hook::prolog, ordinary(2, "").job})->dirty == "n2");
+    CHECK(gate.make_message({Hook::prolog, ordinary(2, "").job})->dirty ==
+          "n2");
     gate.bridge("n1,n2");
     CHECK_FALSE(gate.has_due());
     gate.synced("n2");
 
-    CHECK(gate.take_due() == Due{{Hook::prolog, 1, 0}});
+    CHECK(gate.pop_due() == Due{{Hook::prolog, 1, 0}});
     CHECK(gate.prolog(ordinary(4, "n2")));
     CHECK_FALSE(gate.prolog(ordinary(5, "n1")));
 }
@@ -337,7 +338,7 @@ TEST_CASE("a node that is a bridge node no more is not unknown")
 
     gate.bridge("n2");
 
-    CHECK(gate.take_due() == Due{{Hook::prolog, 1, 0}});
+    CHECK(gate.pop_due() == Due{{Hook::prolog, 1, 0}});
 }
 
 TEST_CASE("without memory nothing is unknown")
@@ -361,7 +362,7 @@ TEST_CASE("unknown nodes are given up after the timeout, dirty ones are not")
     CHECK_FALSE(gate.has_due());
     gate.give_up_unknown(t0 + 10s, 10s);
 
-    CHECK(gate.take_due() == Due{{Hook::prolog, 1, 0}});
+    CHECK(gate.pop_due() == Due{{Hook::prolog, 1, 0}});
     CHECK_FALSE(gate.prolog(ordinary(3, "n1"), t0 + 11s));
     CHECK(gate.prolog(ordinary(4, "n2"), t0 + 11s));
 }
@@ -381,7 +382,7 @@ TEST_CASE("an ordinary job is overdue when a dirty node kept it too long")
     gate.fail(ordinary(2, "").job, 256);
     CHECK(gate.overdue(t0 + 10s, 10s).empty());
     CHECK(gate.overdue(t0 + 15s, 10s).size() == 1);
-    CHECK(gate.take_due() == Due{{Hook::prolog, 2, 256}}); // no epilog
+    CHECK(gate.pop_due() == Due{{Hook::prolog, 2, 256}}); // no epilog
 }
 
 TEST_CASE("neither a job of ours nor an unknown node is ever overdue")
@@ -427,8 +428,8 @@ TEST_CASE("a held prolog is told with its nodes and those that are dirty")
     gate.prolog(ours(2, "n1,n2,n3"));
     gate.prolog(ordinary(3, "n2"));
 
-    auto mine = gate.tell({Hook::prolog, ours(2, "").job});
-    auto other = gate.tell({Hook::prolog, ordinary(3, "").job});
+    auto mine = gate.make_message({Hook::prolog, ours(2, "").job});
+    auto other = gate.make_message({Hook::prolog, ordinary(3, "").job});
 
     REQUIRE(mine);
     CHECK(mine->type == HookMessage::Type::allocated);
@@ -446,14 +447,14 @@ TEST_CASE("a held epilog is told with its nodes, and nothing once it is over")
     Gate gate(split);
     gate.epilog(ours(1, "n1"));
 
-    auto ended = gate.tell({Hook::epilog, ours(1, "").job});
+    auto ended = gate.make_message({Hook::epilog, ours(1, "").job});
     gate.clean(ours(1, "").job);
 
     REQUIRE(ended);
     CHECK(ended->type == HookMessage::Type::ended);
     CHECK(ended->job == ours(1, "").job);
     CHECK(ended->nodes == "n1");
-    CHECK_FALSE(gate.tell({Hook::epilog, ours(1, "").job}));
+    CHECK_FALSE(gate.make_message({Hook::epilog, ours(1, "").job}));
 }
 
 TEST_CASE("a job of ours without nodes is held like any other")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The headers of the standard library that most sources include, compiled once.
-// The compiler reads this file before each source (-include); no source includes
-// it or relies on it, and configure --disable-pch leaves it out.
+// The compiler reads this file before each source (-include); no source
+// includes it or relies on it, and configure --disable-pch leaves it out.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "agent/objects/pod_objections.h"
+#include "agent/objects/unsupported_spec.h"
 
 #include "agent/objects/extended_resources.h"
 #include "common/base/units.h"
@@ -74,7 +74,7 @@ std::set<std::string> unknown_resources(const Json &spec)
 
 } // namespace
 
-std::vector<std::string> spec_objections(const Json &pod)
+std::vector<std::string> unsupported_spec_reasons(const Json &pod)
 {
     Json spec = pod.at("spec");
     std::vector<std::string> found;

@@ -13,6 +13,6 @@ namespace bridge {
 
 // Returns the reasons for the Pod's owner. An empty list means that the Pod can
 // be placed.
-std::vector<std::string> spec_objections(const Json &pod);
+std::vector<std::string> unsupported_spec_reasons(const Json &pod);
 
 } // namespace bridge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "agent/decide/words.h"
+#include "agent/decide/messages.h"
 
 #include "agent/gang/facts.h"
 #include "common/slurm/reasons.h"
@@ -15,44 +15,44 @@ const std::string allocation_lost = "slurmctld lost the allocation in a crash";
 
 } // namespace
 
-std::string waiting_words(const Job &job)
+std::string waiting_message(const Job &job)
 {
     return std::format(waiting_begin, job.ref.id) + job.reason + ".";
 }
 
-bool says_class_of(const std::string &sentence, const Job &job)
+bool has_reason_class_of(const std::string &message, const Job &job)
 {
     std::string begin = std::format(waiting_begin, job.ref.id);
-    if (!sentence.starts_with(begin))
+    if (!message.starts_with(begin))
         return false;
-    std::string_view reason = sentence;
+    std::string_view reason = message;
     reason.remove_prefix(begin.size());
     reason = reason.substr(0, reason.find('.'));
     return reason_class(reason) == reason_class(job.reason);
 }
 
-std::string expected_words(const Job &job)
+std::string expected_start_message(const Job &job)
 {
     if (job.expected_start.time_since_epoch().count() <= 0)
         return {};
     return std::format("Expected to start at {:%FT%TZ}.", job.expected_start);
 }
 
-std::string job_ended_words(JobRef job, JobState state)
+std::string job_ended_message(JobRef job, JobState state)
 {
     return std::format("Slurm job {} ended: {}.", job.id, state_name(state));
 }
 
-std::string lost_allocation_words(int status, const std::string &why)
+std::string lost_allocation_message(int status, const std::string &reason)
 {
     std::string words = allocation_lost + "; the Pod ended with exit code " +
                         std::to_string(status >> 8);
     if (int signal = status & 0x7f)
         words += ", signal " + std::to_string(signal);
-    return why.empty() ? words : words + ": " + why;
+    return reason.empty() ? words : words + ": " + reason;
 }
 
-std::string second_job_words(const std::optional<Job> &first, bool lost)
+std::string second_job_message(const std::optional<Job> &first, bool lost)
 {
     if (!first)
         return "a second job of the same Pods";
@@ -89,13 +89,13 @@ std::string failed_pod_reason(JobState state)
     }
 }
 
-std::string bound_words(const Pod &pod, const std::string &node, JobRef job)
+std::string bound_message(const Pod &pod, const std::string &node, JobRef job)
 {
     return std::format("Successfully assigned {} to {} by Slurm job {}.",
                        pod.key.str(), node, job.id);
 }
 
-std::string waste_words(const Pod &pod, std::uint32_t cpus, const Job &job)
+std::string waste_message(const Pod &pod, std::uint32_t cpus, const Job &job)
 {
     std::uint64_t memory = mebibytes_up(pod.requests.memory).value;
     std::uint64_t given = job.memory_per_cpu.value * job.cpus_per_task;
@@ -108,14 +108,14 @@ std::string waste_words(const Pod &pod, std::uint32_t cpus, const Job &job)
         cpus, memory, job.cpus_per_task, given);
 }
 
-std::string not_bound_words(JobRef job, const std::string &why)
+std::string not_bound_message(JobRef job, const std::string &reason)
 {
     return std::format(
         "Slurm job {} has a node, but the Pod cannot be bound to it: {}.",
-        job.id, why);
+        job.id, reason);
 }
 
-std::string adopting_words(JobRef job)
+std::string adopting_message(JobRef job)
 {
     return std::format(
         "Slurm lost the job of this running Pod; job {} accounts "
@@ -123,14 +123,14 @@ std::string adopting_words(JobRef job)
         job.id);
 }
 
-std::string not_adopted_words(const std::string &why)
+std::string not_adopted_message(const std::string &reason)
 {
     return "Slurm lost the job of this running Pod, and a new one was "
            "rejected: " +
-           why + ".";
+           reason + ".";
 }
 
-std::string suspended_words(JobRef job)
+std::string suspended_message(JobRef job)
 {
     return std::format(
         "Slurm job {} was suspended: the Pod runs on, but Slurm "
@@ -138,40 +138,40 @@ std::string suspended_words(JobRef job)
         job.id);
 }
 
-std::string incomplete_words(const Gang &gang)
+std::string incomplete_gang_message(const Gang &gang)
 {
     std::size_t have = count_waiting(gang) + count_done_before(gang);
     return std::format("{} of {} Pods of gang {} exist.", have, gang.minimum,
                        gang.key.name);
 }
 
-std::string no_group_words(const GroupRef &group)
+std::string no_group_message(const GroupRef &group)
 {
     return std::string(path_of(group.api).kind) + " " + group.name +
            " does not exist yet.";
 }
 
-std::string former_group_words(const Gang &gang)
+std::string former_group_message(const Gang &gang)
 {
     return std::format("PodGroup {} was recreated: Slurm job {} belongs to the "
                        "earlier one.",
                        gang.key.name, gang.job->ref.id);
 }
 
-std::string no_seat_words(JobRef job, const std::string &why)
+std::string no_seat_message(JobRef job, const std::string &reason)
 {
     return std::format("Slurm job {} of its gang has no place for the Pod: {}.",
-                       job.id, why);
+                       job.id, reason);
 }
 
-std::string no_room_words(JobRef job, const std::string &node)
+std::string no_room_message(JobRef job, const std::string &node)
 {
     return std::format("Slurm job {} has node {}, and waits until containers "
                        "of ended jobs stop there.",
                        job.id, node);
 }
 
-std::string nowhere_words(const Predicate &predicate)
+std::string nowhere_message(const Predicate &predicate)
 {
     if (predicate.text().empty())
         return "No Node without a taint can take the Pod: it waits for one.";
@@ -179,45 +179,45 @@ std::string nowhere_words(const Predicate &predicate)
            ": the Pod waits for one.";
 }
 
-std::string no_volumes_words()
+std::string no_volume_rights_message()
 {
     return "The Pod has volume claims, and slurmk8sd may not read these: "
            "contribs/kubernetes/components/volumes is not installed.";
 }
 
-std::string no_device_gres_words()
+std::string no_device_gres_message()
 {
     return "spec.resourceClaims is not supported here: k8s.conf has no "
            "DeviceGres";
 }
 
-std::string no_devices_words()
+std::string no_device_rights_message()
 {
     return "The Pod needs resource claims, and slurmk8sd may not write these: "
            "contribs/kubernetes/components/devices is not installed.";
 }
 
-std::string no_extended_gres_words(const Pod &pod)
+std::string no_extended_gres_message(const Pod &pod)
 {
     return std::format("the resource {} is not supported by slurm-k8s-bridge "
                        "yet: k8s.conf has no DeviceGres",
                        pod.extended.front().amounts.front().resource);
 }
 
-std::string no_extended_rights_words()
+std::string no_extended_rights_message()
 {
     return "The Pod asks for extended resources, and slurmk8sd may not make "
            "claims for them: contribs/kubernetes/components/devices is not "
            "installed, or is of an earlier version.";
 }
 
-std::string no_extended_gate_words()
+std::string no_extended_gate_message()
 {
     return "the API server keeps no extendedResourceClaimStatus: its feature "
            "gate DRAExtendedResource is off";
 }
 
-std::string plugin_beside_slurmd_words(const std::string &node)
+std::string plugin_beside_slurmd_message(const std::string &node)
 {
     return std::format(
         " Node {} offers it, but has a slurmd: there Slurm's jobs "
@@ -226,38 +226,38 @@ std::string plugin_beside_slurmd_words(const std::string &node)
         node);
 }
 
-std::string claims_unlisted_words()
+std::string claims_unlisted_message()
 {
     return "The ResourceClaims, ResourceSlices and DeviceClasses of the "
            "cluster are not listed yet.";
 }
 
-std::string devices_unfit_words(const std::string &why)
+std::string devices_unfit_message(const std::string &reason)
 {
     return std::format(" The devices of the node that Slurm chose are not "
                        "suitable: {}.",
-                       why);
+                       reason);
 }
 
-std::string claims_unreadable_words(const std::string &why)
+std::string claims_unreadable_message(const std::string &reason)
 {
-    return "The Pod's volume claims cannot be handled: " + why + ".";
+    return "The Pod's volume claims cannot be handled: " + reason + ".";
 }
 
-std::string volumes_wait_words(JobRef job, const std::string &why)
+std::string volumes_wait_message(JobRef job, const std::string &reason)
 {
     return "Slurm job " + std::to_string(job.id) +
            " has a node, and waits until the Pod's volumes are bound there." +
-           (why.empty() ? "" : " " + why);
+           (reason.empty() ? "" : " " + reason);
 }
 
-std::string too_many_predicates_words(std::size_t most)
+std::string too_many_predicates_message(std::size_t most)
 {
     return "Pods with " + std::to_string(most) +
            " different node selections wait already: this one waits for them.";
 }
 
-std::string too_many_in_namespace_words(std::size_t most)
+std::string too_many_in_namespace_message(std::size_t most)
 {
     return std::format("Pods of this namespace have {} different node "
                        "selections already, and this one waits for them: "
@@ -265,16 +265,16 @@ std::string too_many_in_namespace_words(std::size_t most)
                        most, most);
 }
 
-std::string in_line_words(const char *key, unsigned limit)
+std::string submit_limit_message(const char *key, unsigned limit)
 {
     return std::format("A job will be submitted when fewer Pods wait in Slurm: "
                        "{}={} in k8s.conf.",
                        key, limit);
 }
 
-std::string refused_words(const std::string &why)
+std::string submit_refused_message(const std::string &reason)
 {
-    return "No Slurm job could be submitted: " + why + ".";
+    return "No Slurm job could be submitted: " + reason + ".";
 }
 
 } // namespace bridge

@@ -2,7 +2,7 @@
 // Messages for people: conditions and Events on Pods, metrics and status.
 #include "agent/owner/bridge.h"
 
-#include "agent/decide/words.h"
+#include "agent/decide/messages.h"
 #include "agent/gang/facts.h"
 #include "common/base/json.h"
 #include "common/base/log.h"
@@ -16,26 +16,25 @@ namespace bridge {
 // Reports the message on each waiting Pod, as its condition and as an Event,
 // unless the Pod shows it already. more is added to the message; a change of
 // more alone is not worth a write.
-void Bridge::tell(GangEntry &entry, const std::string &sentence,
-                  const std::string &more)
+void Bridge::report_on_pods(GangEntry &entry, const std::string &message,
+                            const std::string &more)
 {
-    if (entry.told == sentence)
+    if (entry.told == message)
         return;
-    entry.told = sentence;
-    std::string words = more.empty() ? sentence : sentence + " " + more;
+    entry.told = message;
+    std::string text = more.empty() ? message : message + " " + more;
     for (const PodPtr &pod : entry.gang.pods) {
         if (pod->bound() || pod->terminal() || pod->deleting ||
-            pod->scheduled.message.starts_with(sentence))
+            pod->scheduled.message.starts_with(message))
             continue;
         ports_.reporters.push(
-            [this, pod, words,
-             dropped = entry.telling.get_token()](Kube &kube) {
+            [this, pod, text, dropped = entry.telling.get_token()](Kube &kube) {
                 if (dropped.stop_requested())
                     return;
-                if (kube.set_unscheduled(*pod, "Unschedulable", words)) {
+                if (kube.set_unscheduled(*pod, "Unschedulable", text)) {
                     (void)kube.post_event(*pod, {PodEvent::Type::warning,
                                                  "FailedScheduling",
-                                                 "Scheduling", words});
+                                                 "Scheduling", text});
                     return;
                 }
                 mailbox_.push(Ask{[this, uid = pod->uid] {
@@ -47,55 +46,56 @@ void Bridge::tell(GangEntry &entry, const std::string &sentence,
 }
 
 // Posts an Event on the living Pods.
-void Bridge::tell_event(const Gang &gang, const std::string &reason,
-                        const std::string &words)
+void Bridge::report_event(const Gang &gang, const std::string &reason,
+                          const std::string &text)
 {
     for (const PodPtr &pod : gang.pods)
         if (pod->living())
-            ports_.reporters.push([pod, reason, words](Kube &kube) {
+            ports_.reporters.push([pod, reason, text](Kube &kube) {
                 (void)kube.post_event(*pod, {PodEvent::Type::warning, reason,
-                                             "Scheduling", words});
+                                             "Scheduling", text});
             });
 }
 
 // A message that the Pods already show is repeated only when the class of the
 // reason changes: a moving queue must not cause a storm of writes.
-void Bridge::tell_waiting(GangEntry &entry)
+void Bridge::report_pending_reason(GangEntry &entry)
 {
     const Gang &gang = entry.gang;
     if (!gang.job || gang.job->state != JobState::pending || gang.stale ||
         !gang.nowhere.empty() || gang.job->reason.empty() ||
-        says_class_of(entry.told, *gang.job))
+        has_reason_class_of(entry.told, *gang.job))
         return;
     bool on_pods = std::ranges::all_of(gang.pods, [&](const PodPtr &pod) {
-        return says_class_of(pod->scheduled.message, *gang.job);
+        return has_reason_class_of(pod->scheduled.message, *gang.job);
     });
     if (on_pods) // this agent said so before a restart
-        entry.told = waiting_words(*gang.job);
+        entry.told = waiting_message(*gang.job);
     else
-        tell(entry, waiting_words(*gang.job), expected_words(*gang.job));
+        report_on_pods(entry, waiting_message(*gang.job),
+                       expected_start_message(*gang.job));
 }
 
-void Bridge::tell_bound(const Gang &gang, const Bind &bind)
+void Bridge::report_bound(const Gang &gang, const Bind &bind)
 {
     for (const auto &[node, pods] : pods_by_node(gang, bind))
         for (const PodPtr &pod : pods) {
-            std::string words = bound_words(*pod, node, bind.job);
+            std::string text = bound_message(*pod, node, bind.job);
             if (gang.grouped && gang.job)
-                words +=
-                    waste_words(*pod, cpus_of(gang, *pod),
-                                component_on(*gang.job, slurm_node_of(node)));
-            ports_.reporters.push([pod, words](Kube &kube) {
+                text +=
+                    waste_message(*pod, cpus_of(gang, *pod),
+                                  component_on(*gang.job, slurm_node_of(node)));
+            ports_.reporters.push([pod, text](Kube &kube) {
                 (void)kube.post_event(*pod, {PodEvent::Type::normal,
-                                             "Scheduled", "Binding", words});
+                                             "Scheduled", "Binding", text});
             });
         }
 }
 
-void Bridge::problem(const std::string &what, const std::string &why)
+void Bridge::problem(const std::string &what, const std::string &reason)
 {
-    if (health_.set_problem(what, why))
-        log_warning("problem", {{"what", what}, {"err", why}});
+    if (health_.set_problem(what, reason))
+        log_warning("problem", {{"what", what}, {"err", reason}});
 }
 
 void Bridge::solved(const std::string &what)
@@ -146,12 +146,12 @@ std::string Bridge::status_json() const
         gangs.push_back(std::move(line));
     }
     JsonValue::Object problems;
-    for (const auto &[what, why] : health_.problems())
+    for (const auto &[what, reason] : health_.problems())
         if (standby_.empty() || what != start_problem)
-            problems.emplace_back(what, why);
+            problems.emplace_back(what, reason);
     JsonValue::Object off;
-    for (const auto &[feature, why] : features_off_)
-        off.emplace_back(feature, why);
+    for (const auto &[feature, reason] : features_off_)
+        off.emplace_back(feature, reason);
     return JsonValue::object({{"serving", synced()},
                               {"standby", standby_},
                               {"problems", JsonValue::object(problems)},

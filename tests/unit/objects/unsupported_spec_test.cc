@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "agent/objects/pod_objections.h"
+#include "agent/objects/unsupported_spec.h"
 #include "tests/unit/fakes/test_data.h"
 
 using namespace bridge;
@@ -8,7 +8,7 @@ namespace {
 
 std::vector<std::string> of_spec(const std::string &members)
 {
-    return spec_objections(json_of(R"({"spec": {)" + members + "}}"));
+    return unsupported_spec_reasons(json_of(R"({"spec": {)" + members + "}}"));
 }
 
 const std::string term = R"([{"topologyKey": "k"}])";
@@ -88,10 +88,10 @@ TEST_CASE("what does no harm is let through")
 
 TEST_CASE("objects of a real API server are judged alike")
 {
-    CHECK(spec_objections(json_file("pod-running.json")).empty());
-    CHECK(spec_objections(json_file("pod-claims.json")).empty());
+    CHECK(unsupported_spec_reasons(json_file("pod-running.json")).empty());
+    CHECK(unsupported_spec_reasons(json_file("pod-claims.json")).empty());
     // DeviceClasses, which may offer it, are not of its spec.
-    CHECK(spec_objections(json_file("pod-extended.json")).empty());
+    CHECK(unsupported_spec_reasons(json_file("pod-extended.json")).empty());
 }
 
 TEST_CASE("a resource is named once, in order")

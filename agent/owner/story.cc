@@ -55,7 +55,7 @@ Result<Story> Bridge::story(const StoryKey &key) const
             if (entry.gang.job &&
                 std::ranges::contains(refs_of(*entry.gang.job), key.job,
                                       &JobRef::id))
-                return tell_story(entry);
+                return make_story(entry);
         return fail(Code::not_found, std::format("the agent has no gang with "
                                                  "job {}",
                                                  key.job));
@@ -75,10 +75,10 @@ Result<Story> Bridge::story(const StoryKey &key) const
     }
     if (!found)
         return unknown_pod(key.pod, *conf_);
-    return tell_story(*found);
+    return make_story(*found);
 }
 
-Story Bridge::tell_story(const GangEntry &entry) const
+Story Bridge::make_story(const GangEntry &entry) const
 {
     Action next = decide(entry.gang, node_map_);
     Story story;
@@ -88,12 +88,12 @@ Story Bridge::tell_story(const GangEntry &entry) const
         story.doing = action_name(*entry.in_flight);
     story.next = action_name(next);
     if (const auto *wait = std::get_if<Wait>(&next))
-        story.why = wait->why;
+        story.reason = wait->reason;
     else if (const auto *refuse = std::get_if<Refuse>(&next))
-        story.why = refuse->why;
-    if (entry.held_back == next.index() && entry.held_until > now_)
-        story.held_for =
-            std::chrono::ceil<std::chrono::seconds>(entry.held_until - now_);
+        story.reason = refuse->reason;
+    if (entry.postponed == next.index() && entry.postponed_until > now_)
+        story.held_for = std::chrono::ceil<std::chrono::seconds>(
+            entry.postponed_until - now_);
     story.failures = entry.failures;
     story.last_failure = entry.last_failure;
     story.said = entry.told;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "agent/decide/words.h"
+#include "agent/decide/messages.h"
 #include "tests/unit/fakes/make.h"
 
 #include <doctest/doctest.h>
@@ -11,7 +11,7 @@ TEST_CASE("a waiting Pod says so in Slurm's own words")
     Job job = make_job(812, JobState::pending);
     job.reason = "Priority";
 
-    CHECK(waiting_words(job) == "Slurm job 812 is waiting: Priority.");
+    CHECK(waiting_message(job) == "Slurm job 812 is waiting: Priority.");
 }
 
 TEST_CASE("a sentence is told from another by its job and its reason's class")
@@ -22,31 +22,32 @@ TEST_CASE("a sentence is told from another by its job and its reason's class")
          {"Slurm job 812 is waiting: Resources.",
           "Slurm job 812 is waiting: Priority. Expected to start at "
           "2026-11-21T14:05:00Z."})
-        CHECK(says_class_of(sentence, job));
+        CHECK(has_reason_class_of(sentence, job));
     for (const char *sentence :
          {"", "Slurm job 812 is waiting: JobHeldUser.",
           "Slurm job 81 is waiting: Priority.",
           "Slurm job 8120 is waiting: Priority.",
           "Slurm job 812 is waiting: ", "Slurm job 812 ended: CANCELLED."})
-        CHECK_FALSE(says_class_of(sentence, job));
+        CHECK_FALSE(has_reason_class_of(sentence, job));
 }
 
 TEST_CASE("an expected start is said in UTC, and not when Slurm has none")
 {
     Job job = make_job(812, JobState::pending);
-    CHECK(expected_words(job) == "");
+    CHECK(expected_start_message(job) == "");
 
     job.expected_start =
         std::chrono::sys_seconds(std::chrono::seconds(1795269900));
-    CHECK(expected_words(job) == "Expected to start at 2026-11-21T14:05:00Z.");
+    CHECK(expected_start_message(job) ==
+          "Expected to start at 2026-11-21T14:05:00Z.");
 
     job.expected_start = std::chrono::sys_seconds(std::chrono::seconds(-1));
-    CHECK(expected_words(job) == "");
+    CHECK(expected_start_message(job) == "");
 }
 
 TEST_CASE("the end of a job and what it means for a Pod")
 {
-    CHECK(job_ended_words({812, Sluid{1}}, JobState::timeout) ==
+    CHECK(job_ended_message({812, Sluid{1}}, JobState::timeout) ==
           "Slurm job 812 ended: TIMEOUT.");
     CHECK(failed_pod_reason(JobState::cancelled) == "SlurmJobCancelled");
     CHECK(failed_pod_reason(JobState::deadline) == "SlurmJobDeadline");
@@ -55,12 +56,12 @@ TEST_CASE("the end of a job and what it means for a Pod")
 
 TEST_CASE("a binding is told in the scheduler's usual words")
 {
-    CHECK(bound_words(make_pod("web"), "node-1", {812, Sluid{1}}) ==
+    CHECK(bound_message(make_pod("web"), "node-1", {812, Sluid{1}}) ==
           "Successfully assigned default/web to node-1 by Slurm job 812.");
 }
 
 TEST_CASE("a refusal hands on what was said")
 {
-    CHECK(refused_words("submit: Invalid account")
+    CHECK(submit_refused_message("submit: Invalid account")
               .find("submit: Invalid account") != std::string::npos);
 }
