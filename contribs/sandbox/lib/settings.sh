@@ -63,10 +63,11 @@ API=https://127.0.0.1:$PORT_APISERVER
 KUBE_BIN=$SANDBOX/kubernetes                                  # these four are links into the cache
 KWOK=$SANDBOX/kwok
 IMAGES=$SANDBOX/images
-COREDNS=$SANDBOX/coredns                                      # only where there was a real node
+COREDNS=$SANDBOX/coredns                                      # only where there was DNS
 
 # What `up` was asked for last; options that are not given keep their value.
 NODES=4 CPUS=16 MEMORY=64000 GPUS=0 REAL_NODE_WANTED=yes REAL_NODE2_WANTED=no HYBRID_WANTED=no KUBE_SCHEDULER_WANTED=no BACKUP_WANTED=no
+DNS_WANTED=yes
 KUBERNETES=1.36
 # shellcheck source=/dev/null
 [[ ! -s $SANDBOX/options ]] || . "$SANDBOX/options"
