@@ -287,6 +287,7 @@ EXTRA_DIST += \
 	tests/lib \
 	tests/long \
 	tests/run \
+	tests/style \
 	tests/unit/precompiled.h
 
 # The fuzz targets. Their corpus is run by the unit tests; tests/fuzz/run makes
@@ -336,3 +337,15 @@ tests_fuzz_fuzz_LDFLAGS = -fsanitize=fuzzer,address,undefined
 EXTRA_DIST += \
 	tests/fuzz/corpus \
 	tests/fuzz/run
+
+# The style: .clang-format, .clang-tidy and doc/layers say it, tests/style and
+# tests/layers hold the sources to it. make tidy FILES="…" looks at these only.
+.PHONY: format lint tidy
+format:
+	$(srcdir)/tests/style format
+lint:
+	$(srcdir)/tests/layers
+	$(srcdir)/tests/style check-format
+tidy:
+	STYLE_FLAGS='-I$(abs_top_builddir) $(CURL_CFLAGS) $(OPENSSL_CFLAGS) $(HTTPLIB_CFLAGS)' \
+		$(srcdir)/tests/style tidy $(FILES)
