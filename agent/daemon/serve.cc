@@ -187,8 +187,117 @@ std::jthread cut_off(std::stop_source &give_up, int exit_code)
     });
 }
 
+// Returns a factory of connections to the API server whose writes pass the
+// gate. The arguments must outlive the factory.
+Workers::KubeFactory kube_factory(const HttpEndpoint &endpoint,
+                                  const WriteGate &gate)
+{
+    return [&endpoint, &gate]() -> std::unique_ptr<Kube> {
+        return std::make_unique<GuardedKube>(
+            std::make_unique<KubeApi>(endpoint, "slurmk8sd", host_name()),
+            gate);
+    };
+}
+
+// The calls to Slurm and Kubernetes, and the pools of threads that make them.
+// All writes pass the gate. Members are destroyed from the last to the first:
+// the pools use all others.
+struct Calls {
+    Calls(const Conf &conf, const HttpEndpoint &endpoint)
+        : permit(conf.socket_path),
+          gate([this] { return permit.check(); }, fault_points()),
+          slurm(slurm_api, gate),
+          workers(conf.workers, kube_factory(endpoint, gate)),
+          submitters(std::clamp(conf.workers / 2, 1u, most_submitters),
+                     kube_factory(endpoint, gate)),
+          reporters(reporter_count, kube_factory(endpoint, gate))
+    {
+    }
+
+    // Tasks refer to the bridge, so it must still exist.
+    void stop()
+    {
+        for (Workers *pool : {&submitters, &workers, &reporters})
+            pool->stop();
+    }
+
+    Permit permit;
+    WriteGate gate;
+    SlurmApi slurm_api;
+    GuardedSlurm slurm;
+    Workers workers;
+    Workers submitters;
+    Workers reporters;
+};
+
+// Returns the sink that passes on what prep/k8s sends to the owner thread.
+HookServer::Sink hook_sink(Mailbox<Message> &mailbox)
+{
+    return {[&mailbox](HookMessage m, PluginConnection from) {
+                mailbox.push(HookReceived{std::move(m), from});
+            },
+            [&mailbox] { mailbox.push(HookLost{}); }};
+}
+
+// Returns what the bridge needs to act. The arguments must outlive the bridge.
+BridgePorts ports_of(Calls &calls, HookServer &hooks, const Access &access)
+{
+    return {calls.slurm,
+            calls.submitters.tasks(),
+            calls.workers.tasks(),
+            calls.reporters.tasks(),
+            [&hooks](HookMessage m, PluginConnection to) {
+                hooks.send(std::move(m), to);
+            },
+            access,
+            {group_apis.begin(), group_apis.end()},
+            state_dir(names::scripts_dir),
+            PKGLIBEXECDIR "/slurmk8s-srun"};
+}
+
+// The thread that holds the Lease, and the watches that begin once it is ours.
+// Members are destroyed from the last to the first: the thread uses all others.
+// The constructor keeps references to its arguments.
+struct LeaseHolding {
+    LeaseHolding(const Conf &conf, const HttpEndpoint &endpoint, Calls &calls,
+                 std::function<Control()> control, const Access &access,
+                 Mailbox<Message> &mailbox)
+        : api(lease_endpoint(endpoint), conf.lease_namespace, conf.lease_name),
+          lease(api, calls.gate),
+          keeper({lease, calls.permit, std::move(control)},
+                 this_holder(host_name(), conf.socket_path),
+                 {[this, &conf, &endpoint, &access, &mailbox] {
+                      watches.emplace(endpoint, conf, access, mailbox);
+                  },
+                  [&mailbox](LeaseNews news) { mailbox.push(std::move(news)); },
+                  [&mailbox](const std::string &reason) {
+                      log_warning("this agent does not act any more",
+                                  {{"err", reason}});
+                      mailbox.push(Stop{});
+                  }}),
+          thread(keeper)
+    {
+    }
+
+    std::optional<Watches> watches; // set once the Lease is ours
+    LeaseApi api;
+    GuardedLease lease;
+    LeaseKeeper keeper;
+    LeaseThread thread;
+};
+
+// Ends the thread of serve_signals().
+void stop_signals(std::jthread &signals)
+{
+    signals.request_stop();
+    kill(getpid(), SIGTERM); // wakes the thread
+    signals.join();
+}
+
 } // namespace
 
+// The order of construction matters: objects refer to those before them, and
+// are destroyed in the reverse order.
 Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
                   HttpEndpoint endpoint, const LoadConf &load)
 {
@@ -197,47 +306,19 @@ Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
     std::stop_source give_up;
     endpoint.give_up = give_up.get_token();
     Mailbox<Message> mailbox;
-    Permit permit(conf->socket_path);
-    WriteGate gate([&] { return permit.check(); }, fault_points());
-    SlurmApi slurm_api;
-    GuardedSlurm slurm(slurm_api, gate);
-    auto make_kube = [&]() -> std::unique_ptr<Kube> {
-        return std::make_unique<GuardedKube>(
-            std::make_unique<KubeApi>(endpoint, "slurmk8sd", host_name()),
-            gate);
-    };
-    Workers workers(conf->workers, make_kube);
-    Workers submitters(std::clamp(conf->workers / 2, 1u, most_submitters),
-                       make_kube);
-    Workers reporters(reporter_count, make_kube);
+    Calls calls(*conf, endpoint);
     auto hooks =
-        HookServer::start(conf->socket_path,
-                          {[&](HookMessage m, PluginConnection from) {
-                               mailbox.push(HookReceived{std::move(m), from});
-                           },
-                           [&] { mailbox.push(HookLost{}); }},
-                          gate);
+        HookServer::start(conf->socket_path, hook_sink(mailbox), calls.gate);
     if (!hooks)
         return std::unexpected(hooks.error());
-    permit.set_socket((*hooks)->socket());
+    calls.permit.set_socket((*hooks)->socket());
     auto control = control_of_this_host();
     if (!control)
         return std::unexpected(control.error());
     Access access;
-    Bridge bridge(conf,
-                  {slurm,
-                   submitters.tasks(),
-                   workers.tasks(),
-                   reporters.tasks(),
-                   [&](HookMessage m, PluginConnection to) {
-                       (*hooks)->send(std::move(m), to);
-                   },
-                   access,
-                   {group_apis.begin(), group_apis.end()},
-                   state_dir(names::scripts_dir),
-                   PKGLIBEXECDIR "/slurmk8s-srun"},
-                  mailbox);
-    auto web = Web::start(conf->web_address, pages_of(bridge, mailbox, slurm));
+    Bridge bridge(conf, ports_of(calls, **hooks, access), mailbox);
+    auto web =
+        Web::start(conf->web_address, pages_of(bridge, mailbox, calls.slurm));
     if (!web)
         return std::unexpected(web.error());
     auto users = serve_users(sessions, *conf, endpoint);
@@ -245,19 +326,7 @@ Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
         return std::unexpected(users.error());
     AccessWatch access_watch(lease_endpoint(endpoint), *conf, access,
                              [&](AccessNews n) { mailbox.push(std::move(n)); });
-    std::optional<Watches> watches; // set once the Lease is ours
-    LeaseApi lease_api(lease_endpoint(endpoint), conf->lease_namespace,
-                       conf->lease_name);
-    GuardedLease lease(lease_api, gate);
-    LeaseKeeper keeper(
-        {lease, permit, *control}, this_holder(host_name(), conf->socket_path),
-        {[&] { watches.emplace(endpoint, *conf, access, mailbox); },
-         [&](LeaseNews news) { mailbox.push(std::move(news)); },
-         [&](const std::string &reason) {
-             log_warning("this agent does not act any more", {{"err", reason}});
-             mailbox.push(Stop{});
-         }});
-    LeaseThread lease_thread(keeper);
+    LeaseHolding holding(*conf, endpoint, calls, *control, access, mailbox);
     std::jthread signals([&](std::stop_token stop) {
         serve_signals(stop, load, mailbox, access_watch);
     });
@@ -270,16 +339,13 @@ Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
     notify_systemd("STOPPING=1");
     log_info("stopping");
     std::jthread ends_requests =
-        cut_off(give_up, keeper.ended() ? exit_replaced : 0);
+        cut_off(give_up, holding.keeper.ended() ? exit_replaced : 0);
     users->reset();
-    signals.request_stop();
-    kill(getpid(), SIGTERM); // wakes the signal thread
-    signals.join();
-    for (Workers *pool : {&submitters, &workers, &reporters})
-        pool->stop(); // tasks refer to the bridge
-    lease_thread.stop();
-    keeper.give_back(); // nothing is written any more
-    return keeper.ended() ? exit_replaced : 0;
+    stop_signals(signals);
+    calls.stop();
+    holding.thread.stop();
+    holding.keeper.give_back(); // nothing is written any more
+    return holding.keeper.ended() ? exit_replaced : 0;
 }
 
 } // namespace bridge

@@ -116,6 +116,48 @@ shares_in(const ResourceClaim &claim, const std::vector<ChosenDevice> &chosen)
     return made;
 }
 
+// Returns which allocated claim has devices that the node cannot reach, or "".
+std::string elsewhere_reason(const PlanFacts &facts)
+{
+    for (const ResourceClaimPtr &claim : facts.needs.claims)
+        if (claim->allocated && claim->places &&
+            !matches(*claim->places, facts.node))
+            return std::format(
+                "the devices of ResourceClaim {} are on another node",
+                claim->key.name);
+    return {};
+}
+
+// Returns the write for the claim at index c of the needs.
+ClaimPlan plan_claim(const PlanFacts &facts, const ClaimSearch &search,
+                     std::size_t c)
+{
+    const ResourceClaim &claim = *facts.needs.claims[c];
+    ClaimPlan one{.key = claim.key,
+                  .uid = claim.uid,
+                  .allocated = claim.allocated,
+                  .chosen = {},
+                  .classes = {},
+                  .has = claim.devices,
+                  .pod = facts.needs.consumers[c]};
+    if (!claim.allocated) {
+        one.chosen = search.chosen_for(c);
+        one.text = claim.text;
+    }
+    one.shares = shares_in(claim, one.chosen);
+    auto extended = std::ranges::find(
+        facts.needs.extended, facts.needs.claims[c], &ExtendedNeeds::claim);
+    // Another Pod may use it like any other claim.
+    if (extended != facts.needs.extended.end() && claim.owner_uid == one.pod) {
+        one.body = extended->body;
+        one.mappings = extended->mappings;
+    }
+    for (const DevicesWanted &wanted : facts.needs.wanted)
+        if (wanted.claim == c)
+            one.classes.insert(*facts.classes.find(wanted.request->class_name));
+    return one;
+}
+
 } // namespace
 
 std::vector<DeviceId> ClaimPlan::devices() const
@@ -129,14 +171,9 @@ std::vector<DeviceId> ClaimPlan::devices() const
 ClaimsPlan plan_claims(const PlanFacts &facts)
 {
     ClaimsPlan plan;
-    for (const ResourceClaimPtr &claim : facts.needs.claims)
-        if (claim->allocated && claim->places &&
-            !matches(*claim->places, facts.node)) {
-            plan.misfit = std::format(
-                "the devices of ResourceClaim {} are on another node",
-                claim->key.name);
-            return plan;
-        }
+    plan.misfit = elsewhere_reason(facts);
+    if (!plan.misfit.empty())
+        return plan;
     ClaimSearch search(facts, still_given(facts));
     if (!search.run()) {
         (search.later() ? plan.wait : plan.misfit) =
@@ -156,33 +193,10 @@ ClaimsPlan plan_claims(const PlanFacts &facts)
         return plan;
     }
     for (std::size_t c = 0; c < facts.needs.claims.size(); c++) {
-        const ResourceClaim &claim = *facts.needs.claims[c];
-        ClaimPlan one{.key = claim.key,
-                      .uid = claim.uid,
-                      .allocated = claim.allocated,
-                      .chosen = {},
-                      .classes = {},
-                      .has = claim.devices,
-                      .pod = facts.needs.consumers[c]};
-        if (!claim.allocated) {
-            one.chosen = search.chosen_for(c);
-            one.text = claim.text;
-        }
-        one.shares = shares_in(claim, one.chosen);
-        auto extended = std::ranges::find(
-            facts.needs.extended, facts.needs.claims[c], &ExtendedNeeds::claim);
-        // Another Pod may use it like any other claim.
-        if (extended != facts.needs.extended.end() &&
-            claim.owner_uid == one.pod) {
-            one.body = extended->body;
-            one.mappings = extended->mappings;
-        }
-        for (const DevicesWanted &wanted : facts.needs.wanted)
-            if (wanted.claim == c)
-                one.classes.insert(
-                    *facts.classes.find(wanted.request->class_name));
+        ClaimPlan one = plan_claim(facts, search, c);
         if (plan.wait.empty())
-            plan.wait = taken_device_reason(facts, claim, one.chosen);
+            plan.wait =
+                taken_device_reason(facts, *facts.needs.claims[c], one.chosen);
         plan.claims.push_back(std::move(one));
     }
     if (plan.wait.empty())

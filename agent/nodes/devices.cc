@@ -125,22 +125,30 @@ GresCounts target_amounts(const DeviceFacts &facts, const DeviceClaims &claims,
     return amounts;
 }
 
+// Returns what a node has while the inventory is unknown: what its extra field
+// says.
+NodeDevices kept_devices(const Result<DeviceIndex> &said,
+                         const std::string &extra)
+{
+    NodeDevices made;
+    if (said) {
+        made.index = *said;
+        describe(made, *said, {}, extra);
+    }
+    return made;
+}
+
 } // namespace
 
 NodeDevices plan_devices(const DeviceFacts &facts, const Node &node,
                          const SlurmNode *known)
 {
-    NodeDevices made;
     std::string extra = known ? known->extra : "";
     std::string word = device_word(extra);
     auto said = written_index(facts, known, word);
-    if (!facts.inventory) {
-        if (said) {
-            made.index = *said;
-            describe(made, *said, {}, extra);
-        }
-        return made;
-    }
+    if (!facts.inventory)
+        return kept_devices(said, extra);
+    NodeDevices made;
     const DeviceInventory &inventory = *facts.inventory;
     static const DeviceClaims none;
     const DeviceClaims &claims = facts.claims ? *facts.claims : none;

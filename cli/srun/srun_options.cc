@@ -68,24 +68,12 @@ class OptionSetter {
     // Returns false for an invalid value.
     bool taken(SrunOption option, std::string_view value)
     {
-        StepRequest &request = options_.request;
-        std::uint32_t number = 0;
         switch (option) {
         case SrunOption::chdir:
             options_.directory = value;
             return !value.empty();
-        case SrunOption::cpus_per_task:
-            return read_number(value, 1, request.cpus_per_task);
         case SrunOption::disable_status:
             return read_flag(value, options_.disable_status);
-        case SrunOption::distribution:
-            return read_distribution(value, from_environment_, request);
-        case SrunOption::error:
-            options_.error = value;
-            return true;
-        case SrunOption::exclude:
-            request.without = value;
-            return true;
         case SrunOption::exported:
             options_.exported = std::string(value);
             return true;
@@ -95,18 +83,74 @@ class OptionSetter {
         case SrunOption::het_group:
             options_.het_group.emplace();
             return read_number(value, 0, *options_.het_group);
-        case SrunOption::input:
-            options_.input = value;
-            return true;
         case SrunOption::job_name:
             options_.job_name = value;
             return true;
         case SrunOption::kill_on_bad_exit:
             return read_flag(value, options_.kill_on_bad_exit);
-        case SrunOption::label:
-            return read_flag(value, options_.label);
         case SrunOption::no_kill:
             options_.no_kill = !same_word(value, "off");
+            return true;
+        case SrunOption::preserve_env:
+            options_.preserve_env = true;
+            return true;
+        case SrunOption::quiet:
+            options_.quiet = true;
+            return true;
+        case SrunOption::quit_on_interrupt:
+            options_.quit_on_interrupt = true;
+            return true;
+        case SrunOption::verbose:
+            options_.verbose += value != "0";
+            return true;
+        case SrunOption::version:
+            options_.version = true;
+            return true;
+        case SrunOption::wait:
+            return read_number(value, 0, options_.wait);
+        default:
+            return stream_taken(option, value);
+        }
+    }
+
+    // Takes the options about input and output. Returns false for an invalid
+    // value.
+    bool stream_taken(SrunOption option, std::string_view value)
+    {
+        switch (option) {
+        case SrunOption::error:
+            options_.error = value;
+            return true;
+        case SrunOption::input:
+            options_.input = value;
+            return true;
+        case SrunOption::label:
+            return read_flag(value, options_.label);
+        case SrunOption::open_mode:
+            return read_open_mode(value, options_.append);
+        case SrunOption::output:
+            options_.output = value;
+            return true;
+        case SrunOption::unbuffered:
+            return read_flag(value, options_.unbuffered);
+        default:
+            return request_taken(option, value);
+        }
+    }
+
+    // Takes the options about nodes and tasks. Returns false for an invalid
+    // value.
+    bool request_taken(SrunOption option, std::string_view value)
+    {
+        StepRequest &request = options_.request;
+        std::uint32_t number = 0;
+        switch (option) {
+        case SrunOption::cpus_per_task:
+            return read_number(value, 1, request.cpus_per_task);
+        case SrunOption::distribution:
+            return read_distribution(value, from_environment_, request);
+        case SrunOption::exclude:
+            request.without = value;
             return true;
         case SrunOption::nodelist:
             request.nodes = value;
@@ -123,37 +167,13 @@ class OptionSetter {
                 return false;
             request.tasks_per_node = number;
             return true;
-        case SrunOption::open_mode:
-            return read_open_mode(value, options_.append);
-        case SrunOption::output:
-            options_.output = value;
-            return true;
         case SrunOption::overcommit:
             return read_flag(value, request.overcommit);
-        case SrunOption::preserve_env:
-            options_.preserve_env = true;
-            return true;
-        case SrunOption::quiet:
-            options_.quiet = true;
-            return true;
-        case SrunOption::quit_on_interrupt:
-            options_.quit_on_interrupt = true;
-            return true;
         case SrunOption::relative:
             if (!read_number(value, 0, number))
                 return false;
             request.first = number;
             return true;
-        case SrunOption::unbuffered:
-            return read_flag(value, options_.unbuffered);
-        case SrunOption::verbose:
-            options_.verbose += value != "0";
-            return true;
-        case SrunOption::version:
-            options_.version = true;
-            return true;
-        case SrunOption::wait:
-            return read_number(value, 0, options_.wait);
         default:
             return true; // ignored
         }
@@ -164,18 +184,74 @@ class OptionSetter {
     bool from_environment_;
 };
 
-// Reads options up to the command, and removes them from arguments.
-Result<> read_options(std::span<const char *const> &arguments,
-                      OptionSetter &setter)
+using Arguments = std::span<const char *const>;
+
+// Removes the next argument, which is the value of this option.
+Result<std::string_view> take_value(Arguments &arguments,
+                                    std::string_view option)
 {
-    auto following = [&](std::string_view name) -> Result<std::string_view> {
-        if (arguments.empty())
-            return refuse("option " + std::string(name) +
-                          " requires an argument");
-        std::string_view value = arguments.front();
-        arguments = arguments.subspan(1);
-        return value;
-    };
+    if (arguments.empty())
+        return refuse("option " + std::string(option) +
+                      " requires an argument");
+    std::string_view value = arguments.front();
+    arguments = arguments.subspan(1);
+    return value;
+}
+
+// Reads a word like "--name" or "--name=value". A value that is the next
+// argument is removed from arguments.
+Result<> read_long_option(std::string_view word, Arguments &arguments,
+                          OptionSetter &setter)
+{
+    std::string_view value = word.substr(2);
+    bool has_value = value.contains('=');
+    std::string_view name = next_part(value, '=');
+    const SrunOptionEntry *entry = find_long_option(name);
+    if (!entry)
+        return refuse("unrecognized or ambiguous option --" +
+                      std::string(name));
+    if (has_value && entry->argument == SrunArgument::none)
+        return refuse("option --" + std::string(name) +
+                      " doesn't allow an argument");
+    if (!has_value && entry->argument == SrunArgument::needed) {
+        auto next = take_value(arguments, word);
+        if (!next)
+            return std::unexpected(next.error());
+        value = *next;
+    }
+    return setter.set(*entry, value);
+}
+
+// Reads a word like "-v", "-lu" or "-n4". A value that is the next argument is
+// removed from arguments.
+Result<> read_short_options(std::string_view word, Arguments &arguments,
+                            OptionSetter &setter)
+{
+    for (word.remove_prefix(1); !word.empty();) {
+        char letter = word.front();
+        word.remove_prefix(1);
+        const SrunOptionEntry *entry = find_short_option(letter);
+        if (!entry)
+            return refuse(std::string("invalid option -- '") + letter + "'");
+        std::string_view value;
+        if (entry->argument != SrunArgument::none) {
+            value = std::exchange(word, {});
+            if (value.empty() && entry->argument == SrunArgument::needed) {
+                auto next = take_value(arguments, std::string("-") + letter);
+                if (!next)
+                    return std::unexpected(next.error());
+                value = *next;
+            }
+        }
+        if (auto set = setter.set(*entry, value); !set)
+            return set;
+    }
+    return {};
+}
+
+// Reads options up to the command, and removes them from arguments.
+Result<> read_options(Arguments &arguments, OptionSetter &setter)
+{
     while (!arguments.empty()) {
         std::string_view word = arguments.front();
         if (!word.starts_with('-') || word == "-")
@@ -183,47 +259,11 @@ Result<> read_options(std::span<const char *const> &arguments,
         arguments = arguments.subspan(1);
         if (word == "--")
             return {};
-        if (word.starts_with("--")) {
-            std::string_view value = word.substr(2);
-            bool has_value = value.contains('=');
-            std::string_view name = next_part(value, '=');
-            const SrunOptionEntry *entry = find_long_option(name);
-            if (!entry)
-                return refuse("unrecognized or ambiguous option --" +
-                              std::string(name));
-            if (has_value && entry->argument == SrunArgument::none)
-                return refuse("option --" + std::string(name) +
-                              " doesn't allow an argument");
-            if (!has_value && entry->argument == SrunArgument::needed) {
-                auto next = following(word);
-                if (!next)
-                    return std::unexpected(next.error());
-                value = *next;
-            }
-            if (auto set = setter.set(*entry, value); !set)
-                return set;
-            continue;
-        }
-        for (word.remove_prefix(1); !word.empty();) {
-            char letter = word.front();
-            word.remove_prefix(1);
-            const SrunOptionEntry *entry = find_short_option(letter);
-            if (!entry)
-                return refuse(std::string("invalid option -- '") + letter +
-                              "'");
-            std::string_view value;
-            if (entry->argument != SrunArgument::none) {
-                value = std::exchange(word, {});
-                if (value.empty() && entry->argument == SrunArgument::needed) {
-                    auto next = following(std::string("-") + letter);
-                    if (!next)
-                        return std::unexpected(next.error());
-                    value = *next;
-                }
-            }
-            if (auto set = setter.set(*entry, value); !set)
-                return set;
-        }
+        auto read = word.starts_with("--")
+                        ? read_long_option(word, arguments, setter)
+                        : read_short_options(word, arguments, setter);
+        if (!read)
+            return read;
     }
     return {};
 }

@@ -176,6 +176,45 @@ Result<std::vector<StepLink>> link_nodes(const StepPlan &plan,
     return links;
 }
 
+StepVariables variables_of(const StepPlan &plan,
+                           const std::vector<StepHost> &hosts,
+                           std::uint32_t step_id)
+{
+    StepVariables step;
+    step.step = step_id;
+    step.tasks = plan.tasks;
+    step.tasks_per_node = plan.tasks_per_node();
+    for (const StepNode &node : plan.nodes)
+        step.nodes.push_back(hosts[node.rank].name);
+    step.address = hosts.front().address;
+    return step;
+}
+
+// Queues the launch for each node. The fields of launch that differ between
+// nodes are left with the values of the last one.
+Result<> queue_launch(const SrunOptions &options, const std::string &name,
+                      const StepPlan &plan, Launch &launch,
+                      std::vector<StepLink> &links)
+{
+    for (std::size_t i = 0; i < links.size(); i++) {
+        StepLink &link = links[i];
+        launch.node = static_cast<std::uint32_t>(i);
+        launch.node_name = link.node;
+        launch.tasks = link.tasks;
+        launch.local = plan.nodes[i].rank == 0;
+        std::string text = encode_launch(launch);
+        if (text.size() > max_launch)
+            return fail(Code::rejected,
+                        "arguments and environment are too long");
+        link.queue.add(encode_step_frame(StepFrameKind::launch, text));
+        if (options.verbose > 0)
+            print_line("launching " + name + " on host " + link.node + ", " +
+                       std::to_string(link.tasks.size()) +
+                       " tasks: " + compress_numbers(link.tasks));
+    }
+    return {};
+}
+
 // Returns the exit code, or why there is no step.
 Result<int> run(const SrunOptions &options, const Environment &environment)
 {
@@ -194,13 +233,8 @@ Result<int> run(const SrunOptions &options, const Environment &environment)
         for (const std::string &words : plan.warnings)
             print_line("warning: " + words);
 
-    StepVariables step;
-    step.step = next_step_id(number_of(environment, "SLURM_JOB_ID"));
-    step.tasks = plan.tasks;
-    step.tasks_per_node = plan.tasks_per_node();
-    for (const StepNode &node : plan.nodes)
-        step.nodes.push_back(hosts[node.rank].name);
-    step.address = hosts.front().address;
+    StepVariables step = variables_of(
+        plan, hosts, next_step_id(number_of(environment, "SLURM_JOB_ID")));
     std::string name = "StepId=" + job + "." + std::to_string(step.step);
     auto launch = common_launch(options, step, environment);
     if (!launch)
@@ -217,22 +251,9 @@ Result<int> run(const SrunOptions &options, const Environment &environment)
     auto pipes = open_pipes(*launch);
     if (!pipes)
         return std::unexpected(pipes.error());
-    for (std::size_t i = 0; i < links->size(); i++) {
-        StepLink &link = (*links)[i];
-        launch->node = static_cast<std::uint32_t>(i);
-        launch->node_name = link.node;
-        launch->tasks = link.tasks;
-        launch->local = plan.nodes[i].rank == 0;
-        std::string text = encode_launch(*launch);
-        if (text.size() > max_launch)
-            return fail(Code::rejected,
-                        "arguments and environment are too long");
-        link.queue.add(encode_step_frame(StepFrameKind::launch, text));
-        if (options.verbose > 0)
-            print_line("launching " + name + " on host " + link.node + ", " +
-                       std::to_string(link.tasks.size()) +
-                       " tasks: " + compress_numbers(link.tasks));
-    }
+    if (auto queued = queue_launch(options, name, plan, *launch, *links);
+        !queued)
+        return std::unexpected(queued.error());
     return run_step(options, name, plan.tasks, std::move(*links),
                     std::move(*pipes), launch->kill_wait);
 }

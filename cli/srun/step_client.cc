@@ -158,18 +158,9 @@ class StepClient {
         FieldReader reader(frame.text);
         switch (frame.kind) {
         case StepFrameKind::output:
-        case StepFrameKind::error: {
-            TaskId task = reader.number();
-            if (!reader.good() || !std::ranges::contains(link.tasks, task))
-                return false;
-            auto &sink = frame.kind == StepFrameKind::output ? pipes_.output
-                                                             : pipes_.error;
-            if (options_.label)
-                sink->add(label_lines(reader.rest(), task, width_));
-            else
-                sink->add(reader.rest());
-            return true;
-        }
+            return add_output(link, reader, *pipes_.output);
+        case StepFrameKind::error:
+            return add_output(link, reader, *pipes_.error);
         case StepFrameKind::exited: {
             int status = static_cast<int>(reader.number());
             auto tasks = reader.numbers();
@@ -204,6 +195,19 @@ class StepClient {
         default:
             return false;
         }
+    }
+
+    // Adds what a task wrote. Returns false if it is no task of the node.
+    bool add_output(const StepLink &link, FieldReader &reader, StepSink &sink)
+    {
+        TaskId task = reader.number();
+        if (!reader.good() || !std::ranges::contains(link.tasks, task))
+            return false;
+        if (options_.label)
+            sink.add(label_lines(reader.rest(), task, width_));
+        else
+            sink.add(reader.rest());
+        return true;
     }
 
     void handle_task_end(const StepLink &link, const std::vector<TaskId> &tasks,

@@ -105,6 +105,75 @@ Result<std::vector<std::uint32_t>> candidates(const StepRequest &request,
     return ranks;
 }
 
+// Refuses options that exclude each other, and a step without tasks or nodes.
+Result<> check_request(const StepRequest &request, const Names &wanted,
+                       const Names &without)
+{
+    if (request.first && (!wanted.empty() || !without.empty()))
+        return fail(Code::rejected, "-r,--relative not allowed with "
+                                    "-w,--nodelist or -x,--exclude.");
+    if ((request.tasks && request.tasks->value == 0) ||
+        (request.min_nodes && request.min_nodes->value == 0) ||
+        request.tasks_per_node == 0)
+        return fail(Code::rejected, "no tasks or no nodes were requested");
+    return {};
+}
+
+// Refuses a step that needs more nodes than it may have. settle_numbers() has
+// set the minimum.
+Result<> check_node_count(const StepRequest &request, const JobNodes &job,
+                          std::size_t allocated)
+{
+    if (request.first &&
+        *request.first + std::uint64_t{request.min_nodes->value} >
+            job.names.size())
+        return fail(Code::rejected,
+                    "--relative and the number of nodes are incompatible with "
+                    "the count of allocated nodes (" +
+                        std::to_string(*request.first) + "+" +
+                        std::to_string(request.min_nodes->value) + ">" +
+                        std::to_string(job.names.size()) + ")");
+    if (request.min_nodes->value > allocated || allocated == 0)
+        return fail(Code::rejected,
+                    "Only allocated " + std::to_string(allocated) +
+                        " nodes asked for " +
+                        std::to_string(request.min_nodes->value));
+    return {};
+}
+
+// Reduces the candidates to the nodes of the step, in the order of their ranks,
+// and returns how many tasks these have CPUs for. Takes more nodes than the
+// minimum only if the tasks would lack CPUs.
+std::uint64_t choose_nodes(const StepRequest &request, const JobNodes &job,
+                           std::vector<std::uint32_t> &ranks)
+{
+    std::size_t count = request.min_nodes->value;
+    std::uint64_t cpus_for = 0;
+    for (std::size_t i = 0; i < ranks.size(); i++) {
+        if (i >= count && (i >= request.max_nodes || !request.tasks ||
+                           cpus_for >= request.tasks->value))
+            break;
+        count = std::max(count, i + 1);
+        cpus_for += slots_of(request, job, ranks[i]);
+    }
+    ranks.resize(count);
+    std::ranges::sort(ranks);
+    return cpus_for;
+}
+
+// Distributes the tasks of the plan over the nodes with these ranks.
+void place_tasks(const StepRequest &request, const JobNodes &job,
+                 const std::vector<std::uint32_t> &ranks, StepPlan &plan)
+{
+    std::vector<std::uint32_t> slots;
+    for (std::uint32_t rank : ranks)
+        slots.push_back(std::max(slots_of(request, job, rank), 1u));
+    auto layout =
+        lay_out_tasks(plan.tasks, slots, request.order, request.plane);
+    for (std::size_t i = 0; i < ranks.size(); i++)
+        plan.nodes.push_back({ranks[i], std::move(layout[i])});
+}
+
 } // namespace
 
 std::vector<std::uint32_t> StepPlan::tasks_per_node() const
@@ -123,13 +192,8 @@ Result<StepPlan> plan_step(StepRequest request, const JobNodes &job)
     if (!wanted || !without)
         return fail(Code::rejected,
                     (wanted ? without : wanted).error().message);
-    if (request.first && (!wanted->empty() || !without->empty()))
-        return fail(Code::rejected, "-r,--relative not allowed with "
-                                    "-w,--nodelist or -x,--exclude.");
-    if ((request.tasks && request.tasks->value == 0) ||
-        (request.min_nodes && request.min_nodes->value == 0) ||
-        request.tasks_per_node == 0)
-        return fail(Code::rejected, "no tasks or no nodes were requested");
+    if (auto fine = check_request(request, *wanted, *without); !fine)
+        return std::unexpected(fine.error());
 
     auto ranks = candidates(request, job, *wanted, *without);
     if (!ranks)
@@ -141,20 +205,8 @@ Result<StepPlan> plan_step(StepRequest request, const JobNodes &job)
         request.min_nodes->value = static_cast<std::uint32_t>(allocated);
     settle_numbers(request, *wanted, allocated, plan);
 
-    if (request.first &&
-        *request.first + std::uint64_t{request.min_nodes->value} >
-            job.names.size())
-        return fail(Code::rejected,
-                    "--relative and the number of nodes are incompatible with "
-                    "the count of allocated nodes (" +
-                        std::to_string(*request.first) + "+" +
-                        std::to_string(request.min_nodes->value) + ">" +
-                        std::to_string(job.names.size()) + ")");
-    if (request.min_nodes->value > allocated || allocated == 0)
-        return fail(Code::rejected,
-                    "Only allocated " + std::to_string(allocated) +
-                        " nodes asked for " +
-                        std::to_string(request.min_nodes->value));
+    if (auto fine = check_node_count(request, job, allocated); !fine)
+        return std::unexpected(fine.error());
     if (wanted->size() > request.max_nodes)
         plan.warnings.push_back(
             words({"Required nodelist includes more nodes than permitted by "
@@ -167,35 +219,18 @@ Result<StepPlan> plan_step(StepRequest request, const JobNodes &job)
         std::max(request.min_nodes->value,
                  std::min(static_cast<std::uint32_t>(wanted->size()),
                           request.max_nodes));
-    // Takes more nodes than the minimum only if the tasks would lack CPUs.
-    std::size_t count = request.min_nodes->value;
-    std::uint64_t cpus_for = 0;
-    for (std::size_t i = 0; i < ranks->size(); i++) {
-        if (i >= count && (i >= request.max_nodes || !request.tasks ||
-                           cpus_for >= request.tasks->value))
-            break;
-        count = std::max(count, i + 1);
-        cpus_for += slots_of(request, job, (*ranks)[i]);
-    }
-    ranks->resize(count);
-    std::ranges::sort(*ranks);
+    std::uint64_t cpus_for = choose_nodes(request, job, *ranks);
 
     std::uint64_t tasks =
         request.tasks
             ? request.tasks->value
-            : std::uint64_t{count} * request.tasks_per_node.value_or(1);
+            : std::uint64_t{ranks->size()} * request.tasks_per_node.value_or(1);
     if (tasks > max_step_tasks || (cpus_for < tasks && !request.overcommit))
         return fail(Code::rejected,
                     "Unable to create step: More processors requested than "
                     "permitted");
     plan.tasks = static_cast<std::uint32_t>(tasks);
-    std::vector<std::uint32_t> slots;
-    for (std::uint32_t rank : *ranks)
-        slots.push_back(std::max(slots_of(request, job, rank), 1u));
-    auto layout =
-        lay_out_tasks(plan.tasks, slots, request.order, request.plane);
-    for (std::size_t i = 0; i < ranks->size(); i++)
-        plan.nodes.push_back({(*ranks)[i], std::move(layout[i])});
+    place_tasks(request, job, *ranks, plan);
     return plan;
 }
 

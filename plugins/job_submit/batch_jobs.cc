@@ -17,6 +17,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <expected>
 #include <memory>
 #include <span>
 #include <unistd.h>
@@ -136,6 +137,44 @@ std::string default_partition()
     return &default_part_name && default_part_name ? default_part_name : "";
 }
 
+// Stores the script, and what else the agent needs of the job, in a file.
+// Returns the file's name, or a message for the user.
+std::expected<std::string, std::string> store_script(const job_desc_msg_t &desc,
+                                                     const BatchWish &wish,
+                                                     const Conf &conf)
+{
+    bool append = &slurm_conf && slurm_conf.job_file_append;
+    BatchScript batch = batch_script(desc, wish, append);
+    if (has_several_nodes(desc) || is_heterogeneous(desc)) {
+        batch.step_key = random_hexadecimal(step_key_bytes);
+        if (batch.step_key.empty())
+            return std::unexpected(
+                "slurmctld's host has no random numbers: try again later.");
+    }
+    std::string text = encode(batch);
+    auto reason = size_refusal_reason(size_in_secret(batch, text.size()), conf);
+    if (reason)
+        return std::unexpected(*reason);
+    if (!&slurm_conf || !slurm_conf.state_save_location)
+        return std::unexpected(
+            "slurmctld has no StateSaveLocation for the script.");
+    ScriptDir scripts(std::string(slurm_conf.state_save_location) + "/" +
+                      names::scripts_dir);
+    if (!budget().take(desc.user_id, text.size(),
+                       std::chrono::steady_clock::now()))
+        return std::unexpected(
+            "Too many jobs with --k8s-image within ten minutes: try again "
+            "later.");
+    auto name = scripts.put(text);
+    if (!name) {
+        slurm_error("job_submit/k8s: cannot store a script: %s",
+                    name.error().message.c_str());
+        return std::unexpected(
+            "slurmctld could not store the script: see its log.");
+    }
+    return *name;
+}
+
 } // namespace
 
 namespace {
@@ -203,31 +242,9 @@ std::optional<std::string> convert_batch_job(job_desc_msg_t &desc)
     if (reason)
         return by_option || (*wish)->image.empty() ? *reason
                                                    : by_default + *reason;
-    bool append = &slurm_conf && slurm_conf.job_file_append;
-    BatchScript batch = batch_script(desc, **wish, append);
-    if (has_several_nodes(desc) || is_heterogeneous(desc)) {
-        batch.step_key = random_hexadecimal(step_key_bytes);
-        if (batch.step_key.empty())
-            return "slurmctld's host has no random numbers: try again later.";
-    }
-    std::string text = encode(batch);
-    reason = size_refusal_reason(size_in_secret(batch, text.size()), *conf);
-    if (reason)
-        return reason;
-    if (!&slurm_conf || !slurm_conf.state_save_location)
-        return "slurmctld has no StateSaveLocation for the script.";
-    ScriptDir scripts(std::string(slurm_conf.state_save_location) + "/" +
-                      names::scripts_dir);
-    if (!budget().take(desc.user_id, text.size(),
-                       std::chrono::steady_clock::now()))
-        return "Too many jobs with --k8s-image within ten minutes: try again "
-               "later.";
-    auto name = scripts.put(text);
-    if (!name) {
-        slurm_error("job_submit/k8s: cannot store a script: %s",
-                    name.error().message.c_str());
-        return "slurmctld could not store the script: see its log.";
-    }
+    auto name = store_script(desc, **wish, *conf);
+    if (!name)
+        return name.error();
     make_placeholder(desc, *conf, *name);
     if (is_heterogeneous(desc))
         leader_of_thread() =
