@@ -15,9 +15,9 @@ std::string too_large_node_reason(const SlurmNode &node,
     if (unknown || (!cpus && !memory))
         return {};
     return std::format(
-        "Slurm may allocate {} CPUs and {} MiB, but the kubelet has {} "
-        "CPUs and {} MiB for it: raise {}",
-        node.usable_cpus, node.usable_memory.value, room_cpus,
+        "{} {} CPUs and {} MiB, but the kubelet has {} CPUs and {} MiB for "
+        "it: raise {}",
+        too_large_node_text, node.usable_cpus, node.usable_memory.value, room_cpus,
         room_memory.value,
         !memory ? "CoreSpecCount"
         : !cpus ? "MemSpecLimit"

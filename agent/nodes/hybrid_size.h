@@ -8,8 +8,12 @@
 #include "common/slurm/api.h"
 
 #include <string>
+#include <string_view>
 
 namespace bridge {
+
+// Every reason of too_large_node_reason() contains this text.
+inline constexpr std::string_view too_large_node_text = "Slurm may allocate";
 
 // Returns what an administrator must change, or "" if Slurm's figures fit.
 // room: what the kubelet can allocate, minus the requests of Pods that are not

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/nodes/hybrid_size.h"
 #include "agent/nodes/plan.h"
 #include "agent/nodes/words.h"
 #include "cli/check/check_kube.h"
@@ -153,7 +154,7 @@ Findings check_nodes(const KubeFacts &kube, const SlurmFacts &slurm)
                              names::external_node_label + "=true"});
     NodePlan wish = plan(kube, slurm);
     for (const std::string &warning : wish.warnings)
-        if (!warning.contains("Slurm gives away")) // see check_sizes()
+        if (!warning.contains(too_large_node_text)) // see check_sizes()
             found.push_back({Severity::warning, "Nodes", warning, ""});
     std::ranges::move(check_known(kube, slurm, wish),
                       std::back_inserter(found));

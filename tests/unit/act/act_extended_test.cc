@@ -124,7 +124,7 @@ TEST_CASE("a claim that its owner made in our place must ask for the same")
 
     REQUIRE_FALSE(said);
     CHECK(said.error().code == Code::rejected);
-    CHECK(said.error().message.contains("is not what its extended"));
+    CHECK(said.error().message.contains("does not match its extended"));
     CHECK_FALSE(s.claim().allocated);
 }
 

@@ -224,8 +224,8 @@ TEST_CASE("what a component cannot have is refused in words")
         {"first", [](Desc &, auto &said, auto &) { said = {"other"}; }},
         {"first", [](Desc &, auto &, auto &leader) { leader->said.reset(); }},
         {"MaxGangSize", [](Desc &desc, auto &, auto &) { desc.min_nodes = 4; }},
-        {"disorder", [](Desc &desc, auto &, auto &) { desc.user_id = 7; }},
-        {"disorder",
+        {"out of order", [](Desc &desc, auto &, auto &) { desc.user_id = 7; }},
+        {"out of order",
          [](Desc &desc, auto &, auto &) { desc.het_job_offset = 2; }},
     };
     for (auto [word, change] : rows) {

@@ -193,7 +193,7 @@ TEST_CASE("a Pod that a task does not cover is said so")
     gang = three(JobState::configuring);
     CHECK(seat_pods(gang, {{"kn1", "kn1"}})
               .error()
-              .message.contains("behind Slurm's kn2"));
+              .message.contains("Slurm node kn2 has no Kubernetes Node"));
 }
 
 TEST_CASE("the last of each place says how the gang ended")

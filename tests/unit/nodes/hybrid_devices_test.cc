@@ -87,7 +87,7 @@ TEST_CASE("without a mapping that agrees with Slurm no device is given away")
         {std::string(20000, 'x'), "is not GRES=ID"},
         {"gpu=GPU-n1-a1", "names 1 devices of gpu, and Slurm has 3"},
         {"nic=x", "names 1 devices of nic, and Slurm has 0"},
-        {"gpu=GPU-n1-a1,GPU-n1-a1,GPU-n1-h2", "twice"},
+        {"gpu=GPU-n1-a1,GPU-n1-a1,GPU-n1-h2", "at two indexes"},
         {"g pu=a,b,c", "GRES without name"},
     };
     for (const auto &[annotation, words] : table) {
