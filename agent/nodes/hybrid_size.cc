@@ -17,8 +17,8 @@ std::string too_large_node_reason(const SlurmNode &node,
     return std::format(
         "{} {} CPUs and {} MiB, but the kubelet has {} CPUs and {} MiB for "
         "it: raise {}",
-        too_large_node_text, node.usable_cpus, node.usable_memory.value, room_cpus,
-        room_memory.value,
+        too_large_node_text, node.usable_cpus, node.usable_memory.value,
+        room_cpus, room_memory.value,
         !memory ? "CoreSpecCount"
         : !cpus ? "MemSpecLimit"
                 : "CoreSpecCount and MemSpecLimit");

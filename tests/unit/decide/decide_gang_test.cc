@@ -181,7 +181,8 @@ TEST_CASE("gang: a pending job that is not for these Pods is replaced")
 
     gang = with_job(JobState::pending);
     gang.pods.push_back(share(make_member("d", "3")));
-    CHECK(expect<Renew>(gang).reason.contains("number of Pods of the gang has changed"));
+    CHECK(expect<Renew>(gang).reason.contains(
+        "number of Pods of the gang has changed"));
 
     gang = with_job(JobState::pending);
     gang.pods.clear();
