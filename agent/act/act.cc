@@ -268,8 +268,8 @@ struct Actor {
         return end_job();
     }
 
-    // Returns a Pod that the list lacks. Only "not found" proves that there is
-    // none.
+    // Returns the gang's Pod if the API server has it although no list shows
+    // it. Only "not found" proves that there is none.
     Result<std::optional<Pod>> unlisted() const
     {
         if (!gang.unseen)

@@ -57,8 +57,8 @@ struct ClaimsRefused { // rejected permanently by the API server
 using Outcome = std::variant<Done, Submitted, Looked, StillThere, VolumesSeen,
                              PodsEnded, ClaimsRefused>;
 
-// What an Action needs in addition to the gang. Copies, so that nothing is
-// shared.
+// What an Action needs in addition to the gang. Facts are copies or const, so
+// that a worker shares no state with the owner thread.
 struct ActContext {
     Slurm &slurm;
     Kube &kube;

@@ -37,8 +37,8 @@ void pause(int attempt)
     std::this_thread::sleep_for(std::chrono::milliseconds(delay(numbers)));
 }
 
-// Whether another write came in between, or the outcome of ours is unknown:
-// reading the claim again tells.
+// Whether the claim must be read again: another write came in between, or the
+// outcome of ours is unknown.
 bool read_again(const Result<> &said)
 {
     return said.error().code == Code::conflict ||
@@ -102,8 +102,8 @@ class Writer {
         return ClaimText{std::move(claim), std::move(text)};
     }
 
-    // An unknown outcome becomes Code::busy, because a later attempt looks it
-    // up: it is certain only that there is something to repeat.
+    // Turns an unknown outcome into Code::busy, so that the action is repeated:
+    // the next attempt reads the claim and learns what became of this one.
     static Error certain(Error error)
     {
         if (error.code == Code::uncertain)

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Handles the Pods of a batch job that slurmctld has placed on other nodes
-// after a crash, before its script was on a node: the job becomes a job without
-// Pods again, and make_batch_pod() finds existing Pods by their names. Runs on
-// a worker thread and is safe to repeat; the errors are those of the calls.
+// after a crash, before its script was on a node. The job's tag then names no
+// Pod any more, and make_batch_pod() finds the existing Pods by their names.
+// These functions run on a worker thread and are safe to repeat; their errors
+// are those of the calls that they make.
 //
-// The tag may therefore be written on a job that has changed: each Pod names
-// the node that it was created for (is_made_for_others()). The script is also
-// told other facts, such as when its job began. A single Pod is told these anew
-// if the owner thread learns that slurmctld took the node back. A Pod of an
-// earlier version of the agent names no node: for it only this second check
-// applies.
+// It does no harm if slurmctld places the job anew while the tag is written:
+// each Pod names the node that it was created for, and is checked by that
+// (is_made_for_others()). The script of a single Pod is also told other facts,
+// such as when its job began. It is told these anew if the owner thread learns
+// that slurmctld took the node back (is_told_of_others()). A Pod of an earlier
+// version of the agent names no node, so only this second check applies to it.
 #pragma once
 
 #include "agent/act/act.h"

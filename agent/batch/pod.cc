@@ -66,7 +66,8 @@ Edited security_of(Edited security, const BatchJob &batch,
     JsonValue::Array groups;
     for (std::uint32_t group : user.groups)
         groups.emplace_back(std::int64_t{group});
-    // Strict: the image's /etc/group must not add groups of this site.
+    // Strict: otherwise the user would also get the groups that the image's
+    // /etc/group lists for him, and such a group may be another one here.
     return security.set("runAsNonRoot", true)
         .set("runAsUser", std::int64_t{batch.user_id})
         .set("runAsGroup", std::int64_t{batch.group_id})

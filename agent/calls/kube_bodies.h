@@ -41,7 +41,8 @@ std::string unscheduled_body(const Pod &pod, const std::string &reason,
 std::string failed_body(const Pod &pod, const std::string &reason,
                         const std::string &message, WallTime now);
 
-// Code::rejected if the API server would not accept these names and values.
+// Returns Code::rejected if the API server would not accept these names and
+// values.
 Result<> check_metadata(const TextMap &labels, const TextMap &annotations);
 std::string stamp_body(const Pod &pod, const TextMap &labels,
                        const TextMap &annotations);
@@ -50,8 +51,8 @@ std::string expire_body(const Pod &pod);
 std::string disrupted_body(const Pod &pod, const std::string &reason,
                            const std::string &message, WallTime now);
 std::string evict_body(const Pod &pod);
-// For an object with this uid, and only while it has this version, if one is
-// given.
+// Deletes the object only if it has this uid and, if a resource version is
+// given, only while it has that version.
 std::string delete_options_body(const std::string &uid,
                                 const std::string &resource_version = {});
 // Contains the Pod's uid.

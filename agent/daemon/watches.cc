@@ -14,7 +14,8 @@ namespace bridge {
 
 namespace {
 
-// Every cluster has Namespaces, and each cluster of ours has Nodes.
+// For Namespaces and Nodes. An empty list of these is never believed: every
+// cluster has Namespaces, and every cluster with an agent has Nodes.
 ReflectorTimes never_empty()
 {
     ReflectorTimes times;
@@ -55,8 +56,8 @@ std::string as_go_writes(const std::string &json)
     return text;
 }
 
-// The class's configuration is made compact JSON again, as the API server
-// stores it.
+// Writes the class's configuration as compact JSON again, which is how the API
+// server stores it.
 DeviceClass read_class(const Json &json)
 {
     return device_class_from(json, as_go_writes(json.dump()));

@@ -32,8 +32,8 @@ std::optional<BatchEnd> end_of_batch(const Gang &gang);
 bool is_whole(const Gang &gang);
 
 // Whether Slurm has placed the job on other nodes since its Pods were created,
-// and the Pod of the script was never on a node: workers that are have nothing
-// to do.
+// and the Pod of the script was never on a node. Workers that are on nodes have
+// nothing to do then.
 bool is_made_for_others(const Gang &gang);
 
 // Like seat_pods(): gives each Pod the node that it was created for.

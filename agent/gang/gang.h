@@ -100,15 +100,16 @@ struct Gang {
     std::string nowhere;
     // Why its Pods may not run on the Node of its allocation; empty: they may.
     std::string misplaced_reason;
-    // Known only by its job: Kubernetes is asked before that job is ended.
+    // The gang is known only by its job, and no list has its Pods. Kubernetes
+    // is asked for them before that job is ended.
     bool unseen = false;
     // batch: its Pod was created for a batch job. batch_gone: that job is gone
     // and never had a node.
     bool batch = false;
     bool batch_gone = false;
     // Some Pods of its multi-node batch job are in this gang, others already
-    // have jobs of their own. cannot_start: why a kubelet has not started its
-    // Pod for too long.
+    // have jobs of their own. start_failure_reason: why a kubelet has not
+    // started its Pod for too long.
     bool batch_scattered = false;
     std::string start_failure_reason;
     // The agent raised the generation to this; the watch may not have shown it

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Checks whether Slurm may allocate more of a hybrid node than its kubelet has
-// for Slurm's jobs. The kubelet's own reserve and the Pods of other schedulers
-// are kept free with CoreSpecCount and MemSpecLimit, which an administrator
-// sets. Pure.
+// for Slurm's jobs. CoreSpecCount and MemSpecLimit, which an administrator
+// sets, must keep Slurm off what the kubelet reserves and what Pods of other
+// schedulers request. Pure.
 #pragma once
 
 #include "common/slurm/api.h"

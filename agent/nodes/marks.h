@@ -16,6 +16,8 @@
 //   on, or drained    cordoned with our mark    uncordon
 //   by us
 //
+// "off" is drained or down, "by us" is drained by the agent, "on" is the rest.
+//
 // In the other direction, a cordon with our mark does not drain the Slurm node
 // (drain_reason()), and our own drain does not cordon the Node. Neither side
 // reacts to its own change.

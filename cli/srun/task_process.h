@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A task as a child process: how it is started, and this process' ends of its
-// pipes.
+// Starts the tasks of a step as child processes, and ends what they leave
+// behind. A TaskProcess has this process' ends of the task's pipes.
 #pragma once
 
 #include "cli/srun/launch.h"
@@ -17,7 +17,7 @@ namespace bridge {
 struct TaskProcess {
     TaskId task = 0;
     pid_t pid = 0;   // also the process group
-    OwnedFd in{};    // none: it reads something else
+    OwnedFd in{};    // none: the task reads something else
     OwnedFd out{};   // none: it writes elsewhere
     OwnedFd error{}; // none: it writes elsewhere
 };
@@ -31,7 +31,7 @@ class TaskStarter {
     {
     }
 
-    // Code::rejected, saying what could not be opened or started.
+    // Fails with Code::rejected, and says what could not be opened or started.
     Result<TaskProcess> start(std::size_t local_id);
 
   private:
@@ -54,11 +54,12 @@ class TaskStarter {
 // left behind.
 std::vector<pid_t> other_children(const std::vector<pid_t> &known);
 
-// Kills these. Returns true if there were any: then their own children may have
-// come to this process, if it is a subreaper, and this must be called again.
+// Kills the other children. Returns true if there were any: then their own
+// children may have come to this process, if it is a subreaper, and this must
+// be called again.
 bool kill_other_children(const std::vector<pid_t> &known);
 
-// Kills these until there are none left or the time is over.
+// Kills the other children until there are none left or the time is over.
 void end_other_children(const std::vector<pid_t> &known,
                         std::chrono::seconds time);
 
