@@ -41,6 +41,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/cli/check/check_host_test.cc \
 	tests/unit/cli/check/check_kube_test.cc \
 	tests/unit/cli/check/check_names_test.cc \
+	tests/unit/cli/check/check_pending_jobs_test.cc \
 	tests/unit/cli/check/check_slurm_test.cc \
 	tests/unit/cli/srun/srun_het_group_test.cc \
 	tests/unit/cli/srun/srun_hosts_test.cc \
@@ -49,16 +50,21 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/cli/srun/srun_tasks_test.cc \
 	tests/unit/cli/srun/srun_wire_test.cc \
 	tests/unit/cli/user/salloc_script_test.cc \
+	tests/unit/common/base/backoff_test.cc \
+	tests/unit/common/base/host_port_test.cc \
 	tests/unit/common/base/json_test.cc \
 	tests/unit/common/base/json_text_test.cc \
 	tests/unit/common/base/log_test.cc \
 	tests/unit/common/base/mailbox_test.cc \
 	tests/unit/common/base/printable_test.cc \
 	tests/unit/common/base/quantity_test.cc \
+	tests/unit/common/base/read_file_test.cc \
 	tests/unit/common/base/sweep_mark_test.cc \
+	tests/unit/common/base/text_test.cc \
 	tests/unit/common/base/units_test.cc \
 	tests/unit/common/base/user_database_test.cc \
 	tests/unit/common/base/uuid_test.cc \
+	tests/unit/common/base/wait_status_test.cc \
 	tests/unit/common/contract/batch_script_test.cc \
 	tests/unit/common/contract/batch_template_test.cc \
 	tests/unit/common/contract/capacity_gres_test.cc \
@@ -74,7 +80,6 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/common/contract/priority_class_test.cc \
 	tests/unit/common/contract/session_conf_test.cc \
 	tests/unit/common/contract/session_frame_test.cc \
-	tests/unit/common/kube/backoff_test.cc \
 	tests/unit/common/kube/http_test.cc \
 	tests/unit/common/kube/kube_status_test.cc \
 	tests/unit/common/kube/kube_text_test.cc \

@@ -10,16 +10,13 @@
 #include <chrono>
 #include <format>
 #include <functional>
-#include <random>
-#include <thread>
 #include <utility>
 
 namespace bridge {
 
 namespace {
 
-constexpr int tries = 6; // while others write to the claim, too
-constexpr std::chrono::milliseconds first_pause{10};
+constexpr int tries = 12; // while others write to the claim, too
 
 std::unexpected<Error> odd(const ObjectKey &key, const std::string &reason)
 {
@@ -27,26 +24,17 @@ std::unexpected<Error> odd(const ObjectKey &key, const std::string &reason)
                 std::format("the ResourceClaim {} {}", key.name, reason));
 }
 
-// Pauses longer with each attempt, and randomly, so that two writers do not
-// collide again.
-void pause(int attempt)
-{
-    static thread_local std::minstd_rand numbers{std::random_device{}()};
-    auto most = first_pause * (1 << attempt);
-    std::uniform_int_distribution<long> delay(1, most.count());
-    std::this_thread::sleep_for(std::chrono::milliseconds(delay(numbers)));
-}
-
-// Whether the claim must be read again: another write came in between, or the
-// outcome of ours is unknown.
+// Whether another write came in between, or the outcome of ours is unknown:
+// reading the claim again tells.
 bool read_again(const Result<> &said)
 {
     return said.error().code == Code::conflict ||
            said.error().code == Code::uncertain;
 }
 
-// Repeats a step until no other writer interferes. A step gets the claim as it
-// was read, and either reports what is wrong or writes.
+// Repeats a step at once when another writer has interfered, and gives up after
+// some tries: the owner thread then waits before the next attempt. A step gets
+// the claim as it was read, and either reports what is wrong or writes.
 class Writer {
   public:
     // text: the claim as last known, or empty. If the claim has changed since,
@@ -60,8 +48,6 @@ class Writer {
     Result<> run(const std::function<Result<>(Writer &)> &step)
     {
         for (int attempt = 0; attempt < tries; attempt++) {
-            if (attempt > 0)
-                pause(attempt);
             auto read = begin();
             if (!read)
                 return fail(certain(read.error()),

@@ -7,6 +7,7 @@
 #include "agent/batch/warning.h"
 #include "agent/objects/owner_reference.h"
 #include "common/base/json.h"
+#include "common/base/json_text.h"
 #include "common/contract/batch_names.h"
 #include "common/contract/names.h"
 
@@ -145,7 +146,7 @@ Result<std::string> batch_pod_body(const BatchJob &batch,
         json_text(spec.text, "containers/0").value_or(empty_object))};
     container = container_of(container, batch, script, *devices, part);
     Edited security = security_of(spec.part("securityContext"), batch, user);
-    spec.set_text("containers", "[" + container.text + "]")
+    spec.set_text("containers", json_array({container.text}))
         .set_text("securityContext", security.text)
         .set("automountServiceAccountToken", false)
         .set("restartPolicy", "Never")

@@ -4,14 +4,13 @@
 #include "agent/batch/launcher.h"
 #include "agent/objects/owner_reference.h"
 #include "common/base/hexadecimal.h"
+#include "common/base/read_file.h"
 #include "common/contract/names.h"
 #include "common/kube/base64.h"
 #include "common/kube/text.h"
 
 #include <array>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <openssl/evp.h>
 #include <span>
 #include <system_error>
@@ -94,13 +93,12 @@ Result<std::string> read_srun(const std::string &path)
                     "this slurmk8sd was built without srun for Pods, for which "
                     "configure needs static libraries");
     // This error may pass, for example when too many files are open.
-    std::ifstream file(path, std::ios::binary);
-    std::string bytes(std::istreambuf_iterator<char>(file), {});
-    if (unknown || !file.is_open() || file.bad())
+    auto bytes = read_file(path, any_size);
+    if (unknown || !bytes)
         return fail(Code::busy, path + " cannot be read");
-    if (bytes.empty() || bytes.size() > most_bytes)
+    if (bytes->empty() || bytes->size() > most_bytes)
         return fail(Code::rejected,
-                    path + " has " + std::to_string(bytes.size()) +
+                    path + " has " + std::to_string(bytes->size()) +
                         " bytes: a ConfigMap holds 1 to 1048576");
     return bytes;
 }
@@ -163,7 +161,7 @@ Result<std::string> new_step_key()
 {
     std::string key = random_hexadecimal(key_bytes);
     if (key.empty())
-        return fail(Code::busy, "cannot get random numbers");
+        return fail(Code::busy, "cannot read random numbers");
     return key;
 }
 

@@ -57,7 +57,7 @@ bool is_service_of(const Json &service, const Pod &owner);
 bool was_service_of(const Json &service, const Pod &worker);
 
 // Returns a random key by which the Pods of one job authenticate each other: 64
-// hexadecimal digits. Code::busy when there are no random numbers.
+// hexadecimal digits. Code::busy when no random numbers can be read.
 Result<std::string> new_step_key();
 
 // Derives such a key from the random text in the script's file, which all tasks

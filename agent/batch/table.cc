@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/batch/table.h"
 
+#include "common/base/backoff.h"
+
 #include <algorithm>
 #include <chrono>
 
@@ -11,8 +13,7 @@ namespace {
 constexpr std::chrono::milliseconds first_retry{500};
 constexpr std::chrono::seconds last_retry{30};
 constexpr std::chrono::seconds held_pause{5};
-constexpr unsigned most_doublings = 10;
-constexpr unsigned most_pauses = 3; // how often a pause doubles
+constexpr int most_pauses = 8; // the longest pause is so many of the first
 
 } // namespace
 
@@ -77,12 +78,11 @@ bool BatchTable::retry(JobRef job, Clock::time_point now,
         return false;
     Entry &entry = known->second;
     entry.in_flight = false;
-    auto delay = std::min<Clock::duration>(
-        first_retry * (1 << std::min(entry.failures, most_doublings)),
-        last_retry);
+    auto delay =
+        doubled<Clock::duration>(first_retry, last_retry, entry.failures);
     if (pause > Clock::duration::zero())
         delay = std::max(delay,
-                         pause * (1 << std::min(entry.pauses++, most_pauses)));
+                         doubled(pause, most_pauses * pause, entry.pauses++));
     entry.due = now + delay;
     entry.failures++;
     if (!entry.failing)

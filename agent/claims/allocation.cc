@@ -16,19 +16,10 @@ namespace {
 // JSON texts that are joined as text, since opaque parameters must keep their
 // bytes.
 using Texts = std::vector<std::string>;
-using Members = std::vector<std::pair<std::string_view, std::string>>;
 
 std::string string_text(std::string_view text)
 {
     return JsonValue(text).dump();
-}
-
-std::string array_text(const Texts &items)
-{
-    std::string made = "[";
-    for (const std::string &item : items)
-        made += (made.size() > 1 ? "," : "") + item;
-    return made + "]";
 }
 
 std::string strings_text(const std::vector<std::string> &texts)
@@ -36,35 +27,23 @@ std::string strings_text(const std::vector<std::string> &texts)
     Texts items;
     for (const std::string &text : texts)
         items.push_back(string_text(text));
-    return array_text(items);
-}
-
-// Returns a JSON object; members whose value is "" are left out.
-std::string object_text(const Members &members)
-{
-    std::string made = "{";
-    for (const auto &[name, value] : members)
-        if (!value.empty())
-            made +=
-                (made.size() > 1 ? "," : "") + string_text(name) + ":" + value;
-    return made + "}";
+    return json_array(items);
 }
 
 std::string unless_empty(const Texts &items)
 {
-    return items.empty() ? std::string() : array_text(items);
+    return items.empty() ? std::string() : json_array(items);
 }
 
 std::string capacity_text(const Device &device, const DeviceRequest &request)
 {
-    std::string made;
     auto taken = consumed_capacity(device, request);
     if (!device.allow_multiple_allocations || !taken)
-        return made;
+        return {};
+    JsonMembers amounts;
     for (const auto &[name, amount] : *taken)
-        made += (made.empty() ? "{" : ",") + string_text(name) + ":" +
-                string_text(amount.text());
-    return made.empty() ? made : made + "}";
+        amounts.emplace_back(name, string_text(amount.text()));
+    return amounts.empty() ? std::string() : json_object(amounts);
 }
 
 std::string result_text(const ChosenDevice &chosen,
@@ -74,7 +53,7 @@ std::string result_text(const ChosenDevice &chosen,
     Texts tolerations;
     for (const DeviceToleration &toleration : request.tolerations)
         tolerations.push_back(toleration.json);
-    return object_text(
+    return json_object(
         {{"request", string_text(chosen.request)},
          {"driver", string_text(device.driver)},
          {"pool", string_text(device.pool)},
@@ -90,10 +69,10 @@ std::string config_text(std::string_view source,
                         const std::vector<std::string> &requests,
                         const DeviceConfig &config)
 {
-    std::string made = "{\"source\":" + string_text(source);
-    if (!requests.empty())
-        made += ",\"requests\":" + strings_text(requests);
-    return made + "," + config.json + "}";
+    return json_object({{"source", string_text(source)},
+                        {"requests", requests.empty() ? std::string()
+                                                      : strings_text(requests)},
+                        {"opaque", config.opaque}});
 }
 
 // Returns the requests, or choices of requests, that have devices, in the
@@ -152,9 +131,9 @@ std::string selector_text(const Texts &fields, const Texts &expressions)
     if (fields.empty() && expressions.empty())
         return {};
     std::string term =
-        object_text({{"matchExpressions", unless_empty(expressions)},
+        json_object({{"matchExpressions", unless_empty(expressions)},
                      {"matchFields", unless_empty(fields)}});
-    return object_text({{"nodeSelectorTerms", array_text({term})}});
+    return json_object({{"nodeSelectorTerms", json_array({term})}});
 }
 
 void add_new(const Texts &from, Texts &into)
@@ -177,7 +156,7 @@ std::string node_selector_text(std::span<const ChosenDevice> chosen,
                            scope->kind == DeviceScope::Kind::node;
         if (on_one_node)
             return selector_text(
-                {object_text({{"key", "\"metadata.name\""},
+                {json_object({{"key", "\"metadata.name\""},
                               {"operator", "\"In\""},
                               {"values", strings_text({node})}})},
                 {});
@@ -212,7 +191,7 @@ std::string with_finalizers(std::string_view text,
 
 std::string consumer_text(const Pod &pod)
 {
-    return object_text({{"resource", "\"pods\""},
+    return json_object({{"resource", "\"pods\""},
                         {"name", string_text(pod.key.name)},
                         {"uid", string_text(pod.uid)}});
 }
@@ -250,9 +229,9 @@ std::string allocation_text(const ResourceClaim &claim,
     Texts configs;
     add_class_configs(requests, classes, configs);
     add_claim_configs(claim, requests, configs);
-    std::string devices = object_text(
-        {{"results", array_text(results)}, {"config", unless_empty(configs)}});
-    return object_text(
+    std::string devices = json_object(
+        {{"results", json_array(results)}, {"config", unless_empty(configs)}});
+    return json_object(
         {{"devices", devices},
          {"nodeSelector", node_selector_text(chosen, node)},
          {"allocationTimestamp", string_text(second_time(now))}});
@@ -277,7 +256,7 @@ std::string reserved_claim(std::string_view text, std::string_view allocation,
     std::string status(json_text(text, "status").value_or("{}"));
     if (!allocation.empty())
         status = json_with(status, "allocation", allocation);
-    status = json_with(status, "reservedFor", array_text(consumers));
+    status = json_with(status, "reservedFor", json_array(consumers));
     return status.empty() ? status : json_with(text, "status", status);
 }
 
@@ -297,7 +276,7 @@ std::string released_claim(std::string_view text, const std::string &pod_uid)
         return json_with(text, "status", "{}");
     auto status = json_text(text, "status");
     std::string changed =
-        status ? json_with(*status, "reservedFor", array_text(others)) : "";
+        status ? json_with(*status, "reservedFor", json_array(others)) : "";
     return changed.empty() ? changed : json_with(text, "status", changed);
 }
 

@@ -71,7 +71,7 @@ DeviceConfig config_of(const Json &item, std::string_view text,
     config.requests = texts_in(item, "requests");
     auto opaque = json_text(text, at + "/opaque");
     if (opaque && item.at("opaque").is_object())
-        config.json = "\"opaque\":" + std::string(*opaque);
+        config.opaque = *opaque;
     else
         unfit_reason.add("a configuration that is not opaque is not supported");
     return config;

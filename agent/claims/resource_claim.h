@@ -59,7 +59,7 @@ struct DeviceConstraint {
 
 struct DeviceConfig {
     std::vector<std::string> requests; // empty: all
-    std::string json;                  // "opaque":{…}, the original bytes
+    std::string opaque;                // the original bytes
 };
 
 struct ClaimConsumer {

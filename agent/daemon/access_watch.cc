@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/daemon/access_watch.h"
 
+#include "common/base/backoff.h"
 #include "common/base/log.h"
-#include "common/kube/backoff.h"
 
 #include <exception>
 #include <optional>

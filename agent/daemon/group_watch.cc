@@ -2,7 +2,7 @@
 #include "agent/daemon/group_watch.h"
 
 #include "agent/daemon/watch_failures.h"
-#include "common/kube/backoff.h"
+#include "common/base/backoff.h"
 #include "common/kube/status.h"
 
 #include <algorithm>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/daemon/lease.h"
 
+#include "common/base/read_file.h"
+
 #include <format>
-#include <fstream>
 #include <functional>
 #include <random>
 
@@ -13,10 +14,9 @@ namespace {
 // The id differs between machines and between their boots.
 std::string boot_id()
 {
-    std::ifstream file("/proc/sys/kernel/random/boot_id");
-    std::string id;
-    std::getline(file, id);
-    return id;
+    constexpr std::size_t longest = 4096; // bytes
+    auto text = read_file("/proc/sys/kernel/random/boot_id", longest);
+    return text ? text->substr(0, text->find('\n')) : std::string();
 }
 
 std::string random_name()

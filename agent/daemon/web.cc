@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/daemon/web.h"
 
-#include <charconv>
+#include "common/base/host_port.h"
+
 #include <httplib.h>
 #include <thread>
 
@@ -28,13 +29,8 @@ Web::~Web()
 
 Result<std::unique_ptr<Web>> Web::start(const std::string &address, Pages pages)
 {
-    std::size_t colon = address.rfind(':');
-    std::string host = address.substr(0, std::min(colon, address.size()));
-    int port = 0;
-    const char *end = address.data() + address.size();
-    if (colon != address.npos)
-        std::from_chars(address.data() + colon + 1, end, port);
-    if (host.empty() || port <= 0 || port > 65535)
+    auto at = split_port(address);
+    if (!at || at->host.empty())
         return fail(Code::rejected,
                     "WebAddress=" + address + " is not IP:PORT");
 
@@ -65,7 +61,7 @@ Result<std::unique_ptr<Web>> Web::start(const std::string &address, Pages pages)
         reply.status = said.status;
         reply.set_content(said.body, "application/json");
     });
-    if (!server.bind_to_port(host, port))
+    if (!server.bind_to_port(at->host, at->port))
         return fail(Code::denied, "cannot listen on WebAddress=" + address);
     impl->thread = std::jthread([&server] { server.listen_after_bind(); });
     server.wait_until_ready();

@@ -4,6 +4,7 @@
 #include "agent/decide/translate.h"
 #include "agent/gang/batch_place.h"
 #include "agent/gang/facts.h"
+#include "common/base/wait_status.h"
 #include "common/slurm/het_job.h"
 
 #include <algorithm>
@@ -12,8 +13,6 @@
 namespace bridge {
 
 namespace {
-
-constexpr int exit_1 = 1 << 8; // as wait(2) gives it
 
 // Returns how this Pod alone ended.
 End end_of_pod(const Gang &gang, const PodPtr &pod)

@@ -9,6 +9,7 @@
 #include "agent/decide/translate.h"
 #include "agent/gang/facts.h"
 #include "agent/gang/volumes.h"
+#include "common/base/wait_status.h"
 #include "common/contract/names.h"
 
 #include <algorithm>
@@ -16,8 +17,6 @@
 namespace bridge {
 
 namespace {
-
-constexpr int exit_1 = 1 << 8; // as wait(2) returns it
 
 // Returns the Slurm node of the running Pods; empty: there is none.
 std::string slurm_node_under(const Gang &gang, const NodeMap &nodes)

@@ -4,12 +4,11 @@
 #include "agent/decide/batch_gang.h"
 #include "agent/gang/batch_mark.h"
 #include "agent/gang/batch_place.h"
+#include "common/base/wait_status.h"
 
 namespace bridge {
 
 namespace {
-
-constexpr int exit_1 = 1 << 8; // as wait(2) returns it
 
 // For a Pod whose job is gone, or is its current job and has ended.
 Action without_hope(const Gang &gang)

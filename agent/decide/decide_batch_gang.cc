@@ -5,6 +5,7 @@
 #include "agent/decide/decide_gang.h"
 #include "agent/decide/decide_parts.h"
 #include "agent/gang/facts.h"
+#include "common/base/wait_status.h"
 #include "common/slurm/het_job.h"
 
 #include <algorithm>
@@ -12,8 +13,6 @@
 namespace bridge {
 
 namespace {
-
-constexpr int exit_1 = 1 << 8; // as wait(2) returns it
 
 Action renew(const Gang &gang, const std::string &reason)
 {

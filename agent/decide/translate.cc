@@ -4,6 +4,7 @@
 #include "agent/decide/gang_shapes.h"
 #include "agent/decide/job_requests.h"
 #include "agent/gang/facts.h"
+#include "common/base/wait_status.h"
 #include "common/contract/constraints.h"
 #include "common/contract/names.h"
 #include "common/slurm/het_job.h"
@@ -17,7 +18,6 @@ namespace {
 // The wait status with which slurmctld marks a job OUT_OF_MEMORY (job_complete
 // in Slurm's job_mgr.c).
 constexpr int oom_status = 253;
-constexpr int exit_1 = 1 << 8;
 constexpr int max_signal = 64;
 constexpr std::uint32_t max_minutes = 365 * 24 * 60 * 10; // ten years
 

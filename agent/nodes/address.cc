@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/nodes/address.h"
 
+#include "common/base/host_port.h"
+
 #include <arpa/inet.h>
-#include <charconv>
 
 namespace bridge {
 
@@ -17,13 +18,11 @@ Result<NodeAddress> parse_node_address(const std::string &text)
     NodeAddress address{text.empty() ? default_address : text, 0};
     if (std::size_t colon = address.ip.rfind(':');
         colon != address.ip.npos && address.ip.find(':') == colon) {
-        const char *end = address.ip.data() + address.ip.size();
-        auto [rest, error] =
-            std::from_chars(address.ip.data() + colon + 1, end, address.port);
-        if (error != std::errc() || rest != end || address.port == 0)
+        auto parts = split_port(address.ip);
+        if (!parts)
             return fail(Code::rejected, "NodeAddress=" + text +
                                             " has no valid port after its ':'");
-        address.ip.resize(colon);
+        address = {std::move(parts->host), parts->port};
     }
     in6_addr any{};
     if (inet_pton(AF_INET, address.ip.c_str(), &any) != 1 &&

@@ -3,6 +3,7 @@
 
 #include "agent/nodes/marks.h"
 #include "common/base/ascii.h"
+#include "common/base/text.h"
 #include "common/contract/names.h"
 
 #include <algorithm>
@@ -41,11 +42,8 @@ bool is_plain_word(std::string_view word)
 std::vector<std::string> words_of(const std::string &list)
 {
     std::vector<std::string> words;
-    for (std::size_t start = 0; start < list.size();) {
-        std::size_t comma = std::min(list.find(',', start), list.size());
-        words.push_back(list.substr(start, comma - start));
-        start = comma + 1;
-    }
+    for (std::string_view rest = list; !rest.empty();)
+        words.emplace_back(next_part(rest, ','));
     return words;
 }
 

@@ -11,6 +11,7 @@
 #include "agent/gang/batch_place.h"
 #include "agent/nodes/words.h"
 #include "common/base/log.h"
+#include "common/base/wait_status.h"
 #include "common/kube/text.h"
 #include "common/slurm/het_job.h"
 
@@ -36,8 +37,7 @@ constexpr std::chrono::seconds part_time{30};
 // job.
 constexpr std::chrono::seconds saved_time{10};
 constexpr std::size_t max_comment_bytes =
-    900;                       // bytes; Slurm takes 1024 in a comment
-constexpr int exit_1 = 1 << 8; // as returned by wait(2)
+    900; // bytes; Slurm takes 1024 in a comment
 
 bool has_no_pod(const Job &job)
 {

@@ -9,6 +9,7 @@
 #include "agent/batch/srun_map.h"
 #include "agent/decide/batch_gang.h"
 #include "agent/gang/batch_place.h"
+#include "common/base/backoff.h"
 #include "common/base/log.h"
 #include "common/contract/names.h"
 
@@ -151,7 +152,7 @@ void Bridge::asked_batch_hosts(const std::string &uid)
     HostsUntold &later = untold->second;
     later.in_flight = false;
     later.next = now_ + later.pause;
-    later.pause = std::min(2 * later.pause, longest_pause);
+    later.pause = doubled(later.pause, longest_pause);
 }
 
 } // namespace bridge

@@ -4,6 +4,7 @@
 
 #include "agent/decide/messages.h"
 #include "agent/gang/facts.h"
+#include "common/base/backoff.h"
 #include "common/base/log.h"
 #include "common/slurm/het_job.h"
 
@@ -39,8 +40,7 @@ template <class Kind> bool is(const Action &action)
 Clock::duration back_off(unsigned failures, Clock::duration first,
                          Clock::duration last)
 {
-    unsigned doublings = std::min(failures, 10u);
-    return std::min<Clock::duration>(first * (1 << doublings), last);
+    return doubled(first, last, failures);
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/session/server.h"
 
+#include "common/base/host_port.h"
 #include "common/base/log.h"
 #include "common/base/peer_user.h"
 #include "common/base/system_error.h"

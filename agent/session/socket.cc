@@ -40,8 +40,8 @@ Result<Addresses> look_up(const HostPort &host, int flags)
     wish.ai_socktype = SOCK_STREAM;
     wish.ai_flags = flags | AI_NUMERICSERV;
     addrinfo *found = nullptr;
-    if (int error =
-            getaddrinfo(host.host.c_str(), host.port.c_str(), &wish, &found);
+    std::string port = std::to_string(host.port);
+    if (int error = getaddrinfo(host.host.c_str(), port.c_str(), &wish, &found);
         error != 0)
         return fail(Code::busy, host.host + ": " + gai_strerror(error));
     return Addresses(found);
@@ -121,7 +121,7 @@ Result<OwnedFd> listen_tcp(const HostPort &address)
         bind(fd.get(), first.ai_addr, first.ai_addrlen) != 0 ||
         listen(fd.get(), backlog) != 0)
         return fail_errno(Code::denied, "listen at " + address.host + " port " +
-                                            address.port);
+                                            std::to_string(address.port));
     return fd;
 }
 
@@ -172,7 +172,8 @@ Result<OwnedFd> connect_tcp(const HostPort &server)
         }
     }
     return fail_errno(Code::busy, "slurmk8sd does not answer at " +
-                                      server.host + " port " + server.port);
+                                      server.host + " port " +
+                                      std::to_string(server.port));
 }
 
 } // namespace bridge

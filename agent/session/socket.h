@@ -3,9 +3,9 @@
 // non-blocking and closed on exec.
 #pragma once
 
+#include "common/base/host_port.h"
 #include "common/base/owned_fd.h"
 #include "common/base/result.h"
-#include "common/contract/session_conf.h"
 
 #include <string>
 

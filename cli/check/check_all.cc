@@ -4,6 +4,7 @@
 #include "cli/check/check_host.h"
 #include "cli/check/check_kube.h"
 #include "cli/check/check_names.h"
+#include "cli/check/check_pending_jobs.h"
 #include "cli/check/check_slurm.h"
 
 #include <algorithm>

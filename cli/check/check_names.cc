@@ -4,8 +4,6 @@
 #include "common/base/ascii.h"
 #include "common/contract/names.h"
 
-#include <format>
-
 namespace bridge {
 
 namespace {
@@ -18,25 +16,6 @@ Finding unknown_qos(const std::string &about, const std::string &qos)
 }
 
 } // namespace
-
-Findings check_pending_jobs(const SlurmFacts &slurm, const Conf &conf)
-{
-    // the other jobs run, or have ended
-    std::uint32_t room = slurm.max_jobs / 4 * 3;
-    if (slurm.max_jobs == 0 ||
-        (conf.max_pending_jobs != 0 && conf.max_pending_jobs <= room))
-        return {};
-    std::string limit =
-        conf.max_pending_jobs == 0
-            ? "MaxPendingJobs sets no limit"
-            : std::format("MaxPendingJobs is {}", conf.max_pending_jobs);
-    return {{Severity::warning, "k8s.conf",
-             std::format("{}, and MaxJobCount of slurm.conf {}: waiting Pods "
-                         "can fill slurmctld's table, and nobody can submit "
-                         "any more",
-                         limit, slurm.max_jobs),
-             std::format("MaxPendingJobs={}", slurm.max_jobs / 2)}};
-}
 
 Findings check_qos(const SlurmFacts &slurm, const Conf &conf,
                    const std::vector<Namespace> &namespaces)

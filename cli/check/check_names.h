@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The findings of slurmk8s check about what k8s.conf and the annotations of
-// namespaces assume of Slurm: QoS that exist, and room for jobs. Pure
-// functions.
+// The findings of slurmk8s check about names that k8s.conf and the annotations
+// of namespaces take from Slurm: QoS that must exist. Pure.
 #pragma once
 
 #include "agent/objects/objects.h"
@@ -12,9 +11,6 @@
 #include <vector>
 
 namespace bridge {
-
-// Compares MaxPendingJobs with MaxJobCount.
-Findings check_pending_jobs(const SlurmFacts &slurm, const Conf &conf);
 
 // Checks the QoS of PriorityClass= and of namespaces, if slurmdbd has listed
 // its own.

@@ -3,6 +3,7 @@
 #include "agent/nodes/plan.h"
 #include "agent/nodes/words.h"
 #include "cli/check/check_kube.h"
+#include "common/base/text.h"
 #include "common/contract/kubelet_features.h"
 #include "common/contract/names.h"
 
@@ -10,7 +11,6 @@
 #include <format>
 #include <map>
 #include <memory>
-#include <sstream>
 
 namespace bridge {
 
@@ -180,9 +180,9 @@ std::set<std::string> partitions_of_nodes(const KubeFacts &kube)
     for (const Node &node : kube.nodes) {
         if (!is_opted_in(node))
             continue;
-        std::istringstream list(
-            node.annotation(names::external_node_partitions));
-        for (std::string word; std::getline(list, word, ',');) {
+        std::string list = node.annotation(names::external_node_partitions);
+        for (std::string_view part : all_parts(list, ',')) {
+            std::string word(part);
             std::erase(word, ' ');
             if (!word.empty())
                 found.insert(word);

@@ -129,11 +129,11 @@ Findings check_version(const SlurmFacts &slurm)
         return {{Severity::warning, "slurmctld",
                  "its version \"" + slurm.version + "\" is not understood",
                  ""}};
-    if (*version < Version{25, 11, 0})
+    if (*version < Version{26, 5, 0})
         return {{Severity::error, "slurmctld",
                  "Slurm " + slurm.version +
-                     " is too old: external jobs and nodes are reliable since "
-                     "25.11",
+                     " is too old: external jobs and nodes need 26.05 or "
+                     "later",
                  "upgrade Slurm"}};
     if (version != parse_version(slurm.built_for))
         return {{Severity::error, "slurmctld",

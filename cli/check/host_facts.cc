@@ -4,12 +4,11 @@
 #include "cli/agent_client.h"
 #include "cli/check/token_expiry.h"
 #include "common/base/json.h"
+#include "common/base/read_file.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,12 +21,6 @@ std::string directory_of(const std::string &path)
     auto slash = path.rfind('/');
     return slash == path.npos ? "."
                               : path.substr(0, std::max<std::size_t>(slash, 1));
-}
-
-std::string contents(const std::string &path)
-{
-    std::ifstream in(path);
-    return {std::istreambuf_iterator<char>(in), {}};
 }
 
 AgentFacts ask(const Conf &conf)
@@ -74,7 +67,8 @@ HostFacts load_host_facts(const Conf &conf, const std::string &conf_path,
     facts.token = read_file_facts(token_path);
     facts.socket_directory = read_file_facts(directory_of(conf.socket_path));
     facts.socket = read_file_facts(conf.socket_path);
-    facts.token_expires = token_expiry(contents(token_path));
+    facts.token_expires =
+        token_expiry(read_file(token_path, any_size).value_or(""));
     facts.now = std::chrono::floor<std::chrono::seconds>(
         std::chrono::system_clock::now());
     facts.agent = ask(conf);

@@ -12,8 +12,6 @@ namespace bridge {
 namespace {
 
 constexpr char admission[] = "/apis/admissionregistration.k8s.io/v1/";
-constexpr char who_are_we[] = "{\"apiVersion\":\"authentication.k8s.io/v1\","
-                              "\"kind\":\"SelfSubjectReview\"}";
 
 constexpr PolicyName policies[] = {
     {"slurm-k8s-bridge-owned-metadata", Feature::base, false, true},
@@ -67,8 +65,12 @@ class Collector {
 
     bool ask_identity(KubeFacts &facts)
     {
-        auto said = answer_of(http_.post(
-            "/apis/authentication.k8s.io/v1/selfsubjectreviews", who_are_we));
+        auto who_are_we =
+            JsonValue::object({{"apiVersion", "authentication.k8s.io/v1"},
+                               {"kind", "SelfSubjectReview"}});
+        auto said = answer_of(
+            http_.post("/apis/authentication.k8s.io/v1/selfsubjectreviews",
+                       who_are_we.dump()));
         facts.our_time = std::chrono::floor<std::chrono::seconds>(
             std::chrono::system_clock::now());
         if (!said)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/check/slurm_facts.h"
 
+#include "common/base/text.h"
 #include "common/slurm/database.h"
 #include "common/slurm/error.h"
 #include "common/slurm/strings.h"
@@ -32,10 +33,7 @@ constexpr std::uint16_t enforce_limits = 1 << 1;
 std::vector<std::string> plugin_names(const char *list)
 {
     std::vector<std::string> names;
-    std::string_view rest = list ? list : "";
-    while (!rest.empty()) {
-        std::string_view word = rest.substr(0, rest.find(','));
-        rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+    for (std::string_view word : all_parts(list ? list : "", ',')) {
         word.remove_prefix(word.rfind('/') + 1); // npos + 1 is 0
         if (!word.empty() && word != "(null)")
             names.emplace_back(word);

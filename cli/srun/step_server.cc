@@ -4,6 +4,7 @@
 #include "cli/srun/srun_peer.h"
 #include "cli/srun/step_limits.h"
 #include "cli/srun/step_tasks.h"
+#include "common/base/wait_status.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -226,7 +227,7 @@ class StepServer {
             auto started = starter.start(i);
             if (!started) {
                 message(started.error().message);
-                report_end(1 << 8, {launch->tasks[i]});
+                report_end(exit_1, {launch->tasks[i]});
                 continue;
             }
             tasks_.add(std::move(*started));

@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/user/job_name.h"
 #include "cli/user/slurm_login.h"
+#include "common/base/host_port.h"
 #include "common/contract/conf.h"
 
 #include <cerrno>

@@ -31,7 +31,7 @@ Result<std::string> make_login()
         return fail(Code::denied, "there is no slurm.conf on this host");
     std::string secret = make_login_secret();
     if (secret.empty())
-        return fail(Code::internal, "cannot get random numbers");
+        return fail(Code::internal, "cannot read random numbers");
     std::string entry =
         std::string(names::login_variable) + "=" + login_name_of(secret);
     std::array<char *, 1> entries{entry.data()};

@@ -2,11 +2,9 @@
 #include "common/base/conf_lines.h"
 
 #include "common/base/ascii.h"
+#include "common/base/read_file.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <fstream>
-#include <sstream>
 
 namespace bridge {
 
@@ -89,13 +87,10 @@ Result<> for_each_setting(std::string_view text, const OnSetting &on_setting)
 
 Result<std::string> read_conf_file(const std::string &path)
 {
-    std::ifstream file(path);
-    std::ostringstream text;
-    // Inserting an empty rdbuf() sets failbit, but an empty file is valid.
-    bool empty = file.peek() == EOF && file.is_open() && !file.bad();
-    if (!empty && !(text << file.rdbuf()))
+    auto text = read_file(path, any_size);
+    if (!text)
         return fail(Code::not_found, "cannot read " + path);
-    return text.str();
+    return text;
 }
 
 } // namespace bridge

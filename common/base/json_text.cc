@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/base/json_text.h"
 
+#include "common/base/json.h"
+
 #include <charconv>
 #include <cstddef>
 
@@ -156,6 +158,24 @@ std::string json_with(std::string_view object, std::string_view name,
     made += name;
     made += "\":";
     made += value;
+    return made + "}";
+}
+
+std::string json_array(const std::vector<std::string> &items)
+{
+    std::string made = "[";
+    for (const std::string &item : items)
+        made += (made.size() > 1 ? "," : "") + item;
+    return made + "]";
+}
+
+std::string json_object(const JsonMembers &members)
+{
+    std::string made = "{";
+    for (const auto &[name, value] : members)
+        if (!value.empty())
+            made += (made.size() > 1 ? "," : "") + JsonValue(name).dump() +
+                    ":" + value;
     return made + "}";
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds and replaces parts of a JSON document without changing any other byte.
+// Finds, replaces and joins JSON texts without changing any other byte.
 // Used for opaque parameters, which the API server compares byte by byte.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace bridge {
 
@@ -23,5 +25,11 @@ std::optional<std::string_view> json_text(std::string_view document,
 // before the member.
 std::string json_with(std::string_view object, std::string_view name,
                       std::string_view value);
+
+// Join JSON texts whose bytes stay the same. A member whose text is "" is left
+// out.
+using JsonMembers = std::vector<std::pair<std::string, std::string>>;
+std::string json_array(const std::vector<std::string> &items);
+std::string json_object(const JsonMembers &members);
 
 } // namespace bridge

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 common_base_sources = \
 	common/base/ascii.h \
+	common/base/backoff.h \
 	common/base/conf_lines.cc common/base/conf_lines.h \
 	common/base/edited_json.h \
 	common/base/fd_wait.cc common/base/fd_wait.h \
 	common/base/frame_cutter.h \
 	common/base/hexadecimal.cc common/base/hexadecimal.h \
+	common/base/host_port.cc common/base/host_port.h \
 	common/base/json.cc common/base/json.h \
 	common/base/json_text.cc common/base/json_text.h \
 	common/base/json_value.cc \
@@ -18,6 +20,7 @@ common_base_sources = \
 	common/base/printable.cc common/base/printable.h \
 	common/base/private_dir.cc common/base/private_dir.h \
 	common/base/quantity.cc common/base/quantity.h \
+	common/base/read_file.cc common/base/read_file.h \
 	common/base/result.cc common/base/result.h \
 	common/base/sweep_mark.h \
 	common/base/system_error.h \
@@ -28,4 +31,5 @@ common_base_sources = \
 	common/base/utf8.cc common/base/utf8.h \
 	common/base/uuid.cc common/base/uuid.h \
 	common/base/variable_name.h \
+	common/base/wait_status.h \
 	common/base/write_all.cc common/base/write_all.h

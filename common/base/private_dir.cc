@@ -2,6 +2,7 @@
 #include "common/base/private_dir.h"
 
 #include "common/base/own_directory.h"
+#include "common/base/read_file.h"
 #include "common/base/system_error.h"
 #include "common/base/write_all.h"
 
@@ -13,29 +14,6 @@
 #include <unistd.h>
 
 namespace bridge {
-
-namespace {
-
-// Reads until the end of the file or until text is full, and shortens text to
-// what was read. On failure errno is set.
-bool read_all(int fd, std::string &text)
-{
-    std::size_t have = 0;
-    while (have < text.size()) {
-        ssize_t count = ::read(fd, text.data() + have, text.size() - have);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count < 0)
-            return false;
-        if (count == 0)
-            break;
-        have += static_cast<std::size_t>(count);
-    }
-    text.resize(have);
-    return true;
-}
-
-} // namespace
 
 Result<> PrivateDir::make() const
 {
@@ -80,10 +58,8 @@ Result<std::string> PrivateDir::read(const std::string &name,
         static_cast<std::size_t>(facts.st_size) > longest)
         return fail(Code::rejected,
                     doing + ": not a file of this user, or too long");
-    std::string text(static_cast<std::size_t>(facts.st_size), '\0');
-    if (!read_all(file.get(), text))
-        return fail_errno(Code::busy, doing);
-    return text;
+    auto text = read_rest(file.get(), longest);
+    return text ? text : fail(text.error(), doing);
 }
 
 Result<> PrivateDir::remove(const std::string &name) const

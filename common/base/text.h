@@ -6,6 +6,7 @@
 #include <concepts>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace bridge {
 
@@ -31,6 +32,18 @@ inline std::string_view next_part(std::string_view &text, char separator)
     std::string_view part = text.substr(0, end);
     text = end == text.npos ? std::string_view{} : text.substr(end + 1);
     return part;
+}
+
+// Returns all parts, also empty ones: one more than there are separators.
+inline std::vector<std::string_view> all_parts(std::string_view text,
+                                               char separator)
+{
+    std::vector<std::string_view> parts;
+    for (bool more = true; more;) {
+        more = text.contains(separator);
+        parts.push_back(next_part(text, separator));
+    }
+    return parts;
 }
 
 } // namespace bridge

@@ -3,12 +3,11 @@
 
 #include "common/base/json.h"
 #include "common/base/json_text.h"
+#include "common/base/read_file.h"
 #include "common/contract/batch_names.h"
 #include "common/contract/template_check.h"
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 #include <utility>
 
 namespace bridge {
@@ -30,14 +29,11 @@ constexpr std::size_t max_size = 65536; // bytes
 // Returns the object without this member.
 std::string without(const Json &object, std::string_view name)
 {
-    std::string text = "{";
-    for (const auto &[key, value] : object.members()) {
-        if (key == name)
-            continue;
-        text += text.size() > 1 ? "," : "";
-        text += JsonValue(key).dump() + ":" + value.dump();
-    }
-    return text + "}";
+    JsonMembers kept;
+    for (const auto &[key, value] : object.members())
+        if (key != name)
+            kept.emplace_back(key, value.dump());
+    return json_object(kept);
 }
 
 std::string without_choosable(const Json &pod)
@@ -55,13 +51,11 @@ std::string without_choosable(const Json &pod)
 // Returns the array without the objects whose name is in left_out.
 std::string filtered(const Json &list, const std::vector<std::string> &left_out)
 {
-    std::string text = "[";
-    for (const Json &item : list.items()) {
-        if (std::ranges::contains(left_out, item.text("name")))
-            continue;
-        text += (text.size() > 1 ? "," : "") + item.dump();
-    }
-    return text + "]";
+    std::vector<std::string> kept;
+    for (const Json &item : list.items())
+        if (!std::ranges::contains(left_out, item.text("name")))
+            kept.push_back(item.dump());
+    return json_array(kept);
 }
 
 } // namespace
@@ -97,11 +91,10 @@ Result<BatchTemplate> parse_batch_template(std::string_view text)
 
 Result<BatchTemplate> load_batch_template(const std::string &path)
 {
-    std::ifstream file(path);
-    std::ostringstream text;
-    if (!(text << file.rdbuf()))
+    auto text = read_file(path, any_size);
+    if (!text || text->empty())
         return fail(Code::not_found, "cannot read " + path);
-    auto base = parse_batch_template(text.str());
+    auto base = parse_batch_template(*text);
     if (!base)
         return fail(base.error(), path);
     return base;
@@ -129,12 +122,10 @@ Result<std::string> pod_with_volumes(const BatchTemplate &base,
     Json container = json->at("spec/containers/0");
     std::string spec = json_with(json->at("spec").dump(), "volumes",
                                  filtered(json->at("spec/volumes"), left_out));
-    spec = json_with(
-        spec, "containers",
-        "[" +
-            json_with(container.dump(), "volumeMounts",
-                      filtered(container.at("volumeMounts"), left_out)) +
-            "]");
+    spec = json_with(spec, "containers",
+                     json_array({json_with(
+                         container.dump(), "volumeMounts",
+                         filtered(container.at("volumeMounts"), left_out))}));
     return json_with(base.pod, "spec", spec);
 }
 

@@ -108,9 +108,8 @@ Result<std::vector<std::string>> names_in(std::string_view value)
     constexpr std::string_view allowed =
         "abcdefghijklmnopqrstuvwxyz0123456789-.";
     std::vector<std::string> names;
-    for (;;) {
-        std::size_t comma = value.find(',');
-        std::string_view name = trim(value.substr(0, comma));
+    for (std::string_view part : all_parts(value, ',')) {
+        std::string_view name = trim(part);
         if (name.empty() || name.size() > 253 ||
             name.find_first_not_of(allowed) != name.npos)
             return fail(Code::rejected,
@@ -120,10 +119,8 @@ Result<std::vector<std::string>> names_in(std::string_view value)
             return fail(Code::rejected,
                         "names \"" + std::string(name) + "\" twice");
         names.emplace_back(name);
-        if (comma == value.npos)
-            return names;
-        value.remove_prefix(comma + 1);
     }
+    return names;
 }
 
 Result<> set_scheduler_names(Conf &conf, std::string_view value)

@@ -2,6 +2,7 @@
 #include "common/contract/feature_labels.h"
 
 #include "common/base/ascii.h"
+#include "common/base/text.h"
 #include "common/contract/kubelet_features.h"
 #include "common/contract/names.h"
 
@@ -61,9 +62,8 @@ Result<FeatureLabel> parse_one(std::string_view text)
 Result<std::vector<FeatureLabel>> parse_feature_labels(std::string_view text)
 {
     std::vector<FeatureLabel> found;
-    for (;;) {
-        std::size_t comma = text.find(',');
-        auto one = parse_one(text.substr(0, comma));
+    for (std::string_view part : all_parts(text, ',')) {
+        auto one = parse_one(part);
         if (!one)
             return std::unexpected(one.error());
         for (const FeatureLabel &other : found)
@@ -71,10 +71,8 @@ Result<std::vector<FeatureLabel>> parse_feature_labels(std::string_view text)
                 return fail(Code::rejected, "gives " + one->label + " and " +
                                                 other.label + " the same name");
         found.push_back(std::move(*one));
-        if (comma == text.npos)
-            return found;
-        text.remove_prefix(comma + 1);
     }
+    return found;
 }
 
 std::vector<std::string>

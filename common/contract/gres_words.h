@@ -5,6 +5,7 @@
 
 #include "common/base/ascii.h"
 #include "common/base/result.h"
+#include "common/base/text.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -54,19 +55,16 @@ parse_gres_list(std::string_view text,
                 std::string (*name_of)(const One &one))
 {
     std::vector<One> found;
-    for (;;) {
-        std::size_t comma = text.find(',');
-        auto one = parse_one(trim_spaces(text.substr(0, comma)));
+    for (std::string_view part : all_parts(text, ',')) {
+        auto one = parse_one(trim_spaces(part));
         if (!one)
             return std::unexpected(one.error());
         std::string name = name_of(*one);
         if (std::ranges::contains(found, name, name_of))
             return fail(Code::rejected, "names " + name + " twice");
         found.push_back(std::move(*one));
-        if (comma == text.npos)
-            return found;
-        text.remove_prefix(comma + 1);
     }
+    return found;
 }
 
 } // namespace bridge

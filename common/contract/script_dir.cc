@@ -48,7 +48,7 @@ Result<std::string> ScriptDir::put(std::string_view text) const
                     "the file system of " + path_ + " is almost full");
     std::string name = random_hexadecimal(name_bytes);
     if (name.empty())
-        return fail(Code::busy, "the kernel has no random numbers");
+        return fail(Code::busy, "cannot read random numbers");
     if (auto put = directory.put(name, text); !put)
         return std::unexpected(put.error());
     return name;

@@ -2,7 +2,7 @@
 #include "common/contract/session_conf.h"
 
 #include "common/base/conf_lines.h"
-#include "common/base/text.h"
+#include "common/base/host_port.h"
 
 #include <array>
 
@@ -56,24 +56,6 @@ constexpr std::array keys = {
 };
 
 } // namespace
-
-Result<HostPort> parse_host_port(std::string_view text)
-{
-    std::size_t colon = text.rfind(':');
-    std::string_view host = text.substr(0, std::min(colon, text.size()));
-    bool brackets = host.starts_with('[') && host.ends_with(']');
-    if (brackets)
-        host = host.substr(1, host.size() - 2);
-    auto port = colon == text.npos
-                    ? std::nullopt
-                    : whole_number<std::uint16_t>(text.substr(colon + 1));
-    constexpr std::string_view allowed =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.:";
-    if (host.empty() || host.find_first_not_of(allowed) != host.npos ||
-        host.contains(':') != brackets || !port || *port == 0)
-        return fail(Code::rejected, "must be HOST:PORT or [IPV6]:PORT");
-    return HostPort{std::string(host), std::to_string(*port)};
-}
 
 Result<SessionConf> parse_session_conf(std::string_view text)
 {

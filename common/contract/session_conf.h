@@ -25,15 +25,6 @@ struct SessionConf {
     bool operator==(const SessionConf &) const = default;
 };
 
-// HOST:PORT; an IPv6 address is in brackets.
-struct HostPort {
-    std::string host;
-    std::string port;
-};
-
-// Code::rejected for any other form.
-Result<HostPort> parse_host_port(std::string_view text);
-
 // Parse a whole k8s.conf and ignore all other keys. Code::rejected, with the
 // line number, for invalid values, and for an address without the keys that it
 // requires. load_session_conf() also returns Code::not_found.

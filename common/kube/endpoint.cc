@@ -39,8 +39,8 @@ Result<HttpEndpoint> find_endpoint(const std::string &server,
     endpoint.server = server.empty() ? server_of_pod() : server;
     if (endpoint.server.empty())
         return fail(Code::not_found,
-                    "no API server is configured, and this process does not "
-                    "run in a Pod");
+                    "no API server is configured, and this process runs in no "
+                    "Pod");
     endpoint.ca_file = or_of_pod(ca_file, "ca.crt");
     endpoint.token_file = or_of_pod(token_file, "token");
     return endpoint;

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 common_kube_sources = \
-	common/kube/backoff.h \
 	common/kube/base64.cc common/kube/base64.h \
 	common/kube/endpoint.cc common/kube/endpoint.h \
 	common/kube/http.cc common/kube/http.h \

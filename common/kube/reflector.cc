@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/kube/reflector.h"
 
-#include "common/kube/backoff.h"
+#include "common/base/backoff.h"
 #include "common/kube/status.h"
 
 #include <algorithm>

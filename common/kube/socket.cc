@@ -243,7 +243,7 @@ struct KubeSocket::Impl {
     {
         WsMask mask;
         if (!fill_by_chance(mask))
-            return fail(Code::internal, "the kernel has no random numbers");
+            return fail(Code::internal, "cannot read random numbers");
         unsent += encode_ws(opcode, data, mask);
         return {};
     }

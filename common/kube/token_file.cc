@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/kube/token_file.h"
 
+#include "common/base/read_file.h"
+
 #include <algorithm>
-#include <fstream>
 
 namespace bridge {
 
@@ -13,10 +14,7 @@ constexpr std::size_t max_size = std::size_t{1} << 20;
 
 std::string read_trimmed(const std::string &path)
 {
-    std::ifstream file(path, std::ios::binary);
-    std::string text(max_size, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(file.gcount()));
+    std::string text = read_file(path, max_size).value_or("");
     text.erase(text.find_last_not_of(" \t\r\n") + 1);
     return text;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/slurm/controllers.h"
 
+#include "common/base/read_file.h"
+
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
-#include <sstream>
 
 namespace bridge {
 
@@ -47,10 +47,9 @@ Control last_in_control(const Controllers &controllers, std::size_t us)
 {
     if (controllers.hosts.size() < 2)
         return Control::ours;
-    std::ifstream file(controllers.state_save_location + "/heartbeat");
-    std::ostringstream contents;
-    contents << file.rdbuf();
-    auto number = parse_heartbeat(contents.str());
+    auto contents =
+        read_file(controllers.state_save_location + "/heartbeat", 2 * word);
+    auto number = parse_heartbeat(contents.value_or(""));
     if (!number)
         return Control::unknown;
     return *number == us ? Control::ours : Control::others;

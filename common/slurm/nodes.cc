@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The node part of SlurmApi, and the start and end of the library.
+#include "common/base/text.h"
 #include "common/contract/names.h"
 #include "common/slurm/api.h"
 #include "common/slurm/error.h"
@@ -8,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <format>
-#include <ranges>
 #include <string_view>
 
 extern "C" {
@@ -43,10 +43,10 @@ update_node_msg_t message_for(const std::string &node)
 
 std::vector<std::string> words_in(const std::string &list)
 {
-    std::vector<std::string> words;
-    for (auto word : std::views::split(list, ','))
-        words.emplace_back(std::string_view(word));
-    return words;
+    if (list.empty())
+        return {};
+    auto words = all_parts(list, ',');
+    return {words.begin(), words.end()};
 }
 
 SlurmNode node_of(const node_info_t &n)

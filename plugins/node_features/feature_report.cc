@@ -2,11 +2,12 @@
 #include "plugins/node_features/feature_report.h"
 
 #include "common/base/json.h"
+#include "common/base/read_file.h"
+#include "common/base/text.h"
 #include "common/contract/kubelet_features.h"
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 namespace bridge {
 
@@ -17,12 +18,9 @@ using Words = std::vector<std::string>;
 Words split(const std::string &list)
 {
     Words words;
-    for (std::size_t start = 0; start < list.size();) {
-        std::size_t comma = std::min(list.find(',', start), list.size());
-        if (comma != start)
-            words.push_back(list.substr(start, comma - start));
-        start = comma + 1;
-    }
+    for (std::string_view word : all_parts(list, ','))
+        if (!word.empty())
+            words.emplace_back(word);
     return words;
 }
 
@@ -49,12 +47,8 @@ void add(Words &words, const std::string &word)
 // API server writes them: {"key":"value", …}.
 std::map<std::string, std::string> texts_in(const std::string &path)
 {
-    constexpr std::streamsize limit = 1 << 20; // a Node's object is smaller
-    std::ifstream file(path, std::ios::binary);
-    std::string text(limit, '\0');
-    file.read(text.data(), limit);
-    text.resize(static_cast<std::size_t>(file.gcount()));
-    auto json = Json::parse(text);
+    constexpr std::size_t longest = 1 << 20; // a Node's object is smaller
+    auto json = Json::parse(read_file(path, longest).value_or(""));
     return json ? json->texts() : std::map<std::string, std::string>{};
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugins/prep/agent_link.h"
 
+#include "common/base/backoff.h"
+#include "common/base/wait_status.h"
 #include "common/contract/names.h"
 
 #include <algorithm>
@@ -158,7 +160,7 @@ void AgentLink::disconnect(const std::string &reason)
     agent_.packets.close();
     unsent_.clear();
     next_try_ = Clock::now() + retry_;
-    retry_ = std::min<Clock::duration>(2 * retry_, settings_.last_retry);
+    retry_ = doubled<Clock::duration>(retry_, settings_.last_retry);
     if (reason == trouble_)
         return;
     trouble_ = reason;
@@ -304,7 +306,6 @@ void AgentLink::save_memory()
 // there again. While a node cannot be drained, the job keeps waiting.
 void AgentLink::end_overdue()
 {
-    constexpr int exit_1 = 1 << 8;
     std::map<std::string, bool> drained;
     auto all_overdue = hooks_.overdue(settings_.gate_timeout);
     if (all_overdue.empty())

@@ -3,7 +3,8 @@
 // constructor, then after twice as long each time, up to a minute. Pure.
 #pragma once
 
-#include <algorithm>
+#include "common/base/backoff.h"
+
 #include <chrono>
 #include <map>
 #include <string>
@@ -26,7 +27,7 @@ class DrainRetries {
     {
         auto [retry, fresh] = failed_.emplace(node, Retry{{}, first_});
         if (!fresh)
-            retry->second.delay = std::min(2 * retry->second.delay, longest);
+            retry->second.delay = doubled(retry->second.delay, longest);
         retry->second.next = now + retry->second.delay;
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugins/prep/gate.h"
 
+#include "common/base/wait_status.h"
+
 #include <algorithm>
 #include <sys/wait.h>
 #include <utility>
@@ -12,7 +14,6 @@ namespace {
 // slurmctld treats any other status as success: prep_slurmctld.c.
 int failing_status(int rc)
 {
-    constexpr int exit_1 = 1 << 8;
     return WIFEXITED(rc) && WEXITSTATUS(rc) != 0 ? rc : exit_1;
 }
 

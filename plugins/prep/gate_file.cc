@@ -3,11 +3,10 @@
 
 #include "common/base/json.h"
 #include "common/base/owned_fd.h"
+#include "common/base/read_file.h"
 #include "common/base/system_error.h"
 #include "common/base/write_all.h"
 
-#include <array>
-#include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
 #include <optional>
@@ -60,22 +59,15 @@ Result<GateMemory> decode(const std::string &text)
     return GateMemory{std::move(*bridge), std::move(*dirty)};
 }
 
-Result<std::string> read_all(int fd, const std::string &path)
+Result<std::string> contents(int fd, const std::string &path)
 {
-    std::string text;
-    std::array<char, 65536> buffer;
-    for (;;) {
-        ssize_t n = read(fd, buffer.data(), buffer.size());
-        if (n == 0)
-            return text;
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return fail_errno(Code::not_found, "cannot read " + path);
-        text.append(buffer.data(), static_cast<std::size_t>(n));
-        if (text.size() > size_limit)
-            return fail(Code::rejected, path + " is too large to be ours");
-    }
+    auto text = read_rest(fd, size_limit);
+    if (!text && text.error().code == Code::rejected)
+        return fail(Code::rejected, path + " is too large to be ours");
+    if (!text)
+        return fail(Code::not_found,
+                    "cannot read " + path + ": " + text.error().message);
+    return text;
 }
 
 } // namespace
@@ -94,7 +86,7 @@ Result<GateMemory> GateFile::load()
     OwnedFd file(open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
     if (!file)
         return fail_errno(Code::not_found, "cannot open " + path_);
-    auto text = read_all(file.get(), path_);
+    auto text = contents(file.get(), path_);
     if (!text)
         return std::unexpected(text.error());
     auto memory = decode(*text);

@@ -69,7 +69,7 @@ TEST_CASE("a claim is read as the API server wrote it")
     CHECK(claim.requests[0].choices[0].count == 2);
     REQUIRE(claim.config.size() == 1);
     CHECK(claim.config[0].requests == std::vector<std::string>{"gpu"});
-    CHECK(claim.config[0].json.contains(R"("sharing":{"strategy":"MPS"})"));
+    CHECK(claim.config[0].opaque.contains(R"("sharing":{"strategy":"MPS"})"));
     CHECK(claim.allocated);
     CHECK(claim.devices ==
           std::vector<DeviceId>{{"gpu.example.com", "n1", "gpu-0"},
@@ -105,8 +105,8 @@ TEST_CASE("a DeviceClass is read as the API server wrote it")
     CHECK(made.selectors.size() == 1);
     CHECK(made.extended_resource_name == "example.com/gpu");
     REQUIRE(made.config.size() == 1);
-    CHECK(made.config[0].json ==
-          R"("opaque":{"driver":"gpu.example.com","parameters":)"
+    CHECK(made.config[0].opaque ==
+          R"({"driver":"gpu.example.com","parameters":)"
           R"({"apiVersion":"gpu.example.com/v1","kind":"GpuConfig"}})");
 }
 

@@ -388,7 +388,7 @@ TEST_CASE("an exec that the API server refuses is refused in its words")
 TEST_CASE("an exec that nobody answers ends with the agent")
 {
     TlsServer silent([](const Request &, Peer &peer) { peer.wait_for_end(); });
-    auto deaf = listen_tcp({"127.0.0.1", "0"}); // and no handshake, either
+    auto deaf = listen_tcp({"127.0.0.1", 0}); // and no handshake, either
     REQUIRE(deaf);
     HttpEndpoint endpoint = silent.endpoint();
     for (const std::string &server :

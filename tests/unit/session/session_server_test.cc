@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/session/server.h"
-#include "common/base/text.h"
 #include "tests/unit/fakes/temporary_directory.h"
 #include "tests/unit/fakes/tls_certificate.h"
 
@@ -131,7 +130,7 @@ PeerStream call_from(const char *from, const std::string &to)
     REQUIRE(bind(fd.get(), reinterpret_cast<sockaddr *>(&address),
                  sizeof(address)) == 0);
     inet_pton(AF_INET, server.host.c_str(), &address.sin_addr);
-    address.sin_port = htons(whole_number<std::uint16_t>(server.port).value());
+    address.sin_port = htons(server.port);
     REQUIRE(connect(fd.get(), reinterpret_cast<sockaddr *>(&address),
                     sizeof(address)) == 0);
     fcntl(fd.get(), F_SETFL, O_NONBLOCK);
@@ -147,7 +146,7 @@ bool is_turned_away(PeerStream &peer)
 // A port that was free a moment ago.
 std::string free_port()
 {
-    auto fd = listen_tcp({"127.0.0.1", "0"});
+    auto fd = listen_tcp({"127.0.0.1", 0});
     REQUIRE(fd.has_value());
     sockaddr_in address{};
     socklen_t size = sizeof(address);

@@ -66,7 +66,7 @@ struct Case {
 };
 
 const std::vector<Case> cases = {
-    {"too old", [](auto &s) { s.version = s.built_for = "25.05.9"; },
+    {"too old", [](auto &s) { s.version = s.built_for = "25.11.9"; },
      check_version, Severity::error, "upgrade Slurm"},
     {"another micro version", [](auto &s) { s.built_for = "26.05.4"; },
      check_version, Severity::error,
@@ -207,6 +207,9 @@ TEST_CASE("a job record that is kept for ever is old enough")
 TEST_CASE("versions are compared as numbers, whatever follows them")
 {
     SlurmFacts slurm = good();
+    slurm.version = slurm.built_for = "26.05.0";
+    CHECK(check_version(slurm).empty());
+    slurm = good();
     slurm.version = "26.05.5-1";
     CHECK(check_version(slurm).empty());
     slurm.version = slurm.built_for = "26.11.0-0rc1";

@@ -65,3 +65,14 @@ TEST_CASE("a member is put into an object whose rest stays as it is written")
         CHECK(json_with(text, "b", "2") == "");
     }
 }
+
+TEST_CASE("texts are joined as they are")
+{
+    std::vector<std::string> none, two = {"1.10", R"({"a": 1})"};
+
+    CHECK(json_array(none) == "[]");
+    CHECK(json_array(two) == R"([1.10,{"a": 1}])");
+    CHECK(json_object({}) == "{}");
+    CHECK(json_object({{"a", "[ ]"}, {"b", ""}, {"c\"", "1"}}) ==
+          R"({"a":[ ],"c\"":1})");
+}

@@ -209,7 +209,7 @@ TEST_CASE("a listener whose queue of callers is full is busy, not gone")
     CHECK(code_of(caller) == Code::busy);
 }
 
-TEST_CASE("a file that is no socket is never deleted")
+TEST_CASE("a file that is not a socket is never deleted")
 {
     TemporaryDirectory directory;
     std::string path = directory.path + "/precious";

@@ -73,9 +73,3 @@ TEST_CASE("a key for users is given once, and has a value")
     CHECK(parse_conf("UserSocket=\n").error().message ==
           "line 1: UserSocket has no value");
 }
-
-TEST_CASE("a host and its port")
-{
-    CHECK(parse_host_port("[::1]:22").value().host == "::1");
-    CHECK(parse_host_port("a.b:022").value().port == "22");
-}

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The delay before each retry. It doubles with each failure in a row, and a
-// random part of up to the same length is added, so that agents that failed
-// together do not retry together.
+// The delay before each retry: it doubles with each failure in a row.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +11,18 @@
 
 namespace bridge {
 
+// Returns the delay doubled this many times, or the longest if that is shorter.
+template <class Delay>
+Delay doubled(Delay delay, Delay longest, unsigned times = 1)
+{
+    constexpr unsigned most = 63; // reaches the longest from any delay
+    for (unsigned i = std::min(times, most); i > 0; i--)
+        delay = std::min<Delay>(2 * delay, longest);
+    return std::min(delay, longest);
+}
+
+// Adds a random part of up to the same length, so that agents that failed
+// together do not retry together.
 class Backoff {
   public:
     using Milliseconds = std::chrono::milliseconds;
@@ -29,7 +39,7 @@ class Backoff {
         std::uniform_real_distribution<double> more(1.0, 2.0);
         auto delay =
             std::chrono::duration_cast<Milliseconds>(next_ * more(random));
-        next_ = std::min(next_ * 2, longest_);
+        next_ = doubled(next_, longest_);
         return std::min(delay, longest_);
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "common/kube/backoff.h"
+#include "common/base/backoff.h"
 
 #include <doctest/doctest.h>
 #include <thread>
@@ -20,6 +20,18 @@ TEST_CASE("delays double up to the longest, with jitter, and start again")
     }
     backoff.reset();
     CHECK(backoff.next(random) <= 1600ms);
+}
+
+TEST_CASE("a delay doubles with each failure, up to the longest")
+{
+    CHECK(doubled(2s, 60s) == 4s);
+    CHECK(doubled(40s, 60s) == 60s);
+    CHECK(doubled(90s, 60s) == 60s);
+    CHECK(doubled(1s, 60s, 0) == 1s);
+    CHECK(doubled(1s, 60s, 5) == 32s);
+    CHECK(doubled(1s, 60s, 6) == 60s);
+    CHECK(doubled(1ns, std::chrono::nanoseconds(1h), 4'000'000'000) == 1h);
+    CHECK(doubled(0s, 60s, 4'000'000'000) == 0s);
 }
 
 TEST_CASE("a stop ends the wait")
