@@ -281,7 +281,7 @@ def deleted_when_idle():
     nodes.wait_cpus(EXTRA, 4)
     reserve("keeps", EXTRA)
     nodes.delete(EXTRA)
-    wait_for("the drain", lambda: nodes.is_drained(EXTRA, "no Node"))
+    wait_for("the drain", lambda: nodes.is_drained(EXTRA, "no Kubernetes Node"))
     never("it is deleted", lambda: not nodes.in_slurm(EXTRA), 8)
     bed.run("scontrol", "delete", "ReservationName=keeps")
     wait_for("its end", lambda: not nodes.in_slurm(EXTRA), 30)
@@ -296,7 +296,7 @@ def kept_while_busy():
         bed.create(bed.pod("web"))
         bed.wait_job("web", "RUNNING")
     nodes.label(EXTRA, **{LABEL: None})
-    wait_for("the drain", lambda: nodes.is_drained(EXTRA, "no Node"))
+    wait_for("the drain", lambda: nodes.is_drained(EXTRA, "no Kubernetes Node"))
     never("node or job go", lambda: not nodes.in_slurm(EXTRA) or
           "RUNNING" not in bed.state_of(bed.job_of("web")), 8)
     bed.delete("web")
@@ -338,7 +338,7 @@ def made_again():
     nodes.wait_cpus(EXTRA, 4)
     nodes.delete(EXTRA)
     wait_for("the drain or the end", lambda: not nodes.in_slurm(EXTRA) or
-             nodes.is_drained(EXTRA, "no Node"))
+             nodes.is_drained(EXTRA, "no Kubernetes Node"))
     nodes.make(EXTRA)
     wait_for("it to take jobs", lambda: nodes.in_slurm(EXTRA) and
              not nodes.is_drained(EXTRA), 30)

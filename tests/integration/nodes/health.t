@@ -189,7 +189,7 @@ def deleted_and_made_again():
     node = node_of(pod)
     body = bed.api("GET", f"/api/v1/nodes/{node}")
     bed.api("DELETE", f"/api/v1/nodes/{node}", {})
-    wait_drained(node, "no Node")
+    wait_drained(node, "no Kubernetes Node")
     check(bed.get("lives"), "the Pod is there")
     body["metadata"] = {key: body["metadata"][key]
                         for key in ("name", "labels", "annotations")}
