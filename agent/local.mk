@@ -14,16 +14,21 @@ include agent/session/local.mk
 include agent/owner/local.mk
 include agent/daemon/local.mk
 
-# The agent is a library, so that the unit tests link the same code.
-noinst_LTLIBRARIES += agent/libagent.la
-agent_libagent_la_SOURCES = \
+# The folders that ask and tell nobody anything: what is read, and what follows
+# from it. The fuzz program is made of them, too.
+agent_pure_sources = \
 	$(agent_objects_sources) \
 	$(agent_cel_sources) \
 	$(agent_claims_sources) \
 	$(agent_gres_sources) \
 	$(agent_nodes_sources) \
 	$(agent_gang_sources) \
-	$(agent_decide_sources) \
+	$(agent_decide_sources)
+
+# The agent is a library, so that the unit tests link the same code.
+noinst_LTLIBRARIES += agent/libagent.la
+agent_libagent_la_SOURCES = \
+	$(agent_pure_sources) \
 	$(agent_calls_sources) \
 	$(agent_act_sources) \
 	$(agent_batch_sources) \

@@ -311,13 +311,7 @@ tests_fuzz_fuzz_SOURCES = \
 	common/slurm/job_gres.cc common/slurm/job_gres.h \
 	common/slurm/node_use.cc common/slurm/node_use.h \
 	common/slurm/reasons.cc common/slurm/reasons.h \
-	$(agent_objects_sources) \
-	$(agent_cel_sources) \
-	$(agent_claims_sources) \
-	$(agent_gres_sources) \
-	$(agent_nodes_sources) \
-	$(agent_gang_sources) \
-	$(agent_decide_sources) \
+	$(agent_pure_sources) \
 	agent/batch/array.cc agent/batch/array.h \
 	agent/batch/output_name.cc agent/batch/output_name.h \
 	cli/srun/hosts_file.cc \
