@@ -327,6 +327,30 @@ Result<Conf> parse_conf(std::string_view text)
     return conf;
 }
 
+KnownConf load_known_conf(const std::string &path)
+{
+    KnownConf known;
+    auto text = read_conf_file(path);
+    if (!text) {
+        known.trouble = text.error().message;
+        return known;
+    }
+    auto note = [&](const Error &error) {
+        if (known.trouble.empty())
+            known.trouble = path + ": " + error.message;
+    };
+    std::vector<std::string_view> seen;
+    auto read = for_each_setting(
+        *text, [&](std::string_view name, std::string_view value) -> Result<> {
+            if (auto set = apply_setting(known.conf, seen, name, value); !set)
+                note(set.error());
+            return {};
+        });
+    if (!read)
+        note(read.error());
+    return known;
+}
+
 Result<Conf> load_conf(const std::string &path)
 {
     auto text = read_conf_file(path);
