@@ -251,6 +251,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/plugins/job_submit/submit_policy_test.cc \
 	tests/unit/plugins/node_features/feature_report_test.cc \
 	tests/unit/plugins/prep/agent_link_test.cc \
+	tests/unit/plugins/prep/compat_test.cc \
 	tests/unit/plugins/prep/control_watch_test.cc \
 	tests/unit/plugins/prep/drain_retries_test.cc \
 	tests/unit/plugins/prep/gate_file_test.cc \
