@@ -129,13 +129,13 @@ void RealSlurmctld::kick()
 // Drains by RPC, like any client: no lock of slurmctld is taken here, and
 // slurmctld does everything that belongs to a drain. This process runs as
 // SlurmUser.
-Result<> RealSlurmctld::drain(const std::string &node, const std::string &reason)
+Result<> RealSlurmctld::drain(const std::string &node,
+                              const std::string &reason)
 {
     std::string name = node, words = reason; // libslurm wants char *
     std::string doing = "drain NodeName=" + node + ": ";
     node_info_msg_t *raw = nullptr;
-    if (slurm_load_node_single(&raw, name.data(), SHOW_ALL) !=
-        SLURM_SUCCESS)
+    if (slurm_load_node_single(&raw, name.data(), SHOW_ALL) != SLURM_SUCCESS)
         return fail(Code::busy, doing + slurm_strerror(errno));
     std::unique_ptr<node_info_msg_t, decltype(&slurm_free_node_info_msg)>
         info(raw, slurm_free_node_info_msg);

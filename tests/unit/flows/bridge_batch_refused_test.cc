@@ -153,7 +153,7 @@ TEST_CASE("a job of a later job_submit/k8s waits until the agent is upgraded")
     std::ofstream(file) << later;
 
     world.slurm.schedule();
-    world.pass(seconds(3600)); // much longer than BindTimeout; others run
+    world.pass(seconds(900)); // longer than BindTimeout, while others run
     CHECK(world.state(job) == JobState::configuring);
     CHECK(world.status().contains("until slurmk8sd is upgraded"));
     CHECK(world.state(other) == JobState::running);
