@@ -268,8 +268,9 @@ Result<> AgentLink::receive_all()
         else if (packet.error().code == Code::busy)
             break;
         else if (packet.error().code == Code::rejected)
-            slurmctld_.log(LogLevel::warning, "dropped a packet of slurmk8sd: " +
-                                                  packet.error().message);
+            slurmctld_.log(LogLevel::warning,
+                           "dropped a packet of slurmk8sd: " +
+                               packet.error().message);
         else
             done = std::unexpected(packet.error());
     }

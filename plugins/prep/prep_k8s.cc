@@ -34,8 +34,8 @@ namespace {
 
 AgentLink *link = nullptr; // set once, before slurmctld calls any hook
 
-// A mistake in k8s.conf must not stop the cluster, nor a key of a later release,
-// so the default of that key is used. The agent reports the mistake.
+// A mistake in k8s.conf must not stop the cluster, nor a key of a later
+// release, so the default of that key is used. The agent reports the mistake.
 LinkSettings settings()
 {
     auto [conf, trouble] = load_known_conf(k8s_conf_path());

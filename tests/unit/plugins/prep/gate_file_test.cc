@@ -54,7 +54,7 @@ TEST_CASE("a gate file that is not there is no damage")
     CHECK(loaded.error().code == Code::not_found);
 }
 
-TEST_CASE("a gate file that is damaged or newer is refused, and can be replaced")
+TEST_CASE("a gate file that is damaged or newer is refused, and replaced")
 {
     Place place;
     REQUIRE(GateFile(place.path).save(some));
