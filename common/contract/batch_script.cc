@@ -108,7 +108,7 @@ std::optional<bool> take_single(BatchScript &batch, std::string_view key,
     return std::nullopt;
 }
 
-bool is_key(std::string_view text)
+bool is_record_key(std::string_view text)
 {
     return !text.empty() && std::ranges::all_of(text, [](char c) {
         return (c >= 'a' && c <= 'z') || c == '_';
@@ -130,7 +130,7 @@ Taken take(BatchScript &batch, std::string_view record, unsigned &seen)
         }
     if (auto taken = take_single(batch, key, value, seen))
         return *taken ? Taken::yes : Taken::bad;
-    return is_key(key) ? Taken::unknown : Taken::bad;
+    return is_record_key(key) ? Taken::unknown : Taken::bad;
 }
 
 // Whether the first record says a later format than ours.

@@ -335,19 +335,18 @@ KnownConf load_known_conf(const std::string &path)
         known.trouble = text.error().message;
         return known;
     }
-    auto note = [&](const Error &error) {
-        if (known.trouble.empty())
-            known.trouble = path + ": " + error.message;
-    };
+    auto strict = parse_conf(*text);
+    if (strict) {
+        known.conf = std::move(*strict);
+        return known;
+    }
+    known.trouble = path + ": " + strict.error().message;
     std::vector<std::string_view> seen;
-    auto read = for_each_setting(
+    (void)for_each_setting(
         *text, [&](std::string_view name, std::string_view value) -> Result<> {
-            if (auto set = apply_setting(known.conf, seen, name, value); !set)
-                note(set.error());
+            (void)apply_setting(known.conf, seen, name, value);
             return {};
         });
-    if (!read)
-        note(read.error());
     return known;
 }
 

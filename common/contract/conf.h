@@ -91,8 +91,8 @@ struct Conf {
 Result<Conf> parse_conf(std::string_view text);
 
 // What a program makes of a k8s.conf that may be of another release: a setting
-// that it does not know, or cannot use, keeps its default. trouble is the first
-// such error, empty if there is none.
+// that it does not know, or cannot use, keeps its default, and so do all after
+// a line that is none. trouble is the first such error, empty if there is none.
 struct KnownConf {
     Conf conf;
     std::string trouble;
