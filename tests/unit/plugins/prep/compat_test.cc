@@ -79,9 +79,9 @@ TEST_CASE("the release before reads the messages of this one")
     CHECK(encode(allocated) ==
           of_job("allocated", R"(,"nodes":"n1","dirty":"n1","cpus":2,)"
                               R"("ours":true,"batch":true)"));
-    CHECK(encode({.type = Type::start, .job = job}) == of_job("start"));
-    CHECK(encode({.type = Type::clean, .job = job}) == of_job("clean"));
-    CHECK(encode({.type = Type::bridge, .nodes = "n1", .more = true}) ==
+    CHECK(encode(HookMessage{.type = Type::start, .job = job}) == of_job("start"));
+    CHECK(encode(HookMessage{.type = Type::clean, .job = job}) == of_job("clean"));
+    CHECK(encode(HookMessage{.type = Type::bridge, .nodes = "n1", .more = true}) ==
           R"({"type":"bridge","nodes":"n1","more":true})");
     CHECK(hook_protocol_version == 1);
 }
