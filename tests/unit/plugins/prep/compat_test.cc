@@ -79,10 +79,12 @@ TEST_CASE("the release before reads the messages of this one")
     CHECK(encode(allocated) ==
           of_job("allocated", R"(,"nodes":"n1","dirty":"n1","cpus":2,)"
                               R"("ours":true,"batch":true)"));
-    CHECK(encode(HookMessage{.type = Type::start, .job = job}) == of_job("start"));
-    CHECK(encode(HookMessage{.type = Type::clean, .job = job}) == of_job("clean"));
-    CHECK(encode(HookMessage{.type = Type::bridge, .nodes = "n1", .more = true}) ==
-          R"({"type":"bridge","nodes":"n1","more":true})");
+    HookMessage start{.type = Type::start, .job = job};
+    CHECK(encode(start) == of_job("start"));
+    HookMessage clean{.type = Type::clean, .job = job};
+    CHECK(encode(clean) == of_job("clean"));
+    HookMessage bridge{.type = Type::bridge, .nodes = "n1", .more = true};
+    CHECK(encode(bridge) == R"({"type":"bridge","nodes":"n1","more":true})");
     CHECK(hook_protocol_version == 1);
 }
 
