@@ -8,11 +8,14 @@ EXTRA_DIST += plugins/plugin.map
 prep_pure_sources = \
 	plugins/prep/agent_link.cc plugins/prep/agent_link.h \
 	plugins/prep/agent_socket.cc plugins/prep/agent_socket.h \
+	plugins/prep/control_watch.cc plugins/prep/control_watch.h \
 	plugins/prep/drain_retries.h \
 	plugins/prep/gate.cc plugins/prep/gate.h \
 	plugins/prep/gate_file.cc plugins/prep/gate_file.h \
 	plugins/prep/held_hooks.cc plugins/prep/held_hooks.h \
-	plugins/prep/node_set.h
+	plugins/prep/node_set.h \
+	plugins/prep/overdue_jobs.cc plugins/prep/overdue_jobs.h \
+	plugins/prep/slurmctld.h
 
 plugin_LTLIBRARIES += plugins/prep/prep_k8s.la
 plugins_prep_prep_k8s_la_SOURCES = \
@@ -20,7 +23,8 @@ plugins_prep_prep_k8s_la_SOURCES = \
 	plugins/shared/slurm_conf_path.cc plugins/shared/slurm_conf_path.h \
 	plugins/shared/slurmctld_job.cc plugins/shared/slurmctld_job.h \
 	$(prep_pure_sources) \
-	plugins/prep/prep_k8s.cc
+	plugins/prep/prep_k8s.cc \
+	plugins/prep/real_slurmctld.cc plugins/prep/real_slurmctld.h
 plugins_prep_prep_k8s_la_LIBADD = $(plugin_common)
 plugins_prep_prep_k8s_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 EXTRA_plugins_prep_prep_k8s_la_DEPENDENCIES = \

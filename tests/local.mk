@@ -70,6 +70,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/common/contract/capacity_gres_test.cc \
 	tests/unit/common/contract/conf_test.cc \
 	tests/unit/common/contract/constraints_test.cc \
+	tests/unit/common/contract/controllers_test.cc \
 	tests/unit/common/contract/device_gres_test.cc \
 	tests/unit/common/contract/feature_labels_test.cc \
 	tests/unit/common/contract/hook_message_test.cc \
@@ -88,7 +89,6 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/common/kube/token_file_test.cc \
 	tests/unit/common/kube/websocket_test.cc \
 	tests/unit/common/slurm/adoption_tier_test.cc \
-	tests/unit/common/slurm/controllers_test.cc \
 	tests/unit/common/slurm/gres_counts_test.cc \
 	tests/unit/common/slurm/het_job_test.cc \
 	tests/unit/common/slurm/job_gres_test.cc \
@@ -251,6 +251,8 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/plugins/job_submit/submit_policy_test.cc \
 	tests/unit/plugins/node_features/feature_report_test.cc \
 	tests/unit/plugins/prep/agent_link_test.cc \
+	tests/unit/plugins/prep/compat_test.cc \
+	tests/unit/plugins/prep/control_watch_test.cc \
 	tests/unit/plugins/prep/drain_retries_test.cc \
 	tests/unit/plugins/prep/gate_file_test.cc \
 	tests/unit/plugins/prep/gate_test.cc \

@@ -69,6 +69,7 @@ struct BatchContext {
 // Code::not_found: there is no such job. Code::rejected: the job never gets a
 // Pod; the message is for its owner. Code::denied: the API server refuses this
 // Pod, and maybe every Pod; retry_after is set when existing Pods were deleted.
+// Code::newer: the job says something that only a later release knows.
 // Any other error may affect all jobs.
 Result<Job> make_batch_pod(JobRef ref, Kube &kube, const BatchContext &context);
 

@@ -13,6 +13,7 @@ namespace {
 constexpr std::chrono::milliseconds first_retry{500};
 constexpr std::chrono::seconds last_retry{30};
 constexpr std::chrono::seconds held_pause{5};
+constexpr std::chrono::minutes upgrade_pause{1};
 constexpr int most_pauses = 8; // the longest pause is so many of the first
 
 } // namespace
@@ -78,6 +79,7 @@ bool BatchTable::retry(JobRef job, Clock::time_point now,
         return false;
     Entry &entry = known->second;
     entry.in_flight = false;
+    entry.newer = false;
     auto delay =
         doubled<Clock::duration>(first_retry, last_retry, entry.failures);
     if (pause > Clock::duration::zero())
@@ -95,6 +97,19 @@ void BatchTable::postpone(JobRef job, Clock::time_point now)
     auto known = jobs_.find(job);
     if (known != jobs_.end())
         known->second = {.due = now + held_pause};
+}
+
+void BatchTable::wait_for_upgrade(JobRef job, Clock::time_point now)
+{
+    auto known = jobs_.find(job);
+    if (known != jobs_.end())
+        known->second = {.due = now + upgrade_pause, .newer = true};
+}
+
+bool BatchTable::awaits_upgrade() const
+{
+    return std::ranges::any_of(
+        jobs_, [](const auto &job) { return job.second.newer; });
 }
 
 bool BatchTable::is_late(JobRef job, Clock::time_point now,

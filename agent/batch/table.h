@@ -48,6 +48,12 @@ class BatchTable {
     // Schedules another attempt of a job that could not be tried now.
     void postpone(JobRef job, Clock::time_point now);
 
+    // Schedules another attempt, a minute later, of a job that this release
+    // does not understand. However long that lasts, the job waits.
+    void wait_for_upgrade(JobRef job, Clock::time_point now);
+    // Returns whether there is such a job.
+    bool awaits_upgrade() const;
+
     // Notes that some job got its Pod.
     void record_made(Clock::time_point now) { made_ = now; }
 
@@ -66,6 +72,7 @@ class BatchTable {
         bool wanted = false;  // wanted again after that
         unsigned failures = 0;
         unsigned pauses = 0;
+        bool newer = false; // waits for an upgrade
     };
     std::map<JobRef, Entry> jobs_;
     std::optional<Clock::time_point> made_; // when a Pod was last made

@@ -144,7 +144,8 @@ bool HookServer::read_caller(PacketSocket &caller)
 {
     auto packet = caller.receive();
     if (!packet)
-        return packet.error().code == Code::busy;
+        return packet.error().code == Code::busy ||
+               packet.error().code == Code::rejected;
     auto message = decode_hook_message(*packet);
     if (message && message->type == HookMessage::Type::hello) {
         serve_plugin(std::move(caller), std::move(*message));
@@ -170,6 +171,12 @@ void HookServer::read_packets()
 {
     for (;;) {
         auto packet = plugin_.receive();
+        if (!packet && packet.error().code == Code::rejected) {
+            // The plugin would only send it again after a new connection.
+            log_warning("dropped a hook message",
+                        {{"err", packet.error().message}});
+            continue;
+        }
         if (!packet) {
             if (packet.error().code != Code::busy)
                 drop_plugin(packet.error().message);
@@ -236,7 +243,11 @@ void HookServer::write_packets()
     while (plugin_.is_open() && (!unsent_.empty() || next_packet())) {
         if (!may_send())
             return;
-        if (auto sent = plugin_.send(unsent_); !sent) {
+        auto sent = plugin_.send(unsent_);
+        if (!sent && sent.error().code == Code::rejected) {
+            log_error("cannot tell slurmctld's plugin something",
+                      {{"err", sent.error().message}});
+        } else if (!sent) {
             if (sent.error().code != Code::busy)
                 drop_plugin(sent.error().message);
             return;

@@ -18,7 +18,7 @@
 #include "agent/daemon/permit.h"
 #include "common/base/result.h"
 #include "common/kube/lease.h"
-#include "common/slurm/controllers.h"
+#include "common/contract/controllers.h"
 
 #include <chrono>
 #include <string>

@@ -20,7 +20,7 @@
 #include "common/contract/batch_names.h"
 #include "common/kube/lease_api.h"
 #include "common/slurm/api.h"
-#include "common/slurm/controllers.h"
+#include "common/slurm/load_controllers.h"
 #include "config.h"
 
 #include <algorithm>

@@ -24,6 +24,7 @@ namespace {
 
 constexpr char batch_problem[] = "batch jobs";
 constexpr char stuck_problem[] = "Pods of batch jobs";
+constexpr char newer_problem[] = "batch jobs of a later release";
 constexpr std::chrono::seconds cleanup_pause{30};
 // By then the agent has heard which jobs slurmctld has lost: the plugin says
 // hello before it reports a job with nodes, and that makes the agent list all
@@ -114,6 +115,8 @@ void Bridge::process_batch_jobs()
 {
     if (!batch_jobs_.is_stuck(now_, conf_->bind_timeout))
         solved(stuck_problem);
+    if (!batch_jobs_.awaits_upgrade())
+        solved(newer_problem);
     if (batch_deadline() > now_)
         return;
     if (!batch_cleanup_failed_.empty() && batch_cleanup_due_ <= now_)
@@ -170,6 +173,8 @@ void Bridge::on(BatchPodMade &made)
             return; // it was made for the job's former state
         if (error.code == Code::not_found)
             batch_jobs_.drop(made.job);
+        else if (error.code == Code::newer)
+            await_upgrade(made.job, error.message);
         else if (!batch_jobs_.retry(made.job, now_, conf_->bind_timeout,
                                     error.retry_after) ||
                  error.code == Code::rejected)
@@ -202,6 +207,14 @@ void Bridge::on(BatchPodMade &made)
     if (!lives || made.began != absences_)
         entry.gang.stale = true;
     wake(entry.gang.uid);
+}
+
+// Never fails the job: it is as good as any once slurmk8sd is upgraded.
+void Bridge::await_upgrade(JobRef job, const std::string &reason)
+{
+    batch_jobs_.wait_for_upgrade(job, now_);
+    problem(newer_problem,
+            "they wait without Pods until slurmk8sd is upgraded: " + reason);
 }
 
 // The tag shows that the job has no Pod any more. The plugin does not repeat

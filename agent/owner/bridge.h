@@ -175,6 +175,7 @@ class Bridge {
     std::optional<BatchMark> mark_of(const Gang &gang) const;
     void process_batch_jobs();
     void fail_batch_job(JobRef job, const std::string &reason);
+    void await_upgrade(JobRef job, const std::string &reason);
     void record_remade(GangEntry &entry, JobRef job);
     bool is_scattered(const Gang &gang) const;
     void update_batch(GangEntry &entry);

@@ -20,7 +20,6 @@ constexpr std::chrono::seconds room_interval{2};
 constexpr std::chrono::seconds resume_pause{5}; // one check for many nodes
 // A Pod's new job may start beside the one that waits, if both fit.
 constexpr std::chrono::seconds adoption_patience{5};
-constexpr std::size_t part_size = max_packet / 2; // of a list of nodes
 
 } // namespace
 
@@ -104,7 +103,7 @@ void Bridge::send_node_list(HookMessage::Type type,
     std::string &list =
         type == HookMessage::Type::bridge ? part.nodes : part.dirty;
     for (const std::string &node : nodes) {
-        if (list.size() + node.size() > part_size) {
+        if (list.size() + node.size() > max_packet_list) {
             part.more = true;
             send_to_plugin(part);
             part.more = false;

@@ -20,6 +20,8 @@ const char *code_name(Code code)
         return "rejected";
     case Code::denied:
         return "denied";
+    case Code::newer:
+        return "newer";
     case Code::internal:
         return "internal";
     }

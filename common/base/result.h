@@ -18,6 +18,7 @@ enum class Code {
     uncertain, // it may have happened or not: look before trying again
     rejected,  // it can never work like this: tell the user
     denied,    // a right is missing: tell the administrator
+    newer,     // a later release wrote it: tell the administrator to upgrade
     internal,  // a bug of ours, or an unexpected answer
 };
 

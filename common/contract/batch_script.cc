@@ -4,13 +4,16 @@
 #include "common/base/hexadecimal.h"
 #include "common/base/json.h"
 
+#include <algorithm>
 #include <charconv>
+#include <optional>
 #include <utility>
 
 namespace bridge {
 
 namespace {
 
+constexpr std::string_view format_record = "slurmk8s=";
 constexpr std::string_view first_record = "slurmk8s=1"; // the format
 constexpr std::string_view last_record = "end=";
 
@@ -64,9 +67,12 @@ constexpr unsigned input_bit = 1; // the first text field
 constexpr unsigned may_lack = input_bit | signal_bit | seconds_bit;
 constexpr unsigned all_seen = (user_bit << 5) - 1;
 
-// Stores one record. Returns false if it is unknown, invalid or repeated.
-bool take(BatchScript &batch, std::string_view key, std::string_view value,
-          unsigned &seen)
+enum class Taken { yes, unknown, bad };
+
+// Stores one record of a key that occurs once. Returns false if it is invalid
+// or repeated, and nothing if the key is unknown.
+std::optional<bool> take_single(BatchScript &batch, std::string_view key,
+                                std::string_view value, unsigned &seen)
 {
     auto first = [&](unsigned bit) {
         return !(std::exchange(seen, seen | bit) & bit);
@@ -94,17 +100,46 @@ bool take(BatchScript &batch, std::string_view key, std::string_view value,
         return first(signal_bit) && read_number(value, batch.signal);
     if (key == "seconds")
         return first(seconds_bit) && read_number(value, batch.signal_seconds);
-    for (const ListField &list : lists)
-        if (key == list.key) {
-            (batch.*list.texts).emplace_back(value);
-            return true;
-        }
     for (unsigned i = 0; i < std::size(fields); i++)
         if (key == fields[i].key) {
             batch.*fields[i].text = value;
             return first(1u << i);
         }
-    return false;
+    return std::nullopt;
+}
+
+bool is_record_key(std::string_view text)
+{
+    return !text.empty() && std::ranges::all_of(text, [](char c) {
+        return (c >= 'a' && c <= 'z') || c == '_';
+    });
+}
+
+// Stores one record KEY=VALUE.
+Taken take(BatchScript &batch, std::string_view record, unsigned &seen)
+{
+    std::size_t equals = record.find('=');
+    if (equals == record.npos)
+        return Taken::bad;
+    std::string_view key = record.substr(0, equals);
+    std::string_view value = record.substr(equals + 1);
+    for (const ListField &list : lists)
+        if (key == list.key) {
+            (batch.*list.texts).emplace_back(value);
+            return Taken::yes;
+        }
+    if (auto taken = take_single(batch, key, value, seen))
+        return *taken ? Taken::yes : Taken::bad;
+    return is_record_key(key) ? Taken::unknown : Taken::bad;
+}
+
+// Whether the first record says a later format than ours.
+bool is_later_format(std::string_view record)
+{
+    unsigned format = 0;
+    return record.starts_with(format_record) &&
+           read_number(record.substr(format_record.size()), format) &&
+           format > 1;
 }
 
 } // namespace
@@ -140,7 +175,14 @@ Result<BatchScript> decode_batch_script(std::string_view text)
     auto bad = [](const char *reason) {
         return fail(Code::rejected, std::string("the script's file ") + reason);
     };
+    auto newer = [](std::string_view what) {
+        return fail(Code::newer,
+                    "job_submit_k8s.so is of a later release than slurmk8sd: "
+                    "the script's file has " +
+                        std::string(what));
+    };
     BatchScript batch;
+    std::string unknown;
     unsigned seen = 0;
     bool first = true, last = false;
     while (!text.empty()) {
@@ -150,19 +192,23 @@ Result<BatchScript> decode_batch_script(std::string_view text)
         std::string_view record = text.substr(0, end);
         text.remove_prefix(end + 1);
         if (std::exchange(first, false)) {
+            if (is_later_format(record))
+                return newer("another format");
             if (record != first_record)
-                return bad("has an unknown format version");
+                return bad("is no script's file");
             continue;
         }
         last = record == last_record;
-        std::size_t equals = record.find('=');
-        if (!last &&
-            (equals == record.npos || !take(batch, record.substr(0, equals),
-                                            record.substr(equals + 1), seen)))
-            return bad("has an unknown record");
+        Taken taken = last ? Taken::yes : take(batch, record, seen);
+        if (taken == Taken::bad)
+            return bad("has a bad record");
+        if (taken == Taken::unknown)
+            unknown = record.substr(0, record.find('='));
     }
     if (!last || (seen | may_lack) != all_seen)
         return bad("is incomplete");
+    if (!unknown.empty())
+        return newer("the record " + unknown);
     return batch;
 }
 

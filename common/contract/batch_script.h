@@ -47,8 +47,10 @@ struct BatchScript {
 // no text from Slurm contains. The last record shows that the file is complete.
 std::string encode(const BatchScript &batch);
 
-// Code::rejected for anything that encode() does not write, and for an
-// incomplete text.
+// Code::newer for a text that is sound but says something that only a later
+// release knows: the job must not run without it, and may run once the agent
+// is upgraded. Code::rejected for anything else that encode() does not write,
+// and for an incomplete text.
 Result<BatchScript> decode_batch_script(std::string_view text);
 
 // Tells whether name is the name of a script file: 32 random lower-case

@@ -327,6 +327,29 @@ Result<Conf> parse_conf(std::string_view text)
     return conf;
 }
 
+KnownConf load_known_conf(const std::string &path)
+{
+    KnownConf known;
+    auto text = read_conf_file(path);
+    if (!text) {
+        known.trouble = text.error().message;
+        return known;
+    }
+    auto strict = parse_conf(*text);
+    if (strict) {
+        known.conf = std::move(*strict);
+        return known;
+    }
+    known.trouble = path + ": " + strict.error().message;
+    std::vector<std::string_view> seen;
+    (void)for_each_setting(
+        *text, [&](std::string_view name, std::string_view value) -> Result<> {
+            (void)apply_setting(known.conf, seen, name, value);
+            return {};
+        });
+    return known;
+}
+
 Result<Conf> load_conf(const std::string &path)
 {
     auto text = read_conf_file(path);

@@ -90,6 +90,15 @@ struct Conf {
 // invalid values.
 Result<Conf> parse_conf(std::string_view text);
 
+// What a program makes of a k8s.conf that may be of another release: a setting
+// that it does not know, or cannot use, keeps its default, and so do all after
+// a line that is none. trouble is the first such error, empty if there is none.
+struct KnownConf {
+    Conf conf;
+    std::string trouble;
+};
+KnownConf load_known_conf(const std::string &path);
+
 // Code::not_found if the file cannot be read; otherwise as parse_conf(), with
 // the path in the message.
 Result<Conf> load_conf(const std::string &path);

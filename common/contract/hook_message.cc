@@ -72,6 +72,24 @@ int small_integer(const Json &json, std::string_view key)
 
 } // namespace
 
+std::string cut_hostlist(const std::string &hostlist, std::size_t longest)
+{
+    if (hostlist.size() <= longest)
+        return hostlist;
+    // the last comma before which all fits, with a bracket that closes
+    std::size_t end = 0;
+    bool end_in_brackets = false, in_brackets = false;
+    for (std::size_t i = 0; i < longest; i++) {
+        if (hostlist[i] == '[' || hostlist[i] == ']')
+            in_brackets = hostlist[i] == '[';
+        if (hostlist[i] != ',')
+            continue;
+        end = i;
+        end_in_brackets = in_brackets;
+    }
+    return hostlist.substr(0, end) + (end_in_brackets ? "]" : "");
+}
+
 std::string encode(const HookMessage &message)
 {
     const TypeName *type = find_type(message.type);

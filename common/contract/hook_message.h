@@ -34,6 +34,9 @@
 // and what Slurm has allocated there fit together (gate.h). `more` means that
 // the list continues in the next packet of that type.
 //
+// Lists of nodes in `allocated` and `ended` are cut where a packet would be too
+// long; the agent reads the job itself before it relies on them.
+//
 // N is a Slurm hostlist, S a SLUID as Slurm prints it. A message about a job
 // refers to the job with this JobId and this SLUID; it is dropped if no such
 // job is held. Unknown types and fields are ignored, so either side may be
@@ -85,8 +88,15 @@ struct HookMessage {
 
 inline constexpr int hook_protocol_version = 1;
 inline constexpr std::size_t max_packet = 128 * 1024; // bytes
+// The longest list of nodes in a packet, in bytes: two of them and all else
+// that a message has fit into one.
+inline constexpr std::size_t max_packet_list = max_packet / 2 - 1024;
 inline constexpr std::chrono::seconds ping_interval{5};
 inline constexpr std::chrono::seconds silence_limit{15};
+
+// Returns a hostlist of at most `longest` bytes that names nodes of this one,
+// the first ones.
+std::string cut_hostlist(const std::string &hostlist, std::size_t longest);
 
 // Returns one packet, without a newline at the end.
 std::string encode(const HookMessage &message);

@@ -8,6 +8,7 @@ common_contract_sources = \
 	common/contract/capacity_gres.cc common/contract/capacity_gres.h \
 	common/contract/conf.cc common/contract/conf.h \
 	common/contract/constraints.cc common/contract/constraints.h \
+	common/contract/controllers.cc common/contract/controllers.h \
 	common/contract/device_gres.cc common/contract/device_gres.h \
 	common/contract/feature_labels.cc common/contract/feature_labels.h \
 	common/contract/gres_words.h \

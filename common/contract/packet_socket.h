@@ -57,7 +57,7 @@ class PacketSocket {
 
     // Receives the next packet without blocking. Code::busy: there is none yet.
     // Code::gone: the peer has closed the connection. Code::rejected: the
-    // packet is longer than max_packet.
+    // packet was longer than max_packet and is lost; the next one can be read.
     Result<std::string> receive();
 
     // Returns the user id of the process that connected or listened, as the

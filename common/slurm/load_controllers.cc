@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "common/slurm/controllers.h"
+#include "common/slurm/load_controllers.h"
 
 #include <slurm/slurm.h>
 

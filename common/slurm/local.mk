@@ -5,7 +5,6 @@ common_slurm_sources = \
 	common/slurm/api.h \
 	common/slurm/batch.cc \
 	common/slurm/batch_job.h \
-	common/slurm/controllers.cc common/slurm/controllers.h \
 	common/slurm/cores.cc common/slurm/cores.h \
 	common/slurm/database.h \
 	common/slurm/error.cc common/slurm/error.h \
@@ -17,7 +16,7 @@ common_slurm_sources = \
 	common/slurm/job_gres.cc common/slurm/job_gres.h \
 	common/slurm/job_record.cc common/slurm/job_record.h \
 	common/slurm/jobs.cc \
-	common/slurm/load_controllers.cc \
+	common/slurm/load_controllers.cc common/slurm/load_controllers.h \
 	common/slurm/node_use.cc common/slurm/node_use.h \
 	common/slurm/nodes.cc \
 	common/slurm/partition.h \

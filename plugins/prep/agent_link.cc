@@ -3,11 +3,9 @@
 
 #include "common/base/backoff.h"
 #include "common/base/wait_status.h"
-#include "common/contract/names.h"
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -46,7 +44,7 @@ AgentLink::AgentLink(Slurmctld &slurmctld, LinkSettings settings)
           settings_.queue_limit),
       wakeup_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       retry_(settings_.first_retry), file_(settings_.gate_file),
-      drain_retries_(settings_.look)
+      overdue_(slurmctld, settings_.look)
 {
     recall(); // slurmctld calls no hooks yet
     if (wakeup_ < 0)
@@ -106,15 +104,84 @@ void AgentLink::run()
 
 void AgentLink::step()
 {
-    if (!agent_.packets.is_open() && Clock::now() >= next_try_)
+    bool control = in_control();
+    if (control && !agent_.packets.is_open() && Clock::now() >= next_try_)
         connect();
     if (agent_.packets.is_open())
         if (auto talked = talk(); !talked)
             disconnect(talked.error().message);
     if (Clock::now() >= next_tending_)
-        process_gate();
-    for (const Release &release : hooks_.pop_due())
-        slurmctld_.finish(release);
+        process_gate(control);
+    finish_due();
+}
+
+// Each callback waits for slurmctld's locks, so much may happen between two.
+void AgentLink::finish_due()
+{
+    while (in_control()) {
+        auto release = hooks_.pop_due();
+        if (!release)
+            return;
+        slurmctld_.finish(*release);
+    }
+}
+
+bool AgentLink::in_control()
+{
+    auto [control, new_term] = slurmctld_.control();
+    if (control == Control::ours)
+        gain_control(new_term);
+    else if (control == Control::unknown)
+        doubt_control();
+    else
+        lose_control();
+    return control == Control::ours;
+}
+
+void AgentLink::gain_control(bool new_term)
+{
+    Standing before = std::exchange(standing_, Standing::control);
+    if (before == Standing::control)
+        return;
+    next_try_ = Clock::now();
+    if (before == Standing::standby)
+        return;
+    hooks_.end_doubt(new_term);
+    if (new_term)
+        slurmctld_.log(LogLevel::info, "slurmctld has been on standby: dropped "
+                                       "what it had asked for before");
+}
+
+void AgentLink::doubt_control()
+{
+    if (standing_ != Standing::control)
+        return;
+    standing_ = Standing::doubt;
+    hang_up();
+    hooks_.begin_doubt();
+    slurmctld_.log(LogLevel::debug, "slurmctld may not be in control: held "
+                                    "jobs wait");
+}
+
+void AgentLink::lose_control()
+{
+    if (standing_ == Standing::standby)
+        return;
+    standing_ = Standing::standby;
+    hang_up();
+    hooks_.drop_all();
+    slurmctld_.log(LogLevel::info, "slurmctld of another host is in control: "
+                                   "dropped what this one had asked for");
+    recall();
+}
+
+// The agent beside a slurmctld that is not in control has nothing to say.
+void AgentLink::hang_up()
+{
+    agent_.packets.close();
+    unsent_.clear();
+    kick_owed_ = false;
+    overdue_.set({});
 }
 
 void AgentLink::wait()
@@ -134,6 +201,8 @@ void AgentLink::wait()
 
 AgentLink::Clock::time_point AgentLink::deadline() const
 {
+    if (standing_ != Standing::control)
+        return next_tending_;
     if (!agent_.packets.is_open())
         return std::min(next_try_, next_tending_);
     return std::min({next_ping_, next_look_, next_tending_,
@@ -198,6 +267,10 @@ Result<> AgentLink::receive_all()
             hear(*packet);
         else if (packet.error().code == Code::busy)
             break;
+        else if (packet.error().code == Code::rejected)
+            slurmctld_.log(LogLevel::warning,
+                           "dropped a packet of slurmk8sd: " +
+                               packet.error().message);
         else
             done = std::unexpected(packet.error());
     }
@@ -264,17 +337,28 @@ std::optional<HookMessage> AgentLink::next_message()
 
 // Runs once per look interval, so that a node that is dirty only for a moment
 // costs no write.
-void AgentLink::process_gate()
+void AgentLink::process_gate(bool control)
 {
     next_tending_ = Clock::now() + settings_.look;
     if (!settings_.gate_file.empty()) {
-        if (!hooks_.untouched())
+        if (standing_ == Standing::standby || hooks_.untouched())
+            recall_changes();
+        else if (control)
             save_memory();
-        else if (file_.changed_by_others())
-            recall(); // we are on standby; the writer is in control
     }
+    if (!control)
+        return;
     hooks_.give_up_unknown(settings_.gate_timeout);
-    end_overdue();
+    overdue_.set(hooks_.overdue(settings_.gate_timeout));
+    for (JobRef job : overdue_.pop_refused())
+        hooks_.fail(job, exit_1);
+}
+
+// Whoever writes the file is in control while we are on standby.
+void AgentLink::recall_changes()
+{
+    if (file_.changed_by_others())
+        recall();
 }
 
 void AgentLink::recall()
@@ -285,61 +369,25 @@ void AgentLink::recall()
     if (memory) {
         hooks_.remember(std::move(*memory));
         slurmctld_.log(LogLevel::debug, "recalled " + settings_.gate_file);
-    } else if (memory.error().code == Code::rejected) {
+    } else if (memory.error().code != Code::not_found) {
+        hooks_.remember_nothing();
         slurmctld_.log(LogLevel::error,
                        memory.error().message +
-                           ": until slurmk8sd connects, no job waits for "
-                           "Pods that still run on its nodes");
+                           ": every job waits until slurmk8sd has said on "
+                           "which nodes Pods run, for GateTimeout at most");
     }
 }
 
 void AgentLink::save_memory()
 {
-    auto saved = file_.save(hooks_.memory());
+    auto memory = hooks_.memory();
+    if (!memory)
+        return; // it would say that no Pod runs anywhere
+    auto saved = file_.save(*memory);
     std::string trouble = saved ? "" : saved.error().message;
     if (!trouble.empty() && trouble != file_trouble_)
         slurmctld_.log(LogLevel::error, trouble);
     file_trouble_ = std::move(trouble);
-}
-
-// Drains the nodes first, then ends the waiting job: otherwise it could be sent
-// there again. While a node cannot be drained, the job keeps waiting.
-void AgentLink::end_overdue()
-{
-    std::map<std::string, bool> drained;
-    auto all_overdue = hooks_.overdue(settings_.gate_timeout);
-    if (all_overdue.empty())
-        drain_retries_.forget_all();
-    for (const Gate::Overdue &overdue : all_overdue) {
-        bool all = true;
-        for (const std::string &node : overdue.dirty) {
-            auto [known, first] = drained.emplace(node, false);
-            if (first)
-                known->second = drain_overdue(node);
-            all &= known->second;
-        }
-        if (!all)
-            continue;
-        slurmctld_.log(LogLevel::warning,
-                       "JobId=" + std::to_string(overdue.job.id) +
-                           " has waited for GateTimeout: ending its prolog");
-        hooks_.fail(overdue.job, exit_1);
-    }
-}
-
-bool AgentLink::drain_overdue(const std::string &node)
-{
-    if (!drain_retries_.due(node, Clock::now()))
-        return false;
-    auto done = slurmctld_.drain(node, names::gate_drain_reason);
-    slurmctld_.log(LogLevel::warning,
-                   done ? "drained " + node + ": " + names::gate_drain_reason
-                        : done.error().message);
-    if (done)
-        drain_retries_.forget(node);
-    else
-        drain_retries_.failed(node, Clock::now());
-    return done.has_value();
 }
 
 } // namespace bridge

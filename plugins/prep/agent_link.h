@@ -9,14 +9,21 @@
 //                      StateSaveLocation ◀──  what the gate must remember
 //
 // A hook never waits for the agent, whatever state the agent is in.
+//
+// While slurmctld is not in control, hooks are held as ever, and that is all:
+// no connection, no callback, no drain, nothing written. When slurmctld has
+// lost control, everything that is held is dropped: its jobs are those of
+// another slurmctld now, whose own plugin sees to them. The next takeover
+// begins with the file that the other one wrote, like the first.
 #pragma once
 
 #include "common/base/log.h"
 #include "common/contract/hook_message.h"
 #include "plugins/prep/agent_socket.h"
-#include "plugins/prep/drain_retries.h"
 #include "plugins/prep/gate_file.h"
 #include "plugins/prep/held_hooks.h"
+#include "plugins/prep/overdue_jobs.h"
+#include "plugins/prep/slurmctld.h"
 
 #include <atomic>
 #include <chrono>
@@ -25,25 +32,6 @@
 #include <vector>
 
 namespace bridge {
-
-// What the link needs from the process around it. An interface, so that tests
-// need no slurmctld. Called by the link's thread; the hooks call nodes_of(),
-// too.
-class Slurmctld {
-  public:
-    virtual ~Slurmctld() = default;
-
-    virtual std::vector<std::string> nodes_of(const std::string &hostlist) = 0;
-    // Takes slurmctld's job write lock, so it must not be called in a hook.
-    virtual void finish(const Release &release) = 0;
-    virtual void kick() = 0; // runs the scheduler
-    // Drains a node, so that it gets no more jobs. Sets this reason unless the
-    // node is drained already. Blocks for one or two RPCs to slurmctld itself.
-    // Code::busy if that fails.
-    virtual Result<> drain(const std::string &node,
-                           const std::string &reason) = 0;
-    virtual void log(LogLevel level, const std::string &line) = 0;
-};
 
 struct LinkSettings {
     using Milliseconds = std::chrono::milliseconds;
@@ -89,6 +77,12 @@ class AgentLink {
 
     void connect();
     void disconnect(const std::string &reason);
+    void hang_up();
+
+    bool in_control();
+    void gain_control(bool new_term);
+    void doubt_control();
+    void lose_control();
 
     Result<> talk();
     Result<> receive_all();
@@ -96,11 +90,11 @@ class AgentLink {
     Result<> send_all();
     std::optional<HookMessage> next_message();
 
-    void process_gate();
+    void finish_due();
+    void process_gate(bool control);
     void recall();
+    void recall_changes();
     void save_memory();
-    void end_overdue();
-    bool drain_overdue(const std::string &node);
 
     Slurmctld &slurmctld_;
     const LinkSettings settings_;
@@ -124,7 +118,10 @@ class AgentLink {
     GateFile file_;
     std::string file_trouble_; // last failure that was logged
     Clock::time_point next_tending_;
-    DrainRetries drain_retries_;
+    // A slurmctld begins on standby, and nothing is held.
+    enum class Standing { standby, doubt, control };
+    Standing standing_ = Standing::standby;
+    OverdueJobs overdue_;
 };
 
 } // namespace bridge

@@ -24,16 +24,78 @@ void Gate::remember(GateMemory memory)
     bridge_ = std::move(memory.bridge);
     dirty_by_agent_ = std::move(memory.dirty);
     unknown_ = !bridge_.empty();
+    no_bridge_ = false;
 }
 
-GateMemory Gate::memory() const
+void Gate::remember_nothing()
 {
+    unknown_ = no_bridge_ = true;
+}
+
+std::optional<GateMemory> Gate::memory() const
+{
+    if (no_bridge_)
+        return std::nullopt;
     if (dirty_by_epilog_.empty())
-        return {bridge_, dirty_by_agent_};
+        return GateMemory{bridge_, dirty_by_agent_};
     NodeSet::Names dirty(dirty_by_agent_.begin(), dirty_by_agent_.end());
     for (const auto &[node, epilogs] : dirty_by_epilog_)
         dirty.insert(node);
-    return {bridge_, std::move(dirty)};
+    return GateMemory{bridge_, std::move(dirty)};
+}
+
+void Gate::drop_all()
+{
+    *this = Gate(std::move(expand_));
+}
+
+void Gate::begin_doubt(Clock::time_point now)
+{
+    for (HeldJobs *jobs : {&epilogs_, &prologs_})
+        for (auto &[job, held] : *jobs)
+            held.doubted = true;
+    doubted_due_ = due_.size();
+    ended_.clear(); // a takeover may find the job as it was before its end
+    unknown_ |= !bridge_.empty();
+    first_hook_ = now;
+    forget_parts();
+}
+
+void Gate::end_doubt(bool new_term)
+{
+    if (new_term) {
+        auto doubted = [](const auto &job) { return job.second.doubted; };
+        for (const auto &[job, held] : epilogs_)
+            if (held.doubted)
+                forget_epilog(held);
+        std::erase_if(epilogs_, doubted);
+        std::erase_if(prologs_, doubted);
+        due_.erase(due_.begin(),
+                   due_.begin() + static_cast<std::ptrdiff_t>(doubted_due_));
+    }
+    for (HeldJobs *jobs : {&epilogs_, &prologs_})
+        for (auto &[job, held] : *jobs)
+            held.doubted = false;
+    doubted_due_ = 0;
+}
+
+// The hook of a job that is held already was called again.
+void Gate::repeat(Held &held, Clock::time_point now)
+{
+    if (!std::exchange(held.doubted, false)) {
+        held.calls++;
+        return;
+    }
+    held.calls = 1; // slurmctld has taken over, and knows of one call
+    held.since = now;
+    held.told = false;
+}
+
+void Gate::forget_epilog(const Held &held)
+{
+    for (const std::string &node : held.nodes)
+        if (--dirty_by_epilog_[node] == 0)
+            dirty_by_epilog_.erase(node);
 }
 
 bool Gate::prolog(const JobFacts &facts, Clock::time_point now)
@@ -42,11 +104,12 @@ bool Gate::prolog(const JobFacts &facts, Clock::time_point now)
         first_hook_ = now;
     // The epilog of a job that ends at once comes before its prolog: slurmctld
     // calls the prolog in a thread that waits for the locks.
-    if (epilogs_.contains(facts.job) ||
+    auto epilog = epilogs_.find(facts.job);
+    if ((epilog != epilogs_.end() && !epilog->second.doubted) ||
         std::ranges::contains(ended_, facts.job))
         return false;
     if (auto held = prologs_.find(facts.job); held != prologs_.end()) {
-        held->second.calls++;
+        repeat(held->second, now);
         return true;
     }
     bool all_clean =
@@ -70,12 +133,15 @@ bool Gate::epilog(const JobFacts &facts, Clock::time_point now)
     if (!first_hook_)
         first_hook_ = now;
     remember_end(facts.job);
+    for (Release &release : due_)
+        if (release.hook == Hook::prolog && release.job == facts.job.id)
+            release.rc = 0;
     if (auto held = prologs_.find(facts.job); held != prologs_.end())
         release(prologs_, held, Hook::prolog, 0);
     if (!facts.ours)
         return false;
     if (auto held = epilogs_.find(facts.job); held != epilogs_.end()) {
-        held->second.calls++;
+        repeat(held->second, now);
         return true;
     }
     Held held{.hostlist = facts.hostlist,
@@ -105,9 +171,7 @@ void Gate::clean(JobRef job)
     auto held = epilogs_.find(job);
     if (held == epilogs_.end())
         return;
-    for (const std::string &node : held->second.nodes)
-        if (--dirty_by_epilog_[node] == 0)
-            dirty_by_epilog_.erase(node);
+    forget_epilog(held->second);
     release(epilogs_, held, Hook::epilog, 0);
     open_prologs();
 }
@@ -118,6 +182,7 @@ void Gate::bridge(const std::string &hostlist, bool more)
     if (!nodes)
         return;
     bridge_ = std::move(*nodes);
+    no_bridge_ = false;
     open_prologs();
 }
 
@@ -175,7 +240,18 @@ std::vector<Gate::Overdue> Gate::overdue(Clock::time_point now,
 
 std::vector<Release> Gate::pop_due()
 {
-    return std::exchange(due_, {});
+    std::vector<Release> all(due_.begin(), due_.end());
+    due_.clear();
+    return all;
+}
+
+std::optional<Release> Gate::pop_one_due()
+{
+    if (due_.empty())
+        return std::nullopt;
+    Release oldest = due_.front();
+    due_.pop_front();
+    return oldest;
 }
 
 std::vector<Hold> Gate::held() const
@@ -216,16 +292,20 @@ std::optional<HookMessage> Gate::make_message(const Hold &hold)
     held->second.told = true;
     HookMessage message;
     message.job = hold.job;
-    message.nodes = held->second.hostlist;
+    message.nodes = cut_hostlist(held->second.hostlist, max_packet_list);
     message.type =
         prolog ? HookMessage::Type::allocated : HookMessage::Type::ended;
     if (prolog) {
         message.cpus = held->second.cpus;
         message.ours = held->second.ours;
         message.batch = held->second.batch;
-        for (const std::string &node : held->second.nodes)
-            if (!clean_now(node))
-                message.dirty += (message.dirty.empty() ? "" : ",") + node;
+        for (const std::string &node : held->second.nodes) {
+            if (clean_now(node))
+                continue;
+            if (message.dirty.size() + node.size() >= max_packet_list)
+                break;
+            message.dirty += (message.dirty.empty() ? "" : ",") + node;
+        }
     }
     return message;
 }
@@ -237,7 +317,8 @@ bool Gate::dirty(const std::string &node) const
 
 bool Gate::clean_now(const std::string &node) const
 {
-    return !dirty(node) && !(unknown_ && bridge_.contains(node));
+    return !dirty(node) &&
+           !(unknown_ && (no_bridge_ || bridge_.contains(node)));
 }
 
 bool Gate::opens_by_itself(const Held &held) const

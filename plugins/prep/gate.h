@@ -12,9 +12,10 @@
 // A node is *dirty* while the epilog of a job of ours on it is held, and while
 // the last `synced` named it: containers that no live job covers may still run
 // there. A node is *unknown* if it is a bridge node (Pods may run there) and no
-// `synced` has arrived since slurmctld started: jobs that were lost in a crash
-// have no epilog. All other nodes are *clean*, so a node that is no bridge node
-// never delays a job.
+// `synced` has arrived since slurmctld started or took over: jobs that were
+// lost in a crash have no epilog. If it is not even known which nodes are
+// bridge nodes, all are unknown. All other nodes are *clean*, so a node that is
+// no bridge node never delays a job.
 //
 // `start` releases a prolog even if nodes are dirty. The agent sends it for a
 // job of ours when the Pods are bound, and for an ordinary job when what still
@@ -25,7 +26,13 @@
 // the job has ended meanwhile: slurmctld counts held prologs in prep_prolog_cnt
 // and details->prolog_running, resets neither of them when a job is requeued,
 // and would leave its next run CONFIGURING for ever. For a job that has ended,
-// the callback does nothing else (prep_slurmctld.c, prolog_running_decr()).
+// the callback does nothing else (prep_slurmctld.c, prolog_running_decr()), as
+// long as its status is 0: slurmctld requeues a job whose prolog failed, even
+// if it was cancelled before.
+//
+// A slurmctld that gives control up drops its jobs, and whatever it asked for
+// is void: drop it all. While it is in doubt whether it has given control up,
+// hooks that come are kept apart from those that came before.
 #pragma once
 
 #include "common/contract/hook_message.h"
@@ -33,6 +40,7 @@
 #include "plugins/shared/job_facts.h"
 
 #include <chrono>
+#include <cstddef>
 #include <deque>
 #include <functional>
 #include <map>
@@ -80,7 +88,20 @@ class Gate {
 
     // Sets what an earlier slurmctld knew. Call it before any hook.
     void remember(GateMemory memory);
-    GateMemory memory() const;
+    // What an earlier slurmctld knew is lost: every node is unknown until
+    // `bridge` says on which nodes Pods may run.
+    void remember_nothing();
+    // Returns nothing while it is unknown which nodes are bridge nodes.
+    std::optional<GateMemory> memory() const;
+
+    // slurmctld is not in control any more: nothing is held, nothing is due,
+    // and nothing is known, as in a new Gate.
+    void drop_all();
+    // slurmctld may have lost control. Bridge nodes are unknown from now on.
+    void begin_doubt(Clock::time_point now = {});
+    // It was in control all the time; or, with a new term, it was not, and all
+    // that it asked for before begin_doubt() is dropped.
+    void end_doubt(bool new_term);
 
     // A hook was called. True: it is held, and slurmctld must wait for its
     // Release. slurmctld repeats hooks after a restart, even for RUNNING jobs.
@@ -114,6 +135,8 @@ class Gate {
 
     bool has_due() const { return !due_.empty(); }
     std::vector<Release> pop_due();
+    // The oldest one only: until then the end of the job still counts.
+    std::optional<Release> pop_one_due();
 
     // Returns all held hooks, epilogs first, because they make nodes dirty.
     std::vector<Hold> held() const;
@@ -134,12 +157,15 @@ class Gate {
         Clock::time_point since{};
         int calls = 1; // calls of the hook; each gets a callback
         bool told = false;
+        bool doubted = false; // held before begin_doubt()
     };
     using HeldJobs = std::map<JobRef, Held>;
 
     bool dirty(const std::string &node) const;
     bool clean_now(const std::string &node) const;
     bool opens_by_itself(const Held &held) const;
+    void repeat(Held &held, Clock::time_point now);
+    void forget_epilog(const Held &held);
     void open_prologs();
     HeldJobs::iterator release(HeldJobs &jobs, HeldJobs::iterator job,
                                Hook hook, int rc);
@@ -157,10 +183,12 @@ class Gate {
     NodeSet bridge_;
     std::set<std::string> bridge_parts_;
     std::set<std::string> dirty_parts_;
-    bool unknown_ = false; // bridge nodes are unknown until `synced`
+    bool unknown_ = false;   // bridge nodes are unknown until `synced`
+    bool no_bridge_ = false; // which nodes these are is unknown until `bridge`
     std::optional<Clock::time_point> first_hook_;
     std::deque<JobRef> ended_; // most recent ends, oldest first
-    std::vector<Release> due_;
+    std::deque<Release> due_;
+    std::size_t doubted_due_ = 0; // so many of due_, the oldest
 };
 
 } // namespace bridge

@@ -7,6 +7,7 @@
 #include "common/base/system_error.h"
 #include "common/base/write_all.h"
 
+#include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
 #include <optional>
@@ -52,10 +53,14 @@ Result<GateMemory> decode(const std::string &text)
     auto json = Json::parse(text);
     if (!json)
         return std::unexpected(json.error());
+    // Keys that a later plugin has added are left alone; it raises the version
+    // if an older one may not do so.
+    if (json->integer("version").value_or(0) > format_version)
+        return fail(Code::rejected, "a newer prep_k8s.so wrote it");
     auto bridge = names_in(json->at("bridge"));
     auto dirty = names_in(json->at("dirty"));
     if (json->integer("version") != format_version || !bridge || !dirty)
-        return fail(Code::rejected, "this plugin did not write it");
+        return fail(Code::rejected, "it is damaged");
     return GateMemory{std::move(*bridge), std::move(*dirty)};
 }
 
@@ -65,7 +70,7 @@ Result<std::string> contents(int fd, const std::string &path)
     if (!text && text.error().code == Code::rejected)
         return fail(Code::rejected, path + " is too large to be ours");
     if (!text)
-        return fail(Code::not_found,
+        return fail(Code::busy,
                     "cannot read " + path + ": " + text.error().message);
     return text;
 }
@@ -85,14 +90,15 @@ Result<GateMemory> GateFile::load()
     written_.reset();
     OwnedFd file(open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
     if (!file)
-        return fail_errno(Code::not_found, "cannot open " + path_);
+        return fail_errno(errno == ENOENT ? Code::not_found : Code::busy,
+                          "cannot open " + path_);
     auto text = contents(file.get(), path_);
     if (!text)
         return std::unexpected(text.error());
     auto memory = decode(*text);
     if (!memory)
         return fail(Code::rejected,
-                    path_ + " is damaged: " + memory.error().message);
+                    "cannot use " + path_ + ": " + memory.error().message);
     written_ = *memory;
     return memory;
 }
@@ -128,10 +134,12 @@ bool GateFile::changed_by_others() const
     return identity() != seen_;
 }
 
+// Opened, not only looked at: a client of NFS asks its server then.
 GateFile::Identity GateFile::identity() const
 {
     struct stat status{};
-    if (stat(path_.c_str(), &status) != 0)
+    OwnedFd file(open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!file || fstat(file.get(), &status) != 0)
         return {};
     return {status.st_dev, status.st_ino, status.st_ctim};
 }

@@ -18,8 +18,9 @@ class GateFile {
   public:
     explicit GateFile(std::string path) : path_(std::move(path)) {}
 
-    // Code::not_found if the file does not exist or cannot be read;
-    // Code::rejected if it is damaged. In both cases nothing is known.
+    // Code::not_found if the file does not exist: there is nothing to know.
+    // Otherwise something was known and is lost: Code::rejected if the file is
+    // damaged or a newer plugin wrote it, Code::busy if it cannot be read.
     Result<GateMemory> load();
 
     // Replaces the file atomically: after a crash there is either the old or

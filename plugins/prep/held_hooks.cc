@@ -49,8 +49,13 @@ void HeldHooks::obey(const HookMessage &message)
 void HeldHooks::remember(GateMemory memory)
 {
     std::lock_guard lock(mutex_);
-    if (!touched_)
-        gate_.remember(std::move(memory));
+    gate_.remember(std::move(memory));
+}
+
+void HeldHooks::remember_nothing()
+{
+    std::lock_guard lock(mutex_);
+    gate_.remember_nothing();
 }
 
 bool HeldHooks::untouched()
@@ -59,10 +64,31 @@ bool HeldHooks::untouched()
     return !touched_;
 }
 
-GateMemory HeldHooks::memory()
+std::optional<GateMemory> HeldHooks::memory()
 {
     std::lock_guard lock(mutex_);
     return gate_.memory();
+}
+
+void HeldHooks::drop_all()
+{
+    std::lock_guard lock(mutex_);
+    gate_.drop_all();
+    queue_.clear();
+    dropped_ = 0;
+    touched_ = false;
+}
+
+void HeldHooks::begin_doubt()
+{
+    std::lock_guard lock(mutex_);
+    gate_.begin_doubt(Gate::Clock::now());
+}
+
+void HeldHooks::end_doubt(bool new_term)
+{
+    std::lock_guard lock(mutex_);
+    gate_.end_doubt(new_term);
 }
 
 void HeldHooks::give_up_unknown(Gate::Clock::duration timeout)
@@ -83,10 +109,10 @@ void HeldHooks::fail(JobRef job, int rc)
     gate_.fail(job, rc);
 }
 
-std::vector<Release> HeldHooks::pop_due()
+std::optional<Release> HeldHooks::pop_due()
 {
     std::lock_guard lock(mutex_);
-    return gate_.pop_due();
+    return gate_.pop_one_due();
 }
 
 void HeldHooks::refill()

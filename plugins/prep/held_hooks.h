@@ -36,13 +36,18 @@ class HeldHooks {
     // Handles start, fail, clean, bridge and synced; ignores other messages.
     void obey(const HookMessage &message);
 
-    std::vector<Release> pop_due();
+    // The next callback that slurmctld must get.
+    std::optional<Release> pop_due();
 
-    // See Gate. remember() does nothing after a hook or a message of the agent:
-    // the contents of the file are older than that.
+    // See Gate. Untouched: no hook and no message of the agent came, so that
+    // there is nothing to write down.
     void remember(GateMemory memory);
+    void remember_nothing();
     bool untouched();
-    GateMemory memory();
+    std::optional<GateMemory> memory();
+    void drop_all(); // afterwards it is untouched
+    void begin_doubt();
+    void end_doubt(bool new_term);
     void give_up_unknown(Gate::Clock::duration timeout);
     std::vector<Gate::Overdue> overdue(Gate::Clock::duration timeout);
     void fail(JobRef job, int rc);

@@ -233,7 +233,7 @@ def timeout():
         equal(node_of()["reason"], GATE_REASON, "reason")
         log = bed.log_since("slurmctld", since)
         check(re.search(rf"drained {NODE}(?s:.*)JobId={job} has waited for "
-                        "GateTimeout: ending its prolog", log),
+                        "GateTimeout: requeueing it", log),
               f"the order of things: {log}")
         check(lives("stopper"), "the stopper lives")
         bed.run("scancel", str(filler))

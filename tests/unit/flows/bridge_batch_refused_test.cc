@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 using namespace bridge;
 using std::chrono::seconds;
@@ -134,6 +136,32 @@ TEST_CASE("a directory of scripts that is away fails no job")
     world.pass(seconds(40));
 
     world.check_runs(job);
+}
+
+TEST_CASE("a job of a later job_submit/k8s waits until the agent is upgraded")
+{
+    BatchWorld world;
+    world.start_agent();
+    JobRef job = world.submit();
+    JobRef other = world.submit();
+    const std::string file = world.directory.path + "/" +
+                             world.record(job).job.tag.script;
+    std::ifstream in(file);
+    const std::string sound(std::istreambuf_iterator<char>(in), {});
+    std::string later = sound;
+    later.insert(sound.find('\0') + 1, std::string("colour=red\0", 11));
+    std::ofstream(file) << later;
+
+    world.slurm.schedule();
+    world.pass(seconds(900)); // longer than BindTimeout, while others run
+    CHECK(world.state(job) == JobState::configuring);
+    CHECK(world.status().contains("until slurmk8sd is upgraded"));
+    CHECK(world.state(other) == JobState::running);
+
+    std::ofstream(file) << sound; // as a later agent reads it
+    world.pass(seconds(120));
+    CHECK(world.state(job) == JobState::running);
+    CHECK_FALSE(world.status().contains("until slurmk8sd is upgraded"));
 }
 
 TEST_CASE("an image that no kubelet can get ends the job after a while")

@@ -62,7 +62,7 @@ TEST_CASE("no part of a batch script is taken for a whole one")
     CHECK_FALSE(decode_batch_script(text + std::string("uid=0\0", 6)));
 }
 
-TEST_CASE("a record that is unknown, or comes twice, is refused")
+TEST_CASE("a record that is bad, or comes twice, is refused")
 {
     std::string text = encode(sample());
     auto with = [&](std::string record) {
@@ -77,9 +77,31 @@ TEST_CASE("a record that is unknown, or comes twice, is refused")
     CHECK_FALSE(decode_batch_script(with("key=" + std::string(64, 'a'))));
     CHECK_FALSE(decode_batch_script(with("in=x")));
     CHECK_FALSE(decode_batch_script(with("signal=10")));
-    CHECK_FALSE(decode_batch_script(with("colour=red")));
     CHECK_FALSE(decode_batch_script(with("uid")));
+    for (const char *bad : {"colour", "=red", "Colour=red", "col our=red"}) {
+        auto decoded = decode_batch_script(with(bad));
+        REQUIRE_FALSE(decoded);
+        CHECK(decoded.error().code == Code::rejected);
+    }
     CHECK(decode_batch_script(with("env=X=1")));
+}
+
+TEST_CASE("what a later release has written is neither run nor refused")
+{
+    const std::string text = encode(sample());
+    std::string record = text, format = text;
+    record.insert(text.find('\0') + 1, std::string("colour=red\0", 11));
+    format.replace(0, text.find('\0'), "slurmk8s=2");
+
+    for (const std::string &later : {record, format}) {
+        auto decoded = decode_batch_script(later);
+        REQUIRE_FALSE(decoded);
+        CHECK(decoded.error().code == Code::newer);
+        CHECK(decoded.error().message.contains("later release"));
+    }
+    // But an incomplete one may mean anything.
+    record.resize(record.size() - 1);
+    CHECK(decode_batch_script(record).error().code == Code::rejected);
 }
 
 TEST_CASE("what was written before there were signals, input and keys is read")

@@ -309,6 +309,20 @@ TEST_CASE("a file is named in its errors, and may be empty")
     CHECK(load_conf(empty.path));
 }
 
+TEST_CASE("a program of another release takes what it knows of a file")
+{
+    TemporaryFile later("LaterKey=1\nSocket=/run/a.sock\nWorkers=many\n"
+                        "GateTimeout=77\n");
+
+    auto [conf, trouble] = load_known_conf(later.path);
+
+    CHECK(conf.socket_path == "/run/a.sock");
+    CHECK(conf.gate_timeout == std::chrono::seconds(77));
+    CHECK(conf.workers == Conf{}.workers);
+    CHECK(trouble.contains("line 1: unknown key \"LaterKey\""));
+    CHECK_FALSE(load_known_conf("/nonexistent/k8s.conf").trouble.empty());
+}
+
 TEST_CASE("a file that cannot be read is not found")
 {
     for (const char *path : {"/nonexistent/k8s.conf", "/", ""}) {

@@ -154,3 +154,32 @@ TEST_CASE("a node list that is no UTF-8 still makes a packet")
     REQUIRE(message);
     CHECK(message->nodes == "n?");
 }
+
+TEST_CASE("a hostlist is cut to one that names some of its nodes")
+{
+    const std::string list = "n[1-3,7,9],m1,k[2,4]";
+
+    CHECK(cut_hostlist(list, list.size()) == list);
+    CHECK(cut_hostlist(list, list.size() - 1) == "n[1-3,7,9],m1,k[2]");
+    CHECK(cut_hostlist(list, 14) == "n[1-3,7,9],m1");
+    CHECK(cut_hostlist(list, 13) == "n[1-3,7,9]");
+    CHECK(cut_hostlist(list, 8) == "n[1-3,7]");
+    CHECK(cut_hostlist(list, 6) == "n[1-3]");
+    CHECK(cut_hostlist(list, 5).empty());
+    for (std::size_t longest = 0; longest <= list.size(); longest++)
+        CHECK(cut_hostlist(list, longest).size() <= longest);
+}
+
+TEST_CASE("the longest lists fit into one packet together")
+{
+    const std::string longest(max_packet_list, 'n');
+
+    CHECK(encode({.type = Type::allocated,
+                  .job = {4'000'000'000, Sluid{~0ull}},
+                  .nodes = longest,
+                  .dirty = longest,
+                  .cpus = 4'000'000'000,
+                  .ours = true,
+                  .batch = true})
+              .size() <= max_packet);
+}

@@ -8,8 +8,10 @@
 #include <cstdlib>
 #include <doctest/doctest.h>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <poll.h>
+#include <semaphore>
 #include <thread>
 
 using namespace bridge;
@@ -20,7 +22,7 @@ namespace {
 
 constexpr auto patience = 60s; // only a failing test ever waits so long
 
-class FakeSlurmctld final : public Slurmctld {
+class FakeSlurmctld : public Slurmctld {
   public:
     std::vector<std::string> nodes_of(const std::string &hostlist) override
     {
@@ -41,12 +43,40 @@ class FakeSlurmctld final : public Slurmctld {
             return bridge::fail(Code::busy, "no drain");
         return {};
     }
+    Result<> requeue(JobRef job) override
+    {
+        note([&] { requeues_.push_back(job); });
+        if (!requeues_work)
+            return bridge::fail(Code::rejected, "no requeue");
+        return {};
+    }
+    ControlWatch::Finding control() override
+    {
+        std::lock_guard lock(mutex_);
+        ControlWatch::Finding found{control_, new_term_};
+        if (control_ == Control::ours)
+            new_term_ = false;
+        looks_++;
+        changed_.notify_all();
+        return found;
+    }
+
+    // Returns when the link has acted on it.
+    void set_control(Control control, bool new_term = false)
+    {
+        std::unique_lock lock(mutex_);
+        control_ = control;
+        new_term_ = new_term;
+        int enough = looks_ + 4;
+        changed_.wait_for(lock, patience, [&] { return looks_ >= enough; });
+    }
     void log(LogLevel, const std::string &line) override
     {
         note([&] { recalls_ += line.starts_with("recalled"); });
     }
 
     std::atomic<bool> drains_work = true;
+    std::atomic<bool> requeues_work = true;
 
     std::vector<std::string> wait_drains(std::size_t count)
     {
@@ -54,6 +84,14 @@ class FakeSlurmctld final : public Slurmctld {
         changed_.wait_for(lock, patience,
                           [&] { return drains_.size() >= count; });
         return drains_;
+    }
+
+    std::vector<JobRef> wait_requeues(std::size_t count)
+    {
+        std::unique_lock lock(mutex_);
+        changed_.wait_for(lock, patience,
+                          [&] { return requeues_.size() >= count; });
+        return requeues_;
     }
 
     std::vector<Release> wait_finished(std::size_t count)
@@ -88,6 +126,10 @@ class FakeSlurmctld final : public Slurmctld {
     std::condition_variable changed_;
     std::vector<Release> finished_;
     std::vector<std::string> drains_;
+    std::vector<JobRef> requeues_;
+    Control control_ = Control::ours;
+    bool new_term_ = false;
+    int looks_ = 0;
     int kicks_ = 0;
     int recalls_ = 0;
 };
@@ -446,7 +488,7 @@ TEST_CASE("hooks do not wait for an agent that reads nothing")
     CHECK(message.type == Type::resync);
 }
 
-TEST_CASE("a job that a dirty node kept too long fails when that is drained")
+TEST_CASE("a job that a dirty node kept too long is requeued after its drain")
 {
     Fixture f;
     f.settings.look = 5ms;
@@ -460,11 +502,189 @@ TEST_CASE("a job that a dirty node kept too long fails when that is drained")
     auto drains = f.slurmctld.wait_drains(2); // it is tried again
     REQUIRE(drains.size() >= 2);
     CHECK(drains[0] == std::string("n1: ") + names::gate_drain_reason);
-    CHECK(f.slurmctld.wait_finished(0).empty());
+    CHECK(f.slurmctld.wait_requeues(0).empty());
     f.slurmctld.drains_work = true;
+
+    CHECK(f.slurmctld.wait_requeues(1)[0] == ordinary(2, "").job);
+    // slurmctld calls the epilog while it requeues the job.
+    f.link->epilog(ordinary(2, "n1"));
+    CHECK(f.slurmctld.wait_finished(1) ==
+          std::vector<Release>{{Hook::prolog, 2, 0}});
+}
+
+TEST_CASE("a job that cannot be requeued fails when its node is drained")
+{
+    Fixture f;
+    f.settings.look = 5ms;
+    f.settings.gate_timeout = 20ms;
+    f.slurmctld.requeues_work = false;
+    f.make();
+    f.link->epilog(ours(1));
+    CHECK(f.link->prolog(ordinary(2, "n1")));
+    f.run();
 
     CHECK(f.slurmctld.wait_finished(1) ==
           std::vector<Release>{{Hook::prolog, 2, 256}});
+    CHECK_FALSE(f.slurmctld.wait_drains(1).empty());
+}
+
+TEST_CASE("a drain that takes its time stops no other job")
+{
+    struct Slow final : FakeSlurmctld {
+        Result<> drain(const std::string &, const std::string &) override
+        {
+            begun.release();
+            go_on.acquire();
+            return {};
+        }
+        std::binary_semaphore begun{0}, go_on{0};
+    } slow;
+    TempDir dir;
+    LinkSettings settings{.socket_path = dir.socket(),
+                          .cluster = "test",
+                          .host = "here",
+                          .look = 5ms,
+                          .gate_timeout = 20ms};
+    AgentLink link(slow, settings);
+    link.epilog(ours(1));
+    link.prolog(ordinary(2, "n1"));
+    std::jthread thread([&] { link.run(); });
+    slow.begun.acquire();
+
+    link.prolog(ours(3));
+    link.epilog(ours(3));
+
+    CHECK(slow.wait_finished(1) == std::vector<Release>{{Hook::prolog, 3, 0}});
+    slow.go_on.release();
+    CHECK(slow.wait_requeues(1).size() == 1);
+    link.stop();
+}
+
+TEST_CASE("a slurmctld that is not in control holds hooks, and does no more")
+{
+    Fixture f;
+    f.settings.look = 1ms;
+    f.settings.gate_timeout = 1ms;
+    f.settings.gate_file = f.dir.gate();
+    auto listener = f.listen();
+    f.run();
+    std::optional<FakeAgent> agent(listener);
+    CHECK(agent->next().type == Type::hello);
+    f.slurmctld.set_control(Control::unknown);
+    CHECK(agent->next().type == Type::unknown); // disconnected
+
+    CHECK(f.link->prolog(ours(1)));
+    CHECK(f.link->epilog(ours(1)));
+    CHECK(f.link->prolog(ordinary(2, "n1")));
+    f.slurmctld.set_control(Control::unknown); // some turns
+
+    CHECK(f.slurmctld.wait_finished(0).empty());
+    CHECK(f.slurmctld.wait_drains(0).empty());
+    CHECK_FALSE(readable(listener, 0ms));
+    CHECK_FALSE(std::filesystem::exists(f.dir.gate()));
+
+    f.slurmctld.set_control(Control::ours);
+    CHECK(f.slurmctld.wait_finished(1)[0] == Release{Hook::prolog, 1, 0});
+    agent.emplace(listener);
+    CHECK(agent->next().type == Type::hello);
+    CHECK(agent->next().type == Type::ended);
+}
+
+TEST_CASE("a slurmctld that gives control back drops what it asked for")
+{
+    Fixture f;
+    f.settings.look = 1ms;
+    f.settings.gate_file = f.dir.gate();
+    auto listener = f.listen();
+    f.run();
+    std::optional<FakeAgent> agent(listener);
+    agent->next();
+    f.link->prolog(ours(1));
+    CHECK(agent->next().job == ours(1).job);
+    f.slurmctld.set_control(Control::unknown);
+    CHECK(agent->next().type == Type::unknown); // disconnected
+    f.link->prolog(ours(2)); // started before that, and is late
+    f.slurmctld.set_control(Control::others);
+    // The one in control knows of Pods on n7.
+    int before = f.slurmctld.wait_recalls(0);
+    REQUIRE(GateFile(f.dir.gate()).save({{"n7"}, {"n7"}}));
+    CHECK(f.slurmctld.wait_recalls(before + 1) > before);
+
+    // The second takeover, like the first.
+    CHECK(f.link->prolog(ours(1)));
+    CHECK(f.link->prolog(ordinary(3, "n7")));
+    CHECK_FALSE(f.link->prolog(ordinary(4, "n8")));
+    f.slurmctld.set_control(Control::ours);
+    agent.emplace(listener);
+    CHECK(agent->next().type == Type::hello);
+    CHECK(agent->next().job == ours(1).job);
+    CHECK(agent->next().job == ordinary(3, "").job);
+    agent->say(Type::start, ours(1).job);
+    CHECK(f.slurmctld.wait_finished(1) ==
+          std::vector<Release>{{Hook::prolog, 1, 0}});
+    CHECK(GateFile(f.dir.gate()).load() == GateMemory{{"n7"}, {"n7"}});
+}
+
+TEST_CASE("a takeover after a standby that nobody saw begins anew")
+{
+    Fixture f;
+    f.settings.look = 1ms;
+    auto listener = f.listen();
+    f.run();
+    std::optional<FakeAgent> agent(listener);
+    agent->next();
+    f.link->prolog(ours(1));
+    f.link->prolog(ours(2));
+    agent->next();
+    f.slurmctld.set_control(Control::unknown);
+    f.link->prolog(ours(2)); // the takeover repeats it
+    f.slurmctld.set_control(Control::ours, true);
+
+    agent.emplace(listener);
+    CHECK(agent->next().type == Type::hello);
+    CHECK(agent->next().job == ours(2).job);
+    agent->say(Type::start, ours(1).job);
+    agent->say(Type::start, ours(2).job);
+    CHECK(f.slurmctld.wait_finished(1) ==
+          std::vector<Release>{{Hook::prolog, 2, 0}});
+}
+
+TEST_CASE("a packet that is too long is dropped, the agent is kept")
+{
+    Fixture f;
+    auto listener = f.listen();
+    f.run();
+    FakeAgent agent(listener);
+    agent.next();
+
+    agent.say(std::string(max_packet + 1, 'x'));
+    agent.say(Type::kick);
+
+    CHECK(f.slurmctld.wait_kicks(1) == 1);
+}
+
+TEST_CASE("with a gate file that it cannot use, a slurmctld holds every job")
+{
+    Fixture f;
+    f.settings.look = 5ms;
+    f.settings.gate_file = f.dir.gate();
+    const std::string newer = R"({"version":9})";
+    std::ofstream(f.dir.gate()) << newer;
+    f.make();
+    CHECK(f.link->prolog(ordinary(1, "n1")));
+    CHECK(f.link->prolog(ordinary(2, "n2")));
+    auto listener = f.listen();
+    f.run();
+    f.slurmctld.set_control(Control::ours); // some turns
+    std::ifstream file(f.dir.gate());
+    CHECK(std::string(std::istreambuf_iterator<char>(file), {}) == newer);
+
+    FakeAgent agent(listener);
+    agent.next();
+    send_node_lists(agent, "n1", "");
+
+    CHECK(f.slurmctld.wait_finished(2).size() == 2);
+    CHECK(f.slurmctld.wait_drains(0).empty());
 }
 
 TEST_CASE("a slurmctld that starts anew holds back the bridge nodes of before")

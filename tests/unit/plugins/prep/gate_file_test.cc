@@ -54,7 +54,7 @@ TEST_CASE("a gate file that is not there is no damage")
     CHECK(loaded.error().code == Code::not_found);
 }
 
-TEST_CASE("a damaged gate file says nothing, and can be replaced")
+TEST_CASE("a gate file that is damaged or newer is refused, and replaced")
 {
     Place place;
     REQUIRE(GateFile(place.path).save(some));
@@ -65,6 +65,7 @@ TEST_CASE("a damaged gate file says nothing, and can be replaced")
         "[]",
         std::string(100, '\0'),
         R"({"version":2,"bridge":[],"dirty":[]})",
+        R"({"version":2,"bridge":"n[1-2]"})",
         R"({"version":1,"bridge":[]})",
         R"({"version":1,"bridge":[1],"dirty":[]})",
         R"({"version":1,"bridge":[""],"dirty":[]})",
@@ -85,6 +86,26 @@ TEST_CASE("a damaged gate file says nothing, and can be replaced")
         REQUIRE(file.save(some));
         CHECK(GateFile(place.path).load() == some);
     }
+}
+
+TEST_CASE("a key that a later plugin has added to the gate file is left alone")
+{
+    Place place;
+    place.write(R"({"version":1,"bridge":["n1","n2"],"later":{"a":[1]},)"
+                R"("dirty":["n2"]})");
+
+    CHECK(GateFile(place.path).load() == some);
+}
+
+TEST_CASE("a gate file that cannot be read is not one that is not there")
+{
+    Place place;
+    std::filesystem::create_directory(place.path);
+
+    auto loaded = GateFile(place.path).load();
+
+    REQUIRE_FALSE(loaded);
+    CHECK(loaded.error().code == Code::busy);
 }
 
 TEST_CASE("what the gate's file says already is not written again")

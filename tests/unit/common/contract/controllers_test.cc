@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "common/slurm/controllers.h"
+#include "common/contract/controllers.h"
 #include "tests/unit/fakes/temporary_directory.h"
 
 #include <doctest/doctest.h>
@@ -32,10 +32,11 @@ TEST_CASE("a host is found among slurmctld's by its short or its full name")
     CHECK_FALSE(find_controller(two, "ctl2"));
 }
 
-TEST_CASE("a heartbeat is two words, the second is the number")
+TEST_CASE("a heartbeat is two words, the time and the number")
 {
-    CHECK(*parse_heartbeat(heartbeat(0)) == 0);
-    CHECK(*parse_heartbeat(heartbeat(2)) == 2);
+    constexpr std::int64_t some_time = 0x69000000;
+    CHECK(*parse_heartbeat(heartbeat(0)) == Heartbeat{some_time, 0});
+    CHECK(*parse_heartbeat(heartbeat(2)) == Heartbeat{some_time, 2});
     for (const std::string &bad :
          {std::string(), std::string(15, 'x'), std::string(17, 'x')})
         CHECK_FALSE(parse_heartbeat(bad));

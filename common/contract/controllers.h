@@ -3,11 +3,14 @@
 // tells that: a slurmctld on standby answers a ping like the other one. But the
 // one in control writes its number and the time into StateSaveLocation every
 // few seconds, and slurmctld itself decides by that file whether to take over
-// (heartbeat.c). Nothing here asks slurmctld, so nothing waits for it.
+// (heartbeat.c). Nothing here asks slurmctld, so nothing waits for it. The
+// agent and prep/k8s both read that file.
 #pragma once
 
 #include "common/base/result.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,19 +22,26 @@ struct Controllers {
     std::string state_save_location;
 };
 
-// Reads slurm.conf as libslurm has loaded it. Code::internal if libslurm does
-// not provide the hosts: no agent may then assume that it is the only one.
-Result<Controllers> load_controllers();
-
 // Returns the index of the controller with this host name, short or full.
 // Code::rejected if there is none.
 Result<std::size_t> find_controller(const Controllers &controllers,
                                     const std::string &host_name);
 
-// Returns the controller's index from the contents of a heartbeat file: two
-// 64-bit words, the time and the index, most significant byte first.
-// Code::rejected for other contents.
-Result<std::size_t> parse_heartbeat(std::string_view contents);
+// What the slurmctld in control has written last.
+struct Heartbeat {
+    std::int64_t time = 0; // seconds since the epoch, by the writer's clock
+    std::size_t index = 0; // of the writer among Controllers::hosts
+
+    bool operator==(const Heartbeat &) const = default;
+};
+
+// Reads the contents of a heartbeat file: two 64-bit words, the time and the
+// index, most significant byte first. Code::rejected for other contents.
+Result<Heartbeat> parse_heartbeat(std::string_view contents);
+
+// Reads the heartbeat file. The errors are those of read_file() and
+// parse_heartbeat(). May block on the file system.
+Result<Heartbeat> read_heartbeat(const Controllers &controllers);
 
 // Which slurmctld was the last in control.
 enum class Control { ours, others, unknown };
