@@ -114,6 +114,7 @@ void Bridge::on(Listed<Namespace> &namespaces)
     namespaces_.clear();
     for (Namespace &ns : namespaces.objects)
         namespaces_[ns.name] = std::move(ns);
+    quota_.set_namespaces(namespaces_.size());
     try_all_again();
 }
 
@@ -124,6 +125,7 @@ void Bridge::on(Changed<Namespace> &ns)
         namespaces_.erase(name);
     else
         namespaces_[name] = std::move(ns.object);
+    quota_.set_namespaces(namespaces_.size());
     for (auto &[uid, entry] : gangs_.all())
         if (entry.gang.key.ns == name)
             try_again(entry);

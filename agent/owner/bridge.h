@@ -159,6 +159,7 @@ class Bridge {
     bool may_act(GangEntry &entry, const Action &action);
     bool may_submit(GangEntry &entry);
     bool may_adopt(GangEntry &entry);
+    std::string line_message(PendingQuota::Full full, bool by_wish) const;
     void count_pending(const std::string &uid, bool wants_submit);
     void carry_out(GangEntry &entry, Action action);
     void dispatch(GangEntry &entry, Action action);

@@ -125,6 +125,7 @@ void Bridge::record_submitted(GangEntry &entry, const Submitted &submitted,
         report_event(gang, "SlurmJobAdopted", adopting_message(job.ref));
     gang.submit_uncertain = false;
     entry.heard = entry.began;
+    entry.by_wish = submitted.by_wish;
     bool het = job.tag.components != 0;
     set_job(entry, std::move(job));
     gang.stale |= het; // its components must be read

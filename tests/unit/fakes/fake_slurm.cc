@@ -175,8 +175,8 @@ JobRef FakeSlurm::add(const JobDescription &description)
     record.job.ref = {next_id_++, Sluid{next_sluid_++}};
     record.job.tag = description.tag;
     record.job.state = JobState::pending;
-    record.job.reason = "Priority";
     record.job.priority = description.priority.value_or(1);
+    record.job.reason = record.job.priority == 0 ? "JobHeldAdmin" : "Priority";
     record.job.features = description.features;
     record.job.memory_per_node = description.memory_per_node;
     record.job.memory_per_cpu = description.memory_per_cpu;

@@ -16,6 +16,7 @@ void FakeSlurm::release(JobId id)
 {
     held_.erase(id);
     jobs_.at(id).job.priority = 1;
+    jobs_.at(id).job.reason = "None";
 }
 
 void FakeSlurm::scancel(JobId id)
