@@ -20,7 +20,8 @@ void PendingQuota::set_limits(Limits limits)
 void PendingQuota::set_namespaces(std::size_t count)
 {
     constexpr std::size_t most = 1000000; // more than any cluster has
-    namespaces_ = static_cast<unsigned>(std::clamp<std::size_t>(count, 1, most));
+    namespaces_ =
+        static_cast<unsigned>(std::clamp<std::size_t>(count, 1, most));
     changed_ = true;
 }
 
@@ -113,8 +114,7 @@ bool PendingQuota::may_ask(const Asker &asker)
         count(asker);
         return true;
     }
-    Gang gang{
-        asker.ns, {asker.created, asker.uid}, asker.by_wish, false};
+    Gang gang{asker.ns, {asker.created, asker.uid}, asker.by_wish, false};
     line_of(queues_[asker.ns], gang).emplace(gang.place, asker.uid);
     gangs_.emplace(asker.uid, std::move(gang));
     return false;

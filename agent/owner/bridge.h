@@ -124,7 +124,9 @@ class Bridge {
                                  const std::vector<Job> &jobs);
     void set_first_job(GangEntry &entry, std::vector<Job> &jobs);
     void cancel_duplicate(const Gang &gang, const Job &job, JobRef ref);
-    void restore_highest_priority(const Job &job);
+    void restore_highest_priority(const Gang &gang, std::uint32_t priority);
+    static Result<bool> release_unfit(Slurm &slurm, JobRef ref);
+    void look_for_unfit_adoptions();
     void widen_adoptions();
     void widened(const std::string &uid, const Widening &wide,
                  const Result<> &done);
@@ -465,6 +467,7 @@ class Bridge {
     };
     std::map<std::string, Illness> ill_nodes_;
     std::set<std::string> pinned_; // Slurm nodes with a feature of their own
+    bool pins_lost_ = false;       // slurmctld may have forgotten these
     PlacementTable placements_;
     std::set<std::string> placement_waits_; // gang uids, until the next sync
 

@@ -23,8 +23,8 @@ bool waits_in_slurm(const GangEntry &entry)
     return entry.gang.job && entry.gang.job->state == JobState::pending;
 }
 
-// Whether it has one of the places that Pods may have in Slurm's queue. The jobs
-// of sbatch are not asked for by Pods.
+// Whether it has one of the places that Pods may have in Slurm's queue. Pods do
+// not ask for the jobs of sbatch.
 bool takes_place(const GangEntry &entry)
 {
     return waits_in_slurm(entry) && entry.gang.job->tag.script.empty();

@@ -95,7 +95,14 @@ Result<> FakeSlurm::set_priority(JobRef ref, std::uint32_t priority)
     Record *record = record_of(ref);
     if (!record)
         return fail(Code::not_found, "priority: Invalid job id specified");
-    record->job.priority = priority;
+    if (record->job.priority == 0 && priority == computed_priority)
+        release(ref.id);
+    else if (record->job.priority == 0 && priority != 0)
+        return fail(Code::rejected, "priority: Job is held");
+    else if (priority == 0)
+        hold(ref.id);
+    else
+        record->job.priority = priority == computed_priority ? 1 : priority;
     return {};
 }
 

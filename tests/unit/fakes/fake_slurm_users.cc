@@ -128,6 +128,12 @@ void FakeSlurm::hold_for_preference(JobId id)
     held_.insert(id); // the scheduler does not look at it again
 }
 
+void FakeSlurm::hold_for_constraints(JobId id)
+{
+    jobs_.at(id).job.priority = 0;
+    jobs_.at(id).job.reason = "BadConstraints";
+}
+
 void FakeSlurm::add_node(const std::string &name, std::uint32_t cpus,
                          std::uint64_t mib)
 {
