@@ -78,6 +78,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/common/contract/name_pattern_test.cc \
 	tests/unit/common/contract/packet_socket_test.cc \
 	tests/unit/common/contract/priority_class_test.cc \
+	tests/unit/common/contract/script_dir_test.cc \
 	tests/unit/common/contract/session_conf_test.cc \
 	tests/unit/common/contract/session_frame_test.cc \
 	tests/unit/common/kube/http_test.cc \
