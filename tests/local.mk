@@ -113,6 +113,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/decide/job_requests_test.cc \
 	tests/unit/decide/job_values_test.cc \
 	tests/unit/decide/pending_quota_test.cc \
+	tests/unit/decide/refusals_test.cc \
 	tests/unit/decide/translate_test.cc \
 	tests/unit/decide/messages_test.cc \
 	tests/unit/fakes/call_faults.cc tests/unit/fakes/call_faults.h \

@@ -126,9 +126,7 @@ void Bridge::on(Changed<Namespace> &ns)
     else
         namespaces_[name] = std::move(ns.object);
     quota_.set_namespaces(namespaces_.size());
-    for (auto &[uid, entry] : gangs_.all())
-        if (entry.gang.key.ns == name)
-            try_again(entry);
+    try_all_again(name);
 }
 
 void Bridge::on(WatchState &state)

@@ -9,6 +9,7 @@
 #include "agent/calls/access.h"
 #include "agent/calls/workers.h"
 #include "agent/decide/pending_quota.h"
+#include "agent/decide/refusals.h"
 #include "agent/gang/group_reports.h"
 #include "agent/gang/group_table.h"
 #include "agent/gang/node_gate.h"
@@ -149,8 +150,9 @@ class Bridge {
     void record_volumes(GangEntry &entry, VolumesSeen &seen,
                         const Action &action);
     void record_bind_delay(GangEntry &entry);
-    void try_again(GangEntry &entry);
-    void try_all_again();
+    void try_again(GangEntry &entry, Clock::duration after = {});
+    void try_all_again(const std::string &ns = {});
+    void try_same_again(const std::string &uid);
 
     // turn.cc: deciding what to do next, and when.
     bool pods_listed() const;
@@ -416,6 +418,7 @@ class Bridge {
     ScriptSweep script_sweep_;
 
     PendingQuota quota_;
+    Refusals refusals_;
     Owners owners_; // shared with workers
 
     // How many scheduler names Pods are watched by. Fixed until the next start.

@@ -192,6 +192,8 @@ void Bridge::count_pending(const std::string &uid, bool wants_submit)
         quota_.count(asker_of(*entry));
     else if (!in_line)
         quota_.leave(uid);
+    if (!wants_submit)
+        refusals_.remove(uid);
 }
 
 // The Namespace says as whom the Pods run, and is watched separately. Whether

@@ -264,3 +264,42 @@ TEST_CASE("many namespaces that fill the queue leave a place for another one")
     queue.create("also");
     CHECK(queue.said_on("also").contains("MaxPendingJobs=10"));
 }
+
+TEST_CASE("many Pods that were refused are not all asked for again at once")
+{
+    World world;
+    world.start_agent();
+    world.slurm.fail_always("submit", Code::rejected);
+    for (int i = 0; i < 60; i++)
+        world.create("p" + std::to_string(i));
+    CHECK(world.slurm.count("submit") == 60);
+
+    world.deliver(Reload{std::make_shared<const Conf>(world.conf)});
+    world.settle();
+    CHECK(world.slurm.count("submit") == 60 + Refusals::at_once);
+    world.pass(std::chrono::seconds(9)); // 40 of them, 5 in a second
+    CHECK(world.slurm.count("submit") >= 120);
+
+    // One that is never refused again is asked for as ever.
+    world.slurm.heal("submit");
+    world.create("new");
+    CHECK(world.slurm.count("submit") >= 121);
+}
+
+TEST_CASE("when one of them is taken, those that were refused in the same words are "
+          "asked for again")
+{
+    World world;
+    world.start_agent();
+    world.slurm.fail_always("submit", Code::rejected);
+    for (const char *name : {"early-1", "early-2"})
+        world.create(name);
+    world.pass(std::chrono::seconds(100)); // the next try is a minute away
+    world.create("late");
+    world.slurm.heal("submit");
+    CHECK(world.slurm.living().empty());
+
+    world.pass(std::chrono::seconds(7));
+
+    CHECK(world.slurm.living().size() == 3);
+}
