@@ -253,8 +253,9 @@ std::string volumes_wait_message(JobRef job, const std::string &reason)
 
 std::string too_many_predicates_message(std::size_t most)
 {
-    return "Pods with " + std::to_string(most) +
-           " different node selections wait already: this one waits for them.";
+    return std::format("Waiting Pods use the {} different node selections that "
+                       "there are, but for a reserve: this one waits for them.",
+                       most);
 }
 
 std::string too_many_in_namespace_message(std::size_t most)

@@ -115,6 +115,7 @@ void Bridge::on(Listed<Namespace> &namespaces)
     for (Namespace &ns : namespaces.objects)
         namespaces_[ns.name] = std::move(ns);
     quota_.set_namespaces(namespaces_.size());
+    placements_.set_namespaces(namespaces_.size());
     try_all_again();
 }
 
@@ -126,6 +127,7 @@ void Bridge::on(Changed<Namespace> &ns)
     else
         namespaces_[name] = std::move(ns.object);
     quota_.set_namespaces(namespaces_.size());
+    placements_.set_namespaces(namespaces_.size());
     try_all_again(name);
 }
 
