@@ -175,7 +175,7 @@ TEST_CASE("a wider limit lets those in line in")
     CHECK(quota.counted() == 3);
 }
 
-TEST_CASE("a namespace has a fifth of all places, unless k8s.conf says otherwise")
+TEST_CASE("a namespace has a fifth of all places, or what k8s.conf says")
 {
     PendingQuota quota = shared_quota(50);
     CHECK(quota.share() == 10);
@@ -195,7 +195,7 @@ TEST_CASE("a namespace has a fifth of all places, unless k8s.conf says otherwise
     CHECK(shared_quota(0).share() == 0);
 }
 
-TEST_CASE("whatever the other namespaces take, each has its part of the reserve")
+TEST_CASE("whatever others take, each namespace has its part of the reserve")
 {
     struct Row {
         unsigned all;

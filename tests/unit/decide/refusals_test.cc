@@ -45,7 +45,7 @@ TEST_CASE("a success is the sign for those that were refused in the same words")
     CHECK(refusals.pause("b") == Refusals::Duration(0));
 }
 
-TEST_CASE("when all are to be tried again, a few are at once and the others in turn")
+TEST_CASE("of all that are to be tried again a few are at once, others in turn")
 {
     CHECK(Refusals::turn(0) == Refusals::Duration(0));
     CHECK(Refusals::turn(Refusals::at_once - 1) == Refusals::Duration(0));

@@ -185,8 +185,8 @@ TEST_CASE(
     CHECK(world.slurm.count("submit") == 3); // none was refused
 }
 
-TEST_CASE("a job that adopts and is held, because slurmctld forgot the feature of "
-          "its node, is released when the node has that again")
+TEST_CASE("a job that adopts and is held, because slurmctld forgot its node's "
+          "feature, is released when the node has that again")
 {
     World world;
     start_running(world);

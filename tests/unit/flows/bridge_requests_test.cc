@@ -225,8 +225,8 @@ TEST_CASE("held Pods of a namespace keep nobody out, and say why they wait")
     CHECK(queue.submits() == 5);
 }
 
-TEST_CASE("a dependency or a later begin is a Pod's own wish, too, by whomever it "
-          "is asked for")
+TEST_CASE("a dependency or a later begin is a Pod's own wish, too, also where "
+          "its owner asks for it")
 {
     Queue queue(20, std::nullopt); // a share of 4, of which 2 may wait so
     queue.kube.workloads["uid-job"] = {
@@ -257,7 +257,8 @@ TEST_CASE("many namespaces that fill the queue leave a place for another one")
     for (int i = 0; i < 5; i++)
         for (int k = 0; k < 5; k++)
             queue.create_in("n" + std::to_string(i), "p" + std::to_string(k));
-    CHECK(queue.submits() == 10); // 4 shares of 2, one of the reserve, "running"
+    // The one that runs, four shares of 2, and one of the reserve.
+    CHECK(queue.submits() == 10);
 
     queue.create_in("n5", "late");
     CHECK(queue.submits() == 11);
@@ -286,8 +287,8 @@ TEST_CASE("many Pods that were refused are not all asked for again at once")
     CHECK(world.slurm.count("submit") >= 121);
 }
 
-TEST_CASE("when one of them is taken, those that were refused in the same words are "
-          "asked for again")
+TEST_CASE("when one of them is taken, those that were refused in the same words "
+          "are asked for again")
 {
     World world;
     world.start_agent();
