@@ -79,6 +79,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/common/contract/name_pattern_test.cc \
 	tests/unit/common/contract/packet_socket_test.cc \
 	tests/unit/common/contract/priority_class_test.cc \
+	tests/unit/common/contract/script_dir_test.cc \
 	tests/unit/common/contract/session_conf_test.cc \
 	tests/unit/common/contract/session_frame_test.cc \
 	tests/unit/common/kube/http_test.cc \
@@ -112,6 +113,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/decide/job_requests_test.cc \
 	tests/unit/decide/job_values_test.cc \
 	tests/unit/decide/pending_quota_test.cc \
+	tests/unit/decide/refusals_test.cc \
 	tests/unit/decide/translate_test.cc \
 	tests/unit/decide/messages_test.cc \
 	tests/unit/fakes/call_faults.cc tests/unit/fakes/call_faults.h \

@@ -30,6 +30,12 @@ bool is_purposeful(JobState state)
            state == JobState::preempted || state == JobState::deadline;
 }
 
+bool waits_by_wish(const JobDescription &job)
+{
+    return job.priority == 0u || !job.dependency.empty() ||
+           job.begin > std::chrono::system_clock::now();
+}
+
 struct Actor {
     const Gang &gang;
     const ActContext &context;
@@ -324,7 +330,8 @@ struct Actor {
             tasks += one.tasks;
         return Submitted{
             *job,          wish.tag, wish.memory_per_node, wish.memory_per_cpu,
-            wish.features, tasks,    wish.cpus_per_task,   wish.gres_per_task};
+            wish.features, tasks,    wish.cpus_per_task,   wish.gres_per_task,
+            waits_by_wish(wish)};
     }
 
     // Cancelling the leader cancels all components. slurmctld would change the

@@ -32,6 +32,7 @@ struct Submitted {
     std::uint32_t tasks = 1;
     std::uint16_t cpus_per_task = 1;
     std::string gres_per_task = {};
+    bool by_wish = false; // it waits by its own wish: pending_quota.h
 };
 struct Looked {
     Job job;

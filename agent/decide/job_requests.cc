@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/decide/job_requests.h"
 
+#include "agent/decide/job_values.h"
 #include "agent/decide/wish_table.h"
 #include "agent/gang/batch_place.h"
 #include "common/base/printable.h"
@@ -100,6 +101,14 @@ std::string wishes_text(const Wishes &wishes)
         text += (text.empty() ? "" : ", ") + shortened(name, shown_value) +
                 "=" + shortened(wish.value, shown_value);
     return shortened(text, shown_wishes);
+}
+
+bool asks_to_wait(const Wishes &wishes, std::chrono::sys_seconds created)
+{
+    auto begin = parse_moment(value_of(wishes, "begin"), created);
+    return parse_number(value_of(wishes, "priority"), 0, 0) ||
+           is_dependency(value_of(wishes, "dependency")) ||
+           (begin && *begin > created);
 }
 
 std::string apply_wishes(JobDescription &job, const Wishes &wishes,

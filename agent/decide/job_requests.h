@@ -42,6 +42,11 @@ std::string unfit_wish_reason(const Wish &wish, const std::string &must);
 // Returns the requests as "qos=high, licenses=foo:2", shortened, for people.
 std::string wishes_text(const Wishes &wishes);
 
+// Whether a job with these requests would wait on an empty cluster, too: it is
+// held, or asks for a later time or for the end of other jobs. False for values
+// that apply_wishes() refuses.
+bool asks_to_wait(const Wishes &wishes, std::chrono::sys_seconds created);
+
 // Writes all requests into the description, whose size must be set already.
 // Returns why one of them is impossible, as a message for its author, or "".
 // Requests for user, group, account and QoS are only checked: see identity.h.

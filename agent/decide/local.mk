@@ -14,5 +14,6 @@ agent_decide_sources = \
 	agent/decide/job_values.cc agent/decide/job_values.h \
 	agent/decide/messages.cc agent/decide/messages.h \
 	agent/decide/pending_quota.cc agent/decide/pending_quota.h \
+	agent/decide/refusals.cc agent/decide/refusals.h \
 	agent/decide/translate.cc agent/decide/translate.h \
 	agent/decide/wish_table.cc agent/decide/wish_table.h

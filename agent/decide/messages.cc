@@ -253,8 +253,9 @@ std::string volumes_wait_message(JobRef job, const std::string &reason)
 
 std::string too_many_predicates_message(std::size_t most)
 {
-    return "Pods with " + std::to_string(most) +
-           " different node selections wait already: this one waits for them.";
+    return std::format("Waiting Pods use the {} different node selections that "
+                       "there are, but for a reserve: this one waits for them.",
+                       most);
 }
 
 std::string too_many_in_namespace_message(std::size_t most)
@@ -265,11 +266,28 @@ std::string too_many_in_namespace_message(std::size_t most)
                        most, most);
 }
 
-std::string submit_limit_message(const char *key, unsigned limit)
+std::string submit_limit_message(const SubmitLimit &limit)
 {
     return std::format("A job will be submitted when fewer Pods wait in Slurm: "
                        "{}={} in k8s.conf.",
-                       key, limit);
+                       limit.key, limit.number);
+}
+
+std::string submit_share_message(unsigned share, const SubmitLimit &limit)
+{
+    return std::format("A job will be submitted when fewer Pods of this "
+                       "namespace wait in Slurm: its share is {}, by {}={} in "
+                       "k8s.conf.",
+                       share, limit.key, limit.number);
+}
+
+std::string submit_by_wish_message(const SubmitLimit &limit)
+{
+    return std::format("A job will be submitted when fewer Pods of this "
+                       "namespace wait in Slurm by their own wish (held, for a "
+                       "later time or for other jobs): {}={} in k8s.conf "
+                       "leaves them half of its share.",
+                       limit.key, limit.number);
 }
 
 std::string submit_refused_message(const std::string &reason)

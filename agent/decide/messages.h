@@ -108,8 +108,16 @@ std::string no_volume_rights_message();
 std::string claims_unreadable_message(const std::string &reason);
 std::string volumes_wait_message(JobRef job, const std::string &reason);
 
-// Why no job is submitted yet: a key of k8s.conf, and its value.
-std::string submit_limit_message(const char *key, unsigned limit);
+// Why no job is submitted yet, by a limit of k8s.conf: too many wait in Slurm;
+// the namespace has its share of that; those of its jobs that wait by their own
+// wish have theirs.
+struct SubmitLimit {
+    const char *key;
+    unsigned number;
+};
+std::string submit_limit_message(const SubmitLimit &limit);
+std::string submit_share_message(unsigned share, const SubmitLimit &limit);
+std::string submit_by_wish_message(const SubmitLimit &limit);
 
 // Why no job could be submitted for the Pod: the reason of the agent or of
 // Slurm.

@@ -71,6 +71,10 @@ struct GangEntry {
     // The earliest next submit after a job was given up.
     Clock::time_point submit_after{};
 
+    // Its job, of which Slurm has given no reason yet, waits by its own wish:
+    // agent/decide/pending_quota.h.
+    bool by_wish = false;
+
     Clock::time_point job_since{}; // since when its current job is known
     // Since when the outcome of a submit is unknown.
     std::optional<Clock::time_point> uncertain_since;

@@ -38,6 +38,17 @@ bool PlacementTable::has_room(const Asker &asker) const
     return asker.has_job || held == held_.end() || held->second < in_namespace_;
 }
 
+bool PlacementTable::is_full(const Asker &asker) const
+{
+    const std::size_t used = entries_.size() - 1; // without the empty one
+    if (asker.has_job || used < max_predicates - reserve)
+        return false;
+    auto held = held_.find(asker.ns);
+    return used >= max_predicates ||
+           (held != held_.end() &&
+            held->second >= std::max<std::size_t>(reserve / namespaces_, 1));
+}
+
 PlacementTable::State PlacementTable::need(const PredicatePtr &predicate,
                                            const Asker &asker,
                                            Clock::time_point now)
@@ -53,7 +64,7 @@ PlacementTable::State PlacementTable::need(const PredicatePtr &predicate,
     bool counted = !fresh && known->second.needed.contains(asker.ns);
     if (!counted && !has_room(asker))
         return State::full_in_namespace;
-    if (fresh && entries_.size() > max_predicates && !asker.has_job)
+    if (fresh && is_full(asker))
         return State::full;
     if (fresh) {
         known = entries_.emplace(predicate->feature(), Entry{predicate, {}, {}})

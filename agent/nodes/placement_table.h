@@ -14,6 +14,7 @@
 #include "common/base/mailbox.h"
 #include "common/base/sweep_mark.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -29,13 +30,17 @@ class PlacementTable {
         ready,             // some node has the feature
         unknown,           // no sync has set it yet
         nowhere,           // no Node satisfies the predicate
-        full,              // the table has too many predicates
+        full,              // the table has too many, but for the reserve
         full_in_namespace, // the namespace has too many
     };
 
     // Each predicate costs a feature on every node that satisfies it and one
     // evaluation per Node.
     static constexpr std::size_t max_predicates = 400;
+    // The last of these are for namespaces with few predicates: divided evenly
+    // among all namespaces, each gets in there until it has its part, at least
+    // one. So there is room for each of them, whatever the others need.
+    static constexpr std::size_t reserve = max_predicates / 5;
 
     // The namespace of the Pods that have a predicate, and whether one of their
     // jobs requests its feature already; such a predicate is accepted
@@ -52,6 +57,12 @@ class PlacementTable {
 
     // Limits the number of different predicates of each namespace.
     void set_limit(std::size_t in_namespace) { in_namespace_ = in_namespace; }
+
+    // How many namespaces the cluster has.
+    void set_namespaces(std::size_t count)
+    {
+        namespaces_ = std::max<std::size_t>(count, 1);
+    }
 
     // Some Pods without a node need this predicate. Remembers it from now on; a
     // new one is `unknown` until the next sync.
@@ -88,12 +99,14 @@ class PlacementTable {
     };
     static State state_of(const Entry &entry);
     bool has_room(const Asker &asker) const;
+    bool is_full(const Asker &asker) const;
     PredicatePtr share(PredicatePtr predicate);
 
     std::map<std::string, Entry> entries_; // by feature
     // The number of predicates by namespace.
     std::map<std::string, std::size_t> held_;
     std::size_t in_namespace_ = max_predicates;
+    std::size_t namespaces_ = 1;
     std::map<std::string, std::weak_ptr<const Predicate>> shared_;
     bool new_ = false;
     bool doubted_ = false;

@@ -6,6 +6,7 @@
 
 #include "common/base/log.h"
 
+#include <algorithm>
 #include <exception>
 #include <map>
 #include <set>
@@ -15,6 +16,9 @@
 namespace bridge {
 
 namespace {
+
+// Slurm's reason at a job that asks for features that no node has.
+constexpr char unfit_reason[] = "BadConstraints";
 
 // The time that slurmctld may take to start a job that can start.
 constexpr std::chrono::seconds scheduler_time{5};
@@ -46,19 +50,62 @@ Result<Widened> widen(Slurm &slurm, const Adopting &adopting)
 
 // A job that adopts waits only for jobs that were given what its Pods use, so
 // it must come before all others. Its priority is restored after somebody has
-// held and released it, which makes Slurm compute a new one.
-void Bridge::restore_highest_priority(const Job &job)
+// held and released it, which makes Slurm compute a new one. It is also
+// released where slurmctld holds it because a crash made it forget the node's
+// own feature, and the node has that again: slurmctld itself would release it
+// half a minute later, behind others that take the node meanwhile.
+void Bridge::restore_highest_priority(const Gang &gang, std::uint32_t priority)
 {
-    bool held = job.priority == 0;
-    if (job.state != JobState::pending || held ||
-        job.priority == highest_priority)
+    const Job &job = *gang.job;
+    bool held = priority == 0;
+    bool unfit = held && job.reason == unfit_reason;
+    auto pinned = [this](const PodPtr &pod) {
+        return !pod->living() ||
+               pinned_.contains(slurm_node_of(pod->node_name));
+    };
+    if (job.state != JobState::pending || priority == highest_priority ||
+        (held && !(unfit && std::ranges::all_of(gang.pods, pinned))))
         return;
-    log_info("restored the priority of a job that adopts Pods",
-             {{"JobId", job.ref.id}, {"Gang", job.tag.gang}});
-    ports_.workers.push([this, ref = job.ref](Kube &) {
-        // If this fails, the next resync tries again.
-        (void)ports_.slurm.set_priority(ref, highest_priority);
+    // If this fails, the next resync tries again.
+    ports_.workers.push([this, ref = job.ref, unfit, tag = job.tag](Kube &) {
+        if (unfit && !release_unfit(ports_.slurm, ref).value_or(false))
+            return;
+        if (ports_.slurm.set_priority(ref, highest_priority))
+            log_info(unfit ? "released a job that adopts Pods: its node has "
+                             "its feature again"
+                           : "restored the priority of a job that adopts Pods",
+                     {{"JobId", ref.id}, {"Gang", tag.gang}});
     });
+}
+
+// Returns whether it was held for its constraints still. A hold of its user
+// stays.
+Result<bool> Bridge::release_unfit(Slurm &slurm, JobRef ref)
+{
+    auto now = slurm.load(ref);
+    if (!now)
+        return std::unexpected(now.error());
+    if (now->state != JobState::pending || now->priority != 0 ||
+        now->reason != unfit_reason)
+        return false;
+    if (auto done = slurm.set_priority(ref, computed_priority); !done)
+        return std::unexpected(done.error());
+    return true;
+}
+
+// Call when the nodes have their features. The jobs are listed again if one
+// that adopts may be held because its feature was missing: a list that came
+// before shows no such hold, or could not end it.
+void Bridge::look_for_unfit_adoptions()
+{
+    bool lost = std::exchange(pins_lost_, false);
+    bool any = std::ranges::any_of(gangs_.all(), [&](const auto &known) {
+        const Gang &gang = known.second.gang;
+        return gang.job && gang.job->state == JobState::pending &&
+               (lost || gang.job->reason == unfit_reason) && adopts(gang);
+    });
+    if (any)
+        list_jobs_soon();
 }
 
 // Asks slurmctld once for all such jobs. The next list of jobs repeats this,

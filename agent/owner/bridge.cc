@@ -114,6 +114,8 @@ void Bridge::on(Listed<Namespace> &namespaces)
     namespaces_.clear();
     for (Namespace &ns : namespaces.objects)
         namespaces_[ns.name] = std::move(ns);
+    quota_.set_namespaces(namespaces_.size());
+    placements_.set_namespaces(namespaces_.size());
     try_all_again();
 }
 
@@ -124,9 +126,9 @@ void Bridge::on(Changed<Namespace> &ns)
         namespaces_.erase(name);
     else
         namespaces_[name] = std::move(ns.object);
-    for (auto &[uid, entry] : gangs_.all())
-        if (entry.gang.key.ns == name)
-            try_again(entry);
+    quota_.set_namespaces(namespaces_.size());
+    placements_.set_namespaces(namespaces_.size());
+    try_all_again(name);
 }
 
 void Bridge::on(WatchState &state)

@@ -9,6 +9,7 @@
 #include "agent/calls/access.h"
 #include "agent/calls/workers.h"
 #include "agent/decide/pending_quota.h"
+#include "agent/decide/refusals.h"
 #include "agent/gang/group_reports.h"
 #include "agent/gang/group_table.h"
 #include "agent/gang/node_gate.h"
@@ -124,7 +125,9 @@ class Bridge {
                                  const std::vector<Job> &jobs);
     void set_first_job(GangEntry &entry, std::vector<Job> &jobs);
     void cancel_duplicate(const Gang &gang, const Job &job, JobRef ref);
-    void restore_highest_priority(const Job &job);
+    void restore_highest_priority(const Gang &gang, std::uint32_t priority);
+    static Result<bool> release_unfit(Slurm &slurm, JobRef ref);
+    void look_for_unfit_adoptions();
     void widen_adoptions();
     void widened(const std::string &uid, const Widening &wide,
                  const Result<> &done);
@@ -147,8 +150,9 @@ class Bridge {
     void record_volumes(GangEntry &entry, VolumesSeen &seen,
                         const Action &action);
     void record_bind_delay(GangEntry &entry);
-    void try_again(GangEntry &entry);
-    void try_all_again();
+    void try_again(GangEntry &entry, Clock::duration after = {});
+    void try_all_again(const std::string &ns = {});
+    void try_same_again(const std::string &uid);
 
     // turn.cc: deciding what to do next, and when.
     bool pods_listed() const;
@@ -159,6 +163,7 @@ class Bridge {
     bool may_act(GangEntry &entry, const Action &action);
     bool may_submit(GangEntry &entry);
     bool may_adopt(GangEntry &entry);
+    std::string line_message(PendingQuota::Full full, bool by_wish) const;
     void count_pending(const std::string &uid, bool wants_submit);
     void carry_out(GangEntry &entry, Action action);
     void dispatch(GangEntry &entry, Action action);
@@ -414,6 +419,7 @@ class Bridge {
     ScriptSweep script_sweep_;
 
     PendingQuota quota_;
+    Refusals refusals_;
     Owners owners_; // shared with workers
 
     // How many scheduler names Pods are watched by. Fixed until the next start.
@@ -465,6 +471,7 @@ class Bridge {
     };
     std::map<std::string, Illness> ill_nodes_;
     std::set<std::string> pinned_; // Slurm nodes with a feature of their own
+    bool pins_lost_ = false;       // slurmctld may have forgotten these
     PlacementTable placements_;
     std::set<std::string> placement_waits_; // gang uids, until the next sync
 

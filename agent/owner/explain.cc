@@ -178,6 +178,10 @@ std::string agent_message(const Story &story, const Job *job)
                            story.held_for.count(), action_message(story.next));
     if (!story.blockers.empty())
         return "It waits for " + blockers_message(story) + " to stop.";
+    if (story.in_line)
+        return "It asks Slurm for a job when it is the Pod's turn: those of "
+               "the namespace with the fewest Pods in Slurm's queue come "
+               "first, and then the oldest.";
     if (story.next == "wait" || story.next.empty())
         return waiting_for(story, job);
     return "It is about to " + action_message(story.next) + ".";
@@ -206,6 +210,9 @@ std::string remedy(const Story &story, const Job *job)
         return {};
     if (pod->gated)
         return "Whoever set the scheduling gates has to remove them.";
+    if (story.in_line)
+        return "Wait for its turn, or delete Pods of its namespace that wait "
+               "in Slurm and are held; an administrator can raise the limit.";
     if (!story.said.empty())
         return "Change what that names: the Pod (delete it and create it "
                "again), its Namespace, or Slurm.";

@@ -36,6 +36,8 @@ struct Story {
     unsigned failures = 0;    // in a row
     std::string last_failure; // "" after a success
     std::string said;         // the last message on the Pods
+    // It waits until fewer Pods wait in Slurm (agent/decide/pending_quota.h).
+    bool in_line = false;
     std::vector<Blocker> blockers;
 };
 

@@ -68,6 +68,7 @@ void Bridge::on(HookLost &)
     absences_++;
     // slurmctld may return from an older state, without the features.
     pinned_.clear();
+    pins_lost_ = true;
     placements_.doubt();
     gate_lost();
     early_hooks_.clear();

@@ -140,7 +140,7 @@ void Bridge::update_job(const std::string &uid, std::vector<Job> &jobs)
             current->prefers = job.prefers;
             current->features = std::move(job.features);
             if (adopts(entry->gang))
-                restore_highest_priority(job);
+                restore_highest_priority(entry->gang, job.priority);
         }
     }
 }

@@ -235,6 +235,8 @@ void Bridge::apply_node_sync(NodeSyncResult &result)
     devices_.set_cpu_nodes(std::move(cpu_nodes));
     if (pinned)
         pinned_ = std::move(result.pinned);
+    if (absences_at_sync_ == absences_ && (pinned || pins_lost_))
+        look_for_unfit_adoptions();
     if (changed || hybrid_ != result.hybrid) {
         node_map_ = std::move(result.nodes);
         hybrid_ = std::move(result.hybrid);

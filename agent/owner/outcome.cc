@@ -37,6 +37,12 @@ template <class Kind> bool is(const Action &action)
     return std::holds_alternative<Kind>(action);
 }
 
+bool is_refused(const GangEntry &entry)
+{
+    return entry.postponed == Action(Submit{}).index() ||
+           entry.postponed == Action(Adopt{}).index();
+}
+
 Clock::duration back_off(unsigned failures, Clock::duration first,
                          Clock::duration last)
 {
@@ -125,9 +131,11 @@ void Bridge::record_submitted(GangEntry &entry, const Submitted &submitted,
         report_event(gang, "SlurmJobAdopted", adopting_message(job.ref));
     gang.submit_uncertain = false;
     entry.heard = entry.began;
+    entry.by_wish = submitted.by_wish;
     bool het = job.tag.components != 0;
     set_job(entry, std::move(job));
     gang.stale |= het; // its components must be read
+    try_same_again(gang.uid);
     // If somebody ends that job as well, the next one is not requested at once.
     if (is<Adopt>(action))
         postpone(entry, action,
@@ -258,8 +266,10 @@ void Bridge::record_failure(GangEntry &entry, const ActionDone &done)
         else if (error.code == Code::conflict)
             delay = watch_lag;
     } else if (is<Submit>(done.action) && for_the_user) {
-        delay =
-            back_off(entry.failures, first_refusal_pause, last_refusal_pause);
+        refusals_.add(gang.uid, gang.key.ns, error.message);
+        delay = std::max<Clock::duration>(
+            back_off(entry.failures, first_refusal_pause, last_refusal_pause),
+            refusals_.pause(gang.key.ns));
         report_on_pods(
             entry, submit_refused_message(error.message) +
                        (entry.excluded.empty()
@@ -317,22 +327,43 @@ void Bridge::postpone(GangEntry &entry, const Action &action,
     entry.postponed_until = now_ + delay;
 }
 
-// Tries again at once what was refused, since it may be possible now.
-void Bridge::try_again(GangEntry &entry)
+// Tries again what was refused, since it may be possible now: at once, or after
+// this time unless it is due before.
+void Bridge::try_again(GangEntry &entry, Clock::duration after)
 {
-    bool refused = entry.postponed == Action(Submit{}).index() ||
-                   entry.postponed == Action(Adopt{}).index();
-    if (refused && !entry.in_flight) {
-        entry.postponed.reset();
+    if (is_refused(entry) && !entry.in_flight) {
+        entry.postponed_until = std::min(entry.postponed_until, now_ + after);
         entry.failures = 0;
+        if (entry.postponed_until <= now_)
+            entry.postponed.reset();
     }
     wake(entry.gang.uid);
 }
 
-void Bridge::try_all_again()
+// The same for all gangs, or all of a namespace. Many that were refused are not
+// tried at once: agent/decide/refusals.h.
+void Bridge::try_all_again(const std::string &ns)
 {
-    for (auto &[uid, entry] : gangs_.all())
-        try_again(entry);
+    std::map<std::string, std::size_t> tried; // by namespace
+    for (auto &[uid, entry] : gangs_.all()) {
+        const std::string &own = entry.gang.key.ns;
+        if (!ns.empty() && own != ns)
+            continue;
+        bool waits = is_refused(entry) && !entry.in_flight;
+        try_again(entry, Refusals::turn(waits ? tried[own]++ : 0));
+    }
+}
+
+// The gang has got a job: what was refused in the same words may be possible,
+// too.
+void Bridge::try_same_again(const std::string &uid)
+{
+    Clock::duration after{};
+    for (const std::string &other : refusals_.accept(uid))
+        if (GangEntry *entry = gangs_.find(other)) {
+            try_again(*entry, after);
+            after += Refusals::short_spacing;
+        }
 }
 
 } // namespace bridge

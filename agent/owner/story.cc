@@ -97,6 +97,7 @@ Story Bridge::make_story(const GangEntry &entry) const
     story.failures = entry.failures;
     story.last_failure = entry.last_failure;
     story.said = entry.told;
+    story.in_line = quota_.is_in_line(entry.gang.uid);
     if (const auto *bind = std::get_if<Bind>(&next))
         story.blockers = blockers_of(entry.gang, *bind);
     return story;

@@ -3,10 +3,12 @@
 // again when they are due.
 #include "agent/owner/bridge.h"
 
+#include "agent/decide/job_requests.h"
 #include "agent/decide/messages.h"
 #include "agent/owner/pauses.h"
 #include "common/base/log.h"
 #include "common/slurm/het_job.h"
+#include "common/slurm/reasons.h"
 
 #include <algorithm>
 
@@ -21,11 +23,32 @@ bool waits_in_slurm(const GangEntry &entry)
     return entry.gang.job && entry.gang.job->state == JobState::pending;
 }
 
-PendingQuota::Asker asker_of(const Gang &gang)
+// Whether it has one of the places that Pods may have in Slurm's queue. Pods do
+// not ask for the jobs of sbatch.
+bool takes_place(const GangEntry &entry)
 {
+    return waits_in_slurm(entry) && entry.gang.job->tag.script.empty();
+}
+
+// Until a list shows the job, only the answer to its submit says that.
+bool waits_by_wish(const GangEntry &entry)
+{
+    const Gang &gang = entry.gang;
+    if (waits_in_slurm(entry))
+        return gang.job->reason.empty() ? entry.by_wish
+                                        : is_own_wish(gang.job->reason);
+    return !gang.pods.empty() &&
+           asks_to_wait(wishes_in(lead_of(gang).annotations),
+                        lead_of(gang).created);
+}
+
+PendingQuota::Asker asker_of(const GangEntry &entry)
+{
+    const Gang &gang = entry.gang;
     return {gang.uid, gang.key.ns,
             gang.pods.empty() ? std::chrono::sys_seconds{}
-                              : lead_of(gang).created};
+                              : lead_of(gang).created,
+            waits_by_wish(entry)};
 }
 
 } // namespace
@@ -60,8 +83,8 @@ void Bridge::turn()
     // Jobs that already wait in Slurm are counted before any is added.
     for (const std::string &uid : woken)
         if (GangEntry *entry = gangs_.find(uid);
-            entry && waits_in_slurm(*entry))
-            quota_.count(asker_of(entry->gang));
+            entry && takes_place(*entry))
+            quota_.count(asker_of(*entry));
     for (const std::string &uid : woken)
         reconcile(uid);
     for (const std::string &uid : quota_.admit())
@@ -159,16 +182,18 @@ void Bridge::count_pending(const std::string &uid, bool wants_submit)
 {
     GangEntry *entry = gangs_.find(uid);
     bool asks =
-        entry && (waits_in_slurm(*entry) || entry->gang.submit_uncertain ||
+        entry && (takes_place(*entry) || entry->gang.submit_uncertain ||
                   entry->in_flight == Action(Submit{}).index() ||
                   entry->in_flight == Action(Adopt{}).index());
     bool held = entry && entry->postponed == Action(Submit{}).index() &&
                 now_ < entry->postponed_until;
     bool in_line = wants_submit && entry && !held;
     if (asks)
-        quota_.count(asker_of(entry->gang));
+        quota_.count(asker_of(*entry));
     else if (!in_line)
         quota_.leave(uid);
+    if (!wants_submit)
+        refusals_.remove(uid);
 }
 
 // The Namespace says as whom the Pods run, and is watched separately. Whether
@@ -182,16 +207,30 @@ bool Bridge::may_submit(GangEntry &entry)
         wake_at(entry, now_ + std::chrono::seconds(1));
         return false;
     }
-    auto full = quota_.full(ns); // as it is before this one
-    if (quota_.may_ask(asker_of(entry.gang)))
+    PendingQuota::Asker asker = asker_of(entry);
+    auto full = quota_.full(ns, asker.by_wish); // as it is before this one
+    if (quota_.may_ask(asker))
         return true;
-    bool own = full == PendingQuota::Full::in_namespace;
-    report_on_pods(
-        entry,
-        own ? submit_limit_message("MaxPendingJobsPerNamespace",
-                                   conf_->max_pending_in_namespace)
-            : submit_limit_message("MaxPendingJobs", conf_->max_pending_jobs));
+    report_on_pods(entry, line_message(full, asker.by_wish));
     return false;
+}
+
+// Says why a gang stands in line. The message has no number that changes while
+// the queue moves, because it is written on each Pod.
+std::string Bridge::line_message(PendingQuota::Full full, bool by_wish) const
+{
+    using Full = PendingQuota::Full;
+    SubmitLimit all{"MaxPendingJobs", conf_->max_pending_jobs};
+    SubmitLimit own{"MaxPendingJobsPerNamespace", quota_.share()};
+    bool own_is_set = conf_->max_pending_in_namespace.value_or(0) != 0;
+    if (full == Full::nothing) // others of its namespace stand before it
+        full = by_wish ? Full::by_wish : Full::all;
+    if (full == Full::by_wish)
+        return submit_by_wish_message(own_is_set ? own : all);
+    if (full == Full::in_namespace)
+        return own_is_set ? submit_limit_message(own)
+                          : submit_share_message(quota_.share(), all);
+    return submit_limit_message(all.number != 0 ? all : own);
 }
 
 // Slurm gives away what the job of an adoption does not request, for as long as

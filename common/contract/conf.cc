@@ -81,7 +81,7 @@ Result<> set_seconds(Conf &conf, std::string_view value)
     return {};
 }
 
-template <unsigned Conf::*field, unsigned low, unsigned high>
+template <auto field, unsigned low, unsigned high>
 Result<> set_number(Conf &conf, std::string_view value)
 {
     auto n = number(value, low, high);

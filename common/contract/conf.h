@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,7 +37,9 @@ struct Conf {
     PriorityClasses priority_classes; // PriorityClass=NAME qos=Q nice=N; may be
                                       // repeated
     unsigned max_pending_jobs = 5000; // MaxPendingJobs=, 0: no limit
-    unsigned max_pending_in_namespace = 0; // MaxPendingJobsPerNamespace=
+    // MaxPendingJobsPerNamespace=; nothing: a share of MaxPendingJobs; 0: no
+    // limit and no share
+    std::optional<unsigned> max_pending_in_namespace{};
     // MaxNodeSelectionsPerNamespace=, 1..400
     unsigned max_selections_in_namespace = 100;
     unsigned max_gang_size = 4096; // MaxGangSize=, 1..65533 Pods

@@ -18,25 +18,31 @@ namespace bridge {
 
 namespace {
 
-// What must stay free on the file system: a tenth of it, at most this many
-// bytes.
+// What must stay free on the file system: a tenth of its inodes and of its
+// bytes, of these at most that many.
 constexpr unsigned free_share = 10;
 constexpr std::uint64_t most_kept_free = 1ull << 30;
 constexpr std::size_t name_bytes = 16;
 constexpr std::size_t max_file = 8 * 1024 * 1024; // bytes; put() writes less
 
-// Tells whether enough space is left for slurmctld's own state.
 bool has_room(const std::string &path)
 {
     struct statvfs facts{};
     if (statvfs(path.c_str(), &facts) != 0)
         return true; // the write will report the error
-    std::uint64_t all = std::uint64_t{facts.f_blocks} * facts.f_frsize;
-    std::uint64_t free = std::uint64_t{facts.f_bavail} * facts.f_frsize;
-    return free >= std::min(all / free_share, most_kept_free);
+    return leaves_room({std::uint64_t{facts.f_blocks} * facts.f_frsize,
+                        std::uint64_t{facts.f_bavail} * facts.f_frsize,
+                        facts.f_files, facts.f_favail});
 }
 
 } // namespace
+
+bool leaves_room(const FileSystemRoom &room)
+{
+    return room.free_bytes >=
+               std::min(room.bytes / free_share, most_kept_free) &&
+           room.free_files >= room.files / free_share;
+}
 
 Result<std::string> ScriptDir::put(std::string_view text) const
 {

@@ -9,11 +9,24 @@
 
 #include "common/base/result.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace bridge {
+
+// What a file system has, and what of it is free for SlurmUser.
+struct FileSystemRoom {
+    std::uint64_t bytes = 0;
+    std::uint64_t free_bytes = 0;
+    std::uint64_t files = 0; // inodes; 0: it makes them as it needs them
+    std::uint64_t free_files = 0;
+};
+
+// Tells whether enough is left for slurmctld's own state: a tenth of the bytes,
+// or 1 GiB where that is less, and a tenth of the inodes.
+bool leaves_room(const FileSystemRoom &room);
 
 class ScriptDir {
   public:
@@ -22,8 +35,8 @@ class ScriptDir {
     // Writes a new file and returns its name. The file is not synced to disk:
     // if the machine crashes, an incomplete file is recognised by its contents.
     // Code::busy with the system's message; an incomplete file is removed. Also
-    // Code::busy if the file system is almost full, because slurmctld keeps its
-    // state there.
+    // Code::busy if the file system is almost full (leaves_room()), because
+    // slurmctld keeps its state there.
     Result<std::string> put(std::string_view text) const;
 
     // Code::not_found if there is no such file; Code::rejected if name or the

@@ -145,8 +145,8 @@ class Slurm {
     // Ends a pending or allocated job as CANCELLED.
     virtual Result<> cancel(JobRef job) = 0;
 
-    // Sets the priority of a pending job. 0 holds the job, any other value
-    // releases it.
+    // Sets the priority of a pending job. 0 holds the job. A held job takes
+    // computed_priority only, which releases it; otherwise Code::rejected.
     virtual Result<> set_priority(JobRef job, std::uint32_t priority) = 0;
 
     // Lets a pending job start in any of these partitions, separated by commas.

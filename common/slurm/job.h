@@ -16,6 +16,8 @@
 namespace bridge {
 
 inline constexpr std::uint32_t highest_priority = 0xfffffffd; // below NO_VAL
+// Slurm computes the priority; a job that was held is released (INFINITE).
+inline constexpr std::uint32_t computed_priority = 0xffffffff;
 
 // The contents of the admin_comment of our jobs, which only SlurmUser can
 // write: it tells to which gang a job belongs. It is small because it is part

@@ -187,4 +187,12 @@ std::string reason_class(std::string_view reason)
     return std::string(word);
 }
 
+bool is_own_wish(std::string_view reason)
+{
+    constexpr std::string_view wishes[] = {
+        "JobHeldUser", "JobHeldAdmin", "JobHoldMaxRequeue",
+        "BeginTime",   "Dependency",   "DependencyNeverSatisfied"};
+    return std::ranges::contains(wishes, first_word(reason));
+}
+
 } // namespace bridge

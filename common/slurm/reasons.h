@@ -23,4 +23,8 @@ ReasonExplanation explain_reason(std::string_view reason);
 // class.
 std::string reason_class(std::string_view reason);
 
+// Whether the job waits by its own wish, and would on an empty cluster, too: it
+// is held, or asks for a later time or for the end of other jobs.
+bool is_own_wish(std::string_view reason);
+
 } // namespace bridge

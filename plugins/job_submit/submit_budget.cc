@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugins/job_submit/submit_budget.h"
 
+#include <algorithm>
+
 namespace bridge {
 
 bool SubmitBudget::take(std::uint32_t user, std::size_t size, Time now)
@@ -15,9 +17,11 @@ bool SubmitBudget::take(std::uint32_t user, std::size_t size, Time now)
     Use &use = uses_.try_emplace(user, Use{now}).first->second;
     if (is_over(use))
         use = {now};
-    if (size > bytes - use.size)
+    const std::size_t cost = std::max(size, block);
+    if (use.files == files || cost > bytes - use.size)
         return false;
-    use.size += size;
+    use.size += cost;
+    use.files++;
     return true;
 }
 

@@ -88,6 +88,39 @@ def killed_at_once():
 
 
 @case
+def held_without_its_feature():
+    """the job that adopts a Pod is held, because slurmctld forgot the feature of its
+    node: the agent releases it with the highest priority, not slurmctld with an
+    ordinary one"""
+    slurmctld.keep_state()
+    lives = runs("lives")
+    node = lives.pod["spec"]["nodeName"]
+    bed.ctl("kill", "slurmk8sd")
+    slurmctld.bring_state_back()
+    bed.run("scontrol", "update", "PartitionName=kwok", "State=DOWN")
+    try:
+        bed.ctl("start", "slurmk8sd")
+        job = str(bed.wait_job("lives", "PENDING", 60)["job_id"])
+        bed.ctl("kill", "slurmk8sd")
+        bed.run("scontrol", "update", f"NodeName={node}", "Features=k8s,kwok",
+                "ActiveFeatures=k8s,kwok")
+        bed.run("scontrol", "update", "PartitionName=kwok", "State=UP")
+        wait_for("the job to be held", lambda: bed.job_of("lives")
+                 ["state_reason"] == "BadConstraints", 60)
+        seen = bed.log_size("slurmk8sd")
+        bed.ctl("start", "slurmk8sd")
+
+        wait_for("the agent to release it", lambda:
+                 "released a job that adopts Pods" in
+                 bed.log_since("slurmk8sd", seen), 60)
+        equal(int(bed.run("squeue", "-h", "-o", "%Q", "-j", job)), 0xfffffffd,
+              "its priority")
+    finally:
+        bed.run("scontrol", "update", "PartitionName=kwok", "State=UP")
+    lives.is_adopted()
+
+
+@case
 def id_used_again():
     """the id of the vanished job is given to another user's job: that one is left
     alone, and the Pod gets a job of its own"""

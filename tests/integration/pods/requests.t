@@ -23,7 +23,7 @@ PartitionName=also Nodes=kwok""")
 agent_conf.edit(lambda text: text + """
 PriorityClass=test-urgent nice=-70
 PriorityClass=test-idle nice=70 qos=normal
-MaxPendingJobs=12
+MaxPendingJobs=15
 MaxPendingJobsPerNamespace=8
 """)
 
@@ -319,8 +319,8 @@ def priority_class():
 
 @case
 def pending_limits():
-    """MaxPendingJobsPerNamespace=8, MaxPendingJobs=12: further Pods say so, and
-    come in turn when there is room"""
+    """MaxPendingJobsPerNamespace=8, MaxPendingJobs=15 with a reserve of 3: further
+    Pods say so, and come in turn when there is room"""
     asking.make_namespace("other")
     bed.run("scontrol", "update", "PartitionName=kwok", "State=DOWN")
     try:
@@ -336,7 +336,7 @@ def pending_limits():
             asks(name, namespace="other")
         wait_for("12 jobs", lambda: len(waiting()) == 12)
         wait_for("two of the others to say so", lambda: sum(
-            "MaxPendingJobs=12" in bed.condition(name, "other")
+            "MaxPendingJobs=15" in bed.condition(name, "other")
             .get("message", "") for name in others) == 2)
         wait_for("four in the line", lambda:
                  'slurmk8sd_pending_jobs{where="line"} 4' in bed.inside(

@@ -253,3 +253,26 @@ TEST_CASE("the wishes are told in short")
         many["slurmk8s/x" + std::to_string(i)] = std::string(100, 'y');
     CHECK(wishes_text(wishes_in(many)).size() < 600);
 }
+
+TEST_CASE("who asks to be held, or for later, asks to wait")
+{
+    const std::chrono::sys_seconds created{std::chrono::seconds(1000)};
+    auto asks = [&](const std::string &name, const std::string &value) {
+        return asks_to_wait(wishes_in({{"slurmk8s/" + name, value}}), created);
+    };
+    CHECK(asks("priority", "0"));
+    CHECK(asks("priority", "00"));
+    CHECK(asks("dependency", "afterok:12"));
+    CHECK(asks("dependency", "singleton"));
+    CHECK(asks("begin", "now+1"));
+    CHECK(asks("begin", "2100-01-01"));
+    CHECK_FALSE(asks("begin", "now"));
+    CHECK_FALSE(asks("begin", "1970-01-01T00:00:00Z"));
+    CHECK_FALSE(asks("priority", "1"));
+    CHECK_FALSE(asks("qos", "0"));
+    // What is refused anyway.
+    CHECK_FALSE(asks("priority", "none"));
+    CHECK_FALSE(asks("dependency", "expand:1"));
+    CHECK_FALSE(asks("begin", "soon"));
+    CHECK_FALSE(asks_to_wait({}, created));
+}

@@ -95,7 +95,14 @@ Result<> FakeSlurm::set_priority(JobRef ref, std::uint32_t priority)
     Record *record = record_of(ref);
     if (!record)
         return fail(Code::not_found, "priority: Invalid job id specified");
-    record->job.priority = priority;
+    if (record->job.priority == 0 && priority == computed_priority)
+        release(ref.id);
+    else if (record->job.priority == 0 && priority != 0)
+        return fail(Code::rejected, "priority: Job is held");
+    else if (priority == 0)
+        hold(ref.id);
+    else
+        record->job.priority = priority == computed_priority ? 1 : priority;
     return {};
 }
 
@@ -175,8 +182,8 @@ JobRef FakeSlurm::add(const JobDescription &description)
     record.job.ref = {next_id_++, Sluid{next_sluid_++}};
     record.job.tag = description.tag;
     record.job.state = JobState::pending;
-    record.job.reason = "Priority";
     record.job.priority = description.priority.value_or(1);
+    record.job.reason = record.job.priority == 0 ? "JobHeldAdmin" : "Priority";
     record.job.features = description.features;
     record.job.memory_per_node = description.memory_per_node;
     record.job.memory_per_cpu = description.memory_per_cpu;

@@ -97,6 +97,8 @@ class FakeSlurm : public Slurm, public CallFaults {
     // Not ours, as sbatch makes it.
     JobRef sbatch(std::uint32_t cpus, std::uint64_t mib = 1);
     void hold_for_preference(JobId id);
+    // As the scheduler does when no node has the features of the job.
+    void hold_for_constraints(JobId id);
     // As sbatch --nodelist.
     void name_node(JobRef job, const std::string &node) { named_[job] = node; }
     void give_devices(JobId id) { jobs_.at(id).job.devices = true; }

@@ -237,7 +237,7 @@ bool FakeSlurm::is_behind(const Record &record, const std::string &node) const
 
 void FakeSlurm::try_start(Record &record)
 {
-    if (record.job.reason == "BadConstraints")
+    if (record.job.reason == "BadConstraints" || record.job.priority == 0)
         return; // held
     std::uint32_t cpus = record.asked.tasks * record.asked.cpus_per_task;
     bool alone = record.asked.sharing == Sharing::nobody;

@@ -16,6 +16,7 @@ void FakeSlurm::release(JobId id)
 {
     held_.erase(id);
     jobs_.at(id).job.priority = 1;
+    jobs_.at(id).job.reason = "None";
 }
 
 void FakeSlurm::scancel(JobId id)
@@ -125,6 +126,12 @@ void FakeSlurm::hold_for_preference(JobId id)
     jobs_.at(id).job.prefers = true;
     jobs_.at(id).job.reason = "BadConstraints";
     held_.insert(id); // the scheduler does not look at it again
+}
+
+void FakeSlurm::hold_for_constraints(JobId id)
+{
+    jobs_.at(id).job.priority = 0;
+    jobs_.at(id).job.reason = "BadConstraints";
 }
 
 void FakeSlurm::add_node(const std::string &name, std::uint32_t cpus,

@@ -253,6 +253,14 @@ void check_cancel(Slurm &slurm, const SlurmSetup &setup)
     CHECK(job.tag.generation == 3);
     CHECK(slurm.set_priority(ref, highest_priority).has_value());
     CHECK(load(slurm, ref).priority == highest_priority);
+    CHECK(slurm.set_priority(ref, 0).has_value());
+    CHECK(load(slurm, ref).priority == 0);
+    CHECK(code_of(slurm.set_priority(ref, highest_priority)) == Code::rejected);
+    CHECK(load(slurm, ref).priority == 0);
+    CHECK(slurm.set_priority(ref, computed_priority).has_value());
+    CHECK(load(slurm, ref).priority != 0);
+    CHECK(slurm.set_priority(ref, highest_priority).has_value());
+    CHECK(load(slurm, ref).priority == highest_priority);
     if (!setup.higher.empty())
         check_partitions(slurm, setup, ref);
 

@@ -184,3 +184,68 @@ TEST_CASE(
     check_adopted(world);
     CHECK(world.slurm.count("submit") == 3); // none was refused
 }
+
+TEST_CASE("a job that adopts and is held, because slurmctld forgot its node's "
+          "feature, is released when the node has that again")
+{
+    World world;
+    start_running(world);
+    world.slurm.partitions[1].billing = "CPU=2.0"; // so that it waits
+    world.slurm.purge(1);
+    pass(world, 5);
+    const Job &adopts = world.slurm.job(2).job;
+    REQUIRE(adopts.state == JobState::pending);
+    REQUIRE(adopts.priority == highest_priority);
+    bool by_its_user = false;
+
+    world.cut_socket();
+    REQUIRE(world.slurm.set_features(world.node_of("web"), "k8s", ""));
+    SUBCASE("the jobs are listed before the nodes")
+    {
+        world.slurm.hold_for_constraints(2);
+        world.slurm.fail_next("load_nodes", Code::busy);
+    }
+    SUBCASE("the nodes are synced before the jobs are listed")
+    {
+        world.slurm.hold_for_constraints(2);
+    }
+    SUBCASE("its user holds it: that is somebody's will")
+    {
+        world.slurm.hold(2);
+        by_its_user = true;
+    }
+    world.connect_socket();
+    world.pass(seconds(5)); // no list is due before 10 s
+
+    CHECK(adopts.priority == (by_its_user ? 0 : highest_priority));
+    CHECK((adopts.reason == "BadConstraints") == false);
+    if (by_its_user)
+        world.slurm.release(2);
+    world.slurm.others.clear();
+    pass(world, 5);
+    check_adopted(world);
+}
+
+TEST_CASE("as long as its node is without that feature it stays held")
+{
+    World world;
+    start_running(world);
+    world.slurm.partitions[1].billing = "CPU=2.0";
+    world.slurm.purge(1);
+    pass(world, 5);
+    REQUIRE(world.slurm.job(2).job.state == JobState::pending);
+
+    world.cut_socket();
+    REQUIRE(world.slurm.set_features(world.node_of("web"), "k8s", ""));
+    world.slurm.hold_for_constraints(2);
+    world.slurm.fail_always("load_nodes", Code::busy);
+    world.connect_socket();
+    world.pass(seconds(60));
+    CHECK(world.slurm.job(2).job.priority == 0);
+    CHECK(world.slurm.count("set_priority") == 0);
+
+    world.slurm.heal("load_nodes");
+    world.slurm.others.clear();
+    pass(world, 10);
+    check_adopted(world);
+}

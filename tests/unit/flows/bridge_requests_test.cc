@@ -18,7 +18,7 @@ Pod wishing(const std::string &name, const TextMap &annotations)
 
 // A world where nothing starts: each job waits.
 struct Queue : World {
-    explicit Queue(unsigned all, unsigned in_namespace = 0)
+    explicit Queue(unsigned all, std::optional<unsigned> in_namespace = 0)
     {
         kill_agent();
         conf.max_pending_jobs = all;
@@ -30,6 +30,25 @@ struct Queue : World {
     }
 
     std::size_t submits() const { return slurm.count("submit"); }
+
+    void add_namespace(const std::string &name)
+    {
+        namespaces.push_back({name, {}, {}});
+        send_lists();
+    }
+
+    Pod create_in(const std::string &ns, const std::string &name)
+    {
+        Pod there = make_pod(name);
+        there.key.ns = ns;
+        there.uid = "uid-" + ns + "-" + name;
+        return create(there);
+    }
+
+    void create_held(const std::string &name)
+    {
+        create(wishing(name, {{"slurmk8s/priority", "0"}}));
+    }
 };
 
 } // namespace
@@ -173,4 +192,115 @@ TEST_CASE("a Pod whose job was refused holds no place in the queue")
     queue.create("b");
     CHECK(queue.submits() == 3);
     CHECK(queue.said_on("b") == "");
+}
+
+TEST_CASE("held Pods of a namespace keep nobody out, and say why they wait")
+{
+    Queue queue(10, std::nullopt); // a share of 2, of which 1 may be held
+    queue.add_namespace("other");
+    for (const char *name : {"h0", "h1", "h2"})
+        queue.create_held(name);
+    CHECK(queue.submits() == 2); // with the one that runs
+    CHECK(queue.said_on("h1").contains("by their own wish"));
+    CHECK(queue.said_on("h1").contains("MaxPendingJobs=10"));
+
+    queue.create("awake");
+    CHECK(queue.submits() == 3);
+    queue.create("more");
+    CHECK(queue.said_on("more").contains("its share is 2, by "
+                                         "MaxPendingJobs=10"));
+    queue.create_in("other", "theirs");
+    CHECK(queue.submits() == 4);
+
+    auto told = queue.story({"more", 0});
+    REQUIRE(told.has_value());
+    CHECK(told->in_line);
+
+    // One that is released is as the others, as soon as a list shows it.
+    queue.slurm.release(2);
+    queue.pass(std::chrono::seconds(60));
+    queue.delete_as_user("awake");
+    queue.finish_deletion("awake");
+    CHECK(queue.slurm.job(5).asked.tag.gang == "default/h1");
+    CHECK(queue.submits() == 5);
+}
+
+TEST_CASE("a dependency or a later begin is a Pod's own wish, too, also where "
+          "its owner asks for it")
+{
+    Queue queue(20, std::nullopt); // a share of 4, of which 2 may wait so
+    queue.kube.workloads["uid-job"] = {
+        "uid-job", {{"slurmk8s/begin", "now+30days"}}, {}};
+    for (const char *name : {"p0", "p1"}) {
+        Pod pod = make_pod(name);
+        pod.created = std::chrono::time_point_cast<std::chrono::seconds>(
+            std::chrono::system_clock::now());
+        pod.owner = {"batch/v1", "Job", "job", "uid-job"};
+        queue.create(pod);
+    }
+    CHECK(queue.submits() == 3);
+
+    Pod later = wishing("later", {{"slurmk8s/begin", "now+2hours"}});
+    queue.create(later);
+    CHECK(queue.said_on("later").contains("by their own wish"));
+    queue.create(wishing("next", {{"slurmk8s/dependency", "afterok:1"}}));
+    CHECK(queue.said_on("next").contains("by their own wish"));
+    queue.create(wishing("now", {{"slurmk8s/begin", "now"}}));
+    CHECK(queue.submits() == 4);
+}
+
+TEST_CASE("many namespaces that fill the queue leave a place for another one")
+{
+    Queue queue(10, std::nullopt);
+    for (int i = 0; i < 6; i++)
+        queue.add_namespace("n" + std::to_string(i));
+    for (int i = 0; i < 5; i++)
+        for (int k = 0; k < 5; k++)
+            queue.create_in("n" + std::to_string(i), "p" + std::to_string(k));
+    // The one that runs, four shares of 2, and one of the reserve.
+    CHECK(queue.submits() == 10);
+
+    queue.create_in("n5", "late");
+    CHECK(queue.submits() == 11);
+    queue.create("also");
+    CHECK(queue.said_on("also").contains("MaxPendingJobs=10"));
+}
+
+TEST_CASE("many Pods that were refused are not all asked for again at once")
+{
+    World world;
+    world.start_agent();
+    world.slurm.fail_always("submit", Code::rejected);
+    for (int i = 0; i < 60; i++)
+        world.create("p" + std::to_string(i));
+    CHECK(world.slurm.count("submit") == 60);
+
+    world.deliver(Reload{std::make_shared<const Conf>(world.conf)});
+    world.settle();
+    CHECK(world.slurm.count("submit") == 60 + Refusals::at_once);
+    world.pass(std::chrono::seconds(9)); // 40 of them, 5 in a second
+    CHECK(world.slurm.count("submit") >= 120);
+
+    // One that is never refused again is asked for as ever.
+    world.slurm.heal("submit");
+    world.create("new");
+    CHECK(world.slurm.count("submit") >= 121);
+}
+
+TEST_CASE("when one of them is taken, those that were refused in the same words "
+          "are asked for again")
+{
+    World world;
+    world.start_agent();
+    world.slurm.fail_always("submit", Code::rejected);
+    for (const char *name : {"early-1", "early-2"})
+        world.create(name);
+    world.pass(std::chrono::seconds(100)); // the next try is a minute away
+    world.create("late");
+    world.slurm.heal("submit");
+    CHECK(world.slurm.living().empty());
+
+    world.pass(std::chrono::seconds(7));
+
+    CHECK(world.slurm.living().size() == 3);
 }

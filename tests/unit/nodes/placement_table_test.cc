@@ -96,7 +96,9 @@ TEST_CASE("there are not more than so many")
 {
     PlacementTable table;
     table.set_limit(PlacementTable::max_predicates + 1);
-    for (std::size_t i = 0; i < PlacementTable::max_predicates; i++)
+    constexpr std::size_t most =
+        PlacementTable::max_predicates - PlacementTable::reserve;
+    for (std::size_t i = 0; i < most; i++)
         CHECK(table.need(with_label("l" + std::to_string(i)), ann, start) ==
               State::unknown);
 
@@ -163,4 +165,27 @@ TEST_CASE("what a job asks for already is kept whatever the limits say")
                    {"ns" + std::to_string(i)}, start);
     CHECK(table.need(with_label("x"), {"new"}, start) == State::full);
     CHECK(table.need(with_label("x"), {"new", true}, start) == State::unknown);
+}
+
+TEST_CASE("whatever other namespaces need, each has its part of the reserve")
+{
+    PlacementTable table;
+    table.set_limit(100);
+    table.set_namespaces(20);
+    int made = 0;
+    auto ask = [&](const std::string &ns) {
+        return table.need(with_label("l" + std::to_string(made++)), {ns},
+                          start) == State::unknown;
+    };
+    for (int i = 0; i < 19; i++)
+        for (int k = 0; k < 120; k++)
+            ask("hostile" + std::to_string(i));
+    CHECK(wished(table) <= PlacementTable::max_predicates);
+
+    for (std::size_t i = 0; i < PlacementTable::reserve / 20; i++)
+        CHECK(ask("late"));
+
+    CHECK_FALSE(ask("late"));
+    CHECK(table.need(with_label("x"), {"late"}, start) == State::full);
+    CHECK(wished(table) <= PlacementTable::max_predicates + 1);
 }

@@ -176,6 +176,17 @@ TEST_CASE("Pods without a job say why")
     CHECK(told(gone).text("summary").contains("neither a Pod nor a job"));
 }
 
+TEST_CASE("a Pod in line says what it waits for, and that nothing is wrong")
+{
+    Story story = story_of(make_pod("web"));
+    story.next = "submit";
+    story.said = "A job will be submitted when fewer Pods wait in Slurm.";
+    story.in_line = true;
+    CHECK(told(story).text("summary").contains("fewer Pods wait in Slurm"));
+    CHECK(told(story).text("agent/now").contains("turn"));
+    CHECK(told(story).text("remedy").starts_with("Wait for its turn"));
+}
+
 TEST_CASE("each state of a job has its sentence, with a Pod and without")
 {
     for (JobState state :

@@ -57,6 +57,7 @@ TEST_CASE("every key sets its field")
                            "DefaultUser=alice\n"
                            "AllowRoot=YES\n"
                            "MaxNodeSelectionsPerNamespace=8\n"
+                           "MaxPendingJobsPerNamespace=0\n"
                            "MaxPadding=40\n"
                            "Partition=pods\n"
                            "NodeAddress=10.0.0.1:6818\n"
@@ -95,6 +96,7 @@ TEST_CASE("every key sets its field")
     CHECK(conf->default_user == "alice");
     CHECK(conf->allow_root);
     CHECK(conf->max_selections_in_namespace == 8);
+    CHECK(conf->max_pending_in_namespace == 0u); // not its default
     CHECK(conf->max_padding == 40);
     CHECK(conf->partition == "pods");
     CHECK(conf->node_address == "10.0.0.1:6818");

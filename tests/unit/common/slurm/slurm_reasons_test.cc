@@ -63,3 +63,15 @@ TEST_CASE("reasons that a moving queue changes are of one class")
     CHECK(reason_class("ReqNodeNotAvail, UnavailableNodes:kn1") ==
           reason_class("ReqNodeNotAvail, UnavailableNodes:kn2"));
 }
+
+TEST_CASE("whoever is held, or waits for a time or for others, wishes to wait")
+{
+    for (const char *reason :
+         {"JobHeldUser", "JobHeldAdmin", "JobHoldMaxRequeue", "BeginTime",
+          "Dependency", "DependencyNeverSatisfied"})
+        CHECK(is_own_wish(reason));
+    for (const char *reason : {"", "None", "Priority", "Resources",
+                               "ReqNodeNotAvail, UnavailableNodes:kn1",
+                               "BadConstraints", "AssocGrpCpuLimit"})
+        CHECK_FALSE(is_own_wish(reason));
+}

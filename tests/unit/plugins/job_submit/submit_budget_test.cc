@@ -22,3 +22,20 @@ TEST_CASE("one user may write so much within ten minutes, and others as much")
     CHECK_FALSE(budget.take(1001, 1, now));
     CHECK_FALSE(budget.take(1003, SubmitBudget::bytes + 1, now));
 }
+
+TEST_CASE("small files count, too: each costs an inode and a block")
+{
+    SubmitBudget budget;
+    SubmitBudget::Time now{};
+    for (unsigned i = 0; i < SubmitBudget::files; i++)
+        REQUIRE(budget.take(1001, 400, now));
+    CHECK_FALSE(budget.take(1001, 400, now));
+    CHECK(budget.take(1002, 400, now));
+    CHECK(budget.take(1001, 400, now + SubmitBudget::window));
+
+    constexpr std::size_t rest =
+        SubmitBudget::bytes - 2 * SubmitBudget::block + 1;
+    CHECK(budget.take(1003, rest, now));
+    CHECK(budget.take(1003, 1, now));
+    CHECK_FALSE(budget.take(1003, 1, now)); // less than a block is left
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The gangs whose jobs Slurm, or the agent, has refused, and when each may be
+// tried again: nothing tells when a refusal would become a yes, and each try is
+// an RPC under slurmctld's job lock. So the tries of one namespace are spread
+// over time, and one success is the sign for all that were refused in the same
+// words. Pure bookkeeping; belongs to the owner thread.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace bridge {
+
+class Refusals {
+  public:
+    using Duration = std::chrono::milliseconds;
+
+    // Between two tries of one namespace: later ones, those after a success,
+    // and how many need not wait when all are to be tried again.
+    static constexpr Duration spacing{200};
+    static constexpr Duration short_spacing{20};
+    static constexpr std::size_t at_once = 20;
+
+    // Records why the gang was refused; replaces what was known of it.
+    void add(const std::string &uid, const std::string &ns,
+             const std::string &sentence);
+    // The gang does not ask for a job any more, or has one.
+    void remove(const std::string &uid);
+    // Also removes the gang. Returns the others of its namespace that were
+    // refused in the same words; none if the gang was not refused.
+    std::vector<std::string> accept(const std::string &uid);
+
+    // Returns the shortest pause before a gang of this namespace is tried
+    // again.
+    Duration pause(const std::string &ns) const;
+    // Returns when the gang with this index, from 0, of a namespace is tried if
+    // all are to be tried again.
+    static Duration turn(std::size_t index);
+
+  private:
+    struct Place {
+        std::string ns;
+        std::string sentence;
+    };
+    std::unordered_map<std::string, Place> gangs_; // by uid
+    // By namespace and sentence; no set is empty.
+    std::map<std::string, std::map<std::string, std::set<std::string>>> uids_;
+    std::map<std::string, std::size_t> counts_; // by namespace
+};
+
+} // namespace bridge
