@@ -139,6 +139,8 @@ class Bridge {
     void record_bind_failure(GangEntry &entry, const Error &error,
                              const Bind &bind);
     void record_done(GangEntry &entry, const Action &action);
+    void report_given_up(GangEntry &entry, const Renew &renew,
+                         Clock::duration pause);
     void postpone(GangEntry &entry, const Action &action,
                   Clock::duration delay);
     void record_submitted(GangEntry &entry, const Submitted &submitted,
@@ -161,6 +163,7 @@ class Bridge {
     bool may_adopt(GangEntry &entry);
     void count_pending(const std::string &uid, bool wants_submit);
     void carry_out(GangEntry &entry, Action action);
+    bool may_be_short(const GangEntry &entry) const;
     void dispatch(GangEntry &entry, Action action);
     template <class Answer, class Question> void ask_slurm(Question question);
     void load_jobs();
@@ -278,6 +281,8 @@ class Bridge {
     // placement.cc: which Nodes match what the Pods request.
     void update_placement(GangEntry &entry);
     void narrow(Gang &gang, const std::vector<NodeSelector> &selectors);
+    void narrow(Gang &gang, DeviceCondition devices);
+    bool any_node_selected(const Predicate &predicate) const;
     PlacementTable::State need_placement(const Gang &gang,
                                          const PredicatePtr &predicate);
     std::string nowhere_reason(const Gang &gang);

@@ -255,12 +255,22 @@ bool Bridge::may_act(GangEntry &entry, const Action &action)
     return true;
 }
 
+// A device that another Pod had is mostly free a moment later: see
+// await_devices(), which wakes the gang until then.
+bool Bridge::may_be_short(const GangEntry &entry) const
+{
+    return entry.gang.job && is_allocated(entry.gang.job->state) &&
+           entry.devices_missed_since &&
+           now_ - *entry.devices_missed_since < told_after;
+}
+
 // Carries out an action here if it needs no call; otherwise a worker does it.
 void Bridge::carry_out(GangEntry &entry, Action action)
 {
     Gang &gang = entry.gang;
     if (auto *wait = std::get_if<Wait>(&action)) {
-        if (!wait->reason.empty() && !is_growing(entry))
+        if (!wait->reason.empty() && !is_growing(entry) &&
+            !may_be_short(entry))
             report_on_pods(entry, wait->reason);
     } else if (auto *refuse = std::get_if<Refuse>(&action)) {
         report_on_pods(entry, submit_refused_message(refuse->reason));
