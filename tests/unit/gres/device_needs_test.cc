@@ -18,6 +18,7 @@ struct Facts {
     bool others_ask = false;
     bool admin = false;
     std::size_t cost = 0;  // of what a request asks for
+    std::int64_t most = 4; // devices on a node
     mutable int asked = 0; // about requests
 
     void add(const std::string &name, const std::string &text)
@@ -51,8 +52,8 @@ struct Facts {
                  return GresWish{"gpu", request.name == "b" ? "b100" : "",
                                  true};
              },
-             .most_on_a_node = [](const DeviceRequest &, CelBudget &)
-                 -> Result<std::int64_t> { return 4; },
+             .most_on_a_node = [this](const DeviceRequest &, CelBudget &)
+                 -> Result<std::int64_t> { return most; },
              .asked_by_others =
                  [this](const ResourceClaim &) { return others_ask; },
              .admin_access = admin,
@@ -193,6 +194,7 @@ TEST_CASE("what is not supported is an objection")
     CHECK(facts.of({{"e", "", "", false, true}})
               .unfit_reason.contains("neither"));
     CHECK(facts.of({named("c")}).unfit_reason.contains("neither exactly nor"));
+    facts.most = 32;
     CHECK(facts.of({named("many")}).unfit_reason.contains("more than 32"));
     CHECK(facts.of({named("admin")}).unfit_reason.contains("adminAccess"));
     facts.admin = true;
