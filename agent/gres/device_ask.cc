@@ -7,6 +7,7 @@
 #include <format>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 namespace bridge {
@@ -15,11 +16,26 @@ namespace {
 
 constexpr std::size_t most_named = 3; // requests of a claim, in a message
 
+// Returns the GRES that some Pod requests without a type. A job then requests
+// no type of them for anybody: see task_gres().
+std::set<std::string> untyped_gres(const std::vector<DeviceNeeds> &pods)
+{
+    std::set<std::string> untyped;
+    for (const DeviceNeeds &pod : pods)
+        for (const DevicesWanted &one : pod.wanted)
+            if (!one.request->admin_access && one.wish.type.empty())
+                untyped.insert(one.wish.gres);
+    return untyped;
+}
+
 // Returns true if every node that has the GRES of these needs satisfies them.
-bool gres_suffice(const DeviceNeeds &needs)
+bool gres_suffice(const DeviceNeeds &needs,
+                  const std::set<std::string> &untyped)
 {
     return std::ranges::all_of(needs.wanted, [&](const DevicesWanted &one) {
-        return !one.request->admin_access && one.wish.exact &&
+        bool loses_type =
+            !one.wish.type.empty() && untyped.contains(one.wish.gres);
+        return !one.request->admin_access && one.wish.exact && !loses_type &&
                needs.claims[one.claim]->constraints.empty();
     });
 }
@@ -103,8 +119,9 @@ std::string devices_words(const DevicesWanted &wanted)
 DeviceCondition device_condition(const std::vector<DeviceNeeds> &pods)
 {
     std::map<std::string, DeviceNeeds> unlike; // by text
+    std::set<std::string> untyped = untyped_gres(pods);
     for (const DeviceNeeds &pod : pods) {
-        if (gres_suffice(pod))
+        if (gres_suffice(pod, untyped))
             return {};
         DeviceNeeds wanted = only_wanted(pod);
         std::string text = canonical_text(wanted);

@@ -9,6 +9,7 @@
 //   ---------------------------------------------  -----------------------
 //   devices of which any one of their GRES fits    none
 //   other devices; a constraint between devices    yes
+//   a type of GRES that the job cannot request     yes
 //   adminAccess, which Slurm does not count        yes
 //   nothing: they have their devices               none
 #pragma once

@@ -250,11 +250,11 @@ void Bridge::read_needs(GangEntry &entry, GangDevices &devices)
     devices.gres = task_gres(needs);
     narrow(gang, needs.selectors);
     narrow(gang, but_for_excluded(entry));
-    bool waits = !gang.job || !is_allocated(gang.job->state);
-    if (waits && devices.reason.empty() && devices.unfit_reason.empty())
+    bool asks = !gang.job || !is_allocated(gang.job->state);
+    if (asks && devices.reason.empty() && devices.unfit_reason.empty())
         narrow(gang, device_condition({needs}));
     devices.asked = asked_words(needs);
-    if (waits)
+    if (asks)
         devices.left = holds_of(pod);
     else if (has_nodes(gang) && gang.assumed_bound.empty())
         plan_for_job(entry, needs, devices);

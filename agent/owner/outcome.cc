@@ -238,7 +238,7 @@ void Bridge::report_given_up(GangEntry &entry, const Renew &renew,
     report_on_pods(
         entry, given_up_message(renew.job,
                                 for_its_devices ? gang.devices->node : "",
-                                renew.reason, ceil<seconds>(pause)));
+                                renew.reason, std::chrono::ceil<seconds>(pause)));
 }
 
 void Bridge::record_failure(GangEntry &entry, const ActionDone &done)

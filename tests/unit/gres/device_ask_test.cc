@@ -86,6 +86,19 @@ TEST_CASE("claims that any device of their GRES satisfies ask nothing more")
     CHECK(condition(catalog, requests(1, selecting("A"))).text == "");
 }
 
+TEST_CASE("a type that the job cannot request is a condition")
+{
+    DeviceCatalog catalog = make_catalog({{"kn1", 4}});
+    DeviceNeeds needs =
+        needs_of(catalog, R"("requests":[)" + exactly("a", 1) + "," +
+                              exactly("b", 1) + "]");
+    REQUIRE(device_condition({needs}).text == "");
+
+    needs.wanted.at(0).wish.type.clear(); // Slurm takes no gpu and gpu:g
+    CHECK(task_gres(needs) == "gres/gpu:2");
+    CHECK(device_condition({needs}).text != "");
+}
+
 TEST_CASE("what GRES cannot say is a condition, the same for equal requests")
 {
     DeviceCatalog catalog = make_catalog({{"kn1", 4}});
