@@ -173,11 +173,17 @@ void Bridge::count_pending(const std::string &uid, bool wants_submit)
 
 // The Namespace says as whom the Pods run, and is watched separately. Whether
 // the agent may read the owners of Pods is known only a moment after the start.
+// So is which nodes count which devices: before, no node with a slurmd would
+// seem to have those of a claim.
 bool Bridge::may_submit(GangEntry &entry)
 {
     const std::string &ns = entry.gang.key.ns;
     if (!namespaces_.contains(ns))
         return false;
+    if (entry.gang.devices && entry.gang.devices->unknown) {
+        wake_at(entry, now_ + device_pause);
+        return false;
+    }
     if (!ports_.access.answered()) {
         wake_at(entry, now_ + std::chrono::seconds(1));
         return false;
