@@ -199,26 +199,39 @@ class Reader {
                         std::format("request {} asks for more devices than a "
                                     "claim can have, {}",
                                     request.name, max_devices));
-        bool counted = !request.admin_access && !made.wish.gres.empty();
-        if (!request.all && !has_choice && (request.count == 1 || !counted))
-            return made;
+        if (!request.all && !has_choice)
+            return unless_too_many(std::move(made));
         auto most = facts_.most_on_a_node(request, budget_);
         if (!most)
             return std::unexpected(most.error());
-        if (*most == 0)
-            return fail(Code::not_found,
-                        std::format("no node that the Pod may have has a "
-                                    "device for request {} of DeviceClass {}",
-                                    request.name, request.class_name));
-        if (!request.all && *most < request.count)
+        if (*most == 0 || (!request.all && *most < request.count))
+            return fail(
+                Code::not_found,
+                std::format("no node has {} for request {}",
+                            request.all ? "a device" : "so many devices",
+                            request.name));
+        if (request.all)
+            made.count = *most;
+        return made;
+    }
+
+    // Slurm would refuse the job, and could not say why.
+    Result<DevicesWanted> unless_too_many(DevicesWanted made)
+    {
+        const DeviceRequest &request = *made.request;
+        bool counted = !request.admin_access && !made.wish.gres.empty();
+        if (request.count == 1 || !counted || !facts_.most_on_any_node)
+            return made;
+        auto most = facts_.most_on_any_node(request, budget_);
+        if (!most)
+            return std::unexpected(most.error());
+        if (*most < request.count)
             return fail(Code::not_found,
                         std::format("request {} asks for {} devices of "
                                     "DeviceClass {}, and the node that has "
                                     "most of them has {}",
                                     request.name, request.count,
                                     request.class_name, *most));
-        if (request.all)
-            made.count = *most;
         return made;
     }
 

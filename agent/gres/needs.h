@@ -75,6 +75,10 @@ struct ClaimFacts {
     // Returns true if a claim of that name has been deleted and there is none
     // since. Null: nobody knows.
     std::function<bool(const ObjectKey &)> was_deleted = {};
+    // As most_on_a_node, but among all Nodes that Slurm has, whatever the Pod
+    // may have. Null: nobody knows.
+    std::function<Result<std::int64_t>(const DeviceRequest &, CelBudget &)>
+        most_on_any_node = {};
 };
 
 DeviceNeeds device_needs(const Pod &pod, const ClaimFacts &facts);

@@ -283,6 +283,7 @@ class Bridge {
     void narrow(Gang &gang, const std::vector<NodeSelector> &selectors);
     void narrow(Gang &gang, DeviceCondition devices);
     bool any_node_selected(const Predicate &predicate) const;
+    std::string nowhere_words(const Gang &gang) const;
     PlacementTable::State need_placement(const Gang &gang,
                                          const PredicatePtr &predicate);
     std::string nowhere_reason(const Gang &gang);

@@ -303,6 +303,15 @@ ClaimFacts Bridge::claim_facts(const Gang &gang)
         .extended = {},
         .was_deleted =
             [this](const ObjectKey &key) { return claims_.was_deleted(key); },
+        .most_on_any_node =
+            [this](const DeviceRequest &request, CelBudget &budget) {
+                auto catalog = devices_.catalog();
+                auto counts = gres_memo_.counts_for(catalog, request, budget);
+                return most_fitting(*counts, *catalog, request,
+                                    [this](const std::string &name) {
+                                        return slurm_names_.contains(name);
+                                    });
+            },
     };
 }
 

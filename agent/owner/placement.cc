@@ -166,6 +166,18 @@ bool Bridge::any_node_selected(const Predicate &predicate) const
     });
 }
 
+// The Node selection or the devices: which of them no Node satisfies.
+std::string Bridge::nowhere_words(const Gang &gang) const
+{
+    const Predicate &asked = value_of(gang.predicate);
+    if (asked.devices().text.empty())
+        return nowhere_message(asked);
+    if (gang.devices && any_node_selected(asked))
+        return no_fitting_devices_message(gang.devices->asked);
+    auto selection = Predicate::make(asked.selectors(), asked.tolerations());
+    return nowhere_message(value_of(selection.value_or(nullptr)));
+}
+
 PlacementTable::State Bridge::need_placement(const Gang &gang,
                                              const PredicatePtr &predicate)
 {
@@ -185,10 +197,7 @@ std::string Bridge::nowhere_reason(const Gang &gang)
     placement_waits_.insert(gang.uid);
     switch (state) {
     case PlacementTable::State::nowhere:
-        if (!value_of(gang.predicate).devices().text.empty() && gang.devices &&
-            any_node_selected(value_of(gang.predicate)))
-            return no_fitting_devices_message(gang.devices->asked);
-        return nowhere_message(value_of(gang.predicate));
+        return nowhere_words(gang);
     case PlacementTable::State::full:
         return too_many_predicates_message(PlacementTable::max_predicates);
     case PlacementTable::State::full_in_namespace:
