@@ -235,10 +235,10 @@ void Bridge::report_given_up(GangEntry &entry, const Renew &renew,
     if (pause < told_after)
         return;
     bool for_its_devices = gang.devices && gang.devices->plan.bad_node;
-    report_on_pods(
-        entry, given_up_message(renew.job,
-                                for_its_devices ? gang.devices->node : "",
-                                renew.reason, std::chrono::ceil<seconds>(pause)));
+    std::string node = for_its_devices ? gang.devices->node : std::string();
+    report_on_pods(entry,
+                   given_up_message(renew.job, node, renew.reason,
+                                    std::chrono::ceil<seconds>(pause)));
 }
 
 void Bridge::record_failure(GangEntry &entry, const ActionDone &done)
