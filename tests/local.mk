@@ -170,6 +170,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/flows/bridge_batch_tidy_test.cc \
 	tests/unit/flows/bridge_claims_test.cc \
 	tests/unit/flows/bridge_cpus_test.cc \
+	tests/unit/flows/bridge_device_nodes_test.cc \
 	tests/unit/flows/bridge_devices_test.cc \
 	tests/unit/flows/bridge_extended_test.cc \
 	tests/unit/flows/bridge_gang_claims_test.cc \
@@ -206,6 +207,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/gres/claim_store_test.cc \
 	tests/unit/gres/cpu_choice_test.cc \
 	tests/unit/gres/device_amounts_test.cc \
+	tests/unit/gres/device_ask_test.cc \
 	tests/unit/gres/device_catalog_test.cc \
 	tests/unit/gres/device_index_test.cc \
 	tests/unit/gres/device_inventory_test.cc \

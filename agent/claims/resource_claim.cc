@@ -209,8 +209,11 @@ void read_metadata(const Json &metadata, ResourceClaim &claim)
     claim.for_extended_resources =
         annotations.member(extended_claim_annotation).text() == "true";
     for (const Json &owner : metadata.items("ownerReferences"))
-        if (owner.flag("controller"))
+        if (owner.flag("controller")) {
             claim.owner_uid = owner.text("uid");
+            if (owner.text("kind") == "PodGroup")
+                claim.pod_group = owner.text("name");
+        }
 }
 
 // Frees the parsed selectors of a claim that requests no devices any more, or

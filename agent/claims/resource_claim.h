@@ -78,6 +78,9 @@ struct ResourceClaim {
     // For a claim from a template: the name of the entry in the Pod.
     std::string pod_claim_name;
     std::string owner_uid; // uid of its controller
+    // Name of the PodGroup that is its controller, so that all Pods of the
+    // group share it; else empty.
+    std::string pod_group;
     std::vector<ClaimRequest> requests;
     std::vector<DeviceConstraint> constraints;
     std::vector<DeviceConfig> config;

@@ -179,6 +179,25 @@ std::string nowhere_message(const Predicate &predicate)
            ": the Pod waits for one.";
 }
 
+std::string given_up_message(JobRef job, const std::string &node,
+                             const std::string &reason,
+                             std::chrono::seconds pause)
+{
+    std::string what = node.empty() ? "was given up"
+                                    : std::format("had node {}, which does not "
+                                                  "suit the Pod",
+                                                  node);
+    return std::format("Slurm job {} {}: {}. Another job is requested in {} s.",
+                       job.id, what, reason, pause.count());
+}
+
+std::string no_fitting_devices_message(const std::string &asked)
+{
+    return std::format("No Node that the Pod may have has devices that satisfy "
+                       "{}: it waits for one.",
+                       asked);
+}
+
 std::string no_volume_rights_message()
 {
     return "The Pod has volume claims, and slurmk8sd may not read these: "

@@ -6,6 +6,7 @@
 #include "agent/gang/gang.h"
 #include "agent/objects/group_spec.h"
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -44,6 +45,18 @@ std::string disruption_reason(JobState state);
 
 // The reason of a Pod that the agent fails, such as "SlurmJobCancelled".
 std::string failed_pod_reason(JobState state);
+
+// "Slurm job 812 had node n1, which does not suit the Pod: its taint k is not
+// tolerated. Another job is requested in 8 s." node: "" if the reason is not
+// about one node.
+std::string given_up_message(JobRef job, const std::string &node,
+                             const std::string &reason,
+                             std::chrono::seconds pause);
+
+// "No Node that the Pod may have has devices that satisfy the ResourceClaim c
+// (request gpu: 2 devices of DeviceClass gpu.example.com): it waits for one."
+// asked: see asked_words().
+std::string no_fitting_devices_message(const std::string &asked);
 
 // "Successfully assigned default/hello to node real1 by Slurm job 812."
 std::string bound_message(const Pod &pod, const std::string &node, JobRef job);

@@ -78,6 +78,8 @@ struct PlanFacts {
                                             const std::set<std::string> &)>
         consumed_of{};
     std::function<std::string()> new_share_id = new_uuid;
+    // Limits the cost of all selectors.
+    std::size_t max_cost = CelSelector::max_sum;
 };
 
 // The needs must have neither objection nor why. A claim that does not exist

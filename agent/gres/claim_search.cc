@@ -37,7 +37,7 @@ bool is_asked_for(const PlanFacts &facts, const Device &device,
 
 ClaimSearch::ClaimSearch(const PlanFacts &facts,
                          const std::vector<DevicePtr> &given)
-    : facts_(facts),
+    : facts_(facts), budget_(facts.max_cost),
       cpus_(facts.needs, facts.cpus, facts.classes, facts.node, budget_),
       chosen_(facts.needs.wanted.size())
 {
@@ -62,6 +62,11 @@ bool ClaimSearch::run()
             !is_satisfied(c))
             return false;
     return give(0, 0, 0);
+}
+
+bool ClaimSearch::proves_none() const
+{
+    return !later() && steps_ <= max_steps && !budget_.spent();
 }
 
 bool ClaimSearch::exceeds() const

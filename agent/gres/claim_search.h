@@ -32,6 +32,11 @@ class ClaimSearch {
     // without room: the share of a Pod that has ended is released shortly after
     // its job.
     bool later() const { return later_ || crowded_; }
+    // After run() has returned false: returns true if no way exists, and false
+    // if the search gave up or may succeed soon.
+    bool proves_none() const;
+    // Returns the cost of all selectors so far, of facts.max_cost.
+    std::size_t cost() const { return facts_.max_cost - budget_.left(); }
     // Returns true if some of the given devices are not used.
     bool exceeds() const;
     // Returns the amounts, of what Slurm counts without indexes, of all chosen
@@ -69,7 +74,7 @@ class ClaimSearch {
     bool is_satisfied(std::size_t c);
 
     const PlanFacts &facts_;
-    CelBudget budget_{CelSelector::max_sum}; // for all checks of devices
+    CelBudget budget_; // for all checks of devices
     CpuChoice cpus_;
     std::vector<Offer> offers_;
     std::vector<std::vector<bool>> fits_;        // by request, as offers_

@@ -128,6 +128,14 @@ void ClaimStore::remove(const ObjectKey &key)
     unindex(*known->second);
     erase_hold(known->second->uid);
     claims_.erase(known);
+    deleted_.push_back(key);
+    if (deleted_.size() > max_deleted)
+        deleted_.pop_front();
+}
+
+bool ClaimStore::was_deleted(const ObjectKey &key) const
+{
+    return !claims_.contains(key) && std::ranges::contains(deleted_, key);
 }
 
 ResourceClaimPtr ClaimStore::find(const ObjectKey &key) const

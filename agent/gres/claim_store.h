@@ -26,6 +26,10 @@ class ClaimStore {
     void put(ResourceClaim claim);
     void remove(const ObjectKey &key);
     bool listed() const { return listed_; }
+    // Returns true if the watch has shown the end of a claim of that name, and
+    // no other one since. Only the last max_deleted are known.
+    bool was_deleted(const ObjectKey &key) const;
+    static constexpr std::size_t max_deleted = 1000;
 
     // Returns the claim, or null if there is none.
     ResourceClaimPtr find(const ObjectKey &key) const;
@@ -113,6 +117,7 @@ class ClaimStore {
     bool listed_ = false;
     std::map<ObjectKey, ResourceClaimPtr> claims_;
     std::deque<ObjectKey> with_text_; // newest last
+    std::deque<ObjectKey> deleted_;   // newest last
     // By uid of the claim.
     std::map<DeviceId, std::map<std::string, Holder>> taken_;
     std::set<DeviceId> twice_;

@@ -9,6 +9,8 @@ agent_gres_sources = \
 	agent/gres/claim_sharing.cc agent/gres/claim_sharing.h \
 	agent/gres/claim_store.cc agent/gres/claim_store.h \
 	agent/gres/cpu_choice.cc agent/gres/cpu_choice.h \
+	agent/gres/device_ask.cc agent/gres/device_ask.h \
+	agent/gres/device_fits.cc agent/gres/device_fits.h \
 	agent/gres/device_store.cc agent/gres/device_store.h \
 	agent/gres/extended_claim.cc agent/gres/extended_claim.h \
 	agent/gres/fit_counts.cc agent/gres/fit_counts.h \

@@ -10,20 +10,26 @@ namespace {
 constexpr std::size_t most_answers = 1000; // users write requests
 constexpr std::size_t most_counts = 200;   // each of which has all Nodes
 
-// Returns all parts of the request that decide which devices fit.
-std::string key_of(const DeviceRequest &request)
+// Users write the parts, which may contain anything.
+void add_part(std::string &key, char kind, const std::string &part)
 {
-    std::string key = request.class_name;
-    for (const CelSelector &selector : request.selectors)
-        key += "\ns" + selector.text();
-    for (const DeviceToleration &toleration : request.tolerations)
-        key += "\nt" + toleration.json;
-    for (const auto &[name, amount] : request.capacity)
-        key += "\nc" + name + '=' + amount.text();
-    return key;
+    key += kind + std::to_string(part.size()) + ':' + part;
 }
 
 } // namespace
+
+std::string fit_key(const DeviceRequest &request)
+{
+    std::string key;
+    add_part(key, 'd', request.class_name);
+    for (const CelSelector &selector : request.selectors)
+        add_part(key, 's', selector.text());
+    for (const DeviceToleration &toleration : request.tolerations)
+        add_part(key, 't', toleration.json);
+    for (const auto &[name, amount] : request.capacity)
+        add_part(key, 'c', name + '=' + amount.text());
+    return key;
+}
 
 GresMemo::Answer GresMemo::ask(const DeviceCatalog &catalog,
                                const DeviceRequest &request)
@@ -38,7 +44,7 @@ GresMemo::gres_for(const std::shared_ptr<const DeviceCatalog> &catalog,
                    const DeviceRequest &request, CelBudget &budget)
 {
     turn_to(catalog);
-    std::string key = key_of(request);
+    std::string key = fit_key(request);
     // Errors contain the name of the request.
     std::string named = '\n' + request.name + '\n' + key;
     auto known = answers_.find(key);
@@ -62,7 +68,7 @@ GresMemo::counts_for(const std::shared_ptr<const DeviceCatalog> &catalog,
                      const DeviceRequest &request, CelBudget &budget)
 {
     turn_to(catalog);
-    std::string key = key_of(request);
+    std::string key = fit_key(request);
     auto known = counts_.find(key);
     if (known == counts_.end()) {
         if (counts_.size() >= most_counts)

@@ -14,6 +14,10 @@
 
 namespace bridge {
 
+// Returns all parts of the request that decide which devices fit. Two requests
+// have the same key only if these are equal.
+std::string fit_key(const DeviceRequest &request);
+
 class GresMemo {
   public:
     // Returns what gres_for() returns with a budget of CelSelector::max_sum.

@@ -19,15 +19,6 @@ constexpr std::int64_t max_devices = max_claim_devices;
 constexpr std::size_t max_cost = 50000000;
 static_assert(max_cost >= CelSelector::max_sum);
 
-// Returns the claim's name for messages. A claim that does not exist yet has no
-// name that users know.
-std::string title_of(const ResourceClaim &claim)
-{
-    return claim.resource_version.empty()
-               ? "The claim for its extended resources"
-               : "The ResourceClaim " + claim.key.name;
-}
-
 class Reader {
   public:
     Reader(const Pod &pod, const ClaimFacts &facts) : pod_(pod), facts_(facts)
@@ -72,12 +63,29 @@ class Reader {
             return;
         auto claim = facts_.find_claim({pod_.key.ns, entry.claim});
         if (!claim)
-            return wait(std::format("The ResourceClaim {} does not exist yet.",
-                                    entry.claim));
+            return wait(missing_claim_reason(entry));
+        if (!entry.from_template.empty() && !claim->pod_group.empty())
+            return set_unfit_reason(std::format(
+                "all Pods of PodGroup {} share the ResourceClaim {}, which is "
+                "not supported: remove {} from spec.resourceClaims of the "
+                "PodGroup, so that each Pod gets a claim of its own",
+                claim->pod_group, claim->key.name, entry.entry));
         if (std::string reason = unusable_claim_reason(entry, *claim);
             !reason.empty())
             return wait(std::move(reason));
         add(std::move(claim));
+    }
+
+    // kube-controller-manager makes another claim from a template, but nobody
+    // makes a user's claim again.
+    std::string missing_claim_reason(const PodClaim &entry) const
+    {
+        bool deleted = facts_.was_deleted &&
+                       facts_.was_deleted({pod_.key.ns, entry.claim});
+        return std::format("The ResourceClaim {} {}", entry.claim,
+                           deleted ? "was deleted: the Pod waits until there "
+                                     "is one of that name again."
+                                   : "does not exist yet.");
     }
 
     void read_extended()
@@ -140,8 +148,8 @@ class Reader {
         for (const ClaimRequest &group : claim.requests) {
             auto choice = choose(group);
             if (!choice)
-                return wait(std::format("{} gets no devices: {}.",
-                                        title_of(claim),
+                return wait(std::format("T{} gets no devices: {}.",
+                                        title_of(claim).substr(1),
                                         choice.error().message));
             choice->claim = needs_.claims.size() - 1;
             sum += choice->count;
@@ -192,7 +200,7 @@ class Reader {
                                     "claim can have, {}",
                                     request.name, max_devices));
         if (!request.all && !has_choice)
-            return made;
+            return unless_too_many(std::move(made));
         auto most = facts_.most_on_a_node(request, budget_);
         if (!most)
             return std::unexpected(most.error());
@@ -204,6 +212,26 @@ class Reader {
                             request.name));
         if (request.all)
             made.count = *most;
+        return made;
+    }
+
+    // Slurm would refuse the job, and could not say why.
+    Result<DevicesWanted> unless_too_many(DevicesWanted made)
+    {
+        const DeviceRequest &request = *made.request;
+        bool counted = !request.admin_access && !made.wish.gres.empty();
+        if (request.count == 1 || !counted || !facts_.most_on_any_node)
+            return made;
+        auto most = facts_.most_on_any_node(request, budget_);
+        if (!most)
+            return std::unexpected(most.error());
+        if (*most < request.count)
+            return fail(Code::not_found,
+                        std::format("request {} asks for {} devices of "
+                                    "DeviceClass {}, and the node that has "
+                                    "most of them has {}",
+                                    request.name, request.count,
+                                    request.class_name, *most));
         return made;
     }
 
@@ -228,6 +256,13 @@ class Reader {
 };
 
 } // namespace
+
+std::string title_of(const ResourceClaim &claim)
+{
+    return claim.resource_version.empty()
+               ? "the claim for its extended resources"
+               : "the ResourceClaim " + claim.key.name;
+}
 
 DeviceNeeds device_needs(const Pod &pod, const ClaimFacts &facts)
 {

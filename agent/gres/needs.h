@@ -72,9 +72,20 @@ struct ClaimFacts {
     std::function<bool(const ResourceClaim &)> asked_by_others;
     bool admin_access = false;   // its namespace allows adminAccess
     ExtendedNeeds extended = {}; // what its extended resources need
+    // Returns true if a claim of that name has been deleted and there is none
+    // since. Null: nobody knows.
+    std::function<bool(const ObjectKey &)> was_deleted = {};
+    // As most_on_a_node, but among all Nodes that Slurm has, whatever the Pod
+    // may have. Null: nobody knows.
+    std::function<Result<std::int64_t>(const DeviceRequest &, CelBudget &)>
+        most_on_any_node = {};
 };
 
 DeviceNeeds device_needs(const Pod &pod, const ClaimFacts &facts);
+
+// Returns "the ResourceClaim NAME", for messages. A claim that does not exist
+// yet has no name that users know.
+std::string title_of(const ResourceClaim &claim);
 
 // Adds the needs of one more Pod of the gang, without its objection and its
 // reason to wait.

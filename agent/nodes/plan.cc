@@ -226,6 +226,20 @@ class Planner {
             });
     }
 
+    // Whether the Node's devices could satisfy the predicate. While that is not
+    // known, as when the driver is away, a node keeps the feature that it has:
+    // it keeps its GRES, too, and jobs may wait for it.
+    bool has_devices(const Wanted &wanted, const Node &node,
+                     const SlurmNode *known) const
+    {
+        const DeviceCondition &asked = wanted.predicate->devices();
+        if (asked.text.empty())
+            return true;
+        auto has = in_.has_devices ? in_.has_devices(asked, node)
+                                   : std::optional<bool>();
+        return has.value_or(known && has_word(known->features, wanted.feature));
+    }
+
     // Adds the features of the predicates that the Node satisfies. With
     // keep_others, features of unknown predicates stay, because jobs may wait
     // for them.
@@ -234,7 +248,8 @@ class Planner {
     {
         for (const Wanted &wanted : predicates_) {
             if (!matches(*wanted.predicate, node) ||
-                (wanted.of_plugins && !gives_plugins(wanted, known, wish)))
+                (wanted.of_plugins && !gives_plugins(wanted, known, wish)) ||
+                !has_devices(wanted, node, known))
                 continue;
             const std::string &feature = wanted.feature;
             wish.features += "," + feature;

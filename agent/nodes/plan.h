@@ -18,6 +18,7 @@
 #include "common/slurm/api.h"
 #include "common/slurm/gres_counts.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,6 +28,7 @@
 
 namespace bridge {
 
+struct DeviceCatalog;
 struct DeviceClaims;
 struct DeviceInventory;
 
@@ -67,10 +69,14 @@ struct NodePlanInput {
     std::shared_ptr<const DeviceInventory> devices; // null: not known yet
     bool await_devices = false; // create no node before they are known
     std::shared_ptr<const DeviceClaims> device_claims; // null: no claims
+    std::shared_ptr<const DeviceCatalog> catalog; // null: not known yet
     // Filled in by sync_nodes(), as is the address: GresTypes of slurm.conf,
-    // and the indexes after the last sync.
+    // the indexes after the last sync, and whether a Node's devices could
+    // satisfy a condition: DeviceFits::can_satisfy(). Empty: not known yet.
     std::set<std::string> gres_types;
     std::map<std::string, DeviceIndex> devices_before;
+    std::function<std::optional<bool>(const DeviceCondition &, const Node &)>
+        has_devices{};
 };
 
 // A Slurm node that differs from its plan in a property that Slurm cannot

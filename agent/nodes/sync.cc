@@ -365,6 +365,13 @@ Result<NodeSyncResult> sync_nodes(NodeSyncRequest request, Slurm &slurm,
     state.wishes = request.input.wishes;
     request.input.shadows = state.shadows;
     request.input.devices_before = state.devices;
+    if (request.input.catalog) {
+        state.fits.turn_to(request.input.catalog);
+        request.input.has_devices = [&state](const DeviceCondition &asked,
+                                             const Node &node) {
+            return state.fits.can_satisfy(asked, node);
+        };
+    }
     NodeSyncResult result = syncer.carry_out(
         plan_nodes(request.input, state.table.nodes, state.reservations));
     result.asked = std::move(request.input.wishes.predicates);

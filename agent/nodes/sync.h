@@ -4,6 +4,7 @@
 // on a worker thread. Steps that are equal for many nodes are one RPC.
 #pragma once
 
+#include "agent/gres/device_fits.h"
 #include "agent/nodes/plan.h"
 #include "common/base/mailbox.h"
 #include "common/contract/conf.h"
@@ -29,6 +30,7 @@ struct NodeSyncState {
     bool leaving = false;                       // as in NodePlan
     FeatureWishes wishes;                       // the wishes of the last plan
     std::map<std::string, DeviceIndex> devices; // indexes after the last sync
+    DeviceFits fits;
     // How often a node was recreated with these GRES for its devices only.
     std::map<std::string, std::pair<std::string, unsigned>> device_tries;
     std::vector<NodeUse> shadows;

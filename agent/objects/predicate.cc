@@ -8,6 +8,7 @@
 #include "common/contract/names.h"
 
 #include <algorithm>
+#include <array>
 #include <format>
 #include <map>
 #include <openssl/sha.h>
@@ -33,14 +34,31 @@ template <class T> void sort_unique(std::vector<T> &items)
     items.erase(rest.begin(), rest.end());
 }
 
+using Digest = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
+
+Digest digest_of(const std::string &text)
+{
+    Digest digest;
+    SHA256(reinterpret_cast<const unsigned char *>(text.data()), text.size(),
+           digest.data());
+    return digest;
+}
+
+// Claims are long, and mean nothing to who reads a list of node selections.
+std::string device_word(const DeviceCondition &devices)
+{
+    std::string word;
+    for (unsigned char byte : digest_of(devices.text))
+        word += std::format("{:02x}", byte);
+    return word;
+}
+
 std::string feature_for(const std::string &text)
 {
     if (text.empty())
         return names::untainted_feature;
     static constexpr char letters[] = "abcdefghijkmnpqrstuvwxyz23456789";
-    unsigned char digest[SHA256_DIGEST_LENGTH];
-    SHA256(reinterpret_cast<const unsigned char *>(text.data()), text.size(),
-           digest);
+    Digest digest = digest_of(text);
     std::string feature = names::predicate_prefix;
     for (std::size_t i = 0; i < hash_letters; i++)
         feature += letters[digest[i] % 32];
@@ -195,7 +213,8 @@ void normalize(NodeSelector &selector)
 Predicate::Predicate() : feature_(feature_for({})) {}
 
 Result<PredicatePtr> Predicate::make(std::vector<NodeSelector> all_of,
-                                     std::vector<Toleration> tolerations)
+                                     std::vector<Toleration> tolerations,
+                                     DeviceCondition devices)
 {
     for (NodeSelector &selector : all_of)
         normalize(selector);
@@ -203,6 +222,9 @@ Result<PredicatePtr> Predicate::make(std::vector<NodeSelector> all_of,
     std::erase_if(tolerations, [](const auto &t) { return !counts(t); });
     sort_unique(tolerations);
     std::string text = predicate_text(all_of, tolerations);
+    if (!devices.text.empty())
+        text += (text.empty() ? "devices " : "; devices ") +
+                device_word(devices);
     if (text.empty())
         return PredicatePtr{};
     if (text.size() > max_text)
@@ -213,6 +235,7 @@ Result<PredicatePtr> Predicate::make(std::vector<NodeSelector> all_of,
     auto made = std::make_shared<Predicate>();
     made->selectors_ = std::move(all_of);
     made->tolerations_ = std::move(tolerations);
+    made->devices_ = std::move(devices);
     made->feature_ = feature_for(text);
     made->text_ = std::move(text);
     return PredicatePtr(std::move(made));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Which Nodes a Pod may run on, as a value: nodeSelector, required node
-// affinity, the node affinity of its volumes, and its tolerations. Equal
-// predicates have equal canonical text and therefore the same Slurm feature,
-// which the agent sets on the Slurm nodes that satisfy the predicate. Pure;
-// knows nothing of Slurm except the name of that feature.
+// affinity, the node affinity of its volumes, its tolerations, and what its
+// claims ask of a Node's devices. Equal predicates have equal canonical text
+// and therefore the same Slurm feature, which the agent sets on the Slurm nodes
+// that satisfy the predicate. Pure; knows nothing of Slurm except the name of
+// that feature, and nothing of devices except the text of what is asked.
 #pragma once
 
 #include "common/base/result.h"
@@ -16,6 +17,7 @@
 
 namespace bridge {
 
+struct DeviceAsk; // agent/gres/device_ask.h
 struct Node;
 struct Taint;
 
@@ -42,6 +44,13 @@ struct Toleration {
     auto operator<=>(const Toleration &) const = default;
 };
 
+// What is asked of the devices of a Node. matches() and mismatch() ignore it,
+// since a Node does not say which devices it has: DeviceFits does it.
+struct DeviceCondition {
+    std::string text; // its canonical form, any bytes; empty: nothing is asked
+    std::shared_ptr<const DeviceAsk> ask = {};
+};
+
 class Predicate {
   public:
     // The predicate of a Pod without any constraint: it tolerates no taint.
@@ -51,7 +60,8 @@ class Predicate {
     // would be longer than max_text (bytes). Returns null for a predicate
     // without constraints.
     static Result<std::shared_ptr<const Predicate>>
-    make(std::vector<NodeSelector> all_of, std::vector<Toleration> tolerations);
+    make(std::vector<NodeSelector> all_of, std::vector<Toleration> tolerations,
+         DeviceCondition devices = {});
 
     static constexpr std::size_t max_text = 16384;
 
@@ -64,6 +74,7 @@ class Predicate {
 
     const std::vector<NodeSelector> &selectors() const { return selectors_; }
     const std::vector<Toleration> &tolerations() const { return tolerations_; }
+    const DeviceCondition &devices() const { return devices_; }
 
     bool operator==(const Predicate &other) const
     {
@@ -73,6 +84,7 @@ class Predicate {
   private:
     std::vector<NodeSelector> selectors_; // all must match
     std::vector<Toleration> tolerations_;
+    DeviceCondition devices_;
     std::string text_;
     std::string feature_;
 };
@@ -85,7 +97,7 @@ const Predicate &value_of(const PredicatePtr &predicate);
 // ignored: those of a Node that is not ready or is cordoned, since its Slurm
 // node is drained for that reason, and our own taint, which keeps other
 // schedulers away. Taints for resource pressure on the kubelet count like any
-// other taint.
+// other taint. What is asked of its devices is ignored.
 bool matches(const Predicate &predicate, const Node &node);
 // The selector must be normalized: see normalize().
 bool matches(const NodeSelector &selector, const Node &node);

@@ -142,6 +142,8 @@ class Bridge {
     void record_bind_failure(GangEntry &entry, const Error &error,
                              const Bind &bind);
     void record_done(GangEntry &entry, const Action &action);
+    void report_given_up(GangEntry &entry, const Renew &renew,
+                         Clock::duration pause);
     void postpone(GangEntry &entry, const Action &action,
                   Clock::duration delay);
     void record_submitted(GangEntry &entry, const Submitted &submitted,
@@ -166,6 +168,7 @@ class Bridge {
     std::string line_message(PendingQuota::Full full, bool by_wish) const;
     void count_pending(const std::string &uid, bool wants_submit);
     void carry_out(GangEntry &entry, Action action);
+    bool may_be_short(const GangEntry &entry) const;
     void dispatch(GangEntry &entry, Action action);
     template <class Answer, class Question> void ask_slurm(Question question);
     void load_jobs();
@@ -284,6 +287,9 @@ class Bridge {
     // placement.cc: which Nodes match what the Pods request.
     void update_placement(GangEntry &entry);
     void narrow(Gang &gang, const std::vector<NodeSelector> &selectors);
+    void narrow(Gang &gang, DeviceCondition devices);
+    bool any_node_selected(const Predicate &predicate) const;
+    std::string nowhere_words(const Gang &gang) const;
     PlacementTable::State need_placement(const Gang &gang,
                                          const PredicatePtr &predicate);
     std::string nowhere_reason(const Gang &gang);

@@ -8,6 +8,7 @@
 #include "agent/gang/facts.h"
 #include "agent/gres/claim_cpus.h"
 #include "agent/gres/claim_sharing.h"
+#include "agent/gres/device_ask.h"
 #include "agent/gres/fit_counts.h"
 #include "agent/owner/pauses.h"
 
@@ -249,7 +250,11 @@ void Bridge::read_needs(GangEntry &entry, GangDevices &devices)
     devices.gres = task_gres(needs);
     narrow(gang, needs.selectors);
     narrow(gang, but_for_excluded(entry));
-    if (!gang.job || !is_allocated(gang.job->state))
+    bool asks = !gang.job || !is_allocated(gang.job->state);
+    if (asks && devices.reason.empty() && devices.unfit_reason.empty())
+        narrow(gang, device_condition({needs}));
+    devices.asked = asked_words(needs);
+    if (asks)
         devices.left = holds_of(pod);
     else if (has_nodes(gang) && gang.assumed_bound.empty())
         plan_for_job(entry, needs, devices);
@@ -295,6 +300,18 @@ ClaimFacts Bridge::claim_facts(const Gang &gang)
         .admin_access = ns != namespaces_.end() &&
                         ns->second.labels.contains(admin_label) &&
                         ns->second.labels.at(admin_label) == "true",
+        .extended = {},
+        .was_deleted =
+            [this](const ObjectKey &key) { return claims_.was_deleted(key); },
+        .most_on_any_node =
+            [this](const DeviceRequest &request, CelBudget &budget) {
+                auto catalog = devices_.catalog();
+                auto counts = gres_memo_.counts_for(catalog, request, budget);
+                return most_fitting(*counts, *catalog, request,
+                                    [this](const std::string &name) {
+                                        return slurm_names_.contains(name);
+                                    });
+            },
     };
 }
 

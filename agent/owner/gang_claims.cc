@@ -6,6 +6,7 @@
 #include "agent/decide/gang_place.h"
 #include "agent/gang/facts.h"
 #include "agent/gres/claim_cpus.h"
+#include "agent/gres/device_ask.h"
 #include "common/slurm/gres_counts.h"
 
 #include <algorithm>
@@ -107,6 +108,9 @@ void sum_up(const std::vector<DeviceNeeds> &pods, GangDevices &devices)
             "supported before it has its devices",
             claim->key.name);
     devices.gres = task_gres(pods);
+    for (const DeviceNeeds &pod : pods)
+        if (devices.asked.empty())
+            devices.asked = asked_words(pod);
 }
 
 } // namespace
@@ -157,6 +161,8 @@ void Bridge::read_gang_needs(GangEntry &entry, GangDevices &devices)
     if (asks) {
         sum_up(asked, devices);
         narrow(gang, selectors);
+        if (devices.reason.empty() && devices.unfit_reason.empty())
+            narrow(gang, device_condition(asked));
     } else if (!gang.job->nodes.empty()) {
         plan_for_seats(entry, needs, devices);
     }

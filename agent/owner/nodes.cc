@@ -171,6 +171,8 @@ NodePlanInput Bridge::plan_input()
         devices_.set_claims(claims_.owners());
     input.devices = devices_.inventory();
     input.device_claims = devices_.claims();
+    if (devices_.on() && devices_.known())
+        input.catalog = devices_.catalog();
     input.await_devices = devices_expected();
     return input;
 }

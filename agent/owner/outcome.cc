@@ -4,6 +4,7 @@
 
 #include "agent/decide/messages.h"
 #include "agent/gang/facts.h"
+#include "agent/owner/pauses.h"
 #include "common/base/backoff.h"
 #include "common/base/log.h"
 #include "common/slurm/het_job.h"
@@ -212,6 +213,7 @@ void Bridge::record_done(GangEntry &entry, const Action &action)
                 back_off(entry.renewals++, renew_pause, last_refusal_pause);
             postpone(entry, Submit{}, pause);
             entry.submit_after = now_ + pause;
+            report_given_up(entry, *renew, pause);
         }
         log_info("ended the job", {{"JobId", gang.job ? gang.job->ref.id : 0},
                                    {"Gang", gang.key.str()},
@@ -231,6 +233,20 @@ void Bridge::record_done(GangEntry &entry, const Action &action)
     } else if (is<FailPods>(action)) {
         postpone(entry, action, fail_repeat);
     }
+}
+
+// Until the next job is requested nothing else says why the Pods wait.
+void Bridge::report_given_up(GangEntry &entry, const Renew &renew,
+                             Clock::duration pause)
+{
+    const Gang &gang = entry.gang;
+    if (pause < told_after)
+        return;
+    bool for_its_devices = gang.devices && gang.devices->plan.bad_node;
+    std::string node = for_its_devices ? gang.devices->node : std::string();
+    report_on_pods(entry,
+                   given_up_message(renew.job, node, renew.reason,
+                                    std::chrono::ceil<seconds>(pause)));
 }
 
 void Bridge::record_failure(GangEntry &entry, const ActionDone &done)

@@ -44,6 +44,19 @@ PlacementTable::Asker asker_for(const Gang &gang)
     return {gang.key.ns, gang.job && !is_ended(gang.job->state)};
 }
 
+// Slurm tries the preference instead of the constraint, so it asks for the same
+// devices. Null: there is none.
+PredicatePtr preferred_of(const Gang &gang)
+{
+    const PredicatePtr &preferred = lead_of(gang).preferred;
+    const DeviceCondition &devices = value_of(gang.predicate).devices();
+    if (!preferred || devices.text.empty())
+        return preferred;
+    return Predicate::make(preferred->selectors(), preferred->tolerations(),
+                           devices)
+        .value_or(nullptr);
+}
+
 // Its job waits, and the places of its volumes or devices have not been read
 // since the start.
 bool asks_unknown(const Gang &gang)
@@ -79,9 +92,10 @@ void Bridge::update_placement(GangEntry &entry)
             gang.nowhere += plugins_elsewhere(gang);
         if (!gang.nowhere.empty() && !entry.excluded.empty())
             gang.nowhere += devices_unfit_message(entry.excluded_reason);
-        if (first.preferred && need_placement(gang, first.preferred) ==
-                                   PlacementTable::State::ready)
-            gang.preferred = first.preferred;
+        PredicatePtr preferred = preferred_of(gang);
+        if (preferred && need_placement(gang, preferred) ==
+                             PlacementTable::State::ready)
+            gang.preferred = std::move(preferred);
     } else if (gang.job && is_allocated(gang.job->state) && !first.bound()) {
         gang.misplaced_reason = misplaced_reason(gang);
     }
@@ -118,11 +132,50 @@ void Bridge::narrow(Gang &gang, const std::vector<NodeSelector> &selectors)
     const Predicate &own = value_of(gang.predicate);
     std::vector<NodeSelector> all_of = own.selectors();
     std::ranges::copy(selectors, std::back_inserter(all_of));
-    auto both = Predicate::make(std::move(all_of), own.tolerations());
+    auto both = Predicate::make(std::move(all_of), own.tolerations(),
+                                own.devices());
     if (both)
         gang.predicate = std::move(*both);
     else
         gang.nowhere = submit_refused_message(both.error().message);
+}
+
+// Restricts the gang to Nodes whose devices can satisfy this as well. Called
+// after all other restrictions. A job that was submitted without the condition,
+// when any node with its GRES would do, keeps its place in the queue.
+void Bridge::narrow(Gang &gang, DeviceCondition devices)
+{
+    const Predicate &own = value_of(gang.predicate);
+    bool queued = gang.job && gang.job->state == JobState::pending;
+    if (devices.text.empty() ||
+        (queued && gang.job->features.contains(own.feature())))
+        return;
+    auto both = Predicate::make(own.selectors(), own.tolerations(),
+                                std::move(devices));
+    if (both)
+        gang.predicate = std::move(*both);
+    else
+        gang.nowhere = submit_refused_message(both.error().message);
+}
+
+bool Bridge::any_node_selected(const Predicate &predicate) const
+{
+    return std::ranges::any_of(node_map_, [&](const auto &known) {
+        const Node *node = find_node(known.second);
+        return node && matches(predicate, *node);
+    });
+}
+
+// The Node selection or the devices: which of them no Node satisfies.
+std::string Bridge::nowhere_words(const Gang &gang) const
+{
+    const Predicate &asked = value_of(gang.predicate);
+    if (asked.devices().text.empty())
+        return nowhere_message(asked);
+    if (gang.devices && any_node_selected(asked))
+        return no_fitting_devices_message(gang.devices->asked);
+    auto selection = Predicate::make(asked.selectors(), asked.tolerations());
+    return nowhere_message(value_of(selection.value_or(nullptr)));
 }
 
 PlacementTable::State Bridge::need_placement(const Gang &gang,
@@ -144,7 +197,7 @@ std::string Bridge::nowhere_reason(const Gang &gang)
     placement_waits_.insert(gang.uid);
     switch (state) {
     case PlacementTable::State::nowhere:
-        return nowhere_message(value_of(gang.predicate));
+        return nowhere_words(gang);
     case PlacementTable::State::full:
         return too_many_predicates_message(PlacementTable::max_predicates);
     case PlacementTable::State::full_in_namespace:
@@ -159,7 +212,7 @@ std::string Bridge::nowhere_reason(const Gang &gang)
 // request. If not, the gang is woken when they have.
 bool Bridge::placement_known(const Gang &gang)
 {
-    const PredicatePtr &preferred = lead_of(gang).preferred;
+    PredicatePtr preferred = preferred_of(gang);
     nodes_changed_ |= placements_.doubted(); // its plugin may stay away
     bool known = !placements_.doubted() &&
                  need_placement(gang, gang.predicate) !=
@@ -199,8 +252,8 @@ void Bridge::record_needed_placements()
         placements_.need(gang.volumes || gang.devices ? gang.predicate
                                                       : first.predicate,
                          asker, now_);
-        if (first.preferred)
-            placements_.need(first.preferred, asker, now_);
+        if (PredicatePtr preferred = preferred_of(gang))
+            placements_.need(preferred, asker, now_);
     }
 }
 

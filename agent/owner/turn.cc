@@ -198,11 +198,17 @@ void Bridge::count_pending(const std::string &uid, bool wants_submit)
 
 // The Namespace says as whom the Pods run, and is watched separately. Whether
 // the agent may read the owners of Pods is known only a moment after the start.
+// So is which nodes count which devices: before, no node with a slurmd would
+// seem to have those of a claim.
 bool Bridge::may_submit(GangEntry &entry)
 {
     const std::string &ns = entry.gang.key.ns;
     if (!namespaces_.contains(ns))
         return false;
+    if (entry.gang.devices && entry.gang.devices->unknown) {
+        wake_at(entry, now_ + device_pause);
+        return false;
+    }
     if (!ports_.access.answered()) {
         wake_at(entry, now_ + std::chrono::seconds(1));
         return false;
@@ -294,12 +300,22 @@ bool Bridge::may_act(GangEntry &entry, const Action &action)
     return true;
 }
 
+// A device that another Pod had is mostly free a moment later: see
+// await_devices(), which wakes the gang until then.
+bool Bridge::may_be_short(const GangEntry &entry) const
+{
+    return entry.gang.job && is_allocated(entry.gang.job->state) &&
+           entry.devices_missed_since &&
+           now_ - *entry.devices_missed_since < told_after;
+}
+
 // Carries out an action here if it needs no call; otherwise a worker does it.
 void Bridge::carry_out(GangEntry &entry, Action action)
 {
     Gang &gang = entry.gang;
     if (auto *wait = std::get_if<Wait>(&action)) {
-        if (!wait->reason.empty() && !is_growing(entry))
+        if (!wait->reason.empty() && !is_growing(entry) &&
+            !may_be_short(entry))
             report_on_pods(entry, wait->reason);
     } else if (auto *refuse = std::get_if<Refuse>(&action)) {
         report_on_pods(entry, submit_refused_message(refuse->reason));

@@ -5,7 +5,8 @@ import time
 
 from arrays import ARRAY_SLOTS, ARRAY_TASKS, NATIVE_TASKS, array, template
 from ours import BEHIND_PODS, BEHIND_SECONDS, RECOVERY_PODS, behind, recovery
-from device_pods import MIXED_SIZES, NODE_COUNT as DEVICE_NODES, NODE_DEVICES, ONE_PODS, device_nodes, devices, mixed_devices
+from device_pods import ATTRIBUTE_PODS, MIXED_SIZES, NODE_COUNT as DEVICE_NODES, NODE_DEVICES, ONE_PODS, attribute, device_nodes, devices, \
+    mixed_devices
 from gang_jobs import BIG_NODES, BIG_PODS, MANY_GANGS, MANY_PODS, gangs
 from nodes import NODE_COUNT, SELECTIONS, nodes, nodes_with_devices
 from figures import agents_rpcs, difference, names, percentile, rates
@@ -90,9 +91,9 @@ def schedulers_of(scheduler):
 
 # The cases by name, in their order, with the number of runs where it is not --runs: counts do not scatter.
 CASES = {"idle": (idle, None), "burst": (burst, None), "turnover": (turnover, None), "waiting": (waiting, 1), "behind": (behind, 1),
-         "recovery": (recovery, 1), "nodes": (nodes, 1), "nodes-devices": (nodes_with_devices, 1), "gangs": (gangs, 1), "array": (array, None), "devices": (devices, None), "mixed-devices": (mixed_devices, None)}
+         "recovery": (recovery, 1), "nodes": (nodes, 1), "nodes-devices": (nodes_with_devices, 1), "gangs": (gangs, 1), "array": (array, None), "devices": (devices, None), "mixed-devices": (mixed_devices, None), "attribute": (attribute, None)}
 # What is there only for all runs of a case: a context manager of the bench.
-SURROUNDINGS = {"array": template, "devices": device_nodes, "mixed-devices": device_nodes}
+SURROUNDINGS = {"array": template, "devices": device_nodes, "mixed-devices": device_nodes, "attribute": device_nodes}
 # Those that ask what kube-scheduler has no like of.
 OURS_ONLY = {"behind", "recovery", "nodes", "nodes-devices", "gangs", "array"}
 
@@ -178,4 +179,7 @@ ROWS = [
     Row("mixed-devices", "  create to bound, p50", "bound p50", "ms"),
     Row("mixed-devices", "  CPU of the scheduler a Pod", "cpu a Pod", "ms"),
     Row("mixed-devices", "  CPU of everything a Pod", "all cpu a Pod", "ms"),
+    Row("attribute", f"a claim that one of {DEVICE_NODES} nodes satisfies, {ATTRIBUTE_PODS} times: create to bound, p50", "p50", "ms",
+        ("<=", 2.0, "ratio"), DEVICES_HINT),
+    Row("attribute", "  the slowest", "worst", "ms"),
 ]

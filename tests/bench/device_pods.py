@@ -5,13 +5,14 @@ import contextlib
 import json
 import os
 
-from figures import agents_rpcs, difference, names, rates
+from figures import agents_rpcs, difference, names, percentile, rates
 from kube import NAMESPACE, Failed
 from ours import more_nodes, node, until
 from sandbox import AGENT, CONTROLLERS, KUBE_SCHEDULER, OURS
 
 NODE_COUNT, NODE_DEVICES, NODE_CPUS = 100, 8, 16
 ONE_PODS = NODE_COUNT * NODE_DEVICES
+ATTRIBUTE_PODS = 8
 # Of 1 to 8 devices. No more than there are nodes: then even the last one finds an empty node, wherever the others are.
 MIXED_SIZES = [1 + i % NODE_DEVICES for i in range(96)]
 TEMPLATES = f"/apis/resource.k8s.io/v1/namespaces/{NAMESPACE}/resourceclaimtemplates"
@@ -42,6 +43,11 @@ class Library:
             raise Failed(str(error)) from None
 
 
+def special(device):
+    """The same with an attribute that no other node's devices have."""
+    return {**device, "attributes": {**device["attributes"], "special": {"bool": True}}}
+
+
 def node_names():
     return [f"dn{i + 1}" for i in range(NODE_COUNT)]
 
@@ -53,6 +59,7 @@ def devices_of_slurm(bench, library, nodes):
     before = conf.read(conf.CONF)
     all_devices = [devices.device(f"d{i}") for i in range(NODE_DEVICES)]
     slices = [devices.slice_of(name, all_devices) for name in nodes]
+    slices[-1] = devices.slice_of(nodes[-1], [special(one) for one in all_devices])
     try:
         with library.failing():
             devices.device_class(library.claims.CLASS, f"device.driver == '{devices.DRIVER}'")
@@ -175,3 +182,38 @@ def devices(bench, scheduler, run):
 def mixed_devices(bench, scheduler, run):
     """1 to 8 devices for each Pod."""
     return bind_all(bench, scheduler, "mixed", run, MIXED_SIZES)
+
+
+@contextlib.contextmanager
+def special_templates(bench, titles):
+    """Each asks for the attribute in words of its own: nobody can use what he found out for another."""
+    client, library = bench.client, bench.library
+    attributes = f"device.attributes['{library.devices.DRIVER}']"
+    for title in titles:
+        cel = f"has({attributes}.special) && {attributes}.special && '{title}' != ''"
+        client.first.call("POST", TEMPLATES, {"metadata": {"name": title}, "spec": {"spec": library.claims.spec(
+            library.claims.request(selectors=[{"cel": {"expression": cel}}]))}})
+    try:
+        yield
+    finally:
+        for title in titles:
+            client.first.call("DELETE", f"{TEMPLATES}/{title}")
+
+
+def attribute(bench, scheduler, run):
+    """Pods one after another with a claim that the devices of one node satisfy."""
+    client, watch = bench.client, bench.client.watch
+    bench.sandbox.ctl("stop", KUBE_SCHEDULER if scheduler == OURS else AGENT)
+    client.refresh()
+    titles = names("special", scheduler, run, ATTRIBUTE_PODS)
+    with special_templates(bench, titles):
+        pods = [client.pod(title, scheduler, spec=bench.library.claims.with_template(title)) for title in titles]
+        for pod in pods:
+            watch.expect("bound", [pod])
+            client.create(client.first, pod)
+            watch.wait(120)
+            watch.expect("gone", [pod])
+            client.delete(pod)
+            watch.wait(30)
+    latency = [1000 * (pod.bound - pod.posted) for pod in pods]
+    return {"p50": percentile(latency, 50), "worst": max(latency), "all": latency}

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 #include <map>
+#include <set>
 
 using namespace bridge;
 
@@ -15,9 +16,11 @@ struct Facts {
     std::map<std::string, ResourceClaimPtr> claims;
     std::string none_for;  // no device will do for a request of that name
     std::string error_for; // it cannot be told for that one
+    std::set<std::string> deleted; // claims
     bool others_ask = false;
     bool admin = false;
     std::size_t cost = 0;  // of what a request asks for
+    std::int64_t most = 32; // devices on any node of Slurm
     mutable int asked = 0; // about requests
 
     void add(const std::string &name, const std::string &text)
@@ -56,7 +59,13 @@ struct Facts {
              .asked_by_others =
                  [this](const ResourceClaim &) { return others_ask; },
              .admin_access = admin,
-             .extended = extended});
+             .extended = extended,
+             .was_deleted =
+                 [this](const ObjectKey &key) {
+                     return deleted.contains(key.name);
+                 },
+             .most_on_any_node = [this](const DeviceRequest &, CelBudget &)
+                 -> Result<std::int64_t> { return most; }});
     }
 };
 
@@ -246,4 +255,38 @@ TEST_CASE("what the selectors of all claims of a Pod cost is bounded")
           "all claims of the Pod are too expensive to evaluate for so many "
           "devices.");
     CHECK(facts.asked == 3); // and not for d
+}
+
+TEST_CASE("more devices than any node has are told by their number")
+{
+    Facts facts;
+    facts.most = 4;
+    facts.add("c", claim_text("c", request_gpus(4)));
+    facts.add("d", claim_text("d", request_gpus(5)));
+
+    CHECK(facts.of({named("c")}).reason == "");
+    CHECK(facts.of({named("d")}).reason ==
+          "The ResourceClaim d gets no devices: request gpu asks for 5 devices "
+          "of DeviceClass gpu.example.com, and the node that has most of them "
+          "has 4.");
+}
+
+TEST_CASE("a claim that is missing was deleted, or has never been there")
+{
+    Facts facts;
+    CHECK(facts.of({named("c")}).reason ==
+          "The ResourceClaim c does not exist yet.");
+    facts.deleted = {"c"};
+    CHECK(facts.of({named("c")}).reason.contains("c was deleted"));
+}
+
+TEST_CASE("a claim that a PodGroup shares with its Pods is refused")
+{
+    Facts facts;
+    std::string text = claim_text("c", request_gpus(1), "uid-web");
+    text.replace(text.find(R"("kind":"Pod")"), 12, R"("kind":"PodGroup")");
+    facts.add("c", text);
+
+    CHECK(facts.of({{"gpu", "c", "one-gpu", false, false}})
+              .unfit_reason.contains("all Pods of PodGroup p share"));
 }

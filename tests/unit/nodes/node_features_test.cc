@@ -244,3 +244,35 @@ TEST_CASE("the topology annotation is passed on, if Slurm could read it")
     CHECK(step_of<CreateNode>(plan).node.topology.empty());
     CHECK(plan.warnings.size() == 1);
 }
+
+TEST_CASE("the devices of a Node decide, too; in doubt its feature stays")
+{
+    DeviceCondition devices{"gpus", nullptr};
+    PredicatePtr wants = *Predicate::make({}, {}, devices);
+    NodePlanInput input = make_input({make_node("n1")});
+    input.wishes.predicates = {wants};
+    std::optional<bool> answer;
+    input.has_devices = [&](const DeviceCondition &asked, const Node &node) {
+        CHECK(asked.text == "gpus");
+        CHECK(node.name == "n1");
+        return answer;
+    };
+    SlurmNode without = make_slurm_node("n1");
+    SlurmNode with = without;
+    with.features += "," + wants->feature();
+    auto placed = [&](const SlurmNode &known) {
+        return plan_nodes(input, {known}).placed.contains("n1");
+    };
+
+    for (bool yes : {true, false}) {
+        answer = yes;
+        CHECK(placed(with) == yes);
+        CHECK(placed(without) == yes);
+    }
+    answer.reset();
+    CHECK(placed(with));
+    CHECK(!placed(without));
+    input.has_devices = nullptr; // they are not listed yet
+    CHECK(placed(with));
+    CHECK(!placed(without));
+}

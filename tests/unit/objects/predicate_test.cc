@@ -300,3 +300,21 @@ TEST_CASE("what is absurdly long is refused with a sentence")
     REQUIRE(long_one.has_value());
     CHECK(short_text(**long_one).size() < 210);
 }
+
+TEST_CASE("what is asked of devices is part of its identity, and no word of it")
+{
+    auto make = [](const std::string &devices) {
+        return *Predicate::make({{{label("a", in, {"b"})}}}, {},
+                                {devices, nullptr});
+    };
+    PredicatePtr plain = make("");
+    PredicatePtr asks = make("secret words");
+
+    CHECK(plain->text() == "a=b");
+    CHECK(asks->text().starts_with("a=b; devices "));
+    CHECK(!asks->text().contains("secret"));
+    CHECK(*make("secret words") == *asks);
+    CHECK(make("other")->feature() != asks->feature());
+    CHECK(asks->feature() != plain->feature());
+    CHECK(asks->devices().text == "secret words");
+}
