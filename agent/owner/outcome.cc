@@ -365,7 +365,9 @@ void Bridge::try_all_again(const std::string &ns)
         const std::string &own = entry.gang.key.ns;
         if (!ns.empty() && own != ns)
             continue;
-        bool waits = is_refused(entry) && !entry.in_flight;
+        // Adoptions do not wait: their Pods run.
+        bool waits =
+            entry.postponed == Action(Submit{}).index() && !entry.in_flight;
         try_again(entry, Refusals::turn(waits ? tried[own]++ : 0));
     }
 }
