@@ -68,11 +68,9 @@ bool could_queue(const Json &pod)
             owner.text("apiVersion").starts_with("apps/") &&
             owner.flag("controller"))
             return false;
-    // The key contains a '/', so it is no path.
-    for (const auto &[key, value] : pod.members("metadata/annotations"))
-        if (key == "kubernetes.io/config.mirror")
-            return false;
-    return true;
+    return !pod.at("metadata/annotations")
+                .member("kubernetes.io/config.mirror")
+                .present();
 }
 
 Amounts less(const Requests &has, const Amounts &taken)
