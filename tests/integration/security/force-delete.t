@@ -114,15 +114,18 @@ def while_it_stops():
           "it stops")
     allowed("a shorter grace period", user.delete, path,
             {"gracePeriodSeconds": 1})
+    bed.play("stops", NS, stop="1ms")
     wait_for("it to be gone", lambda: not bed.get("stops", NS))
 
 
 @case
 def of_its_own():
     """a Pod whose own grace period is 0 is refused: a plain delete would do"""
+    body = bed.pod("mine", namespace=NS, terminationGracePeriodSeconds=0)
+    wait_for("the policy to act", lambda: attempt(
+        "a trial", As(user.token).create, pods_path(ns=NS), body))
     denied("terminationGracePeriodSeconds: 0", "use 1", user.create,
-           pods_path(ns=NS), bed.pod("mine", namespace=NS,
-                                     terminationGracePeriodSeconds=0))
+           pods_path(ns=NS), body)
 
 
 @case

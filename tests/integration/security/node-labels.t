@@ -3,6 +3,7 @@
 """A kubelet's own credentials: what they may write on the kubelet's Node, and that
 they decide neither whether Slurm has it, nor its name, partitions and place. Each
 attempt is printed with its answer."""
+import copy
 import json
 import pathlib
 import sys
@@ -50,14 +51,17 @@ NEW = {"apiVersion": "v1", "kind": "Node", "metadata": {
     "name": "new",
     "labels": {OPT_IN: "true", NAME: "c7", "pool": "b",
                "kubernetes.io/hostname": "new"},
-    "annotations": {PARTITIONS: "secret", TOPOLOGY: "t:s1",
-                    "slurmk8s/cordoned": "x", "theirs": "1"}}}
+    "annotations": {PARTITIONS: "secret", TOPOLOGY: "t:s1", "theirs": "1"}}}
 
 
-def registered(user="system:node:new", groups=("system:nodes",)):
-    """The metadata of a Node that this user registers."""
+def registered(user="system:node:new", groups=("system:nodes",), **annotations):
+    """The metadata of a Node that this user registers, with more annotations of
+    the agent's."""
+    node = copy.deepcopy(NEW)
+    node["metadata"]["annotations"].update(
+        {f"slurmk8s/{key}": value for key, value in annotations.items()})
     path = bed.SANDBOX / "new-node.json"
-    path.write_text(json.dumps(NEW))
+    path.write_text(json.dumps(node))
     said = as_somebody(user, groups, "create", "-f", str(path),
                        "--dry-run=server", "-o", "json")
     check("{" in said, said)
@@ -100,12 +104,11 @@ def its_own():
 def registration():
     """a Node that its kubelet registers comes without them, and is not refused;
     with an administrator's credentials it keeps them"""
-    made = registered()
+    made = registered(cordoned="DRAIN: disk")
     labels = {key: value for key, value in made["labels"].items()
               if not key.startswith("beta.kubernetes.io/")}
     equal(labels, {"pool": "b", "kubernetes.io/hostname": "new"}, "labels")
     equal(made.get("annotations"), {"theirs": "1"}, "annotations")
-    NEW["metadata"]["annotations"].pop("slurmk8s/cordoned")  # the agent's alone
     made = registered("admin", ("system:masters",))
     equal(made["labels"][NAME], "c7", "an administrator's label")
     equal(made["annotations"][PARTITIONS], "secret", "and annotation")
