@@ -164,12 +164,12 @@ class Collector {
 
     bool ask_policy(const PolicyName &known, KubeFacts &facts)
     {
-        PolicyFacts facts_of_it{known.name, false, false, {}};
-        auto asked = known.mutates ? ask_mutating(known.name, facts_of_it)
-                                   : ask_validating(known.name, facts_of_it);
+        PolicyFacts policy{known.name, false, false, {}};
+        auto asked = known.mutates ? ask_mutating(known.name, policy)
+                                   : ask_validating(known.name, policy);
         if (!asked)
             return add_unchecked("the policies", asked.error()), false;
-        facts.policies.push_back(std::move(facts_of_it));
+        facts.policies.push_back(std::move(policy));
         return true;
     }
 
