@@ -93,8 +93,6 @@ void add_jobs(const std::string &node, const NodeRoom &missing,
 
 NodeRoom free_room(const SlurmNode &node)
 {
-    if (node.drained || node.down || node.not_responding || node.reserved)
-        return {};
     return NodeRoom::rest(
         {node.usable_cpus, node.usable_memory, typed(node.gres)},
         {node.allocated_cpus, node.allocated_memory, typed(node.gres_used)});

@@ -19,8 +19,8 @@ struct ShadowPlan {
     std::vector<NodeUse> cancel;
 };
 
-// Returns what no job has of the node, and a new one could have; nothing where
-// no job can start.
+// Returns what no job has of the node. A node that takes no jobs counts, too:
+// this much is free when it takes some again.
 NodeRoom free_room(const SlurmNode &node);
 
 // shortages: by node, what Slurm may allocate there beyond what Kubernetes has.
