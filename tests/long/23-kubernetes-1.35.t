@@ -17,7 +17,8 @@ import beside
 RELEASE = "1.35"
 SCRIPTS = os.environ.get("KUBERNETES_SCRIPTS", """
     security/admission security/agent-limits pods/adopt security/rights commands/check pods/volumes
-    security/forging product/api-versions product/contracts""").split()
+    security/forging security/strict-nodes security/force-delete security/node-labels
+    product/api-versions product/contracts""").split()
 
 if why := beside.why_not_built(RELEASE):
     print(f"1..0 # SKIP Kubernetes {RELEASE} cannot be built here: {why}")
