@@ -95,6 +95,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/common/slurm/job_gres_test.cc \
 	tests/unit/common/slurm/job_test.cc \
 	tests/unit/common/slurm/slurm_reasons_test.cc \
+	tests/unit/common/slurm/shadow_partitions_test.cc \
 	tests/unit/common/slurm/slurm_record_test.cc \
 	tests/unit/common/slurm/tres_memory_test.cc \
 	tests/unit/daemon/group_watch_test.cc \

@@ -140,11 +140,12 @@ class GuardedSlurm : public Slurm {
     {
         return slurm_.load_uses();
     }
-    Result<JobRef> submit_shadow(const std::string &node,
-                                 const NodeRoom &room) override
+    Result<JobRef> submit_shadow(const std::string &node, const NodeRoom &room,
+                                 ShadowTier tier) override
     {
-        return gate_.pass(Write::submit_shadow,
-                          [&] { return slurm_.submit_shadow(node, room); });
+        return gate_.pass(Write::submit_shadow, [&] {
+            return slurm_.submit_shadow(node, room, tier);
+        });
     }
     Result<std::vector<Reservation>> load_reservations() override
     {

@@ -2,6 +2,7 @@
 #include "agent/daemon/watches.h"
 
 #include "agent/daemon/watch_failures.h"
+#include "agent/objects/foreign_pods.h"
 #include "common/base/log.h"
 
 #include <algorithm>
@@ -21,16 +22,6 @@ ReflectorTimes never_empty()
     ReflectorTimes times;
     times.doubt = std::chrono::days(365);
     return times;
-}
-
-// Selects bound Pods of other schedulers that may still use their Node.
-std::string foreign_selector(const Conf &conf)
-{
-    std::string selector =
-        "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed";
-    for (const std::string &name : conf.scheduler_names)
-        selector += ",spec.schedulerName!=" + name;
-    return selector;
 }
 
 // Escapes JSON as the API server, that is Go's encoding/json, does: parameters
@@ -126,7 +117,7 @@ Watches::Watches(const HttpEndpoint &endpoint, const Conf &conf,
         std::make_unique<MailSink<Namespace>>("watch Namespaces", "",
                                               namespace_from, mailbox),
         never_empty());
-    add(endpoint, "/api/v1/pods", foreign_selector(conf),
+    add(endpoint, "/api/v1/pods", foreign_selector(conf.scheduler_names),
         std::make_unique<MailSink<ForeignPod>>("watch Pods of others", "",
                                                foreign_pod_from, mailbox));
     for (GroupApi api : group_apis)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/nodes/shadow_plan.h"
 
+#include "agent/nodes/gres.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
@@ -55,10 +57,50 @@ bool holds_too_many_devices(const NodeRoom &held, const NodeRoom &shortage)
     return !NodeRoom::rest({0, MebiBytes{0}, held.gres}, shortage).none();
 }
 
+NodeRoom smaller_of(const NodeRoom &a, const NodeRoom &b)
+{
+    // What b lacks of a is not in both.
+    return NodeRoom::rest(a, NodeRoom::rest(a, b));
+}
+
+std::map<std::string, std::uint32_t> typed(const std::string &gres)
+{
+    std::map<std::string, std::uint32_t> counts;
+    for (const GresCount &one : gres_counts(gres))
+        if (!one.type.empty())
+            counts[one.gres + ":" + one.type] = one.count;
+    return counts;
+}
+
+// What is free is taken by a job that starts at once, so that no job has to end
+// for it. The rest is a job of its own, which waits.
+void add_jobs(const std::string &node, const NodeRoom &missing,
+              const NodeRoom &free, ShadowPlan &plan)
+{
+    NodeRoom whole = as_job(missing);
+    NodeRoom now = smaller_of(whole, free);
+    if (now.cpus == 0 || now.memory.value == 0) {
+        plan.wait[node] = whole;
+        return;
+    }
+    NodeRoom later = NodeRoom::rest(whole, now);
+    plan.submit[node] = std::move(now);
+    if (!later.none())
+        plan.wait[node] = as_job(std::move(later));
+}
+
 } // namespace
 
+NodeRoom free_room(const SlurmNode &node)
+{
+    return NodeRoom::rest(
+        {node.usable_cpus, node.usable_memory, typed(node.gres)},
+        {node.allocated_cpus, node.allocated_memory, typed(node.gres_used)});
+}
+
 ShadowPlan plan_shadows(const std::map<std::string, NodeRoom> &shortages,
-                        const std::vector<NodeUse> &shadows)
+                        const std::vector<NodeUse> &shadows,
+                        const std::map<std::string, NodeRoom> &free)
 {
     std::map<std::string, std::vector<NodeUse>> by_node;
     for (const auto &[node, shortage] : shortages)
@@ -76,9 +118,16 @@ ShadowPlan plan_shadows(const std::map<std::string, NodeRoom> &shortages,
         if (holds_too_many_devices(sum_of(there), shortage))
             std::ranges::move(std::exchange(there, {}),
                               std::back_inserter(plan.cancel));
-        if (NodeRoom missing = NodeRoom::rest(shortage, sum_of(there));
-            !missing.none())
-            plan.submit[node] = as_job(missing);
+        NodeRoom missing = NodeRoom::rest(shortage, sum_of(there));
+        if (missing.none())
+            continue;
+        std::erase_if(there, [](const NodeUse &one) { return !one.pending; });
+        auto unused = free.find(node);
+        add_jobs(node, missing,
+                 unused == free.end()
+                     ? NodeRoom{}
+                     : NodeRoom::rest(unused->second, sum_of(there)),
+                 plan);
     }
     return plan;
 }

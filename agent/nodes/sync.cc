@@ -102,7 +102,8 @@ class Syncer {
         state_.rebuild_due |= plan.partitions_changed;
         carry(plan.steps);
         if (plan.shortages_known)
-            carry_shadows(plan_shadows(plan.shortages, state_.shadows));
+            carry_shadows(plan_shadows(plan.shortages, state_.shadows,
+                                       free_rooms(plan.shortages)));
         give_up_devices(plan);
         remove_idle(plan);
         if (state_.rebuild_due)
@@ -133,17 +134,34 @@ class Syncer {
         return uses;
     }
 
+    std::map<std::string, NodeRoom>
+    free_rooms(const std::map<std::string, NodeRoom> &of) const
+    {
+        std::map<std::string, NodeRoom> rooms;
+        for (const SlurmNode &node : state_.table.nodes)
+            if (of.contains(node.name))
+                rooms[node.name] = free_room(node);
+        return rooms;
+    }
+
     void carry_shadows(const ShadowPlan &plan)
     {
         for (const NodeUse &shadow : plan.cancel)
             cancel_shadow(shadow);
-        for (const auto &[node, room] : plan.submit) {
-            auto job = slurm_.submit_shadow(node, room);
-            // List jobs again soon: is this one pending, does it exist?
-            state_.shadows_due = now_;
-            if (try_to(job ? Result<>{} : std::unexpected(job.error())))
-                state_.shadows.push_back({*job, true, {}, {}, node, room});
-        }
+        for (const auto &[node, room] : plan.submit)
+            submit_shadow(node, room, ShadowTier::highest);
+        for (const auto &[node, room] : plan.wait)
+            submit_shadow(node, room, ShadowTier::lowest);
+    }
+
+    void submit_shadow(const std::string &node, const NodeRoom &room,
+                       ShadowTier tier)
+    {
+        auto job = slurm_.submit_shadow(node, room, tier);
+        // List jobs again soon: is this one pending, does it exist?
+        state_.shadows_due = now_;
+        if (try_to(job ? Result<>{} : std::unexpected(job.error())))
+            state_.shadows.push_back({*job, true, {}, {}, node, room});
     }
 
     bool cancel_shadow(const NodeUse &shadow)

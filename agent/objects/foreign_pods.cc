@@ -48,7 +48,29 @@ ForeignPod foreign_pod_from(const Json &object)
         return pod;
     pod.node = object.text("spec/nodeName");
     pod.asks = amounts_of(pod_requests(object).requests);
+    pod.outside_queue = could_queue(object);
     return pod;
+}
+
+std::string foreign_selector(const std::vector<std::string> &scheduler_names)
+{
+    std::string selector =
+        "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed";
+    for (const std::string &name : scheduler_names)
+        selector += ",spec.schedulerName!=" + name;
+    return selector;
+}
+
+bool could_queue(const Json &pod)
+{
+    for (const Json &owner : pod.items("metadata/ownerReferences"))
+        if (owner.text("kind") == "DaemonSet" &&
+            owner.text("apiVersion").starts_with("apps/") &&
+            owner.flag("controller"))
+            return false;
+    return !pod.at("metadata/annotations")
+                .member("kubernetes.io/config.mirror")
+                .present();
 }
 
 Amounts less(const Requests &has, const Amounts &taken)
@@ -90,7 +112,8 @@ std::set<std::string> ForeignPods::put(const ForeignPod &pod)
     auto *node =
         pod.node.empty() ? nullptr : &*sums_.try_emplace(pod.node).first;
     if (auto known = pods_.find(pod.uid); known != pods_.end()) {
-        const auto &[old_node, asks] = known->second;
+        auto &[old_node, asks, outside_queue] = known->second;
+        outside_queue = pod.outside_queue;
         if (node == old_node && asks == pod.asks)
             return changed;
         old_node->second -= asks;
@@ -100,9 +123,18 @@ std::set<std::string> ForeignPods::put(const ForeignPod &pod)
     if (!node)
         return changed;
     node->second += pod.asks;
-    pods_[pod.uid] = {node, pod.asks};
+    pods_[pod.uid] = {node, pod.asks, pod.outside_queue};
     changed.insert(pod.node);
     return changed;
+}
+
+std::size_t ForeignPods::count_outside_queue(
+    const std::function<bool(const std::string &node)> &is_ours) const
+{
+    std::size_t count = 0;
+    for (const auto &[uid, entry] : pods_)
+        count += entry.outside_queue && is_ours(entry.node->first);
+    return count;
 }
 
 Amounts ForeignPods::on(const std::string &node) const

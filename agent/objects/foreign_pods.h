@@ -7,7 +7,9 @@
 
 #include "agent/objects/objects.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -36,9 +38,19 @@ struct ForeignPod {
     std::string uid;
     std::string node; // empty if it takes nothing, or nothing any more
     Amounts asks;
+    // It could have stood in Slurm's queue: see could_queue().
+    bool outside_queue = false;
 };
 
 ForeignPod foreign_pod_from(const Json &object);
+
+// Returns the field selector of bound Pods of schedulers other than these that
+// may still use their Node.
+std::string foreign_selector(const std::vector<std::string> &scheduler_names);
+
+// Whether the Pod is neither a DaemonSet's nor a static Pod of its kubelet,
+// which belong to a Node and to no queue.
+bool could_queue(const Json &pod);
 
 // Returns what is left of a Node for Slurm, or 0 where the Pods take more than
 // the Node has. Devices are not subtracted here: see without_devices().
@@ -57,12 +69,17 @@ class ForeignPods {
     // Returns the sum of the requests of all foreign Pods on the Node.
     Amounts on(const std::string &node) const;
     std::size_t size() const { return pods_.size(); }
+    // Returns the number of Pods with outside_queue on the Nodes for which
+    // is_ours is true.
+    std::size_t count_outside_queue(
+        const std::function<bool(const std::string &node)> &is_ours) const;
 
   private:
     using Sums = std::unordered_map<std::string, Amounts>; // by Node
     struct Entry {
         Sums::value_type *node; // points into sums_, which never shrinks
         Amounts asks;
+        bool outside_queue = false;
     };
 
     std::unordered_map<std::string, Entry> pods_; // by uid

@@ -92,6 +92,9 @@ std::vector<std::string> unsupported_spec_reasons(const Json &pod)
                   max_grace_period,
               "a terminationGracePeriodSeconds above " +
                   std::to_string(max_grace_period));
+    // It would be gone as soon as it is deleted, while its containers stop.
+    object_if(spec.integer("terminationGracePeriodSeconds") == 0,
+              "a terminationGracePeriodSeconds of 0");
     for (const std::string &name : unknown_resources(spec))
         found.push_back(unsupported("the resource " + name));
     return found;

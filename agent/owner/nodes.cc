@@ -83,7 +83,7 @@ void Bridge::record_stray(const Pod &pod, bool deleted)
 {
     bool stray = !deleted && bound_by_others(pod);
     ForeignPod taken{pod.uid, stray ? pod.node_name : "",
-                     amounts_of(pod.requests)};
+                     amounts_of(pod.requests), true};
     if (!strays_.put(taken).empty())
         nodes_change_soon();
 }

@@ -121,6 +121,15 @@ std::string Bridge::metrics() const
                         "slurmk8sd_pending_jobs{{where=\"slurm\"}} {}\n"
                         "slurmk8sd_pending_jobs{{where=\"line\"}} {}\n",
                         quota_.counted(), quota_.in_line());
+    auto is_ours = [this](const std::string &node) {
+        return slurm_names_.contains(node);
+    };
+    text += std::format("# HELP slurmk8sd_pods_outside_queue Pods on Slurm's "
+                        "nodes that no job stands for and no DaemonSet owns.\n"
+                        "# TYPE slurmk8sd_pods_outside_queue gauge\n"
+                        "slurmk8sd_pods_outside_queue {}\n",
+                        foreign_.count_outside_queue(is_ours) +
+                            strays_.count_outside_queue(is_ours));
     text += std::format("# HELP slurmk8sd_tasks Tasks that wait for a worker.\n"
                         "# TYPE slurmk8sd_tasks gauge\n"
                         "slurmk8sd_tasks{{queue=\"submits\"}} {}\n"

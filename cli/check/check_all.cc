@@ -74,6 +74,7 @@ Findings check_all(const Facts &facts)
     sum.add(check_rights(facts.kube));
     sum.add(check_policies(facts.kube, facts.conf));
     sum.add(check_namespaces(facts.kube, facts.conf));
+    sum.add(check_outside_pods(facts.kube));
     return sum.take();
 }
 

@@ -3,10 +3,13 @@
 
 #include "agent/batch/srun.h"
 #include "agent/decide/identity.h"
+#include "agent/nodes/words.h"
 #include "common/contract/names.h"
 
 #include <algorithm>
 #include <format>
+#include <map>
+#include <vector>
 
 namespace bridge {
 
@@ -19,13 +22,34 @@ constexpr int first_minor = 35;
 constexpr std::chrono::seconds some_skew{5};
 constexpr std::chrono::seconds much_skew{60};
 
+std::string apply_component(const std::string &manifest)
+{
+    return "add " + manifest + ", or kubectl apply -k contribs/kubernetes/all";
+}
+
 std::string apply(Feature feature)
 {
     if (feature == Feature::base)
         return "kubectl apply -k contribs/kubernetes";
-    return "add " + feature_manifest(feature) +
-           ", or kubectl apply -k "
-           "contribs/kubernetes/all";
+    return apply_component(feature_manifest(feature));
+}
+
+std::string apply(const PolicyName &policy)
+{
+    if (policy.component)
+        return apply_component(
+            std::string("contribs/kubernetes/components/") + policy.component);
+    return apply(policy.feature);
+}
+
+std::string missing_text(const PolicyName &policy)
+{
+    std::string text = "it is not installed";
+    if (policy.without)
+        return text + ": " + policy.without;
+    if (policy.guards_users)
+        return text + ": users can forge data that the agent trusts";
+    return text;
 }
 
 bool is_quoted_in(const std::string &text, const std::string &name)
@@ -39,14 +63,12 @@ Findings check_policy(const PolicyName &name, const PolicyFacts &policy,
     std::string about = "policy " + policy.name;
     Severity severity = name.guards_users ? Severity::error : Severity::warning;
     if (!policy.there)
-        return {{severity, about,
-                 name.guards_users ? "it is not installed: users can forge "
-                                     "data that the agent trusts"
-                                   : "it is not installed",
-                 apply(name.feature)}};
+        return {{severity, about, missing_text(name), apply(name)}};
     if (!policy.denies)
-        return {{severity, about, "no binding makes it deny anything",
-                 apply(name.feature)}};
+        return {{severity, about,
+                 name.mutates ? "no binding makes it change anything"
+                              : "no binding makes it deny anything",
+                 apply(name)}};
     Findings found;
     for (const std::string &scheduler : conf.scheduler_names)
         if (name.names_schedulers && !is_quoted_in(policy.text, scheduler))
@@ -64,6 +86,18 @@ Findings check_policy(const PolicyName &name, const PolicyFacts &policy,
                  ": srun in batch jobs never learns where the Pods are",
              apply(Feature::base)});
     return found;
+}
+
+// Whether the component strict-nodes leaves the namespace alone.
+bool is_exempt(const KubeFacts &kube, const std::string &ns)
+{
+    if (ns == "kube-system")
+        return true;
+    auto known = std::ranges::find(kube.namespaces, ns, &Namespace::name);
+    if (known == kube.namespaces.end())
+        return false;
+    auto label = known->labels.find(names::strict_nodes_label);
+    return label != known->labels.end() && label->second == "false";
 }
 
 } // namespace
@@ -164,6 +198,31 @@ Findings check_namespaces(const KubeFacts &kube, const Conf &conf)
                 {Severity::error, "namespace " + ns.name, said.error().message,
                  "kubectl annotate --overwrite namespace " + ns.name + " " +
                      names::namespace_user + "=NAME"});
+    }
+    return found;
+}
+
+// One finding for each namespace, which may have many such Pods.
+Findings check_outside_pods(const KubeFacts &kube)
+{
+    std::set<std::string> ours;
+    for (const Node &node : kube.nodes)
+        if (is_opted_in(node))
+            ours.insert(node.name);
+    std::map<std::string, std::vector<const OutsidePod *>> by_namespace;
+    for (const OutsidePod &pod : kube.outside_pods)
+        if (ours.contains(pod.node))
+            by_namespace[pod.ns].push_back(&pod);
+    Findings found;
+    for (const auto &[ns, pods] : by_namespace) {
+        const OutsidePod &first = *pods.front();
+        bool meant = is_exempt(kube, ns);
+        found.push_back(
+            {meant ? Severity::note : Severity::warning, "namespace " + ns,
+             std::format("Pods that run on Slurm's nodes outside of its queue: "
+                         "{}, such as {} on {}",
+                         pods.size(), first.name, first.node),
+             meant ? "" : "schedulerName: slurm in their manifests"});
     }
     return found;
 }

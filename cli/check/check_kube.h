@@ -21,6 +21,9 @@ Findings check_rights(const KubeFacts &kube);
 Findings check_policies(const KubeFacts &kube, const Conf &conf);
 Findings check_namespaces(const KubeFacts &kube, const Conf &conf);
 
+// Reports the Pods on Slurm's Nodes for which no job stands, by namespace.
+Findings check_outside_pods(const KubeFacts &kube);
+
 // Compares Nodes with Slurm nodes: names, sizes, and what is missing on either
 // side.
 Findings check_nodes(const KubeFacts &kube, const SlurmFacts &slurm);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/check/kube_facts.h"
 
+#include "agent/objects/foreign_pods.h"
 #include "common/base/json.h"
 #include "common/kube/text.h"
 
@@ -11,7 +12,19 @@ namespace bridge {
 
 namespace {
 
-constexpr char admission[] = "/apis/admissionregistration.k8s.io/v1/";
+constexpr char admission[] = "/apis/admissionregistration.k8s.io/";
+
+constexpr char forced[] =
+    "users can delete running Pods by force: Slurm gives away what their "
+    "containers still use";
+constexpr char relabelled[] =
+    "whoever has a kubelet's credentials decides the name and the partitions "
+    "of its node in Slurm";
+constexpr char registered[] =
+    "a kubelet that registers its Node decides the name and the partitions of "
+    "its node in Slurm";
+constexpr char unqueued[] =
+    "users can run Pods on Slurm's nodes outside of its queue";
 
 constexpr PolicyName policies[] = {
     {"slurm-k8s-bridge-owned-metadata", Feature::base, false, true},
@@ -32,6 +45,18 @@ constexpr PolicyName policies[] = {
      false},
     {"slurm-k8s-bridge-batch-pods", Feature::sbatch, false, true},
     {"slurm-k8s-bridge-batch-srun", Feature::sbatch_srun, false, true},
+    {"slurm-k8s-bridge-force-delete", Feature::base, false, true, nullptr,
+     forced},
+    {"slurm-k8s-bridge-force-evict", Feature::base, false, true, nullptr,
+     forced},
+    {"slurm-k8s-bridge-node-labels", Feature::base, false, true, nullptr,
+     relabelled},
+    {"slurm-k8s-bridge-strict-nodes", Feature::base, true, false,
+     "strict-nodes", unqueued},
+    {"slurm-k8s-bridge-strict-daemonsets", Feature::base, false, false,
+     "strict-nodes", unqueued},
+    {"slurm-k8s-bridge-node-registration", Feature::base, false, false,
+     "node-labels", registered, true},
 };
 
 Result<Json> answer_of(const Result<HttpReply> &reply)
@@ -96,16 +121,21 @@ class Collector {
     void ask_policies(KubeFacts &facts)
     {
         for (const PolicyName &policy : policies)
-            if (!ask_policy(policy.name, facts))
+            if (!ask_policy(policy, facts))
                 return;
     }
 
-    template <class Add> bool list(const std::string &kind, Add add)
+    template <class Add>
+    bool list(const std::string &kind, Add add,
+              const std::string &selector = {})
     {
         std::string next;
+        std::string query = "?limit=500";
+        if (!selector.empty())
+            query += "&fieldSelector=" + url_encode(selector);
         do {
             auto said = answer_of(http_.get(
-                "/api/v1/" + kind + "?limit=500" +
+                "/api/v1/" + kind + query +
                 (next.empty() ? "" : "&continue=" + url_encode(next))));
             if (!said)
                 return add_unchecked(kind, said.error()), false;
@@ -117,26 +147,69 @@ class Collector {
     }
 
   private:
-    bool ask_policy(const std::string &name, KubeFacts &facts)
+    // Fails if the answer is another one than the object or that it is not
+    // there.
+    Result<std::optional<Json>> find(const std::string &version,
+                                     const std::string &kind,
+                                     const std::string &name)
     {
-        PolicyFacts policy{name, false, false, {}};
-        auto said = answer_of(
-            http_.get(admission + ("validatingadmissionpolicies/" + name)));
-        if (said) {
-            policy.there = true;
-            policy.text = said->at("spec").dump();
-        } else if (said.error().code != Code::not_found) {
-            return add_unchecked("the policies", said.error()), false;
-        }
-        auto binding = answer_of(http_.get(
-            admission + ("validatingadmissionpolicybindings/" + name)));
-        if (!binding && binding.error().code != Code::not_found)
-            return add_unchecked("the policies", binding.error()), false;
-        if (binding)
-            for (const Json &action : binding->items("spec/validationActions"))
-                policy.denies = policy.denies || action.text() == "Deny";
+        auto said = answer_of(http_.get(
+            std::string(admission).append(version) + "/" + kind + "/" + name));
+        if (said)
+            return std::move(*said);
+        if (said.error().code == Code::not_found)
+            return std::nullopt;
+        return std::unexpected(said.error());
+    }
+
+    bool ask_policy(const PolicyName &known, KubeFacts &facts)
+    {
+        PolicyFacts policy{known.name, false, false, {}};
+        auto asked = known.mutates ? ask_mutating(known.name, policy)
+                                   : ask_validating(known.name, policy);
+        if (!asked)
+            return add_unchecked("the policies", asked.error()), false;
         facts.policies.push_back(std::move(policy));
         return true;
+    }
+
+    Result<> ask_validating(const std::string &name, PolicyFacts &policy)
+    {
+        auto found = find("v1", "validatingadmissionpolicies", name);
+        if (!found)
+            return std::unexpected(found.error());
+        policy.there = found->has_value();
+        if (policy.there)
+            policy.text = (*found)->at("spec").dump();
+        auto binding = find("v1", "validatingadmissionpolicybindings", name);
+        if (!binding)
+            return std::unexpected(binding.error());
+        if (*binding)
+            for (const Json &action :
+                 (*binding)->items("spec/validationActions"))
+                policy.denies = policy.denies || action.text() == "Deny";
+        return {};
+    }
+
+    // Kubernetes 1.35 serves the kind as v1beta1, if at all.
+    Result<> ask_mutating(const std::string &name, PolicyFacts &policy)
+    {
+        for (const char *version : {"v1", "v1beta1"}) {
+            auto found = find(version, "mutatingadmissionpolicies", name);
+            if (!found)
+                return std::unexpected(found.error());
+            if (!*found)
+                continue;
+            policy.there = true;
+            policy.text = (*found)->at("spec").dump();
+            auto binding =
+                find(version, "mutatingadmissionpolicybindings", name);
+            if (!binding)
+                return std::unexpected(binding.error());
+            policy.denies = binding->has_value();
+            break;
+        }
+        return {};
     }
 
     void add_unchecked(const std::string &what, const Error &error)
@@ -169,6 +242,15 @@ KubeFacts load_kube_facts(Http &http, const Conf &conf, Unchecked &unchecked)
     collector.list("namespaces", [&](const Json &object) {
         facts.namespaces.push_back(namespace_from(object));
     });
+    collector.list(
+        "pods",
+        [&](const Json &object) {
+            if (could_queue(object))
+                facts.outside_pods.push_back({object.text("metadata/namespace"),
+                                              object.text("metadata/name"),
+                                              object.text("spec/nodeName")});
+        },
+        foreign_selector(conf.scheduler_names));
     return facts;
 }
 

@@ -22,8 +22,15 @@ namespace bridge {
 struct PolicyFacts {
     std::string name;
     bool there = false;
-    bool denies = false; // a binding makes it deny requests
+    bool denies = false; // a binding makes it deny, or change, requests
     std::string text;    // its spec, to find scheduler names in
+};
+
+// A Pod on a Node that no job stands for.
+struct OutsidePod {
+    std::string ns;
+    std::string name;
+    std::string node;
 };
 
 struct KubeFacts {
@@ -37,15 +44,23 @@ struct KubeFacts {
     std::vector<Node> nodes;
     bool nodes_listed = false;
     std::vector<Namespace> namespaces;
+    // Of other schedulers, on any Node, owned by no DaemonSet.
+    std::vector<OutsidePod> outside_pods;
 };
 
 // The policies that protect something. The policy for adoption is not among
 // them.
 struct PolicyName {
     const char *name;
-    Feature feature;       // whose component installs it
+    Feature feature;       // not missed while this is off
     bool names_schedulers; // it must name those of k8s.conf
-    bool guards_users;     // users could forge data without it
+    bool guards_users;     // an error if it is missing
+    // The component that installs it, if that is another one than the feature's;
+    // and what is possible without it, if that is not to forge data that the
+    // agent trusts.
+    const char *component = nullptr;
+    const char *without = nullptr;
+    bool mutates = false; // a MutatingAdmissionPolicy, which denies nothing
 };
 std::span<const PolicyName> known_policies();
 

@@ -60,6 +60,10 @@ inline constexpr char namespace_group[] = "slurmk8s/group";
 inline constexpr char namespace_account[] = "slurmk8s/account";
 inline constexpr char namespace_qos[] = "slurmk8s/qos";
 
+// On a Namespace, set by administrators: "false" lets its Pods run on Slurm's
+// Nodes outside of the queue (contribs/kubernetes/components/strict-nodes).
+inline constexpr char strict_nodes_label[] = "slurmk8s/strict-nodes";
+
 // On a Node, set by administrators: make it a Slurm node, and list its
 // partitions (separated by commas; each becomes a feature of the Slurm node).
 inline constexpr char external_node_label[] =

@@ -180,10 +180,11 @@ class Slurm {
     // Returns the unfinished jobs of all users that are pending, name nodes, or
     // are shadow jobs.
     virtual Result<std::vector<NodeUse>> load_uses() = 0;
-    // Submits a shadow job of this size for a node that has its pin feature.
-    // Code::uncertain: one may exist.
+    // Submits a shadow job of this size for a node that has its pin feature, to
+    // the partitions of that tier. Code::uncertain: one may exist.
     virtual Result<JobRef> submit_shadow(const std::string &node,
-                                         const NodeRoom &room) = 0;
+                                         const NodeRoom &room,
+                                         ShadowTier tier) = 0;
 
     // The calls that change nodes take one name, or several separated by
     // commas.
@@ -237,8 +238,8 @@ class SlurmApi : public Slurm {
     load_nodes_since(std::int64_t as_of) override;
     Result<std::vector<Reservation>> load_reservations() override;
     Result<std::vector<NodeUse>> load_uses() override;
-    Result<JobRef> submit_shadow(const std::string &node,
-                                 const NodeRoom &room) override;
+    Result<JobRef> submit_shadow(const std::string &node, const NodeRoom &room,
+                                 ShadowTier tier) override;
     Result<> create_node(const NodeDescription &node) override;
     Result<> delete_node(const std::string &name) override;
     Result<> set_features(const std::string &node, const std::string &features,

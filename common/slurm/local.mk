@@ -24,6 +24,7 @@ common_slurm_sources = \
 	common/slurm/partitions.cc \
 	common/slurm/reasons.cc common/slurm/reasons.h \
 	common/slurm/request.cc common/slurm/request.h \
+	common/slurm/shadow_partitions.cc common/slurm/shadow_partitions.h \
 	common/slurm/states.h \
 	common/slurm/strings.cc common/slurm/strings.h \
 	common/slurm/submitted.h \

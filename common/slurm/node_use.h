@@ -39,6 +39,12 @@ struct NodeRoom {
     static NodeRoom rest(const NodeRoom &all, const NodeRoom &part);
 };
 
+// Where a shadow job is submitted: common/slurm/shadow_partitions.h.
+enum class ShadowTier : std::uint8_t {
+    highest, // it fits into what is free
+    lowest   // it waits until jobs end
+};
+
 struct NodeUse {
     JobRef job;
     bool pending = false;

@@ -3,6 +3,7 @@
 #include "common/slurm/api.h"
 #include "common/slurm/error.h"
 #include "common/slurm/gres_counts.h"
+#include "common/slurm/shadow_partitions.h"
 #include "common/slurm/states.h"
 #include "common/slurm/strings.h"
 #include "common/slurm/submitted.h"
@@ -68,27 +69,6 @@ NodeUse use_of(const slurm_job_info_t &info)
     return use;
 }
 
-// Returns the partitions that contain the node, as a job requests them, but
-// only those of the highest PriorityTier: no job preempts the shadow job there.
-Result<std::string> partitions_of(const std::string &node,
-                                  const std::vector<Partition> &all)
-{
-    std::string list;
-    std::uint16_t tier = 0;
-    for (const Partition &one : all) {
-        if (!one.up || one.tier < tier ||
-            !std::ranges::contains(one.nodes, node))
-            continue;
-        if (one.tier > tier)
-            list.clear();
-        tier = one.tier;
-        list += (list.empty() ? "" : ",") + one.name;
-    }
-    if (list.empty())
-        return fail(Code::rejected, "no partition that is up has node " + node);
-    return list;
-}
-
 } // namespace
 
 Result<std::vector<NodeUse>> SlurmApi::load_uses()
@@ -109,12 +89,12 @@ Result<std::vector<NodeUse>> SlurmApi::load_uses()
 }
 
 Result<JobRef> SlurmApi::submit_shadow(const std::string &node,
-                                       const NodeRoom &room)
+                                       const NodeRoom &room, ShadowTier tier)
 {
     auto all = load_partitions();
     if (!all)
         return std::unexpected(all.error());
-    auto partitions = partitions_of(node, *all);
+    auto partitions = shadow_partitions(node, tier, *all);
     if (!partitions)
         return std::unexpected(partitions.error());
     static char work_dir[] = "/";

@@ -136,6 +136,58 @@ def refused(words, function, *arguments, **options):
     raise AssertionError(f"this was allowed: {arguments}")
 
 
+def attempt(what, function, *arguments):
+    """Tries it, and prints the answer. The error that refused it, or None."""
+    try:
+        function(*arguments)
+    except bed.ApiError as error:
+        print(f"# {what}: {error}", flush=True)
+        return error
+    print(f"# {what}: allowed", flush=True)
+    return None
+
+
+def denied(what, words, function, *arguments):
+    """It is refused by a policy, with these words."""
+    error = attempt(what, function, *arguments)
+    check(error, f"{what}: this was allowed")
+    check(error.status in (403, 422) and "ValidatingAdmissionPolicy" in
+          error.message and words in error.message,
+          f"{what}: refused for another reason: {error}")
+
+
+def allowed(what, function, *arguments):
+    error = attempt(what, function, *arguments)
+    check(not error, f"{what}: {error}")
+
+
+def as_somebody(user, groups, *words):
+    """What kubectl says to an administrator who impersonates this user. The
+    command should be a dry run."""
+    said = bed.run("kubectl", *words, f"--as={user}",
+                   *(f"--as-group={group}" for group in
+                     (*groups, "system:authenticated")), check=False)
+    print(f"# {user}: kubectl {' '.join(words)}: {said.strip()}", flush=True)
+    return said
+
+
+@contextlib.contextmanager
+def without_policies(*names, kind="validating"):
+    """They deny, or change, nothing meanwhile: their bindings are away. Who uses
+    this waits until that holds, and afterwards until they act again."""
+    path = "/apis/admissionregistration.k8s.io"
+    version = "v1"
+    if kind == "mutating" and MANIFESTS.endswith("-1.35"):
+        version = "v1beta1"
+    try:
+        for name in names:
+            bed.api("DELETE", f"{path}/{version}/{kind}admissionpolicybindings"
+                    f"/{name}")
+        yield
+    finally:
+        apply()
+
+
 def pods_path(name="", ns=bed.NAMESPACE, sub=""):
     path = f"/api/v1/namespaces/{ns}/pods"
     if name:

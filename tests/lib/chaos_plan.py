@@ -259,7 +259,7 @@ class Planner:
             "cpu": cpu, "run": run, "stop": stop,
             "memory": pick(("16Mi", "64Mi", "1Gi", "8000Mi")),
             "exit": pick((None, None, None, "1", "3", "137", "255")),
-            "grace": pick((0, 1, 2, 10)),
+            "grace": pick((1, 1, 2, 10)),
             "deadline": self.random.choices((None, 2, 5), (20, 1, 1))[0],
             "limit": self.random.choices((None, "1", "60"), (40, 1, 4))[0],
         }

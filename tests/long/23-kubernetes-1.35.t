@@ -17,7 +17,8 @@ import beside
 RELEASE = "1.35"
 SCRIPTS = os.environ.get("KUBERNETES_SCRIPTS", """
     security/admission security/agent-limits pods/adopt security/rights commands/check pods/volumes
-    security/forging product/api-versions product/contracts""").split()
+    security/forging security/strict-nodes security/force-delete security/node-labels
+    product/api-versions product/contracts""").split()
 
 if why := beside.why_not_built(RELEASE):
     print(f"1..0 # SKIP Kubernetes {RELEASE} cannot be built here: {why}")
@@ -46,7 +47,7 @@ def ours():
 @case
 def applies():
     """the manifests are applied to this release, without a warning, and all they
-    make is there; adoption, which is v1 in 1.36, is v1beta1"""
+    make is there; what changes objects, which is v1 in 1.36, is v1beta1"""
     version = bed.api("GET", "/version")["gitVersion"]
     check(version.startswith(f"v{RELEASE}."), version)
     equal(admission.MANIFESTS, f"all-{RELEASE}", "manifests")
@@ -61,7 +62,8 @@ def applies():
           len([name for name in there if ".admissionregistration." in name]),
           "policies and bindings")
     equal([path for path in ours() if "v1beta1" in path],
-          [f"{ADMISSION}/{kind}/slurm-k8s-bridge-adopt" for kind in KINDS[2:]],
+          [f"{ADMISSION}/{kind}/slurm-k8s-bridge-{name}" for kind in KINDS[2:]
+           for name in ("adopt", "node-registration")],
           "of v1beta1")
 
 

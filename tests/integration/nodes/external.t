@@ -226,6 +226,40 @@ def busy_node_keeps_a_shadow():
             bed.wait_gone(name)
 
 
+@case
+def full_node_keeps_its_jobs():
+    """on a full node a shadow takes what is free at once, no job ends for the rest,
+    and another shadow waits for it"""
+    nodes.make(EXTRA, cpus=8, **{LABEL: "true"})
+    nodes.annotate(EXTRA, **{PARTITIONS: "kwok,only"})
+    nodes.wait_cpus(EXTRA, 8)
+    with drained("kn1", "kn2", "kn3", "kn4"):
+        bed.create(bed.pod("busy", cpu="6"))
+        bed.wait_job("busy", "RUNNING")
+        nodes.foreign("daemon", EXTRA, 4)
+        wait_for("a shadow of 2 CPUs that runs, and one that waits", lambda:
+                 shadow_cpus() == {"RUNNING": [2], "PENDING": [2]})
+        never("the job ends for it", lambda:
+              "RUNNING" not in bed.state_of(bed.job_of("busy")), 5)
+        bed.delete("busy")
+        # Then nobody is on the node, so that it may be made anew at once.
+        wait_for("the other one to run, or the node to have 4 CPUs", lambda:
+                 sum(shadow_cpus().get("RUNNING", [])) == 4 or
+                 (nodes.in_slurm(EXTRA) or {}).get("cpus") == 4)
+        bed.delete("daemon", grace=0)
+        wait_for("the shadows to go", lambda: not nodes.shadows())
+
+
+def shadow_cpus():
+    """The CPUs of each shadow, by the state of the job."""
+    found = {}
+    for job in nodes.shadows():
+        cpus = job["cpus"]
+        found.setdefault(job["job_state"][0], []).append(
+            cpus["number"] if isinstance(cpus, dict) else cpus)
+    return found
+
+
 class drained:
     """Slurm nodes that take no job, while the block lasts."""
 

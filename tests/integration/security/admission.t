@@ -223,6 +223,11 @@ refused "so is a second more than an hour" "above 3600" \
 refused "one hostPort among other ports is refused" "hostPort" \
     create "$user" no slurm '' '' \
     '"ports": [{"containerPort": 79}, {"containerPort": 80, "hostPort": 8080}]'
+refused "a terminationGracePeriodSeconds of 0 is refused" "use 1" \
+    create "$user" no slurm '' '"terminationGracePeriodSeconds": 0'
+works "so it is not for another scheduler" \
+    create "$user" atonce default-scheduler '' \
+    '"terminationGracePeriodSeconds": 0'
 works "an hour, and ports of the Pod's own, are allowed" \
     create "$user" hour slurm '' \
     '"terminationGracePeriodSeconds": 3600, "schedulingGates":

@@ -66,7 +66,8 @@ struct Fixture {
         note(Write::set_extra, slurm.set_extra("n1", "words"));
         note(Write::rebuild_partitions, slurm.rebuild_partitions());
         note(Write::submit_het, slurm.submit_het({JobDescription{}}));
-        note(Write::submit_shadow, slurm.submit_shadow("n1", {}));
+        note(Write::submit_shadow,
+             slurm.submit_shadow("n1", {}, ShadowTier::highest));
         note(Write::drain, slurm.drain("n1", "why"));
         note(Write::resume, slurm.resume("n1"));
         note(Write::delete_node, slurm.delete_node("n1"));

@@ -133,12 +133,13 @@ Result<> FakeSlurm::set_comment(JobRef ref, const std::string &words)
 }
 
 Result<JobRef> FakeSlurm::submit_shadow(const std::string &node,
-                                        const NodeRoom &room)
+                                        const NodeRoom &room, ShadowTier tier)
 {
     if (auto said = enter("submit_shadow"); !said)
         return std::unexpected(said.error());
     JobDescription job;
     job.name = "slurmk8sd-shadow";
+    job.partition = tier == ShadowTier::highest ? "highest" : "lowest";
     job.features = names::pin_prefix + node;
     job.cpus_per_task = static_cast<std::uint16_t>(room.cpus);
     job.memory_per_node = room.memory;

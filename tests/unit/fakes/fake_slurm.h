@@ -162,8 +162,8 @@ class FakeSlurm : public Slurm, public CallFaults {
     load_nodes_since(std::int64_t as_of) override;
     Result<std::vector<Reservation>> load_reservations() override;
     Result<std::vector<NodeUse>> load_uses() override;
-    Result<JobRef> submit_shadow(const std::string &node,
-                                 const NodeRoom &room) override;
+    Result<JobRef> submit_shadow(const std::string &node, const NodeRoom &room,
+                                 ShadowTier tier) override;
     Result<> create_node(const NodeDescription &node) override;
     Result<> delete_node(const std::string &name) override;
     Result<> set_features(const std::string &node, const std::string &features,

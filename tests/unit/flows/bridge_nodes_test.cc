@@ -137,6 +137,28 @@ TEST_CASE("no Pod is bound where Pods of others have taken the room since")
     CHECK(world.node_of("web") == "kn1");
 }
 
+TEST_CASE("Pods on Slurm's nodes outside of its queue are a metric")
+{
+    Watching world;
+    world.start_agent();
+    auto outside = [&](const char *count) {
+        return world.metrics().contains(
+            std::string("\nslurmk8sd_pods_outside_queue ") + count + "\n");
+    };
+    CHECK(outside("0"));
+    ForeignPod free = other_pod("free", "kn1", 0);
+    free.outside_queue = true;
+    world.deliver(Changed<ForeignPod>{free, false});
+    world.deliver(Changed<ForeignPod>{other_pod("daemon", "kn1", 1), false});
+    free.uid = "elsewhere"; // on a Node that is not Slurm's
+    free.node = "other";
+    world.deliver(Changed<ForeignPod>{free, false});
+    CHECK(outside("1"));
+    free.uid = "free";
+    world.deliver(Changed<ForeignPod>{free, true});
+    CHECK(outside("0"));
+}
+
 TEST_CASE("no node is made before Pods of others are listed")
 {
     Watching world;

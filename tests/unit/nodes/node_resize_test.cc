@@ -62,6 +62,18 @@ struct Syncs {
                      record.job.state == JobState::running;
         return count;
     }
+    // The CPUs of shadows in that tier that have started.
+    unsigned held(const std::string &tier) const
+    {
+        unsigned cpus = 0;
+        for (const auto &[id, record] : slurm.jobs())
+            if (record.asked.name == "slurmk8sd-shadow" &&
+                record.asked.partition == tier &&
+                (record.job.state == JobState::configuring ||
+                 record.job.state == JobState::running))
+                cpus += record.asked.cpus_per_task;
+        return cpus;
+    }
     bool known(const std::string &name)
     {
         auto all = slurm.load_nodes();
@@ -115,6 +127,26 @@ TEST_CASE("a busy node keeps its shadow, which is found again after a restart")
     s.sync(2);
     CHECK(s.shadows() == 0);
     CHECK(s.slurm.node("n1").cpus == 16);
+}
+
+TEST_CASE("on a full node a shadow takes what is free, and no other job ends "
+          "for the rest, which waits in the lowest tier")
+{
+    Syncs s;
+    JobRef job = s.slurm.sbatch(14);
+    s.slurm.schedule();
+    s.take("n1", 6); // of 16
+    s.sync(3);
+    CHECK(s.slurm.count("submit_shadow") == 2);
+    CHECK(s.shadows() == 1);
+    CHECK(s.held("highest") == 2);
+    CHECK(s.held("lowest") == 0);
+
+    s.slurm.scancel(job.id);
+    s.sync(2);
+    CHECK(s.held("highest") == 2);
+    CHECK(s.held("lowest") == 4);
+    CHECK(s.slurm.count("submit_shadow") == 2);
 }
 
 TEST_CASE("what others have is not known yet: shadows stay")

@@ -91,6 +91,54 @@ TEST_CASE("devices are counted with the rest")
     CHECK(counted.devices["nvidia.com/gpu"] > 0);
 }
 
+TEST_CASE("what belongs to a Node is no Pod that could have queued")
+{
+    auto could = [](const std::string &metadata) {
+        auto json = Json::parse(R"({"metadata":{)" + metadata + "}}");
+        REQUIRE(json);
+        return could_queue(*json);
+    };
+    auto owned = [&](const std::string &api, const std::string &kind,
+                     const std::string &controller) {
+        return could(R"("ownerReferences":[{"apiVersion":")" + api +
+                     R"(","kind":")" + kind + R"(","controller":)" +
+                     controller + "}]");
+    };
+
+    CHECK(could(""));
+    CHECK(could(R"("annotations":{"a":"b"})"));
+    CHECK(owned("apps/v1", "ReplicaSet", "true"));
+    CHECK_FALSE(owned("apps/v1", "DaemonSet", "true"));
+    // Anybody may name an owner that does not control the Pod, or make a kind.
+    CHECK(owned("apps/v1", "DaemonSet", "false"));
+    CHECK(owned("example.com/v1", "DaemonSet", "true"));
+    CHECK_FALSE(
+        could(R"("annotations":{"kubernetes.io/config.mirror":"hash"})"));
+}
+
+TEST_CASE("Pods outside of the queue are counted on the Nodes that are asked "
+          "for")
+{
+    ForeignPods pods;
+    ForeignPod one = pod("a", "n1", 0); // it need not ask for anything
+    one.outside_queue = true;
+    pods.put(one);
+    pods.put(pod("daemon", "n1"));
+    one.uid = "b";
+    one.node = "n2";
+    pods.put(one);
+    auto all = [](const std::string &) { return true; };
+    auto first = [](const std::string &node) { return node == "n1"; };
+
+    CHECK(pods.count_outside_queue(all) == 2);
+    CHECK(pods.count_outside_queue(first) == 1);
+    one.outside_queue = false; // a DaemonSet has adopted it
+    CHECK(pods.put(one).empty());
+    CHECK(pods.count_outside_queue(all) == 1);
+    pods.put(pod("a", "")); // ended
+    CHECK(pods.count_outside_queue(all) == 0);
+}
+
 TEST_CASE("a list replaces all")
 {
     ForeignPods pods;

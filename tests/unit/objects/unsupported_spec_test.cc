@@ -49,6 +49,8 @@ TEST_CASE("what Slurm cannot honour yet is named")
         {R"("containers": [{"resources": {"requests":
             {"hugepages-2Mi": "2Mi"}}}])",
          "the resource hugepages-2Mi"},
+        {R"("terminationGracePeriodSeconds": 0)",
+         "a terminationGracePeriodSeconds of 0"},
     };
     for (const auto &row : table) {
         CAPTURE(row.spec);
@@ -80,6 +82,7 @@ TEST_CASE("what does no harm is let through")
              std::string(R"("volumes": [{"persistentVolumeClaim":
                 {"claimName": "c"}}, {"ephemeral": {}}])"),
              std::string(R"("tolerations": [{"operator": "Exists"}])"),
+             std::string(R"("terminationGracePeriodSeconds": 1)"),
          }) {
         CAPTURE(spec);
         CHECK(of_spec(spec).empty());

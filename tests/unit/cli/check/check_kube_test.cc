@@ -190,6 +190,53 @@ TEST_CASE("the policies of a component that is not installed are not missed")
     CHECK(check_policies(kube, {}).empty());
 }
 
+TEST_CASE("what is possible without a policy is said")
+{
+    KubeFacts kube = good();
+    for (PolicyFacts &policy : kube.policies)
+        policy.there = !policy.name.contains("strict-nodes") &&
+                       !policy.name.contains("node-registration");
+
+    Findings found = check_policies(kube, {});
+
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].about == "policy slurm-k8s-bridge-strict-nodes");
+    CHECK(found[0].says.contains("outside of its queue"));
+    CHECK(found[0].change.contains(
+        "contribs/kubernetes/components/strict-nodes"));
+    CHECK(found[1].change.contains(
+        "contribs/kubernetes/components/node-labels"));
+}
+
+TEST_CASE("Pods on Slurm's Nodes outside of its queue, by namespace")
+{
+    KubeFacts kube = good();
+    kube.namespaces = {
+        {"meant", {{names::strict_nodes_label, "false"}}, {}},
+        {"strict", {{names::strict_nodes_label, "true"}}, {}}};
+    CHECK(check_outside_pods(kube).empty());
+    kube.outside_pods = {{"meant", "m", "n1"},
+                         {"kube-system", "dns", "n1"},
+                         {"strict", "a", "n1"},
+                         {"strict", "b", "n1"},
+                         {"new", "c", "n1"},
+                         {"new", "elsewhere", "stranger"},
+                         {"old", "elsewhere", "stranger"}};
+
+    Findings found = check_outside_pods(kube);
+
+    REQUIRE(found.size() == 4);
+    CHECK(found[0].about == "namespace kube-system");
+    CHECK(found[0].severity == Severity::note);
+    CHECK(found[1].about == "namespace meant");
+    CHECK(found[1].severity == Severity::note);
+    CHECK(found[2].about == "namespace new");
+    CHECK(found[2].severity == Severity::warning);
+    CHECK(found[3].about == "namespace strict");
+    CHECK(found[3].severity == Severity::warning);
+    CHECK(found[3].says.ends_with("2, such as a on n1"));
+}
+
 TEST_CASE("namespaces whose Slurm user this host does not know")
 {
     KubeFacts kube = good();
