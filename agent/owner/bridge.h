@@ -105,6 +105,7 @@ class Bridge {
     void on(ActionDone &done);
     void on(JobsLoaded &loaded);
     void on(StatesLoaded &loaded);
+    void on(GraceTimesLoaded &loaded);
     void on(BatchPodMade &made);
     void on(NodesSynced &synced);
     void on(NodePatched &patched);
@@ -164,7 +165,9 @@ class Bridge {
     void dispatch(GangEntry &entry, Action action);
     template <class Answer, class Question> void ask_slurm(Question question);
     void load_jobs();
+    void look_at_states();
     void load_states();
+    void load_grace_times();
     void wake(const std::string &uid) { woken_.insert(uid); }
     void wake_all();
     void wake_at(GangEntry &entry, Clock::time_point when);
@@ -272,6 +275,7 @@ class Bridge {
     void forget_gone_nodes();
     void wake_living_on(const std::string &node);
     void update_overdue(GangEntry &entry);
+    std::chrono::seconds max_grace(const Gang &gang) const;
     std::string lost_node_reason(GangEntry &entry);
     bool many_fell_ill(const std::string &node) const;
 
@@ -475,6 +479,9 @@ class Bridge {
     bool widening_ = false;   // widen_adoptions() is running
     bool list_again_ = false; // something came while a list was made
     bool loading_states_ = false;
+    GraceTimes grace_times_;
+    Clock::time_point grace_times_due_{};
+    bool loading_grace_times_ = false;
     bool syncing_nodes_ = false;
     bool syncing_devices_ = false; // devices were known when it began
     std::shared_ptr<NodeSyncState> sync_state_ =
