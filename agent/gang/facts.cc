@@ -109,6 +109,20 @@ bool any_placed_elsewhere(const Gang &gang)
     });
 }
 
+bool uses_devices(const Pod &pod)
+{
+    return pod.needs_devices() || !pod.extended_claim.empty() ||
+           requests_extended(pod.requests);
+}
+
+// Extended resources have a '/' in their name: example.com/gpu.
+bool requests_extended(const Requests &requests)
+{
+    return std::ranges::any_of(requests.others, [](const auto &other) {
+        return other.second != 0 && other.first.contains('/');
+    });
+}
+
 std::uint32_t cpus_of(const Gang &gang, const Pod &pod)
 {
     std::uint32_t cpus = whole_cpus_up(pod.requests.cpu);

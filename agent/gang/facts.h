@@ -51,6 +51,10 @@ bool bound_by_others(const Gang &gang);
 
 bool any_placed_elsewhere(const Gang &gang);
 
+// Whether the Pod uses devices, by claims or as extended resources.
+bool uses_devices(const Pod &pod);
+bool requests_extended(const Requests &requests);
+
 // Returns the CPUs that the Pod needs in its job, including those of its
 // claims.
 std::uint32_t cpus_of(const Gang &gang, const Pod &pod);

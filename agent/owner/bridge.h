@@ -236,6 +236,7 @@ class Bridge {
     static Result<> drain_unless_drained(Slurm &slurm, const std::string &node);
     void drained_for_room(const std::string &uid, JobRef job,
                           const Result<> &done);
+    void record_vanished(const Pod &last, const Gang *gang);
     void wake_blocked();
 
     // gang.cc: Pods that belong together.

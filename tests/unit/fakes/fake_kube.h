@@ -37,8 +37,11 @@ class FakeKube : public Kube {
     Pod put(Pod pod);
     // A kubelet's or a user's write. False when there is no such Pod.
     bool change(const ObjectKey &key, const std::function<void(Pod &)> &edit);
-    // The object goes, as after the last container of a deleted Pod ended.
+    // The object goes, as after the last container of a deleted Pod ended: its
+    // last state has a terminal phase.
     bool erase(const ObjectKey &key);
+    // The object goes by force, whatever its containers do.
+    bool vanish(const ObjectKey &key);
     std::optional<Pod> find(const ObjectKey &key) const;
     std::vector<Pod> pods() const;
     void on_change(OnChange callback);

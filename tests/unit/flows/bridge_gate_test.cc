@@ -287,18 +287,22 @@ TEST_CASE("a Pod's job that has just ended counts as ended, told or not")
     CHECK(world.state(world.sbatch(4)) == running);
 }
 
-TEST_CASE("with devices no job starts early")
+TEST_CASE("beside devices no job starts early")
 {
     SUBCASE("the job's: only if no Pod has any")
     {
         OneNode world(true);
         world.start_agent();
-        world.create_stopper(1);
-        JobId job = world.slurm.sbatch(1).id;
-        world.slurm.give_devices(job);
-        world.slurm.schedule();
-        world.settle();
-        CHECK(world.state(job) == configuring);
+        world.create_stopper(8);
+        for (std::uint32_t cpus : {9U, 8U}) { // the first does not fit
+            JobId job = world.slurm.sbatch(cpus).id;
+            world.slurm.give_devices(job);
+            world.slurm.schedule();
+            world.settle();
+            CHECK(world.state(job) == (cpus == 8 ? running : configuring));
+            world.slurm.scancel(job);
+            world.settle();
+        }
     }
     SUBCASE("a Pod's")
     {
