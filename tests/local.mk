@@ -178,6 +178,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/flows/bridge_gang_extended_test.cc \
 	tests/unit/flows/bridge_gang_test.cc \
 	tests/unit/flows/bridge_gate_test.cc \
+	tests/unit/flows/bridge_grace_test.cc \
 	tests/unit/flows/bridge_groups_test.cc \
 	tests/unit/flows/bridge_het_test.cc \
 	tests/unit/flows/bridge_hooks_test.cc \
@@ -202,6 +203,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/gang/gang_test.cc \
 	tests/unit/gang/group_reports_test.cc \
 	tests/unit/gang/node_gate_test.cc \
+	tests/unit/gang/vanished_pods_test.cc \
 	tests/unit/gres/claim_cpus_test.cc \
 	tests/unit/gres/claim_plan_test.cc \
 	tests/unit/gres/claim_sharing_test.cc \

@@ -226,7 +226,19 @@ struct Actor {
 
     Result<Outcome> operator()(const Cancel &cancel) const
     {
-        return unless_there([&] { return end(cancel_all(cancel.job)); });
+        return unless_there([&] {
+            // The comment is only for people: an error is ignored.
+            if (!cancel.reason.empty())
+                (void)slurm().set_comment(cancel.job, cancel.reason);
+            return end(cancel_all(cancel.job));
+        });
+    }
+
+    Result<Outcome> operator()(const ResumeJob &) const
+    {
+        if (auto done = resume_components(*gang.job); !done)
+            return std::unexpected(done.error());
+        return Done{};
     }
 
     // Raises the generation first: if the agent is killed in between, its
@@ -346,6 +358,16 @@ struct Actor {
             if (auto done = slurm().cancel(one);
                 !done && done.error().code != Code::not_found)
                 return done;
+        return {};
+    }
+
+    // Slurm may have suspended some of them only.
+    Result<> resume_components(const Job &job) const
+    {
+        for (JobRef one : refs_of(job))
+            if (component_of(job, one).state == JobState::suspended)
+                if (auto done = slurm().resume_job(one); !done)
+                    return done;
         return {};
     }
 

@@ -3,6 +3,7 @@
 
 #include "agent/decide/messages.h"
 #include "agent/gang/batch_place.h"
+#include "agent/gang/facts.h"
 
 #include <ranges>
 
@@ -30,8 +31,26 @@ Result<bool> is_bound(const Gang &gang, const Pod &pod, Kube &kube)
     return now && now->uid == pod.uid && now->bound();
 }
 
-Result<> end_pod(const Pod &pod, const EndPods &ending, Kube &kube)
+// A kubelet that stops a Pod because of its deadline has noted no grace period,
+// and shortens only one that it has noted. Therefore it is told two.
+Result<> delete_bounded(const Gang &gang, const Pod &pod, Kube &kube)
 {
+    std::chrono::seconds grace = grace_after_job(gang, pod);
+    if (pod.active_deadline && pod.grace_period > gang.max_grace)
+        if (auto noted =
+                kube.delete_within(pod, grace + std::chrono::seconds(1));
+            !noted)
+            return noted;
+    return kube.delete_within(pod, grace);
+}
+
+// A kubelet grants a Pod that is past its deadline the Pod's own grace period.
+// If that is too long, only a deletion bounds it.
+Result<> end_pod(const Gang &gang, const Pod &pod, const EndPods &ending,
+                 Kube &kube)
+{
+    if (pod.deleting) // shortens the grace period
+        return kube.delete_within(pod, grace_after_job(gang, pod));
     std::string words = job_ended_message(ending.job, ending.state);
     if (!told_to_end(pod))
         (void)kube.post_event(pod, {PodEvent::Type::warning,
@@ -43,16 +62,18 @@ Result<> end_pod(const Pod &pod, const EndPods &ending, Kube &kube)
             try_later(said))
             return said;
     if (ending.insist || !pod.started)
-        return kube.delete_pod(pod);
+        return delete_bounded(gang, pod, kube);
     if (ending.state == JobState::preempted)
-        if (auto evicted = kube.evict_pod(pod); evicted || try_later(evicted))
+        if (auto evicted = kube.evict_pod(pod, grace_after_job(gang, pod));
+            evicted || try_later(evicted))
             return evicted;
-    if (is_worker(pod)) // a worker's log is empty
-        return kube.delete_pod(pod);
+    // A worker's log is empty.
+    if (is_worker(pod) || pod.grace_period > gang.max_grace)
+        return delete_bounded(gang, pod, kube);
     auto expired = kube.expire_pod(pod);
     if (expired || try_later(expired))
         return expired;
-    return kube.delete_pod(pod); // also succeeds if it is gone
+    return delete_bounded(gang, pod, kube); // also succeeds if it is gone
 }
 
 // Whether the worker ends only because its script has ended: see
@@ -72,14 +93,15 @@ Result<Outcome> end_pods(const Gang &gang, const EndPods &ending, Kube &kube)
 {
     PodsEnded done;
     for (const PodPtr &pod : gang.pods) {
-        if (!lives_by_job(gang, *pod) || pod->deleting)
+        if (!lives_by_job(gang, *pod) ||
+            (pod->deleting && ends_in_time(gang, *pod)))
             continue;
         auto bound = is_bound(gang, *pod, kube);
         if (!bound)
             return std::unexpected(bound.error());
         if (!*bound)
             done.never_bound.push_back(pod->uid);
-        else if (auto ended = end_pod(*pod, ending, kube); !ended)
+        else if (auto ended = end_pod(gang, *pod, ending, kube); !ended)
             return std::unexpected(ended.error());
     }
     return done;

@@ -7,7 +7,9 @@
 namespace bridge {
 
 // Ends the Pods that run by the job, so that the objects and logs of Pods that
-// ran stay. Stops at the first error.
+// ran stay. A Pod whose own grace period is longer than gang.max_grace is
+// deleted instead, and the grace period of one that is being deleted is
+// shortened. Stops at the first error.
 Result<Outcome> end_pods(const Gang &gang, const EndPods &ending, Kube &kube);
 
 // Sets waiting Pods to Failed, because their job was ended on purpose.

@@ -56,15 +56,20 @@ class GuardedKube : public Kube {
             return kube_->set_disrupted(pod, reason, message);
         });
     }
-    Result<> evict_pod(const Pod &pod) override
+    Result<> evict_pod(const Pod &pod, std::chrono::seconds grace) override
     {
         return gate_.pass(Write::evict_pod,
-                          [&] { return kube_->evict_pod(pod); });
+                          [&] { return kube_->evict_pod(pod, grace); });
     }
     Result<> delete_pod(const Pod &pod) override
     {
         return gate_.pass(Write::delete_pod,
                           [&] { return kube_->delete_pod(pod); });
+    }
+    Result<> delete_within(const Pod &pod, std::chrono::seconds grace) override
+    {
+        return gate_.pass(Write::delete_pod,
+                          [&] { return kube_->delete_within(pod, grace); });
     }
     Result<> delete_unbound(const Pod &pod) override
     {

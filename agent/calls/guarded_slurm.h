@@ -34,6 +34,11 @@ class GuardedSlurm : public Slurm {
     {
         return gate_.pass(Write::cancel, [&] { return slurm_.cancel(job); });
     }
+    Result<> resume_job(JobRef job) override
+    {
+        return gate_.pass(Write::resume_job,
+                          [&] { return slurm_.resume_job(job); });
+    }
     Result<> set_priority(JobRef job, std::uint32_t priority) override
     {
         return gate_.pass(Write::set_priority,
@@ -135,6 +140,10 @@ class GuardedSlurm : public Slurm {
     Result<std::vector<Partition>> load_partitions() override
     {
         return slurm_.load_partitions();
+    }
+    Result<GraceTimes> load_grace_times() override
+    {
+        return slurm_.load_grace_times();
     }
     Result<std::vector<NodeUse>> load_uses() override
     {

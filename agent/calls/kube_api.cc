@@ -166,9 +166,10 @@ Result<> KubeApi::set_disrupted(const Pod &pod, const std::string &reason,
     return {};
 }
 
-Result<> KubeApi::evict_pod(const Pod &pod)
+Result<> KubeApi::evict_pod(const Pod &pod, std::chrono::seconds grace)
 {
-    auto reply = http_.post(pod_path(pod.key) + "/eviction", evict_body(pod));
+    auto reply =
+        http_.post(pod_path(pod.key) + "/eviction", evict_body(pod, grace));
     if (reply && is_budget_exhausted(reply->status, reply->body))
         return fail(Code::rejected,
                     doing("evict", pod) + ": a PodDisruptionBudget forbids it");
@@ -179,6 +180,14 @@ Result<> KubeApi::delete_pod(const Pod &pod)
 {
     return check_removal(
         pod, http_.remove(pod_path(pod.key), delete_options_body(pod.uid)),
+        doing("delete", pod));
+}
+
+Result<> KubeApi::delete_within(const Pod &pod, std::chrono::seconds grace)
+{
+    return check_removal(
+        pod,
+        http_.remove(pod_path(pod.key), delete_within_body(pod.uid, grace)),
         doing("delete", pod));
 }
 

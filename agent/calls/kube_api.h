@@ -84,13 +84,19 @@ class Kube {
     virtual Result<> set_disrupted(const Pod &pod, const std::string &reason,
                                    const std::string &message) = 0;
 
-    // Evicts the Pod if its PodDisruptionBudgets allow it, else Code::rejected.
-    // Success as for delete_pod().
-    virtual Result<> evict_pod(const Pod &pod) = 0;
+    // Evicts the Pod with this grace period (1 s or more) if its
+    // PodDisruptionBudgets allow it, else Code::rejected. Success as for
+    // delete_pod().
+    virtual Result<> evict_pod(const Pod &pod, std::chrono::seconds grace) = 0;
 
     // Deletes the Pod with its own grace period. Success also if it is gone or
     // another Pod has its name.
     virtual Result<> delete_pod(const Pod &pod) = 0;
+    // Deletes the Pod with this grace period, 1 s or more. If it is being
+    // deleted already, the API server shortens the grace period of that
+    // deletion, and never lengthens it. Success as for delete_pod().
+    virtual Result<> delete_within(const Pod &pod,
+                                   std::chrono::seconds grace) = 0;
     // Deletes a Pod that is on no node and has not changed since it was read,
     // else Code::conflict. Success as for delete_pod().
     virtual Result<> delete_unbound(const Pod &pod) = 0;
@@ -199,8 +205,9 @@ class KubeApi : public Kube {
     Result<> expire_pod(const Pod &pod) override;
     Result<> set_disrupted(const Pod &pod, const std::string &reason,
                            const std::string &message) override;
-    Result<> evict_pod(const Pod &pod) override;
+    Result<> evict_pod(const Pod &pod, std::chrono::seconds grace) override;
     Result<> delete_pod(const Pod &pod) override;
+    Result<> delete_within(const Pod &pod, std::chrono::seconds grace) override;
     Result<> delete_unbound(const Pod &pod) override;
     Result<Pod> get_pod(const ObjectKey &key) override;
     Result<Pod> create_pod(const std::string &ns,

@@ -3,6 +3,7 @@
 
 #include "common/kube/text.h"
 
+#include <algorithm>
 #include <format>
 
 namespace bridge {
@@ -55,14 +56,20 @@ JsonValue guard_of(const Pod &pod)
 }
 
 JsonValue delete_options(const std::string &uid,
-                         const std::string &resource_version = {})
+                         const std::string &resource_version = {},
+                         std::optional<std::chrono::seconds> grace = {})
 {
     auto preconditions = JsonValue::object({{"uid", uid}});
     if (!resource_version.empty())
         preconditions.add("resourceVersion", resource_version);
-    return JsonValue::object({{"apiVersion", "v1"},
-                              {"kind", "DeleteOptions"},
-                              {"preconditions", std::move(preconditions)}});
+    auto options =
+        JsonValue::object({{"apiVersion", "v1"},
+                           {"kind", "DeleteOptions"},
+                           {"preconditions", std::move(preconditions)}});
+    if (grace)
+        options.add("gracePeriodSeconds",
+                    std::max<std::int64_t>(grace->count(), 1));
+    return options;
 }
 
 JsonValue taints_of(const std::vector<Taint> &taints)
@@ -294,14 +301,15 @@ std::string disrupted_body(const Pod &pod, const std::string &reason,
         .dump();
 }
 
-std::string evict_body(const Pod &pod)
+std::string evict_body(const Pod &pod, std::chrono::seconds grace)
 {
     auto metadata =
         JsonValue::object({{"name", pod.key.name}, {"namespace", pod.key.ns}});
     return JsonValue::object({{"apiVersion", "policy/v1"},
                               {"kind", "Eviction"},
                               {"metadata", std::move(metadata)},
-                              {"deleteOptions", delete_options(pod.uid)}})
+                              {"deleteOptions",
+                               delete_options(pod.uid, {}, grace)}})
         .dump();
 }
 
@@ -309,6 +317,12 @@ std::string delete_options_body(const std::string &uid,
                                 const std::string &resource_version)
 {
     return delete_options(uid, resource_version).dump();
+}
+
+std::string delete_within_body(const std::string &uid,
+                               std::chrono::seconds grace)
+{
+    return delete_options(uid, {}, grace).dump();
 }
 
 std::string extended_claim_body(const Pod &pod,

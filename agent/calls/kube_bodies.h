@@ -50,11 +50,15 @@ std::string stamp_body(const Pod &pod, const TextMap &labels,
 std::string expire_body(const Pod &pod);
 std::string disrupted_body(const Pod &pod, const std::string &reason,
                            const std::string &message, WallTime now);
-std::string evict_body(const Pod &pod);
+std::string evict_body(const Pod &pod, std::chrono::seconds grace);
 // Deletes the object only if it has this uid and, if a resource version is
 // given, only while it has that version.
 std::string delete_options_body(const std::string &uid,
                                 const std::string &resource_version = {});
+// The same with a grace period, which is never 0: that would delete the Pod by
+// force.
+std::string delete_within_body(const std::string &uid,
+                               std::chrono::seconds grace);
 // Contains the Pod's uid.
 std::string extended_claim_body(const Pod &pod,
                                 const ExtendedClaimStatus &status);

@@ -98,7 +98,7 @@ Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
     if (all_over(gang))
         return complete_or_cancel(gang);
     if (gang.job->state == JobState::suspended)
-        return Wait{};
+        return resume_or_cancel(gang);
     if (all_vanishing(gang))
         return Cancel{job};
     // Nobody knows when its containers end: the Slurm user need not wait.

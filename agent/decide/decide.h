@@ -40,9 +40,10 @@
 //                                           first if slurmctld went away since
 //   allocated     ended by a disruption     Complete as failed
 //   allocated     gone, or ended by a user  Cancel
-//   suspended     waiting or living         Wait
+//   suspended     waiting or living         ResumeJob; Cancel the second time
 //   node failed   living, Node not lost     Adopt: Slurm forgot its nodes
 //   ended         living by that job        EndPods; Wait while they are ending
+//                                           within their grace
 //   ended         none living, epilog held  Clean
 //   ended         living by a lost job      Adopt
 //   ended         waiting, generation       Submit

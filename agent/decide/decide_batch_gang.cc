@@ -101,7 +101,7 @@ Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
     if (auto end = end_of_job(gang))
         return std::move(*end);
     if (gang.job->state == JobState::suspended)
-        return Wait{};
+        return resume_or_cancel(gang);
     if (is_made_for_others(gang))
         return Remake{job};
     // Nobody knows when its containers end: the Slurm user need not wait.

@@ -218,7 +218,7 @@ Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
     if (!lives && !(joins && any_waits(gang)))
         return with_all_over(gang);
     if (job.state == JobState::suspended)
-        return Wait{};
+        return resume_or_cancel(gang);
     // Nobody knows when its containers end: the Slurm user need not wait.
     if (!gang.lost_node_reason.empty() && all_deleting(gang))
         return Complete{job.ref, exit_1, "NodeLost: " + gang.lost_node_reason};

@@ -38,7 +38,7 @@
 //                                           then Complete as the first that
 //                                           failed; Look first if slurmctld
 //                                           went away since
-//   suspended     waiting or living         Wait
+//   suspended     waiting or living         ResumeJob; Cancel the second time
 //   allocated     living by it, elsewhere   Split
 //   configuring   none bound, and as        Renew
 //                 "pending" says

@@ -204,9 +204,18 @@ Action as_lost(Action end)
 Action end_or_wait(const Gang &gang)
 {
     const Job &job = *gang.job;
-    if (all_deleting(gang) || (all_told_to_end(gang) && !gang.end_overdue))
+    if (all_deleting_in_time(gang) ||
+        (all_end_in_time(gang) && !gang.end_overdue))
         return Wait{};
     return EndPods{job.ref, job.state, gang.end_overdue};
+}
+
+Action resume_or_cancel(const Gang &gang)
+{
+    const Job &job = *gang.job;
+    if (job.resumed)
+        return Cancel{job.ref, suspended_again_comment()};
+    return ResumeJob{job.ref};
 }
 
 Action decide_by_job(const ByJob &answers, const Gang &gang,

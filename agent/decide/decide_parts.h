@@ -45,6 +45,10 @@ struct ByJob {
     Answer allocated; // also if suspended
     Answer pending;
 };
+// For a job that somebody has suspended. Its Pods go on, so it is resumed. A
+// user who does it again would get time that Slurm does not count, so the
+// second time the job ends.
+Action resume_or_cancel(const Gang &gang);
 Action decide_by_job(const ByJob &answers, const Gang &gang,
                      const NodeMap &nodes);
 

@@ -133,9 +133,21 @@ std::string not_adopted_message(const std::string &reason)
 std::string suspended_message(JobRef job)
 {
     return std::format(
-        "Slurm job {} was suspended: the Pod runs on, but Slurm "
-        "gives its CPUs to others. Resume the job, or cancel it.",
+        "Slurm job {} was suspended and is resumed: the containers of a Pod "
+        "cannot be suspended. If it is suspended again, its Pods end.",
         job.id);
+}
+
+std::string suspended_again_message(JobRef job)
+{
+    return std::format("Slurm job {} was suspended again: it is cancelled, and "
+                       "its Pods end.",
+                       job.id);
+}
+
+std::string suspended_again_comment()
+{
+    return "It was suspended a second time.";
 }
 
 std::string incomplete_gang_message(const Gang &gang)

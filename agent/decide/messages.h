@@ -92,6 +92,9 @@ std::string devices_unfit_message(const std::string &reason);
 
 // Slurm gives the resources of a suspended job to others, but the Pod runs on.
 std::string suspended_message(JobRef job);
+std::string suspended_again_message(JobRef job);
+// The same, for the job.
+std::string suspended_again_comment();
 
 // "3 of 8 Pods of gang train exist."
 std::string incomplete_gang_message(const Gang &gang);

@@ -15,7 +15,7 @@ const char *action_name(std::size_t index)
         "look",  "bind",         "start",        "complete", "cancel",
         "renew", "adopt",        "restamp",      "end_pods", "fail_pods",
         "clean", "look_volumes", "bind_volumes", "split",    "release_claims",
-        "remake"};
+        "remake", "resume_job"};
     static_assert(std::size(names) == std::variant_size_v<Action>);
     return names[index];
 }

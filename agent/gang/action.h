@@ -50,6 +50,7 @@ struct Complete {
 };
 struct Cancel {
     JobRef job;
+    std::string reason = {}; // for the job's comment, or empty
 };
 struct Renew {
     JobRef job;
@@ -89,11 +90,17 @@ struct Split {
 struct Remake {
     JobRef job;
 };
+// Resumes a job that somebody has suspended: Slurm gives its resources to
+// others, while its Pods go on.
+struct ResumeJob {
+    JobRef job;
+};
 
 using Action =
     std::variant<Wait, Forget, Submit, Find, Refuse, Look, Bind, Start,
                  Complete, Cancel, Renew, Adopt, Restamp, EndPods, FailPods,
-                 Clean, LookVolumes, BindVolumes, Split, ReleaseClaims, Remake>;
+                 Clean, LookVolumes, BindVolumes, Split, ReleaseClaims, Remake,
+                 ResumeJob>;
 
 // Returns the name of an Action in logs and metrics.
 const char *action_name(const Action &action);

@@ -47,6 +47,33 @@ bool all_told_to_end(const Gang &gang)
     });
 }
 
+std::chrono::seconds grace_after_job(const Gang &gang, const Pod &pod)
+{
+    return std::max(std::min(pod.grace_period, gang.max_grace),
+                    std::chrono::seconds(1));
+}
+
+bool ends_in_time(const Gang &gang, const Pod &pod)
+{
+    if (pod.deleting) // a kubelet stops its containers in this time
+        return pod.deletion_grace.value_or(gang.max_grace) <= gang.max_grace;
+    return told_to_end(pod) && pod.grace_period <= gang.max_grace;
+}
+
+bool all_deleting_in_time(const Gang &gang)
+{
+    return std::ranges::all_of(gang.pods, [&](const PodPtr &pod) {
+        return pod->terminal() || (pod->deleting && ends_in_time(gang, *pod));
+    });
+}
+
+bool all_end_in_time(const Gang &gang)
+{
+    return std::ranges::all_of(gang.pods, [&](const PodPtr &pod) {
+        return pod->terminal() || ends_in_time(gang, *pod);
+    });
+}
+
 bool bound_by_us(const Gang &gang)
 {
     return std::ranges::all_of(gang.pods, [](const PodPtr &pod) {
@@ -79,6 +106,20 @@ bool any_placed_elsewhere(const Gang &gang)
 {
     return std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
         return placed_elsewhere(gang, *pod);
+    });
+}
+
+bool uses_devices(const Pod &pod)
+{
+    return pod.needs_devices() || !pod.extended_claim.empty() ||
+           requests_extended(pod.requests);
+}
+
+// Extended resources have a '/' in their name: example.com/gpu.
+bool requests_extended(const Requests &requests)
+{
+    return std::ranges::any_of(requests.others, [](const auto &other) {
+        return other.second != 0 && other.first.contains('/');
     });
 }
 

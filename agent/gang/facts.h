@@ -5,6 +5,7 @@
 #include "agent/gang/action.h"
 #include "agent/objects/foreign_pods.h"
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -25,6 +26,16 @@ bool any_lives_by_job(const Gang &gang);
 bool all_deleting(const Gang &gang);
 bool all_told_to_end(const Gang &gang);
 
+// Returns the time that the Pod's containers get from TERM to KILL after the
+// end of its job: at least 1 s, because 0 would delete the Pod by force.
+std::chrono::seconds grace_after_job(const Gang &gang, const Pod &pod);
+// Whether the Pod has been told to end, by anyone, with a grace period that is
+// no longer than that of the gang. A longer one has to be shortened.
+bool ends_in_time(const Gang &gang, const Pod &pod);
+// Whether all running Pods are being deleted in that time, or all end in it.
+bool all_deleting_in_time(const Gang &gang);
+bool all_end_in_time(const Gang &gang);
+
 // Whether jobs of ours placed all running Pods.
 bool bound_by_us(const Gang &gang);
 
@@ -39,6 +50,10 @@ bool all_vanishing(const Gang &gang);
 bool bound_by_others(const Gang &gang);
 
 bool any_placed_elsewhere(const Gang &gang);
+
+// Whether the Pod uses devices, by claims or as extended resources.
+bool uses_devices(const Pod &pod);
+bool requests_extended(const Requests &requests);
 
 // Returns the CPUs that the Pod needs in its job, including those of its
 // claims.

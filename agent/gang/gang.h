@@ -9,6 +9,7 @@
 #include "agent/objects/objects.h"
 #include "common/slurm/job.h"
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -80,6 +81,9 @@ struct Gang {
     bool bind_overdue = false;
     // Pods that were told to end have not done so in time.
     bool end_overdue = false;
+    // The longest time that a container gets from TERM to KILL once the job has
+    // ended.
+    std::chrono::seconds max_grace{max_grace_period};
     // An administrator has set the Slurm node of its Pods DOWN.
     bool node_down = false;
     // Why the Node of its Pods counts as lost; empty: it does not.

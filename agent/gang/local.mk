@@ -9,4 +9,5 @@ agent_gang_sources = \
 	agent/gang/group_table.cc agent/gang/group_table.h \
 	agent/gang/node_gate.cc agent/gang/node_gate.h \
 	agent/gang/store.cc agent/gang/store.h \
+	agent/gang/vanished_pods.cc agent/gang/vanished_pods.h \
 	agent/gang/volumes.cc agent/gang/volumes.h

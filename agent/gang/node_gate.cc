@@ -30,12 +30,10 @@ bool runs(JobState state)
     return state == JobState::configuring || state == JobState::running;
 }
 
-// Extended resources have a '/' in their name: example.com/gpu.
-bool uses_devices(const Requests &requests)
+bool any_uses_devices(const Gang &gang)
 {
-    return std::ranges::any_of(requests.others, [](const auto &other) {
-        return other.second != 0 && other.first.contains('/');
-    });
+    return std::ranges::any_of(
+        gang.pods, [](const PodPtr &pod) { return uses_devices(*pod); });
 }
 
 // Whether device plugins offer fewer devices than the sum. Counts resources as
@@ -114,7 +112,7 @@ const std::set<std::string> &NodeGate::dirty()
 
 bool NodeGate::is_dirty(const std::string &node) const
 {
-    bool any = false;
+    bool any = !vanished_.on(node).empty();
     each_on(node, [&](const GangEntry &entry, const Pod &pod) {
         any |= !covered(entry, pod);
     });
@@ -175,12 +173,35 @@ std::set<JobId> NodeGate::allocated(const std::vector<JobStateHint> &states)
     return ids;
 }
 
-std::optional<NodeGate::Amount>
+bool NodeGate::record_gone(const Pod &last, std::uint32_t cpus,
+                           Clock::time_point now)
+{
+    touch(last.node_name);
+    return vanished_.record_gone(last, cpus, now);
+}
+
+std::set<std::string> NodeGate::drop_vanished(Clock::time_point now)
+{
+    std::set<std::string> nodes = vanished_.drop_over(now);
+    touched_.insert(nodes.begin(), nodes.end());
+    return nodes;
+}
+
+NodeGate::Uncovered
 NodeGate::uncovered_on(const std::string &node,
                        const std::set<JobId> &allocated) const
 {
-    Amount sum;
-    bool devices = false;
+    Uncovered sum;
+    auto add = [&](std::uint32_t cpus, const Requests &requests) {
+        sum.amount.cpus += cpus;
+        sum.amount.mib +=
+            static_cast<std::int64_t>(mebibytes_up(requests.memory).value);
+        sum.extended |= requests_extended(requests);
+    };
+    for (const VanishedPod &pod : vanished_.on(node)) {
+        add(pod.cpus, pod.requests);
+        sum.devices |= pod.devices;
+    }
     each_on(node, [&](const GangEntry &entry, const Pod &pod) {
         auto is_allocated = [&](JobRef ref) {
             return allocated.contains(ref.id);
@@ -188,13 +209,9 @@ NodeGate::uncovered_on(const std::string &node,
         if (covered(entry, pod) &&
             std::ranges::all_of(refs_of(*entry.gang.job), is_allocated))
             return;
-        sum.cpus += cpus_of(entry.gang, pod);
-        sum.mib +=
-            static_cast<std::int64_t>(mebibytes_up(pod.requests.memory).value);
-        devices |= uses_devices(pod.requests);
+        add(cpus_of(entry.gang, pod), pod.requests);
+        sum.devices |= uses_devices(pod);
     });
-    if (devices)
-        return std::nullopt;
     return sum;
 }
 
@@ -211,6 +228,13 @@ NodeGate::Room NodeGate::room_for(const Gang &gang, const Amounts &asks,
         sum += amounts_of(pod.requests);
         lies |= !covered(entry, pod);
     });
+    for (const VanishedPod &pod : vanished_.on(node)) {
+        sum += amounts_of(pod.requests);
+        lies = true;
+        // Kubernetes has freed its devices already.
+        if (pod.devices && any_uses_devices(gang))
+            return Room::no;
+    }
     if (!known)
         return lies ? Room::no : Room::yes;
     if (sum.cpu > known->allocatable.cpu ||
@@ -304,16 +328,17 @@ bool NodeGate::fits(const Job &job, const Free &free,
                     const std::set<JobId> &allocated) const
 {
     Amount needs = share_of(job).value_or(Amount{});
-    return !job.devices &&
-           std::ranges::all_of(job.nodes, [&](const std::string &name) {
-               if (!dirty_.contains(name))
-                   return true;
-               auto known = free.find(name);
-               auto living = uncovered_on(nodes_.at(name), allocated);
-               return known != free.end() && living &&
-                      living->cpus + needs.cpus <= known->second.cpus &&
-                      living->mib + needs.mib <= known->second.mib;
-           });
+    return std::ranges::all_of(job.nodes, [&](const std::string &name) {
+        if (!dirty_.contains(name))
+            return true;
+        auto known = free.find(name);
+        Uncovered living = uncovered_on(nodes_.at(name), allocated);
+        // It is unknown which devices they are.
+        bool devices = living.extended || (job.devices && living.devices);
+        return known != free.end() && !devices &&
+               living.amount.cpus + needs.cpus <= known->second.cpus &&
+               living.amount.mib + needs.mib <= known->second.mib;
+    });
 }
 
 // Returns what Slurm gave the job on its node, or nothing if Slurm does not

@@ -10,6 +10,7 @@
 //     + what Slurm gave to other jobs that have started
 //     + what Slurm gave to this job
 //     <= what the node has
+//   and none of the uncovered Pods has devices, if the job has GRES.
 //
 // A Pod on a node without a slurmd needs no such check: all that Slurm
 // allocated there are Pods, so kubelet's own sum is complete.
@@ -18,6 +19,7 @@
 #pragma once
 
 #include "agent/gang/store.h"
+#include "agent/gang/vanished_pods.h"
 #include "agent/objects/foreign_pods.h"
 #include "agent/objects/node_map.h"
 #include "common/slurm/api.h"
@@ -53,6 +55,25 @@ class NodeGate {
     // A binding of this Pod is under way, which no watch shows yet.
     void record_binding(const Gang &gang, const std::string &pod,
                         const std::string &node);
+
+    // Each new state of a Pod, and the end of its object: VanishedPods. Returns
+    // true if its containers may still run.
+    void note(const Pod &pod, Clock::time_point now)
+    {
+        vanished_.note(pod, now);
+    }
+    bool record_gone(const Pod &last, std::uint32_t cpus,
+                     Clock::time_point now);
+    // Forgets those whose time is over; returns their Nodes.
+    std::set<std::string> drop_vanished(Clock::time_point now);
+    std::vector<VanishedPod> vanished_on(const std::string &node) const
+    {
+        return vanished_.on(node);
+    }
+    Clock::time_point next_vanished_end() const
+    {
+        return vanished_.next_end();
+    }
 
     // Returns Slurm's names of the dirty nodes.
     const std::set<std::string> &dirty();
@@ -98,11 +119,15 @@ class NodeGate {
     template <class Visit>
     void each_on(const std::string &node, Visit visit) const;
     bool covered(const GangEntry &entry, const Pod &pod) const;
+    struct Uncovered {
+        Amount amount;
+        bool extended = false; // has extended resources
+        bool devices = false;  // has these, or claims
+    };
     // Sums the Pods that no allocated job of ours covers; a job that has ended
     // since counts as not allocated although its end has not been reported yet.
-    // Nothing if some of these Pods use devices, because it is unknown which.
-    std::optional<Amount> uncovered_on(const std::string &node,
-                                       const std::set<JobId> &allocated) const;
+    Uncovered uncovered_on(const std::string &node,
+                           const std::set<JobId> &allocated) const;
     bool still_waits(JobRef job, const Job &now) const;
     bool fits(const Job &job, const Free &free,
               const std::set<JobId> &allocated) const;
@@ -110,6 +135,7 @@ class NodeGate {
     static Free free_on(const std::vector<SlurmNode> &nodes);
 
     const GangStore &gangs_;
+    VanishedPods vanished_;
     NodeMap nodes_;
     std::map<std::string, std::string> slurm_names_; // by Node
     std::set<std::string> hybrid_;                   // Nodes

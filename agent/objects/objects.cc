@@ -112,6 +112,10 @@ void read_metadata(Pod &pod, const Json &object)
     TextMap labels = metadata.texts("labels");
     TextMap annotations = metadata.texts("annotations");
     pod.deleting = !metadata.text("deletionTimestamp").empty();
+    if (auto grace = metadata.integer("deletionGracePeriodSeconds");
+        grace && pod.deleting)
+        pod.deletion_grace = std::chrono::seconds(
+            std::clamp<std::int64_t>(*grace, 0, max_grace));
     pod.created = parse_time(metadata.text("creationTimestamp"))
                       .value_or(std::chrono::sys_seconds{});
     pod.owner = controller_of(metadata);

@@ -92,6 +92,8 @@ struct Pod {
     std::string node_name;
     bool gated = false;                          // has scheduling gates
     bool deleting = false;                       // has a deletionTimestamp
+    // The grace period of that deletion. 0: deleted by force.
+    std::optional<std::chrono::seconds> deletion_grace;
     std::optional<std::int64_t> active_deadline; // seconds
     std::chrono::seconds grace_period{30};       // from SIGTERM to SIGKILL
     Requests requests;

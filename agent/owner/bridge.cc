@@ -65,6 +65,7 @@ void Bridge::on(Listed<Pod> &pods)
         group_reports_.put(pod, now_);
         pod.gang = groups_.choose_gang(pod);
         record_stray(pod, false);
+        gate_.note(pod, now_);
         wake(gangs_.put(std::move(pod)));
     }
     for (const Pod &pod : gangs_.missing(pods.source, keep)) {
@@ -72,7 +73,9 @@ void Bridge::on(Listed<Pod> &pods)
         forget_batch_pod(pod.uid);
         group_reports_.remove(pod.uid, now_);
         auto uid = gangs_.remove(pod);
-        if (GangEntry *entry = uid ? gangs_.find(*uid) : nullptr)
+        GangEntry *entry = uid ? gangs_.find(*uid) : nullptr;
+        record_vanished(pod, entry ? &entry->gang : nullptr);
+        if (entry)
             entry->gang.unseen = true; // the list may be wrong: ask
         else if (uid)
             forget_batch_pod(*uid);
@@ -97,12 +100,15 @@ void Bridge::on(Changed<Pod> &pod)
     record_stray(pod.object, pod.deleted);
     check_condition_message(pod.object);
     if (!pod.deleted) {
+        gate_.note(pod.object, now_);
         std::string uid = gangs_.put(std::move(pod.object));
         // its deletion may come in the same message
         record_ends(gangs_.find(uid)->gang);
         wake(uid);
     } else if (auto uid = gangs_.remove(pod.object)) {
-        if (!gangs_.find(*uid))
+        GangEntry *entry = gangs_.find(*uid);
+        record_vanished(pod.object, entry ? &entry->gang : nullptr);
+        if (!entry)
             forget_batch_pod(*uid);
         wake(*uid);
     }

@@ -106,6 +106,7 @@ class Bridge {
     void on(ActionDone &done);
     void on(JobsLoaded &loaded);
     void on(StatesLoaded &loaded);
+    void on(GraceTimesLoaded &loaded);
     void on(BatchPodMade &made);
     void on(NodesSynced &synced);
     void on(NodePatched &patched);
@@ -172,7 +173,9 @@ class Bridge {
     void dispatch(GangEntry &entry, Action action);
     template <class Answer, class Question> void ask_slurm(Question question);
     void load_jobs();
+    void look_at_states();
     void load_states();
+    void load_grace_times();
     void wake(const std::string &uid) { woken_.insert(uid); }
     void wake_all();
     void wake_at(GangEntry &entry, Clock::time_point when);
@@ -242,6 +245,7 @@ class Bridge {
     static Result<> drain_unless_drained(Slurm &slurm, const std::string &node);
     void drained_for_room(const std::string &uid, JobRef job,
                           const Result<> &done);
+    void record_vanished(const Pod &last, const Gang *gang);
     void wake_blocked();
 
     // gang.cc: Pods that belong together.
@@ -281,6 +285,7 @@ class Bridge {
     void forget_gone_nodes();
     void wake_living_on(const std::string &node);
     void update_overdue(GangEntry &entry);
+    std::chrono::seconds max_grace(const Gang &gang) const;
     std::string lost_node_reason(GangEntry &entry);
     bool many_fell_ill(const std::string &node) const;
 
@@ -489,6 +494,9 @@ class Bridge {
     bool widening_ = false;   // widen_adoptions() is running
     bool list_again_ = false; // something came while a list was made
     bool loading_states_ = false;
+    GraceTimes grace_times_;
+    Clock::time_point grace_times_due_{};
+    bool loading_grace_times_ = false;
     bool syncing_nodes_ = false;
     bool syncing_devices_ = false; // devices were known when it began
     std::shared_ptr<NodeSyncState> sync_state_ =

@@ -35,6 +35,7 @@ std::string action_message(const std::string &action)
         {"bind_volumes", "have the Pod's volumes bound on its node"},
         {"adopt", "ask Slurm for a new job for the running Pod, on its node"},
         {"restamp", "write the new job onto the running Pod"},
+        {"resume_job", "resume the job, which was suspended"},
         {"end_pods", "end the Pod, whose job has ended"},
         {"fail_pods", "fail the Pod, whose job was ended on purpose"},
         {"clean", "tell slurmctld that the last container is gone"},
@@ -157,8 +158,6 @@ std::string waiting_for(const Story &story, const Job *job)
         return "It waits for the scheduling gates to be removed.";
     if (job && job->state == JobState::pending)
         return "It waits for Slurm to allocate the job.";
-    if (job && job->state == JobState::suspended)
-        return "It waits for the job to be resumed.";
     if (job && is_allocated(job->state))
         return "It waits for the Pod to end.";
     if (lives(story.gang) && job && is_ended(job->state))

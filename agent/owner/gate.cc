@@ -116,8 +116,9 @@ void Bridge::send_node_list(HookMessage::Type type,
 
 Clock::time_point Bridge::gate_deadline() const
 {
-    return gate_.someone_waits() && !loading_room_ ? room_due_
-                                                   : Clock::time_point::max();
+    Clock::time_point next = gate_.next_vanished_end();
+    return gate_.someone_waits() && !loading_room_ ? std::min(next, room_due_)
+                                                   : next;
 }
 
 // Loads the nodes first, and then the jobs: see RoomAnswer.
@@ -296,9 +297,22 @@ void Bridge::drained_for_room(const std::string &uid, JobRef job,
     wake_at(*entry, now_ + room_interval);
 }
 
+// Its object is gone: its containers may not be.
+void Bridge::record_vanished(const Pod &last, const Gang *gang)
+{
+    std::uint32_t cpus =
+        gang ? cpus_of(*gang, last) : whole_cpus_up(last.requests.cpu);
+    if (gate_.record_gone(last, cpus, now_))
+        log_warning("a Pod is gone that has not ended: its node counts as in "
+                    "use for the rest of its grace period",
+                    {{"Pod", last.key.str()}, {"Node", last.node_name}});
+}
+
 void Bridge::wake_blocked()
 {
-    for (const std::string &node : gangs_.pop_freed()) {
+    std::set<std::string> freed = gangs_.pop_freed();
+    freed.merge(gate_.drop_vanished(now_));
+    for (const std::string &node : freed) {
         gate_.touch(node);
         if (gate_.someone_waits())
             room_due_ = now_;

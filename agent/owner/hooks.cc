@@ -52,6 +52,7 @@ void Bridge::on_hello(const HookMessage &hello, PluginConnection from)
     list_jobs_soon();
     nodes_change_soon();
     list_shadows_ = true;
+    grace_times_due_ = now_; // slurm.conf may have changed
 }
 
 // Sends to the plugin that the agent knows of, not to one that has connected

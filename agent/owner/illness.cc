@@ -3,6 +3,7 @@
 // and which do not end.
 #include "agent/owner/bridge.h"
 
+#include "agent/gang/facts.h"
 #include "common/base/log.h"
 
 #include <algorithm>
@@ -17,8 +18,7 @@ constexpr char lost_problem[] = "lost nodes";
 // probably elsewhere.
 constexpr std::size_t many_nodes = 5;
 constexpr std::chrono::seconds together{60};
-constexpr std::chrono::seconds end_margin{
-    30}; // beyond a Pod's own grace period
+constexpr std::chrono::seconds end_margin{30}; // beyond the grace period
 
 bool out_of_service(const Node &node)
 {
@@ -68,6 +68,7 @@ void Bridge::update_overdue(GangEntry &entry)
 {
     Gang &gang = entry.gang;
     gang.lost_node_reason = lost_node_reason(entry);
+    gang.max_grace = max_grace(gang);
 
     std::chrono::seconds grace{0};
     bool told = false;
@@ -75,7 +76,7 @@ void Bridge::update_overdue(GangEntry &entry)
         if (!lives_by_job(gang, *pod) || !told_to_end(*pod))
             continue;
         told = true;
-        grace = std::max(grace, pod->grace_period);
+        grace = std::max(grace, grace_after_job(gang, *pod));
     }
     gang.end_overdue = false;
     if (!told || !is_ended(gang.job->state)) {
@@ -88,6 +89,18 @@ void Bridge::update_overdue(GangEntry &entry)
     gang.end_overdue = now_ >= due;
     if (!gang.end_overdue)
         wake_at(entry, due);
+}
+
+// A preempted job has the GraceTime of its partition, if there is one.
+std::chrono::seconds Bridge::max_grace(const Gang &gang) const
+{
+    auto grace = conf_->max_grace_period.value_or(grace_times_.kill_wait);
+    if (gang.job && gang.job->state == JobState::preempted)
+        if (auto own = grace_times_.preempted.find(gang.job->partition);
+            own != grace_times_.preempted.end())
+            grace = own->second;
+    return std::clamp(grace, std::chrono::seconds(1),
+                      std::chrono::seconds(max_grace_period));
 }
 
 // Returns why a Node of one of its Pods counts as lost, or "" while there is

@@ -66,6 +66,9 @@ struct JobsLoaded {
 struct StatesLoaded {
     Result<std::vector<JobStateHint>> states;
 };
+struct GraceTimesLoaded {
+    Result<GraceTimes> times;
+};
 // The result of an attempt to make the Pods of a batch job.
 struct BatchPodMade {
     JobRef job;
@@ -95,7 +98,7 @@ using Message = std::variant<
     Changed<GroupSpec>, Listed<ResourceSlice>, Changed<ResourceSlice>,
     Listed<DeviceClass>, Changed<DeviceClass>, Listed<ResourceClaim>,
     Changed<ResourceClaim>, WatchState, HookReceived, HookLost, ActionDone,
-    JobsLoaded, StatesLoaded, BatchPodMade, NodesSynced, NodePatched, LeaseNews,
-    AccessNews, Ask, Reload, Stop>;
+    JobsLoaded, StatesLoaded, GraceTimesLoaded, BatchPodMade, NodesSynced,
+    NodePatched, LeaseNews, AccessNews, Ask, Reload, Stop>;
 
 } // namespace bridge

@@ -26,6 +26,7 @@ constexpr seconds renew_pause{1}; // the new job may not fit either
 constexpr seconds watch_lag{1};   // until the watch should show a conflict
 constexpr seconds end_repeat{30}; // until living Pods are ended again
 constexpr seconds fail_repeat{10};
+constexpr seconds resume_repeat{1}; // until slurmctld says that it runs
 constexpr milliseconds first_volume_look{250}; // until claims are bound
 constexpr seconds last_bind_look{5};
 constexpr seconds first_claim_look{1}; // until claims exist
@@ -180,11 +181,14 @@ void Bridge::record_job_read(GangEntry &entry, Looked &looked)
     set_job(entry, std::move(looked.job));
     gang.node_down = looked.node_down;
     if (gang.job->state == JobState::suspended && !was_suspended) {
+        bool again = gang.job->resumed;
         log_warning(
-            "a job was suspended: Slurm gives its Pods' resources to others",
+            again ? "a job was suspended again, and is cancelled"
+                  : "a job was suspended, and is resumed",
             {{"JobId", gang.job->ref.id}, {"Gang", gang.key.str()}});
         report_event(gang, "SlurmJobSuspended",
-                     suspended_message(gang.job->ref));
+                     again ? suspended_again_message(gang.job->ref)
+                           : suspended_message(gang.job->ref));
     }
 }
 
@@ -232,6 +236,9 @@ void Bridge::record_done(GangEntry &entry, const Action &action)
         postpone(entry, action, watch_lag);
     } else if (is<FailPods>(action)) {
         postpone(entry, action, fail_repeat);
+    } else if (is<ResumeJob>(action)) {
+        gang.stale = gang.job.has_value();
+        postpone(entry, action, resume_repeat);
     }
 }
 
@@ -304,7 +311,7 @@ void Bridge::record_failure(GangEntry &entry, const ActionDone &done)
         entry.uncertain_since = now_;
     } else if (is<Look>(done.action) || is<Complete>(done.action) ||
                is<Cancel>(done.action) || is<Renew>(done.action) ||
-               is<Remake>(done.action)) {
+               is<Remake>(done.action) || is<ResumeJob>(done.action)) {
         gang.stale = gang.job.has_value();
     }
     entry.failures++;

@@ -121,6 +121,8 @@ std::vector<Blocker> Bridge::blockers_of(const Gang &gang,
                 blockers.push_back(
                     {node, other.key.str(), other.job ? other.job->ref.id : 0});
         }
+        for (const VanishedPod &pod : gate_.vanished_on(node))
+            blockers.push_back({node, pod.key.str(), pod.job});
     }
     return blockers;
 }

@@ -17,6 +17,10 @@ namespace bridge {
 namespace {
 
 constexpr std::chrono::seconds states_interval{2}; // while something waits
+// While something lives: nobody reports that a job was suspended.
+constexpr std::chrono::seconds living_interval{10};
+
+constexpr std::chrono::seconds grace_times_retry{10};
 
 bool waits_in_slurm(const GangEntry &entry)
 {
@@ -110,13 +114,26 @@ void Bridge::tick()
         load_jobs();
     if (states_due_ <= now_ && !loading_states_) {
         states_due_ = now_ + states_interval;
-        if (std::ranges::any_of(gangs_.all(), [](const auto &known) {
-                return waits_in_slurm(known.second);
-            }))
-            load_states();
+        look_at_states();
         if (synced())
             settle_early_hooks();
     }
+    if (grace_times_due_ <= now_ && !loading_grace_times_)
+        load_grace_times();
+}
+
+void Bridge::look_at_states()
+{
+    bool waits = std::ranges::any_of(gangs_.all(), [](const auto &known) {
+        return waits_in_slurm(known.second);
+    });
+    bool lives = std::ranges::any_of(
+        gangs_.living(), [](const auto &node) { return !node.second.empty(); });
+    // Only the full records have reasons and expected starts.
+    if (waits && now_ - jobs_asked_ >= conf_->reason_interval)
+        jobs_due_ = now_;
+    if (waits || (lives && now_ - states_asked_ >= living_interval))
+        load_states();
 }
 
 Clock::time_point Bridge::next_deadline() const
@@ -126,6 +143,8 @@ Clock::time_point Bridge::next_deadline() const
     Clock::time_point next = Clock::time_point::max();
     if (!loading_states_)
         next = states_due_;
+    if (!loading_grace_times_)
+        next = std::min(next, grace_times_due_);
     if (!timers_.empty())
         next = std::min(next, timers_.begin()->first);
     if (pods_listed() && !loading_jobs_)
@@ -363,10 +382,32 @@ void Bridge::load_states()
 {
     loading_states_ = true;
     states_asked_ = now_;
-    // Only the full records have reasons and expected starts.
-    if (now_ - jobs_asked_ >= conf_->reason_interval)
-        jobs_due_ = now_;
     ask_slurm<StatesLoaded>([](Slurm &slurm) { return slurm.load_states(); });
+}
+
+// They change rarely, and mostly with `scontrol reconfigure`, after which the
+// plugin connects again.
+void Bridge::load_grace_times()
+{
+    loading_grace_times_ = true;
+    grace_times_due_ = now_ + conf_->resync_interval;
+    ask_slurm<GraceTimesLoaded>(
+        [](Slurm &slurm) { return slurm.load_grace_times(); });
+}
+
+void Bridge::on(GraceTimesLoaded &loaded)
+{
+    loading_grace_times_ = false;
+    if (!loaded.times) { // the former ones hold
+        grace_times_due_ = now_ + grace_times_retry;
+        return;
+    }
+    if (grace_times_ == *loaded.times)
+        return;
+    grace_times_ = std::move(*loaded.times);
+    for (const auto &[node, uids] : gangs_.living())
+        for (const std::string &uid : uids)
+            wake(uid);
 }
 
 } // namespace bridge

@@ -49,7 +49,8 @@ Result<Bytes> parse_bytes(std::string_view text);
 Result<std::int64_t> parse_count(std::string_view text);
 
 // The largest terminationGracePeriodSeconds, in seconds, of a Pod that Slurm
-// schedules: a Pod can occupy its node for this long after its job has ended.
+// schedules, and the largest MaxGracePeriod, which says how long a Pod can
+// occupy its node after its job has ended.
 // contribs/kubernetes/base/policy-supported-specs.yaml has the same number.
 inline constexpr std::int64_t max_grace_period = 3600;
 

@@ -4,6 +4,7 @@
 #include "common/base/ascii.h"
 #include "common/base/conf_lines.h"
 #include "common/base/text.h"
+#include "common/base/units.h"
 #include "common/contract/batch_options.h"
 #include "common/contract/session_conf.h"
 
@@ -78,6 +79,15 @@ Result<> set_seconds(Conf &conf, std::string_view value)
     if (!n)
         return std::unexpected(n.error());
     conf.*field = std::chrono::seconds(*n);
+    return {};
+}
+
+Result<> set_max_grace_period(Conf &conf, std::string_view value)
+{
+    auto n = number(value, 1, static_cast<unsigned>(max_grace_period));
+    if (!n)
+        return std::unexpected(n.error());
+    conf.max_grace_period = std::chrono::seconds(*n);
     return {};
 }
 
@@ -268,6 +278,7 @@ constexpr std::array keys = {
     Key{"OrphanGrace", set_seconds<&Conf::orphan_grace, 0, 86400>},
     Key{"BindTimeout", set_seconds<&Conf::bind_timeout, 10, 86400>},
     Key{"RejoinGrace", set_seconds<&Conf::rejoin_grace, 0, 3600>},
+    Key{"MaxGracePeriod", set_max_grace_period},
     Key{"FeatureLinger", set_seconds<&Conf::feature_linger, 1, 86400>},
     Key{"GateTimeout", set_seconds<&Conf::gate_timeout, 1, 86400>},
     Key{"NodeLostTimeout", set_seconds<&Conf::node_lost_timeout, 10, 86400>},

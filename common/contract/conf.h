@@ -59,6 +59,8 @@ struct Conf {
     std::chrono::seconds orphan_grace{60};       // OrphanGrace=, 0..86400
     std::chrono::seconds bind_timeout{300};      // BindTimeout=, 10..86400
     std::chrono::seconds rejoin_grace{30};       // RejoinGrace=, 0..3600
+    // MaxGracePeriod=, 1..3600; nothing: KillWait of slurm.conf
+    std::optional<std::chrono::seconds> max_grace_period{};
     std::chrono::seconds feature_linger{300};    // FeatureLinger=, 1..86400
     std::chrono::seconds gate_timeout{600};      // GateTimeout=, 1..86400
     std::chrono::seconds node_lost_timeout{300}; // NodeLostTimeout=, 10..86400

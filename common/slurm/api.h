@@ -18,6 +18,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -94,6 +95,15 @@ struct Reservation {
     bool operator==(const Reservation &) const = default;
 };
 
+// How long a job that Slurm ends has to stop, as slurm.conf says.
+struct GraceTimes {
+    std::chrono::seconds kill_wait{30}; // KillWait
+    // GraceTime of the partitions that have one, for preempted jobs.
+    std::map<std::string, std::chrono::seconds> preempted{};
+
+    bool operator==(const GraceTimes &) const = default;
+};
+
 // What the agent needs to know about the running slurmctld.
 struct ClusterFacts {
     std::string name;
@@ -145,6 +155,11 @@ class Slurm {
     // Ends a pending or allocated job as CANCELLED.
     virtual Result<> cancel(JobRef job) = 0;
 
+    // Resumes a suspended job. Succeeds if the job is not suspended.
+    // Code::rejected if it has ended. A component of a heterogeneous job stands
+    // for itself.
+    virtual Result<> resume_job(JobRef job) = 0;
+
     // Sets the priority of a pending job. 0 holds the job. A held job takes
     // computed_priority only, which releases it; otherwise Code::rejected.
     virtual Result<> set_priority(JobRef job, std::uint32_t priority) = 0;
@@ -169,6 +184,7 @@ class Slurm {
     virtual Result<> check_partitions(const std::string &names) = 0;
 
     virtual Result<std::vector<Partition>> load_partitions() = 0;
+    virtual Result<GraceTimes> load_grace_times() = 0;
 
     virtual Result<ClusterFacts> load_cluster() = 0;
     virtual Result<std::vector<SlurmNode>> load_nodes() = 0;
@@ -225,6 +241,7 @@ class SlurmApi : public Slurm {
     Result<std::vector<JobStateHint>> load_states() override;
     Result<> complete(JobRef job, int status) override;
     Result<> cancel(JobRef job) override;
+    Result<> resume_job(JobRef job) override;
     Result<> set_priority(JobRef job, std::uint32_t priority) override;
     Result<> set_partitions(JobRef job, const std::string &names,
                             std::uint32_t time_limit) override;
@@ -232,6 +249,7 @@ class SlurmApi : public Slurm {
     Result<> set_tag(JobRef job, const GangTag &tag) override;
     Result<> check_partitions(const std::string &names) override;
     Result<std::vector<Partition>> load_partitions() override;
+    Result<GraceTimes> load_grace_times() override;
     Result<ClusterFacts> load_cluster() override;
     Result<std::vector<SlurmNode>> load_nodes() override;
     Result<std::optional<NodeTable>>

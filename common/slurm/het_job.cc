@@ -79,6 +79,7 @@ void add(Job &job, const Job &component)
     job.expected_start = std::max(job.expected_start, component.expected_start);
     job.devices |= component.devices;
     job.prefers |= component.prefers;
+    job.resumed |= component.resumed;
     if (!has_reason(job) && has_reason(component))
         job.reason = component.reason;
 }

@@ -143,6 +143,9 @@ struct Job {
     std::uint16_t cpus_per_task = 1;           // as requested
     MebiBytes memory_per_node;                 // one of the two, as requested
     MebiBytes memory_per_cpu;
+    std::string partition;     // while it is pending, there may be several
+    // It was suspended before, and resumed.
+    bool resumed = false;
     bool devices = false;      // GRES are allocated
     bool exclusive = false;    // has all resources of its nodes
     std::string gres_per_node; // as requested

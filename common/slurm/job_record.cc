@@ -60,6 +60,18 @@ std::string user_of(const slurm_job_info_t &info)
     return found ? found->pw_name : std::to_string(info.user_id);
 }
 
+bool was_resumed(const slurm_job_info_t &info)
+{
+    // slurmctld moves suspend_time when it resumes the job as well. Then, or
+    // when the job is suspended again, less time has run until it than has
+    // passed since the start.
+    if (info.suspend_time == 0 || info.suspend_time < info.start_time)
+        return false;
+    if (job_state_of(info.job_state) != JobState::suspended)
+        return true;
+    return info.suspend_time - info.start_time > info.pre_sus_time;
+}
+
 } // namespace
 
 slurm_step_id_t step_of(JobRef job)
@@ -92,6 +104,8 @@ Job job_of(const slurm_job_info_t &info)
         job.expected_start =
             std::chrono::sys_seconds(std::chrono::seconds(info.start_time));
     }
+    job.partition = text(info.partition);
+    job.resumed = was_resumed(info);
     job.prefers = !text(info.prefer).empty();
     job.gres_per_node = text(info.tres_per_node);
     job.gres_per_task = text(info.tres_per_task);

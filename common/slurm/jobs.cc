@@ -135,6 +135,15 @@ Result<> SlurmApi::cancel(JobRef job)
     return complete(job, static_cast<int>(NO_VAL));
 }
 
+Result<> SlurmApi::resume_job(JobRef job)
+{
+    // In parentheses, because slurm.h has a macro of the same name.
+    if ((slurm_resume)(step_of(job)) == SLURM_SUCCESS ||
+        errno == ESLURM_JOB_NOT_SUSPENDED || errno == ESLURM_JOB_PENDING)
+        return {};
+    return fail_slurm(errno, "resume JobId=" + std::to_string(job.id));
+}
+
 Result<> SlurmApi::set_priority(JobRef job, std::uint32_t priority)
 {
     job_desc_msg_t message;

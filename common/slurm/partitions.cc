@@ -81,4 +81,25 @@ Result<std::vector<Partition>> SlurmApi::load_partitions()
     return partitions;
 }
 
+Result<GraceTimes> SlurmApi::load_grace_times()
+{
+    slurm_conf_t *raw = nullptr;
+    if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS)
+        return fail_slurm(errno, "ask slurmctld for its configuration");
+    SlurmConf conf(raw);
+    auto info = load_info();
+    if (!info)
+        return std::unexpected(info.error());
+    GraceTimes times;
+    times.kill_wait = std::chrono::seconds(conf->kill_wait);
+    for (std::uint32_t i = 0; i < (*info)->record_count; i++) {
+        const partition_info_t &one = (*info)->partition_array[i];
+        if (one.grace_time != 0 && one.grace_time != NO_VAL &&
+            one.grace_time != INFINITE)
+            times.preempted[text(one.name)] =
+                std::chrono::seconds(one.grace_time);
+    }
+    return times;
+}
+
 } // namespace bridge

@@ -100,6 +100,23 @@ def pods_that_fail():
         bound_once(name)
 
 
+@case
+def suspended_jobs():
+    """jobs that were suspended while no agent lived: killed as it resumes them"""
+    names = [f"resume-job-{side}" for side in ("before", "after")]
+    for name in names:
+        bed.create(bed.pod(name))
+    for name in names:
+        bed.wait_phase(name, "Running")
+        bed.wait_job(name, "RUNNING")
+    equal(chain(("resume_job",), lambda name: bed.run(
+        "scontrol", "suspend", str(bed.job_of(name)["job_id"]))), names, "names")
+    for name in names:
+        bed.wait_job(name, "RUNNING", 60)
+        one_job(name)
+        bound_once(name)
+
+
 class low_is_down:
     """Jobs of the partition low wait for as long as the block lasts."""
 

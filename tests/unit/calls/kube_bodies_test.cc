@@ -122,6 +122,22 @@ TEST_CASE("text of users cannot break out of a body")
     CHECK(pod_path({"n/s", "p?d"}) == "/api/v1/namespaces/n%2Fs/pods/p%3Fd");
 }
 
+TEST_CASE("a deletion with a grace period is never one by force")
+{
+    Pod pod = make_pod();
+    using std::chrono::seconds;
+
+    CHECK(json_of(delete_within_body("u-1", seconds(30)))
+              .integer("gracePeriodSeconds") == 30);
+    CHECK(json_of(delete_within_body("u-1", seconds(0)))
+              .integer("gracePeriodSeconds") == 1);
+    CHECK(json_of(delete_within_body("u-1", seconds(30)))
+              .text("preconditions/uid") == "u-1");
+    Json eviction = json_of(evict_body(pod, seconds(7)));
+    CHECK(eviction.integer("deleteOptions/gracePeriodSeconds") == 7);
+    CHECK(eviction.text("deleteOptions/preconditions/uid") == "u-1");
+}
+
 TEST_CASE("a patch of a Node names what it was made for, and nothing else")
 {
     NodePatch patch{"n1", "uid", "7", true, {}, {}};

@@ -59,6 +59,7 @@ struct Fixture {
         note(Write::set_tag, slurm.set_tag(job, {}));
         note(Write::complete, slurm.complete(job, 0));
         note(Write::cancel, slurm.cancel(job));
+        note(Write::resume_job, slurm.resume_job(job));
         note(Write::create_node,
              slurm.create_node({"n1", {}, 0, 1, {}, {}, {}}));
         note(Write::set_features, slurm.set_features("n1", "k8s", "k8s"));
@@ -77,7 +78,7 @@ struct Fixture {
         note(Write::fail_pod, kube.fail_pod(pod, "r", "m"));
         note(Write::set_disrupted, kube.set_disrupted(pod, "r", "m"));
         note(Write::expire_pod, kube.expire_pod(pod));
-        note(Write::evict_pod, kube.evict_pod(pod));
+        note(Write::evict_pod, kube.evict_pod(pod, std::chrono::seconds(1)));
         note(Write::post_event, kube.post_event(pod, {}));
         note(Write::patch_node, kube.patch_node({}));
         note(Write::patch_group, kube.patch_group({}));
@@ -148,6 +149,7 @@ TEST_CASE("reading needs no gate")
     CHECK(fixture.slurm.load_states());
     CHECK(fixture.slurm.load_nodes());
     CHECK(fixture.slurm.load_cluster());
+    CHECK(fixture.slurm.load_grace_times());
     CHECK_FALSE(fixture.slurm.load({1, Sluid{1}}));
     CHECK(fixture.kube.get_pod(fixture.pod.key));
 

@@ -151,7 +151,7 @@ TEST_CASE("a Pod that was made for another node is made anew, and not bound")
         gang.stale = true; // it may have that node again
         CHECK(std::holds_alternative<Look>(decide(gang, nodes)));
         gang = says(place, JobState::suspended);
-        CHECK(std::holds_alternative<Wait>(decide(gang, nodes)));
+        CHECK(std::holds_alternative<ResumeJob>(decide(gang, nodes)));
         gang = says(place, JobState::pending);
         CHECK(std::holds_alternative<Wait>(decide(gang, nodes)));
     }

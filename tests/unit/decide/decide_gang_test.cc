@@ -375,10 +375,13 @@ TEST_CASE("gang: on a lost Node those that are ending end the job")
     CHECK(expect<Complete>(gang).reason == "NodeLost: the Node kn1 is gone");
 }
 
-TEST_CASE("gang: a suspended job's Pods are left alone")
+TEST_CASE("gang: a suspended job is resumed, and cancelled the second time")
 {
-    expect<Wait>(bound(JobState::suspended));
-    expect<Wait>(with_job(JobState::suspended));
+    expect<ResumeJob>(bound(JobState::suspended));
+    expect<ResumeJob>(with_job(JobState::suspended));
+    Gang again = bound(JobState::suspended);
+    again.job->resumed = true;
+    expect<Cancel>(again);
 }
 
 TEST_CASE("gang: when its job has ended all its Pods do")

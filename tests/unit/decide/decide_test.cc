@@ -413,13 +413,41 @@ TEST_CASE("an allocation for an unbound Pod that is being deleted is cancelled")
     expect<Wait>(assumed);
 }
 
-TEST_CASE("while a job is suspended, its Pods are left alone")
+TEST_CASE("a job that is suspended is resumed, and cancelled the second time")
 {
     Gang gang = gang_of(waiting_pod(), JobState::suspended);
     gang.prolog_held = true;
 
+    expect<ResumeJob>(gang);
+    expect<ResumeJob>(gang_of(bound_pod(), JobState::suspended));
+    gang = gang_of(bound_pod(), JobState::suspended);
+    gang.job->resumed = true;
+    CHECK_FALSE(expect<Cancel>(gang).reason.empty());
+    gang.job->state = JobState::running; // it was resumed
     expect<Wait>(gang);
-    expect<Wait>(gang_of(bound_pod(), JobState::suspended));
+}
+
+TEST_CASE("what ends later than its grace allows is told again")
+{
+    auto ended = [](Pod pod) {
+        Gang gang = gang_of(std::move(pod), JobState::timeout);
+        gang.max_grace = std::chrono::seconds(30);
+        return gang;
+    };
+    Pod slow = bound_pod();
+    slow.grace_period = std::chrono::seconds(600);
+    Pod expired = slow;
+    expired.active_deadline = 1; // perhaps by its user
+    Pod deleted = with_deletion(slow);
+    deleted.deletion_grace = std::chrono::seconds(31);
+
+    expect<EndPods>(ended(slow));
+    expect<EndPods>(ended(expired));
+    expect<EndPods>(ended(deleted));
+    deleted.deletion_grace = std::chrono::seconds(30);
+    expect<Wait>(ended(deleted));
+    expired.grace_period = std::chrono::seconds(30);
+    expect<Wait>(ended(expired));
 }
 
 TEST_CASE("a suspended job whose Pods are over ends as any other")

@@ -32,6 +32,17 @@ bool FakeKube::change(const ObjectKey &key,
 
 bool FakeKube::erase(const ObjectKey &key)
 {
+    {
+        std::lock_guard lock(mutex_);
+        auto found = pods_.find(key);
+        if (found != pods_.end() && found->second.living())
+            found->second.phase = "Failed";
+    }
+    return vanish(key);
+}
+
+bool FakeKube::vanish(const ObjectKey &key)
+{
     Pod last;
     {
         std::lock_guard lock(mutex_);

@@ -37,8 +37,11 @@ class FakeKube : public Kube {
     Pod put(Pod pod);
     // A kubelet's or a user's write. False when there is no such Pod.
     bool change(const ObjectKey &key, const std::function<void(Pod &)> &edit);
-    // The object goes, as after the last container of a deleted Pod ended.
+    // The object goes, as after the last container of a deleted Pod ended: its
+    // last state has a terminal phase.
     bool erase(const ObjectKey &key);
+    // The object goes by force, whatever its containers do.
+    bool vanish(const ObjectKey &key);
     std::optional<Pod> find(const ObjectKey &key) const;
     std::vector<Pod> pods() const;
     void on_change(OnChange callback);
@@ -107,8 +110,9 @@ class FakeKube : public Kube {
     Result<> expire_pod(const Pod &pod) override;
     Result<> set_disrupted(const Pod &pod, const std::string &reason,
                            const std::string &message) override;
-    Result<> evict_pod(const Pod &pod) override;
+    Result<> evict_pod(const Pod &pod, std::chrono::seconds grace) override;
     Result<> delete_pod(const Pod &pod) override;
+    Result<> delete_within(const Pod &pod, std::chrono::seconds grace) override;
     Result<> delete_unbound(const Pod &pod) override;
     Result<Pod> get_pod(const ObjectKey &key) override;
     Result<Pod> create_pod(const std::string &ns,
@@ -155,7 +159,8 @@ class FakeKube : public Kube {
     // Records the call, lets it go wrong if it is to, and else writes.
     Result<> act(const Call &call, const Pod &pod, const Write &write);
     Result<> write_to(const Pod &pod, const Write &write);
-    Result<> remove(const std::string &what, const Pod &pod,
+    Result<> remove(const Call &call, const Pod &pod,
+                    std::optional<std::chrono::seconds> grace = {},
                     bool as_read = false);
     Result<> check_quota() const;
     std::pair<Mishap, Error> next_mishap(const Call &call);

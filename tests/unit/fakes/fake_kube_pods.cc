@@ -103,33 +103,47 @@ Result<> FakeKube::set_disrupted(const Pod &pod, const std::string &reason,
                });
 }
 
-Result<> FakeKube::evict_pod(const Pod &pod)
+Result<> FakeKube::evict_pod(const Pod &pod, std::chrono::seconds grace)
 {
+    Call call{"evict_pod", pod.key, std::to_string(grace.count())};
     if (budget_exhausted) {
-        next_mishap({"evict_pod", pod.key, ""}); // records the call
+        next_mishap(call); // records the call
         return fail(Code::rejected, "a PodDisruptionBudget forbids it");
     }
-    return remove("evict_pod", pod);
+    return remove(call, pod, grace);
 }
 
 Result<> FakeKube::delete_pod(const Pod &pod)
 {
-    return remove("delete_pod", pod);
+    return remove({"delete_pod", pod.key, ""}, pod);
+}
+
+Result<> FakeKube::delete_within(const Pod &pod, std::chrono::seconds grace)
+{
+    return remove({"delete_pod", pod.key, std::to_string(grace.count())}, pod,
+                  grace);
 }
 
 Result<> FakeKube::delete_unbound(const Pod &pod)
 {
-    return remove("delete_unbound", pod, true);
+    return remove({"delete_unbound", pod.key, ""}, pod, {}, true);
 }
 
-// A bound Pod stays, deleting, until a kubelet has ended it: erase().
-Result<> FakeKube::remove(const std::string &what, const Pod &pod, bool as_read)
+// A bound Pod stays, deleting, until a kubelet has ended it: erase(). A second
+// deletion may shorten the grace period of the first.
+Result<> FakeKube::remove(const Call &call, const Pod &pod,
+                          std::optional<std::chrono::seconds> grace,
+                          bool as_read)
 {
     bool vanishes = false;
-    auto said = act({what, pod.key, ""}, pod, [&](Pod &there) -> Result<> {
+    auto said = act(call, pod, [&](Pod &there) -> Result<> {
         bool same = there.resource_version == pod.resource_version;
         if (as_read && (pod.bound() || !same))
             return fail(Code::conflict, "it has changed since");
+        auto asked = grace.value_or(there.grace_period);
+        if (there.deletion_grace)
+            asked = std::min(asked, *there.deletion_grace);
+        there.deletion_grace = asked;
         there.deleting = true;
         vanishes = !there.bound();
         return {};

@@ -88,6 +88,22 @@ Result<> FakeSlurm::cancel(JobRef ref)
     return finish(ref, cancel_status, "cancel");
 }
 
+Result<> FakeSlurm::resume_job(JobRef ref)
+{
+    if (auto said = enter("resume_job"); !said)
+        return said;
+    Record *record = record_of(ref);
+    if (!record)
+        return fail(Code::not_found, "resume: Invalid job id specified");
+    if (is_ended(record->job.state))
+        return fail(Code::rejected, "resume: Job/step already completed");
+    if (record->job.state != JobState::suspended)
+        return {};
+    record->job.state = JobState::running;
+    record->job.resumed = true;
+    return {};
+}
+
 Result<> FakeSlurm::set_priority(JobRef ref, std::uint32_t priority)
 {
     if (auto said = enter("set_priority"); !said)
@@ -192,6 +208,7 @@ JobRef FakeSlurm::add(const JobDescription &description)
     record.job.cpus_per_task = description.cpus_per_task;
     record.job.gres_per_task = description.gres_per_task;
     record.job.gres_per_node = description.gres;
+    record.job.partition = description.partition;
     jobs_[record.job.ref.id] = record;
     return record.job.ref;
 }

@@ -46,6 +46,7 @@ class FakeSlurm : public Slurm, public CallFaults {
     bool drop_gres = false;              // it takes none, whatever they are
     std::vector<Reservation> reservations;
     std::vector<Partition> partitions;
+    GraceTimes grace_times;
     // Jobs of others that wait: where they do, none of a lower tier starts.
     std::vector<NodeUse> others;
 
@@ -61,6 +62,7 @@ class FakeSlurm : public Slurm, public CallFaults {
     void scancel(JobId id);
     // Slurm itself ends it: TIMEOUT, PREEMPTED, NODE_FAIL, …
     void end_job(JobId id, JobState state) { end(jobs_.at(id), state); }
+    // By its owner, with scontrol.
     void suspend(JobId id) { jobs_.at(id).job.state = JobState::suspended; }
     void set_reason(JobId id, const std::string &reason);
     // Seconds since the epoch; 0: backfill knows nothing.
@@ -149,12 +151,14 @@ class FakeSlurm : public Slurm, public CallFaults {
     Result<std::vector<JobStateHint>> load_states() override;
     Result<> complete(JobRef ref, int status) override;
     Result<> cancel(JobRef ref) override;
+    Result<> resume_job(JobRef ref) override;
     Result<> set_priority(JobRef ref, std::uint32_t priority) override;
     Result<> set_partitions(JobRef ref, const std::string &names,
                             std::uint32_t time_limit) override;
     Result<> set_comment(JobRef ref, const std::string &words) override;
     Result<> check_partitions(const std::string &names) override;
     Result<std::vector<Partition>> load_partitions() override;
+    Result<GraceTimes> load_grace_times() override;
     Result<ClusterFacts> load_cluster() override;
     Result<std::vector<SlurmNode>> load_nodes() override;
     // Like slurmctld, of which each load has a second of its own here.

@@ -142,6 +142,13 @@ Result<std::vector<Partition>> FakeSlurm::load_partitions()
     return partitions;
 }
 
+Result<GraceTimes> FakeSlurm::load_grace_times()
+{
+    if (auto said = enter("load_grace_times"); !said)
+        return std::unexpected(said.error());
+    return grace_times;
+}
+
 Result<ClusterFacts> FakeSlurm::load_cluster()
 {
     if (auto said = enter("load_cluster"); !said)

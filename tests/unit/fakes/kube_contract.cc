@@ -182,10 +182,11 @@ void evicting_spares_another_pod(Kube &kube, PodFactory &pods)
 {
     Pod pod = pods.make("evicted");
 
-    CHECK(kube.evict_pod(other_uid(pod)).has_value());
+    constexpr std::chrono::seconds grace{1};
+    CHECK(kube.evict_pod(other_uid(pod), grace).has_value());
     CHECK(!read(kube, pod).deleting);
-    CHECK(kube.evict_pod(pod).has_value());
-    CHECK(kube.evict_pod(pod).has_value()); // again: no harm
+    CHECK(kube.evict_pod(pod, grace).has_value());
+    CHECK(kube.evict_pod(pod, grace).has_value()); // again: no harm
 
     CHECK(kube.get_pod(pod.key).error().code == Code::not_found);
 }
@@ -204,6 +205,20 @@ void deleting_spares_another_pod(Kube &kube, PodFactory &pods)
     auto found = kube.get_pod(pod.key);
     REQUIRE(!found.has_value());
     CHECK(found.error().code == Code::not_found);
+}
+
+void deleting_within_a_time_spares_another_pod(Kube &kube, PodFactory &pods)
+{
+    constexpr std::chrono::seconds grace{5};
+    Pod pod = pods.make("deleted-within");
+    REQUIRE(kube.stamp(pod, {{job_label, "7"}}, {}).has_value());
+
+    CHECK(kube.delete_within(other_uid(pod), grace).has_value());
+    CHECK(!read(kube, pod).deleting);
+    CHECK(kube.delete_within(pod, grace).has_value());
+    CHECK(kube.delete_within(pod, grace).has_value()); // again: no harm
+
+    CHECK(kube.get_pod(pod.key).error().code == Code::not_found);
 }
 
 void an_unbound_pod_is_deleted_as_read(Kube &kube, PodFactory &pods)
@@ -253,6 +268,7 @@ void kube_contract(Kube &kube, PodFactory &pods)
     a_disruption_is_said(kube, pods);
     evicting_spares_another_pod(kube, pods);
     deleting_spares_another_pod(kube, pods);
+    deleting_within_a_time_spares_another_pod(kube, pods);
     an_unbound_pod_is_deleted_as_read(kube, pods);
     events_are_written(kube, pods);
 }

@@ -53,6 +53,9 @@ void check_nodes(Slurm &slurm, const SlurmSetup &setup)
     CHECK_FALSE(cluster->name.empty());
     CHECK(cluster->controller_port != 0);
     CHECK_FALSE(find_node(slurm, setup.node));
+    auto grace = slurm.load_grace_times();
+    REQUIRE_MESSAGE(grace.has_value(), grace.error().message);
+    CHECK(grace->kill_wait.count() > 0);
 
     const std::string features = setup.partition_feature + "," + feature;
     NodeDescription node{setup.node, "127.0.0.1",     cluster->controller_port,
@@ -152,6 +155,9 @@ void check_identity(Slurm &slurm, JobRef ref)
     CHECK(code_of(slurm.load(other)) == Code::not_found);
     CHECK(code_of(slurm.complete(other, 0)) == Code::not_found);
     CHECK(code_of(slurm.cancel(other)) == Code::not_found);
+    CHECK(slurm.resume_job(ref).has_value()); // it is not suspended
+    CHECK_FALSE(load(slurm, ref).resumed);
+    CHECK(code_of(slurm.resume_job(unknown)) == Code::not_found);
     CHECK(code_of(slurm.load(unknown)) == Code::not_found);
     CHECK_FALSE(is_ended(load(slurm, ref).state));
 }
@@ -203,6 +209,7 @@ void check_end(Slurm &slurm, const SlurmSetup &setup, int status,
     CHECK(find_node(slurm, setup.node)->allocated_cpus == 0);
     check_lists(slurm, ref); // it is known for a while
     CHECK(code_of(slurm.set_tag(ref, job.tag)) == Code::rejected);
+    CHECK(code_of(slurm.resume_job(ref)) == Code::rejected);
     CHECK(slurm.complete(ref, status).has_value()); // a second time
     CHECK(load(slurm, ref).state == state);
 }

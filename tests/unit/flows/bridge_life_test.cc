@@ -359,19 +359,37 @@ TEST_CASE("waiting Pods cost no RPC and no API call each")
     CHECK(world.kube.calls().size() == before);
 }
 
-TEST_CASE("with nothing that waits, nothing is polled but the resync")
+TEST_CASE("with nothing that waits or lives, nothing is polled but the resync")
 {
     World world;
     world.start_agent();
     world.create("web");
+    world.run_containers("web");
+    world.end_containers("web", 0);
     world.slurm.forget_calls();
 
     world.pass(seconds(200));
 
     CHECK(world.slurm.calls() == 0);
     world.pass(seconds(200));
-    CHECK(world.slurm.calls() == world.slurm.count("load_all"));
     CHECK(world.slurm.count("load_all") == 1);
+    CHECK(world.slurm.count("load_grace_times") == 1);
+    CHECK(world.slurm.calls() == 2);
+}
+
+TEST_CASE("while Pods live, the states of all jobs are asked for rarely")
+{
+    World world;
+    world.start_agent();
+    for (int i = 0; i < 10; i++)
+        world.create("web-" + std::to_string(i));
+    world.slurm.forget_calls();
+
+    world.pass(seconds(200));
+
+    CHECK(world.slurm.count("load_states") <= 20);
+    CHECK(world.slurm.count("load_states") >= 15);
+    CHECK(world.slurm.calls() == world.slurm.count("load_states"));
 }
 
 TEST_CASE("why a Pod waits stands on it, and is written when that is another")

@@ -296,18 +296,62 @@ TEST_CASE("a waiting Pod whose job is lost gets a new one")
     CHECK(world.node_of("web") == "kn1");
 }
 
-TEST_CASE("a job that is suspended keeps its Pod, and ends with it")
+TEST_CASE("a job that is suspended is resumed, and keeps its Pod")
 {
     World world;
-    world.conf.resync_interval = seconds(10);
     world.start_agent();
     world.create("web");
+    world.run_containers("web");
+
     world.slurm.suspend(1);
-    world.pass(seconds(25));
+    world.pass(seconds(13));
+
+    CHECK(world.only_job().job.state == JobState::running);
+    CHECK(world.slurm.count("resume_job") == 1);
     CHECK_FALSE(world.pod("web")->deleting);
+    world.end_containers("web", 0);
+    CHECK(world.only_job().job.state == JobState::completed);
+}
+
+TEST_CASE("a job that is suspended a second time is cancelled, and its Pod ends")
+{
+    for (bool restarted : {false, true}) { // Slurm knows of the first time
+        CAPTURE(restarted);
+        World world;
+        world.start_agent();
+        world.create("web");
+        world.run_containers("web");
+        world.slurm.suspend(1);
+        world.pass(seconds(13));
+        if (restarted)
+            world.start_agent();
+
+        world.slurm.suspend(1);
+        world.pass(seconds(13));
+
+        CHECK(world.only_job().job.state == JobState::cancelled);
+        CHECK(world.only_job().comment == "It was suspended a second time.");
+        CHECK(world.slurm.count("resume_job") == 1);
+        CHECK(told_to_end(*world.pod("web")));
+        auto events = world.kube.events();
+        CHECK(std::ranges::count_if(events, [](const auto &event) {
+                  return event.second.reason == "SlurmJobSuspended";
+              }) == 2);
+    }
+}
+
+TEST_CASE("a suspended job whose Pod ends meanwhile ends with it")
+{
+    World world;
+    world.start_agent();
+    world.create("web");
+    world.run_containers("web");
+    world.slurm.fail_always("resume_job", Code::denied);
+    world.slurm.suspend(1);
+    world.pass(seconds(13));
 
     world.end_containers("web", 0);
-    world.pass(seconds(25));
+    world.pass(seconds(31));
 
     CHECK(world.slurm.living().empty());
 }

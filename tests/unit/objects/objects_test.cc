@@ -47,6 +47,7 @@ TEST_CASE("the owner is the one that controls")
 {
     Pod pod = pod_from(json_of(R"({"metadata": {
         "deletionTimestamp": "2026-11-21T07:07:41Z",
+        "deletionGracePeriodSeconds": 45,
         "ownerReferences": [
             {"kind": "Other", "name": "o", "uid": "1"},
             {"kind": "Job", "name": "j", "uid": "2", "controller": true}]},
@@ -55,6 +56,7 @@ TEST_CASE("the owner is the one that controls")
     CHECK(pod.owner.kind == "Job");
     CHECK(pod.owner.name == "j");
     CHECK(pod.deleting);
+    CHECK(pod.deletion_grace == std::chrono::seconds(45));
     CHECK(pod.active_deadline == 90);
 }
 

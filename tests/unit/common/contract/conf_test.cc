@@ -72,6 +72,7 @@ TEST_CASE("every key sets its field")
                            "ReasonInterval=1\n"
                            "OrphanGrace=0\n"
                            "BindTimeout=10\n"
+                           "MaxGracePeriod=45\n"
                            "FeatureLinger=6\n"
                            "GateTimeout=7\n"
                            "NodeLostTimeout=11\n"
@@ -127,6 +128,7 @@ TEST_CASE("every key sets its field")
     CHECK(conf->reason_interval == seconds(1));
     CHECK(conf->orphan_grace == seconds(0));
     CHECK(conf->bind_timeout == seconds(10));
+    CHECK(conf->max_grace_period == seconds(45));
     CHECK(conf->feature_linger == seconds(6));
     CHECK(conf->gate_timeout == seconds(7));
     CHECK(conf->node_lost_timeout == seconds(11));
@@ -217,6 +219,8 @@ TEST_CASE("a bad value is refused with its line and its key")
         "ReasonInterval=3601",
         "OrphanGrace=86401",
         "BindTimeout=9",
+        "MaxGracePeriod=0",
+        "MaxGracePeriod=3601",
         "FeatureLinger=0",
         "GateTimeout=0",
         "NodeLostTimeout=9",

@@ -111,3 +111,27 @@ TEST_CASE(
     CHECK(job_of(info).devices);
     CHECK(job_of(info).gres_on.empty());
 }
+
+TEST_CASE("Slurm's times tell whether a job was suspended before")
+{
+    slurm_job_info_t info{};
+    info.job_state = JOB_RUNNING;
+    info.start_time = 1000;
+    info.partition = own("low");
+    CHECK_FALSE(job_of(info).resumed);
+    CHECK(job_of(info).partition == "low");
+
+    info.job_state = JOB_SUSPENDED; // the first time
+    info.suspend_time = 1060;
+    info.pre_sus_time = 60;
+    CHECK_FALSE(job_of(info).resumed);
+
+    info.job_state = JOB_RUNNING; // ten seconds later
+    info.suspend_time = 1070;
+    CHECK(job_of(info).resumed);
+
+    info.job_state = JOB_SUSPENDED; // the second time
+    info.suspend_time = 1100;
+    info.pre_sus_time = 90;
+    CHECK(job_of(info).resumed);
+}
