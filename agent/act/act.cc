@@ -220,7 +220,11 @@ struct Actor {
 
     Result<Outcome> operator()(const Cancel &cancel) const
     {
-        return unless_there([&] { return end(cancel_all(cancel.job)); });
+        return unless_there([&] {
+            if (!cancel.reason.empty()) // only for people, as above
+                (void)slurm().set_comment(cancel.job, cancel.reason);
+            return end(cancel_all(cancel.job));
+        });
     }
 
     // Raises the generation first: if the agent is killed in between, its

@@ -217,6 +217,8 @@ Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
     bool joins = !(job.state == JobState::running && of_former_group(gang));
     if (!lives && !(joins && any_waits(gang)))
         return with_all_over(gang);
+    if (auto step = step_for_uncounted(gang))
+        return std::move(*step);
     if (job.state == JobState::suspended)
         return Wait{};
     // Nobody knows when its containers end: the Slurm user need not wait.

@@ -50,6 +50,7 @@ struct Complete {
 };
 struct Cancel {
     JobRef job;
+    std::string reason = {}; // for people; "": somebody wanted it
 };
 struct Renew {
     JobRef job;

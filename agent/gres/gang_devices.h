@@ -27,6 +27,9 @@ struct GangDevices {
     std::string unfit_reason = {}; // why the gang can never run, or empty
     std::string reason = {}; // why it waits before a job is requested, or empty
     std::string gres = {};   // GRES of each task of a job: see task_gres()
+    // The users' ResourceClaims, by name, whose devices are in gres: those that
+    // Pods of other jobs may use, too.
+    std::vector<std::string> counts = {};
     // The CPUs that each Pod with CPU devices needs from its job, for its
     // claims and its requests together, by uid of the Pod; and whether devices
     // are still to be chosen on a node that has CPU devices.

@@ -304,8 +304,22 @@ class Bridge {
                                         const DeviceRequest &request,
                                         CelBudget &budget);
     bool asked_by_others(const Gang &gang, const ResourceClaim &claim);
-    std::string used_by_others_reason(const Pod &pod, const DeviceNeeds &needs);
+    std::string used_by_others_reason(const Gang &gang, const Pod &pod,
+                                      const DeviceNeeds &needs);
     std::vector<ClaimHold> holds_of(const Pod &pod) const;
+
+    // sharing.cc: claims whose devices the job of one gang counts for others.
+    void update_sharing(GangEntry &entry);
+    std::string pod_to_wait_for(const Gang &gang);
+    std::string user_of_claim(GangEntry &user, const ObjectKey &claim);
+    bool is_counted(const Gang &follower, const ObjectKey &claim);
+    bool will_be_counted(const ObjectKey &claim);
+    bool may_follow(GangEntry &entry, const Bind &bind);
+    void record_uncounted(const Job &job, const std::string &ns, bool seen);
+    void set_uncounted(GangEntry &user, const Job &job,
+                       const std::string &claim);
+    void record_ended_counters(const std::vector<Job> &ended);
+    void report_kept(GangEntry &entry);
 
     // device_plan.cc: which devices of a job the claims get.
     std::string gres_of_living(const Pod &pod, const DeviceNeeds &needs);

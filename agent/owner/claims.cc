@@ -237,8 +237,9 @@ void Bridge::read_needs(GangEntry &entry, GangDevices &devices)
     facts.extended = extended_needs_of(entry, pod);
     DeviceNeeds needs = device_needs(pod, facts);
     if (needs.reason.empty())
-        needs.reason = used_by_others_reason(pod, needs);
+        needs.reason = used_by_others_reason(gang, pod, needs);
     record_cpus(pod, needs, *devices_.catalog(), devices);
+    devices.counts = claims_counted(pod, needs);
     if (pod.bound()) {
         devices.gres = gres_of_living(pod, needs);
         return;
@@ -255,10 +256,15 @@ void Bridge::read_needs(GangEntry &entry, GangDevices &devices)
         plan_for_job(entry, needs, devices);
 }
 
-std::string Bridge::used_by_others_reason(const Pod &pod,
+std::string Bridge::used_by_others_reason(const Gang &gang, const Pod &pod,
                                           const DeviceNeeds &needs)
 {
-    return claims_in_use_reason(pod, needs, *devices_.catalog(), hybrid_);
+    auto catalog = devices_.catalog();
+    return claims_in_use_reason(
+        pod, needs,
+        {*catalog, hybrid_, [&](const ResourceClaim &claim) {
+             return is_counted(gang, claim.key);
+         }});
 }
 
 // Returns the claims that are reserved for the Pod, usable or not.
