@@ -62,6 +62,8 @@ Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
                      "the Pods could not be bound in time"};
     if (!gang.misplaced_reason.empty())
         return Renew{job.ref, job.tag.generation + 1, gang.misplaced_reason};
+    if (!gang.uncounted_reason.empty())
+        return Renew{job.ref, job.tag.generation + 1, gang.uncounted_reason};
     if (gang.volumes && !gang.volumes->misfit.empty())
         return Renew{job.ref, job.tag.generation + 1, gang.volumes->misfit};
     auto placement = place(gang, job, nodes);

@@ -153,6 +153,8 @@ Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
         return renew(gang, "the Pods could not be bound in time");
     if (!some && !gang.misplaced_reason.empty())
         return renew(gang, gang.misplaced_reason);
+    if (!some && !gang.uncounted_reason.empty())
+        return renew(gang, gang.uncounted_reason);
     if (!some && gang.volumes && !gang.volumes->misfit.empty())
         return renew(gang, gang.volumes->misfit);
     auto seats = seat_pods(gang, nodes);

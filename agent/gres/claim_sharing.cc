@@ -47,8 +47,15 @@ std::string claim_in_use_reason(const Pod &pod, const ResourceClaim &claim,
             "has a slurmd: only one Pod at a time can use them, and "
             "this Pod did not get them.",
             claim.key.name, node);
-    if (!counted_by_slurm(claim, facts.catalog) || facts.is_counted(claim))
+    Counting counting = counted_by_slurm(claim, facts.catalog)
+                            ? facts.counting(claim)
+                            : Counting::now;
+    if (counting == Counting::now)
         return {};
+    if (counting == Counting::soon)
+        return std::format("The ResourceClaim {} is about to get its "
+                           "devices for another Pod.",
+                           claim.key.name);
     return std::format("The ResourceClaim {} has devices that no running job "
                        "counts for this Pod: it waits until they are given "
                        "back, and gets some by a job of its own.",

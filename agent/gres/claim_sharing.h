@@ -10,9 +10,9 @@
 //                                 container (its docs/user/feature-support.md)
 //   GRES of a node with a slurmd  waits: ordinary jobs would get what Slurm
 //                                 believes is free
-//   counted by Slurm elsewhere    follows while Pods of the job that counts the
-//                                 claim are on nodes; otherwise waits until the
-//                                 claim is given back
+//   counted by Slurm elsewhere    follows while the job that counts the claim
+//                                 lives, and some Pod uses it; otherwise waits
+//                                 until the claim is given back
 //   not counted by Slurm          follows
 #pragma once
 
@@ -25,13 +25,18 @@
 
 namespace bridge {
 
+enum class Counting {
+    nobody,
+    soon, // a job that lives does, but its Pods are not on nodes yet
+    now,  // a job that lives does, as long as any Pod uses the claim
+};
+
 struct SharingFacts {
     const DeviceCatalog &catalog;
     // The names of the Slurm nodes that have a slurmd.
     const std::set<std::string> &with_slurmd;
-    // Returns whether a job that lives counts the claim, for Pods that are on
-    // their nodes.
-    std::function<bool(const ResourceClaim &)> is_counted;
+    // Returns whether a job counts the devices of the claim.
+    std::function<Counting(const ResourceClaim &)> counting;
 };
 
 // Returns why the Pod has to wait, most likely for another Pod to end, or an

@@ -13,6 +13,7 @@
 #include "agent/gang/group_table.h"
 #include "agent/gang/node_gate.h"
 #include "agent/gang/store.h"
+#include "agent/gres/claim_sharing.h"
 #include "agent/gres/claim_store.h"
 #include "agent/gres/device_store.h"
 #include "agent/gres/memo.h"
@@ -312,13 +313,14 @@ class Bridge {
     void update_sharing(GangEntry &entry);
     std::string pod_to_wait_for(const Gang &gang);
     std::string user_of_claim(GangEntry &user, const ObjectKey &claim);
-    bool is_counted(const Gang &follower, const ObjectKey &claim);
+    Counting counting(const Gang &follower, const ObjectKey &claim);
     bool will_be_counted(const ObjectKey &claim);
     bool may_follow(GangEntry &entry, const Bind &bind);
-    void record_uncounted(const Job &job, const std::string &ns, bool seen);
+    void record_counter_end(const Gang &gang, bool seen);
     void set_uncounted(GangEntry &user, const Job &job,
                        const std::string &claim);
-    void record_ended_counters(const std::vector<Job> &ended);
+    void set_ended_counters(const std::vector<Job> &jobs);
+    void look_for_ended_counters(GangEntry &user);
     void report_kept(GangEntry &entry);
 
     // device_plan.cc: which devices of a job the claims get.
@@ -394,6 +396,8 @@ class Bridge {
     std::optional<Clock::time_point> devices_expected_until_;
     std::map<ObjectKey, std::set<std::string>> claim_users_; // gang uids
     SweepMark users_sweep_{1000};
+    // Jobs that had ended before this agent saw them count these claims.
+    std::map<ObjectKey, Job> ended_counters_;
     NodeMap node_map_;
     std::map<std::string, std::string> slurm_names_; // the inverse of node_map_
     std::set<std::string> hybrid_; // Slurm nodes in it that have a slurmd

@@ -76,6 +76,9 @@ void Bridge::on(Listed<ResourceClaim> &claims)
 {
     claims_.replace(std::move(claims.objects));
     claims_changed();
+    for (const auto &[claim, job] : ended_counters_)
+        for (const std::string &uid : gangs_.users_of(claim))
+            wake(uid);
     nodes_change_soon();
     try_all_again();
 }
@@ -263,7 +266,7 @@ std::string Bridge::used_by_others_reason(const Gang &gang, const Pod &pod,
     return claims_in_use_reason(
         pod, needs,
         {*catalog, hybrid_, [&](const ResourceClaim &claim) {
-             return is_counted(gang, claim.key);
+             return counting(gang, claim.key);
          }});
 }
 

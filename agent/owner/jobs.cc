@@ -72,16 +72,14 @@ void Bridge::on(JobsLoaded &loaded)
                     ? now_
                     : now_ + conf_->resync_interval;
     std::unordered_map<std::string, std::vector<Job>> by_gang;
-    std::vector<Job> ended_counters;
     std::set<JobRef> listed;
     sweep_scripts(*loaded.jobs);
+    set_ended_counters(*loaded.jobs);
     auto bound = bound_batch_pods();
     for (Job &job : *loaded.jobs) {
         listed.insert(job.ref);
         if (register_batch_job(job, bound))
             continue;
-        if (is_ended(job.state) && !job.tag.claims.empty())
-            ended_counters.push_back(job);
         by_gang[job.tag.uid].push_back(std::move(job));
     }
     for (auto &[uid, jobs] : by_gang)
@@ -96,7 +94,6 @@ void Bridge::on(JobsLoaded &loaded)
         settle_uncertain(entry);
         report_pending_reason(entry);
     }
-    record_ended_counters(ended_counters);
     widen_adoptions();
     loaded_jobs_ = true;
     talk_.listed |= talk_.list_asked;

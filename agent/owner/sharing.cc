@@ -49,28 +49,25 @@ bool counts_for_others(const GangEntry &entry)
 void Bridge::update_sharing(GangEntry &entry)
 {
     Gang &gang = entry.gang;
-    gang.counts_for.clear();
     if (!gang.job || gang.job->ref != entry.uncounted_job)
         gang.uncounted_reason.clear();
-    const std::vector<std::string> claims =
-        gang.job ? gang.job->tag.claims : std::vector<std::string>{};
-    bool follow = counts_for_others(entry) && any_bound(gang);
-    if (std::exchange(entry.may_be_followed, follow) != follow)
-        for (const std::string &claim : claims)
+    look_for_ended_counters(entry);
+    bool counts = counts_for_others(entry);
+    gang.counts_for = counts ? pod_to_wait_for(gang) : std::string();
+    bool follow = counts && (any_bound(gang) || !gang.counts_for.empty());
+    if (std::exchange(entry.may_be_followed, follow) != follow && gang.job)
+        for (const std::string &claim : gang.job->tag.claims)
             for (const std::string &uid : gangs_.users_of({gang.key.ns, claim}))
                 if (uid != gang.uid)
                     wake(uid);
-    if (claims.empty() || gang.stale)
+    if (!gang.job || gang.stale || gang.job->tag.claims.empty())
         return;
-    if (counts_for_others(entry)) {
+    if (counts)
         entry.counting_job = gang.job->ref;
-        gang.counts_for = pod_to_wait_for(gang);
-        if (!gang.counts_for.empty() && !any_bound(gang) && !any_waits(gang))
-            report_kept(entry);
-    } else if (is_ended(gang.job->state) && !only_forgotten(gang)) {
-        record_uncounted(*gang.job, gang.key.ns,
-                         entry.counting_job == gang.job->ref);
-    }
+    if (!gang.counts_for.empty() && !any_bound(gang) && !any_waits(gang))
+        report_kept(entry);
+    if (is_ended(gang.job->state) && !only_forgotten(gang))
+        record_counter_end(gang, entry.counting_job == gang.job->ref);
 }
 
 // Returns a Pod of another job that uses, or is about to use, devices that the
@@ -112,16 +109,21 @@ std::string Bridge::user_of_claim(GangEntry &user, const ObjectKey &claim)
     return {};
 }
 
-// Whether a living job counts the claim for a Pod of this gang. Another gang's
-// job does so once its Pods are on their nodes: until then it may be replaced.
-bool Bridge::is_counted(const Gang &follower, const ObjectKey &claim)
+// A job may be replaced until its own Pods are on their nodes.
+Counting Bridge::counting(const Gang &follower, const ObjectKey &claim)
 {
-    return std::ranges::any_of(
-        gangs_.counters_of(claim), [&](const std::string &uid) {
-            const GangEntry *entry = gangs_.find(uid);
-            return entry && counts_for_others(*entry) &&
-                   (uid == follower.uid || any_bound(entry->gang));
-        });
+    Counting most = Counting::nobody;
+    for (const std::string &uid : gangs_.counters_of(claim)) {
+        const GangEntry *entry = gangs_.find(uid);
+        if (!entry || !counts_for_others(*entry))
+            continue;
+        const Gang &gang = entry->gang;
+        if (uid == follower.uid || any_bound(gang) || !gang.counts_for.empty())
+            return Counting::now;
+        if (any_waits(gang))
+            most = Counting::soon;
+    }
+    return most;
 }
 
 // Whether a job counts the claim, or is to count it once it has its node.
@@ -142,40 +144,41 @@ bool Bridge::may_follow(GangEntry &entry, const Bind &bind)
         ResourceClaimPtr claim = claims_.find(plan.key);
         return !plan.allocated || !claim || claim->is_reserved_for(plan.pod) ||
                !counted_by_slurm(*claim, *catalog) ||
-               is_counted(entry.gang, plan.key);
+               counting(entry.gang, plan.key) == Counting::now;
     });
     if (!may)
         wake_at(entry, now_ + device_pause);
     return may;
 }
 
-// The job has ended: Pods of others that use devices that it counted must end.
-// seen: this agent has seen it live. Otherwise it may have ended before the
-// claim was allocated anew, by somebody else.
-void Bridge::record_uncounted(const Job &job, const std::string &ns, bool seen)
+// The job of the gang has ended: Pods of others that use devices that it
+// counted must end. seen: this agent has seen it live.
+void Bridge::record_counter_end(const Gang &gang, bool seen)
 {
-    for (const std::string &name : job.tag.claims) {
-        ObjectKey claim{ns, name};
-        ResourceClaimPtr known = claims_.find(claim);
-        bool ours = known && known->allocated && known->allocated_by_us;
-        if (will_be_counted(claim) || (!seen && !ours))
+    for (const std::string &name : gang.job->tag.claims) {
+        ObjectKey claim{gang.key.ns, name};
+        if (will_be_counted(claim))
             continue;
-        for (const std::string &uid : gangs_.users_of(claim))
-            if (GangEntry *user = gangs_.find(uid);
-                user && job.tag.uid != uid)
-                set_uncounted(*user, job, name);
+        if (!seen)
+            ended_counters_.insert_or_assign(claim, *gang.job);
+        for (const std::string &uid : gangs_.users_of(claim)) {
+            GangEntry *user = uid == gang.uid ? nullptr : gangs_.find(uid);
+            if (user && seen)
+                set_uncounted(*user, *gang.job, name);
+            else if (user)
+                wake(uid);
+        }
     }
 }
 
+// The Pods are ended once they run, or are given another job before.
 void Bridge::set_uncounted(GangEntry &user, const Job &job,
                            const std::string &claim)
 {
     Gang &gang = user.gang;
-    bool uses = std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
-        return pod->living() && names_claim(*pod, claim);
-    });
-    if (!uses || !gang.job || is_ended(gang.job->state) ||
-        !gang.uncounted_reason.empty())
+    if (!gang.job || is_ended(gang.job->state) ||
+        !gang.uncounted_reason.empty() ||
+        user_of_claim(user, {gang.key.ns, claim}).empty())
         return;
     gang.uncounted_reason = uncounted_message(job, claim);
     user.uncounted_job = gang.job->ref;
@@ -188,16 +191,39 @@ void Bridge::set_uncounted(GangEntry &user, const Job &job,
     wake(gang.uid);
 }
 
-// Jobs that had ended before this agent knew their gangs, as after a restart.
-void Bridge::record_ended_counters(const std::vector<Job> &ended)
+// Jobs of gangs that are not known, as after a restart.
+void Bridge::set_ended_counters(const std::vector<Job> &jobs)
 {
-    for (const Job &job : ended) {
-        bool forgotten = job.state == JobState::node_fail;
+    ended_counters_.clear();
+    for (const Job &job : jobs) {
         std::size_t slash = job.tag.gang.find('/');
-        if (!forgotten && !gangs_.find(job.tag.uid) &&
-            slash != std::string::npos)
-            record_uncounted(job, job.tag.gang.substr(0, slash), false);
+        bool sure = is_ended(job.state) && job.state != JobState::node_fail;
+        if (!sure || slash == std::string::npos || gangs_.find(job.tag.uid))
+            continue;
+        for (const std::string &claim : job.tag.claims)
+            ended_counters_[{job.tag.gang.substr(0, slash), claim}] = job;
     }
+}
+
+// Such a job may also have ended before the claim was allocated anew: by
+// somebody else, or for Pods whose own job has devices.
+void Bridge::look_for_ended_counters(GangEntry &user)
+{
+    const Gang &gang = user.gang;
+    if (ended_counters_.empty() || !gang.job ||
+        !is_allocated(gang.job->state) || gang.job->devices ||
+        !gang.job->gres_per_task.empty())
+        return;
+    for (const PodPtr &pod : gang.pods)
+        for (const PodClaim &one : pod->resource_claims) {
+            ObjectKey key{gang.key.ns, one.claim};
+            auto ended = ended_counters_.find(key);
+            ResourceClaimPtr claim = claims_.find(key);
+            if (ended != ended_counters_.end() && pod->living() && claim &&
+                claim->allocated && claim->allocated_by_us &&
+                !will_be_counted(key))
+                set_uncounted(user, ended->second, key.name);
+        }
 }
 
 // Nothing tells when the last of the other Pods is over.
