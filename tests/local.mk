@@ -190,6 +190,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/flows/bridge_renew_test.cc \
 	tests/unit/flows/bridge_requests_test.cc \
 	tests/unit/flows/bridge_restart_test.cc \
+	tests/unit/flows/bridge_shared_claims_test.cc \
 	tests/unit/flows/bridge_shares_test.cc \
 	tests/unit/flows/bridge_slurm_faults_test.cc \
 	tests/unit/flows/bridge_volumes_test.cc \

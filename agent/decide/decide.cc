@@ -62,6 +62,8 @@ Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
                      "the Pods could not be bound in time"};
     if (!gang.misplaced_reason.empty())
         return Renew{job.ref, job.tag.generation + 1, gang.misplaced_reason};
+    if (!gang.uncounted_reason.empty())
+        return Renew{job.ref, job.tag.generation + 1, gang.uncounted_reason};
     if (gang.volumes && !gang.volumes->misfit.empty())
         return Renew{job.ref, job.tag.generation + 1, gang.volumes->misfit};
     auto placement = place(gang, job, nodes);
@@ -97,6 +99,8 @@ Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
         return Look{job};
     if (all_over(gang))
         return complete_or_cancel(gang);
+    if (auto step = step_for_uncounted(gang))
+        return std::move(*step);
     if (gang.job->state == JobState::suspended)
         return resume_or_cancel(gang);
     if (all_vanishing(gang))
@@ -178,14 +182,30 @@ Action decide_alone(const Gang &gang, const NodeMap &nodes)
         gang, nodes);
 }
 
-} // namespace
-
-Action decide(const Gang &gang, const NodeMap &nodes)
+Action decide_for_its_pods(const Gang &gang, const NodeMap &nodes)
 {
     if (gang.batch)
         return decide_batch(gang, gang.grouped ? decide_batch_gang(gang, nodes)
                                                : decide_alone(gang, nodes));
     return gang.grouped ? decide_gang(gang, nodes) : decide_alone(gang, nodes);
+}
+
+// Whether the action would end a job whose devices Pods of others still use.
+// One that adopts running Pods, and has not become theirs, counts nothing yet.
+bool ends_too_early(const Gang &gang, const Action &action)
+{
+    if (gang.counts_for.empty() || !gang.job || !is_allocated(gang.job->state))
+        return false;
+    return std::holds_alternative<Complete>(action) ||
+           (std::holds_alternative<Cancel>(action) && !any_bound(gang));
+}
+
+} // namespace
+
+Action decide(const Gang &gang, const NodeMap &nodes)
+{
+    Action action = decide_for_its_pods(gang, nodes);
+    return ends_too_early(gang, action) ? Wait{} : std::move(action);
 }
 
 } // namespace bridge

@@ -40,6 +40,10 @@
 //                                           first if slurmctld went away since
 //   allocated     ended by a disruption     Complete as failed
 //   allocated     gone, or ended by a user  Cancel
+//   allocated     over or gone, others use  Wait until these are over, too
+//                 devices that it counts
+//   allocated     living, by devices of a   Cancel: nobody counts them
+//                 claim whose job has ended
 //   suspended     waiting or living         ResumeJob; Cancel the second time
 //   node failed   living, Node not lost     Adopt: Slurm forgot its nodes
 //   ended         living by that job        EndPods; Wait while they are ending

@@ -153,6 +153,8 @@ Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
         return renew(gang, "the Pods could not be bound in time");
     if (!some && !gang.misplaced_reason.empty())
         return renew(gang, gang.misplaced_reason);
+    if (!some && !gang.uncounted_reason.empty())
+        return renew(gang, gang.uncounted_reason);
     if (!some && gang.volumes && !gang.volumes->misfit.empty())
         return renew(gang, gang.volumes->misfit);
     auto seats = seat_pods(gang, nodes);
@@ -217,6 +219,8 @@ Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
     bool joins = !(job.state == JobState::running && of_former_group(gang));
     if (!lives && !(joins && any_waits(gang)))
         return with_all_over(gang);
+    if (auto step = step_for_uncounted(gang))
+        return std::move(*step);
     if (job.state == JobState::suspended)
         return resume_or_cancel(gang);
     // Nobody knows when its containers end: the Slurm user need not wait.

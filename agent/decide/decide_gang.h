@@ -38,6 +38,10 @@
 //                                           then Complete as the first that
 //                                           failed; Look first if slurmctld
 //                                           went away since
+//   allocated     over, others use devices  Wait until these are over, too
+//                 that it counts
+//   allocated     living, by devices of a   Cancel: nobody counts them
+//                 claim whose job has ended
 //   suspended     waiting or living         ResumeJob; Cancel the second time
 //   allocated     living by it, elsewhere   Split
 //   configuring   none bound, and as        Renew

@@ -90,6 +90,13 @@ std::optional<Action> step_for_left(const Gang &gang)
     return ReleaseClaims{gang.devices->left};
 }
 
+std::optional<Action> step_for_uncounted(const Gang &gang)
+{
+    if (gang.uncounted_reason.empty() || !any_lives_by_job(gang))
+        return std::nullopt;
+    return Cancel{gang.job->ref, gang.uncounted_reason};
+}
+
 bool has_resource_claims(const Gang &gang)
 {
     return std::ranges::any_of(

@@ -18,6 +18,10 @@ bool has_resource_claims(const Gang &gang);
 // job or placement that nobody can use; nothing: there are none.
 std::optional<Action> step_for_left(const Gang &gang);
 
+// For an allocated job: returns Cancel if its Pods live by devices that no job
+// counts any more; nothing: they do not.
+std::optional<Action> step_for_uncounted(const Gang &gang);
+
 // For a job allocated on these Nodes: returns Bind with the claims to write
 // first, or what has to be done or waited for before.
 Action bind_with_devices(const Gang &gang, std::vector<std::string> nodes);

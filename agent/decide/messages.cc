@@ -150,6 +150,21 @@ std::string suspended_again_comment()
     return "It was suspended a second time.";
 }
 
+std::string uncounted_message(const Job &job, const std::string &claim)
+{
+    return std::format("job {}, which counted the devices of the shared "
+                       "ResourceClaim {}, is {}: the Pods that use them end "
+                       "with it",
+                       job.ref.id, claim, state_name(job.state));
+}
+
+std::string kept_message(const std::string &pod)
+{
+    return std::format("its Pods are over; it counts devices that Pod {} uses "
+                       "by a shared ResourceClaim",
+                       pod);
+}
+
 std::string incomplete_gang_message(const Gang &gang)
 {
     std::size_t have = count_waiting(gang) + count_done_before(gang);

@@ -96,6 +96,11 @@ std::string suspended_again_message(JobRef job);
 // The same, for the job.
 std::string suspended_again_comment();
 
+// For Pods whose claim's devices were counted by this job, which has ended; and
+// for the comment of a job that lives on after its Pods, for a Pod of another.
+std::string uncounted_message(const Job &job, const std::string &claim);
+std::string kept_message(const std::string &pod);
+
 // "3 of 8 Pods of gang train exist."
 std::string incomplete_gang_message(const Gang &gang);
 

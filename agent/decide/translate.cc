@@ -222,8 +222,10 @@ JobDescription describe_job(const Gang &gang, const Identity &identity,
     job.group_id = identity.group_id;
     job.account = identity.account;
     job.qos = identity.qos;
-    if (gang.devices)
+    if (gang.devices) {
         job.gres_per_task = gang.devices->gres;
+        job.tag.claims = gang.devices->counts;
+    }
     // A job that failed once may have failed for its preference, so only the
     // first has one. Slurm tries the preference instead of the constraint: it
     // contains both.

@@ -50,7 +50,8 @@ struct Complete {
 };
 struct Cancel {
     JobRef job;
-    std::string reason = {}; // for the job's comment, or empty
+    // For the job's comment and for people; empty if somebody asked for it.
+    std::string reason = {};
 };
 struct Renew {
     JobRef job;

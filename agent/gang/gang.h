@@ -100,6 +100,13 @@ struct Gang {
     // For a grouped gang, by Pod (uid): the only Slurm node of the job where
     // the Pod can use the devices that it has already.
     std::map<std::string, std::string> devices_at;
+    // A Pod of another job that uses, or is about to use, devices that the job
+    // of this gang counts (its name); empty: there is none. The job must not
+    // end before it.
+    std::string counts_for;
+    // Why no job counts devices that its running Pods use by a claim of another
+    // job any more, as a clause; empty: one does, or that is not known.
+    std::string uncounted_reason;
     // Why no job can be requested, or start, anywhere now; empty: it can.
     std::string nowhere;
     // Why its Pods may not run on the Node of its allocation; empty: they may.

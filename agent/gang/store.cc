@@ -146,6 +146,7 @@ void GangStore::set_job(GangEntry &entry, std::optional<Job> job)
 {
     Gang &gang = entry.gang;
     bool other = !job || !gang.job || gang.job->ref != job->ref;
+    unindex_counted(gang);
     if (gang.job && other) {
         for (JobRef ref : refs_of(*gang.job))
             if (auto index = by_job_.find(ref.id);
@@ -163,6 +164,7 @@ void GangStore::set_job(GangEntry &entry, std::optional<Job> job)
     if (gang.job)
         for (JobRef ref : refs_of(*gang.job))
             by_job_[ref.id] = gang.uid;
+    index_counted(gang);
 }
 
 void GangStore::erase(const std::string &uid)
@@ -197,8 +199,71 @@ const std::set<std::string> &GangStore::living_on(const std::string &node) const
     return found == by_node_.end() ? nobody : found->second;
 }
 
+std::vector<std::string> GangStore::users_of(const ObjectKey &claim) const
+{
+    auto found = by_claim_.find(claim);
+    std::vector<std::string> uids;
+    if (found != by_claim_.end())
+        for (const auto &[uid, pods] : found->second)
+            uids.push_back(uid);
+    return uids;
+}
+
+std::vector<std::string> GangStore::counters_of(const ObjectKey &claim) const
+{
+    auto found = by_counted_.find(claim);
+    if (found == by_counted_.end())
+        return {};
+    return {found->second.begin(), found->second.end()};
+}
+
+void GangStore::index_counted(const Gang &gang)
+{
+    if (gang.job)
+        for (const std::string &name : gang.job->tag.claims)
+            by_counted_[{gang.key.ns, name}].insert(gang.uid);
+}
+
+void GangStore::unindex_counted(const Gang &gang)
+{
+    if (!gang.job)
+        return;
+    for (const std::string &name : gang.job->tag.claims) {
+        auto claim = by_counted_.find({gang.key.ns, name});
+        if (claim != by_counted_.end() &&
+            claim->second.erase(gang.uid) != 0 && claim->second.empty())
+            by_counted_.erase(claim);
+    }
+}
+
+void GangStore::index_claims(const Pod &pod)
+{
+    if (pod.terminal())
+        return;
+    for (const PodClaim &one : pod.resource_claims)
+        if (one.from_template.empty() && !one.claim.empty())
+            by_claim_[{pod.key.ns, one.claim}][gang_uid(pod)]++;
+}
+
+void GangStore::unindex_claims(const Pod &pod)
+{
+    if (pod.terminal())
+        return;
+    for (const PodClaim &one : pod.resource_claims) {
+        auto claim = by_claim_.find({pod.key.ns, one.claim});
+        if (!one.from_template.empty() || claim == by_claim_.end())
+            continue;
+        auto gang = claim->second.find(gang_uid(pod));
+        if (gang != claim->second.end() && --gang->second == 0)
+            claim->second.erase(gang);
+        if (claim->second.empty())
+            by_claim_.erase(claim);
+    }
+}
+
 void GangStore::index(const Pod &pod)
 {
+    index_claims(pod);
     if (!pod.bound() || pod.terminal())
         return;
     by_node_[pod.node_name].insert(gang_uid(pod));
@@ -220,6 +285,7 @@ bool GangStore::others_there(const Pod &pod) const
 
 void GangStore::unindex(const Pod &pod)
 {
+    unindex_claims(pod);
     if (!pod.bound() || pod.terminal())
         return;
     freed_.insert(pod.node_name);

@@ -74,6 +74,14 @@ struct GangEntry {
     // Its job, of which Slurm has given no reason yet, waits by its own wish:
     // agent/decide/pending_quota.h.
     bool by_wish = false;
+    // Whether this agent has seen its job count the devices of claims, and
+    // whether Pods were on nodes then, so that others may follow.
+    std::optional<JobRef> counting_job;
+    bool may_be_followed = false;
+    // The last Pod for which the end of its job was told to wait.
+    std::string kept_for_told;
+    // The job to which gang.uncounted_reason refers.
+    JobRef uncounted_job{};
 
     Clock::time_point job_since{}; // since when its current job is known
     // Since when the outcome of a submit is unknown.
@@ -107,6 +115,13 @@ class GangStore {
     void set_job(GangEntry &entry, std::optional<Job> job);
     void erase(const std::string &uid);
 
+    // Returns the gangs with Pods that are not over and name this claim, except
+    // by a template.
+    std::vector<std::string> users_of(const ObjectKey &claim) const;
+    // Returns the gangs whose current job, living or ended, has the claim in
+    // its tag: its devices are in the job's GRES.
+    std::vector<std::string> counters_of(const ObjectKey &claim) const;
+
     // Whether containers of Pods bound by this job may be running.
     bool living_of(JobRef job) const;
     // Returns the gangs with Pods that may be running on this Node.
@@ -129,6 +144,10 @@ class GangStore {
     const std::string &gang_uid(const Pod &pod) const;
     void index(const Pod &pod);
     void unindex(const Pod &pod);
+    void index_claims(const Pod &pod);
+    void unindex_claims(const Pod &pod);
+    void index_counted(const Gang &gang);
+    void unindex_counted(const Gang &gang);
     // Whether other Pods of its gang run on the Pod's Node.
     bool others_there(const Pod &pod) const;
 
@@ -142,6 +161,10 @@ class GangStore {
     std::unordered_map<std::string, std::set<std::string>> by_node_;
     std::unordered_map<std::string, std::size_t> by_sluid_;
     std::set<std::string> freed_;
+    // By claim: gang uids, with the number of Pods of each; and those of gangs
+    // whose job counts it.
+    std::map<ObjectKey, std::map<std::string, std::size_t>> by_claim_;
+    std::map<ObjectKey, std::set<std::string>> by_counted_;
 };
 
 } // namespace bridge

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/gres/claim_cpus.h"
 
+#include "agent/gres/claim_sharing.h"
+
 #include <algorithm>
 #include <format>
 #include <map>
@@ -157,7 +159,8 @@ bool has_cpus(const ResourceClaim &claim, const DeviceCatalog &catalog)
 
 std::string not_together_reason(std::span<const PodPtr> pods,
                                 const ClaimFacts &facts,
-                                const DeviceCatalog &catalog)
+                                const DeviceCatalog &catalog,
+                                const std::set<std::string> &with_slurmd)
 {
     std::map<ObjectKey, PodPtr> first; // that names the claim
     for (const PodPtr &pod : pods)
@@ -174,6 +177,15 @@ std::string not_together_reason(std::span<const PodPtr> pods,
                     "Pods {} and {} share the ResourceClaim {}, "
                     "but only one Pod at a time can have its CPUs",
                     other->key.name, pod->key.name, key.name);
+            if (!claim || !claim->allocated)
+                continue;
+            if (std::string node = slurmd_node_of(*claim, catalog, with_slurmd);
+                !node.empty())
+                return std::format(
+                    "Pods {} and {} share the ResourceClaim {}, but only one "
+                    "Pod at a time can have its devices of node {}, which has "
+                    "a slurmd",
+                    other->key.name, pod->key.name, key.name, node);
         }
     return {};
 }

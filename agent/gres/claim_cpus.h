@@ -7,6 +7,7 @@
 #include "agent/gres/needs.h"
 #include "agent/objects/objects.h"
 
+#include <set>
 #include <span>
 #include <string>
 
@@ -17,10 +18,12 @@ namespace bridge {
 bool has_cpus(const ResourceClaim &claim, const DeviceCatalog &catalog);
 
 // Returns why these Pods cannot run at the same time, or an empty text: two of
-// them name one claim that has or requests CPUs.
+// them name one claim that has or requests CPUs, or that has devices of one of
+// the Slurm nodes with a slurmd.
 std::string not_together_reason(std::span<const PodPtr> pods,
                                 const ClaimFacts &facts,
-                                const DeviceCatalog &catalog);
+                                const DeviceCatalog &catalog,
+                                const std::set<std::string> &with_slurmd);
 
 // Adds to devices the CPUs that the Pod needs, and whether the job must go to
 // nodes with CPU devices. Does nothing for a Pod without such claims. The CPUs

@@ -30,6 +30,9 @@ struct GangDevices {
     // What the claims ask for that are still to get devices, for messages; of a
     // gang, what those of its first Pod do: see asked_words().
     std::string asked = {};
+    // The users' ResourceClaims, by name, whose devices are in gres: those that
+    // Pods of other jobs may use, too.
+    std::vector<std::string> counts = {};
     // The CPUs that each Pod with CPU devices needs from its job, for its
     // claims and its requests together, by uid of the Pod; and whether devices
     // are still to be chosen on a node that has CPU devices.

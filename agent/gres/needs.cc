@@ -123,7 +123,11 @@ class Reader {
         if (claim.deleting)
             return std::format("The ResourceClaim {} is being deleted.",
                                claim.key.name);
-        if (!entry.from_template.empty() && claim.owner_uid != pod_.uid)
+        // Any Pod can name such a claim, also as if a user had made it.
+        bool of_one_pod = !entry.from_template.empty() ||
+                          !claim.pod_claim_name.empty() ||
+                          claim.for_extended_resources;
+        if (of_one_pod && claim.owner_uid != pod_.uid)
             return std::format(
                 "The ResourceClaim {} was not made for this Pod.",
                 claim.key.name);

@@ -14,6 +14,7 @@
 #include "agent/gang/group_table.h"
 #include "agent/gang/node_gate.h"
 #include "agent/gang/store.h"
+#include "agent/gres/claim_sharing.h"
 #include "agent/gres/claim_store.h"
 #include "agent/gres/device_store.h"
 #include "agent/gres/memo.h"
@@ -321,8 +322,23 @@ class Bridge {
                                         const DeviceRequest &request,
                                         CelBudget &budget);
     bool asked_by_others(const Gang &gang, const ResourceClaim &claim);
-    std::string used_by_others_reason(const Pod &pod, const DeviceNeeds &needs);
+    std::string used_by_others_reason(const Gang &gang, const Pod &pod,
+                                      const DeviceNeeds &needs);
     std::vector<ClaimHold> holds_of(const Pod &pod) const;
+
+    // sharing.cc: claims whose devices the job of one gang counts for others.
+    void update_sharing(GangEntry &entry);
+    std::string pod_to_wait_for(const Gang &gang);
+    std::string user_of_claim(GangEntry &user, const ObjectKey &claim);
+    Counting counting(const Gang &follower, const ObjectKey &claim);
+    bool will_be_counted(const ObjectKey &claim);
+    bool may_follow(GangEntry &entry, const Bind &bind);
+    void record_counter_end(const Gang &gang, bool seen);
+    void set_uncounted(GangEntry &user, const Job &job,
+                       const std::string &claim);
+    void set_ended_counters(const std::vector<Job> &jobs);
+    void look_for_ended_counters(GangEntry &user);
+    void report_kept(GangEntry &entry);
 
     // device_plan.cc: which devices of a job the claims get.
     std::string gres_of_living(const Pod &pod, const DeviceNeeds &needs);
@@ -397,6 +413,8 @@ class Bridge {
     std::optional<Clock::time_point> devices_expected_until_;
     std::map<ObjectKey, std::set<std::string>> claim_users_; // gang uids
     SweepMark users_sweep_{1000};
+    // Jobs that had ended before this agent saw them count these claims.
+    std::map<ObjectKey, Job> ended_counters_;
     NodeMap node_map_;
     std::map<std::string, std::string> slurm_names_; // the inverse of node_map_
     std::set<std::string> hybrid_; // Slurm nodes in it that have a slurmd

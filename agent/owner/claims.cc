@@ -77,6 +77,9 @@ void Bridge::on(Listed<ResourceClaim> &claims)
 {
     claims_.replace(std::move(claims.objects));
     claims_changed();
+    for (const auto &[claim, job] : ended_counters_)
+        for (const std::string &uid : gangs_.users_of(claim))
+            wake(uid);
     nodes_change_soon();
     try_all_again();
 }
@@ -238,8 +241,9 @@ void Bridge::read_needs(GangEntry &entry, GangDevices &devices)
     facts.extended = extended_needs_of(entry, pod);
     DeviceNeeds needs = device_needs(pod, facts);
     if (needs.reason.empty())
-        needs.reason = used_by_others_reason(pod, needs);
+        needs.reason = used_by_others_reason(gang, pod, needs);
     record_cpus(pod, needs, *devices_.catalog(), devices);
+    devices.counts = claims_counted(pod, needs);
     if (pod.bound()) {
         devices.gres = gres_of_living(pod, needs);
         return;
@@ -260,10 +264,15 @@ void Bridge::read_needs(GangEntry &entry, GangDevices &devices)
         plan_for_job(entry, needs, devices);
 }
 
-std::string Bridge::used_by_others_reason(const Pod &pod,
+std::string Bridge::used_by_others_reason(const Gang &gang, const Pod &pod,
                                           const DeviceNeeds &needs)
 {
-    return claims_in_use_reason(pod, needs, *devices_.catalog(), hybrid_);
+    auto catalog = devices_.catalog();
+    return claims_in_use_reason(
+        pod, needs,
+        {*catalog, hybrid_, [&](const ResourceClaim &claim) {
+             return counting(gang, claim.key);
+         }});
 }
 
 // Returns the claims that are reserved for the Pod, usable or not.

@@ -5,6 +5,7 @@
 
 #include "agent/decide/messages.h"
 #include "agent/gres/claim_cpus.h"
+#include "agent/gres/claim_sharing.h"
 #include "agent/owner/pauses.h"
 #include "common/base/log.h"
 #include "common/slurm/gres_counts.h"
@@ -26,9 +27,8 @@ constexpr std::chrono::minutes exclusion{2}; // a node's devices may change
 // If several Pods share a claim, the job of one has its devices.
 std::vector<DeviceId> share_of(const Pod &pod, const ResourceClaim &claim)
 {
-    bool first = !claim.reserved_for.empty() &&
-                 claim.reserved_for.front().uid == pod.uid;
-    return first ? claim.devices : std::vector<DeviceId>{};
+    return is_first_consumer(pod, claim) ? claim.devices
+                                         : std::vector<DeviceId>{};
 }
 
 // node is an index of job.nodes.
@@ -127,7 +127,7 @@ void Bridge::plan_for_job(GangEntry &entry, const DeviceNeeds &needs,
     }
     const Gang &gang = entry.gang;
     if (!gang.batch && // whose job is not requested again
-        !used_by_others_reason(lead_of(gang), needs).empty()) {
+        !used_by_others_reason(gang, lead_of(gang), needs).empty()) {
         devices.plan.misfit = devices.reason;
         return;
     }

@@ -6,6 +6,7 @@
 #include "agent/decide/gang_place.h"
 #include "agent/gang/facts.h"
 #include "agent/gres/claim_cpus.h"
+#include "agent/gres/claim_sharing.h"
 #include "agent/gres/device_ask.h"
 #include "common/slurm/gres_counts.h"
 
@@ -137,12 +138,12 @@ void Bridge::read_gang_needs(GangEntry &entry, GangDevices &devices)
     std::erase_if(pods, [&](const PodPtr &pod) { return !waits(gang, *pod); });
     if (asks)
         devices.unfit_reason =
-            not_together_reason(pods, facts, *devices_.catalog());
+            not_together_reason(pods, facts, *devices_.catalog(), hybrid_);
     for (const PodPtr &pod : pods) {
         facts.extended = extended_needs_of(entry, *pod);
         DeviceNeeds own = device_needs(*pod, facts);
         if (own.reason.empty())
-            own.reason = used_by_others_reason(*pod, own);
+            own.reason = used_by_others_reason(gang, *pod, own);
         record_cpus(*pod, own, *devices_.catalog(), devices);
         if (!asks) {
             needs[pod->uid] = std::move(own);
@@ -156,6 +157,8 @@ void Bridge::read_gang_needs(GangEntry &entry, GangDevices &devices)
         bool stops = !devices.unfit_reason.empty() || !devices.reason.empty();
         if (stops && !gang.job)
             return; // the others are looked at when that is over
+        std::ranges::move(claims_counted(*pod, own),
+                          std::back_inserter(devices.counts));
         asked.push_back(std::move(own));
     }
     if (asks) {
@@ -219,7 +222,8 @@ void Bridge::plan_for_seats(GangEntry &entry,
         std::string by_plugin = unfit_node_reason(own, seat.node);
         ClaimsPlan none = trouble_with(gang, own, by_plugin);
         if (can_give_way(gang) &&
-            !used_by_others_reason(*find_pod(gang, seat.pod), own).empty())
+            !used_by_others_reason(gang, *find_pod(gang, seat.pod), own)
+                 .empty())
             none = {.misfit = own.reason};
         if (is_trouble(none)) {
             later |= set_aside(devices, none, {seat.node, {seat.pod}, {}});

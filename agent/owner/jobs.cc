@@ -74,6 +74,7 @@ void Bridge::on(JobsLoaded &loaded)
     std::unordered_map<std::string, std::vector<Job>> by_gang;
     std::set<JobRef> listed;
     sweep_scripts(*loaded.jobs);
+    set_ended_counters(*loaded.jobs);
     auto bound = bound_batch_pods();
     for (Job &job : *loaded.jobs) {
         listed.insert(job.ref);

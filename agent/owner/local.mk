@@ -30,5 +30,6 @@ agent_owner_sources = \
 	agent/owner/placement.cc \
 	agent/owner/plugin_connection.h \
 	agent/owner/report.cc \
+	agent/owner/sharing.cc \
 	agent/owner/story.cc \
 	agent/owner/turn.cc

@@ -183,6 +183,7 @@ void Bridge::reconcile(const std::string &uid)
     update_overdue(*entry);
     update_placement(*entry);
     update_batch(*entry);
+    update_sharing(*entry);
     entry->gang.unheard = entry->heard != absences_;
     if (entry->gang.job && entry->gang.job->tag.components != 0)
         backfilled_.insert(uid);
@@ -315,7 +316,7 @@ bool Bridge::may_act(GangEntry &entry, const Action &action)
         return false;
     }
     if (const auto *bind = std::get_if<Bind>(&action))
-        return may_bind(entry, *bind);
+        return may_follow(entry, *bind) && may_bind(entry, *bind);
     return true;
 }
 

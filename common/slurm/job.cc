@@ -13,6 +13,11 @@ namespace {
 constexpr char format_key[] = "slurmk8s";
 constexpr int format = 1;
 
+JsonValue array_of(const std::vector<std::string> &texts)
+{
+    return JsonValue::array({texts.begin(), texts.end()});
+}
+
 } // namespace
 
 std::string encode(const GangTag &tag)
@@ -29,6 +34,8 @@ std::string encode(const GangTag &tag)
         json.add("sbatch", tag.script);
     if (tag.components != 0)
         json.add("components", tag.components);
+    if (!tag.claims.empty())
+        json.add("claims", array_of(tag.claims));
     return json.dump();
 }
 
@@ -45,6 +52,8 @@ std::optional<GangTag> decode_gang_tag(const std::string &admin_comment)
     tag.first = json->text("first");
     tag.group = json->text("group");
     tag.script = json->text("sbatch");
+    for (const Json &claim : json->items("claims"))
+        tag.claims.push_back(claim.text());
     if (!tag.script.empty() && !is_script_name(tag.script))
         return std::nullopt;
     auto components = json->integer("components").value_or(0);

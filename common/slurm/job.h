@@ -38,6 +38,9 @@ struct GangTag {
     std::string script = {};
     // Components of heterogeneous jobs: the number of components requested.
     std::uint32_t components = 0;
+    // The users' ResourceClaims, by name, whose devices the job counts also for
+    // Pods of other jobs: see agent/gres/claim_sharing.h.
+    std::vector<std::string> claims = {};
 
     bool operator==(const GangTag &) const = default;
 };

@@ -270,10 +270,20 @@ def waits_without_word(world):
             yield _name(pod), "no job, and no condition says why"
 
 
+def _counts_for_others(world, job):
+    """Whether a live Pod of another job uses a claim whose devices it counts."""
+    namespace = job.name.split("/")[0]
+    return any(is_live(pod) and pod["metadata"]["namespace"] == namespace and
+               pod["metadata"]["uid"] != job.uid and
+               any(claim.get("resourceClaimName") in job.claims
+                   for claim in pod["spec"].get("resourceClaims", []))
+               for pod in world.pods) if job.claims else False
+
+
 @rule
 def job_without_pod(world):
-    """A placeholder that lives stands for a Pod that is not over, or is a batch
-    job that waits."""
+    """A placeholder that lives stands for a Pod that is not over, or for the
+    devices of a claim that live Pods use, or is a batch job that waits."""
     pods = {p["metadata"]["uid"]: p for p in world.pods}
     for pod in world.pods:  # of a gang, one that is not over counts
         if (gang := gangs.uid_of(pod)) and (gang not in pods or
@@ -285,6 +295,8 @@ def job_without_pod(world):
         pod = pods.get(job.uid)
         states = ",".join(sorted(job.states))
         if not job.uid and job.script and "PENDING" in job.states:
+            continue
+        if _counts_for_others(world, job):
             continue
         if not job.uid:
             yield f"Job/{job.id}", f"{job} is {states}, and names no Pod"
@@ -392,11 +404,13 @@ def double_bind(world):
 
 @rule
 def end_state(world):
-    """A Pod's end is its job's end."""
+    """A Pod's end is its job's end, once that has come."""
+    kept = {job.sluid for job in world.jobs
+            if job.lives and _counts_for_others(world, job)}
     for pod in _ours(world):
         if is_over(pod) and bed.JOB_LABEL in _labels(pod):
             sluid = _annotations(pod).get(bed.SLUID_ANNOTATION)
-            if gangs.uid_of(pod):
+            if gangs.uid_of(pod) or sluid in kept:
                 continue  # the job's end is that of them all
             wrong = end_states.wrong(pod, world.ended.get(sluid),
                                      world.slurm_user)

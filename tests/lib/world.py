@@ -32,6 +32,7 @@ class Job:
     reason: str = ""      # why it waits
     priority: int = 0
     features: str = ""    # that it asks for
+    claims: tuple = ()    # users' claims that it counts for other Pods, too
 
     @property
     def whole(self):
@@ -196,7 +197,7 @@ def _job(job):
                job.get("tres_per_node") or "",
                job.get("partition") or "", job.get("state_reason") or "",
                (job.get("priority") or {}).get("number") or 0,
-               job.get("features") or "")
+               job.get("features") or "", tuple(tag.get("claims", ())))
 
 
 def _tag(admin_comment):

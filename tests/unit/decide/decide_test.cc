@@ -352,6 +352,42 @@ TEST_CASE("Pods that ended by themselves complete the job as they ended")
     }
 }
 
+TEST_CASE("a job whose devices others use outlives its Pods")
+{
+    for (JobState state : allocated_states) {
+        for (Gang gang :
+             {gang_of(with_end(bound_pod(), "Succeeded"), state),
+              gang_of(with_end(bound_pod(), "Failed"), state),
+              gang_of(with_deletion(with_end(bound_pod(), "Failed")), state),
+              gang_without_pods(state)}) {
+            gang.counts_for = "next";
+            expect<Wait>(gang);
+            gang.counts_for.clear();
+            CHECK_FALSE(std::holds_alternative<Wait>(decide(gang, kn1)));
+        }
+    }
+    Gang ended = gang_of(with_end(bound_pod(), "Failed"), JobState::timeout);
+    ended.counts_for = "next";
+    ended.epilog_held = true;
+    expect<Clean>(ended); // Slurm has decided
+}
+
+TEST_CASE("Pods whose devices no job counts any more end with a reason")
+{
+    for (JobState state : allocated_states) {
+        Gang gang = gang_of(bound_pod(), state);
+        gang.uncounted_reason = "job 3 is TIMEOUT";
+        CHECK(expect<Cancel>(gang).reason == "job 3 is TIMEOUT");
+        CHECK(expect<Cancel>(gang).job == gang.job->ref);
+    }
+    Gang waits = gang_of(waiting_pod(), JobState::configuring);
+    waits.uncounted_reason = "job 3 is TIMEOUT";
+    CHECK(expect<Renew>(waits).reason == "job 3 is TIMEOUT");
+    Gang over = gang_of(with_end(bound_pod(), "Succeeded"), JobState::running);
+    over.uncounted_reason = "job 3 is TIMEOUT";
+    CHECK(expect<Complete>(over).status == 0);
+}
+
 TEST_CASE("Pods that are gone, or that a user ended, cancel the job")
 {
     for (JobState state : allocated_states) {

@@ -19,6 +19,8 @@ TEST_CASE("the tag of a job is read as it was written")
         CHECK(decode_gang_tag(encode(tag)) == tag);
         tag.components = 8;
         CHECK(decode_gang_tag(encode(tag)) == tag);
+        tag.claims = {"c", "models.v2"};
+        CHECK(decode_gang_tag(encode(tag)) == tag);
     }
 }
 
