@@ -205,7 +205,9 @@ bool ends_too_early(const Gang &gang, const Action &action)
 Action decide(const Gang &gang, const NodeMap &nodes)
 {
     Action action = decide_for_its_pods(gang, nodes);
-    return ends_too_early(gang, action) ? Wait{} : std::move(action);
+    if (ends_too_early(gang, action))
+        return Wait{};
+    return action;
 }
 
 } // namespace bridge

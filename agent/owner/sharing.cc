@@ -17,6 +17,7 @@
 #include "common/base/log.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace bridge {
 

@@ -223,3 +223,54 @@ TEST_CASE("a binding that is only assumed counts as living")
     entry.gang.assumed_bound["uid-web"] = {};
     CHECK(store.living_of(job.ref));
 }
+
+TEST_CASE("the users of a claim are the gangs with Pods that are not over")
+{
+    GangStore store;
+    using Uids = std::vector<std::string>;
+    const ObjectKey claim{"default", "c"};
+    auto named = [](const std::string &name) {
+        Pod pod = make_pod(name);
+        pod.resource_claims = {{"gpu", "c", "", false, false}};
+        return pod;
+    };
+    store.put(named("a"));
+    store.put(named("a"));
+    store.put(named("b"));
+    Pod of_template = named("c");
+    of_template.resource_claims.front().from_template = "t";
+    store.put(of_template);
+    CHECK(store.users_of(claim) == Uids{"uid-a", "uid-b"});
+    CHECK(store.users_of({"other", "c"}).empty());
+
+    Pod over = named("a");
+    over.phase = "Succeeded";
+    store.put(over);
+    CHECK(store.users_of(claim) == Uids{"uid-b"});
+    store.remove(over);
+    store.remove(named("b"));
+    CHECK(store.users_of(claim).empty());
+}
+
+TEST_CASE("who counts a claim is known by the tag of the current job")
+{
+    GangStore store;
+    using Uids = std::vector<std::string>;
+    const ObjectKey claim{"default", "c"};
+    Job job = make_job(7, JobState::running);
+    job.tag.claims = {"c", "d"};
+    store.put(make_pod("a"));
+    store.set_job(*store.find("uid-a"), job);
+    CHECK(store.counters_of(claim) == Uids{"uid-a"});
+    CHECK(store.counters_of({"default", "d"}) == Uids{"uid-a"});
+    CHECK(store.counters_of({"other", "c"}).empty());
+    store.set_job(*store.find("uid-a"), make_job(8, JobState::pending));
+    CHECK(store.counters_of(claim).empty());
+
+    // Its Pods are gone: the job is all that is known of it.
+    GangEntry &alone = store.adopt({"default/b", "uid-b", 0});
+    store.set_job(alone, job);
+    CHECK(store.counters_of(claim) == Uids{"uid-b"});
+    store.erase("uid-b");
+    CHECK(store.counters_of(claim).empty());
+}
