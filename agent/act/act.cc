@@ -340,10 +340,15 @@ struct Actor {
         std::uint32_t tasks = 0;
         for (const JobDescription &one : wishes)
             tasks += one.tasks;
-        return Submitted{
-            *job,          wish.tag, wish.memory_per_node, wish.memory_per_cpu,
-            wish.features, tasks,    wish.cpus_per_task,   wish.gres_per_task,
-            waits_by_wish(wish)};
+        return Submitted{*job,
+                         wish.tag,
+                         wish.memory_per_node,
+                         wish.memory_per_cpu,
+                         wish.features,
+                         tasks,
+                         wish.cpus_per_task,
+                         wish.gres_per_task,
+                         waits_by_wish(wish)};
     }
 
     // Cancelling the leader cancels all components. slurmctld would change the

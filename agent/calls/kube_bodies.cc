@@ -305,11 +305,11 @@ std::string evict_body(const Pod &pod, std::chrono::seconds grace)
 {
     auto metadata =
         JsonValue::object({{"name", pod.key.name}, {"namespace", pod.key.ns}});
-    return JsonValue::object({{"apiVersion", "policy/v1"},
-                              {"kind", "Eviction"},
-                              {"metadata", std::move(metadata)},
-                              {"deleteOptions",
-                               delete_options(pod.uid, {}, grace)}})
+    return JsonValue::object(
+               {{"apiVersion", "policy/v1"},
+                {"kind", "Eviction"},
+                {"metadata", std::move(metadata)},
+                {"deleteOptions", delete_options(pod.uid, {}, grace)}})
         .dump();
 }
 

@@ -17,8 +17,8 @@
 
 #include "agent/daemon/permit.h"
 #include "common/base/result.h"
-#include "common/kube/lease.h"
 #include "common/contract/controllers.h"
+#include "common/kube/lease.h"
 
 #include <chrono>
 #include <string>

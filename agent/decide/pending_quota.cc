@@ -142,8 +142,7 @@ unsigned PendingQuota::limit_now() const
     return share() == 0 ? own : std::min(own, share());
 }
 
-PendingQuota::Full PendingQuota::full(const std::string &ns,
-                                      bool by_wish) const
+PendingQuota::Full PendingQuota::full(const std::string &ns, bool by_wish) const
 {
     static const Queue none;
     auto known = queues_.find(ns);

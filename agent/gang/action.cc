@@ -11,10 +11,10 @@ const char *action_name(const Action &action)
 const char *action_name(std::size_t index)
 {
     static constexpr const char *names[] = {
-        "wait",  "forget",       "submit",       "find",     "refuse",
-        "look",  "bind",         "start",        "complete", "cancel",
-        "renew", "adopt",        "restamp",      "end_pods", "fail_pods",
-        "clean", "look_volumes", "bind_volumes", "split",    "release_claims",
+        "wait",   "forget",       "submit",       "find",     "refuse",
+        "look",   "bind",         "start",        "complete", "cancel",
+        "renew",  "adopt",        "restamp",      "end_pods", "fail_pods",
+        "clean",  "look_volumes", "bind_volumes", "split",    "release_claims",
         "remake", "resume_job"};
     static_assert(std::size(names) == std::variant_size_v<Action>);
     return names[index];

@@ -97,11 +97,10 @@ struct ResumeJob {
     JobRef job;
 };
 
-using Action =
-    std::variant<Wait, Forget, Submit, Find, Refuse, Look, Bind, Start,
-                 Complete, Cancel, Renew, Adopt, Restamp, EndPods, FailPods,
-                 Clean, LookVolumes, BindVolumes, Split, ReleaseClaims, Remake,
-                 ResumeJob>;
+using Action = std::variant<Wait, Forget, Submit, Find, Refuse, Look, Bind,
+                            Start, Complete, Cancel, Renew, Adopt, Restamp,
+                            EndPods, FailPods, Clean, LookVolumes, BindVolumes,
+                            Split, ReleaseClaims, Remake, ResumeJob>;
 
 // Returns the name of an Action in logs and metrics.
 const char *action_name(const Action &action);

@@ -70,10 +70,7 @@ class NodeGate {
     {
         return vanished_.on(node);
     }
-    Clock::time_point next_vanished_end() const
-    {
-        return vanished_.next_end();
-    }
+    Clock::time_point next_vanished_end() const { return vanished_.next_end(); }
 
     // Returns Slurm's names of the dirty nodes.
     const std::set<std::string> &dirty();

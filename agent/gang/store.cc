@@ -230,8 +230,8 @@ void GangStore::unindex_counted(const Gang &gang)
         return;
     for (const std::string &name : gang.job->tag.claims) {
         auto claim = by_counted_.find({gang.key.ns, name});
-        if (claim != by_counted_.end() &&
-            claim->second.erase(gang.uid) != 0 && claim->second.empty())
+        if (claim != by_counted_.end() && claim->second.erase(gang.uid) != 0 &&
+            claim->second.empty())
             by_counted_.erase(claim);
     }
 }

@@ -35,8 +35,8 @@ bool VanishedPods::record_gone(const Pod &last, std::uint32_t cpus,
     auto binder = binder_of(last);
     if (lives)
         gone_[last.node_name][last.uid] = {
-            last.key,      binder ? binder->id : 0, last.requests,
-            cpus,          uses_devices(last),      end_of(last, now)};
+            last.key, binder ? binder->id : 0, last.requests,
+            cpus,     uses_devices(last),      end_of(last, now)};
     deletions_.erase(last.uid);
     return lives;
 }

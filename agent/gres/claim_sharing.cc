@@ -116,8 +116,8 @@ std::vector<std::string> claims_counted(const Pod &pod,
     std::vector<std::string> names;
     for (std::size_t i = 0; i < needs.claims.size(); i++) {
         const ResourceClaim &claim = *needs.claims[i];
-        bool gets = std::ranges::any_of(
-            needs.wanted, [&](const DevicesWanted &wanted) {
+        bool gets =
+            std::ranges::any_of(needs.wanted, [&](const DevicesWanted &wanted) {
                 return wanted.claim == i && !wanted.request->admin_access;
             });
         bool has = pod.bound() && claim.allocated && !claim.devices.empty() &&

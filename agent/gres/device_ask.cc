@@ -154,8 +154,7 @@ std::string asked_words(const DeviceNeeds &needs)
         if (requests.empty())
             continue;
         words += words.empty() ? "" : " and ";
-        words += std::format("{} ({})",
-                             title_of(*needs.claims[c]), requests);
+        words += std::format("{} ({})", title_of(*needs.claims[c]), requests);
     }
     return words;
 }

@@ -169,8 +169,13 @@ NodePools::OnNode NodePools::on(const Node &node) const
     for (auto &[i, there] : devices) {
         const DevicePool &pool = catalog_->pools[i];
         if (pool.usable())
-            made.pools.push_back({pool.driver, pool.name, pool.generation,
-                                  true, {}, std::move(there), pool.counters});
+            made.pools.push_back({pool.driver,
+                                  pool.name,
+                                  pool.generation,
+                                  true,
+                                  {},
+                                  std::move(there),
+                                  pool.counters});
         else
             made.doubtful = true;
     }
@@ -234,12 +239,11 @@ std::optional<bool> DeviceFits::decide(Asked &asked, const DeviceAsk &ask,
         return std::nullopt;
     std::size_t limit = std::min(asked.budget.left(), budget_.left());
     CelBudget budget(limit);
-    bool yes =
-        std::ranges::any_of(ask.any_of, [&](const DeviceNeeds &needs) {
-            return can_satisfy_one(needs, stock.there.pools, *pools_.catalog(),
-                                   node, budget) ||
-                   budget.spent();
-        });
+    bool yes = std::ranges::any_of(ask.any_of, [&](const DeviceNeeds &needs) {
+        return can_satisfy_one(needs, stock.there.pools, *pools_.catalog(),
+                               node, budget) ||
+               budget.spent();
+    });
     std::size_t cost = limit - budget.left();
     asked.budget.spend(cost);
     budget_.spend(cost);

@@ -91,7 +91,7 @@ class DeviceFits {
                                const Stock &stock, const Node &node);
 
     NodePools pools_;
-    std::map<std::string, Asked> asked_; // by the condition's text
+    std::map<std::string, Asked> asked_;  // by the condition's text
     std::map<std::string, Stock> stocks_; // by Node, since turn_to()
     std::map<std::string, Seen> seen_;    // by Node
     std::uint64_t versions_ = 0;

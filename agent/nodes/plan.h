@@ -69,7 +69,7 @@ struct NodePlanInput {
     std::shared_ptr<const DeviceInventory> devices; // null: not known yet
     bool await_devices = false; // create no node before they are known
     std::shared_ptr<const DeviceClaims> device_claims; // null: no claims
-    std::shared_ptr<const DeviceCatalog> catalog; // null: not known yet
+    std::shared_ptr<const DeviceCatalog> catalog;      // null: not known yet
     // Filled in by sync_nodes(), as is the address: GresTypes of slurm.conf,
     // the indexes after the last sync, and whether a Node's devices could
     // satisfy a condition: DeviceFits::can_satisfy(). Empty: not known yet.

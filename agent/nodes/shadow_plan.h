@@ -24,9 +24,9 @@ struct ShadowPlan {
 NodeRoom free_room(const SlurmNode &node);
 
 // shortages: by node, what Slurm may allocate there beyond what Kubernetes has.
-// free: by node, what no job has; a node that is missing has nothing. All shadow
-// jobs of a node together cover its shortage; those that are not needed are
-// cancelled, and those that hold more GRES than are missing are replaced.
+// free: by node, what no job has; a node that is missing has nothing. All
+// shadow jobs of a node together cover its shortage; those that are not needed
+// are cancelled, and those that hold more GRES than are missing are replaced.
 ShadowPlan plan_shadows(const std::map<std::string, NodeRoom> &shortages,
                         const std::vector<NodeUse> &shadows,
                         const std::map<std::string, NodeRoom> &free);

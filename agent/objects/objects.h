@@ -90,8 +90,8 @@ struct Pod {
     std::string scheduler_name;
     std::string priority_class;
     std::string node_name;
-    bool gated = false;                          // has scheduling gates
-    bool deleting = false;                       // has a deletionTimestamp
+    bool gated = false;    // has scheduling gates
+    bool deleting = false; // has a deletionTimestamp
     // The grace period of that deletion. 0: deleted by force.
     std::optional<std::chrono::seconds> deletion_grace;
     std::optional<std::int64_t> active_deadline; // seconds

@@ -223,8 +223,8 @@ Result<PredicatePtr> Predicate::make(std::vector<NodeSelector> all_of,
     sort_unique(tolerations);
     std::string text = predicate_text(all_of, tolerations);
     if (!devices.text.empty())
-        text += (text.empty() ? "devices " : "; devices ") +
-                device_word(devices);
+        text +=
+            (text.empty() ? "devices " : "; devices ") + device_word(devices);
     if (text.empty())
         return PredicatePtr{};
     if (text.size() > max_text)

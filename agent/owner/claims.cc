@@ -269,10 +269,9 @@ std::string Bridge::used_by_others_reason(const Gang &gang, const Pod &pod,
 {
     auto catalog = devices_.catalog();
     return claims_in_use_reason(
-        pod, needs,
-        {*catalog, hybrid_, [&](const ResourceClaim &claim) {
-             return counting(gang, claim.key);
-         }});
+        pod, needs, {*catalog, hybrid_, [&](const ResourceClaim &claim) {
+                         return counting(gang, claim.key);
+                     }});
 }
 
 // Returns the claims that are reserved for the Pod, usable or not.

@@ -182,10 +182,9 @@ void Bridge::record_job_read(GangEntry &entry, Looked &looked)
     gang.node_down = looked.node_down;
     if (gang.job->state == JobState::suspended && !was_suspended) {
         bool again = gang.job->resumed;
-        log_warning(
-            again ? "a job was suspended again, and is cancelled"
-                  : "a job was suspended, and is resumed",
-            {{"JobId", gang.job->ref.id}, {"Gang", gang.key.str()}});
+        log_warning(again ? "a job was suspended again, and is cancelled"
+                          : "a job was suspended, and is resumed",
+                    {{"JobId", gang.job->ref.id}, {"Gang", gang.key.str()}});
         report_event(gang, "SlurmJobSuspended",
                      again ? suspended_again_message(gang.job->ref)
                            : suspended_message(gang.job->ref));
@@ -251,9 +250,8 @@ void Bridge::report_given_up(GangEntry &entry, const Renew &renew,
         return;
     bool for_its_devices = gang.devices && gang.devices->plan.bad_node;
     std::string node = for_its_devices ? gang.devices->node : std::string();
-    report_on_pods(entry,
-                   given_up_message(renew.job, node, renew.reason,
-                                    std::chrono::ceil<seconds>(pause)));
+    report_on_pods(entry, given_up_message(renew.job, node, renew.reason,
+                                           std::chrono::ceil<seconds>(pause)));
 }
 
 void Bridge::record_failure(GangEntry &entry, const ActionDone &done)

@@ -93,8 +93,8 @@ void Bridge::update_placement(GangEntry &entry)
         if (!gang.nowhere.empty() && !entry.excluded.empty())
             gang.nowhere += devices_unfit_message(entry.excluded_reason);
         PredicatePtr preferred = preferred_of(gang);
-        if (preferred && need_placement(gang, preferred) ==
-                             PlacementTable::State::ready)
+        if (preferred &&
+            need_placement(gang, preferred) == PlacementTable::State::ready)
             gang.preferred = std::move(preferred);
     } else if (gang.job && is_allocated(gang.job->state) && !first.bound()) {
         gang.misplaced_reason = misplaced_reason(gang);
@@ -132,8 +132,8 @@ void Bridge::narrow(Gang &gang, const std::vector<NodeSelector> &selectors)
     const Predicate &own = value_of(gang.predicate);
     std::vector<NodeSelector> all_of = own.selectors();
     std::ranges::copy(selectors, std::back_inserter(all_of));
-    auto both = Predicate::make(std::move(all_of), own.tolerations(),
-                                own.devices());
+    auto both =
+        Predicate::make(std::move(all_of), own.tolerations(), own.devices());
     if (both)
         gang.predicate = std::move(*both);
     else
@@ -150,8 +150,8 @@ void Bridge::narrow(Gang &gang, DeviceCondition devices)
     if (devices.text.empty() ||
         (queued && gang.job->features.contains(own.feature())))
         return;
-    auto both = Predicate::make(own.selectors(), own.tolerations(),
-                                std::move(devices));
+    auto both =
+        Predicate::make(own.selectors(), own.tolerations(), std::move(devices));
     if (both)
         gang.predicate = std::move(*both);
     else

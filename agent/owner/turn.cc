@@ -86,8 +86,7 @@ void Bridge::turn()
     woken.swap(woken_);
     // Jobs that already wait in Slurm are counted before any is added.
     for (const std::string &uid : woken)
-        if (GangEntry *entry = gangs_.find(uid);
-            entry && takes_place(*entry))
+        if (GangEntry *entry = gangs_.find(uid); entry && takes_place(*entry))
             quota_.count(asker_of(*entry));
     for (const std::string &uid : woken)
         reconcile(uid);
@@ -201,10 +200,9 @@ void Bridge::reconcile(const std::string &uid)
 void Bridge::count_pending(const std::string &uid, bool wants_submit)
 {
     GangEntry *entry = gangs_.find(uid);
-    bool asks =
-        entry && (takes_place(*entry) || entry->gang.submit_uncertain ||
-                  entry->in_flight == Action(Submit{}).index() ||
-                  entry->in_flight == Action(Adopt{}).index());
+    bool asks = entry && (takes_place(*entry) || entry->gang.submit_uncertain ||
+                          entry->in_flight == Action(Submit{}).index() ||
+                          entry->in_flight == Action(Adopt{}).index());
     bool held = entry && entry->postponed == Action(Submit{}).index() &&
                 now_ < entry->postponed_until;
     bool in_line = wants_submit && entry && !held;
@@ -334,8 +332,7 @@ void Bridge::carry_out(GangEntry &entry, Action action)
 {
     Gang &gang = entry.gang;
     if (auto *wait = std::get_if<Wait>(&action)) {
-        if (!wait->reason.empty() && !is_growing(entry) &&
-            !may_be_short(entry))
+        if (!wait->reason.empty() && !is_growing(entry) && !may_be_short(entry))
             report_on_pods(entry, wait->reason);
     } else if (auto *refuse = std::get_if<Refuse>(&action)) {
         report_on_pods(entry, submit_refused_message(refuse->reason));

@@ -37,8 +37,8 @@ std::string apply(Feature feature)
 std::string apply(const PolicyName &policy)
 {
     if (policy.component)
-        return apply_component(
-            std::string("contribs/kubernetes/components/") + policy.component);
+        return apply_component(std::string("contribs/kubernetes/components/") +
+                               policy.component);
     return apply(policy.feature);
 }
 

@@ -153,8 +153,8 @@ class Collector {
                                      const std::string &kind,
                                      const std::string &name)
     {
-        auto said = answer_of(http_.get(
-            std::string(admission).append(version) + "/" + kind + "/" + name));
+        auto said = answer_of(http_.get(std::string(admission).append(version) +
+                                        "/" + kind + "/" + name));
         if (said)
             return std::move(*said);
         if (said.error().code == Code::not_found)

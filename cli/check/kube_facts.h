@@ -55,9 +55,9 @@ struct PolicyName {
     Feature feature;       // not missed while this is off
     bool names_schedulers; // it must name those of k8s.conf
     bool guards_users;     // an error if it is missing
-    // The component that installs it, if that is another one than the feature's;
-    // and what is possible without it, if that is not to forge data that the
-    // agent trusts.
+    // The component that installs it, if that is another one than the
+    // feature's; and what is possible without it, if that is not to forge data
+    // that the agent trusts.
     const char *component = nullptr;
     const char *without = nullptr;
     bool mutates = false; // a MutatingAdmissionPolicy, which denies nothing

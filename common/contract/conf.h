@@ -54,11 +54,11 @@ struct Conf {
     std::string labels_file = names::default_labels_file; // NodeLabelsFile=PATH
     std::string socket_path = names::default_socket_path; // Socket=PATH
     std::string web_address = "127.0.0.1:8473";           // WebAddress=IP:PORT
-    std::chrono::seconds resync_interval{300};   // ResyncInterval=, 5..86400
-    std::chrono::seconds reason_interval{30};    // ReasonInterval=, 1..3600
-    std::chrono::seconds orphan_grace{60};       // OrphanGrace=, 0..86400
-    std::chrono::seconds bind_timeout{300};      // BindTimeout=, 10..86400
-    std::chrono::seconds rejoin_grace{30};       // RejoinGrace=, 0..3600
+    std::chrono::seconds resync_interval{300}; // ResyncInterval=, 5..86400
+    std::chrono::seconds reason_interval{30};  // ReasonInterval=, 1..3600
+    std::chrono::seconds orphan_grace{60};     // OrphanGrace=, 0..86400
+    std::chrono::seconds bind_timeout{300};    // BindTimeout=, 10..86400
+    std::chrono::seconds rejoin_grace{30};     // RejoinGrace=, 0..3600
     // MaxGracePeriod=, 1..3600; nothing: KillWait of slurm.conf
     std::optional<std::chrono::seconds> max_grace_period{};
     std::chrono::seconds feature_linger{300};    // FeatureLinger=, 1..86400

@@ -146,7 +146,7 @@ struct Job {
     std::uint16_t cpus_per_task = 1;           // as requested
     MebiBytes memory_per_node;                 // one of the two, as requested
     MebiBytes memory_per_cpu;
-    std::string partition;     // while it is pending, there may be several
+    std::string partition; // while it is pending, there may be several
     // It was suspended before, and resumed.
     bool resumed = false;
     bool devices = false;      // GRES are allocated

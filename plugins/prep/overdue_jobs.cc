@@ -37,9 +37,8 @@ void OverdueJobs::set(std::vector<Gate::Overdue> jobs)
     }
     changed_.notify_all();
     if (begin) // it inherits our signal mask
-        thread_ = std::jthread([this](const std::stop_token &stop) {
-            run(stop);
-        });
+        thread_ =
+            std::jthread([this](const std::stop_token &stop) { run(stop); });
 }
 
 std::vector<JobRef> OverdueJobs::pop_refused()

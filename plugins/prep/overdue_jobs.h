@@ -56,13 +56,13 @@ class OverdueJobs {
     std::vector<Gate::Overdue> jobs_; // not tried yet since set()
     std::set<JobRef> wanted_;         // all of set()
     std::vector<JobRef> refused_;
-    bool over_ = false;   // there was nothing left to do
-    bool again_ = false;  // set() has begun another round
+    bool over_ = false;  // there was nothing left to do
+    bool again_ = false; // set() has begun another round
 
     // Only used by the thread.
-    DrainRetries retries_; // of nodes, and of jobs as JobId=ID
+    DrainRetries retries_;          // of nodes, and of jobs as JobId=ID
     std::set<std::string> drained_; // in this round
-    std::jthread thread_;    // last: it uses all of the above
+    std::jthread thread_;           // last: it uses all of the above
 };
 
 } // namespace bridge

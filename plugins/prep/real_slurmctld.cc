@@ -90,8 +90,7 @@ ControlWatch::Finding ControlSigns::find()
     if (controllers_.hosts.size() > 1 &&
         (now != read_at_ || term != signs_.control_time)) {
         auto heartbeat = read_heartbeat(controllers_);
-        signs_.heartbeat =
-            heartbeat ? std::optional(*heartbeat) : std::nullopt;
+        signs_.heartbeat = heartbeat ? std::optional(*heartbeat) : std::nullopt;
         read_at_ = now;
     }
     signs_.control_time = term;
@@ -114,9 +113,8 @@ std::vector<std::string> RealSlurmctld::nodes_of(const std::string &hostlist)
 
 void RealSlurmctld::finish(const Release &release)
 {
-    auto callback = release.hook == Hook::prolog
-                        ? callbacks_.prolog_slurmctld
-                        : callbacks_.epilog_slurmctld;
+    auto callback = release.hook == Hook::prolog ? callbacks_.prolog_slurmctld
+                                                 : callbacks_.epilog_slurmctld;
     callback(release.rc, release.job, false);
 }
 
@@ -137,8 +135,8 @@ Result<> RealSlurmctld::drain(const std::string &node,
     node_info_msg_t *raw = nullptr;
     if (slurm_load_node_single(&raw, name.data(), SHOW_ALL) != SLURM_SUCCESS)
         return fail(Code::busy, doing + slurm_strerror(errno));
-    std::unique_ptr<node_info_msg_t, decltype(&slurm_free_node_info_msg)>
-        info(raw, slurm_free_node_info_msg);
+    std::unique_ptr<node_info_msg_t, decltype(&slurm_free_node_info_msg)> info(
+        raw, slurm_free_node_info_msg);
     if (info->record_count == 1 &&
         info->node_array[0].node_state & NODE_STATE_DRAIN)
         return {}; // the existing reason stays

@@ -144,8 +144,8 @@ TEST_CASE("a job of a later job_submit/k8s waits until the agent is upgraded")
     world.start_agent();
     JobRef job = world.submit();
     JobRef other = world.submit();
-    const std::string file = world.directory.path + "/" +
-                             world.record(job).job.tag.script;
+    const std::string file =
+        world.directory.path + "/" + world.record(job).job.tag.script;
     std::ifstream in(file);
     const std::string sound(std::istreambuf_iterator<char>(in), {});
     std::string later = sound;

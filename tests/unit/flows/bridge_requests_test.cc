@@ -287,8 +287,9 @@ TEST_CASE("many Pods that were refused are not all asked for again at once")
     CHECK(world.slurm.count("submit") >= 121);
 }
 
-TEST_CASE("when one of them is taken, those that were refused in the same words "
-          "are asked for again")
+TEST_CASE(
+    "when one of them is taken, those that were refused in the same words "
+    "are asked for again")
 {
     World world;
     world.start_agent();

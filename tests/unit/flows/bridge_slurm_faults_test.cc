@@ -313,7 +313,8 @@ TEST_CASE("a job that is suspended is resumed, and keeps its Pod")
     CHECK(world.only_job().job.state == JobState::completed);
 }
 
-TEST_CASE("a job that is suspended a second time is cancelled, and its Pod ends")
+TEST_CASE(
+    "a job that is suspended a second time is cancelled, and its Pod ends")
 {
     for (bool restarted : {false, true}) { // Slurm knows of the first time
         CAPTURE(restarted);

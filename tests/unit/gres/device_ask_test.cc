@@ -68,8 +68,9 @@ std::string answers(DeviceFits &fits, const DeviceCondition &asked,
     std::string made;
     for (const std::string &name : nodes) {
         auto yes = fits.can_satisfy(asked, make_node(name));
-        made += (made.empty() ? "" : " ") +
-                std::string(!yes ? "unknown" : *yes ? "yes" : "no");
+        made += (made.empty() ? "" : " ") + std::string(!yes   ? "unknown"
+                                                        : *yes ? "yes"
+                                                               : "no");
     }
     return made;
 }
@@ -89,9 +90,8 @@ TEST_CASE("claims that any device of their GRES satisfies ask nothing more")
 TEST_CASE("a type that the job cannot request is a condition")
 {
     DeviceCatalog catalog = make_catalog({{"kn1", 4}});
-    DeviceNeeds needs =
-        needs_of(catalog, R"("requests":[)" + exactly("a", 1) + "," +
-                              exactly("b", 1) + "]");
+    DeviceNeeds needs = needs_of(catalog, R"("requests":[)" + exactly("a", 1) +
+                                              "," + exactly("b", 1) + "]");
     REQUIRE(device_condition({needs}).text == "");
 
     needs.wanted.at(0).wish.type.clear(); // Slurm takes no gpu and gpu:g

@@ -19,9 +19,9 @@ struct Facts {
     std::set<std::string> deleted; // claims
     bool others_ask = false;
     bool admin = false;
-    std::size_t cost = 0;  // of what a request asks for
+    std::size_t cost = 0;   // of what a request asks for
     std::int64_t most = 32; // devices on any node of Slurm
-    mutable int asked = 0; // about requests
+    mutable int asked = 0;  // about requests
 
     void add(const std::string &name, const std::string &text)
     {

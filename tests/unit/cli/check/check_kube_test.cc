@@ -204,16 +204,15 @@ TEST_CASE("what is possible without a policy is said")
     CHECK(found[0].says.contains("outside of its queue"));
     CHECK(found[0].change.contains(
         "contribs/kubernetes/components/strict-nodes"));
-    CHECK(found[1].change.contains(
-        "contribs/kubernetes/components/node-labels"));
+    CHECK(
+        found[1].change.contains("contribs/kubernetes/components/node-labels"));
 }
 
 TEST_CASE("Pods on Slurm's Nodes outside of its queue, by namespace")
 {
     KubeFacts kube = good();
-    kube.namespaces = {
-        {"meant", {{names::strict_nodes_label, "false"}}, {}},
-        {"strict", {{names::strict_nodes_label, "true"}}, {}}};
+    kube.namespaces = {{"meant", {{names::strict_nodes_label, "false"}}, {}},
+                       {"strict", {{names::strict_nodes_label, "true"}}, {}}};
     CHECK(check_outside_pods(kube).empty());
     kube.outside_pods = {{"meant", "m", "n1"},
                          {"kube-system", "dns", "n1"},

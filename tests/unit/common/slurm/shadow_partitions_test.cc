@@ -23,10 +23,9 @@ Partition partition(const std::string &name, std::uint16_t tier,
 TEST_CASE("what is free is taken in the highest tier of the node, what waits "
           "does so in the lowest")
 {
-    std::vector<Partition> all{partition("low", 1), partition("high", 9),
-                               partition("also-high", 9),
-                               partition("elsewhere", 20, "n2"),
-                               partition("below", 0, "n2")};
+    std::vector<Partition> all{
+        partition("low", 1), partition("high", 9), partition("also-high", 9),
+        partition("elsewhere", 20, "n2"), partition("below", 0, "n2")};
 
     CHECK(shadow_partitions("n1", ShadowTier::highest, all) ==
           "high,also-high");

@@ -21,8 +21,8 @@ constexpr JobRef job{17, Sluid{12345}};
 
 std::string of_job(const std::string &type, const std::string &rest = "")
 {
-    return R"({"type":")" + type + R"(","job":17,"sluid":")" +
-           job.sluid.str() + R"(")" + rest + "}";
+    return R"({"type":")" + type + R"(","job":17,"sluid":")" + job.sluid.str() +
+           R"(")" + rest + "}";
 }
 
 void check_read(const std::string &packet, const HookMessage &wanted)
@@ -76,9 +76,9 @@ TEST_CASE("the release before reads the messages of this one")
                           .cpus = 2,
                           .ours = true,
                           .batch = true};
-    CHECK(encode(allocated) ==
-          of_job("allocated", R"(,"nodes":"n1","dirty":"n1","cpus":2,)"
-                              R"("ours":true,"batch":true)"));
+    CHECK(encode(allocated) == of_job("allocated",
+                                      R"(,"nodes":"n1","dirty":"n1","cpus":2,)"
+                                      R"("ours":true,"batch":true)"));
     HookMessage start{.type = Type::start, .job = job};
     CHECK(encode(start) == of_job("start"));
     HookMessage clean{.type = Type::clean, .job = job};
