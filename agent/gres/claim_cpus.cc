@@ -101,7 +101,9 @@ ByRequest cpus_in(const ResourceClaim &claim, const DeviceCatalog &catalog)
     return sum == cpus ? told : ByRequest{{only, cpus}};
 }
 
-bool is_first_consumer(const Pod &pod, const ResourceClaim &claim)
+// Whether the CPUs of the claim are those of this Pod: it is the first consumer,
+// or there is none yet.
+bool counts_here(const Pod &pod, const ResourceClaim &claim)
 {
     return claim.reserved_for.empty() ||
            claim.reserved_for.front().uid == pod.uid;
@@ -118,7 +120,7 @@ ClaimCpus claim_cpus_of(const Pod &pod, const DeviceNeeds &needs,
         // A claim for extended resources has no entry.
         ByRequest &cpus =
             made[entry == pod.resource_claims.end() ? "" : entry->entry];
-        if (claim.allocated && is_first_consumer(pod, claim))
+        if (claim.allocated && counts_here(pod, claim))
             cpus = cpus_in(claim, catalog);
         for (const DevicesWanted &wanted : needs.wanted)
             if (wanted.claim == c && cpus_of(wanted) > 0)

@@ -19,7 +19,7 @@ namespace bridge {
 namespace {
 
 constexpr std::chrono::seconds first_alone{5};
-constexpr std::chrono::seconds counting{1};
+constexpr std::chrono::seconds growing_pause{1};
 
 std::string node_list(const std::vector<Seat> &seats)
 {
@@ -141,7 +141,7 @@ bool Bridge::is_growing(GangEntry &entry)
         entry.counted = entry.gang.pods.size();
         entry.counted_since = now_;
     }
-    auto due = entry.counted_since + counting;
+    auto due = entry.counted_since + growing_pause;
     if (now_ < due)
         wake_at(entry, due);
     return now_ < due;

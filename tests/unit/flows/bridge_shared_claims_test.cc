@@ -51,7 +51,7 @@ struct Shared : ClaimWorld {
         std::string status = "{}";
         if (!left.empty())
             status = R"({"allocation":)" +
-                     *json_text(text, "status/allocation") +
+                     std::string(*json_text(text, "status/allocation")) +
                      R"(,"reservedFor":[)" + left + "]}";
         kube.put_claim(json_with(text, "status", status));
         settle();
