@@ -160,7 +160,6 @@ TEST_CASE("a job that waits keeps its features when the driver is away")
     world.pass(seconds(20));
 
     CHECK(world.has_feature("kn3", feature));
-    CHECK(world.said_on("web").contains("gets no devices"));
     world.publish(slice_of("kn3", "B"));
     world.slurm.release(1);
     world.pass(seconds(10));
@@ -207,25 +206,6 @@ TEST_CASE("between a job that was given up and the next one the Pod says why")
     CHECK(said.ends_with("Another job is requested in 2 s."));
     world.pass(seconds(5));
     CHECK(world.node_of("web") == "kn3");
-}
-
-TEST_CASE("a wait for a device is told when it lasts")
-{
-    ClaimWorld world(1);
-    world.kube.put_claim(claim_text("x", request_gpus(1), "",
-                                    R"({"allocation":{"devices":{"results":[{
-        "request":"gpu","driver":"gpu.example.com","pool":"kn1",
-        "device":"gpu-0"}]}},"reservedFor":[{"resource":"pods","name":"p",
-        "uid":"u"}]})"));
-    world.add_claim();
-    Pod pod = make_pod("web");
-    pod.resource_claims = {{"gpu", "c", "", false, false}};
-    world.create(pod);
-    REQUIRE(world.slurm.job(1).job.nodes.size() == 1);
-    CHECK(!world.said_on("web").contains("still taken"));
-
-    world.pass(seconds(4));
-    CHECK(world.said_on("web").contains("is still taken by"));
 }
 
 TEST_CASE("a claim that was deleted is told as such")
