@@ -25,10 +25,10 @@ def set_up():
         admission.apply()
         admission.namespace(NS, annotations={"slurmk8s/user": "alice"})
         user = As(admission.editor(NS), dry=False)
-    bed.clean()
     for item in bed.pods(NS):
         bed.delete(item["metadata"]["name"], NS, grace=0)
     wait_for("the Pods to be gone", lambda: not bed.pods(NS))
+    bed.clean()
 
 
 def running(name, **spec):
