@@ -31,19 +31,6 @@ Result<bool> is_bound(const Gang &gang, const Pod &pod, Kube &kube)
     return now && now->uid == pod.uid && now->bound();
 }
 
-// A kubelet that stops a Pod because of its deadline has noted no grace period,
-// and shortens only one that it has noted. Therefore it is told two.
-Result<> delete_bounded(const Gang &gang, const Pod &pod, Kube &kube)
-{
-    std::chrono::seconds grace = grace_after_job(gang, pod);
-    if (pod.active_deadline && pod.grace_period > gang.max_grace)
-        if (auto noted =
-                kube.delete_within(pod, grace + std::chrono::seconds(1));
-            !noted)
-            return noted;
-    return kube.delete_within(pod, grace);
-}
-
 // A kubelet grants a Pod that is past its deadline the Pod's own grace period.
 // If that is too long, only a deletion bounds it.
 Result<> end_pod(const Gang &gang, const Pod &pod, const EndPods &ending,
@@ -62,18 +49,19 @@ Result<> end_pod(const Gang &gang, const Pod &pod, const EndPods &ending,
             try_later(said))
             return said;
     if (ending.insist || !pod.started)
-        return delete_bounded(gang, pod, kube);
+        return kube.delete_within(pod, grace_after_job(gang, pod));
     if (ending.state == JobState::preempted)
         if (auto evicted = kube.evict_pod(pod, grace_after_job(gang, pod));
             evicted || try_later(evicted))
             return evicted;
     // A worker's log is empty.
     if (is_worker(pod) || pod.grace_period > gang.max_grace)
-        return delete_bounded(gang, pod, kube);
+        return kube.delete_within(pod, grace_after_job(gang, pod));
     auto expired = kube.expire_pod(pod);
     if (expired || try_later(expired))
         return expired;
-    return delete_bounded(gang, pod, kube); // also succeeds if it is gone
+    // Also succeeds if it is gone.
+    return kube.delete_within(pod, grace_after_job(gang, pod));
 }
 
 // Whether the worker ends only because its script has ended: see

@@ -6,6 +6,7 @@
 #include "common/slurm/het_job.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace bridge {
 
@@ -76,7 +77,7 @@ std::string GangStore::split(const std::string &pod)
         });
     if (there == entry->gang.pods.end())
         return {};
-    PodPtr kept = *there;
+    PodPtr kept = std::move(*there);
     unindex(*kept);
     entry->gang.pods.erase(there);
     forget_binding(entry->gang, *kept);

@@ -101,8 +101,8 @@ ByRequest cpus_in(const ResourceClaim &claim, const DeviceCatalog &catalog)
     return sum == cpus ? told : ByRequest{{only, cpus}};
 }
 
-// Whether the CPUs of the claim are those of this Pod: it is the first consumer,
-// or there is none yet.
+// Whether the CPUs of the claim are those of this Pod: it is the first
+// consumer, or there is none yet.
 bool counts_here(const Pod &pod, const ResourceClaim &claim)
 {
     return claim.reserved_for.empty() ||

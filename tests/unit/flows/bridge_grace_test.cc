@@ -142,8 +142,7 @@ TEST_CASE("a deadline of the user's own lengthens nothing")
     world.slurm.end_job(1, JobState::timeout);
     world.settle();
 
-    // Its kubelet may be stopping it: see delete_bounded() in agent/act/end.cc.
-    CHECK(world.deletions() == std::vector<std::string>{"31", "30"});
+    CHECK(world.deletions() == std::vector<std::string>{"30"});
     CHECK(world.pod("web")->deletion_grace == seconds(30));
 }
 
