@@ -6,7 +6,6 @@
 #include "common/slurm/het_job.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace bridge {
 
@@ -77,7 +76,9 @@ std::string GangStore::split(const std::string &pod)
         });
     if (there == entry->gang.pods.end())
         return {};
-    PodPtr kept = std::move(*there);
+    // It outlives its place in the gang.
+    // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
+    PodPtr kept = *there;
     unindex(*kept);
     entry->gang.pods.erase(there);
     forget_binding(entry->gang, *kept);

@@ -138,8 +138,13 @@ _uids = {}  # of the last Pod that was made under a name
 def create(body, **options):
     made = api("POST", f"/api/v1/namespaces/{body['metadata']['namespace']}"
                "/pods", body, **options)
-    _uids[made["metadata"]["name"]] = made["metadata"]["uid"]
+    remember(made)
     return made
+
+
+def remember(made):
+    """The Pod is the one of its name that job_of() and the like ask for."""
+    _uids[made["metadata"]["name"]] = made["metadata"]["uid"]
 
 
 def get(name, namespace=NAMESPACE):

@@ -92,8 +92,9 @@ def user(namespace=bed.NAMESPACE):
 
 def make(name, namespace=bed.NAMESPACE, **options):
     """A Pod that the user makes."""
-    user(namespace).create(pods_path(ns=namespace), bed.pod(
-        name, namespace=namespace, **options))
+    bed.remember(user(namespace).create(
+        pods_path(ns=namespace),
+        bed.pod(name, namespace=namespace, **options)))
 
 
 def running(name, **options):
@@ -349,7 +350,7 @@ def an_older_agent():
         job = batch.submit()
         tag = json.loads(bed.jobs()[job]["admin_comment"])
         path = f"{batch.SCRIPTS}/{tag['sbatch']}"
-        bed.inside("sed", "-i", r"0,/\x00/s//\x00of-a-later-release=1\x00/", path)
+        bed.inside("sed", "-i", r"0,/\x00/s//\x00later=1\x00/", path)
     finally:
         bed.ctl("start", "slurmk8sd")
     failed = within(30, lambda: "FAILED" in state(job))
@@ -409,7 +410,7 @@ def by_a_standby():
         pid = bed.run(str(bed.TOP / "contribs/sandbox/ctl"), "pid",
                       "ctl2").strip()
         bed.inside("nsenter", "--target", pid, "--mount", "sh", "-c",
-                   "echo GateTimeout=20 >> /etc/slurm/k8s.conf")
+                   "echo GateTimeout=40 >> /etc/slurm/k8s.conf")
         bed.ctl("restart", "slurmctld2")
         # So that the file of the gate has the nodes of which it is not known
         # whether Pods live there.
@@ -426,13 +427,14 @@ def by_a_standby():
         wait_for("a job to be taken", lambda: job.__setitem__(
             0, hybrid.sbatch(1)) or True, 60)
         wait_for("it to be held", lambda: "CONFIGURING" in state(job[0]), 60)
-        since = bed.log_size("slurmctld2")
         bed.ctl("start", "slurmctld")
         wait_for("the first one to be back", lambda: "ctl is UP" in bed.run(
             "scontrol", "ping", check=False), 90)
+        since = bed.log_size("slurmctld2")
+        check("CONFIGURING" in state(job[0]), "it is still held")
         bed.ctl("start", "slurmk8sd")
         wait_for("the job to run", lambda: state(job[0]) == ["RUNNING"], 120)
-        within(25, lambda: state(job[0]) != ["RUNNING"])
+        within(50, lambda: state(job[0]) != ["RUNNING"])
         said = [words for words in ("Configuration for", "drained",
                                     "requeueing", "ending its prolog")
                 if words in bed.log_since("slurmctld2", since)]
