@@ -9,6 +9,7 @@ import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
+import asking
 import bed
 import claims
 import devices
@@ -129,6 +130,25 @@ def nobody_else_gets_them():
 
 
 @case
+def limit_of_the_user():
+    """GrpTRES=gres/gpu holds over the end of the first Pod: another Pod waits,
+    although a node has free devices, until the last one is over"""
+    asking.sacctmgr("modify", "user", "alice", "set", "GrpTRES=gres/gpu=2")
+    try:
+        share("a", "b")
+        over("a")
+        claims.claim("mine", request(device_class=claims.A100))
+        bed.create(bed.pod("next", **with_claims("mine")))
+        bed.wait_job("next", "PENDING")
+        wait_for("it to wait for the limit", lambda: "AssocGrp" in
+                 bed.job_of("next")["state_reason"])
+        over("b")
+        land("next")
+    finally:
+        asking.sacctmgr("modify", "user", "alice", "set", "GrpTRES=gres/gpu=-1")
+
+
+@case
 def first_pod_is_deleted():
     """the Pod whose job counts is deleted, and the agent restarted after that: the
     job goes on until the other is over"""
@@ -233,6 +253,7 @@ def before_each():
     devices.wait_gres(NODE, COUNT)
 
 
-devices.begin(f"DeviceGres={claims.A100}:gpu:a100", CLASSES, (NODE,))
+asking.with_slurm_conf("AccountingStorageEnforce=associations,limits,qos,safe")
+devices.begin(f"DeviceGres={claims.A100}:gpu:a100", CLASSES, (NODE, "kn2"))
 run(before_each=before_each, after_each=bed.nothing_left,
     after_failure=bed.last_words)
