@@ -188,7 +188,9 @@ void Bridge::reconcile(const std::string &uid)
         backfilled_.insert(uid);
     Action action = decide(entry->gang, node_map_);
     bool wants_submit = std::holds_alternative<Submit>(action);
-    std::string name = uid; // carry_out() may forget the gang
+    // carry_out() may forget the gang, and uid with it.
+    // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
+    std::string name = uid;
     if (may_act(*entry, action))
         carry_out(*entry, std::move(action));
     count_pending(name, wants_submit);

@@ -48,8 +48,10 @@ bool covers(const Job &job, JobRef ref);
 
 // Returns the component that has this node, or the job itself.
 const Job &component_on(const Job &job, const std::string &slurm_node);
+const Job &component_on(Job &&job, const std::string &slurm_node) = delete;
 // Returns the component with this ref, or the job itself.
 const Job &component_of(const Job &job, JobRef ref);
+const Job &component_of(Job &&job, JobRef ref) = delete;
 
 // Tells whether all requested components exist.
 bool is_whole(const Job &job);
