@@ -254,7 +254,9 @@ def a_worker_ends():
 
         wait_state(number, "FAILED")
 
-        equal(bed.exit_of(job(number)), "1:0", "exit code")
+        # A container that its kubelet stops has 137.
+        equal(bed.exit_of(job(number)), "137:0" if deleted else "1:0",
+              "exit code")
         check("Pod of" in job(number)["comment"], job(number)["comment"])
         wait_over(number, "FAILED", pods[0], left=1 if deleted else 2)
 
