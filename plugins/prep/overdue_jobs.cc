@@ -52,7 +52,8 @@ void OverdueJobs::run(const std::stop_token &stop)
     while (auto job = next(stop)) {
         try {
             end(*job);
-        } catch (...) { // out of memory: set() names the job again
+        } catch (...) {
+            std::this_thread::yield(); // no memory: set() names the job again
         }
     }
 }

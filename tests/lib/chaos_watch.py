@@ -98,6 +98,9 @@ class Observer:
             self._needs(pod, {SLURM}, f"it failed: {reason}")
         elif _collected(status):
             self._needs(pod, {DELETED}, "it failed: its Node is gone")
+        elif "deletionTimestamp" in pod["metadata"]:
+            # A kubelet writes how it ended before it lets the Pod go.
+            self._needs(pod, {OWN, DELETED, SLURM}, f"it is {status['phase']}")
         else:
             self._needs(pod, {OWN}, f"it is {status['phase']}")
 

@@ -189,7 +189,8 @@ def for_1_35():
         part.strip() for part in whole.split("\n---\n"))
     old = text.replace("admissionregistration.k8s.io/v1beta1",
                        "admissionregistration.k8s.io/v1")
-    equal(text.count("admissionregistration.k8s.io/v1beta1"), 2,
+    # A policy and its binding, of each of the components adopt and node-labels.
+    equal(text.count("admissionregistration.k8s.io/v1beta1"), 4,
           "objects of v1beta1")
     equal(documents(old), documents(now), "all else")
     versions = [v["version"] for v in bed.api("GET", GROUP)["versions"]]

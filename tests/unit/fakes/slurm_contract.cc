@@ -157,7 +157,8 @@ void check_identity(Slurm &slurm, JobRef ref)
     CHECK(code_of(slurm.cancel(other)) == Code::not_found);
     CHECK(slurm.resume_job(ref).has_value()); // it is not suspended
     CHECK_FALSE(load(slurm, ref).resumed);
-    CHECK(code_of(slurm.resume_job(unknown)) == Code::not_found);
+    JobRef neither{unknown.id, other.sluid};
+    CHECK(code_of(slurm.resume_job(neither)) == Code::not_found);
     CHECK(code_of(slurm.load(unknown)) == Code::not_found);
     CHECK_FALSE(is_ended(load(slurm, ref).state));
 }
