@@ -114,7 +114,6 @@ def while_it_stops():
           "it stops")
     allowed("a shorter grace period", user.delete, path,
             {"gracePeriodSeconds": 1})
-    bed.play("stops", NS, stop="1ms")
     wait_for("it to be gone", lambda: not bed.get("stops", NS))
 
 
