@@ -156,8 +156,8 @@ class Slurm {
     virtual Result<> cancel(JobRef job) = 0;
 
     // Resumes a suspended job. Succeeds if the job is not suspended.
-    // Code::rejected if it has ended. A component of a heterogeneous job stands
-    // for itself.
+    // Code::rejected if it has ended, this or Code::not_found if there is none.
+    // A component of a heterogeneous job stands for itself.
     virtual Result<> resume_job(JobRef job) = 0;
 
     // Sets the priority of a pending job. 0 holds the job. A held job takes
