@@ -2,6 +2,7 @@
 #include "cli/check/slurm_facts.h"
 
 #include "common/base/text.h"
+#include "common/slurm/ctl_conf.h"
 #include "common/slurm/database.h"
 #include "common/slurm/error.h"
 #include "common/slurm/strings.h"
@@ -22,7 +23,6 @@ namespace bridge {
 
 namespace {
 
-using SlurmConf = SlurmPtr<slurm_conf_t, slurm_free_conf>;
 using Partitions =
     SlurmPtr<partition_info_msg_t, slurm_free_partition_info_msg>;
 
@@ -177,14 +177,13 @@ void read_qos(SlurmFacts &facts)
 
 Result<SlurmFacts> load_slurm_facts(Slurm &slurm)
 {
-    slurm_conf_t *raw = nullptr;
-    if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS)
-        return fail_slurm(errno, "ask slurmctld for its configuration");
-    SlurmConf conf(raw);
+    auto conf = load_ctl_conf();
+    if (!conf)
+        return std::unexpected(conf.error());
     SlurmFacts facts;
-    read_controller(*conf, facts);
-    read_plugins(*conf, facts);
-    read_scheduling(*conf, facts);
+    read_controller(**conf, facts);
+    read_plugins(**conf, facts);
+    read_scheduling(**conf, facts);
     if (auto said = read_partitions(facts); !said)
         return std::unexpected(said.error());
     auto nodes = slurm.load_nodes();

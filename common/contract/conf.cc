@@ -72,22 +72,13 @@ Result<unsigned> number(std::string_view value, unsigned low, unsigned high)
     return *n;
 }
 
-template <std::chrono::seconds Conf::*field, unsigned low, unsigned high>
+template <auto field, unsigned low, unsigned high>
 Result<> set_seconds(Conf &conf, std::string_view value)
 {
     auto n = number(value, low, high);
     if (!n)
         return std::unexpected(n.error());
     conf.*field = std::chrono::seconds(*n);
-    return {};
-}
-
-Result<> set_max_grace_period(Conf &conf, std::string_view value)
-{
-    auto n = number(value, 1, static_cast<unsigned>(max_grace_period));
-    if (!n)
-        return std::unexpected(n.error());
-    conf.max_grace_period = std::chrono::seconds(*n);
     return {};
 }
 
@@ -278,7 +269,8 @@ constexpr std::array keys = {
     Key{"OrphanGrace", set_seconds<&Conf::orphan_grace, 0, 86400>},
     Key{"BindTimeout", set_seconds<&Conf::bind_timeout, 10, 86400>},
     Key{"RejoinGrace", set_seconds<&Conf::rejoin_grace, 0, 3600>},
-    Key{"MaxGracePeriod", set_max_grace_period},
+    Key{"MaxGracePeriod",
+        set_seconds<&Conf::max_grace_period, 1, max_grace_period>},
     Key{"FeatureLinger", set_seconds<&Conf::feature_linger, 1, 86400>},
     Key{"GateTimeout", set_seconds<&Conf::gate_timeout, 1, 86400>},
     Key{"NodeLostTimeout", set_seconds<&Conf::node_lost_timeout, 10, 86400>},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The accounting part of SlurmApi: jobs that slurmctld has forgotten.
 #include "common/slurm/api.h"
+#include "common/slurm/ctl_conf.h"
 #include "common/slurm/database.h"
 #include "common/slurm/error.h"
 #include "common/slurm/states.h"
@@ -40,12 +41,10 @@ SlurmList records_of(JobRef job, void *connection)
 
 Result<bool> ask_for_database()
 {
-    slurm_conf_t *raw = nullptr;
-    if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS)
-        return fail_slurm(errno, "ask slurmctld for its configuration");
-    std::unique_ptr<slurm_conf_t, decltype(&slurm_free_conf)> conf(
-        raw, slurm_free_conf);
-    return text(conf->accounting_storage_type).find("slurmdbd") !=
+    auto conf = load_ctl_conf();
+    if (!conf)
+        return std::unexpected(conf.error());
+    return text((*conf)->accounting_storage_type).find("slurmdbd") !=
            std::string::npos;
 }
 

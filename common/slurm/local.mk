@@ -6,6 +6,7 @@ common_slurm_sources = \
 	common/slurm/batch.cc \
 	common/slurm/batch_job.h \
 	common/slurm/cores.cc common/slurm/cores.h \
+	common/slurm/ctl_conf.cc common/slurm/ctl_conf.h \
 	common/slurm/database.h \
 	common/slurm/error.cc common/slurm/error.h \
 	common/slurm/gres_counts.cc common/slurm/gres_counts.h \

@@ -3,6 +3,7 @@
 #include "common/base/text.h"
 #include "common/contract/names.h"
 #include "common/slurm/api.h"
+#include "common/slurm/ctl_conf.h"
 #include "common/slurm/error.h"
 #include "common/slurm/strings.h"
 
@@ -23,7 +24,6 @@ namespace {
 using NodeInfo = SlurmPtr<node_info_msg_t, slurm_free_node_info_msg>;
 using ReservationInfo =
     SlurmPtr<reserve_info_msg_t, slurm_free_reservation_info_msg>;
-using SlurmConf = SlurmPtr<slurm_conf_t, slurm_free_conf>;
 
 Result<> update(update_node_msg_t &message, const char *doing)
 {
@@ -93,13 +93,12 @@ SlurmApi::~SlurmApi()
 
 Result<ClusterFacts> SlurmApi::load_cluster()
 {
-    slurm_conf_t *raw = nullptr;
-    if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS)
-        return fail_slurm(errno, "ask slurmctld for its configuration");
-    SlurmConf conf(raw);
-    return ClusterFacts{text(conf->cluster_name),
-                        static_cast<std::uint16_t>(conf->slurmctld_port),
-                        words_in(text(conf->gres_plugins))};
+    auto conf = load_ctl_conf();
+    if (!conf)
+        return std::unexpected(conf.error());
+    return ClusterFacts{text((*conf)->cluster_name),
+                        static_cast<std::uint16_t>((*conf)->slurmctld_port),
+                        words_in(text((*conf)->gres_plugins))};
 }
 
 Result<std::vector<SlurmNode>> SlurmApi::load_nodes()

@@ -2,6 +2,7 @@
 // The partition part of SlurmApi.
 #include "common/base/text.h"
 #include "common/slurm/api.h"
+#include "common/slurm/ctl_conf.h"
 #include "common/slurm/error.h"
 #include "common/slurm/partition_record.h"
 #include "common/slurm/strings.h"
@@ -19,8 +20,6 @@ namespace {
 
 using PartitionInfo =
     SlurmPtr<partition_info_msg_t, slurm_free_partition_info_msg>;
-
-using SlurmConf = SlurmPtr<slurm_conf_t, slurm_free_conf>;
 
 Result<PartitionInfo> load_info()
 {
@@ -68,30 +67,28 @@ Result<> SlurmApi::check_partitions(const std::string &names)
 
 Result<std::vector<Partition>> SlurmApi::load_partitions()
 {
-    slurm_conf_t *raw = nullptr;
-    if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS)
-        return fail_slurm(errno, "ask slurmctld for its configuration");
-    SlurmConf conf(raw);
+    auto conf = load_ctl_conf();
+    if (!conf)
+        return std::unexpected(conf.error());
     auto info = load_info();
     if (!info)
         return std::unexpected(info.error());
     std::vector<Partition> partitions;
     for (std::uint32_t i = 0; i < (*info)->record_count; i++)
-        partitions.push_back(partition_of((*info)->partition_array[i], *conf));
+        partitions.push_back(partition_of((*info)->partition_array[i], **conf));
     return partitions;
 }
 
 Result<GraceTimes> SlurmApi::load_grace_times()
 {
-    slurm_conf_t *raw = nullptr;
-    if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS)
-        return fail_slurm(errno, "ask slurmctld for its configuration");
-    SlurmConf conf(raw);
+    auto conf = load_ctl_conf();
+    if (!conf)
+        return std::unexpected(conf.error());
     auto info = load_info();
     if (!info)
         return std::unexpected(info.error());
     GraceTimes times;
-    times.kill_wait = std::chrono::seconds(conf->kill_wait);
+    times.kill_wait = std::chrono::seconds((*conf)->kill_wait);
     for (std::uint32_t i = 0; i < (*info)->record_count; i++) {
         const partition_info_t &one = (*info)->partition_array[i];
         if (one.grace_time != 0 && one.grace_time != NO_VAL &&
