@@ -254,7 +254,8 @@ def order_of_devices():
                    "slurmk8s/devices=gpu=GPU-1", "--dry-run=server",
                    f"--as=system:node:{STRANGER}", "--as-group=system:nodes",
                    "--as-group=system:authenticated", check=False)
-    check("only slurmk8sd may set" in said, said)
+    check("only slurmk8sd may set" in said or
+          "a kubelet may not change the annotations" in said, said)
 
 
 @case

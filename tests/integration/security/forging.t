@@ -18,6 +18,7 @@ from tap import case, check, equal, never, run, wait_for
 NS = "forge"  # where the forger may edit; its Pods are bob's in Slurm
 OWNED = "only slurmk8sd may set"
 CHOSEN = "Slurm chooses the node"
+STRICT = "spec.nodeName must be empty: only who may create pods/binding"
 JOB = "slurmjob.slinky.slurm.net/"
 AGENT = "system:serviceaccount:slurm-k8s-bridge:slurmk8sd"
 
@@ -152,8 +153,9 @@ def foreign_scheduler():
     for scheduler in ("default-scheduler", "mine"):
         refused(OWNED, create, pod("forged", {bed.JOB_LABEL: label},
                                    annotations, scheduler=scheduler))
-        refused(OWNED, create, pod("forged", {bed.JOB_LABEL: label}, annotations,
-                                   scheduler=scheduler, nodeName="kn1"))
+        refused((OWNED, STRICT), create,
+                pod("forged", {bed.JOB_LABEL: label}, annotations,
+                    scheduler=scheduler, nodeName="kn1"))
 
 
 @case
