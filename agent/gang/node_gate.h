@@ -70,6 +70,7 @@ class NodeGate {
     {
         return vanished_.on(node);
     }
+    std::size_t count_vanished() const { return vanished_.count(); }
     Clock::time_point next_vanished_end() const { return vanished_.next_end(); }
 
     // Returns Slurm's names of the dirty nodes.

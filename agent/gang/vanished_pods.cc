@@ -79,6 +79,14 @@ Clock::time_point VanishedPods::next_end() const
     return next;
 }
 
+std::size_t VanishedPods::count() const
+{
+    std::size_t all = 0;
+    for (const auto &[node, pods] : gone_)
+        all += pods.size();
+    return all;
+}
+
 std::vector<VanishedPod> VanishedPods::on(const std::string &node) const
 {
     std::vector<VanishedPod> there;

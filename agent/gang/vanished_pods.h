@@ -53,6 +53,9 @@ class VanishedPods {
 
     std::vector<VanishedPod> on(const std::string &node) const;
 
+    // Returns how many there are on all Nodes.
+    std::size_t count() const;
+
   private:
     // When its grace period began, as far as the watch shows, and its length.
     struct Deletion {

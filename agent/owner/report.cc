@@ -130,6 +130,11 @@ std::string Bridge::metrics() const
                         "slurmk8sd_pods_outside_queue {}\n",
                         foreign_.count_outside_queue(is_ours) +
                             strays_.count_outside_queue(is_ours));
+    text += std::format("# HELP slurmk8sd_pods_vanished Pods whose objects are "
+                        "gone and whose containers may still run.\n"
+                        "# TYPE slurmk8sd_pods_vanished gauge\n"
+                        "slurmk8sd_pods_vanished {}\n",
+                        gate_.count_vanished());
     text += std::format("# HELP slurmk8sd_tasks Tasks that wait for a worker.\n"
                         "# TYPE slurmk8sd_tasks gauge\n"
                         "slurmk8sd_tasks{{queue=\"submits\"}} {}\n"

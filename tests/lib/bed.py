@@ -323,6 +323,16 @@ def web_address():
             if line.startswith("WebAddress=")][-1]
 
 
+def metric(name):
+    """The sum of the agent's metrics whose name and labels begin so; None without
+    an agent that answers."""
+    text = inside("curl", "-sf", "--max-time", "5",
+                  f"http://{web_address()}/metrics", check=False)
+    values = [int(line.split()[-1]) for line in text.splitlines()
+              if line.startswith(f"slurmk8sd_{name}")]
+    return sum(values) if text else None
+
+
 def log(name, lines=40):
     path = SANDBOX / "log" / f"{name}.log"
     return "".join(path.read_text(errors="replace").splitlines(True)[-lines:])
@@ -356,6 +366,15 @@ def clean(seconds=60):
     wait_for("all Pods to be gone", lambda: delete_pods(asked), seconds)
     delete_claims()
     wait_for("all jobs to end", lambda: not run("squeue", "-h").strip(), seconds)
+    forget_vanished()
+
+
+def forget_vanished():
+    """The nodes of Pods that an earlier case deleted by force would count as in use
+    for minutes. An agent that is started anew does not know of them."""
+    if metric("pods_vanished"):
+        ctl("kill", "slurmk8sd")
+        ctl("start", "slurmk8sd")
 
 
 def set_partitions_up():

@@ -13,16 +13,9 @@ from tap import case, check, equal, never, run, wait_for
 CONF = "/etc/slurm/k8s.conf"
 
 
-def metric(name):
-    """The sum of the agent's metrics whose name and labels begin so."""
-    text = bed.inside("curl", "-sf", f"http://{bed.web_address()}/metrics")
-    return sum(int(line.split()[-1]) for line in text.splitlines()
-               if line.startswith(f"slurmk8sd_{name}"))
-
-
 def actions(kind):
     """How many actions of a kind the agent has carried out."""
-    return metric(f'actions_total{{action="{kind}"')
+    return bed.metric(f'actions_total{{action="{kind}"')
 
 
 def scheduled_events(name):
@@ -33,16 +26,16 @@ def scheduled_events(name):
 @case
 def pushed():
     """the push binds: of fifty Pods none is found by the bulk state load"""
-    found = metric('events_total{event="found_by_poll"}')
-    pushes = metric('events_total{event="allocated"}')
+    found = bed.metric('events_total{event="found_by_poll"}')
+    pushes = bed.metric('events_total{event="allocated"}')
     for i in range(50):
         bed.create(bed.pod(f"quick-{i}"))
 
     wait_for("all to be bound", lambda: all(
         p["spec"].get("nodeName") for p in bed.pods()))
 
-    equal(metric('events_total{event="found_by_poll"}'), found, "found by a poll")
-    check(metric('events_total{event="allocated"}') >= pushes + 50, "pushes")
+    equal(bed.metric('events_total{event="found_by_poll"}'), found, "found by a poll")
+    check(bed.metric('events_total{event="allocated"}') >= pushes + 50, "pushes")
 
 
 @case

@@ -36,8 +36,10 @@ def vanished():
     bed.create(bed.pod("next", cpu=ALL_CPUS))
 
     bed.wait_words("next", WORDS)
+    equal(bed.metric("pods_vanished"), 1, "the metric")
     bed.wait_phase("next", "Running", 60)
     equal(bed.node_of("next"), node, "the Node of the next")
+    equal(bed.metric("pods_vanished"), 0, "the metric in the end")
 
 
 @case

@@ -339,8 +339,7 @@ def pending_limits():
             "MaxPendingJobs=15" in bed.condition(name, "other")
             .get("message", "") for name in others) == 2)
         wait_for("four in the line", lambda:
-                 'slurmk8sd_pending_jobs{where="line"} 4' in bed.inside(
-                     "curl", "-sf", f"http://{bed.web_address()}/metrics"))
+                 bed.metric('pending_jobs{where="line"}') == 4)
         bed.delete(said[0])  # whoever leaves the line changes nothing
         bed.wait_gone(said[0])
         equal(len(waiting()), 12, "jobs")

@@ -108,9 +108,7 @@ def workload(kind, name, toleration=None, **spec):
 
 
 def metric():
-    text = bed.inside("curl", "-sf", f"http://{bed.web_address()}/metrics")
-    return next(int(line.split()[1]) for line in text.splitlines()
-                if line.startswith("slurmk8sd_pods_outside_queue "))
+    return bed.metric("pods_outside_queue ")
 
 
 def checked():

@@ -171,10 +171,12 @@ TEST_CASE("a Pod that vanishes leaves its node dirty for its grace and more")
 
     CHECK(world.only_job().job.state == JobState::cancelled);
     CHECK(world.slurm.dirty() == "kn1");
+    CHECK(world.metrics().contains("\nslurmk8sd_pods_vanished 1\n"));
     world.pass(seconds(69));
     CHECK(world.slurm.dirty() == "kn1");
     world.pass(seconds(2));
     CHECK(world.slurm.dirty() == "");
+    CHECK(world.metrics().contains("\nslurmk8sd_pods_vanished 0\n"));
 }
 
 TEST_CASE("beside a Pod that vanished there is no more room than is")

@@ -48,6 +48,7 @@ TEST_CASE("a Pod that vanishes while it runs has its whole grace period")
     REQUIRE(pods.on("kn1").size() == 1);
     CHECK(pods.on("kn1")[0].cpus == 2);
     CHECK(pods.on("kn2").empty());
+    CHECK(pods.count() == 1);
     CHECK(pods.drop_over(start + seconds(69)).empty());
     CHECK(pods.drop_over(start + seconds(70)) == std::set<std::string>{"kn1"});
     CHECK(pods.on("kn1").empty());
