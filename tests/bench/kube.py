@@ -342,10 +342,13 @@ class Client:
         self.first.send(self.api.request("DELETE", f"{PODS}/{pod.name}"))
 
     def delete_all(self, seconds=60):
-        """Deletes all Pods of the namespace and waits until they are gone."""
+        """Deletes all Pods of the namespace and waits until they are gone. By force only those whose end no kubelet confirms: nodes of
+        Pods that are deleted by force count as in use for a while, which would hold up the next run."""
         deadline = time.monotonic() + seconds
+        grace = 1
         while True:
-            self.first.call("DELETE", f"{PODS}?gracePeriodSeconds=0")
+            self.first.call("DELETE", f"{PODS}?gracePeriodSeconds={grace}")
+            grace = 0
             patience = time.monotonic() + 10
             while time.monotonic() < patience:
                 if not self.watch.alive:
