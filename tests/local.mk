@@ -340,7 +340,7 @@ tests_fuzz_fuzz_SOURCES = \
 tests_fuzz_fuzz_CPPFLAGS = $(plain_cppflags)
 tests_fuzz_fuzz_CXXFLAGS = $(AM_CXXFLAGS) \
 	-fsanitize=fuzzer-no-link,address,undefined
-tests_fuzz_fuzz_LDADD = $(OPENSSL_LIBS)
+tests_fuzz_fuzz_LDADD = $(OPENSSL_LIBS) $(RE2_LIBS)
 tests_fuzz_fuzz_LDFLAGS = -fsanitize=fuzzer,address,undefined
 
 EXTRA_DIST += \

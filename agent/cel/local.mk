@@ -12,7 +12,4 @@ agent_cel_sources = \
 	agent/cel/operators.cc \
 	agent/cel/parser.cc agent/cel/parser.h \
 	agent/cel/regex.cc agent/cel/regex.h \
-	agent/cel/regex_class.cc agent/cel/regex_class.h \
-	agent/cel/regex_parser.cc agent/cel/regex_parser.h \
-	agent/cel/regex_scan.cc agent/cel/regex_scan.h \
 	agent/cel/value.cc agent/cel/value.h
