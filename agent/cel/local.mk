@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 agent_cel_sources = \
+	agent/cel/arithmetic.cc \
 	agent/cel/budget.h \
 	agent/cel/calls.cc \
 	agent/cel/cel.cc agent/cel/cel.h \
