@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "agent/cel/cel.h"
-
 #include "tests/unit/cel/device.h"
-
-#include <doctest/doctest.h>
-#include <optional>
 
 using namespace bridge;
 
