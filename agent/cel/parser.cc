@@ -208,7 +208,7 @@ Result<CelNodePtr> CelParser::product()
         auto right = unary();
         if (!right)
             return right;
-        left = make(kind, at, std::move(*left), std::move(*right));
+        left = make(*kind, at, std::move(*left), std::move(*right));
     }
     return left;
 }

@@ -20,10 +20,24 @@ re2::RE2::Options options()
     return options;
 }
 
+// \C is one byte, which may be a part of a character. Go's expressions do not
+// have it.
+bool has_byte_escape(std::string_view pattern)
+{
+    for (std::size_t at = 0; (at = pattern.find('\\', at)) != pattern.npos;
+         at += 2)
+        if (pattern.substr(at + 1).starts_with('C'))
+            return true;
+    return false;
+}
+
 } // namespace
 
 Result<Regex> Regex::compile(std::string_view pattern)
 {
+    if (has_byte_escape(pattern))
+        return fail(Code::rejected,
+                    "regular expression: invalid escape sequence: \\C");
     auto program = std::make_shared<const re2::RE2>(pattern, options());
     if (!program->ok())
         return fail(Code::rejected, "regular expression: " + program->error());
