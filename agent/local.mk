@@ -43,7 +43,7 @@ agent_libraries = agent/libagent.la common/slurm/libslurmcalls.la \
 	common/kube/libkube.la common/contract/libcontract.la \
 	common/base/libbase.la
 agent_system_libraries = $(CURL_LIBS) $(OPENSSL_LIBS) $(HTTPLIB_LIBS) \
-	$(SLURM_LIBS)
+	$(RE2_LIBS) $(SLURM_LIBS)
 
 sbin_PROGRAMS += slurmk8sd
 slurmk8sd_SOURCES = agent/daemon/main.cc agent/daemon/serve.cc \

@@ -30,6 +30,8 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/calls/workers_test.cc \
 	tests/unit/calls/write_gate_test.cc \
 	tests/unit/cel/cel_test.cc \
+	tests/unit/cel/answers_test.cc \
+	tests/unit/cel/device.h \
 	tests/unit/cel/regex_test.cc \
 	tests/unit/claims/claim_allocation_test.cc \
 	tests/unit/claims/claim_check_test.cc \
@@ -294,6 +296,7 @@ $(tests_unit_unit_tests_OBJECTS): $(tests_pch)
 EXTRA_DIST += \
 	tests/batch \
 	tests/bench \
+	tests/cel \
 	tests/chaos \
 	tests/data \
 	tests/integration \
@@ -340,7 +343,7 @@ tests_fuzz_fuzz_SOURCES = \
 tests_fuzz_fuzz_CPPFLAGS = $(plain_cppflags)
 tests_fuzz_fuzz_CXXFLAGS = $(AM_CXXFLAGS) \
 	-fsanitize=fuzzer-no-link,address,undefined
-tests_fuzz_fuzz_LDADD = $(OPENSSL_LIBS)
+tests_fuzz_fuzz_LDADD = $(OPENSSL_LIBS) $(RE2_LIBS)
 tests_fuzz_fuzz_LDFLAGS = -fsanitize=fuzzer,address,undefined
 
 EXTRA_DIST += \

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The functions and methods of CEL that selectors may use. orValue() is not
-// here: the evaluation handles it, since it may skip its argument.
+// The functions and methods of CEL that selectors may use. The evaluation itself
+// handles orValue(), which may skip its argument, and size(), which looks at the
+// device; here they have their numbers of arguments.
 #include "agent/cel/node.h"
 
 #include <array>
@@ -153,7 +154,7 @@ Result<CelValue> is_ordered(const CelNode &call, Arguments &all, CelBudget &)
     return CelValue{*order == wanted};
 }
 
-Result<CelValue> or_value(const CelNode &call, Arguments &all, CelBudget &)
+Result<CelValue> elsewhere(const CelNode &call, Arguments &all, CelBudget &)
 {
     return no_overload(call, all);
 }
@@ -206,7 +207,9 @@ constexpr std::array functions = {
     Function{"compareTo", true, 2, compare_to},
     Function{"isGreaterThan", true, 2, is_ordered<1>},
     Function{"isLessThan", true, 2, is_ordered<-1>},
-    Function{"orValue", true, 2, or_value},
+    Function{"orValue", true, 2, elsewhere},
+    Function{"size", true, 1, elsewhere},
+    Function{"size", false, 1, elsewhere},
     Function{"hasValue", true, 1, has_value},
     Function{"value", true, 1, value},
 };

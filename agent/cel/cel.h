@@ -9,9 +9,10 @@
 //     device.capacity["domain"].id  device.allowMultipleAllocations
 //     has(a.b)  a.?b  a[?"b"]
 //     1 -1 0x1f 1.5 "text" r'text' true [1, 2]
-//     ! && || == != < <= > >= in ?: + -a
+//     ! && || == != < <= > >= in ?: + - * / % -a
 //     s.startsWith(t) .endsWith .contains .matches(regex) .lowerAscii()
-//     .upperAscii()   isQuantity(s) quantity(s) isSemver(s) semver(s)
+//     .upperAscii() .size() size(s)
+//     isQuantity(s) quantity(s) isSemver(s) semver(s)
 //     q.compareTo(p) .isGreaterThan .isLessThan
 //     o.orValue(x) .hasValue() .value()     list.exists(v, e) .all(v, e)
 //     cel.bind(v, a, e)

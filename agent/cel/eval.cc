@@ -2,6 +2,7 @@
 #include "agent/cel/evaluation.h"
 
 #include "agent/cel/members.h"
+#include "common/base/utf8.h"
 
 #include <format>
 
@@ -55,6 +56,11 @@ Result<CelValue> CelEvaluation::of(const CelNode &node)
         return membership(node);
     case Kind::add:
         return sum(node);
+    case Kind::subtract:
+    case Kind::multiply:
+    case Kind::divide:
+    case Kind::modulo:
+        return arithmetic(node);
     case Kind::call:
     case Kind::method:
         return call(node);
@@ -187,7 +193,23 @@ Result<CelValue> CelEvaluation::call(const CelNode &node)
             return argument;
         arguments.push_back(std::move(*argument));
     }
+    if (node.text == "size")
+        return size(arguments.front());
     return call_cel(node, std::move(arguments), budget_);
+}
+
+Result<CelValue> CelEvaluation::size(const CelValue &of)
+{
+    std::size_t count = 0;
+    if (auto *text = std::get_if<std::string>(&of.is))
+        count = characters_in(*text);
+    else if (auto *list = std::get_if<CelList>(&of.is))
+        count = (*list)->size();
+    else if (auto *map = std::get_if<CelMap>(&of.is))
+        count = cel_keys(device_, *map).size();
+    else
+        return cel_no_overload("size()", of);
+    return CelValue{static_cast<std::int64_t>(count)};
 }
 
 Result<CelValue> CelEvaluation::or_value(const CelNode &node)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The evaluation of a parsed expression. eval.cc has names, members and the
-// operators that may skip an operand; operators.cc has the plain operators.
+// operators that may skip an operand; operators.cc has the plain operators, and
+// arithmetic.cc those of numbers alone.
 // Errors are values in CEL: && and || ignore an error if the other side
 // decides.
 #pragma once
@@ -47,7 +48,10 @@ class CelEvaluation {
     Value membership(const CelNode &node);
     Value sum(const CelNode &node);
     Value added(CelValue a, const CelValue &b);
+    Value arithmetic(const CelNode &node);
     Value call(const CelNode &node);
+    // The characters of a string, or the items of a list or map.
+    Value size(const CelValue &of);
     // Evaluates orValue(). The argument is evaluated only if there is no value.
     Value or_value(const CelNode &node);
     // Evaluates exists() as an "or" over the list, and all() as an "and".

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 agent_cel_sources = \
+	agent/cel/arithmetic.cc \
 	agent/cel/budget.h \
 	agent/cel/calls.cc \
 	agent/cel/cel.cc agent/cel/cel.h \
@@ -12,7 +13,4 @@ agent_cel_sources = \
 	agent/cel/operators.cc \
 	agent/cel/parser.cc agent/cel/parser.h \
 	agent/cel/regex.cc agent/cel/regex.h \
-	agent/cel/regex_class.cc agent/cel/regex_class.h \
-	agent/cel/regex_parser.cc agent/cel/regex_parser.h \
-	agent/cel/regex_scan.cc agent/cel/regex_scan.h \
 	agent/cel/value.cc agent/cel/value.h

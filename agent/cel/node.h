@@ -34,6 +34,10 @@ struct CelNode {
         greater_equal, //
         in,            //
         add,           // two parts or more
+        subtract,      // parts[0] - parts[1]
+        multiply,      //
+        divide,        //
+        modulo,        //
         call,          // text(parts…)
         method,        // parts[0].text(parts[1], …)
         exists,        // parts[0].exists(text, parts[1])

@@ -243,10 +243,7 @@ Result<CelNodePtr> CelParser::literal(CelValue value, std::size_t at)
 
 bool CelParser::negative() const
 {
-    if (at_ == 0)
-        return false;
-    const CelToken &before = tokens_[at_ - 1];
-    return before.kind == CelToken::Kind::symbol && before.text == "-";
+    return at_ != 0 && signed_ == at_;
 }
 
 Result<CelNodePtr> CelParser::integer()

@@ -9,18 +9,18 @@ namespace bridge {
 
 namespace {
 
-struct Relation {
-    std::string_view symbol;
-    CelNode::Kind kind;
-};
-
 using Kind = CelNode::Kind;
+using Operator = CelParser::Operator;
 
 constexpr std::array relations = {
-    Relation{"==", Kind::equal},      Relation{"!=", Kind::not_equal},
-    Relation{"<=", Kind::less_equal}, Relation{">=", Kind::greater_equal},
-    Relation{"<", Kind::less},        Relation{">", Kind::greater},
-    Relation{"in", Kind::in}};
+    Operator{"==", Kind::equal},      Operator{"!=", Kind::not_equal},
+    Operator{"<=", Kind::less_equal}, Operator{">=", Kind::greater_equal},
+    Operator{"<", Kind::less},        Operator{">", Kind::greater},
+    Operator{"in", Kind::in}};
+
+constexpr std::array products = {Operator{"*", Kind::multiply},
+                                 Operator{"/", Kind::divide},
+                                 Operator{"%", Kind::modulo}};
 
 // Checks that all names are known. Kubernetes checked them when the claim was
 // written, but an older or newer version may know other names than this one.
@@ -73,7 +73,7 @@ std::unexpected<Error> CelParser::unexpected_token() const
     if (now().kind == CelToken::Kind::end)
         return fail_cel("an unexpected end", now().at);
     if (now().kind == CelToken::Kind::symbol &&
-        std::string_view("-*/%{").contains(now().text))
+        now().text == "{")
         return fail_cel(std::format("'{}' is not supported", now().text),
                         now().at);
     return fail_cel(
@@ -119,7 +119,11 @@ Result<CelNodePtr> CelParser::conditional()
 
 Result<CelNodePtr> CelParser::chain(Kind kind, std::string_view symbol)
 {
-    auto first = link(kind);
+    bool outer = kind == Kind::logical_or;
+    auto link = [&] {
+        return outer ? chain(Kind::logical_and, "&&") : relation();
+    };
+    auto first = link();
     if (!first || !is(symbol))
         return first;
     auto made = std::make_unique<CelNode>();
@@ -127,7 +131,7 @@ Result<CelNodePtr> CelParser::chain(Kind kind, std::string_view symbol)
     made->at = now().at;
     made->parts.push_back(std::move(*first));
     while (take(symbol)) {
-        auto next = link(kind);
+        auto next = link();
         if (!next)
             return next;
         made->parts.push_back(std::move(*next));
@@ -135,16 +139,10 @@ Result<CelNodePtr> CelParser::chain(Kind kind, std::string_view symbol)
     return measured(std::move(made));
 }
 
-Result<CelNodePtr> CelParser::link(Kind kind)
+std::optional<CelNode::Kind>
+CelParser::operator_here(std::span<const Operator> known) const
 {
-    if (kind == Kind::logical_or)
-        return chain(Kind::logical_and, "&&");
-    return kind == Kind::logical_and ? relation() : unary();
-}
-
-std::optional<CelNode::Kind> CelParser::relation_here() const
-{
-    for (const Relation &one : relations)
+    for (const Operator &one : known)
         if (is(one.symbol) ||
             (now().kind == CelToken::Kind::name && now().text == one.symbol))
             return one.kind;
@@ -153,14 +151,61 @@ std::optional<CelNode::Kind> CelParser::relation_here() const
 
 Result<CelNodePtr> CelParser::relation()
 {
-    auto left = chain(Kind::add, "+");
+    auto left = sum();
     while (left) {
-        auto kind = relation_here();
+        auto kind = operator_here(relations);
         if (!kind)
             break;
         std::size_t at = now().at;
         at_++;
-        auto right = chain(Kind::add, "+");
+        auto right = sum();
+        if (!right)
+            return right;
+        left = make(*kind, at, std::move(*left), std::move(*right));
+    }
+    return left;
+}
+
+Result<CelNodePtr> CelParser::sum()
+{
+    auto left = product();
+    while (left && (is("+") || is("-"))) {
+        bool plus = is("+");
+        std::size_t at = now().at;
+        at_++;
+        auto right = product();
+        if (!right)
+            return right;
+        left = plus ? added(std::move(*left), std::move(*right), at)
+                    : make(Kind::subtract, at, std::move(*left),
+                           std::move(*right));
+    }
+    return left;
+}
+
+// (a + b) + c is the same as a + b + c.
+Result<CelNodePtr> CelParser::added(CelNodePtr left, CelNodePtr right,
+                                    std::size_t at)
+{
+    if (left->kind != Kind::add)
+        return make(Kind::add, at, std::move(left), std::move(right));
+    left->depth = std::max(left->depth, right->depth + 1);
+    left->parts.push_back(std::move(right));
+    if (left->depth > max_depth)
+        return fail_cel("an expression that is nested too deeply", at);
+    return left;
+}
+
+Result<CelNodePtr> CelParser::product()
+{
+    auto left = unary();
+    while (left) {
+        auto kind = operator_here(products);
+        if (!kind)
+            break;
+        std::size_t at = now().at;
+        at_++;
+        auto right = unary();
         if (!right)
             return right;
         left = make(*kind, at, std::move(*left), std::move(*right));
@@ -180,8 +225,10 @@ Result<CelNodePtr> CelParser::nested_unary()
     const CelToken &sign = now();
     at_++;
     if (sign.text == "-" && (now().kind == CelToken::Kind::integer ||
-                             now().kind == CelToken::Kind::real))
-        return member(); // the number looks at the token before it
+                             now().kind == CelToken::Kind::real)) {
+        signed_ = at_; // at least 1
+        return member();
+    }
     if (++nested_ > max_depth)
         return fail_cel("an expression that is nested too deeply", sign.at);
     auto part = unary();

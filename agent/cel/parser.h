@@ -8,6 +8,7 @@
 #include "agent/cel/node.h"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,11 @@ namespace bridge {
 
 class CelParser {
   public:
+    struct Operator {
+        std::string_view symbol;
+        CelNode::Kind kind;
+    };
+
     explicit CelParser(std::vector<CelToken> tokens)
         : tokens_(std::move(tokens))
     {
@@ -51,9 +57,12 @@ class CelParser {
     Node conditional();
     // Parses a chain such as a || b || c into one node, however long it is.
     Node chain(Kind kind, std::string_view symbol);
-    Node link(Kind kind);
-    std::optional<Kind> relation_here() const;
+    std::optional<Kind> operator_here(std::span<const Operator> known) const;
     Node relation();
+    // Parses a + b - c. A run of + becomes one node, however long it is.
+    Node sum();
+    Node added(CelNodePtr left, CelNodePtr right, std::size_t at);
+    Node product();
     Node unary();
     Node nested_unary();
 
@@ -80,6 +89,7 @@ class CelParser {
 
     std::vector<CelToken> tokens_;
     std::size_t at_ = 0;
+    std::size_t signed_ = 0; // the number that has the sign before it
     int nested_ = 0;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/base/utf8.h"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace bridge {
@@ -49,6 +50,12 @@ std::string as_utf8(std::string_view text)
         text.remove_prefix(length == 0 ? 1 : length);
     }
     return clean;
+}
+
+std::size_t characters_in(std::string_view text)
+{
+    return static_cast<std::size_t>(std::ranges::count_if(
+        text, [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
 } // namespace bridge

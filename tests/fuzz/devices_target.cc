@@ -16,6 +16,7 @@
 #include "agent/objects/semver.h"
 #include "common/base/json.h"
 #include "common/base/json_text.h"
+#include "common/base/utf8.h"
 #include "common/contract/capacity_gres.h"
 #include "common/contract/device_gres.h"
 #include "common/slurm/job_gres.h"
@@ -76,6 +77,8 @@ void regex(std::string_view input)
         promise(plain.error().code == Code::rejected);
         return;
     }
+    if (as_utf8(text) != text)
+        return; // no expression matches what is no character
     bool matches = plain->matches(text);
     auto anywhere = Regex::compile("^(?s:.*)(?:" + pattern + ")(?s:.*)$");
     promise(!anywhere || anywhere->matches(text) == matches);
