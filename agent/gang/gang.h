@@ -84,6 +84,9 @@ struct Gang {
     // The longest time that a container gets from TERM to KILL once the job has
     // ended.
     std::chrono::seconds max_grace{max_grace_period};
+    // The longest grace period that a Pod may have and still get a job. A
+    // kubelet grants it in full if it stops the Pod already when the job ends.
+    std::chrono::seconds allowed_grace{max_grace_period};
     // An administrator has set the Slurm node of its Pods DOWN.
     bool node_down = false;
     // Why the Node of its Pods counts as lost; empty: it does not.

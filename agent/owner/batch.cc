@@ -59,7 +59,7 @@ BatchContext Bridge::batch_context()
 {
     return {ports_.slurm,  conf_,        ScriptDir(ports_.scripts_dir),
             cluster_,      batch_taken_, srun_maps_,
-            srun_context()};
+            srun_context(), allowed_grace()};
 }
 
 SrunContext Bridge::srun_context() const
