@@ -138,6 +138,8 @@ Action submit_or_wait(const Gang &gang)
         return Refuse{gang.unfit_reason};
     if (std::string reason = incomplete_reason(gang); !reason.empty())
         return Wait{reason};
+    if (gang.may_refill)
+        return Wait{};
     for (const PodPtr &pod : gang.pods)
         if (pod->gated)
             return Wait{}; // the API server reports this on the Pod

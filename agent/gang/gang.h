@@ -73,6 +73,9 @@ struct Gang {
     // be recreated, is over.
     bool short_overdue = false;
     bool rejoin_over = false;
+    // It is complete only by Pods that have succeeded, and more may be about to
+    // come: their Job may have others to run.
+    bool may_refill = false;
     // How the first failed Pod (in rank order) ended while the job ran; for a
     // lone Pod, how it ended in any case. That Pod may be gone since.
     std::optional<End> failure;
