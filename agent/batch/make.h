@@ -18,6 +18,7 @@
 #include "agent/calls/kube_api.h"
 #include "agent/gang/batch_mark.h"
 #include "common/base/mailbox.h"
+#include "common/base/units.h"
 #include "common/contract/conf.h"
 #include "common/contract/script_dir.h"
 #include "common/slurm/api.h"
@@ -57,6 +58,7 @@ struct BatchContext {
     TakenPod &taken;
     SrunMaps &srun_maps;
     SrunContext srun{};
+    std::chrono::seconds allowed_grace{max_grace_period}; // see Gang
     // True once the agent must have heard which jobs slurmctld has lost.
     bool settled = false;
     // The job has waited long enough with only some of its Pods. If the others

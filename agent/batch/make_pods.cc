@@ -247,8 +247,9 @@ Result<Pod> make_pod_on(const BatchParts &parts, std::uint32_t rank,
     ObjectKey key{batch_namespace_of(parts.script, conf),
                   batch_pod_name(parts.mark, place)};
     return make_pod(
-        *body, {parts.mark, std::move(key), std::move(place), srun->config_map},
-        kube, context);
+        with_grace_up_to(context.allowed_grace, std::move(*body)),
+        {parts.mark, std::move(key), std::move(place), srun->config_map}, kube,
+        context);
 }
 
 Result<bool> make_others(const BatchParts &parts, const Pod &first, Kube &kube,

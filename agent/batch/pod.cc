@@ -8,6 +8,7 @@
 #include "agent/objects/owner_reference.h"
 #include "common/base/json.h"
 #include "common/base/json_text.h"
+#include "common/base/units.h"
 #include "common/contract/batch_names.h"
 #include "common/contract/names.h"
 
@@ -169,6 +170,19 @@ Result<std::string> batch_pod_body(const BatchJob &batch,
     if (!Json::parse(pod.text))
         return fail(Code::internal, "the Pod's text is not JSON");
     return pod.text;
+}
+
+std::string with_grace_up_to(std::chrono::seconds most, std::string pod)
+{
+    auto json = Json::parse(pod);
+    auto grace = json ? json->integer("spec/terminationGracePeriodSeconds")
+                      : std::nullopt;
+    if (grace.value_or(default_grace_period) <= most.count())
+        return pod;
+    Edited edited{std::move(pod)};
+    Edited spec = edited.part("spec");
+    spec.set("terminationGracePeriodSeconds", std::int64_t{most.count()});
+    return edited.set_text("spec", spec.text).text;
 }
 
 std::optional<Predicate> batch_predicate(const Conf &conf)

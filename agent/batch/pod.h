@@ -10,6 +10,7 @@
 #include "common/contract/batch_script.h"
 #include "common/contract/conf.h"
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -40,6 +41,9 @@ Result<std::string>
 batch_pod_body(const BatchJob &batch, const BatchScript &script,
                const BatchUser &user, const BatchMark &mark, const Conf &conf,
                const BatchPlace &place = {}, const std::string &srun = {});
+
+// Returns the same Pod with a grace period of at most that.
+std::string with_grace_up_to(std::chrono::seconds most, std::string pod);
 
 // Returns the predicate of the template of these Pods: its node selection and
 // tolerations limit the nodes that batch jobs may have. Nothing when there is

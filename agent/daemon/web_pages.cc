@@ -48,14 +48,7 @@ Web::Pages pages_of(Bridge &bridge, Mailbox<Message> &mailbox, Slurm &slurm)
         [&](const StoryKey &key) { return ask_story(key, bridge, mailbox); },
         slurm);
     auto problems = [&bridge] {
-        std::string lines;
-        bool standby = !bridge.standby().empty();
-        for (const auto &[what, reason] : bridge.health().problems())
-            // a standby has no other problems
-            if (standby ? what == lease_problem
-                        : what != nodes_problem) // all other nodes are served
-                lines += what + ": " + reason + "\n";
-        return lines;
+        return bridge.health().failures(!bridge.standby().empty());
     };
     return {[=, &mailbox] {
                 return ask<Text>(mailbox, problems, Text(silent) + "\n");

@@ -60,6 +60,8 @@ Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
     if (gang.bind_overdue)
         return Renew{job.ref, job.tag.generation + 1,
                      "the Pods could not be bound in time"};
+    if (std::string reason = long_grace_reason(gang); !reason.empty())
+        return Renew{job.ref, job.tag.generation + 1, reason};
     if (!gang.misplaced_reason.empty())
         return Renew{job.ref, job.tag.generation + 1, gang.misplaced_reason};
     if (!gang.uncounted_reason.empty())

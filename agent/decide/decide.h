@@ -20,16 +20,19 @@
 //   none, pending waiting, claims hold      ReleaseClaims
 //                 devices of an old job
 //   pending       waiting                   Wait; Renew if it is held for its
-//                                           preference, or requests other
-//                                           nodes or devices than the Pods do
+//                                           preference, requests other nodes
+//                                           or devices than the Pods do, or
+//                                           their grace period is not allowed
+//                                           any more (then Refuse)
 //   pending       living, to be adopted     Wait
 //   pending       living by that job        Adopt: its allocation is lost
 //   pending       over, ran by that job     Complete: likewise, too late
 //   pending       gone                      Cancel
 //   allocated     waiting, claims unbound   BindVolumes
 //   allocated     waiting                   Bind; Renew if it does not fit, its
-//                                           Node is unsuitable, or it cannot be
-//                                           bound in time
+//                                           Node or its grace period is
+//                                           unsuitable, or it cannot be bound
+//                                           in time
 //   allocated     living, to be adopted     Restamp
 //   allocated     living by it, elsewhere   Adopt: allocated twice
 //   allocated     bound by others           Cancel

@@ -18,6 +18,8 @@
 //   none          after an uncertain submit Find
 //   none          living, bound by us       Split: the job is lost
 //   none          too few wait              Wait: "3 of 8 Pods …"
+//   none          enough with those done,   Wait for a moment
+//                 and more may come
 //   none          enough wait               Submit, Refuse or Wait, as for one
 //   none          any waits with devices    ReleaseClaims
 //                 of an old job

@@ -138,6 +138,8 @@ Action submit_or_wait(const Gang &gang)
         return Refuse{gang.unfit_reason};
     if (std::string reason = incomplete_reason(gang); !reason.empty())
         return Wait{reason};
+    if (gang.may_refill)
+        return Wait{};
     for (const PodPtr &pod : gang.pods)
         if (pod->gated)
             return Wait{}; // the API server reports this on the Pod
@@ -148,6 +150,8 @@ Action submit_or_wait(const Gang &gang)
 
 Action submit_if_placeable(const Gang &gang)
 {
+    if (std::string reason = long_grace_reason(gang); !reason.empty())
+        return Refuse{reason};
     if (auto step = step_for_devices(gang))
         return std::move(*step);
     if (!gang.nowhere.empty())
@@ -165,6 +169,9 @@ Action submit_if_placeable(const Gang &gang)
 Action wait_in_queue(const Gang &gang)
 {
     const Job &job = *gang.job;
+    // It was requested when a longer one was allowed. Then it is refused.
+    if (std::string reason = long_grace_reason(gang); !reason.empty())
+        return Renew{job.ref, job.tag.generation + 1, reason};
     if (claims_unread(gang) && gang.nowhere.empty())
         return LookVolumes{};
     if (auto step = step_for_devices(gang))

@@ -135,7 +135,7 @@ class Seating {
     {
         if (pod.gated)
             return "Pod " + pod.key.name + " has scheduling gates";
-        std::string reason = unfit_to_join_reason(*of_job_, pod);
+        std::string reason = unfit_to_join_reason(gang_, *of_job_, pod);
         return reason.empty() ? too_large_for_all_reason(job_, gang_, pod)
                               : "Pod " + pod.key.name + ": " + reason;
     }

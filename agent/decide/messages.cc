@@ -4,6 +4,7 @@
 #include "agent/gang/facts.h"
 #include "common/slurm/reasons.h"
 
+#include <algorithm>
 #include <format>
 
 namespace bridge {
@@ -334,6 +335,18 @@ std::string submit_by_wish_message(const SubmitLimit &limit)
                        "later time or for other jobs): {}={} in k8s.conf "
                        "leaves them half of its share.",
                        limit.key, limit.number);
+}
+
+std::string long_grace_message(const Pod &pod, std::chrono::seconds allowed)
+{
+    bool by_probe = pod.probe_grace > pod.grace_period;
+    return std::format(
+        "its terminationGracePeriodSeconds{} is {}, and {} is the most that "
+        "Pods may have here, because containers that are being stopped keep it "
+        "when their job ends: lower it, or ask an administrator to raise "
+        "MaxGracePeriod in k8s.conf",
+        by_probe ? " of a probe" : "",
+        std::max(pod.grace_period, pod.probe_grace).count(), allowed.count());
 }
 
 std::string submit_refused_message(const std::string &reason)

@@ -140,6 +140,9 @@ std::string submit_limit_message(const SubmitLimit &limit);
 std::string submit_share_message(unsigned share, const SubmitLimit &limit);
 std::string submit_by_wish_message(const SubmitLimit &limit);
 
+// Why a Pod whose grace period is longer than allowed gets no job.
+std::string long_grace_message(const Pod &pod, std::chrono::seconds allowed);
+
 // Why no job could be submitted for the Pod: the reason of the agent or of
 // Slurm.
 std::string submit_refused_message(const std::string &reason);

@@ -3,6 +3,7 @@
 
 #include "agent/decide/gang_shapes.h"
 #include "agent/decide/job_requests.h"
+#include "agent/decide/messages.h"
 #include "agent/gang/facts.h"
 #include "common/base/wait_status.h"
 #include "common/contract/constraints.h"
@@ -21,10 +22,12 @@ constexpr int oom_status = 253;
 constexpr int max_signal = 64;
 constexpr std::uint32_t max_minutes = 365 * 24 * 60 * 10; // ten years
 
-std::string unfit_pod_reason(const Pod &pod)
+std::string unfit_pod_reason(const Gang &gang, const Pod &pod)
 {
     if (!pod.unfit_reasons.empty())
         return pod.unfit_reasons.front();
+    if (std::string reason = long_grace_reason(gang, pod); !reason.empty())
+        return reason;
     if (!pod.label(names::job_id_label).empty() ||
         !pod.annotation(names::sluid_annotation).empty())
         return std::string("label ") + names::job_id_label +
@@ -107,6 +110,13 @@ std::vector<std::string> needed_features(const Gang &gang,
     return features;
 }
 
+// Says which Pod of the gang it is about, if there are several.
+std::string named(const Gang &gang, const Pod &pod, const std::string &reason)
+{
+    return gang.pods.size() == 1 ? reason
+                                 : "Pod " + pod.key.name + ": " + reason;
+}
+
 // A job has one value of each request: that of the first Pod; the others must
 // not differ.
 std::string unlike_pod_reason(const Pod &first, const Wishes &wishes,
@@ -175,9 +185,28 @@ std::optional<End> disrupted_end(const Pod &pod)
 
 } // namespace
 
-std::string unfit_to_join_reason(const Pod &of_job, const Pod &pod)
+// The agent has made the Pods of batch jobs, so theirs is no wish of a user.
+std::string long_grace_reason(const Gang &gang, const Pod &pod)
 {
-    std::string reason = unfit_pod_reason(pod);
+    bool asks = !gang.batch && waits(gang, pod);
+    if (!asks ||
+        std::max(pod.grace_period, pod.probe_grace) <= gang.allowed_grace)
+        return {};
+    return long_grace_message(pod, gang.allowed_grace);
+}
+
+std::string long_grace_reason(const Gang &gang)
+{
+    for (const PodPtr &pod : gang.pods)
+        if (std::string reason = long_grace_reason(gang, *pod); !reason.empty())
+            return named(gang, *pod, reason);
+    return {};
+}
+
+std::string unfit_to_join_reason(const Gang &gang, const Pod &of_job,
+                                 const Pod &pod)
+{
+    std::string reason = unfit_pod_reason(gang, pod);
     return reason.empty()
                ? unlike_pod_reason(of_job, wishes_in(of_job.annotations), pod)
                : reason;
@@ -192,7 +221,7 @@ std::string unfit_reason(const Gang &gang)
     for (const PodPtr &pod : gang.grouped ? asked_for(gang) : gang.pods) {
         if (gang.grouped && !waits(gang, *pod))
             continue;
-        std::string reason = unfit_pod_reason(*pod);
+        std::string reason = unfit_pod_reason(gang, *pod);
         if (reason.empty() && gang.grouped)
             reason = unlike_pod_reason(first, wishes, *pod);
         if (reason.empty() && pod.get() == &first) {
@@ -202,9 +231,7 @@ std::string unfit_reason(const Gang &gang)
                 reason = unfit_het_job_reason(gang, job);
         }
         if (!reason.empty())
-            return gang.pods.size() == 1
-                       ? reason
-                       : "Pod " + pod->key.name + ": " + reason;
+            return named(gang, *pod, reason);
     }
     return {};
 }

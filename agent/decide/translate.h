@@ -18,9 +18,16 @@ namespace bridge {
 // its owner; empty: one can.
 std::string unfit_reason(const Gang &gang);
 
-// Returns why a Pod cannot have a task in the job of another one (of_job);
-// empty: it can, if it is small enough.
-std::string unfit_to_join_reason(const Pod &of_job, const Pod &pod);
+// Returns why a waiting Pod may not have a job, or a task in one, with its
+// grace period (gang.allowed_grace), as a message for its owner; empty: it may,
+// or does not wait. The second one is about all Pods of the gang.
+std::string long_grace_reason(const Gang &gang, const Pod &pod);
+std::string long_grace_reason(const Gang &gang);
+
+// Returns why a Pod of the gang cannot have a task in the job of another one
+// (of_job); empty: it can, if it is small enough.
+std::string unfit_to_join_reason(const Gang &gang, const Pod &of_job,
+                                 const Pod &pod);
 
 // Returns the job of the gang. One Pod is one task. Tasks have the size of the
 // largest Pod, rounded up: a Pod may get more than it requests, never less.

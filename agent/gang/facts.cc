@@ -259,6 +259,12 @@ bool enough_wait(const Gang &gang)
     return count_waiting(gang) + count_done_before(gang) >= gang.minimum;
 }
 
+bool enough_by_done(const Gang &gang)
+{
+    return any_waits(gang) && enough_wait(gang) &&
+           count_waiting(gang) < gang.minimum;
+}
+
 bool asked_for_these(const Gang &gang, const Job &job)
 {
     bool batch = !job.tag.script.empty();

@@ -98,6 +98,9 @@ std::size_t tasks_needed(const Gang &gang);
 // reached.
 bool enough_wait(const Gang &gang);
 
+// Whether it is reached only because Pods have succeeded before.
+bool enough_by_done(const Gang &gang);
+
 // Returns the Pods that a job requested now would be for, in rank order. If a
 // gang may have more Pods than its size, these are the first waiting ones.
 std::vector<PodPtr> asked_for(const Gang &gang);

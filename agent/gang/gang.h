@@ -73,6 +73,9 @@ struct Gang {
     // be recreated, is over.
     bool short_overdue = false;
     bool rejoin_over = false;
+    // It is complete only by Pods that have succeeded, and more may be about to
+    // come: their Job may have others to run.
+    bool may_refill = false;
     // How the first failed Pod (in rank order) ended while the job ran; for a
     // lone Pod, how it ended in any case. That Pod may be gone since.
     std::optional<End> failure;
@@ -84,6 +87,9 @@ struct Gang {
     // The longest time that a container gets from TERM to KILL once the job has
     // ended.
     std::chrono::seconds max_grace{max_grace_period};
+    // The longest grace period that a Pod may have and still get a job. A
+    // kubelet grants it in full if it stops the Pod already when the job ends.
+    std::chrono::seconds allowed_grace{max_grace_period};
     // An administrator has set the Slurm node of its Pods DOWN.
     bool node_down = false;
     // Why the Node of its Pods counts as lost; empty: it does not.

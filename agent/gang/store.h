@@ -42,12 +42,14 @@ struct GangEntry {
     std::optional<Clock::time_point> ending_since;
     // For a grouped gang, since when: its first Pod is alone (first_since); it
     // has nodes but Pods are missing (short_since); all its Pods are over
-    // (over_since).
+    // (over_since); it is complete only by Pods that have succeeded
+    // (refill_since).
     std::optional<Clock::time_point> first_since;
     std::size_t counted = 0; // number of its Pods, and since when
     Clock::time_point counted_since{};
     std::optional<Clock::time_point> short_since;
     std::optional<Clock::time_point> over_since;
+    std::optional<Clock::time_point> refill_since;
     // The last condition written to its PodGroup: "True", or why it waits.
     std::string group_told;
 

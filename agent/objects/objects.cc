@@ -125,6 +125,26 @@ void read_metadata(Pod &pod, const Json &object)
     pod.annotations = only_ours(std::move(annotations));
 }
 
+std::chrono::seconds grace_in(const Json &object, std::int64_t otherwise)
+{
+    return std::chrono::seconds(std::clamp<std::int64_t>(
+        object.integer("terminationGracePeriodSeconds").value_or(otherwise), 0,
+        max_grace));
+}
+
+// A kubelet that stops a container because this probe failed grants it the
+// probe's grace period instead of the Pod's: setTerminationGracePeriod() in its
+// kuberuntime_container.go.
+std::chrono::seconds longest_probe_grace(const Json &spec)
+{
+    std::chrono::seconds longest{0};
+    for (const char *list : {"initContainers", "containers"})
+        for (const Json &container : spec.items(list))
+            for (const char *probe : {"livenessProbe", "startupProbe"})
+                longest = std::max(longest, grace_in(container.at(probe), 0));
+    return longest;
+}
+
 void read_spec(Pod &pod, const Json &object)
 {
     Json spec = object.at("spec");
@@ -133,9 +153,8 @@ void read_spec(Pod &pod, const Json &object)
     pod.node_name = spec.text("nodeName");
     pod.gated = !spec.items("schedulingGates").empty();
     pod.active_deadline = spec.integer("activeDeadlineSeconds");
-    pod.grace_period = std::chrono::seconds(std::clamp<std::int64_t>(
-        spec.integer("terminationGracePeriodSeconds").value_or(30), 0,
-        max_grace));
+    pod.grace_period = grace_in(spec, default_grace_period);
+    pod.probe_grace = longest_probe_grace(spec);
     PodRequests asks = pod_requests(object);
     pod.requests = std::move(asks.requests);
     pod.unfit_reasons = unsupported_spec_reasons(object);

@@ -96,6 +96,8 @@ struct Pod {
     std::optional<std::chrono::seconds> deletion_grace;
     std::optional<std::int64_t> active_deadline; // seconds
     std::chrono::seconds grace_period{30};       // from SIGTERM to SIGKILL
+    // The longest one that a probe of a container has for itself. 0: none has.
+    std::chrono::seconds probe_grace{0};
     Requests requests;
     PredicatePtr predicate;       // the Nodes on which it may run
     PredicatePtr preferred;       // the preferred ones of these; null: any

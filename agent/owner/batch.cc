@@ -24,7 +24,6 @@ namespace {
 
 constexpr char batch_problem[] = "batch jobs";
 constexpr char stuck_problem[] = "Pods of batch jobs";
-constexpr char newer_problem[] = "batch jobs of a later release";
 constexpr std::chrono::seconds cleanup_pause{30};
 // By then the agent has heard which jobs slurmctld has lost: the plugin says
 // hello before it reports a job with nodes, and that makes the agent list all
@@ -57,9 +56,9 @@ bool is_placed_anew(const Gang &known, const Job &job)
 
 BatchContext Bridge::batch_context()
 {
-    return {ports_.slurm,  conf_,        ScriptDir(ports_.scripts_dir),
-            cluster_,      batch_taken_, srun_maps_,
-            srun_context()};
+    return {ports_.slurm,   conf_,          ScriptDir(ports_.scripts_dir),
+            cluster_,       batch_taken_,   srun_maps_,
+            srun_context(), allowed_grace()};
 }
 
 SrunContext Bridge::srun_context() const

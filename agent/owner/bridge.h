@@ -287,6 +287,7 @@ class Bridge {
     void wake_living_on(const std::string &node);
     void update_overdue(GangEntry &entry);
     std::chrono::seconds max_grace(const Gang &gang) const;
+    std::chrono::seconds allowed_grace() const;
     std::string lost_node_reason(GangEntry &entry);
     bool many_fell_ill(const std::string &node) const;
 
@@ -513,6 +514,7 @@ class Bridge {
     bool list_again_ = false; // something came while a list was made
     bool loading_states_ = false;
     GraceTimes grace_times_;
+    bool knows_grace_times_ = false;
     Clock::time_point grace_times_due_{};
     bool loading_grace_times_ = false;
     bool syncing_nodes_ = false;

@@ -20,6 +20,9 @@ namespace {
 
 constexpr std::chrono::seconds first_alone{5};
 constexpr std::chrono::seconds growing_pause{1};
+// The controller of Jobs gathers the ends of Pods for a second before it makes
+// the next ones, so that those of one round may come in two parts.
+constexpr std::chrono::seconds refill_pause{3};
 
 std::string node_list(const std::vector<Seat> &seats)
 {
@@ -104,6 +107,10 @@ void Bridge::update_group(GangEntry &entry)
     bool over = gang.job && gang.job->state == JobState::running && !lives &&
                 !any_waits(gang);
     gang.rejoin_over = passed(entry.over_since, over, conf_->rejoin_grace);
+    bool by_done =
+        (!gang.job || is_ended(gang.job->state)) && enough_by_done(gang);
+    bool waited = passed(entry.refill_since, by_done, refill_pause);
+    gang.may_refill = by_done && !waited;
 }
 
 // When the first Pod of a LeaderWorkerSet's group stays alone for a while, it

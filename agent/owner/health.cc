@@ -18,6 +18,18 @@ bool Health::clear_problem(const std::string &what)
     return problems_.erase(what) != 0;
 }
 
+std::string Health::failures(bool standby) const
+{
+    std::string lines;
+    for (const auto &[what, reason] : problems_) {
+        bool counts = standby ? what == lease_problem // it has no others
+                              : what != nodes_problem && what != newer_problem;
+        if (counts)
+            lines += what + ": " + reason + "\n";
+    }
+    return lines;
+}
+
 std::string Health::metrics() const
 {
     std::string text =

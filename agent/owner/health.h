@@ -22,6 +22,9 @@ inline constexpr char lease_problem[] = "Lease";
 // Name of a problem: the API server denies rights that the agent needs.
 inline constexpr char rights_problem[] = "rights";
 
+// Name of a problem: jobs wait that only a later release understands.
+inline constexpr char newer_problem[] = "batch jobs of a later release";
+
 class Health {
   public:
     // A problem lasts until it is cleared; what names it ("slurmctld", "watch
@@ -33,6 +36,11 @@ class Health {
     {
         return problems_;
     }
+
+    // Returns what /healthz says, a line for each problem that keeps the agent
+    // from its work; empty: it is healthy. Of a Node that cannot be served, or
+    // a job that waits for an upgrade, all others notice nothing.
+    std::string failures(bool standby) const;
 
     void count_action(const std::string &action, const std::string &result)
     {

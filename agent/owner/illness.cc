@@ -69,6 +69,7 @@ void Bridge::update_overdue(GangEntry &entry)
     Gang &gang = entry.gang;
     gang.lost_node_reason = lost_node_reason(entry);
     gang.max_grace = max_grace(gang);
+    gang.allowed_grace = allowed_grace();
 
     std::chrono::seconds grace{0};
     bool told = false;
@@ -101,6 +102,19 @@ std::chrono::seconds Bridge::max_grace(const Gang &gang) const
             grace = own->second;
     return std::clamp(grace, std::chrono::seconds(1),
                       std::chrono::seconds(max_grace_period));
+}
+
+// A kubelet that is stopping a container already when the job ends goes on with
+// the grace period with which it began, so max_grace() comes too late for it. A
+// Pod that asks for nothing always gets a job.
+std::chrono::seconds Bridge::allowed_grace() const
+{
+    auto most =
+        std::max(conf_->max_grace_period.value_or(grace_times_.kill_wait),
+                 std::chrono::seconds(default_grace_period));
+    for (const auto &[partition, grace] : grace_times_.preempted)
+        most = std::max(most, grace);
+    return std::min(most, std::chrono::seconds(max_grace_period));
 }
 
 // Returns why a Node of one of its Pods counts as lost, or "" while there is

@@ -65,7 +65,7 @@ bool Bridge::pods_listed() const
 bool Bridge::synced() const
 {
     return pods_listed() && listed_nodes_ && listed_namespaces_ &&
-           loaded_jobs_ && synced_nodes_;
+           loaded_jobs_ && synced_nodes_ && knows_grace_times_;
 }
 
 void Bridge::turn()
@@ -402,12 +402,12 @@ void Bridge::on(GraceTimesLoaded &loaded)
         grace_times_due_ = now_ + grace_times_retry;
         return;
     }
-    if (grace_times_ == *loaded.times)
+    bool same = knows_grace_times_ && grace_times_ == *loaded.times;
+    knows_grace_times_ = true;
+    if (same)
         return;
     grace_times_ = std::move(*loaded.times);
-    for (const auto &[node, uids] : gangs_.living())
-        for (const std::string &uid : uids)
-            wake(uid);
+    wake_all(); // what lives, and what was refused
 }
 
 } // namespace bridge

@@ -54,6 +54,10 @@ Result<std::int64_t> parse_count(std::string_view text);
 // contribs/kubernetes/base/policy-supported-specs.yaml has the same number.
 inline constexpr std::int64_t max_grace_period = 3600;
 
+// The terminationGracePeriodSeconds that the API server gives a Pod which says
+// nothing.
+inline constexpr std::int64_t default_grace_period = 30;
+
 // Convert the request of a Pod to Slurm's units: at least 1 CPU, at least 1
 // MiB.
 std::uint32_t whole_cpus_up(MilliCpu cpu);

@@ -14,59 +14,11 @@ import bed
 import faults
 import hybrid
 from tap import case, check, equal, never, run, wait_for
+from two_controllers import (agents_die, give_back, restarts, save, serves,
+                             state, take_over)
 
-LEASE = "/apis/coordination.k8s.io/v1/namespaces/slurm-k8s-bridge/leases/slurmk8sd"
-CONTROL = "Running as primary controller"
 DROPPED = "dropped what this one had asked for"
 GATE_TIMEOUT = 40  # seconds, of the second controller alone
-
-
-def holder():
-    return bed.api("GET", LEASE)["spec"].get("holderIdentity", "")
-
-
-def in_control(daemon, since):
-    wait_for(f"{daemon} to be in control",
-             lambda: CONTROL in bed.log_since(daemon, since), 90)
-
-
-def serves(host, daemon):
-    if not faults.alive(daemon):
-        bed.ctl("start", daemon)
-    wait_for(f"the agent of {host} to have the Lease",
-             lambda: holder().startswith(host + "_"), 90)
-
-
-def agents_die():
-    for daemon in ("slurmk8sd", "slurmk8sd2"):
-        if faults.alive(daemon):
-            bed.ctl("kill", daemon)
-
-
-def save():
-    bed.run("scontrol", "reconfigure")
-    wait_for("slurmctld to be back",
-             lambda: "ctl is UP" in bed.run("scontrol", "ping", check=False))
-
-
-def take_over():
-    since = bed.log_size("slurmctld2")
-    bed.ctl("kill", "slurmctld")
-    in_control("slurmctld2", since)
-
-
-def give_back():
-    since = bed.log_size("slurmctld")
-    bed.ctl("start", "slurmctld")
-    in_control("slurmctld", since)
-
-
-def state(job):
-    return bed.jobs()[job]["job_state"]
-
-
-def restarts(job):
-    return bed.jobs()[job]["restart_cnt"]
 
 
 def wait_held(job):

@@ -329,6 +329,32 @@ def job_made_again():
 
 
 @case
+def more_completions_than_pods():
+    """a Job of 4 completions, two at a time: the next two are one job again, and
+    no job of another size is submitted and cancelled before"""
+    template = gangs.member("x", "x", 2, cpu="1")
+    template["metadata"] = {"annotations": template["metadata"]["annotations"]}
+    made = bed.api("POST", JOB, {
+        "apiVersion": "batch/v1", "kind": "Job",
+        "metadata": {"name": "rounds", "namespace": bed.NAMESPACE},
+        "spec": {"parallelism": 2, "completions": 4, "template": template}})
+
+    def running():
+        found = [p["metadata"]["name"] for p in bed.pods()
+                 if p["status"].get("phase") == "Running"]
+        return found if len(found) == 2 else None
+    for _ in range(2):
+        bed.end(*wait_for("two Pods to run", running))
+        wait_for("them to end", lambda: not running())
+    mine = gangs.jobs_of(f"{bed.NAMESPACE}/job/{made['metadata']['uid']}")
+    check(mine, "its jobs are known")
+    for job in mine:
+        wait_for("it to end", lambda job=job: bed.jobs()[job["job_id"]]
+                 ["job_state"] == ["COMPLETED"])
+    equal({job["tasks"]["number"] for job in mine}, {2}, "their tasks")
+
+
+@case
 def starts_early_with_a_minimum():
     """gang-min: the first Pod starts in a job with room for all, others join"""
     bed.create(gangs.member("lead", "early", 3, minimum=1, cpu="4"))

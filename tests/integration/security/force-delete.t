@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Deleting by force: a user who may edit one Namespace tries to make a running Pod
-vanish before its containers have stopped. Each attempt is printed with its answer.
-Those who finish deletions, and those whose Node is gone, still can."""
+vanish before its containers have stopped, or to give them longer to stop than the
+Pod has. Each attempt is printed with its answer. Those who finish deletions, and
+those whose Node is gone, still can."""
 import pathlib
 import sys
 
@@ -14,6 +15,8 @@ from tap import case, check, run, wait_for
 
 NS = "forceful"
 WORDS = "may still run"
+LATE = "own terminationGracePeriodSeconds"
+GRACE = 600
 POLICIES = ("slurm-k8s-bridge-force-delete", "slurm-k8s-bridge-force-evict")
 AT_ONCE = {"gracePeriodSeconds": 0}
 user = None
@@ -33,7 +36,7 @@ def set_up():
 
 def running(name, **spec):
     """A Pod for Slurm on a node; its containers take their time to stop."""
-    bed.create(bed.pod(name, namespace=NS, terminationGracePeriodSeconds=600,
+    bed.create(bed.pod(name, namespace=NS, terminationGracePeriodSeconds=GRACE,
                        annotations={"sandbox/stop": "10m"}, **spec))
     return wait_for("it to run", lambda: (bed.get(name, NS) or {}).get(
         "status", {}).get("phase") == "Running" and bed.get(name, NS))
@@ -48,9 +51,11 @@ def policies_act(name):
         except bed.ApiError as error:
             return "ValidatingAdmissionPolicy" in error.message
         return False
-    wait_for("the policies to act", lambda: refused(
-        probe.delete, pods_path(name, NS), AT_ONCE) and refused(
-        probe.create, pods_path(name, NS, "eviction"), eviction(name, 0)))
+    wait_for("the policies to act", lambda: all(
+        refused(probe.delete, pods_path(name, NS),
+                {"gracePeriodSeconds": grace}) and
+        refused(probe.create, pods_path(name, NS, "eviction"),
+                eviction(name, grace)) for grace in (0, 3600)))
 
 
 def eviction(name, grace):
@@ -103,6 +108,38 @@ def by_force():
 
 
 @case
+def slowly():
+    """deleted with a longer grace period than its own, alone or with all, or
+    evicted with a long one: its kubelet would grant all of it"""
+    running("mine")
+    policies_act("mine")
+    path = pods_path("mine", NS)
+    late = {"gracePeriodSeconds": GRACE + 1}
+    denied("kubectl delete --grace-period", LATE, user.delete, path, late)
+    denied("all Pods of the namespace", LATE, user.delete, pods_path(ns=NS),
+           late)
+    denied("an eviction", LATE, user.create, pods_path("mine", NS, "eviction"),
+           eviction("mine", 31))
+    said = bed.run("kubectl", "delete", "pod", "mine", "-n", NS,
+                   "--grace-period=3600", "--wait=false",
+                   f"--as=system:serviceaccount:{NS}:editor",
+                   "--as-group=system:serviceaccounts",
+                   "--as-group=system:authenticated", check=False)
+    print(f"# kubectl: {said.strip()}", flush=True)
+    check(LATE in said, said)
+    lives("mine")
+    dry = As(user.token)
+    allowed("its own", dry.delete, path, {"gracePeriodSeconds": GRACE})
+    allowed("none said", dry.delete, path)
+    allowed("all Pods, none said", dry.delete, pods_path(ns=NS))
+    for grace in ({"gracePeriodSeconds": 30}, {}):
+        allowed(f"an eviction with {grace}", dry.create,
+                pods_path("mine", NS, "eviction"),
+                {**eviction("mine", 30), "deleteOptions": grace})
+    lives("mine")
+
+
+@case
 def while_it_stops():
     """a Pod that stops is not made to vanish either"""
     running("stops")
@@ -137,6 +174,8 @@ def what_is_harmless():
             pods_path("mine", NS, "eviction"), eviction("mine", 1))
     bed.create(bed.pod("waits", namespace=NS, schedulingGates=[
         {"name": "example.com/hold"}]))
+    allowed("one that waits, late", As(user.token).delete,
+            pods_path("waits", NS), {"gracePeriodSeconds": 3600})
     allowed("one that waits", user.delete, pods_path("waits", NS), AT_ONCE)
     bed.play("mine", NS, run="1ms")
     wait_for("it to be over", lambda: bed.get("mine", NS)["status"]["phase"]
@@ -144,6 +183,8 @@ def what_is_harmless():
     allowed("one that is over", user.delete, pods_path("mine", NS), AT_ONCE)
     bed.create(bed.pod("theirs", namespace=NS, scheduler="default-scheduler",
                        nodeName="kn1"))
+    allowed("one of another scheduler, late", As(user.token).delete,
+            pods_path("theirs", NS), {"gracePeriodSeconds": 3600})
     allowed("one of another scheduler", user.delete, pods_path("theirs", NS),
             AT_ONCE)
 
@@ -164,6 +205,10 @@ def who_may():
                            ["system:serviceaccounts",
                             "system:serviceaccounts:kube-system"], *command)
         check("deleted" in said and WORDS not in said, said)
+    allowed("an administrator, late", As(None).delete, pods_path("mine", NS),
+            {"gracePeriodSeconds": 3600})
+    allowed("an administrator evicts, late", As(None).create,
+            pods_path("mine", NS, "eviction"), eviction("mine", 3600))
     allowed("an administrator", As(None, dry=False).delete,
             pods_path("mine", NS), AT_ONCE)
     check(not bed.get("mine", NS), "it is gone")

@@ -175,25 +175,87 @@ def close_the_queue():
 # ---- Beyond its time
 
 
-@way
-def by_grace_period():
-    """an hour's grace period after a time limit of a minute"""
-    job = running("greedy", terminationGracePeriodSeconds=3600, annotations={
-        bed.TIMELIMIT: "1", "sandbox/stop": "2h"})
+def by_own_hour(**spec):
+    """A Pod with a time limit of a minute, and an hour to stop."""
     # The site's own bound, as without the line that the sandbox has for tests.
     with agent_conf.changed(lambda text: text.replace("MaxGracePeriod=3600\n",
                                                       "")):
+        make("greedy", annotations={bed.TIMELIMIT: "1", "sandbox/stop": "2h"},
+             **spec)
+        wait_for("an answer", lambda: bed.jobs_of("greedy") or
+                 "terminationGracePeriodSeconds" in
+                 bed.condition("greedy").get("message", ""))
+        note("the Pod", bed.condition("greedy").get("message"))
+        if not bed.jobs_of("greedy"):
+            return ""
+        job = bed.wait_job("greedy", "RUNNING")["job_id"]
         wait_for("the time limit", lambda: "TIMEOUT" in state(job), 150)
         note("the job", state(job))
-
-        def bounded():
-            meta = (bed.get("greedy") or {"metadata": {}})["metadata"]
-            return not is_there("greedy") or \
-                meta.get("deletionGracePeriodSeconds", 3600) <= 60
-        ends = within(60, bounded)
+        ends = within(60, lambda: has_at_most(60))
     note("the Pod", "ends soon" if ends else "has most of its hour left")
     bed.play("greedy", stop="1ms")
     return "" if ends else "an hour for the price of a minute"
+
+
+def has_at_most(seconds):
+    """Whether it is over, or is given no more than that to stop."""
+    meta = (bed.get("greedy") or {"metadata": {}})["metadata"]
+    return not is_there("greedy") or \
+        meta.get("deletionGracePeriodSeconds", 3600) <= seconds
+
+
+@way
+def by_grace_period():
+    """an hour's grace period after a time limit of a minute"""
+    return by_own_hour(terminationGracePeriodSeconds=3600)
+
+
+@way
+def by_deadline():
+    """the same, and the Pod's own deadline passes before: its kubelet, which has
+    begun to stop it, will not hear of less"""
+    return by_own_hour(terminationGracePeriodSeconds=3600,
+                       activeDeadlineSeconds=55)
+
+
+@way
+def by_probe():
+    """the same by a probe, which has a grace period of its own"""
+    return by_own_hour(containers=[{
+        "name": "main", "image": "busybox:stable",
+        "resources": {"requests": {"cpu": "1", "memory": "16Mi"}},
+        "livenessProbe": {"exec": {"command": ["false"]},
+                          "terminationGracePeriodSeconds": 3600}}])
+
+
+def by_stopping(what, function, *arguments):
+    """A running Pod is made to stop slowly, and then its job ends."""
+    job = running("greedy", annotations={"sandbox/stop": "2h"})
+    if not tries(what, function, *arguments):
+        check("RUNNING" in state(job), f"its job is {state(job)}")
+        return ""
+    as_alice("scancel", str(job))
+    # The agent shortens it, but a real kubelet goes on with what it had.
+    long = bed.get("greedy")["metadata"]["deletionGracePeriodSeconds"]
+    note("the Pod", f"has {long} s")
+    bed.play("greedy", stop="1ms")
+    return "an hour after the end of the job" if long > 60 else ""
+
+
+@way
+def by_slow_deletion():
+    """kubectl delete --grace-period=3600, shortly before the job ends"""
+    return by_stopping("kubectl delete --grace-period=3600", user().delete,
+                       pods_path("greedy"), {"gracePeriodSeconds": 3600})
+
+
+@way
+def by_slow_eviction():
+    """the same by an eviction"""
+    body = admission.eviction("greedy")
+    body["deleteOptions"] = {"gracePeriodSeconds": 3600}
+    return by_stopping("an eviction within an hour", user().create,
+                       pods_path("greedy", sub="eviction"), body)
 
 
 @way
@@ -351,17 +413,23 @@ def an_older_agent():
     tag = json.loads(bed.jobs()[job]["admin_comment"])
     path = f"{batch.SCRIPTS}/{tag['sbatch']}"
     bed.inside("sed", "-i", r"0,/\x00/s//\x00later=1\x00/", path)
-    # The agent is not healthy while such a job waits, and `ctl` waits for that.
-    starting = subprocess.Popen([str(bed.TOP / "contribs/sandbox/ctl"), "start",
-                                 "slurmk8sd"], stdout=subprocess.DEVNULL,
-                                stderr=subprocess.DEVNULL)
+    if OPEN:  # an older agent is not healthy then, and `ctl` waits for that
+        subprocess.Popen([str(bed.TOP / "contribs/sandbox/ctl"), "start",
+                          "slurmk8sd"], stdout=subprocess.DEVNULL,
+                         stderr=subprocess.DEVNULL)
+    else:
+        bed.ctl("start", "slurmk8sd")
+        wait_for("the problem", lambda: any(
+            "later release" in json.dumps(found)
+            for found in bed.status()["problems"]))
+        note("/healthz", bed.inside(
+            "curl", "-sf", f"http://{bed.web_address()}/healthz"))
     failed = within(30, lambda: "FAILED" in state(job))
     note("the job", f"{state(job)} {bed.jobs()[job]['comment']}")
     bed.run("scancel", str(job))
     wait_for("the job to end", lambda: "COMPLETING" not in state(job) and
              "CONFIGURING" not in state(job) and
              "PENDING" not in state(job), 60)
-    check(starting.wait() == 0, "the agent is healthy again")
     return "the queued job has FAILED" if failed else ""
 
 

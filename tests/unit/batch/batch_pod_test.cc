@@ -69,6 +69,24 @@ Conf conf_with(std::string_view pod)
 
 } // namespace
 
+TEST_CASE("the template's grace period is lowered to what is allowed")
+{
+    auto lowered = [](const std::string &spec, int most) {
+        auto pod = Json::parse(with_grace_up_to(std::chrono::seconds(most),
+                                                R"({"spec": )" + spec + "}"));
+        REQUIRE(pod.has_value());
+        CHECK(pod->text("spec/nodeName") == "n");
+        return pod->integer("spec/terminationGracePeriodSeconds");
+    };
+    const std::string day =
+        R"({"terminationGracePeriodSeconds": 600, "nodeName": "n"})";
+
+    CHECK(lowered(day, 60) == 60);
+    CHECK(lowered(day, 600) == 600);
+    CHECK(lowered(R"({"nodeName": "n"})", 30) == std::nullopt);
+    CHECK(lowered(R"({"nodeName": "n"})", 20) == 20);
+}
+
 TEST_CASE("the Pod runs as the job's user and groups, without any privilege")
 {
     Json pod = body();

@@ -125,6 +125,8 @@ TEST_CASE("gang: those of a controller that have ended well are not made again")
     end(gang, 1, "Succeeded");
 
     expect<Submit>(gang);
+    gang.may_refill = true; // but the next ones may be about to come
+    CHECK(expect<Wait>(gang).reason == "");
 }
 
 TEST_CASE("gang: without Pods it is forgotten, after an uncertain submit found")

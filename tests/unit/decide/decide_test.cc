@@ -129,6 +129,47 @@ TEST_CASE("a Pod for which there can be no job is refused in words")
     CHECK(expect<Refuse>(make_gang(pod)).reason == "hostPort is not supported");
 }
 
+TEST_CASE("a Pod whose grace period is not allowed is refused, until it runs")
+{
+    auto with_limit = [](Gang gang) {
+        gang.allowed_grace = std::chrono::seconds(60);
+        return gang;
+    };
+    Pod slow = waiting_pod();
+    slow.grace_period = std::chrono::seconds(61);
+    Pod probed = waiting_pod();
+    probed.probe_grace = std::chrono::seconds(3600);
+    Pod fine = waiting_pod();
+    fine.grace_period = fine.probe_grace = std::chrono::seconds(60);
+    Pod runs = bound_pod();
+    runs.grace_period = std::chrono::seconds(61);
+
+    expect<Submit>(with_limit(make_gang(fine)));
+    for (const Pod &pod : {slow, probed}) {
+        Gang pending = with_limit(gang_of(pod, JobState::pending));
+        CHECK(expect<Renew>(pending).reason ==
+              expect<Refuse>(with_limit(make_gang(pod))).reason);
+        for (JobState state : allocated_states)
+            expect<Renew>(with_limit(gang_of(pod, state)));
+        Gang given_up = with_limit(gang_of(pod, JobState::cancelled));
+        given_up.least_generation = 1;
+        expect<Refuse>(given_up);
+    }
+    expect<Adopt>(with_limit(make_gang(runs))); // its job is lost
+    expect<Wait>(with_limit(gang_of(runs, JobState::running)));
+}
+
+TEST_CASE("what the agent makes for a batch job is no wish of a user")
+{
+    Pod slow = waiting_pod();
+    slow.grace_period = std::chrono::seconds(61);
+    Gang gang = gang_of(slow, JobState::configuring);
+    gang.allowed_grace = std::chrono::seconds(60);
+    gang.batch = true;
+
+    expect<Bind>(gang);
+}
+
 TEST_CASE("a Pod that forges our label or SLUID is refused")
 {
     Pod label = waiting_pod();

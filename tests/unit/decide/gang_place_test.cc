@@ -177,6 +177,23 @@ TEST_CASE("of those that came to a running gang too late, some may have seats")
           std::vector<std::string>{"kn1", "kn1"}); // b and e
 }
 
+TEST_CASE("a Pod that comes late has no seat with a grace period that is not "
+          "allowed")
+{
+    Gang gang = three(JobState::running);
+    gang.allowed_grace = std::chrono::seconds(60);
+    seat(gang, 0, "kn1", 0);
+    Pod late = *gang.pods[1];
+    late.grace_period = std::chrono::seconds(61);
+    gang.pods = {gang.pods[0], share(late)};
+
+    auto seats = seat_pods(gang, both);
+    REQUIRE_FALSE(seats.has_value());
+    CHECK(seats.error().message.contains("terminationGracePeriodSeconds"));
+    gang.allowed_grace = std::chrono::seconds(61);
+    CHECK(seat_pods(gang, both).has_value());
+}
+
 TEST_CASE("a Pod that a task does not cover is said so")
 {
     Gang gang = three(JobState::configuring);

@@ -6,6 +6,22 @@
 
 using namespace bridge;
 
+TEST_CASE("a grace period that is not allowed is told with the limit")
+{
+    Pod pod = make_pod("web");
+    pod.grace_period = std::chrono::seconds(600);
+    pod.probe_grace = std::chrono::seconds(600);
+
+    std::string words = long_grace_message(pod, std::chrono::seconds(45));
+    CHECK(words.starts_with("its terminationGracePeriodSeconds is 600, and 45 "
+                            "is the most"));
+    CHECK(words.contains("MaxGracePeriod"));
+    pod.probe_grace = std::chrono::seconds(3600);
+    CHECK(long_grace_message(pod, std::chrono::seconds(45))
+              .starts_with("its terminationGracePeriodSeconds of a probe is "
+                           "3600"));
+}
+
 TEST_CASE("a waiting Pod says so in Slurm's own words")
 {
     Job job = make_job(812, JobState::pending);

@@ -368,10 +368,36 @@ TEST_CASE("a gang whose last Pod failed waits RejoinGrace for another")
     Pod pod = Train::member(2, 2);
     pod.owner = {"batch/v1", "Job", "steps", "uid-steps"};
     world.create(pod);
-    world.pass(seconds(2));
+    CHECK(world.slurm.jobs().size() == 1); // another may be about to come
+    world.pass(seconds(4));
     CHECK(world.slurm.jobs().size() == 2);
     CHECK(world.slurm.job(2).asked.tasks == 1);
     CHECK(world.node_of("t-2") != "");
+}
+
+TEST_CASE("the next Pods of a Job with more completions are one job, too")
+{
+    Train world;
+    auto create = [&](int i) {
+        Pod pod = Train::member(i, 2);
+        pod.owner = {"batch/v1", "Job", "steps", "uid-steps"};
+        world.create(pod);
+    };
+    create(0);
+    create(1);
+    world.run_all(2);
+    world.end_all(2);
+    REQUIRE(world.only_job().job.state == JobState::completed);
+
+    create(2);
+    world.pass(seconds(2));
+    create(3);
+
+    REQUIRE(world.slurm.jobs().size() == 2);
+    CHECK(world.slurm.job(2).asked.tasks == 2);
+    CHECK(world.slurm.job(2).job.state == JobState::running);
+    CHECK(world.node_of("t-2") != "");
+    CHECK(world.node_of("t-3") != "");
 }
 
 TEST_CASE("with a minimum the gang starts early, with room for the rest")

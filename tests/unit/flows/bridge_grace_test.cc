@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <doctest/doctest.h>
+#include <optional>
 
 using namespace bridge;
 using std::chrono::seconds;
@@ -12,6 +13,17 @@ using std::chrono::seconds;
 namespace {
 
 struct SlowWorld : World {
+    SlowWorld()
+    {
+        conf.max_grace_period = seconds(3600); // so that slow Pods get a job
+    }
+    // An administrator sets MaxGracePeriod, or takes the line away.
+    void set_most(std::optional<seconds> most)
+    {
+        conf.max_grace_period = most;
+        deliver(Reload{std::make_shared<const Conf>(conf)});
+        settle();
+    }
     // A Pod with that grace period, which runs.
     void run(const std::string &name, seconds grace)
     {
@@ -42,12 +54,127 @@ struct SlowWorld : World {
 
 } // namespace
 
+TEST_CASE("a grace period that is longer than allowed gets no job")
+{
+    SlowWorld world;
+    world.conf.max_grace_period.reset();
+    world.slurm.grace_times.kill_wait = seconds(45);
+    world.start_agent();
+    Pod pod = make_pod("web");
+    pod.grace_period = seconds(46);
+
+    world.create(pod);
+
+    CHECK(world.slurm.count("submit") == 0);
+    CHECK(world.said_on("web").contains("terminationGracePeriodSeconds is 46"));
+    CHECK(world.said_on("web").contains("45 is the most"));
+    world.set_most(seconds(46)); // as a restart does, too
+    CHECK(world.node_of("web") != "");
+}
+
+TEST_CASE("slurm.conf may allow a longer grace period later")
+{
+    SlowWorld world;
+    world.conf.max_grace_period.reset();
+    world.start_agent();
+    Pod pod = make_pod("web");
+    pod.grace_period = seconds(60);
+    world.create(pod);
+    REQUIRE(world.slurm.count("submit") == 0);
+
+    SUBCASE("KillWait")
+    {
+        world.slurm.grace_times.kill_wait = seconds(60);
+    }
+    SUBCASE("GraceTime of a partition")
+    {
+        world.slurm.grace_times.preempted["low"] = seconds(60);
+    }
+    world.cut_socket();
+    world.connect_socket();
+    world.settle();
+
+    CHECK(world.node_of("web") != "");
+}
+
+TEST_CASE("a Pod that says nothing of its grace period always gets a job")
+{
+    SlowWorld world;
+    world.conf.max_grace_period = seconds(4);
+    world.start_agent();
+
+    world.create("web");
+
+    CHECK(world.node_of("web") != "");
+    world.run_containers("web");
+    world.slurm.scancel(1);
+    world.settle();
+    CHECK(world.deletions() == std::vector<std::string>{"4"});
+}
+
+TEST_CASE("a job that waits when less is allowed is given back, the Pod not")
+{
+    SlowWorld world;
+    world.nodes = {make_node("kn1")}; // of 16 CPUs
+    world.start_agent();
+    world.create(make_pod("big", MilliCpu{16000}));
+    Pod pod = make_pod("web");
+    pod.grace_period = seconds(600);
+    world.create(pod);
+    REQUIRE(world.slurm.job(2).job.state == JobState::pending);
+
+    world.set_most(seconds(599));
+    world.pass(seconds(30));
+
+    CHECK(world.slurm.job(2).job.state == JobState::cancelled);
+    CHECK(world.slurm.count("submit") == 2);
+    CHECK(world.pod("web")->phase == "Pending");
+    CHECK(world.said_on("web").contains("599 is the most"));
+    world.set_most(seconds(600));
+    world.pass(seconds(30));
+    CHECK(world.slurm.count("submit") == 3);
+}
+
+TEST_CASE("what runs when less is allowed runs on, and without its job, too")
+{
+    SlowWorld world;
+    world.start_agent();
+    world.run("web", seconds(600));
+    world.set_most(seconds(10));
+    CHECK(world.deletions().empty());
+
+    world.restart_without_jobs();
+    world.pass(seconds(30));
+
+    REQUIRE(world.slurm.living().size() == 1);
+    CHECK(world.slurm.living().front().job.state == JobState::running);
+    CHECK(world.deletions().empty());
+    world.slurm.scancel(world.slurm.living().front().job.ref.id);
+    world.settle();
+    CHECK(world.deletions() == std::vector<std::string>{"10"});
+}
+
+TEST_CASE("nothing is submitted before it is known what slurm.conf allows")
+{
+    SlowWorld world;
+    world.slurm.fail_always("load_grace_times", Code::busy);
+    world.start_agent();
+    world.create("web");
+    CHECK(world.slurm.count("submit") == 0);
+    world.slurm.heal("load_grace_times");
+
+    world.pass(seconds(11));
+
+    CHECK(world.node_of("web") != "");
+}
+
 TEST_CASE("after its job a Pod gets KillWait, however long its own grace is")
 {
     SlowWorld world;
     world.slurm.grace_times.kill_wait = seconds(20);
     world.start_agent();
     world.run("web", seconds(3600));
+    world.set_most(std::nullopt);
 
     world.slurm.end_job(1, JobState::timeout);
     world.settle();
@@ -64,6 +191,7 @@ TEST_CASE("a Pod that ends in time by itself keeps its object")
     world.slurm.grace_times.kill_wait = seconds(20);
     world.start_agent();
     world.run("web", seconds(20));
+    world.set_most(std::nullopt);
 
     world.slurm.end_job(1, JobState::timeout);
     world.settle();
@@ -75,9 +203,9 @@ TEST_CASE("a Pod that ends in time by itself keeps its object")
 TEST_CASE("MaxGracePeriod goes before KillWait")
 {
     SlowWorld world;
-    world.conf.max_grace_period = seconds(50);
     world.start_agent();
     world.run("web", seconds(51));
+    world.set_most(seconds(50));
 
     world.slurm.scancel(1);
     world.settle();
@@ -91,11 +219,11 @@ TEST_CASE("a preempted Pod gets the GraceTime of its partition, if it has one")
         CAPTURE(has_one);
         SlowWorld world;
         world.conf.partition = "low";
-        world.conf.max_grace_period = seconds(10);
         if (has_one)
             world.slurm.grace_times.preempted["low"] = seconds(40);
         world.start_agent();
         world.run("web", seconds(100));
+        world.set_most(seconds(10));
 
         world.slurm.end_job(1, JobState::preempted);
         world.settle();
@@ -117,7 +245,7 @@ TEST_CASE("a deletion that is under way is shortened when the job ends")
         pod.deleting = true;
         pod.deletion_grace = seconds(86400); // kubectl delete --grace-period
     });
-    world.settle();
+    world.set_most(std::nullopt);
     CHECK(world.deletions().empty()); // its job runs, and counts
 
     world.slurm.end_job(1, JobState::timeout);
@@ -138,6 +266,7 @@ TEST_CASE("a deadline of the user's own lengthens nothing")
     pod.active_deadline = 1;
     world.create(pod);
     world.run_containers("web");
+    world.set_most(std::nullopt);
 
     world.slurm.end_job(1, JobState::timeout);
     world.settle();

@@ -60,6 +60,34 @@ TEST_CASE("the owner is the one that controls")
     CHECK(pod.active_deadline == 90);
 }
 
+TEST_CASE("the grace period, and the longest one of a probe")
+{
+    auto of_spec = [](const std::string &spec) {
+        return pod_from(json_of(R"({"spec": {)" + spec + "}}"));
+    };
+    auto probe = [](const char *name, const char *grace) {
+        return std::string(R"({"name": "c", ")") + name +
+               R"(": {"terminationGracePeriodSeconds": )" + grace + "}}";
+    };
+    using std::chrono::seconds;
+
+    CHECK(of_spec("").grace_period == seconds(30));
+    CHECK(of_spec("").probe_grace == seconds(0));
+    CHECK(of_spec(R"("terminationGracePeriodSeconds": 7)").grace_period ==
+          seconds(7));
+    CHECK(of_spec(R"("containers": [)" + probe("livenessProbe", "50") + "," +
+                  probe("startupProbe", "60") + R"(, {"name": "d"}],
+                  "initContainers": [)" +
+                  probe("livenessProbe", "70") + "]")
+              .probe_grace == seconds(70));
+    CHECK(of_spec(R"("containers": [)" + probe("startupProbe", "60") + "]")
+              .probe_grace == seconds(60));
+    CHECK(of_spec(R"("containers": [)" + probe("livenessProbe", "-5") + "," +
+                  probe("startupProbe", "\"x\"") + "," +
+                  probe("readinessProbe", "90") + "]")
+              .probe_grace == seconds(0));
+}
+
 TEST_CASE("containers come in the order of the spec, with their ends")
 {
     Pod pod = pod_from(json_of(R"({

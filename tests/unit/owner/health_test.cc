@@ -6,6 +6,21 @@
 
 using namespace bridge;
 
+TEST_CASE("the agent is healthy beside a Node or a job that it cannot serve")
+{
+    Health health;
+    CHECK(health.failures(false).empty());
+    health.set_problem(nodes_problem, "n1 has no address");
+    health.set_problem(newer_problem, "it has a part that is not known");
+    CHECK(health.failures(false).empty());
+    CHECK(health.problems().size() == 2);
+
+    health.set_problem("slurmctld", "away");
+    health.set_problem(lease_problem, "denied");
+    CHECK(health.failures(false) == "Lease: denied\nslurmctld: away\n");
+    CHECK(health.failures(true) == "Lease: denied\n");
+}
+
 TEST_CASE("a problem lasts until it is cleared and is news only once")
 {
     Health health;
