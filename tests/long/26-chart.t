@@ -489,6 +489,8 @@ def as_before():
     admission.forget_namespace(USERS)
     for name, namespace in releases():
         helm("uninstall", name, "--namespace", namespace)
+    bed.run("kubectl", "delete", "--ignore-not-found", "-k",
+            str(admission.KUBERNETES / admission.MANIFESTS))
     bed.inside(str(TOP / "contribs/sandbox/setup/agent"))
     bed.ctl("restart", "slurmk8sd")
     wait_for("the agent to serve", bed.serves, 60)
