@@ -8,6 +8,7 @@ contribs/systemd/slurmk8sd.service: contribs/systemd/slurmk8sd.service.in Makefi
 		$(srcdir)/contribs/systemd/slurmk8sd.service.in > $@
 
 EXTRA_DIST += \
+	contribs/helm \
 	contribs/k8s.conf.example \
 	contribs/kubernetes \
 	contribs/sandbox \
