@@ -37,3 +37,6 @@ cache_kwok() { cached "kwok-$(hash_of "$HERE"/cache/kwok "$HERE"/kwok/go.{mod,su
 cache_coredns() { cached "coredns-$(hash_of "$HERE"/cache/coredns "$HERE"/coredns/{go.mod,go.sum,main.go})" "$HERE/cache/coredns"; }
 cache_images() { cached "images-$(hash_of "$HERE"/cache/images "$HERE"/cache/pause.c)" "$HERE/cache/images" "$(cache_debian)"; }
 cache_clang() { cached "clang-$(hash_of "$HERE"/cache/{debian,debian.packages,clang})" "$HERE/cache/clang" "$(cache_debian)"; }
+cache_packaging() {
+    cached "packaging-$(hash_of "$HERE"/cache/{debian,debian.packages,packaging})" "$HERE/cache/packaging" "$(cache_debian)"
+}
