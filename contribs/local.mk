@@ -26,9 +26,9 @@ install-data-hook:
 		$(DESTDIR)$(bashcompletiondir)/slurmk8s
 	cd $(DESTDIR)$(bashcompletiondir) && $(LN_S) -f slurmk8s kubectl-slurm
 	rm -rf $(DESTDIR)$(pkgdatadir)/kubernetes
-	cd $(srcdir)/contribs && find kubernetes -type f | while read -r file; do \
-		$(MKDIR_P) "$(DESTDIR)$(pkgdatadir)/$${file%/*}" && \
-		$(INSTALL_DATA) "$$file" "$(DESTDIR)$(pkgdatadir)/$$file" || exit; \
+	find $(srcdir)/contribs/kubernetes -type f | while read -r file; do \
+		to="$(DESTDIR)$(pkgdatadir)/$${file#$(srcdir)/contribs/}"; \
+		$(MKDIR_P) "$${to%/*}" && $(INSTALL_DATA) "$$file" "$$to" || exit; \
 	done
 	for file in $(sharedexamples); do \
 		$(INSTALL_DATA) $(srcdir)/$$file $(DESTDIR)$(pkgdatadir) || exit; \

@@ -321,6 +321,28 @@ serves() { kill -0 $pid && scontrol ping | grep ' UP$'; }
 ends() { kill $pid; wait $pid || true; }
 """
 
+# A slurmd, and a job from sbatch to its end.
+JOB = """
+cat >> /etc/slurm/slurm.conf <<CONF
+SlurmdUser=root
+SlurmdParameters=config_overrides
+SlurmdSpoolDir=/var/lib/slurm/slurmd
+NodeName=native NodeHostname=$(hostname) NodeAddr=127.0.0.1 CPUs=1 RealMemory=100
+PartitionName=native Nodes=native
+CONF
+job_runs() {
+    local job i
+    job=$(sbatch --parsable --partition=native --chdir=/tmp --output=job.out --wrap='echo "the job ran"')
+    for ((i = 0; i < 600; i++)); do
+        scontrol show job $job | grep -q JobState=COMPLETED && { cat /tmp/job.out; return; }
+        sleep 0.1
+    done
+    scontrol show job $job
+    tail -n 30 /tmp/slurmctld.log /tmp/slurmd.log
+    return 1
+}
+"""
+
 
 def alone(script):
     """The script in a root with a network of its own."""
@@ -348,6 +370,26 @@ def upgraded_under_slurmctld():
         check(f"{name}_k8s.so\n" in said, f"{name} is not loaded: {said}")
         check(f"{name}_k8s.so (deleted)" in said, f"{name} has no new file: {said}")
     check("systemctl restart slurmctld" in said, said)
+
+
+@case
+def in_all_daemons():
+    """slurmctld, slurmd, slurmstepd and sbatch load what is packaged for them:
+    nothing that the linker is to find at once is missing"""
+    said = in_root(alone(JOB + """
+        install_packages "$packages"/*.deb
+        begin
+        slurmd -D -N native > /tmp/slurmd.log 2>&1 &
+        slurmd=$!
+        job_runs
+        grep -o "$plugins/.*k8s.so" /proc/$slurmd/maps | sort -u | sed 's/^/slurmd: /'
+        sbatch --help | grep k8s-image
+        kill $slurmd; wait $slurmd || true
+        ends
+        """))
+    for words in ("the job ran", f"slurmd: {PLUGINS}/prep_k8s.so",
+                  f"slurmd: {PLUGINS}/node_features_k8s.so", "--k8s-image"):
+        check(words in said, f"no {words!r}: {said}")
 
 
 @case
