@@ -179,6 +179,7 @@ def fresh():
         man -w slurmk8s kubectl-slurm k8s.conf slurmk8sd
         zsh -n /usr/share/zsh/vendor-completions/_slurmk8s
         zsh -fc 'autoload -Uz compinit; compinit -u -D; print "zsh: $_comps[slurmk8s]"'
+        test -e "$(sed -n 's/^interest-noawait //p' /var/lib/dpkg/info/slurmk8sd.triggers)"
         test -e /usr/share/doc/slurm-k8s-bridge/doc/admin/../../contribs/kubernetes/README.md
         kubectl kustomize /usr/share/slurm-k8s-bridge/kubernetes/all | grep -c '^kind:'
         """)
