@@ -79,13 +79,14 @@ class Work:
         self.starting = [f"start-{n}" for n in range(5)]
         self.waiting = [f"wait-{n}" for n in range(5)]
         self.ending = [f"end-{n}" for n in range(10)]
-        for name in self.running + self.ending:
-            bed.create(bed.pod(name))
+        # More than three of the four nodes have, so that none is ever empty.
+        for number, name in enumerate(self.running + self.ending):
+            bed.create(bed.pod(name, cpu="2" if number < 15 else "1"))
         for name in self.starting:
             bed.create(bed.pod(name, annotations={"sandbox/start": "never"}))
         for name in self.running + self.ending:
             bed.wait_phase(name, "Running", 60)
-        for name in self.waiting:  # no node is empty
+        for name in self.waiting:  # for a node that is empty
             bed.create(bed.pod(name, cpu="16"))
         for name in self.starting:
             bed.land(name, 60)
