@@ -57,8 +57,9 @@ def zsh():
     general = text.partition("typeset -A opt_args")[2].partition("case ")[0]
     equal({word for pair in re.findall(r"\{(-\w),(--\w+)\}", general)
            for word in pair}, options, "options")
-    cases = set(re.findall(r"^        (\w+)\)", text, re.M))
-    check(cases and cases <= commands, f"{cases} are not all commands")
+    cases = {word for words in re.findall(r"^        ([\w |]+)\)", text, re.M)
+             for word in words.split(" | ")}
+    equal(cases, commands, "commands whose arguments are known")
 
 
 @case
