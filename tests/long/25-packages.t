@@ -169,7 +169,7 @@ def fresh():
     said = in_root("""
         install_packages "$packages"/*.deb
         ! grep -E '^[^#]*(192\\.0\\.2|example\\.)' /etc/slurm/k8s.conf
-        slurmk8sd -t
+        ! slurmk8sd -t
         stat -c '%U:%G %a' /etc/slurm/k8s
         systemd_links=$(find /etc/systemd -name 'slurmk8s*')
         [[ ! $systemd_links ]]
@@ -284,12 +284,15 @@ def next_micro_release():
 # slurmctld of the root, alone on a network without anything else.
 SLURMCTLD = """
 ip link set lo up
+ip address add 10.0.0.1/32 dev lo                # getaddrinfo() wants one that is not 127.0.0.1
+echo "127.0.0.1 localhost $(hostname)" > /etc/hosts
 mkdir -p /run/slurmctld /var/lib/slurm/state
 (umask 077; openssl rand 1024 > /etc/slurm/slurm.key)
 chown slurm:slurm /run/slurmctld /var/lib/slurm/state /etc/slurm/slurm.key
 cat > /etc/slurm/slurm.conf <<CONF
 ClusterName=test
 SlurmctldHost=$(hostname)(127.0.0.1)
+CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
 SlurmUser=slurm
 AuthType=auth/slurm
 CredType=cred/slurm
