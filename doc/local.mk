@@ -21,6 +21,7 @@ dist_admindoc_DATA = \
 	doc/admin/helm.md \
 	doc/admin/install.md \
 	doc/admin/operate.md \
+	doc/admin/packages.md \
 	doc/admin/sbatch.md \
 	doc/admin/secure.md \
 	doc/admin/troubleshoot.md \

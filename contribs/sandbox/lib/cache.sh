@@ -38,3 +38,6 @@ cache_coredns() { cached "coredns-$(hash_of "$HERE"/cache/coredns "$HERE"/coredn
 cache_helm() { cached "helm-$(hash_of "$HERE"/cache/helm "$HERE"/helm/go.{mod,sum})" "$HERE/cache/helm"; }
 cache_images() { cached "images-$(hash_of "$HERE"/cache/images "$HERE"/cache/pause.c)" "$HERE/cache/images" "$(cache_debian)"; }
 cache_clang() { cached "clang-$(hash_of "$HERE"/cache/{debian,debian.packages,clang})" "$HERE/cache/clang" "$(cache_debian)"; }
+cache_packaging() {
+    cached "packaging-$(hash_of "$HERE"/cache/{debian,debian.packages,packaging})" "$HERE/cache/packaging" "$(cache_debian)"
+}
