@@ -19,6 +19,7 @@ admindocdir = $(docdir)/doc/admin
 dist_admindoc_DATA = \
 	doc/admin/configure.md \
 	doc/admin/install.md \
+	doc/admin/migrate-from-slurm-bridge.md \
 	doc/admin/operate.md \
 	doc/admin/sbatch.md \
 	doc/admin/secure.md \
