@@ -172,8 +172,9 @@ def workload():
 
 def from_the_page(words):
     """Runs the commands of that page among which these words are."""
-    blocks = re.findall(r"^```\n(.*?)^```$", PAGE.read_text(), re.M | re.S)
-    block, = [b for b in blocks if words in b]
+    # Every second of these is a block, with its language in the first line.
+    blocks = re.split("^```", PAGE.read_text(), flags=re.M)[1::2]
+    block, = [b.partition("\n")[2] for b in blocks if words in b]
     return subprocess.run(["bash", "-c", block], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
