@@ -20,6 +20,7 @@ dist_admindoc_DATA = \
 	doc/admin/configure.md \
 	doc/admin/helm.md \
 	doc/admin/install.md \
+	doc/admin/migrate-from-slurm-bridge.md \
 	doc/admin/operate.md \
 	doc/admin/packages.md \
 	doc/admin/sbatch.md \

@@ -251,6 +251,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/objects/volumes_test.cc \
 	tests/unit/owner/explain_page_test.cc \
 	tests/unit/owner/explain_test.cc \
+	tests/unit/owner/group_looks_test.cc \
 	tests/unit/owner/health_test.cc \
 	tests/unit/plugins/job_submit/batch_refusal_test.cc \
 	tests/unit/plugins/job_submit/batch_request_test.cc \

@@ -147,6 +147,11 @@ const char *feature_name(Feature feature)
     return "unknown";
 }
 
+Feature feature_of(GroupApi api)
+{
+    return api == GroupApi::jobset ? Feature::jobset_size : Feature::pod_groups;
+}
+
 std::string feature_manifest(Feature feature)
 {
     if (feature == Feature::base)

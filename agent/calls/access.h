@@ -6,6 +6,7 @@
 // Slurm.
 #pragma once
 
+#include "agent/objects/group_spec.h"
 #include "common/base/result.h"
 #include "common/contract/conf.h"
 #include "common/kube/http.h"
@@ -46,6 +47,8 @@ inline constexpr std::array all_features{
 // Returns the name of its component, such as "nodes-patch"; "base" for the
 // base.
 const char *feature_name(Feature feature);
+// Returns the feature that reads the objects of that API; it must not be none.
+Feature feature_of(GroupApi api);
 // Returns the manifest to apply for it, such as
 // "contribs/kubernetes/components/owners"; two features may share a component.
 std::string feature_manifest(Feature feature);

@@ -297,7 +297,7 @@ Result<> KubeApi::patch_group(const GroupPatch &patch)
     // For kinds of a CRD the server supports no strategic merge.
     const char *type =
         patch.api == GroupApi::plugins ? merge_patch : strategic_merge;
-    auto reply = http_.patch(path_of(patch.api).status_of(patch.key), type,
+    auto reply = http_.patch(patch.where().status_of(patch.key), type,
                              group_body(patch, now()));
     if (auto said = check_patch(reply); !said)
         return fail(said.error(), "patch PodGroup=" + patch.key.str());

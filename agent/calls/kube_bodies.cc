@@ -127,7 +127,7 @@ JsonValue plugins_status(const GroupPatch &patch, WallTime now)
 JsonValue workload_status(const GroupPatch &patch, WallTime now)
 {
     auto condition = JsonValue::object(
-        {{"type", "PodGroupScheduled"},
+        {{"type", patch.where().scheduled},
          {"status", patch.condition.status},
          {"reason", patch.condition.reason},
          {"message", condition_message(patch.condition.message)}});

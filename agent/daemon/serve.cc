@@ -240,7 +240,8 @@ HookServer::Sink hook_sink(Mailbox<Message> &mailbox)
 }
 
 // Returns what the bridge needs to act. The arguments must outlive the bridge.
-BridgePorts ports_of(Calls &calls, HookServer &hooks, const Access &access)
+BridgePorts ports_of(Calls &calls, HookServer &hooks, const Access &access,
+                     GroupLooks &looks)
 {
     return {calls.slurm,
             calls.submitters.tasks(),
@@ -252,7 +253,8 @@ BridgePorts ports_of(Calls &calls, HookServer &hooks, const Access &access)
             access,
             {group_apis.begin(), group_apis.end()},
             state_dir(names::scripts_dir),
-            PKGLIBEXECDIR "/slurmk8s-srun"};
+            PKGLIBEXECDIR "/slurmk8s-srun",
+            [&looks](GroupApi api) { return looks.ask(api); }};
 }
 
 // The thread that holds the Lease, and the watches that begin once it is ours.
@@ -261,13 +263,13 @@ BridgePorts ports_of(Calls &calls, HookServer &hooks, const Access &access)
 struct LeaseHolding {
     LeaseHolding(const Conf &conf, const HttpEndpoint &endpoint, Calls &calls,
                  std::function<Control()> control, const Access &access,
-                 Mailbox<Message> &mailbox)
+                 GroupLooks &looks, Mailbox<Message> &mailbox)
         : api(lease_endpoint(endpoint), conf.lease_namespace, conf.lease_name),
           lease(api, calls.gate),
           keeper({lease, calls.permit, std::move(control)},
                  this_holder(host_name(), conf.socket_path),
-                 {[this, &conf, &endpoint, &access, &mailbox] {
-                      watches.emplace(endpoint, conf, access, mailbox);
+                 {[this, &conf, &endpoint, &access, &looks, &mailbox] {
+                      watches.emplace(endpoint, conf, access, looks, mailbox);
                   },
                   [&mailbox](LeaseNews news) { mailbox.push(std::move(news)); },
                   [&mailbox](const std::string &reason) {
@@ -316,7 +318,8 @@ Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
     if (!control)
         return std::unexpected(control.error());
     Access access;
-    Bridge bridge(conf, ports_of(calls, **hooks, access), mailbox);
+    GroupLooks looks;
+    Bridge bridge(conf, ports_of(calls, **hooks, access, looks), mailbox);
     auto web =
         Web::start(conf->web_address, pages_of(bridge, mailbox, calls.slurm));
     if (!web)
@@ -326,7 +329,8 @@ Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
         return std::unexpected(users.error());
     AccessWatch access_watch(lease_endpoint(endpoint), *conf, access,
                              [&](AccessNews n) { mailbox.push(std::move(n)); });
-    LeaseHolding holding(*conf, endpoint, calls, *control, access, mailbox);
+    LeaseHolding holding(*conf, endpoint, calls, *control, access, looks,
+                         mailbox);
     std::jthread signals([&](std::stop_token stop) {
         serve_signals(stop, load, mailbox, access_watch);
     });

@@ -104,7 +104,8 @@ template <class Object> class MailSink : public ReflectorSink {
 } // namespace
 
 Watches::Watches(const HttpEndpoint &endpoint, const Conf &conf,
-                 const Access &access, Mailbox<Message> &mailbox)
+                 const Access &access, GroupLooks &looks,
+                 Mailbox<Message> &mailbox)
 {
     for (const std::string &name : conf.scheduler_names)
         add(endpoint, "/api/v1/pods", "spec.schedulerName=" + name,
@@ -122,7 +123,8 @@ Watches::Watches(const HttpEndpoint &endpoint, const Conf &conf,
                                                foreign_pod_from, mailbox));
     for (GroupApi api : group_apis)
         group_watches_.push_back(
-            std::make_unique<GroupWatch>(endpoint, api, access, mailbox));
+            std::make_unique<GroupWatch>(endpoint, api, access, looks,
+                                         mailbox));
     if (!conf.device_gres.empty() || !conf.capacity_gres.empty())
         add_devices(endpoint, mailbox);
     for (Watch &watch : watches_)

@@ -168,6 +168,7 @@ std::optional<GroupPatch> GroupReports::report(const Group &group,
     if (next == spec.status)
         return std::nullopt;
     GroupPatch patch{spec.api, spec.key, spec.uid, spec.resource_version, {}};
+    patch.path = spec.path;
     patch.flips = next.started && !spec.status.started;
     patch.status = std::move(next);
     return patch;

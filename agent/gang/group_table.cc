@@ -52,14 +52,33 @@ const GroupSpec *GroupTable::find(const std::string &ns,
     return known == specs_.end() ? nullptr : &known->second;
 }
 
+// Whether its object says that its Pods are no gang.
+bool GroupTable::is_no_gang(const Pod &pod, const GangKey &key) const
+{
+    const GroupSpec *spec = find(pod.key.ns, key.group);
+    return spec && spec->minimum == 0;
+}
+
+std::vector<GroupApi> GroupTable::absent_before(const Pod &pod) const
+{
+    std::vector<GroupApi> absent;
+    for (const GangKey *key = pod.gang.get(); key; key = key->otherwise.get()) {
+        bool on = key->group.api == GroupApi::none || is_on(key->group.api);
+        if (!on)
+            absent.push_back(key->group.api);
+        else if (key->group.api == GroupApi::none || !is_no_gang(pod, *key))
+            break;
+    }
+    return absent;
+}
+
 GangKeyPtr GroupTable::choose_gang(const Pod &pod) const
 {
     bool has_rank = pod.annotations.contains(names::rank_annotation);
     for (GangKeyPtr key = pod.gang; key; key = key->otherwise) {
         if (key->group.api == GroupApi::none)
             return key;
-        const GroupSpec *spec = find(pod.key.ns, key->group);
-        bool gang = is_on(key->group.api) && !(spec && spec->minimum == 0);
+        bool gang = is_on(key->group.api) && !is_no_gang(pod, *key);
         if (gang && (!pod.bound() || has_rank))
             return key;
     }

@@ -40,11 +40,15 @@ class GroupTable {
     // object does not rule it out, or null if the Pod is alone. A Pod on a node
     // keeps the gang that it had when it was bound.
     GangKeyPtr choose_gang(const Pod &pod) const;
+    // Returns the APIs that the server does not have and whose gangs this Pod,
+    // not on a node yet, names before that one.
+    std::vector<GroupApi> absent_before(const Pod &pod) const;
 
   private:
     using Key = std::pair<std::string, GroupRef>; // namespace and group
 
     void forget(GroupApi api);
+    bool is_no_gang(const Pod &pod, const GangKey &key) const;
 
     std::set<GroupApi> unknown_;
     std::set<GroupApi> on_;

@@ -30,6 +30,21 @@ const std::string &GangStore::gang_uid(const Pod &pod) const
     return pod.gang && !known ? pod.gang->uid : pod.uid;
 }
 
+bool GangStore::knows(const Pod &pod) const
+{
+    auto alone = gangs_.find(pod.uid);
+    return members_.contains(pod.uid) ||
+           (alone != gangs_.end() && !alone->second.gang.pods.empty());
+}
+
+std::optional<std::string> GangStore::group_of(const Pod &pod) const
+{
+    auto member = members_.find(pod.uid);
+    return member == members_.end() || member->second == pod.uid
+               ? std::nullopt
+               : std::optional(member->second);
+}
+
 std::string GangStore::put(Pod pod)
 {
     std::string uid = gang_uid(pod);

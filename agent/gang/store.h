@@ -102,6 +102,9 @@ class GangStore {
     std::string put(Pod pod);
     // Removes the Pod; returns its gang's uid, or nothing if it was not known.
     std::optional<std::string> remove(const Pod &pod);
+    // Whether the Pod is recorded, and the grouped gang that it is in.
+    bool knows(const Pod &pod) const;
+    std::optional<std::string> group_of(const Pod &pod) const;
     // Makes this Pod (a uid) a gang of one. Returns its gang's uid, or "" if it
     // was in no grouped gang.
     std::string split(const std::string &pod);

@@ -10,6 +10,19 @@ namespace {
 
 constexpr std::int64_t max_timeout = 24L * 3600; // seconds
 
+constexpr GroupApiPath plugins_paths[] = {
+    {"scheduling.x-k8s.io", "v1alpha1", "podgroups", "PodGroup"}};
+constexpr GroupApiPath jobset_paths[] = {
+    {"jobset.x-k8s.io", "v1alpha2", "jobsets", "JobSet"}};
+// Kubernetes 1.37 has the first two of them, 1.36 the last.
+constexpr GroupApiPath workload_paths[] = {
+    {"scheduling.k8s.io", "v1beta1", "podgroups", "PodGroup",
+     "PodGroupInitiallyScheduled"},
+    {"scheduling.k8s.io", "v1alpha3", "podgroups", "PodGroup",
+     "PodGroupInitiallyScheduled"},
+    {"scheduling.k8s.io", "v1alpha2", "podgroups", "PodGroup",
+     "PodGroupScheduled"}};
+
 // Reads a number of Pods, at least 1. Anything else, which the API server
 // should have refused, makes the gang impossible.
 void read_minimum(GroupSpec &spec, const Json &object, const char *path)
@@ -91,7 +104,7 @@ void read_workload(GroupSpec &spec, const Json &object)
         spec.unfit_reason =
             "its PodGroup has a schedulingPolicy that is not supported";
     for (const Json &condition : object.items("status/conditions"))
-        if (condition.text("type") == "PodGroupScheduled")
+        if (condition.text("type") == spec.path->scheduled)
             spec.scheduled = {condition.text("status"),
                               condition.text("reason"),
                               condition.text("message")};
@@ -99,15 +112,20 @@ void read_workload(GroupSpec &spec, const Json &object)
 
 } // namespace
 
+std::string GroupApiPath::version_path() const
+{
+    return std::string("/apis/") + group + "/" + version;
+}
+
 std::string GroupApiPath::list() const
 {
-    return std::string("/apis/") + group + "/" + version + "/" + resource;
+    return version_path() + "/" + resource;
 }
 
 std::string GroupApiPath::status_of(const ObjectKey &key) const
 {
-    return std::string("/apis/") + group + "/" + version + "/namespaces/" +
-           key.ns + "/" + resource + "/" + key.name + "/status";
+    return version_path() + "/namespaces/" + key.ns + "/" + resource + "/" +
+           key.name + "/status";
 }
 
 std::string GroupApiPath::words() const
@@ -115,13 +133,18 @@ std::string GroupApiPath::words() const
     return std::string(resource) + "." + group + "/" + version;
 }
 
-GroupApiPath path_of(GroupApi api)
+std::span<const GroupApiPath> paths_of(GroupApi api)
 {
     if (api == GroupApi::plugins)
-        return {"scheduling.x-k8s.io", "v1alpha1", "podgroups", "PodGroup"};
+        return plugins_paths;
     if (api == GroupApi::jobset)
-        return {"jobset.x-k8s.io", "v1alpha2", "jobsets", "JobSet"};
-    return {"scheduling.k8s.io", "v1alpha2", "podgroups", "PodGroup"};
+        return jobset_paths;
+    return workload_paths;
+}
+
+const GroupApiPath &path_of(GroupApi api)
+{
+    return paths_of(api).front();
 }
 
 bool GroupSpec::same_terms(const GroupSpec &other) const
@@ -132,8 +155,15 @@ bool GroupSpec::same_terms(const GroupSpec &other) const
 
 GroupSpec group_spec_from(const Json &object, GroupApi api)
 {
+    return group_spec_from(object, api, path_of(api));
+}
+
+GroupSpec group_spec_from(const Json &object, GroupApi api,
+                          const GroupApiPath &path)
+{
     GroupSpec spec;
     spec.api = api;
+    spec.path = &path;
     Json metadata = object.at("metadata");
     spec.key = {metadata.text("namespace"), metadata.text("name")};
     spec.uid = metadata.text("uid");

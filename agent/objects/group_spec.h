@@ -22,6 +22,7 @@
 #include <chrono>
 #include <compare>
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace bridge {
@@ -35,20 +36,27 @@ inline constexpr std::array group_apis{GroupApi::plugins, GroupApi::workload,
 // several controllers write it.
 inline constexpr char plugins_group_label[] = "scheduling.x-k8s.io/pod-group";
 
-// Where the API server serves the objects of a GroupApi.
+// Where the API server serves the objects of a GroupApi, in one of its
+// versions.
 struct GroupApiPath {
     const char *group;    // "scheduling.k8s.io"
-    const char *version;  // "v1alpha2"
+    const char *version;  // "v1beta1"
     const char *resource; // "podgroups"
     const char *kind;     // "PodGroup"
+    // The condition that says whether the group is scheduled; "": it has none.
+    const char *scheduled = "";
 
+    std::string version_path() const; // "/apis/scheduling.k8s.io/v1beta1"
     std::string list() const; // path of all objects, of all namespaces
     // Path of the status subresource of one.
     std::string status_of(const ObjectKey &key) const;
-    std::string words() const; // "podgroups.scheduling.k8s.io/v1alpha2"
+    std::string words() const; // "podgroups.scheduling.k8s.io/v1beta1"
 };
 
-GroupApiPath path_of(GroupApi api); // api must not be none
+// Returns all versions that the agent knows, the preferred one first. What the
+// agent reads is at the same place in all of them. api must not be none.
+std::span<const GroupApiPath> paths_of(GroupApi api);
+const GroupApiPath &path_of(GroupApi api); // the preferred one
 
 // The object that a Pod names; it is always in the Pod's namespace.
 struct GroupRef {
@@ -60,6 +68,8 @@ struct GroupRef {
 
 struct GroupSpec {
     GroupApi api = GroupApi::none;
+    // The version in which it was read, one of paths_of(api); null: unknown.
+    const GroupApiPath *path = nullptr;
     ObjectKey key;
     std::string uid;
     std::string resource_version;
@@ -75,7 +85,7 @@ struct GroupSpec {
     // none. 0: not specified.
     std::chrono::seconds timeout{0};
     std::string unfit_reason; // why the gang is impossible, or empty
-    // Its PodGroupScheduled condition (Kubernetes' own PodGroup only).
+    // Its condition path->scheduled (Kubernetes' own PodGroup only).
     ScheduledCondition scheduled;
     // Its status, and who writes that (PodGroup of scheduler-plugins only).
     PodGroupStatus status;
@@ -87,8 +97,10 @@ struct GroupSpec {
 };
 
 // Reads the JSON of the object. A field that is missing or has the wrong type
-// is read as empty.
-GroupSpec group_spec_from(const Json &object, GroupApi api);
+// is read as empty. path: where it was read, one of paths_of(api).
+GroupSpec group_spec_from(const Json &object, GroupApi api,
+                          const GroupApiPath &path);
+GroupSpec group_spec_from(const Json &object, GroupApi api); // path_of(api)
 
 // An update of the object's status by the agent. Only for the two kinds of
 // PodGroup.
@@ -97,12 +109,16 @@ struct GroupPatch {
     ObjectKey key;
     std::string uid;
     std::string resource_version; // the update is refused if this is old
-    // The new PodGroupScheduled condition (Kubernetes' own PodGroup only).
+    // The new condition where().scheduled (Kubernetes' own PodGroup only).
     ScheduledCondition condition;
     // Kubernetes' own: the status of the condition changes. scheduler-plugins:
     // the group starts now.
     bool flips = false;
     PodGroupStatus status = {}; // scheduler-plugins: the whole new status
+    const GroupApiPath *path = nullptr; // as in the GroupSpec
+
+    // The version to write.
+    const GroupApiPath &where() const { return path ? *path : path_of(api); }
 };
 
 } // namespace bridge

@@ -57,17 +57,20 @@ void Bridge::on(Listed<Pod> &pods)
 {
     if (postpone_pods(pods))
         return;
-    listed_schedulers_.insert(pods.source);
     std::unordered_set<std::string> keep;
     for (Pod &pod : pods.objects) {
         keep.insert(pod.uid);
         placements_.share(pod);
         group_reports_.put(pod, now_);
-        pod.gang = groups_.choose_gang(pod);
+        if (hold(pod))
+            continue;
+        pod.gang = gang_of(pod);
         record_stray(pod, false);
         gate_.note(pod, now_);
         wake(gangs_.put(std::move(pod)));
     }
+    listed_schedulers_.insert(pods.source);
+    forget_held_but(pods.source, keep);
     for (const Pod &pod : gangs_.missing(pods.source, keep)) {
         record_stray(pod, true);
         forget_batch_pod(pod.uid);
@@ -88,7 +91,6 @@ void Bridge::on(Changed<Pod> &pod)
 {
     if (postpone_pods(pod))
         return;
-    health_.count("pod");
     placements_.share(pod.object);
     if (pod.deleted)
         forget_batch_pod(pod.object.uid);
@@ -96,7 +98,12 @@ void Bridge::on(Changed<Pod> &pod)
         group_reports_.remove(pod.object.uid, now_);
     else
         group_reports_.put(pod.object, now_);
-    pod.object.gang = groups_.choose_gang(pod.object);
+    if (pod.deleted)
+        forget_held(pod.object.uid);
+    else if (hold(pod.object))
+        return;
+    health_.count("pod");
+    pod.object.gang = gang_of(pod.object);
     record_stray(pod.object, pod.deleted);
     check_condition_message(pod.object);
     if (!pod.deleted) {
@@ -174,6 +181,7 @@ void Bridge::on(AccessNews &news)
         if (!news.off.contains(feature))
             log_info("a feature is on again", {{"feature", feature}});
     features_off_ = std::move(news.off);
+    release_held(); // of an API that may not be read any more
     nodes_changed_ = true;
     try_all_again();
 }

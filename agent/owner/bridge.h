@@ -20,6 +20,7 @@
 #include "agent/gres/memo.h"
 #include "agent/nodes/placement_table.h"
 #include "agent/owner/explain_page.h"
+#include "agent/owner/group_looks.h"
 #include "agent/owner/health.h"
 #include "agent/owner/message.h"
 #include "common/base/mailbox.h"
@@ -32,6 +33,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace bridge {
 
@@ -51,6 +53,9 @@ struct BridgePorts {
     std::string scripts_dir = {};       // of batch jobs; empty: there are none
     // Path of the srun program, if there is one: agent/batch/srun.h.
     std::string srun = {};
+    // Requests a look for that API; answered by GroupsListed. Null: nobody
+    // looks, and an API that was absent stays absent.
+    std::function<GroupLooks::Number(GroupApi)> look_for_groups = {};
 };
 
 // After this time slurmctld has answered, or carried out, any request.
@@ -266,8 +271,17 @@ class Bridge {
     void drop_broken(std::vector<Job> &jobs);
     bool is_quiet(const Gang &gang);
 
-    // groups.cc: objects that define the size of gangs.
+    // held_pods.cc: Pods whose gang is not known yet.
     template <class PodNews> bool postpone_pods(PodNews &news);
+    bool hold(const Pod &pod);
+    void forget_held(const std::string &uid);
+    void forget_held_but(const std::string &scheduler,
+                         const std::unordered_set<std::string> &keep);
+    bool is_open(const Pod &pod, std::map<GroupApi, GroupLooks::Number> &looks);
+    void release_held();
+    GangKeyPtr gang_of(const Pod &pod) const;
+
+    // groups.cc: objects that define the size of gangs.
     void update_terms(Gang &gang);
     void update_group_terms(Gang &gang, const GangKey &key);
     std::chrono::seconds short_time(const Gang &gang) const;
@@ -400,6 +414,16 @@ class Bridge {
     GroupReports group_reports_;
     // News about Pods that came before the groups were known.
     std::vector<std::variant<Listed<Pod>, Changed<Pod>>> postponed_pods_;
+    // New Pods that name a group of an API that may have come since it was
+    // looked for: the looks whose answers they wait for.
+    struct HeldPod {
+        Pod pod;
+        std::map<GroupApi, GroupLooks::Number> looks;
+        bool in_first_list = false;
+    };
+    std::map<std::string, HeldPod> held_pods_; // by uid
+    std::size_t held_first_ = 0;               // of the first lists
+    std::map<GroupApi, GroupLooks::Number> answered_looks_;
     std::map<std::string, NodePtr> nodes_;
     ForeignPods foreign_; // Pods of other schedulers
     ForeignPods strays_;  // our Pods, bound by others

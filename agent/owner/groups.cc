@@ -19,17 +19,6 @@ constexpr std::chrono::seconds failed_repeat{30};
 
 } // namespace
 
-// Holds news about Pods back until it is known which gang a Pod belongs to.
-template <class PodNews> bool Bridge::postpone_pods(PodNews &news)
-{
-    if (groups_.settled())
-        return false;
-    postponed_pods_.emplace_back(std::move(news));
-    return true;
-}
-template bool Bridge::postpone_pods(Listed<Pod> &);
-template bool Bridge::postpone_pods(Changed<Pod> &);
-
 void Bridge::on(GroupsListed &groups)
 {
     static const std::vector<GroupSpec> none;
@@ -43,12 +32,15 @@ void Bridge::on(GroupsListed &groups)
     if (groups_.is_on(groups.api) != was_on)
         log_info(was_on ? "an API of Pod groups is gone"
                         : "an API of Pod groups is available",
-                 {{"api", path_of(groups.api).words()}});
+                 {{"api", (groups.path ? *groups.path : path_of(groups.api))
+                              .words()}});
+    answered_looks_[groups.api] = groups.look;
     wake_groups(groups.api);
     if (!groups_.settled())
         return;
     for (auto &held : std::exchange(postponed_pods_, {}))
         std::visit([this](auto &news) { on(news); }, held);
+    release_held();
 }
 
 void Bridge::on(Changed<GroupSpec> &group)
@@ -116,7 +108,7 @@ void Bridge::update_terms(Gang &gang)
         return;
     }
     if (!key && !gang.group_uid.empty())
-        return; // its API is gone
+        return; // its Pods do not name it any more
     GangTerms terms = terms_of(gang.pods, conf_->max_gang_size);
     gang.size = terms.size;
     gang.minimum = terms.minimum;
@@ -153,9 +145,9 @@ std::chrono::seconds Bridge::short_time(const Gang &gang) const
                : conf_->bind_timeout;
 }
 
-// Sets the PodGroupScheduled condition of Kubernetes' own PodGroup to the
-// message that its Pods show while they wait. Once they had their nodes, it
-// never says again that they wait.
+// Sets the condition of Kubernetes' own PodGroup that says whether it is
+// scheduled, to the message that its Pods show while they wait. Once they had
+// their nodes, it never says again that they wait.
 void Bridge::report_group(const std::string &uid)
 {
     GangEntry *entry = gangs_.find(uid);
@@ -191,7 +183,9 @@ void Bridge::send_group(GangEntry &entry, const GroupSpec &group,
                      group.uid,
                      group.resource_version,
                      std::move(condition),
-                     flips};
+                     flips,
+                     {},
+                     group.path};
     ports_.reporters.push([this, patch, uid = entry.gang.uid](Kube &kube) {
         auto said = kube.patch_group(patch);
         if (said)

@@ -16,8 +16,10 @@ agent_owner_sources = \
 	agent/owner/gang.cc \
 	agent/owner/gang_claims.cc \
 	agent/owner/gate.cc \
+	agent/owner/group_looks.cc agent/owner/group_looks.h \
 	agent/owner/groups.cc \
 	agent/owner/health.cc agent/owner/health.h \
+	agent/owner/held_pods.cc \
 	agent/owner/het.cc \
 	agent/owner/hooks.cc \
 	agent/owner/illness.cc \

@@ -9,6 +9,7 @@
 #include "agent/nodes/sync.h"
 #include "agent/objects/group_spec.h"
 #include "agent/objects/objects.h"
+#include "agent/owner/group_looks.h"
 #include "agent/owner/news.h"
 #include "agent/owner/plugin_connection.h"
 #include "common/base/result.h"
@@ -37,10 +38,13 @@ template <class Object> struct Changed {
 };
 
 // The objects of one API that defines the size of gangs; specs is not set if
-// the cluster has no such API.
+// the cluster has no such API. path: its version; null: unknown. look: the look
+// that found this out.
 struct GroupsListed {
     GroupApi api = GroupApi::none;
     std::optional<std::vector<GroupSpec>> specs;
+    const GroupApiPath *path = nullptr;
+    GroupLooks::Number look = 0;
 };
 
 // A list or watch fails, or works again (then error is empty).

@@ -103,7 +103,7 @@ void Bridge::record_outcome(GangEntry &entry, ActionDone &done)
         log_warning("a job's Pod is missing from the list, but it exists",
                     {{"Gang", gang.key.str()}});
         group_reports_.put(there->pod, now_);
-        there->pod.gang = groups_.choose_gang(there->pod);
+        there->pod.gang = gang_of(there->pod);
         bool over = there->pod.terminal(); // the job gets its exit code
         bool taken = over && gangs_.put(std::move(there->pod)) == gang.uid;
         if (!taken) // or it has left this gang

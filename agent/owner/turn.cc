@@ -59,7 +59,7 @@ PendingQuota::Asker asker_of(const GangEntry &entry)
 
 bool Bridge::pods_listed() const
 {
-    return listed_schedulers_.size() >= scheduler_count_;
+    return listed_schedulers_.size() >= scheduler_count_ && held_first_ == 0;
 }
 
 bool Bridge::synced() const

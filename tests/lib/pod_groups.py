@@ -8,7 +8,22 @@ import gangs
 from tap import Skip, wait_for
 
 PLUGINS = "/apis/scheduling.x-k8s.io/v1alpha1"
-WORKLOAD = "/apis/scheduling.k8s.io/v1alpha2"
+# Kubernetes 1.37 has the first two, 1.36 the last.
+WORKLOAD_CONDITIONS = {"v1beta1": "PodGroupInitiallyScheduled",
+                       "v1alpha3": "PodGroupInitiallyScheduled",
+                       "v1alpha2": "PodGroupScheduled"}
+
+
+def _workload_version():
+    """That which the agent prefers among those of this API server."""
+    served = {version["version"] for version in
+              bed.api("GET", "/apis/scheduling.k8s.io")["versions"]}
+    return next((version for version in WORKLOAD_CONDITIONS
+                 if version in served), "v1alpha2")
+
+
+_version = _workload_version()
+WORKLOAD = f"/apis/scheduling.k8s.io/{_version}"
 
 
 def path(api, name="", namespace=bed.NAMESPACE):
@@ -42,12 +57,12 @@ def delete(api, name):
 
 
 def condition(name):
-    """PodGroupScheduled of the PodGroup of Kubernetes' own API, as
+    """Whether the PodGroup of Kubernetes' own API is scheduled, by its condition, as
     (status, reason, message); None: it has none."""
     status = bed.api("GET", path(WORKLOAD, name)).get("status", {})
     return next(((c["status"], c["reason"], c.get("message", ""))
                  for c in status.get("conditions", [])
-                 if c["type"] == "PodGroupScheduled"), None)
+                 if c["type"] == WORKLOAD_CONDITIONS[_version]), None)
 
 
 def status(name):
@@ -96,8 +111,21 @@ def _crd():
     return str(file)
 
 
-def install_crd():
+def try_create(api, name, count):
+    """As create; None while there is no such API, or not quite yet."""
+    try:
+        return create(api, name, count)
+    except (bed.ApiError, ValueError):
+        return None
+
+
+def begin_crd():
+    """Makes it, and does not wait until its API is there."""
     bed.run("kubectl", "apply", "--server-side", "-f", _crd())
+
+
+def install_crd():
+    begin_crd()
     wait_for("the API of scheduler-plugins", lambda: served(PLUGINS))
 
 

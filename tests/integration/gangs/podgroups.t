@@ -18,24 +18,19 @@ JOBSETS = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/test/jobsets"
 JOBS = "/apis/batch/v1/namespaces/test/jobs"
 CONTROLLER_TIME = 10  # seconds: what scheduler-plugins' controller has to speak
 OTHER = "test-other"  # a namespace
-LOOKS = 75  # seconds: an API that is absent is looked for once a minute
+TIMES = 10  # that an API goes and comes
 _installed = False
 _controller = None
 
 
 def plugins():
-    """Their CRD is there from the first use to the end of the script, and the
-    agent has noticed it without a restart."""
+    """Their CRD is there from the first use to the end of the script. The agent
+    notices it without a restart, when the first Pod names such a PodGroup."""
     global _installed
     if _installed:
         return
-    there, size = pod_groups.served(PLUGINS), bed.log_size("slurmk8sd")
     pod_groups.install_crd()
     _installed = True
-    if not there:
-        wait_for("the agent to notice the API", lambda: (
-            "api=podgroups.scheduling.x-k8s.io/v1alpha1" in
-            bed.log_since("slurmk8sd", size)), LOOKS)
 
 
 def create(api, gang, numbers, **options):
@@ -175,6 +170,60 @@ def comes_later():
     bed.ctl("restart", "slurmk8sd")
     never("a Pod that ran before loses its job", lambda: [
         job_of_pod(name)["job_id"] for name in pods] != ids, 3)
+
+
+def plugins_go():
+    """The CRD goes, and the agent has noticed."""
+    size = bed.log_size("slurmk8sd")
+    pod_groups.remove_crd()
+    wait_for("the agent to notice", lambda: (
+        "an API of Pod groups is gone" in bed.log_since("slurmk8sd", size)), 60)
+
+
+@case
+def comes_and_counts():
+    """an API counts for Pods that are made right after it, each time that it comes;
+    Pods that wait when it goes, wait for it"""
+    plugins()
+    create(PLUGINS, "first", [0])  # the agent knows the API
+    bed.wait_words("first-0", "PodGroup first does not exist yet")
+    for i in range(TIMES):
+        group = f"round-{i}"
+        plugins_go()
+        pod_groups.begin_crd()
+        # Whoever makes objects so does not ask whether the API is there.
+        wait_for("the PodGroup to be taken", lambda: pod_groups.try_create(
+            PLUGINS, group, 2), every=0.01)
+        pods = create(PLUGINS, group, range(2))
+        wait_running(pods)
+        job = wait_state(PLUGINS, group, "RUNNING")
+        equal(job["tasks"]["number"], 2, f"tasks of {group}")
+        equal({job_of_pod(name)["job_id"] for name in pods}, {job["job_id"]},
+              f"jobs of {group}")
+        for name in pods:
+            bed.delete(name)
+    bed.wait_words("first-0", "PodGroup first does not exist yet")
+    pod_groups.create(PLUGINS, "first", 1)
+    wait_running(["first-0"])
+
+
+@case
+def goes():
+    """an API that goes: Pods that run go on, and new ones are alone"""
+    plugins()
+    pod_groups.create(PLUGINS, "runs", 2)
+    pods = create(PLUGINS, "runs", range(2))
+    wait_running(pods)
+    job = wait_state(PLUGINS, "runs", "RUNNING")
+    plugins_go()
+    try:
+        new = create(PLUGINS, "new", range(2))
+        wait_running(new)
+        equal(len({job_of_pod(name)["job_id"] for name in new}), 2, "jobs")
+        equal({job_of_pod(name)["job_id"] for name in pods}, {job["job_id"]},
+              "the gang's job")
+    finally:
+        pod_groups.install_crd()
 
 
 @case
@@ -346,7 +395,7 @@ for _function, _same in ((workload_more, more_than_it_says),
 
 @case
 def workload_condition():
-    """PodGroupScheduled: why it waits, then True, and True for good"""
+    """the PodGroup's condition: why it waits, then True, and True for good"""
     fill()
     pod_groups.create(WORKLOAD, "said", 2)
     create(WORKLOAD, "said", [0])
@@ -462,17 +511,14 @@ def ends_together():
 
 
 def jobset_controller():
-    """Runs from its first use to the end of the script; the agent has noticed
-    its API without a restart."""
+    """Runs from its first use to the end of the script; the agent notices its API
+    without a restart."""
     global _controller
     if _controller:
         return
     made = Controller("jobset")
     made.start()
     _controller = made
-    wait_for("the agent to notice the API", lambda: (
-        "api=jobsets.jobset.x-k8s.io/v1alpha2" in
-        bed.log("slurmk8sd", 10 ** 6)), LOOKS)
 
 
 def jobsets_served():

@@ -35,9 +35,16 @@ struct World::Agent {
                           world.slurm.receive(m);
                   },
                   *world.access, world.group_apis, world.scripts_dir,
-                  world.srun},
+                  world.srun, look(world)},
                  mailbox)
     {
+    }
+
+    static std::function<GroupLooks::Number(GroupApi)> look(World &world)
+    {
+        if (!world.can_look)
+            return {};
+        return [&world](GroupApi api) { return world.group_looks.ask(api); };
     }
 };
 
@@ -99,16 +106,8 @@ void World::send_lists()
                 pods.objects.push_back(pod);
         agent_->mailbox.push(std::move(pods));
     }
-    for (GroupApi api : group_apis) {
-        GroupsListed listed{api, std::nullopt};
-        if (apis_there.contains(api))
-            listed.specs = groups;
-        if (listed.specs)
-            std::erase_if(*listed.specs, [&](const GroupSpec &group) {
-                return group.api != api;
-            });
-        agent_->mailbox.push(std::move(listed));
-    }
+    for (GroupApi api : group_apis)
+        agent_->mailbox.push(list_groups(api));
     agent_->mailbox.push(Listed<ForeignPod>{"", foreign});
     agent_->mailbox.push(Listed<Node>{"", nodes});
     agent_->mailbox.push(Listed<Namespace>{"", namespaces});
@@ -305,6 +304,32 @@ Result<> World::patch_node(const NodePatch &patch)
                 n.annotations.erase(name);
     });
     return {};
+}
+
+GroupsListed World::list_groups(GroupApi api) const
+{
+    GroupsListed listed{api, std::nullopt};
+    if (apis_there.contains(api))
+        listed.specs = groups;
+    if (listed.specs)
+        std::erase_if(*listed.specs, [&](const GroupSpec &group) {
+            return group.api != api;
+        });
+    return listed;
+}
+
+GroupLooks::Number World::answer_look(GroupApi api)
+{
+    GroupLooks::Number number = group_looks.begin(api, {}, {});
+    answer_look(api, number);
+    return number;
+}
+
+void World::answer_look(GroupApi api, GroupLooks::Number number)
+{
+    GroupsListed listed = list_groups(api);
+    listed.look = number;
+    deliver(std::move(listed));
 }
 
 void World::put_group(GroupSpec group)

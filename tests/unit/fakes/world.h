@@ -98,6 +98,12 @@ class World {
     // A user's write, or the API server's, and all that follows.
     void put_group(GroupSpec group);
     void delete_group(const std::string &name);
+    // With can_look, the agent can request a look for an API. answer_look()
+    // answers as it is now, and returns how many were requested so far.
+    bool can_look = false;
+    GroupLooks group_looks;
+    GroupLooks::Number answer_look(GroupApi api);
+    void answer_look(GroupApi api, GroupLooks::Number number);
     std::string scheduled_of(const std::string &name) const; // the condition
     std::vector<ResourceSlice> resource_slices;
     std::vector<DeviceClass> device_classes;
@@ -108,6 +114,7 @@ class World {
     bool one_step();
     Result<> patch_node(const NodePatch &patch);
     Result<> patch_group(const GroupPatch &patch);
+    GroupsListed list_groups(GroupApi api) const;
     std::string ask(const std::function<std::string(Bridge &)> &question);
 
     std::unique_ptr<Agent> agent_;

@@ -85,10 +85,33 @@ TEST_CASE("a PodGroup of Kubernetes is a gang, or says that it is none")
     GroupSpec told = of_workload(
         R"("gang":{"minCount":4})",
         R"("conditions":[{"type":"DisruptionTarget","status":"True"},)"
-        R"({"type":"PodGroupScheduled","status":"False",)"
+        R"({"type":"PodGroupInitiallyScheduled","status":"False",)"
         R"("reason":"Unschedulable","message":"why"}])");
     CHECK(told.scheduled ==
           ScheduledCondition{"False", "Unschedulable", "why"});
+}
+
+// Objects as Kubernetes 1.36 and 1.37 write them.
+TEST_CASE("every version of Kubernetes' PodGroup is read alike")
+{
+    for (const GroupApiPath &path : paths_of(GroupApi::workload)) {
+        CAPTURE(path.words());
+        auto json = Json::parse(
+            R"({"metadata":{"namespace":"ns1","name":"g","uid":"u-1"},)"
+            R"("spec":{"podGroupTemplateRef":{"workload":{}},)"
+            R"("workloadRef":{"name":"w","templateName":"t"},)"
+            R"("disruptionMode":{"all":{}},"priority":0,)"
+            R"("schedulingPolicy":{"gang":{"minCount":4}}},"status":)"
+            R"({"conditions":[{"type":")" +
+            std::string(path.scheduled) +
+            R"(","status":"True","reason":"Scheduled"}]}})");
+        REQUIRE(json);
+        GroupSpec spec = group_spec_from(*json, GroupApi::workload, path);
+        CHECK(spec.path == &path);
+        CHECK(spec.minimum == 4);
+        CHECK(spec.unfit_reason == "");
+        CHECK(spec.scheduled.status == "True");
+    }
 }
 
 TEST_CASE("a JobSet has as many Pods as its Jobs run at once")
@@ -131,7 +154,13 @@ TEST_CASE("where the objects are")
     CHECK(path_of(GroupApi::plugins).list() ==
           "/apis/scheduling.x-k8s.io/v1alpha1/podgroups");
     CHECK(path_of(GroupApi::workload).status_of({"ns1", "g"}) ==
-          "/apis/scheduling.k8s.io/v1alpha2/namespaces/ns1/podgroups/g/status");
+          "/apis/scheduling.k8s.io/v1beta1/namespaces/ns1/podgroups/g/status");
+    CHECK(paths_of(GroupApi::workload).back().words() ==
+          "podgroups.scheduling.k8s.io/v1alpha2");
+    GroupPatch patch{GroupApi::workload, {}, {}, {}, {}};
+    CHECK(&patch.where() == &path_of(GroupApi::workload));
+    patch.path = &paths_of(GroupApi::workload).back();
+    CHECK(&patch.where() == patch.path);
 }
 
 TEST_CASE("the condition names the version that it is based on")
@@ -142,6 +171,7 @@ TEST_CASE("the condition names the version that it is based on")
                      "7",
                      {"False", "Unschedulable", "why"},
                      true};
+    patch.path = &paths_of(GroupApi::workload).back();
     const WallTime ten{std::chrono::sys_days{std::chrono::year{2026} / 1 / 2} +
                        std::chrono::hours(10)};
 
@@ -152,6 +182,9 @@ TEST_CASE("the condition names the version that it is based on")
           R"("lastTransitionTime":"2026-01-02T10:00:00Z"}]}})");
     patch.flips = false;
     CHECK_FALSE(group_body(patch, ten).contains("lastTransitionTime"));
+    patch.path = &paths_of(GroupApi::workload).front();
+    CHECK(group_body(patch, ten).contains(
+        R"("type":"PodGroupInitiallyScheduled",)"));
 }
 
 TEST_CASE("the status names the version that it is based on")
