@@ -115,6 +115,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/decide/job_values_test.cc \
 	tests/unit/decide/pending_quota_test.cc \
 	tests/unit/decide/refusals_test.cc \
+	tests/unit/decide/too_large_test.cc \
 	tests/unit/decide/translate_test.cc \
 	tests/unit/decide/messages_test.cc \
 	tests/unit/fakes/call_faults.cc tests/unit/fakes/call_faults.h \
@@ -229,6 +230,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/nodes/node_plan_test.cc \
 	tests/unit/nodes/node_removal_test.cc \
 	tests/unit/nodes/node_resize_test.cc \
+	tests/unit/nodes/node_sizes_test.cc \
 	tests/unit/nodes/node_state_test.cc \
 	tests/unit/nodes/node_sync_test.cc \
 	tests/unit/nodes/placement_table_test.cc \

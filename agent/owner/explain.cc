@@ -44,6 +44,12 @@ std::string action_message(const std::string &action)
     return known == words.end() ? action : known->second;
 }
 
+// Reasons may be clauses or sentences.
+std::string sentence(const std::string &reason)
+{
+    return reason.ends_with('.') ? reason : reason + ".";
+}
+
 std::string join(const std::vector<std::string> &names)
 {
     std::string text;
@@ -101,7 +107,7 @@ std::string without_job(const Story &story)
     if (!story.said.empty())
         return std::format("Pod {} waits: {}", name, story.said);
     if (!story.reason.empty())
-        return std::format("Pod {} waits: {}.", name, story.reason);
+        return std::format("Pod {} waits: {}", name, sentence(story.reason));
     return std::format("Pod {} has no Slurm job yet.", name);
 }
 
@@ -153,7 +159,7 @@ std::string waiting_for(const Story &story, const Job *job)
 {
     const Pod *pod = first_pod(story.gang);
     if (!story.reason.empty())
-        return "It waits: " + story.reason + ".";
+        return "It waits: " + sentence(story.reason);
     if (pod && !job && pod->gated)
         return "It waits for the scheduling gates to be removed.";
     if (job && job->state == JobState::pending)

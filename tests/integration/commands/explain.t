@@ -219,14 +219,14 @@ def limit_of_a_partition():
 @case
 def refused():
     """a Pod that Slurm takes no job for: its refusal, and what to change"""
-    bed.create(bed.pod("huge", cpu="10000"))
-    bed.wait_words("huge", "Slurm")
+    bed.create(bed.pod("wide", cpu="12", real=True))  # its partition has less
+    bed.wait_words("wide", "Slurm")
 
     story = wait_for("the story", lambda: (
-        lambda s: s if s["agent"]["lastFailure"] else None)(explain("huge")))
+        lambda s: s if s["agent"]["lastFailure"] else None)(explain("wide")))
 
     check("job" not in story, "it has no job")
-    check("processors" in story["summary"], story["summary"])
+    check("cpu=12" in story["summary"], story["summary"])
     check("tries again to ask Slurm for a job" in story["agent"]["now"],
           story["agent"])
     check("Pod" in story["remedy"], story["remedy"])
