@@ -2,6 +2,7 @@
 #include "agent/decide/messages.h"
 
 #include "agent/gang/facts.h"
+#include "common/contract/names.h"
 #include "common/slurm/reasons.h"
 
 #include <format>
@@ -334,6 +335,12 @@ std::string submit_by_wish_message(const SubmitLimit &limit)
                        "later time or for other jobs): {}={} in k8s.conf "
                        "leaves them half of its share.",
                        limit.key, limit.number);
+}
+
+std::string name_user_command(const std::string &ns)
+{
+    return "kubectl annotate namespace " + ns + " " + names::namespace_user +
+           "=USER";
 }
 
 std::string submit_refused_message(const std::string &reason)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/owner/explain.h"
 
+#include "agent/decide/messages.h"
+#include "agent/decide/too_large.h"
 #include "common/slurm/reasons.h"
 
 #include <format>
@@ -218,6 +220,13 @@ std::string remedy(const Story &story, const Job *job)
     if (story.in_line)
         return "Wait for its turn, or delete Pods of its namespace that wait "
                "in Slurm and are held; an administrator can raise the limit.";
+    if (is_too_large(story.said))
+        return "Delete the Pod and create it again with less, or label a "
+               "larger Kubernetes Node: the Pod then starts by itself.";
+    if (std::string command = name_user_command(story.gang.key.ns);
+        story.said.contains(command))
+        return "An administrator: " + command +
+               ", or DefaultUser=USER in k8s.conf.";
     if (!story.said.empty())
         return "Change what that names: the Pod (delete it and create it "
                "again), its Namespace, or Slurm.";
