@@ -156,6 +156,19 @@ std::string summary(const Story &story, const Job *job)
                                          : "");
 }
 
+std::string stopping(const Story &story, const Job &job)
+{
+    if (!story.ending)
+        return "It waits for the containers to stop.";
+    const auto &[since, grace] = *story.ending;
+    return std::format(
+        "It has waited since {} for the containers to stop. They are killed {} "
+        "s after that, at {}, if they have not stopped before. When they are "
+        "gone, Slurm job {} leaves COMPLETING, and other jobs get what they "
+        "use.",
+        time_text(since), grace.count(), time_text(since + grace), job.ref.id);
+}
+
 // Says what a Wait means in the present state of the job.
 std::string waiting_for(const Story &story, const Job *job)
 {
@@ -169,7 +182,7 @@ std::string waiting_for(const Story &story, const Job *job)
     if (job && is_allocated(job->state))
         return "It waits for the Pod to end.";
     if (lives(story.gang) && job && is_ended(job->state))
-        return "It waits for the containers to stop.";
+        return stopping(story, *job);
     return "It does nothing until something changes.";
 }
 
