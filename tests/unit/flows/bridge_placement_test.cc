@@ -515,3 +515,21 @@ TEST_CASE("only the nodes that a Pod may have count")
     CHECK(world.slurm.count("submit") == 0);
     CHECK(world.said_on("huge").contains("kn2 with cpu=16"));
 }
+
+TEST_CASE("status has its Pods in the order of their names")
+{
+    World world;
+    world.start_agent();
+    for (const char *name : {"c", "a", "d", "b"})
+        world.create(name);
+
+    std::string status = world.status();
+
+    std::size_t at = 0;
+    for (const char *name : {"a", "b", "c", "d"}) {
+        std::size_t next = status.find(std::string("default/") + name);
+        CHECK(next != status.npos);
+        CHECK(next >= at);
+        at = next;
+    }
+}
