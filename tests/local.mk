@@ -63,6 +63,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/common/base/text_test.cc \
 	tests/unit/common/base/units_test.cc \
 	tests/unit/common/base/user_database_test.cc \
+	tests/unit/common/base/user_name_test.cc \
 	tests/unit/common/base/uuid_test.cc \
 	tests/unit/common/base/wait_status_test.cc \
 	tests/unit/common/contract/batch_script_test.cc \
@@ -82,6 +83,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/common/contract/script_dir_test.cc \
 	tests/unit/common/contract/session_conf_test.cc \
 	tests/unit/common/contract/session_frame_test.cc \
+	tests/unit/common/contract/unit_user_test.cc \
 	tests/unit/common/kube/http_test.cc \
 	tests/unit/common/kube/kube_status_test.cc \
 	tests/unit/common/kube/kube_text_test.cc \
