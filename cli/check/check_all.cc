@@ -50,7 +50,8 @@ void add_slurm(const Facts &facts, Sum &sum)
     sum.add(check_nodes(facts.kube, slurm));
     sum.add(check_pending_jobs(slurm, facts.conf));
     sum.add(check_qos(slurm, facts.conf, facts.kube.namespaces));
-    sum.add(check_state_save(facts.host, slurm.slurm_user_id));
+    sum.add(
+        check_state_save(facts.host, {slurm.slurm_user_id, slurm.slurm_user}));
 }
 
 } // namespace
@@ -58,9 +59,10 @@ void add_slurm(const Facts &facts, Sum &sum)
 Findings check_all(const Facts &facts)
 {
     Sum sum;
-    std::optional<std::uint32_t> slurm_user;
+    std::optional<SlurmUser> slurm_user;
     if (facts.slurm) {
-        slurm_user = facts.slurm->slurm_user_id;
+        slurm_user =
+            SlurmUser{facts.slurm->slurm_user_id, facts.slurm->slurm_user};
         add_slurm(facts, sum);
     }
     sum.add(check_conf_file(facts.host, slurm_user));

@@ -252,6 +252,15 @@ def files():
         finds("others may read the agent's token", "error", "chmod 400")
     finally:
         bed.inside("chmod", "600", "/etc/slurm/k8s/token")
+    bed.inside("chown", "root", "/etc/slurm/k8s/token")
+    try:
+        found = finds("the owner is root, the mode 0600", "error",
+                      "chown slurm /etc/slurm/k8s/token")
+        bed.inside("sh", "-c", found["change"])
+        equal(errors(checked()[1]), [], "errors after the change")
+    finally:
+        bed.inside("chown", "slurm", "/etc/slurm/k8s/token")
+        bed.inside("chmod", "600", "/etc/slurm/k8s/token")
     mode = bed.inside("stat", "-c", "%a", CONF).strip()
     bed.inside("chmod", "666", CONF)
     try:

@@ -122,6 +122,26 @@ def wrong_user():
         bed.ctl("start", "slurmk8sd")
     works("right-user")
 
+
+@case
+def unreadable_token():
+    """a token that the agent may not read: whose it is, as whom the agent runs, and
+    the command that helps; it heals by itself"""
+    bed.ctl("kill", "slurmk8sd")
+    bed.inside("chown", "root", TOKEN)
+    try:
+        size = bed.log_size("slurmk8sd")
+        start_unready()
+        wait_for("the complaint", lambda: f"chown slurm {TOKEN}" in
+                 bed.log_since("slurmk8sd", size))
+        said = bed.log_since("slurmk8sd", size)
+        check("its owner is root" in said and "runs as slurm" in said, said)
+        check("kubectl apply" not in said, said)
+    finally:
+        bed.inside("chown", "slurm", TOKEN)
+    works("readable")
+
+
 @case
 def reload_all_or_nothing():
     """SIGHUP takes a good file and keeps the old settings for a bad one"""
