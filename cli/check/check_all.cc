@@ -5,6 +5,7 @@
 #include "cli/check/check_kube.h"
 #include "cli/check/check_names.h"
 #include "cli/check/check_pending_jobs.h"
+#include "cli/check/check_reach.h"
 #include "cli/check/check_slurm.h"
 
 #include <algorithm>
@@ -70,6 +71,7 @@ Findings check_all(const Facts &facts)
     sum.add(check_token(facts.host, slurm_user));
     sum.add(check_socket(facts.host, slurm_user));
     sum.add(check_agent(facts.host));
+    sum.add(check_reach(facts.kube, facts.host, facts.conf));
     sum.add(check_kube_version(facts.kube));
     sum.add(check_identity(facts.kube));
     sum.add(check_clock(facts.kube));

@@ -235,11 +235,9 @@ def identities():
         finding("it is that of system:serviceaccount:default:default", answer,
                 "error")
         equal(status, 1, "exit status")
-        write(token, "no-token")
-        status, answer = checked()
-        check(any("Kubernetes" in words or "who we are" in words
-                  for words in answer["notChecked"]), answer)
-        check(status in (1, 2), f"status {status}")
+        for garbage in ("no-token", "several words", "e30.e30.c2ln"):
+            write(token, garbage)
+            finds(token, "error", "create token slurmk8sd", f"> {token}")
     finally:
         write(token, before)
 
@@ -316,18 +314,31 @@ def without_slurmctld():
 
 
 @case
-def without_the_api_server():
-    """without the API server the rest is checked, and the status is 2"""
+def another_server():
+    """a wrong port, an address for examples and a wrong certificate authority are
+    errors with the line to change, and the rest is checked"""
     before = bed.inside("cat", CONF)
-    try:
+
+    def with_line(key, value):
         write(CONF, "".join(
-            "KubeApiServer=https://127.0.0.1:9\n"
-            if line.startswith("KubeApiServer=") else line
+            f"{key}={value}\n" if line.startswith(f"{key}=") else line
             for line in before.splitlines(True)))
         status, answer = checked()
-        equal(status, 2, f"exit status of {answer}")
+        equal(status, 1, "exit status")
         check([w for w in answer["notChecked"]
                if w.startswith("Kubernetes: ")], answer)
+        return answer
+    try:
+        for url, words in (
+                ("https://127.0.0.1:9", "no API server answers at KubeApiServer"),
+                ("https://192.0.2.10:6443", "is an address for examples"),
+                ("https://k8s.example.com:6443", "is an address for examples")):
+            found = finding(words, with_line("KubeApiServer", url), "error")
+            check(url in found["says"], found)
+            check(found["change"].startswith("KubeApiServer=https://"), found)
+        found = finding("KubeCaFile", with_line(
+            "KubeCaFile", "/etc/ssl/certs/ca-certificates.crt"), "error")
+        check("kube-root-ca.crt" in found["change"], found)
     finally:
         write(CONF, before)
 
