@@ -44,6 +44,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/cli/check/check_pending_jobs_test.cc \
 	tests/unit/cli/check/check_reach_test.cc \
 	tests/unit/cli/check/check_slurm_test.cc \
+	tests/unit/cli/check/finding_test.cc \
 	tests/unit/cli/srun/srun_het_group_test.cc \
 	tests/unit/cli/srun/srun_hosts_test.cc \
 	tests/unit/cli/srun/srun_options_test.cc \

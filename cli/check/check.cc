@@ -117,11 +117,14 @@ void print(const std::string &text)
 
 void print_all(const Findings &findings, const Unchecked &unchecked)
 {
-    for (const Finding &finding : findings) {
-        print(std::format("{}: {}: {}", severity_name(finding.severity),
-                          finding.about, finding.says));
-        if (!finding.change.empty())
-            print("    change: " + finding.change);
+    for (auto at = findings.begin(); at != findings.end(); ++at) {
+        print(std::format("{}: {}: {}", severity_name(at->severity), at->about,
+                          at->says));
+        auto next = std::next(at);
+        bool again = next != findings.end() && next->change == at->change &&
+                     next->about == at->about;
+        if (!at->change.empty() && !again)
+            print("    change: " + at->change);
     }
     for (const std::string &sentence : unchecked)
         print("not checked: " + sentence);

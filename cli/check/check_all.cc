@@ -24,6 +24,7 @@ class Sum {
 
     Findings take()
     {
+        merge_changes(all_);
         sort_by_weight(all_);
         return std::move(all_);
     }

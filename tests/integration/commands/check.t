@@ -118,10 +118,15 @@ def slurm_settings():
               "MinJobAge=300", "MinJobAge")
         finding("EnforcePartLimits is off", answer, "warning")
         finding("CompleteWait", answer, "warning")
-        equal(finding("backfill runs every 30 s", answer, "warning")["change"],
-              "SchedulerParameters=bf_continue,bf_interval=5", "bf_interval")
-        finding("batch_sched_delay", answer, "warning")
-        finding("partition_job_depth", answer, "warning")
+        whole = ("SchedulerParameters=batch_sched_delay=0,bf_continue,"
+                 "bf_interval=5,default_queue_depth=1000,"
+                 "partition_job_depth=200")
+        for words in ("backfill runs every 30 s", "batch_sched_delay",
+                      "partition_job_depth", "looks at few jobs"):
+            equal(finding(words, answer, "warning")["change"], whole, words)
+        said = bed.inside("slurmk8s", "check", check=False)
+        equal(said.count("change: SchedulerParameters="), 1,
+              "lines to change it")
 
 
 @case
