@@ -4,6 +4,14 @@
 if HAVE_DOCTEST
 check_PROGRAMS += tests/unit/unit_tests
 TESTS += tests/unit/unit_tests
+else
+# Comes after the sum of the tests that are run.
+check-local:
+	@echo '*****************************************************************'
+	@echo '*** The unit tests were NOT run: configure found no doctest.  ***'
+	@echo '*** Install doctest-dev (RPM: doctest-devel), configure again ***'
+	@echo '*** and repeat "make check".                                  ***'
+	@echo '*****************************************************************'
 endif
 
 # Each folder includes only what doc/layers allows.
