@@ -12,6 +12,7 @@ cli_libcheck_la_SOURCES = \
 	cli/check/check_nodes.cc \
 	cli/check/check_partitions.cc \
 	cli/check/check_pending_jobs.cc cli/check/check_pending_jobs.h \
+	cli/check/check_reach.cc cli/check/check_reach.h \
 	cli/check/check_slurm.cc cli/check/check_slurm.h \
 	cli/check/finding.cc cli/check/finding.h \
 	cli/check/host_facts.cc cli/check/host_facts.h \

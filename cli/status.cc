@@ -43,7 +43,7 @@ void print_status(const Json &answer)
                     cell(reason.text()).c_str());
     auto gangs = answer.items("gangs");
     if (!gangs.empty())
-        std::fputs(std::format("{:<40} {:>10} {:<12} {:<20} {}\n", "GANG",
+        std::fputs(std::format("{:<40} {:>10} {:<12} {:<20} {}\n", "POD",
                                "JOBID", "STATE", "NODE", "WHY IT WAITS")
                        .c_str(),
                    stdout);

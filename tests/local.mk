@@ -4,6 +4,14 @@
 if HAVE_DOCTEST
 check_PROGRAMS += tests/unit/unit_tests
 TESTS += tests/unit/unit_tests
+else
+# Comes after the sum of the tests that are run.
+check-local:
+	@echo '*****************************************************************'
+	@echo '*** The unit tests were NOT run: configure found no doctest.  ***'
+	@echo '*** Install doctest-dev (RPM: doctest-devel), configure again ***'
+	@echo '*** and repeat "make check".                                  ***'
+	@echo '*****************************************************************'
 endif
 
 # Each folder includes only what doc/layers allows.
@@ -44,7 +52,9 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/cli/check/check_kube_test.cc \
 	tests/unit/cli/check/check_names_test.cc \
 	tests/unit/cli/check/check_pending_jobs_test.cc \
+	tests/unit/cli/check/check_reach_test.cc \
 	tests/unit/cli/check/check_slurm_test.cc \
+	tests/unit/cli/check/finding_test.cc \
 	tests/unit/cli/srun/srun_het_group_test.cc \
 	tests/unit/cli/srun/srun_hosts_test.cc \
 	tests/unit/cli/srun/srun_options_test.cc \
@@ -65,6 +75,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/common/base/text_test.cc \
 	tests/unit/common/base/units_test.cc \
 	tests/unit/common/base/user_database_test.cc \
+	tests/unit/common/base/user_name_test.cc \
 	tests/unit/common/base/uuid_test.cc \
 	tests/unit/common/base/wait_status_test.cc \
 	tests/unit/common/contract/batch_script_test.cc \
@@ -84,6 +95,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/common/contract/script_dir_test.cc \
 	tests/unit/common/contract/session_conf_test.cc \
 	tests/unit/common/contract/session_frame_test.cc \
+	tests/unit/common/contract/unit_user_test.cc \
 	tests/unit/common/kube/http_test.cc \
 	tests/unit/common/kube/kube_status_test.cc \
 	tests/unit/common/kube/kube_text_test.cc \
@@ -117,6 +129,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/decide/job_values_test.cc \
 	tests/unit/decide/pending_quota_test.cc \
 	tests/unit/decide/refusals_test.cc \
+	tests/unit/decide/too_large_test.cc \
 	tests/unit/decide/translate_test.cc \
 	tests/unit/decide/messages_test.cc \
 	tests/unit/fakes/call_faults.cc tests/unit/fakes/call_faults.h \
@@ -231,6 +244,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/nodes/node_plan_test.cc \
 	tests/unit/nodes/node_removal_test.cc \
 	tests/unit/nodes/node_resize_test.cc \
+	tests/unit/nodes/node_sizes_test.cc \
 	tests/unit/nodes/node_state_test.cc \
 	tests/unit/nodes/node_sync_test.cc \
 	tests/unit/nodes/placement_table_test.cc \

@@ -101,10 +101,14 @@ void LeaseKeeper::trouble(const Error &error)
     if (error.code == Code::conflict)
         return;
     std::string words = error.message;
-    if (error.code == Code::denied || error.code == Code::not_found)
+    // Other errors with the same Codes are about the token.
+    if (words.contains("HTTP 403") || words.contains("HTTP 404"))
         words +=
             "; \"kubectl apply -k contribs/kubernetes\" makes its namespace "
             "and gives the right to use it";
+    else if (words.contains("HTTP 401"))
+        words += "; KubeTokenFile has to have a token that is valid: \"kubectl "
+                 "-n slurm-k8s-bridge create token slurmk8sd\" makes one";
     publish({holding_ ? std::string() : "the Lease cannot be used", words});
 }
 

@@ -17,7 +17,9 @@
 #include "agent/session/login_check.h"
 #include "agent/session/server.h"
 #include "common/base/log.h"
+#include "common/base/user_name.h"
 #include "common/contract/batch_names.h"
+#include "common/contract/unit_user.h"
 #include "common/kube/lease_api.h"
 #include "common/slurm/api.h"
 #include "common/slurm/load_controllers.h"
@@ -94,10 +96,29 @@ std::string host_name()
     return name;
 }
 
+// slurmctld refuses what other users ask for, or the plugin never connects, and
+// Pods would wait for that without a reason. Where libslurm does not tell who
+// SlurmUser is, that shows later.
+Result<> check_our_user()
+{
+    auto slurm_user = load_slurm_user();
+    if (!slurm_user) {
+        log_warning("cannot check as whom this agent has to run",
+                    {{"err", slurm_user.error().message}});
+        return {};
+    }
+    std::string reason =
+        wrong_user_reason(geteuid(), user_name(geteuid()), *slurm_user);
+    return reason.empty() ? Result<>{} : fail(Code::rejected, reason);
+}
+
 // Returns a function that says which slurmctld is in control. With only one
-// slurmctld, it is always ours.
+// slurmctld, it is always ours. Fails where no agent of this user or on this
+// host may act.
 Result<std::function<Control()>> control_of_this_host()
 {
+    if (auto ours = check_our_user(); !ours)
+        return std::unexpected(ours.error());
     auto controllers = load_controllers();
     if (!controllers)
         return std::unexpected(controllers.error());
@@ -309,14 +330,14 @@ Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
     endpoint.give_up = give_up.get_token();
     Mailbox<Message> mailbox;
     Calls calls(*conf, endpoint);
+    auto control = control_of_this_host(); // before anything is taken
+    if (!control)
+        return std::unexpected(control.error());
     auto hooks =
         HookServer::start(conf->socket_path, hook_sink(mailbox), calls.gate);
     if (!hooks)
         return std::unexpected(hooks.error());
     calls.permit.set_socket((*hooks)->socket());
-    auto control = control_of_this_host();
-    if (!control)
-        return std::unexpected(control.error());
     Access access;
     GroupLooks looks;
     Bridge bridge(conf, ports_of(calls, **hooks, access, looks), mailbox);

@@ -13,8 +13,9 @@
 //   none          incomplete, or gated      Wait
 //   none          waiting, claims unread    LookVolumes
 //   none          waiting                   Submit; Refuse if it never can run;
-//                                           Wait while no Node satisfies it,
-//                                           or its claims do not exist
+//                                           Wait while no Node satisfies it or
+//                                           is large enough, or its claims do
+//                                           not exist
 //   none          living, bound by us       Adopt: its job is lost
 //   none          bound by somebody else    Wait: not ours
 //   none, pending waiting, claims hold      ReleaseClaims

@@ -3,6 +3,7 @@
 
 #include "agent/decide/job_requests.h"
 #include "agent/decide/job_values.h"
+#include "agent/decide/messages.h"
 #include "agent/gang/batch_mark.h"
 #include "common/base/text.h"
 #include "common/base/user_database.h"
@@ -117,7 +118,8 @@ struct Chooser {
                 "namespace \"" + ns.name + "\" has no annotation " +
                     names::namespace_user +
                     " and k8s.conf has no DefaultUser: no Slurm user is "
-                    "known for this Pod");
+                    "known for this Pod (" +
+                    name_user_command(ns.name) + ")");
         auto found = find_user(name);
         if (found && wished && wished->value != name &&
             wished->value != std::to_string(found->user_id))

@@ -15,5 +15,6 @@ agent_decide_sources = \
 	agent/decide/messages.cc agent/decide/messages.h \
 	agent/decide/pending_quota.cc agent/decide/pending_quota.h \
 	agent/decide/refusals.cc agent/decide/refusals.h \
+	agent/decide/too_large.cc agent/decide/too_large.h \
 	agent/decide/translate.cc agent/decide/translate.h \
 	agent/decide/wish_table.cc agent/decide/wish_table.h

@@ -2,6 +2,7 @@
 #include "agent/decide/messages.h"
 
 #include "agent/gang/facts.h"
+#include "common/contract/names.h"
 #include "common/slurm/reasons.h"
 
 #include <algorithm>
@@ -347,6 +348,12 @@ std::string long_grace_message(const Pod &pod, std::chrono::seconds allowed)
         "MaxGracePeriod in k8s.conf",
         by_probe ? " of a probe" : "",
         std::max(pod.grace_period, pod.probe_grace).count(), allowed.count());
+}
+
+std::string name_user_command(const std::string &ns)
+{
+    return "kubectl annotate namespace " + ns + " " + names::namespace_user +
+           "=USER";
 }
 
 std::string submit_refused_message(const std::string &reason)

@@ -143,6 +143,10 @@ std::string submit_by_wish_message(const SubmitLimit &limit);
 // Why a Pod whose grace period is longer than allowed gets no job.
 std::string long_grace_message(const Pod &pod, std::chrono::seconds allowed);
 
+// The command by which an administrator says as whom the Pods of a namespace
+// run: "kubectl annotate namespace physics slurmk8s/user=USER".
+std::string name_user_command(const std::string &ns);
+
 // Why no job could be submitted for the Pod: the reason of the agent or of
 // Slurm.
 std::string submit_refused_message(const std::string &reason);

@@ -53,6 +53,16 @@ std::chrono::seconds grace_after_job(const Gang &gang, const Pod &pod)
                     std::chrono::seconds(1));
 }
 
+std::optional<std::chrono::seconds> time_to_end(const Gang &gang)
+{
+    std::optional<std::chrono::seconds> longest;
+    for (const PodPtr &pod : gang.pods)
+        if (lives_by_job(gang, *pod) && told_to_end(*pod))
+            longest = std::max(longest.value_or(std::chrono::seconds(0)),
+                               grace_after_job(gang, *pod));
+    return longest;
+}
+
 bool ends_in_time(const Gang &gang, const Pod &pod)
 {
     if (pod.deleting) // a kubelet stops its containers in this time

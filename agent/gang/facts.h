@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ std::chrono::seconds grace_after_job(const Gang &gang, const Pod &pod);
 // Whether the Pod has been told to end, by anyone, with a grace period that is
 // no longer than that of the gang. A longer one has to be shortened.
 bool ends_in_time(const Gang &gang, const Pod &pod);
+// Returns the longest such time of the running Pods that have been told to end,
+// by anyone; nothing: none has.
+std::optional<std::chrono::seconds> time_to_end(const Gang &gang);
 // Whether all running Pods are being deleted in that time, or all end in it.
 bool all_deleting_in_time(const Gang &gang);
 bool all_end_in_time(const Gang &gang);

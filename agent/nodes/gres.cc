@@ -100,6 +100,13 @@ std::vector<std::string_view> words_in(std::string_view text)
 
 } // namespace
 
+bool all_counted(std::string_view gres)
+{
+    return std::ranges::all_of(records(gres), [](std::string_view record) {
+        return count_of(record).has_value();
+    });
+}
+
 std::vector<GresCount> gres_counts(std::string_view gres)
 {
     std::vector<GresCount> counts;

@@ -15,6 +15,8 @@ namespace bridge {
 // Parses "gpu:a100:2(S:0),nic:1" and keeps the order. Skips records that it
 // cannot parse.
 std::vector<GresCount> gres_counts(std::string_view gres);
+// Whether it skips none. An administrator may have written "mem:4G".
+bool all_counted(std::string_view gres);
 
 // Writes the counts in the form that gres_counts() parses.
 std::string gres_text(const std::vector<GresCount> &counts);

@@ -7,6 +7,7 @@
 #include "agent/nodes/gres.h"
 #include "agent/nodes/removal.h"
 #include "agent/nodes/shadow_plan.h"
+#include "agent/nodes/sizes.h"
 
 #include <algorithm>
 #include <iterator>
@@ -95,6 +96,10 @@ class Syncer {
                    std::move(plan.amounts),
                    std::move(plan.cpu_nodes)};
         placed_ = std::move(plan.placed);
+        // A step that fails makes no node smaller.
+        const auto planned = placed_;
+        for (const SlurmNode &node : state_.table.nodes)
+            sizes_.put(node);
         state_.leaving = plan.leaving;
         std::erase_if(plan.steps, [this](const NodeStep &step) {
             return asked_before(step);
@@ -113,6 +118,7 @@ class Syncer {
         for (const auto &[node, features] : placed_)
             for (const std::string &feature : features)
                 result_.placed[feature]++;
+        result_.sizes = sizes_.by_feature(planned);
         state_.devices = result_.devices;
         return std::move(result_);
     }
@@ -314,6 +320,9 @@ class Syncer {
 
     void carry(const std::vector<NodeStep> &steps)
     {
+        for (const NodeStep &step : steps)
+            if (const auto *created = std::get_if<CreateNode>(&step))
+                sizes_.put(created->node);
         CarryOutcome outcome = carry_steps(steps, slurm_);
         state_.rebuild_due |= outcome.rebuild_due;
         result_.retry |= !outcome.failed.empty();
@@ -347,6 +356,7 @@ class Syncer {
     Clock::time_point now_;
     NodeSyncResult result_;
     std::map<std::string, std::vector<std::string>> placed_; // by Slurm node
+    SizeTable sizes_;
 };
 
 } // namespace

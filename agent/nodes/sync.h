@@ -8,6 +8,7 @@
 #include "agent/nodes/plan.h"
 #include "common/base/mailbox.h"
 #include "common/contract/conf.h"
+#include "common/slurm/node_size.h"
 
 #include <map>
 #include <optional>
@@ -61,6 +62,8 @@ struct NodeSyncResult {
     std::map<std::string, GresCounts> amounts{};
     std::set<std::string> cpu_nodes{}; // as in NodePlan
     bool retry_soon = false; // nodes that may have jobs are missing above
+    // Of the nodes that satisfy each predicate of this sync, by its feature.
+    NodeSizes sizes{};
 };
 
 // Blocks for some milliseconds per step. A step that fails adds a message to

@@ -25,6 +25,7 @@
 #include "agent/owner/message.h"
 #include "common/base/mailbox.h"
 #include "common/base/sweep_mark.h"
+#include "common/slurm/node_size.h"
 
 #include <atomic>
 #include <functional>
@@ -314,6 +315,8 @@ class Bridge {
     PlacementTable::State need_placement(const Gang &gang,
                                          const PredicatePtr &predicate);
     std::string nowhere_reason(const Gang &gang);
+    const std::vector<NodeSize> &sizes_of(const std::string &feature) const;
+    std::string too_large_reason(const Gang &gang);
     void update_volume_claims(GangEntry &entry);
     std::string misplaced_reason(const Gang &gang) const;
     bool placement_known(const Gang &gang);
@@ -443,6 +446,7 @@ class Bridge {
     NodeMap node_map_;
     std::map<std::string, std::string> slurm_names_; // the inverse of node_map_
     std::set<std::string> hybrid_; // Slurm nodes in it that have a slurmd
+    NodeSizes node_sizes_;         // as the last sync found them
 
     DeviceStore devices_;
     BatchTable batch_jobs_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/owner/explain.h"
 
+#include "agent/decide/messages.h"
+#include "agent/decide/too_large.h"
 #include "common/slurm/reasons.h"
 
 #include <format>
@@ -42,6 +44,12 @@ std::string action_message(const std::string &action)
         {"forget", "forget the Pod, which is over"}};
     auto known = words.find(action);
     return known == words.end() ? action : known->second;
+}
+
+// Reasons may be clauses or sentences.
+std::string sentence(const std::string &reason)
+{
+    return reason.ends_with('.') ? reason : reason + ".";
 }
 
 std::string join(const std::vector<std::string> &names)
@@ -101,7 +109,7 @@ std::string without_job(const Story &story)
     if (!story.said.empty())
         return std::format("Pod {} waits: {}", name, story.said);
     if (!story.reason.empty())
-        return std::format("Pod {} waits: {}.", name, story.reason);
+        return std::format("Pod {} waits: {}", name, sentence(story.reason));
     return std::format("Pod {} has no Slurm job yet.", name);
 }
 
@@ -148,12 +156,25 @@ std::string summary(const Story &story, const Job *job)
                                          : "");
 }
 
+std::string stopping(const Story &story, const Job &job)
+{
+    if (!story.ending)
+        return "It waits for the containers to stop.";
+    const auto &[since, grace] = *story.ending;
+    return std::format(
+        "It has waited since {} for the containers to stop. They are killed {} "
+        "s after that, at {}, if they have not stopped before. When they are "
+        "gone, Slurm job {} leaves COMPLETING, and other jobs get what they "
+        "use.",
+        time_text(since), grace.count(), time_text(since + grace), job.ref.id);
+}
+
 // Says what a Wait means in the present state of the job.
 std::string waiting_for(const Story &story, const Job *job)
 {
     const Pod *pod = first_pod(story.gang);
     if (!story.reason.empty())
-        return "It waits: " + story.reason + ".";
+        return "It waits: " + sentence(story.reason);
     if (pod && !job && pod->gated)
         return "It waits for the scheduling gates to be removed.";
     if (job && job->state == JobState::pending)
@@ -161,7 +182,7 @@ std::string waiting_for(const Story &story, const Job *job)
     if (job && is_allocated(job->state))
         return "It waits for the Pod to end.";
     if (lives(story.gang) && job && is_ended(job->state))
-        return "It waits for the containers to stop.";
+        return stopping(story, *job);
     return "It does nothing until something changes.";
 }
 
@@ -212,6 +233,13 @@ std::string remedy(const Story &story, const Job *job)
     if (story.in_line)
         return "Wait for its turn, or delete Pods of its namespace that wait "
                "in Slurm and are held; an administrator can raise the limit.";
+    if (is_too_large(story.said))
+        return "Delete the Pod and create it again with less, or label a "
+               "larger Kubernetes Node: the Pod then starts by itself.";
+    if (std::string command = name_user_command(story.gang.key.ns);
+        story.said.contains(command))
+        return "An administrator: " + command +
+               ", or DefaultUser=USER in k8s.conf.";
     if (!story.said.empty())
         return "Change what that names: the Pod (delete it and create it "
                "again), its Namespace, or Slurm.";

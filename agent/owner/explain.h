@@ -24,6 +24,13 @@ struct Blocker {
     bool operator==(const Blocker &) const = default;
 };
 
+// Since when the containers of an ended job have been told to stop, and how
+// long they have from SIGTERM to SIGKILL.
+struct Ending {
+    std::chrono::sys_seconds since{};
+    std::chrono::seconds grace{0};
+};
+
 // What the agent knows about a gang, does for it and waits for.
 struct Story {
     Gang gang;
@@ -39,6 +46,7 @@ struct Story {
     // It waits until fewer Pods wait in Slurm (agent/decide/pending_quota.h).
     bool in_line = false;
     std::vector<Blocker> blockers;
+    std::optional<Ending> ending;
 };
 
 // Returns the object that slurmk8s(1) documents. job is the job as Slurm knows

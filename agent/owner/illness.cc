@@ -71,22 +71,15 @@ void Bridge::update_overdue(GangEntry &entry)
     gang.max_grace = max_grace(gang);
     gang.allowed_grace = allowed_grace();
 
-    std::chrono::seconds grace{0};
-    bool told = false;
-    for (const PodPtr &pod : gang.pods) {
-        if (!lives_by_job(gang, *pod) || !told_to_end(*pod))
-            continue;
-        told = true;
-        grace = std::max(grace, grace_after_job(gang, *pod));
-    }
+    auto grace = time_to_end(gang);
     gang.end_overdue = false;
-    if (!told || !is_ended(gang.job->state)) {
+    if (!grace || !is_ended(gang.job->state)) {
         entry.ending_since.reset();
         return;
     }
     if (!entry.ending_since)
         entry.ending_since = now_;
-    auto due = *entry.ending_since + grace + end_margin;
+    auto due = *entry.ending_since + *grace + end_margin;
     gang.end_overdue = now_ >= due;
     if (!gang.end_overdue)
         wake_at(entry, due);

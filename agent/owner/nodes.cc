@@ -227,6 +227,7 @@ void Bridge::apply_node_sync(NodeSyncResult &result)
     bool pinned = pinned_ != result.pinned;
     synced_nodes_ = true;
     synced_devices_ |= syncing_devices_;
+    node_sizes_ = std::move(result.sizes);
     apply_placements(result);
     devices_.set_indexes(std::move(result.devices));
     devices_.set_amounts(std::move(result.amounts));

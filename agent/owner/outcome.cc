@@ -3,6 +3,7 @@
 #include "agent/owner/bridge.h"
 
 #include "agent/decide/messages.h"
+#include "agent/decide/too_large.h"
 #include "agent/gang/facts.h"
 #include "agent/owner/pauses.h"
 #include "common/base/backoff.h"
@@ -293,6 +294,7 @@ void Bridge::record_failure(GangEntry &entry, const ActionDone &done)
             refusals_.pause(gang.key.ns));
         report_on_pods(
             entry, submit_refused_message(error.message) +
+                       asked_message(gang, error.message) +
                        (entry.excluded.empty()
                             ? std::string()
                             : devices_unfit_message(entry.excluded_reason)));

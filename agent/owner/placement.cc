@@ -6,6 +6,7 @@
 
 #include "agent/decide/decide_parts.h"
 #include "agent/decide/messages.h"
+#include "agent/decide/too_large.h"
 #include "agent/gang/volumes.h"
 #include "agent/owner/pauses.h"
 
@@ -173,7 +174,8 @@ std::string Bridge::nowhere_words(const Gang &gang) const
     if (asked.devices().text.empty())
         return nowhere_message(asked);
     if (gang.devices && any_node_selected(asked))
-        return no_fitting_devices_message(gang.devices->asked);
+        return no_fitting_devices_message(gang.devices->asked) +
+               most_devices_message(gang, sizes_of(""));
     auto selection = Predicate::make(asked.selectors(), asked.tolerations());
     return nowhere_message(value_of(selection.value_or(nullptr)));
 }
@@ -193,7 +195,7 @@ std::string Bridge::nowhere_reason(const Gang &gang)
 {
     auto state = need_placement(gang, gang.predicate);
     if (state == PlacementTable::State::ready)
-        return {};
+        return too_large_reason(gang);
     placement_waits_.insert(gang.uid);
     switch (state) {
     case PlacementTable::State::nowhere:
@@ -206,6 +208,27 @@ std::string Bridge::nowhere_reason(const Gang &gang)
     default:
         return {}; // placement_known() waits for the sync
     }
+}
+
+// Empty: not known.
+const std::vector<NodeSize> &Bridge::sizes_of(const std::string &feature) const
+{
+    static const std::vector<NodeSize> none;
+    auto known = node_sizes_.find(feature);
+    return known == node_sizes_.end() ? none : known->second;
+}
+
+// Asked again after each sync that found a change: a node may have become large
+// enough. A batch job is in Slurm's queue already.
+std::string Bridge::too_large_reason(const Gang &gang)
+{
+    if (gang.batch)
+        return {};
+    std::string reason =
+        too_large_message(gang, sizes_of(value_of(gang.predicate).feature()));
+    if (!reason.empty())
+        placement_waits_.insert(gang.uid);
+    return reason;
 }
 
 // Returns whether the nodes have the features that the gang's job would

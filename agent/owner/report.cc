@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <format>
+#include <tuple>
+#include <vector>
 
 namespace bridge {
 
@@ -147,16 +149,22 @@ std::string Bridge::metrics() const
 
 std::string Bridge::status_json() const
 {
+    std::vector<const GangEntry *> sorted;
+    for (const auto &[uid, entry] : gangs_.all())
+        sorted.push_back(&entry);
+    std::ranges::sort(sorted, {}, [](const GangEntry *entry) {
+        return std::tie(entry->gang.key, entry->gang.uid);
+    });
     JsonValue::Array gangs;
-    for (const auto &[uid, entry] : gangs_.all()) {
-        const Gang &gang = entry.gang;
+    for (const GangEntry *entry : sorted) {
+        const Gang &gang = entry->gang;
         JsonValue line = JsonValue::object({{"gang", gang.key.str()}});
         if (gang.job)
             line.add("jobId", gang.job->ref.id)
                 .add("state", state_name(gang.job->state))
                 .add("reason", gang.job->reason);
         line.add("node", gang.pods.empty() ? "" : gang.pods.front()->node_name)
-            .add("said", entry.told);
+            .add("said", entry->told);
         gangs.push_back(std::move(line));
     }
     JsonValue::Object problems;

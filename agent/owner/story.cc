@@ -98,6 +98,11 @@ Story Bridge::make_story(const GangEntry &entry) const
     story.last_failure = entry.last_failure;
     story.said = entry.told;
     story.in_line = quota_.is_in_line(entry.gang.uid);
+    if (auto grace = time_to_end(entry.gang); grace && entry.ending_since)
+        story.ending = {std::chrono::round<std::chrono::seconds>(
+                            std::chrono::system_clock::now() -
+                            (now_ - *entry.ending_since)),
+                        *grace};
     if (const auto *bind = std::get_if<Bind>(&next))
         story.blockers = blockers_of(entry.gang, *bind);
     return story;

@@ -2,13 +2,18 @@
 #include "cli/check/check.h"
 
 #include "agent/calls/endpoint.h"
+#include "cli/check/check_reach.h"
 #include "cli/commands.h"
 #include "cli/slurm_here.h"
 #include "common/base/printable.h"
+#include "common/kube/token_file.h"
 
 #include <cstdio>
 #include <curl/curl.h>
 #include <format>
+#include <iterator>
+#include <optional>
+#include <unistd.h>
 
 namespace bridge {
 
@@ -33,12 +38,40 @@ std::optional<SlurmFacts> ask_slurm(Unchecked &unchecked)
     return std::move(*facts);
 }
 
+// Returns why no request is worth while; nothing: one is. Nobody answers at an
+// address for examples, after a long time.
+std::optional<KubeFacts> reach_before_asking(const HttpEndpoint &endpoint)
+{
+    using Reach = KubeFacts::Reach;
+    KubeFacts facts;
+    if (is_example_server(endpoint.server)) {
+        facts.reach = Reach::example;
+        facts.reach_reason = endpoint.server;
+        return facts;
+    }
+    auto token = TokenFile(endpoint.token_file).read(TokenFile::Clock::now());
+    if (token)
+        return std::nullopt;
+    // Whoever runs the check may have fewer rights than the agent.
+    bool readable = access(endpoint.token_file.c_str(), R_OK) == 0;
+    facts.reach = readable ? Reach::no_token : Reach::not_asked;
+    facts.reach_reason = token.error().message;
+    return facts;
+}
+
 KubeFacts ask_kube(const Conf &conf, const Result<HttpEndpoint> &endpoint,
                    Unchecked &unchecked)
 {
     if (!endpoint) {
         unchecked.push_back("Kubernetes: " + endpoint.error().message);
-        return {};
+        KubeFacts facts;
+        facts.reach = KubeFacts::Reach::no_server;
+        facts.reach_reason = endpoint.error().message;
+        return facts;
+    }
+    if (auto without = reach_before_asking(*endpoint)) {
+        unchecked.push_back("Kubernetes: " + without->reach_reason);
+        return *without;
     }
     HttpEndpoint patient = *endpoint;
     patient.timeout = kube_patience;
@@ -84,11 +117,14 @@ void print(const std::string &text)
 
 void print_all(const Findings &findings, const Unchecked &unchecked)
 {
-    for (const Finding &finding : findings) {
-        print(std::format("{}: {}: {}", severity_name(finding.severity),
-                          finding.about, finding.says));
-        if (!finding.change.empty())
-            print("    change: " + finding.change);
+    for (auto at = findings.begin(); at != findings.end(); ++at) {
+        print(std::format("{}: {}: {}", severity_name(at->severity), at->about,
+                          at->says));
+        auto next = std::next(at);
+        bool again = next != findings.end() && next->change == at->change &&
+                     next->about == at->about;
+        if (!at->change.empty() && !again)
+            print("    change: " + at->change);
     }
     for (const std::string &sentence : unchecked)
         print("not checked: " + sentence);

@@ -5,6 +5,7 @@
 #include "cli/check/check_kube.h"
 #include "cli/check/check_names.h"
 #include "cli/check/check_pending_jobs.h"
+#include "cli/check/check_reach.h"
 #include "cli/check/check_slurm.h"
 
 #include <algorithm>
@@ -23,6 +24,7 @@ class Sum {
 
     Findings take()
     {
+        merge_changes(all_);
         sort_by_weight(all_);
         return std::move(all_);
     }
@@ -50,7 +52,8 @@ void add_slurm(const Facts &facts, Sum &sum)
     sum.add(check_nodes(facts.kube, slurm));
     sum.add(check_pending_jobs(slurm, facts.conf));
     sum.add(check_qos(slurm, facts.conf, facts.kube.namespaces));
-    sum.add(check_state_save(facts.host, slurm.slurm_user_id));
+    sum.add(
+        check_state_save(facts.host, {slurm.slurm_user_id, slurm.slurm_user}));
 }
 
 } // namespace
@@ -58,9 +61,10 @@ void add_slurm(const Facts &facts, Sum &sum)
 Findings check_all(const Facts &facts)
 {
     Sum sum;
-    std::optional<std::uint32_t> slurm_user;
+    std::optional<SlurmUser> slurm_user;
     if (facts.slurm) {
-        slurm_user = facts.slurm->slurm_user_id;
+        slurm_user =
+            SlurmUser{facts.slurm->slurm_user_id, facts.slurm->slurm_user};
         add_slurm(facts, sum);
     }
     sum.add(check_conf_file(facts.host, slurm_user));
@@ -68,6 +72,7 @@ Findings check_all(const Facts &facts)
     sum.add(check_token(facts.host, slurm_user));
     sum.add(check_socket(facts.host, slurm_user));
     sum.add(check_agent(facts.host));
+    sum.add(check_reach(facts.kube, facts.host, facts.conf));
     sum.add(check_kube_version(facts.kube));
     sum.add(check_identity(facts.kube));
     sum.add(check_clock(facts.kube));

@@ -10,6 +10,7 @@ namespace {
 
 constexpr unsigned others_write = 022; // group and others
 constexpr unsigned others_read = 044;
+constexpr unsigned owner_reads = 0400;
 constexpr std::chrono::hours soon{1};
 
 // Whoever may write the file can control the agent.
@@ -18,9 +19,27 @@ bool writable_by_others(const FileFacts &file)
     return file.mode & others_write;
 }
 
-bool owned_by(const FileFacts &file, std::optional<std::uint32_t> user)
+bool owned_by(const FileFacts &file, const std::optional<SlurmUser> &user)
 {
-    return file.owner == 0 || !user || file.owner == *user;
+    return file.owner == 0 || !user || file.owner == user->id;
+}
+
+// Others than its owner are a finding of their own.
+bool readable_by(const FileFacts &file, const SlurmUser &user)
+{
+    if (user.id == 0 || (file.mode & others_read))
+        return true;
+    return file.owner == user.id && (file.mode & owner_reads);
+}
+
+// "chown slurm PATH; chmod 755 PATH"
+std::string give_to(const std::optional<SlurmUser> &user, const FileFacts &file,
+                    const std::string &mode)
+{
+    std::string chmod = "chmod " + mode + " " + file.path;
+    if (!user || file.owner == user->id)
+        return chmod;
+    return "chown " + user->name + " " + file.path + "; " + chmod;
 }
 
 Finding not_there(Severity severity, const FileFacts &file,
@@ -38,7 +57,7 @@ std::string words(std::chrono::seconds time)
 } // namespace
 
 Findings check_conf_file(const HostFacts &host,
-                         std::optional<std::uint32_t> slurm_user)
+                         const std::optional<SlurmUser> &slurm_user)
 {
     if (!host.conf.there)
         return {};
@@ -72,24 +91,26 @@ Findings check_choices(const Conf &conf)
 }
 
 Findings check_token(const HostFacts &host,
-                     std::optional<std::uint32_t> slurm_user)
+                     const std::optional<SlurmUser> &slurm_user)
 {
     Findings found;
     const FileFacts &token = host.token;
-    std::string issue =
-        "kubectl -n slurm-k8s-bridge create token slurmk8sd --duration=24h";
+    const std::string issue = create_token + (" > " + token.path);
     if (!token.there)
-        return {not_there(Severity::error, token, "there is no token",
-                          issue + " > " + token.path)};
+        return {not_there(Severity::error, token, "there is no token", issue)};
     if (token.mode & (others_read | others_write))
         found.push_back({Severity::error, token.path,
                          "others may read the agent's token, and act as it",
                          "chmod 400 " + token.path});
-    if (!owned_by(token, slurm_user))
+    if (!owned_by(token, slurm_user) ||
+        (slurm_user && !readable_by(token, *slurm_user)))
         found.push_back(
             {Severity::error, token.path,
-             "it does not belong to SlurmUser, as whom slurmk8sd runs",
-             "chown SlurmUser " + token.path});
+             std::format("slurmk8sd runs as {}, and only that user must be "
+                         "able to read its token: the owner is {}, the mode "
+                         "{:04o}",
+                         slurm_user->name, token.owner_name, token.mode),
+             give_to(slurm_user, token, "400")});
     if (!host.token_expires)
         return found;
     auto left = *host.token_expires - host.now;
@@ -105,7 +126,7 @@ Findings check_token(const HostFacts &host,
 }
 
 Findings check_socket(const HostFacts &host,
-                      std::optional<std::uint32_t> slurm_user)
+                      const std::optional<SlurmUser> &slurm_user)
 {
     const FileFacts &directory = host.socket_directory;
     if (!directory.there)
@@ -117,8 +138,7 @@ Findings check_socket(const HostFacts &host,
         found.push_back({Severity::error, directory.path,
                          "others may put a socket of theirs there, and "
                          "slurmctld's plugin would find it",
-                         "chown SlurmUser " + directory.path + "; chmod 755 " +
-                             directory.path});
+                         give_to(slurm_user, directory, "755")});
     if (!host.socket.there) {
         if (host.agent.answers)
             found.push_back(not_there(Severity::error, host.socket,
@@ -129,18 +149,17 @@ Findings check_socket(const HostFacts &host,
     if (!host.socket.socket)
         found.push_back({Severity::error, host.socket.path,
                          "it is not a socket", "rm " + host.socket.path});
-    else if (slurm_user && host.socket.owner != *slurm_user &&
-             host.socket.owner != 0)
+    else if (slurm_user && host.socket.owner != slurm_user->id)
         found.push_back(
             {Severity::error, host.socket.path,
-             std::format("slurmk8sd runs as user {}, not as SlurmUser: the "
-                         "plugin does not speak to it",
-                         host.socket.owner),
-             "User= in slurmk8sd.service"});
+             std::format("slurmk8sd ran as {}, not as SlurmUser, which is {}: "
+                         "the plugin does not speak to it",
+                         host.socket.owner_name, slurm_user->name),
+             run_as_command(slurm_user->name)});
     return found;
 }
 
-Findings check_state_save(const HostFacts &host, std::uint32_t slurm_user)
+Findings check_state_save(const HostFacts &host, const SlurmUser &slurm_user)
 {
     if (!host.state_save)
         return {};
@@ -151,10 +170,11 @@ Findings check_state_save(const HostFacts &host, std::uint32_t slurm_user)
                  "where slurmctld does" +
                      (directory.reason.empty() ? "" : ": " + directory.reason),
                  ""}};
-    if (directory.owner != slurm_user && directory.owner != 0)
+    if (directory.owner != slurm_user.id && directory.owner != 0)
         return {{Severity::error, directory.path,
-                 "StateSaveLocation does not belong to SlurmUser",
-                 "chown SlurmUser " + directory.path}};
+                 "StateSaveLocation belongs to " + directory.owner_name +
+                     ", not to SlurmUser, which is " + slurm_user.name,
+                 "chown " + slurm_user.name + " " + directory.path}};
     if (writable_by_others(directory))
         return {{Severity::error, directory.path,
                  "others may write StateSaveLocation, and open closed gates",

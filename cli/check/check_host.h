@@ -1,26 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The findings of slurmk8s check about the host. Pure functions. slurm_user is
-// the user id of slurmctld, if it is known.
+// The findings of slurmk8s check about the host. Pure functions. The SlurmUser
+// is that of slurmctld, as whom slurmk8sd has to run; nothing if it is not
+// known.
 #pragma once
 
 #include "cli/check/finding.h"
 #include "cli/check/host_facts.h"
 #include "common/contract/conf.h"
+#include "common/contract/unit_user.h"
 
-#include <cstdint>
 #include <optional>
 
 namespace bridge {
 
+// The command that makes a token for the agent and prints it.
+inline constexpr char create_token[] =
+    "kubectl -n slurm-k8s-bridge create token slurmk8sd --duration=24h";
+
 Findings check_conf_file(const HostFacts &host,
-                         std::optional<std::uint32_t> slurm_user);
+                         const std::optional<SlurmUser> &slurm_user);
 // Finds what k8s.conf lets Pods do that users in Slurm may not.
 Findings check_choices(const Conf &conf);
 Findings check_token(const HostFacts &host,
-                     std::optional<std::uint32_t> slurm_user);
+                     const std::optional<SlurmUser> &slurm_user);
 Findings check_socket(const HostFacts &host,
-                      std::optional<std::uint32_t> slurm_user);
-Findings check_state_save(const HostFacts &host, std::uint32_t slurm_user);
+                      const std::optional<SlurmUser> &slurm_user);
+Findings check_state_save(const HostFacts &host, const SlurmUser &slurm_user);
 Findings check_agent(const HostFacts &host);
 
 } // namespace bridge

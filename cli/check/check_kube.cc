@@ -4,6 +4,7 @@
 #include "agent/batch/srun.h"
 #include "agent/decide/identity.h"
 #include "agent/nodes/words.h"
+#include "cli/check/check_host.h"
 #include "common/contract/names.h"
 
 #include <algorithm>
@@ -119,13 +120,13 @@ Findings check_identity(const KubeFacts &kube)
         return {{Severity::error, "token",
                  "it belongs to an administrator: nothing limits the damage of "
                  "a mistake",
-                 "kubectl -n slurm-k8s-bridge create token slurmk8sd"}};
+                 create_token}};
     if (kube.username != our_name)
         return {{Severity::error, "token",
                  "it is that of " + kube.username +
                      "; the policies know the agent as " + our_name +
                      " and refuse what anybody else writes",
-                 "kubectl -n slurm-k8s-bridge create token slurmk8sd"}};
+                 create_token}};
     return {};
 }
 

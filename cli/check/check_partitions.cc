@@ -77,9 +77,12 @@ class PartitionCheck {
     void add_finding(Severity severity, const std::string &says,
                      const std::string &value, const std::string &key) const
     {
-        found_.push_back({severity, "partition " + partition_.name, says,
-                          std::format("PartitionName={} … {}={}",
-                                      partition_.name, key, value)});
+        found_.push_back(
+            make_finding(severity, "partition " + partition_.name, says,
+                         {"PartitionName=" + partition_.name + " … ",
+                          {},
+                          {{key, value}},
+                          ' '}));
     }
 
     const PartitionFacts &partition_;

@@ -65,16 +65,12 @@ std::optional<long> number(const SlurmFacts &slurm, const std::string &name)
     return value;
 }
 
-std::string scheduler_line(const SlurmFacts &slurm, const std::string &name,
-                           const std::string &value)
+Finding parameter_finding(const SlurmFacts &slurm, const std::string &says,
+                          const std::string &name, const std::string &value)
 {
-    auto wanted = slurm.scheduler_parameters;
-    wanted[name] = value;
-    std::string text;
-    for (const auto &[key, word] : wanted)
-        text +=
-            (text.empty() ? "" : ",") + key + (word.empty() ? "" : "=" + word);
-    return "SchedulerParameters=" + text;
+    return make_finding(
+        Severity::warning, slurm_conf, says,
+        {"SchedulerParameters=", slurm.scheduler_parameters, {{name, value}}});
 }
 
 Findings check_job_submit(const SlurmFacts &slurm)
@@ -206,31 +202,34 @@ Findings check_select(const SlurmFacts &slurm)
 Findings check_scheduler(const SlurmFacts &slurm)
 {
     Findings found;
-    auto advise = [&](const std::string &says, const std::string &line) {
-        found.push_back({Severity::warning, slurm_conf, says, line});
+    auto advise = [&](const std::string &says, const std::string &name,
+                      const std::string &value) {
+        found.push_back(parameter_finding(slurm, says, name, value));
     };
     if (!slurm.scheduler_type.ends_with("backfill"))
-        advise("SchedulerType is " + slurm.scheduler_type +
-                   ": whatever is behind a job that cannot start waits for it",
-               "SchedulerType=sched/backfill");
+        found.push_back(
+            {Severity::warning, slurm_conf,
+             "SchedulerType is " + slurm.scheduler_type +
+                 ": whatever is behind a job that cannot start waits for it",
+             "SchedulerType=sched/backfill"});
     else if (long interval = number(slurm, "bf_interval").value_or(30);
              interval > longest_backfill_interval)
         advise(std::format("backfill runs every {} s: a Pod waits that long "
                            "behind a job of higher priority that cannot start",
                            interval),
-               scheduler_line(slurm, "bf_interval", "5"));
+               "bf_interval", "5");
     if (number(slurm, "default_queue_depth").value_or(100) < least_queue_depth)
         advise("the scheduler looks at few jobs in one pass: a long queue that "
                "cannot start hides others that can",
-               scheduler_line(slurm, "default_queue_depth", "1000"));
+               "default_queue_depth", "1000");
     if (number(slurm, "partition_job_depth").value_or(0) == 0)
         advise("partition_job_depth is not set: the queue of one partition "
                "hides those of others",
-               scheduler_line(slurm, "partition_job_depth", "200"));
+               "partition_job_depth", "200");
     if (number(slurm, "batch_sched_delay").value_or(3) > 0)
         advise("batch_sched_delay is not 0: jobs wait that long whenever the "
                "plugin cannot ask the scheduler to run at once",
-               scheduler_line(slurm, "batch_sched_delay", "0"));
+               "batch_sched_delay", "0");
     return found;
 }
 
@@ -314,14 +313,19 @@ Findings check_accounting(const SlurmFacts &slurm)
                  "AccountingStorageType=accounting_storage/slurmdbd"}};
     Findings found;
     if (!slurm.enforces_limits)
-        found.push_back({Severity::warning, slurm_conf,
-                         "limits of users and accounts are not enforced",
-                         "AccountingStorageEnforce=associations,limits,qos"});
+        found.push_back(make_finding(
+            Severity::warning, slurm_conf,
+            "limits of users and accounts are not enforced",
+            {"AccountingStorageEnforce=",
+             slurm.enforced,
+             {{"associations", ""}, {"limits", ""}, {"qos", ""}}}));
     if (!slurm.stores_comment)
-        found.push_back({Severity::note, slurm_conf,
-                         "sacct does not keep how a Pod ended (Evicted, "
-                         "OOMKilled)",
-                         "AccountingStoreFlags=job_comment"});
+        found.push_back(make_finding(
+            Severity::note, slurm_conf,
+            "sacct does not keep how a Pod ended (Evicted, OOMKilled)",
+            {"AccountingStoreFlags=",
+             slurm.store_flags,
+             {{"job_comment", ""}}}));
     return found;
 }
 

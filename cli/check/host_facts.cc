@@ -5,6 +5,7 @@
 #include "cli/check/token_expiry.h"
 #include "common/base/json.h"
 #include "common/base/read_file.h"
+#include "common/base/user_name.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -52,6 +53,7 @@ FileFacts read_file_facts(const std::string &path)
     }
     facts.there = true;
     facts.owner = found.st_uid;
+    facts.owner_name = user_name(found.st_uid);
     facts.mode = found.st_mode & 07777U;
     facts.directory = S_ISDIR(found.st_mode);
     facts.socket = S_ISSOCK(found.st_mode);

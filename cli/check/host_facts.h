@@ -21,6 +21,7 @@ struct FileFacts {
     unsigned mode = 0; // permission bits
     bool directory = false;
     bool socket = false;
+    std::string owner_name = {};
 };
 
 struct AgentFacts {

@@ -79,7 +79,9 @@ class Collector {
     // be asked.
     bool ask_version(KubeFacts &facts)
     {
-        auto said = answer_of(http_.get("/version"));
+        auto reply = http_.get("/version");
+        auto said = answer_of(reply);
+        record_reach(facts, reply, said);
         if (!said)
             return add_unchecked("Kubernetes", said.error()), false;
         std::string minor = said->text("minor");
@@ -93,9 +95,11 @@ class Collector {
         auto who_are_we =
             JsonValue::object({{"apiVersion", "authentication.k8s.io/v1"},
                                {"kind", "SelfSubjectReview"}});
-        auto said = answer_of(
+        auto reply =
             http_.post("/apis/authentication.k8s.io/v1/selfsubjectreviews",
-                       who_are_we.dump()));
+                       who_are_we.dump());
+        auto said = answer_of(reply);
+        record_reach(facts, reply, said);
         facts.our_time = std::chrono::floor<std::chrono::seconds>(
             std::chrono::system_clock::now());
         if (!said)
@@ -147,6 +151,24 @@ class Collector {
     }
 
   private:
+    // The token has been read before.
+    static void record_reach(KubeFacts &facts, const Result<HttpReply> &reply,
+                             const Result<Json> &said)
+    {
+        using Reach = KubeFacts::Reach;
+        facts.reach_reason = said ? std::string() : said.error().message;
+        if (said)
+            facts.reach = Reach::answered;
+        else if (!reply)
+            facts.reach = reply.error().code == Code::denied ? Reach::untrusted
+                                                             : Reach::no_answer;
+        else if (reply->status == 401)
+            facts.reach = Reach::refused;
+        else // every API server has these paths
+            facts.reach =
+                reply->status == 404 ? Reach::no_answer : Reach::not_asked;
+    }
+
     // Fails if the answer is another one than the object or that it is not
     // there.
     Result<std::optional<Json>> find(const std::string &version,

@@ -34,7 +34,20 @@ struct OutsidePod {
 };
 
 struct KubeFacts {
-    int minor_version = 0; // of version 1.x
+    // How far a request of ours gets.
+    enum class Reach {
+        answered,
+        not_asked, // we may not read the token, or the server is in trouble
+        no_server, // no address is configured
+        example,   // the address is nobody's
+        no_answer, // nothing listens there, or it does not speak TLS
+        untrusted, // its certificate is not signed by KubeCaFile
+        no_token,  // the file has no token
+        refused,   // the token is not a valid one
+    };
+    Reach reach = Reach::not_asked;
+    std::string reach_reason; // unless there is an answer
+    int minor_version = 0;    // of version 1.x
     std::string username;
     std::vector<std::string> groups;
     std::optional<std::chrono::sys_seconds> server_time;

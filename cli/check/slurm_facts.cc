@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <format>
 #include <string_view>
+#include <utility>
 
 extern "C" {
 #include <slurm/slurm.h>
@@ -26,8 +27,17 @@ namespace {
 using Partitions =
     SlurmPtr<partition_info_msg_t, slurm_free_partition_info_msg>;
 
-// ACCOUNTING_ENFORCE_LIMITS of slurm_protocol_defs.h, which is not public.
+// ACCOUNTING_ENFORCE_… of slurm_protocol_defs.h, which is not public.
 constexpr std::uint16_t enforce_limits = 1 << 1;
+constexpr std::pair<unsigned, const char *> enforce_words[] = {
+    {1 << 0, "associations"}, {enforce_limits, "limits"}, {1 << 2, "wckeys"},
+    {1 << 3, "qos"},          {1 << 4, "safe"},           {1 << 5, "nojobs"},
+    {1 << 6, "nosteps"}};
+constexpr std::pair<std::uint64_t, const char *> store_words[] = {
+    {CONF_FLAG_SJC, "job_comment"},
+    {CONF_FLAG_SJE, "job_env"},
+    {CONF_FLAG_SJX, "job_extra"},
+    {CONF_FLAG_SJS, "job_script"}};
 
 // Splits "job_submit/k8s,lua" into "k8s" and "lua".
 std::vector<std::string> plugin_names(const char *list)
@@ -128,6 +138,12 @@ void read_controller(const slurm_conf_t &conf, SlurmFacts &facts)
     facts.accounting = text(conf.accounting_storage_type).contains("slurmdbd");
     facts.enforces_limits = conf.accounting_storage_enforce & enforce_limits;
     facts.stores_comment = conf.conf_flags & CONF_FLAG_SJC;
+    for (const auto &[bit, word] : enforce_words)
+        if (conf.accounting_storage_enforce & bit)
+            facts.enforced[word];
+    for (const auto &[bit, word] : store_words)
+        if (conf.conf_flags & bit)
+            facts.store_flags[word];
     facts.state_save_location = text(conf.state_save_location);
 }
 

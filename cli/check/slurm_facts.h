@@ -54,6 +54,9 @@ struct SlurmFacts {
     bool accounting = false;      // slurmdbd is used
     bool stores_comment = false;  // AccountingStoreFlags=job_comment
     bool enforces_limits = false; // AccountingStorageEnforce=limits
+    // All words of these two settings; their values are empty.
+    std::map<std::string, std::string> store_flags;
+    std::map<std::string, std::string> enforced;
     // The QoS of slurmdbd; nothing if there is no slurmdbd or it does not
     // answer.
     std::optional<std::set<std::string>> qos;

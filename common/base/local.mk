@@ -28,6 +28,7 @@ common_base_sources = \
 	common/base/units.cc common/base/units.h \
 	common/base/unix_address.cc common/base/unix_address.h \
 	common/base/user_database.h \
+	common/base/user_name.cc common/base/user_name.h \
 	common/base/utf8.cc common/base/utf8.h \
 	common/base/uuid.cc common/base/uuid.h \
 	common/base/variable_name.h \

@@ -26,4 +26,5 @@ common_contract_sources = \
 	common/contract/session_frame.cc common/contract/session_frame.h \
 	common/contract/session_request.cc common/contract/session_request.h \
 	common/contract/template_check.cc common/contract/template_check.h \
-	common/contract/template_members.h
+	common/contract/template_members.h \
+	common/contract/unit_user.cc common/contract/unit_user.h

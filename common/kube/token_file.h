@@ -17,7 +17,8 @@ class TokenFile {
     explicit TokenFile(std::string path) : path_(std::move(path)) {}
 
     // Returns the token, as read at most a minute ago. Code::denied, with the
-    // path, if the file has no valid token.
+    // path, if the file has no valid token; if it cannot be read, also with
+    // whose it is, and as whom we run.
     Result<std::string> read(Clock::time_point now);
 
     // Call this when the server has refused the token: the next read() reads

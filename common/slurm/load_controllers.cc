@@ -22,4 +22,11 @@ Result<Controllers> load_controllers()
     return controllers;
 }
 
+Result<SlurmUser> load_slurm_user()
+{
+    if (!&slurm_conf || !slurm_conf.slurm_user_name)
+        return fail(Code::internal, "libslurm does not tell who SlurmUser is");
+    return SlurmUser{slurm_conf.slurm_user_id, slurm_conf.slurm_user_name};
+}
+
 } // namespace bridge

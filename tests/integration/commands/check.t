@@ -118,10 +118,15 @@ def slurm_settings():
               "MinJobAge=300", "MinJobAge")
         finding("EnforcePartLimits is off", answer, "warning")
         finding("CompleteWait", answer, "warning")
-        equal(finding("backfill runs every 30 s", answer, "warning")["change"],
-              "SchedulerParameters=bf_continue,bf_interval=5", "bf_interval")
-        finding("batch_sched_delay", answer, "warning")
-        finding("partition_job_depth", answer, "warning")
+        whole = ("SchedulerParameters=batch_sched_delay=0,bf_continue,"
+                 "bf_interval=5,default_queue_depth=1000,"
+                 "partition_job_depth=200")
+        for words in ("backfill runs every 30 s", "batch_sched_delay",
+                      "partition_job_depth", "looks at few jobs"):
+            equal(finding(words, answer, "warning")["change"], whole, words)
+        said = bed.inside("slurmk8s", "check", check=False)
+        equal(said.count("change: SchedulerParameters="), 1,
+              "lines to change it")
 
 
 @case
@@ -235,11 +240,9 @@ def identities():
         finding("it is that of system:serviceaccount:default:default", answer,
                 "error")
         equal(status, 1, "exit status")
-        write(token, "no-token")
-        status, answer = checked()
-        check(any("Kubernetes" in words or "who we are" in words
-                  for words in answer["notChecked"]), answer)
-        check(status in (1, 2), f"status {status}")
+        for garbage in ("no-token", "several words", "e30.e30.c2ln"):
+            write(token, garbage)
+            finds(token, "error", "create token slurmk8sd", f"> {token}")
     finally:
         write(token, before)
 
@@ -251,6 +254,15 @@ def files():
     try:
         finds("others may read the agent's token", "error", "chmod 400")
     finally:
+        bed.inside("chmod", "600", "/etc/slurm/k8s/token")
+    bed.inside("chown", "root", "/etc/slurm/k8s/token")
+    try:
+        found = finds("the owner is root, the mode 0600", "error",
+                      "chown slurm /etc/slurm/k8s/token")
+        bed.inside("sh", "-c", found["change"])
+        equal(errors(checked()[1]), [], "errors after the change")
+    finally:
+        bed.inside("chown", "slurm", "/etc/slurm/k8s/token")
         bed.inside("chmod", "600", "/etc/slurm/k8s/token")
     mode = bed.inside("stat", "-c", "%a", CONF).strip()
     bed.inside("chmod", "666", CONF)
@@ -307,18 +319,31 @@ def without_slurmctld():
 
 
 @case
-def without_the_api_server():
-    """without the API server the rest is checked, and the status is 2"""
+def another_server():
+    """a wrong port, an address for examples and a wrong certificate authority are
+    errors with the line to change, and the rest is checked"""
     before = bed.inside("cat", CONF)
-    try:
+
+    def with_line(key, value):
         write(CONF, "".join(
-            "KubeApiServer=https://127.0.0.1:9\n"
-            if line.startswith("KubeApiServer=") else line
+            f"{key}={value}\n" if line.startswith(f"{key}=") else line
             for line in before.splitlines(True)))
         status, answer = checked()
-        equal(status, 2, f"exit status of {answer}")
+        equal(status, 1, "exit status")
         check([w for w in answer["notChecked"]
                if w.startswith("Kubernetes: ")], answer)
+        return answer
+    try:
+        for url, words in (
+                ("https://127.0.0.1:9", "no API server answers at KubeApiServer"),
+                ("https://192.0.2.10:6443", "is an address for examples"),
+                ("https://k8s.example.com:6443", "is an address for examples")):
+            found = finding(words, with_line("KubeApiServer", url), "error")
+            check(url in found["says"], found)
+            check(found["change"].startswith("KubeApiServer=https://"), found)
+        found = finding("KubeCaFile", with_line(
+            "KubeCaFile", "/etc/ssl/certs/ca-certificates.crt"), "error")
+        check("kube-root-ca.crt" in found["change"], found)
     finally:
         write(CONF, before)
 

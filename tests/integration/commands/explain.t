@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """slurmk8s explain and status: each Pod's story in words, from the real Slurm;
 and what is said on Pods while the queue moves, counted in Events."""
+import datetime
 import json
 import pathlib
 import re
@@ -10,6 +11,8 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
 import bed
+from agent_conf import changed
+from asking import make_namespace
 from tap import case, check, equal, never, run, wait_for
 
 UNKNOWN = 3  # exit status
@@ -219,17 +222,95 @@ def limit_of_a_partition():
 @case
 def refused():
     """a Pod that Slurm takes no job for: its refusal, and what to change"""
-    bed.create(bed.pod("huge", cpu="10000"))
-    bed.wait_words("huge", "Slurm")
+    bed.create(bed.pod("wide", cpu="12", real=True))  # its partition has less
+    bed.wait_words("wide", "Slurm")
 
     story = wait_for("the story", lambda: (
-        lambda s: s if s["agent"]["lastFailure"] else None)(explain("huge")))
+        lambda s: s if s["agent"]["lastFailure"] else None)(explain("wide")))
 
     check("job" not in story, "it has no job")
-    check("processors" in story["summary"], story["summary"])
+    check("cpu=12" in story["summary"], story["summary"])
     check("tries again to ask Slurm for a job" in story["agent"]["now"],
           story["agent"])
     check("Pod" in story["remedy"], story["remedy"])
+
+
+@case
+def too_large():
+    """a Pod that no node could hold: its number, the largest node's, and a
+    remedy; nothing is tried again and again"""
+    bed.create(bed.pod("huge", cpu="10000"))
+    bed.wait_words("huge", "No node is large enough")
+
+    story = explain("huge")
+
+    check("cpu=10000" in story["summary"] and "cpu=16" in story["summary"],
+          story["summary"])
+    equal((story["agent"]["failures"], "job" in story), (0, False), "tries")
+    check(story["remedy"].startswith("Delete the Pod and create it again"),
+          story["remedy"])
+
+
+@case
+def nobody_to_run_as():
+    """in a namespace without a user, and without DefaultUser, the remedy is a
+    command, which works"""
+    make_namespace("of-nobody-yet")
+    with changed(lambda text: "".join(
+            line for line in text.splitlines(True)
+            if not line.startswith("DefaultUser="))):
+        bed.create(bed.pod("whose", namespace="of-nobody-yet",
+                           annotations={"sandbox/run": "100ms"}))
+        story = wait_for("the remedy", lambda: (
+            lambda s: s if "kubectl" in s["remedy"] else None)(
+                explain("of-nobody-yet/whose")))
+        command = re.search(r"kubectl annotate namespace of-nobody-yet "
+                            r"slurmk8s/user=USER", story["remedy"])
+        check(command, story["remedy"])
+        check(command[0] in story["summary"], story["summary"])
+        bed.run(*command[0].replace("USER", "alice").split())
+        wait_for("it to run", lambda: (bed.get("whose", "of-nobody-yet")["status"]
+                                       ["phase"]) == "Succeeded", 60)
+    bed.delete("whose", "of-nobody-yet")
+
+
+@case
+def cancelled():
+    """after scancel: since when the containers have had to stop, until when at
+    most, and what comes then"""
+    bed.create(bed.pod("slow", annotations={"sandbox/stop": "10m"},
+                       terminationGracePeriodSeconds=600))
+    bed.wait_phase("slow", "Running")
+    job = bed.wait_job("slow", "RUNNING")["job_id"]
+    bed.run("scancel", str(job))
+
+    now = wait_for("it to say until when", lambda: (
+        lambda said: said if "killed" in said else None)(
+            explain("slow")["agent"]["now"]))
+
+    said = re.search(r"since (\S+Z) for the containers to stop. They are killed "
+                     r"(\d+) s after that, at (\S+Z)", now)
+    check(said, now)
+    since, until = (datetime.datetime.fromisoformat(said[i]) for i in (1, 3))
+    equal((until - since).seconds, int(said[2]), "its grace period")
+    check(f"job {job} leaves COMPLETING" in now, now)
+    bed.play("slow", stop="1ms")
+    bed.wait_ended("slow", "CANCELLED", seconds=60)
+
+
+@case
+def status_is_sorted():
+    """status has a row for each Pod, in the order of their names"""
+    for name in ("c", "a", "b"):
+        bed.create(bed.pod(name))
+    for name in ("c", "a", "b"):
+        bed.wait_phase(name, "Running")
+
+    lines = slurmk8s("status").splitlines()
+
+    head = next(i for i, line in enumerate(lines) if line.startswith("POD "))
+    equal([line.split()[0] for line in lines[head + 1:]],
+          ["test/a", "test/b", "test/c"], "the rows")
 
 
 @case

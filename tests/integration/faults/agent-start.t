@@ -81,6 +81,67 @@ def second_agent():
     works("first-agent")
 
 
+# Starts the agent as systemd does, and says what systemd would hear.
+AS_SYSTEMD = """
+import os, socket, subprocess, sys
+heard = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+heard.bind("\\0wrong-user")
+heard.setblocking(False)
+done = subprocess.run(sys.argv[2:], user=sys.argv[1], group=sys.argv[1],
+                      extra_groups=[], timeout=20, text=True,
+                      env={**os.environ, "NOTIFY_SOCKET": "@wrong-user"},
+                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+print(done.stdout, "status", done.returncode)
+try:
+    print("heard", heard.recv(1000))
+except BlockingIOError:
+    print("heard nothing")
+"""
+
+
+@case
+def wrong_user():
+    """an agent that runs as another user than SlurmUser refuses to serve: it says
+    what to edit, takes neither socket nor Lease, and never tells systemd that
+    it is ready"""
+    path = ("/apis/coordination.k8s.io/v1/namespaces/slurm-k8s-bridge/leases/"
+            "slurmk8sd")
+    bed.ctl("stop", "slurmk8sd")
+    try:
+        before = bed.api("GET", path)["spec"]
+        for user in ("alice", "root"):
+            said = bed.inside("python3", "-c", AS_SYSTEMD, user, "slurmk8sd",
+                              "-f", CONF)
+            for words in (f"it runs as {user}, and must run as SlurmUser, which "
+                          "slurm.conf says is slurm", "User=slurm",
+                          "/etc/systemd/system/slurmk8sd.service.d/user.conf",
+                          "status 1", "heard nothing"):
+                check(words in said, f"{words!r} in {said}")
+            equal(bed.api("GET", path)["spec"], before, "the Lease")
+    finally:
+        bed.ctl("start", "slurmk8sd")
+    works("right-user")
+
+
+@case
+def unreadable_token():
+    """a token that the agent may not read: whose it is, as whom the agent runs, and
+    the command that helps; it heals by itself"""
+    bed.ctl("kill", "slurmk8sd")
+    bed.inside("chown", "root", TOKEN)
+    try:
+        size = bed.log_size("slurmk8sd")
+        start_unready()
+        wait_for("the complaint", lambda: f"chown slurm {TOKEN}" in
+                 bed.log_since("slurmk8sd", size))
+        said = bed.log_since("slurmk8sd", size)
+        check("its owner is root" in said and "runs as slurm" in said, said)
+        check("kubectl apply" not in said, said)
+    finally:
+        bed.inside("chown", "slurm", TOKEN)
+    works("readable")
+
+
 @case
 def reload_all_or_nothing():
     """SIGHUP takes a good file and keeps the old settings for a bad one"""

@@ -379,6 +379,24 @@ def made_again():
 
 
 @case
+def grows_for_a_pod():
+    """a Pod that is too large for every node has no job; it gets one when a Node is
+    made large enough"""
+    nodes.make(EXTRA, cpus=20)
+    nodes.wait_cpus(EXTRA, 20)
+    bed.create(bed.pod("huge", cpu="40", annotations={"sandbox/run": "100ms"}))
+    bed.wait_words("huge", "No node is large enough", "cpu=40",
+                   f"{EXTRA} with cpu=20")
+    never("a job", lambda: bed.job_of("huge"), 5)
+
+    nodes.patch(EXTRA, {"status": {kind: {"cpu": "48"} for kind in
+                                   ("allocatable", "capacity")}},
+                part="/status")
+
+    bed.wait_ended("huge", "COMPLETED", "0:0", 60)
+
+
+@case
 def signals():
     """with NodeAddress at a slurmd of another name a signal does no harm: nodes go
     on answering"""

@@ -4,9 +4,11 @@
 honoured says why, and nothing else suffers."""
 import pathlib
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
 import bed
+import node_moves as nodes
 from asking import make_namespace
 from tap import case, check, equal, never, run, wait_for
 
@@ -27,27 +29,67 @@ def still_serving():
     bed.wait_ended("after", "COMPLETED", "0:0")
 
 
+def rows(name):
+    """sacct's rows of all jobs of that name, from the start of the day."""
+    return bed.run("sacct", "-nXP", f"--name={name}", "-o",
+                   "JobID,State").split()
+
+
 @case
 def too_many_cpus():
-    """10,000 CPUs: Slurm's refusal is on the Pod, and it is said once"""
-    bed.create(bed.pod("huge", cpu="10000"))
+    """10,000 CPUs: the Pod has its own number and the largest node's, it is said
+    once, and sacct has no row of it"""
+    name = f"huge-{time.time_ns()}"
+    bed.create(bed.pod(name, cpu="10000"))
 
-    refused("huge", "Slurm", "processors")
+    refused(name, "No node is large enough", "cpu=10000", "with cpu=16")
 
-    uid = bed.get("huge")["metadata"]["uid"]
+    uid = bed.get(name)["metadata"]["uid"]
     still_serving()
-    never("a second Event", lambda: len(bed.events_of(uid)) > 1, 3)
+    never("a second Event, or a job", lambda: len(bed.events_of(uid)) > 1 or
+          bed.job_of(name), 8)
+    equal(rows(name), [], "rows in sacct")
 
 
 @case
 def more_than_a_task_can_have():
-    """more CPUs than a Slurm task can have, and exabytes of memory"""
+    """more CPUs than a Slurm task can have, and petabytes and exabytes of memory"""
     bed.create(bed.pod("cpus", cpu="70000"))
     bed.create(bed.pod("bytes", memory="7E"))
+    bed.create(bed.pod("peta", memory="1Pi"))
 
     refused("cpus", "65535")
     refused("bytes", "Slurm")
+    refused("peta", "No node is large enough", "memory=1048576Gi")
     still_serving()
+
+
+@case
+def a_larger_node():
+    """a Pod that is too large starts when a large Node joins, and sacct has no
+    FAILED row of it"""
+    name = f"joins-{time.time_ns()}"
+    try:
+        bed.create(bed.pod(name, cpu="20", annotations={"sandbox/run": "100ms"}))
+        refused(name, "cpu=20")
+        nodes.make("large-1", cpus=24)
+        bed.wait_ended(name, "COMPLETED", "0:0", 60)
+        wait_for("its row in sacct", lambda: [
+            row.split("|")[1] for row in rows(name)] == ["COMPLETED"])
+    finally:
+        nodes.delete("large-1")
+        wait_for("the node to be gone", lambda: not nodes.in_slurm("large-1"),
+                 60)
+
+
+@case
+def too_large_for_its_partition():
+    """a Pod that other nodes could hold, but none of its partition: Slurm refuses
+    it, and the Pod has its numbers"""
+    bed.create(bed.pod("wide", cpu="12", real=True))
+
+    refused("wide", "No Slurm job could be submitted",
+            "The Pod asks for cpu=12, memory=64Mi.")
 
 
 @case

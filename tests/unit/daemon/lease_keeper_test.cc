@@ -237,7 +237,7 @@ TEST_CASE(
     "without the right to use the Lease nothing is written, and it says so")
 {
     FakeLease store;
-    store.refuses = Error{Code::denied, "leases is forbidden"};
+    store.refuses = Error{Code::denied, "HTTP 403: leases is forbidden"};
     Agent agent(store, "ctl1");
 
     agent.step(start);
@@ -247,6 +247,21 @@ TEST_CASE(
     CHECK(agent.news.back().problem.contains("leases is forbidden"));
     CHECK(agent.news.back().problem.contains("contribs/kubernetes"));
     CHECK_FALSE(agent.news.back().standby.empty());
+}
+
+TEST_CASE("a token that is wrong or unreadable is not cured by other rights")
+{
+    FakeLease store;
+    store.refuses = Error{Code::denied, "HTTP 401: Unauthorized"};
+    Agent refused(store, "ctl1");
+    refused.step(start);
+    CHECK(refused.news.back().problem.contains("create token slurmk8sd"));
+    CHECK_FALSE(refused.news.back().problem.contains("apply"));
+
+    store.refuses = Error{Code::denied, "the token in /t cannot be read"};
+    Agent unreadable(store, "ctl2");
+    unreadable.step(start);
+    CHECK(unreadable.news.back().problem == "the token in /t cannot be read");
 }
 
 TEST_CASE("a Lease that was deleted under its holder is made again")

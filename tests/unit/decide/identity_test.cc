@@ -88,6 +88,8 @@ TEST_CASE("nobody to run the Pod as is refused with what to do")
 
     CHECK(reason.find("slurmk8s/user") != reason.npos);
     CHECK(reason.find("DefaultUser") != reason.npos);
+    CHECK(reason.contains("(kubectl annotate namespace science "
+                          "slurmk8s/user=USER)"));
 }
 
 TEST_CASE("unknown users and groups are refused by their name")

@@ -583,3 +583,17 @@ TEST_CASE("words that overtook newer ones are put right")
     world.settle();
     CHECK(world.said_on("t-1") == "3 of 4 Pods of gang train exist.");
 }
+
+TEST_CASE(
+    "a gang with a Pod that no node could hold gets no job and says which")
+{
+    Train world;
+    world.create(Train::member(0, 2, 16));
+    world.create(Train::member(1, 2, 17));
+    world.pass(seconds(10));
+
+    CHECK(world.slurm.count("submit") == 0);
+    CHECK(world.slurm.count("submit_het") == 0);
+    CHECK(world.said_on("t-0").contains("large enough for Pod t-1: it asks for "
+                                        "cpu=17"));
+}

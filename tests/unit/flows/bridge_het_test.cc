@@ -226,8 +226,8 @@ TEST_CASE("what a refused heterogeneous job leaves behind is nobody's word")
     Het world;
     for (int i = 0; i < pods; i++) {
         Pod pod = Het::member(i);
-        if (i == 5)
-            pod.requests.memory = Bytes{std::int64_t{1} << 50};
+        if (i >= 4) // each fits on a node, and the fake wants both on one
+            pod.requests.memory = Bytes{std::int64_t{40000} << 20};
         world.create(pod);
     }
     world.pass(seconds(1));

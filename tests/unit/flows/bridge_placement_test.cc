@@ -429,3 +429,107 @@ TEST_CASE("a Pod of a namespace that has its share of selections says so, and "
     world.pass(seconds(60));
     CHECK(world.node_of("web") == "kn1");
 }
+
+namespace {
+
+// Nodes of 16 CPUs that are looked at as often as a site's.
+struct Sized : World {
+    Sized()
+    {
+        conf.node_interval = seconds(5);
+        conf.resize_delay = seconds(1);
+        start_agent();
+    }
+
+    void check_waits_without_job(const std::string &name)
+    {
+        CHECK(slurm.count("submit") == 0);
+        CHECK(said_on(name).contains("cpu=40"));
+        CHECK(said_on(name).contains("cpu=16"));
+    }
+};
+
+} // namespace
+
+TEST_CASE("a Pod that is too large for every node gets no job and its numbers")
+{
+    Sized world;
+    world.create(make_pod("huge", MilliCpu{40000}));
+    world.pass(seconds(60));
+
+    world.check_waits_without_job("huge");
+    CHECK(world.kube.count("post_event") == 1); // and is told once
+    auto story = world.story({.pod = "huge"});
+    REQUIRE(story.has_value());
+    CHECK(story->next == "wait");
+}
+
+TEST_CASE("a large Node that joins, or one that grows, wakes the Pod")
+{
+    Sized world;
+    world.create(make_pod("huge", MilliCpu{40000}));
+    world.check_waits_without_job("huge");
+
+    SUBCASE("joins")
+    {
+        world.nodes.push_back(make_node("kn9", 64));
+        world.deliver(Changed<Node>{world.nodes.back(), false});
+        world.pass(seconds(10));
+        CHECK(world.node_of("huge") == "kn9");
+    }
+    SUBCASE("grows")
+    {
+        world.change_node("kn2",
+                          [](Node &n) { n.allocatable.cpu = MilliCpu{48000}; });
+        world.pass(seconds(20));
+        CHECK(world.node_of("huge") == "kn2");
+    }
+    CHECK(world.slurm.count("submit") == 1);
+}
+
+TEST_CASE("a large node that is down, or drained, is large all the same")
+{
+    World world;
+    world.conf.node_interval = seconds(5);
+    world.nodes = {make_node("kn1"), make_node("kn2", 64)};
+    world.start_agent();
+    world.slurm.set_drained("kn2", "disk");
+    world.pass(seconds(10));
+
+    world.create(make_pod("huge", MilliCpu{40000}));
+
+    CHECK(world.slurm.count("submit") == 1);
+    CHECK(world.only_job().job.state == JobState::pending);
+}
+
+TEST_CASE("only the nodes that a Pod may have count")
+{
+    World world;
+    world.nodes = {make_node("kn1", 64), labelled("kn2", {{"disk", "ssd"}})};
+    world.start_agent();
+    Pod huge = asking("huge", wants("disk", "ssd"));
+    huge.requests.cpu = MilliCpu{40000};
+
+    world.create(huge);
+
+    CHECK(world.slurm.count("submit") == 0);
+    CHECK(world.said_on("huge").contains("kn2 with cpu=16"));
+}
+
+TEST_CASE("status has its Pods in the order of their names")
+{
+    World world;
+    world.start_agent();
+    for (const char *name : {"c", "a", "d", "b"})
+        world.create(name);
+
+    std::string status = world.status();
+
+    std::size_t at = 0;
+    for (const char *name : {"a", "b", "c", "d"}) {
+        std::size_t next = status.find(std::string("default/") + name);
+        CHECK(next != status.npos);
+        CHECK(next >= at);
+        at = next;
+    }
+}

@@ -233,3 +233,39 @@ TEST_CASE("a job that the agent is done with is told from Slurm's record")
     CHECK(json->text("summary").contains("COMPLETED"));
     CHECK(json->text("job/ended") == "2026-11-21T14:05:00Z");
 }
+
+TEST_CASE("the containers of a cancelled job: since when, until when, and what "
+          "comes then")
+{
+    Pod pod = make_pod("web");
+    pod.node_name = "kn1";
+    pod.phase = "Running";
+    Story story = story_with(pod, JobState::cancelled);
+    CHECK(told(story).text("agent/now") ==
+          "It waits for the containers to stop.");
+
+    story.ending =
+        Ending{std::chrono::sys_seconds(std::chrono::seconds(1795269900)),
+               std::chrono::seconds(90)};
+
+    CHECK(told(story).text("agent/now") ==
+          "It has waited since 2026-11-21T14:05:00Z for the containers to "
+          "stop. They are killed 90 s after that, at 2026-11-21T14:06:30Z, if "
+          "they have not stopped before. When they are gone, Slurm job 812 "
+          "leaves COMPLETING, and other jobs get what they use.");
+}
+
+TEST_CASE("the remedy is a command where there is one")
+{
+    Story nobody = story_of(make_pod("web"));
+    nobody.next = "submit";
+    nobody.said = "No Slurm job could be submitted: no user (kubectl annotate "
+                  "namespace default slurmk8s/user=USER).";
+    CHECK(told(nobody).text("remedy") ==
+          "An administrator: kubectl annotate namespace default "
+          "slurmk8s/user=USER, or DefaultUser=USER in k8s.conf.");
+
+    Story large = story_of(make_pod("web"));
+    large.said = "No node is large enough for the Pod: it asks for cpu=40, …";
+    CHECK(told(large).text("remedy").starts_with("Delete the Pod and create"));
+}

@@ -19,20 +19,21 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::uint32_t slurm_user = 64030;
+constexpr std::uint32_t slurm_id = 64030;
+const SlurmUser slurm_user{slurm_id, "slurm"};
 
 HostFacts good()
 {
     HostFacts host;
     host.conf = {"/etc/slurm/k8s.conf", true, "", 0, 0644, false, false};
     host.token = {
-        "/etc/slurm/k8s/token", true, "", slurm_user, 0400, false, false};
+        "/etc/slurm/k8s/token", true, "", slurm_id, 0400, false, false};
     host.socket_directory = {
-        "/run/slurmk8s", true, "", slurm_user, 0755, true, false};
+        "/run/slurmk8s", true, "", slurm_id, 0755, true, false};
     host.socket = {
-        "/run/slurmk8s/hook.sock", true, "", slurm_user, 0600, false, true};
+        "/run/slurmk8s/hook.sock", true, "", slurm_id, 0600, false, true};
     host.state_save =
-        FileFacts{"/var/spool", true, "", slurm_user, 0700, true, false};
+        FileFacts{"/var/spool", true, "", slurm_id, 0700, true, false};
     host.now = std::chrono::sys_seconds(1000000s);
     host.token_expires = host.now + 24h;
     host.agent.answers = host.agent.serving = true;
@@ -65,6 +66,9 @@ const std::vector<Case> cases = {
      Severity::error},
     {"the token is a user's", [](auto &h) { h.token.owner = 1000; },
      Severity::error},
+    {"the agent may not read the token", [](auto &h) { h.token.owner = 0; },
+     Severity::error},
+    {"nobody may read it", [](auto &h) { h.token.mode = 0; }, Severity::error},
     {"the token has expired", [](auto &h) { h.token_expires = h.now; },
      Severity::error},
     {"the token expires soon", [](auto &h) { h.token_expires = h.now + 59min; },
@@ -127,6 +131,35 @@ TEST_CASE("what is wrong on the host is found, each by itself")
         REQUIRE(found.size() == 1);
         CHECK(found[0].severity == one.severity);
     }
+}
+
+TEST_CASE("lines to change name the real SlurmUser, owner, mode and file")
+{
+    HostFacts host = good();
+    host.token.owner = 0;
+    host.token.owner_name = "root";
+    Finding token = check_token(host, slurm_user).at(0);
+    CHECK(token.says.starts_with("slurmk8sd runs as slurm"));
+    CHECK(token.says.ends_with("the owner is root, the mode 0400"));
+    CHECK(token.change ==
+          "chown slurm /etc/slurm/k8s/token; chmod 400 /etc/slurm/k8s/token");
+    CHECK(check_token(host, std::nullopt).empty()); // who else could it be?
+    CHECK(check_token(host, SlurmUser{0, "root"}).empty());
+
+    host.socket_directory.mode = 0777;
+    CHECK(check_socket(host, std::nullopt).at(0).change ==
+          "chmod 755 /run/slurmk8s");
+    host = good();
+    host.socket.owner = 0;
+    host.socket.owner_name = "root";
+    Finding socket = check_socket(host, slurm_user).at(0);
+    CHECK(
+        socket.says.contains("ran as root, not as SlurmUser, which is slurm"));
+    CHECK(socket.change.contains("User=slurm"));
+    host = good();
+    host.state_save->owner = 1000;
+    CHECK(check_state_save(host, slurm_user).at(0).change ==
+          "chown slurm /var/spool");
 }
 
 TEST_CASE("what lets every Pod be anybody is worth a warning")

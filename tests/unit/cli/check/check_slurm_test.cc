@@ -290,3 +290,50 @@ TEST_CASE("job arrays as Pods need a plugin, where batch jobs run as Pods")
     slurm.burst_buffer = "k8s";
     CHECK(check_pod_arrays(slurm, conf).empty());
 }
+
+TEST_CASE("a value that a site has raised is never lowered")
+{
+    for (unsigned max_nodes : {1u, 1000u, 5000u, 65000u}) {
+        SlurmFacts slurm = good();
+        slurm.max_nodes = max_nodes;
+        slurm.nodes.resize(max_nodes, slurm.nodes[0]);
+        CHECK(check_node_table(slurm, 0).empty());
+        for (const Finding &one : check_node_table(slurm, 1))
+            CHECK(std::stoul(one.change.substr(one.change.find('=') + 1)) >
+                  max_nodes);
+    }
+    SlurmFacts slurm = good();
+    for (auto age : {0s, 300s, 86400s}) {
+        slurm.min_job_age = age;
+        CHECK(check_job_age(slurm).empty());
+    }
+}
+
+TEST_CASE("words that a site has in a list are kept")
+{
+    SlurmFacts slurm = good();
+    slurm.stores_comment = false;
+    slurm.store_flags = {{"job_script", ""}};
+    CHECK(check_accounting(slurm).at(0).change ==
+          "AccountingStoreFlags=job_comment,job_script");
+    slurm.enforces_limits = false;
+    slurm.enforced = {{"safe", ""}, {"associations", ""}};
+    CHECK(check_accounting(slurm).at(0).change ==
+          "AccountingStorageEnforce=associations,limits,qos,safe");
+}
+
+TEST_CASE("what several findings want of SchedulerParameters is one line")
+{
+    SlurmFacts slurm = good();
+    slurm.scheduler_parameters = {{"bf_continue", ""}, {"bf_interval", "30"}};
+
+    Findings found = check_scheduler(slurm);
+    merge_changes(found);
+
+    REQUIRE(found.size() == 4);
+    for (const Finding &one : found)
+        CHECK(one.change ==
+              "SchedulerParameters=batch_sched_delay=0,bf_continue,"
+              "bf_interval=5,default_queue_depth=1000,"
+              "partition_job_depth=200");
+}

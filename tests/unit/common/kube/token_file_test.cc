@@ -51,5 +51,22 @@ TEST_CASE("a token that is gone, empty or no word is denied")
         CHECK(read.error().message.contains(file.path));
     }
     std::filesystem::remove(file.path);
-    CHECK(!token.read({}).has_value());
+    CHECK(token.read({}).error().message ==
+          "there is no token in " + file.path + ": No such file or directory");
+}
+
+// Tests may run as root, who may read any file.
+TEST_CASE("a token that cannot be read says whose it is and as whom we run")
+{
+    std::string path = std::filesystem::temp_directory_path();
+
+    std::string message = TokenFile(path).read({}).error().message;
+
+    CHECK(message.contains("the token in " + path +
+                           " cannot be read: Is a directory: its owner is "));
+    CHECK(message.contains(", and this process runs as "));
+    CHECK(TokenFile("/proc/1/none/token")
+              .read({})
+              .error()
+              .message.contains("there is no token"));
 }
