@@ -2,7 +2,6 @@
 // JSON itself, quantities, times, ids, k8s.conf, and text for a terminal.
 #include "agent/decide/job_requests.h"
 #include "agent/decide/job_values.h"
-#include "cli/check/token_expiry.h"
 #include "common/base/json.h"
 #include "common/base/json_text.h"
 #include "common/base/printable.h"
@@ -11,6 +10,7 @@
 #include "common/contract/conf.h"
 #include "common/contract/constraints.h"
 #include "common/contract/job_ref.h"
+#include "common/kube/token_claims.h"
 #include "common/slurm/job.h"
 #include "common/slurm/reasons.h"
 #include "tests/fuzz/targets.h"
@@ -152,10 +152,11 @@ void wish(std::string_view input)
 void token(std::string_view input)
 {
     using std::chrono::sys_days;
-    auto expires = token_expiry(std::string(input));
-    promise(!expires || (*expires >= sys_days{} &&
-                         *expires < sys_days{std::chrono::year{10000} /
-                                             std::chrono::January / 1}));
+    TokenClaims claims = token_claims(input);
+    for (auto time : {claims.issued, claims.expires})
+        promise(!time || (*time >= sys_days{} &&
+                          *time < sys_days{std::chrono::year{10000} /
+                                           std::chrono::January / 1}));
 }
 
 constexpr FuzzTarget targets[] = {
