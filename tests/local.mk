@@ -44,6 +44,11 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/cli/check/check_names_test.cc \
 	tests/unit/cli/check/check_pending_jobs_test.cc \
 	tests/unit/cli/check/check_slurm_test.cc \
+	tests/unit/cli/setup/conf_edit_test.cc \
+	tests/unit/cli/setup/manifests_test.cc \
+	tests/unit/cli/setup/opt_in_test.cc \
+	tests/unit/cli/setup/setup_test.cc \
+	tests/unit/cli/setup/slurm_lines_test.cc \
 	tests/unit/cli/srun/srun_het_group_test.cc \
 	tests/unit/cli/srun/srun_hosts_test.cc \
 	tests/unit/cli/srun/srun_options_test.cc \
@@ -330,6 +335,9 @@ tests_fuzz_fuzz_SOURCES = \
 	$(agent_pure_sources) \
 	agent/batch/array.cc agent/batch/array.h \
 	agent/batch/output_name.cc agent/batch/output_name.h \
+	cli/setup/conf_edit.cc \
+	cli/setup/manifests.cc \
+	cli/setup/slurm_lines.cc \
 	cli/srun/hosts_file.cc \
 	cli/srun/io_name.cc \
 	cli/srun/launch.cc \
