@@ -18,6 +18,13 @@ cli_libcheck_la_SOURCES = \
 	cli/check/host_facts.cc cli/check/host_facts.h \
 	cli/user/job_name.cc cli/user/job_name.h \
 	cli/check/kube_facts.cc cli/check/kube_facts.h \
+	cli/setup/conf_edit.cc cli/setup/conf_edit.h \
+	cli/setup/kubectl.cc cli/setup/kubectl.h \
+	cli/setup/manifests.cc cli/setup/manifests.h \
+	cli/setup/opt_in.cc cli/setup/opt_in.h \
+	cli/setup/options.cc cli/setup/options.h \
+	cli/setup/program.cc cli/setup/program.h \
+	cli/setup/slurm_lines.cc cli/setup/slurm_lines.h \
 	cli/user/salloc_script.cc cli/user/salloc_script.h \
 	cli/check/slurm_facts.cc cli/check/slurm_facts.h \
 	cli/slurm_here.cc cli/slurm_here.h \
@@ -35,11 +42,19 @@ slurmk8s_SOURCES = \
 	cli/user/salloc.cc \
 	cli/user/session.cc cli/user/session.h \
 	cli/user/slurm_login.cc cli/user/slurm_login.h \
+	cli/setup/agent_steps.cc cli/setup/agent_steps.h \
+	cli/setup/commands.cc cli/setup/commands.h \
+	cli/setup/host_steps.cc cli/setup/host_steps.h \
+	cli/setup/kube_steps.cc cli/setup/kube_steps.h \
+	cli/setup/report.cc cli/setup/report.h \
+	cli/setup/setup.cc \
+	cli/setup/site.cc cli/setup/site.h \
+	cli/setup/uninstall.cc \
 	cli/slurmk8s.cc \
 	cli/status.cc \
 	cli/user/terminal.cc cli/user/terminal.h \
 	cli/user/user_commands.cc cli/user/user_commands.h
-slurmk8s_CPPFLAGS = $(plain_cppflags)
+slurmk8s_CPPFLAGS = $(plain_cppflags) -DPKGDATADIR=\"$(pkgdatadir)\"
 slurmk8s_CXXFLAGS = $(SANITIZED_CXXFLAGS)
 slurmk8s_LDFLAGS = $(SANITIZE)
 slurmk8s_LDADD = cli/libcheck.la $(agent_libraries) $(agent_system_libraries)

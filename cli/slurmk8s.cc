@@ -2,6 +2,7 @@
 // slurmk8s(1), also installed as kubectl-slurm: shows people what the agent is
 // doing. Asks the agent on this host.
 #include "cli/commands.h"
+#include "cli/setup/commands.h"
 #include "cli/user/user_commands.h"
 #include "common/base/printable.h"
 #include "config.h"
@@ -18,6 +19,7 @@ constexpr char help[] =
     "Usage: slurmk8s [OPTIONS] status\n"
     "       slurmk8s [OPTIONS] explain POD|JOBID\n"
     "       slurmk8s [OPTIONS] check\n"
+    "       slurmk8s setup|uninstall [OPTIONS]\n"
     "       slurmk8s [-f FILE] logs [--follow] JOBID\n"
     "       slurmk8s [-f FILE] attach JOBID [-- COMMAND...]\n"
     "       slurmk8s [-f FILE] salloc [SBATCH-OPTIONS] [-- COMMAND...]\n"
@@ -35,6 +37,9 @@ constexpr char help[] =
     "line\n"
     "                   to change. Works without the agent. Run it as root or\n"
     "                   SlurmUser\n"
+    "  setup            sets this host and the cluster up, step by step: see\n"
+    "                   slurmk8s setup --help. Run it as root\n"
+    "  uninstall        takes that back, and says what it leaves\n"
     "For users of sbatch --k8s-image:\n"
     "  logs JOBID       what the container of your job has printed\n"
     "  attach JOBID     a shell, or COMMAND, in the container of your job\n"
@@ -117,6 +122,9 @@ int run(int argc, char **argv)
     if (optind < argc && is_user_command(argv[optind]))
         return run_user_command(options.conf_path, argc - optind,
                                 argv + optind);
+    if (optind < argc && is_setup_command(argv[optind]))
+        return run_setup_command(options.conf_path, argc - optind,
+                                 argv + optind);
     options = parse_options(argc, argv, "");
     if (options.exit_status >= 0)
         return options.exit_status;

@@ -35,6 +35,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/calls/access_test.cc \
 	tests/unit/calls/kube_api_test.cc \
 	tests/unit/calls/kube_bodies_test.cc \
+	tests/unit/calls/token_request_test.cc \
 	tests/unit/calls/workers_test.cc \
 	tests/unit/calls/write_gate_test.cc \
 	tests/unit/cel/cel_test.cc \
@@ -55,6 +56,11 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/cli/check/check_reach_test.cc \
 	tests/unit/cli/check/check_slurm_test.cc \
 	tests/unit/cli/check/finding_test.cc \
+	tests/unit/cli/setup/conf_edit_test.cc \
+	tests/unit/cli/setup/manifests_test.cc \
+	tests/unit/cli/setup/opt_in_test.cc \
+	tests/unit/cli/setup/setup_test.cc \
+	tests/unit/cli/setup/slurm_lines_test.cc \
 	tests/unit/cli/srun/srun_het_group_test.cc \
 	tests/unit/cli/srun/srun_hosts_test.cc \
 	tests/unit/cli/srun/srun_options_test.cc \
@@ -71,6 +77,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/common/base/printable_test.cc \
 	tests/unit/common/base/quantity_test.cc \
 	tests/unit/common/base/read_file_test.cc \
+	tests/unit/common/base/replace_file_test.cc \
 	tests/unit/common/base/sweep_mark_test.cc \
 	tests/unit/common/base/text_test.cc \
 	tests/unit/common/base/units_test.cc \
@@ -101,6 +108,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/common/kube/kube_text_test.cc \
 	tests/unit/common/kube/line_framer_test.cc \
 	tests/unit/common/kube/reflector_test.cc \
+	tests/unit/common/kube/token_claims_test.cc \
 	tests/unit/common/kube/token_file_test.cc \
 	tests/unit/common/kube/websocket_test.cc \
 	tests/unit/common/slurm/adoption_tier_test.cc \
@@ -117,6 +125,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/daemon/lease_keeper_test.cc \
 	tests/unit/daemon/lease_test.cc \
 	tests/unit/daemon/permit_test.cc \
+	tests/unit/daemon/token_keeper_test.cc \
 	tests/unit/decide/batch_gang_test.cc \
 	tests/unit/decide/decide_batch_test.cc \
 	tests/unit/decide/decide_claims_test.cc \
@@ -157,6 +166,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/fakes/temporary_directory.h \
 	tests/unit/fakes/test_data.h \
 	tests/unit/fakes/tls_certificate.cc tests/unit/fakes/tls_certificate.h \
+	tests/unit/fakes/jwt.h \
 	tests/unit/fakes/tls_server.cc tests/unit/fakes/tls_server.h \
 	tests/unit/fakes/world.cc tests/unit/fakes/world.h \
 	tests/unit/flows/batch_anew_world.h \
@@ -332,6 +342,7 @@ tests_fuzz_fuzz_SOURCES = \
 	common/kube/base64.cc common/kube/base64.h \
 	common/kube/line_framer.cc common/kube/line_framer.h \
 	common/kube/text.cc common/kube/text.h \
+	common/kube/token_claims.cc common/kube/token_claims.h \
 	common/kube/websocket.cc common/kube/websocket.h \
 	common/slurm/gres_counts.cc common/slurm/gres_counts.h \
 	common/slurm/het_job.cc common/slurm/het_job.h \
@@ -342,11 +353,13 @@ tests_fuzz_fuzz_SOURCES = \
 	$(agent_pure_sources) \
 	agent/batch/array.cc agent/batch/array.h \
 	agent/batch/output_name.cc agent/batch/output_name.h \
+	cli/setup/conf_edit.cc \
+	cli/setup/manifests.cc \
+	cli/setup/slurm_lines.cc \
 	cli/srun/hosts_file.cc \
 	cli/srun/io_name.cc \
 	cli/srun/launch.cc \
 	cli/srun/step_frame.cc \
-	cli/check/token_expiry.cc \
 	plugins/shared/job_facts.cc \
 	plugins/prep/gate_file.cc \
 	tests/fuzz/devices_target.cc \

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/calls/access.h"
 
+#include "agent/calls/token_request.h"
 #include "common/base/json.h"
 
 #include <algorithm>
@@ -82,6 +83,9 @@ constexpr Right table[] = {
     {Feature::extended_resources, "delete", "resource.k8s.io",
      "resourceclaims"},
 
+    {Feature::token_renewal, "create", "", "serviceaccounts", "token",
+     Where::own_account},
+
     {Feature::sbatch, "create", "", "pods", "", Where::batch_namespace},
     {Feature::sbatch, "create", "", "secrets", "", Where::batch_namespace},
     {Feature::sbatch, "delete", "", "secrets", "", Where::batch_namespace},
@@ -139,6 +143,8 @@ const char *feature_name(Feature feature)
         return "devices";
     case Feature::extended_resources:
         return "extended-resources";
+    case Feature::token_renewal:
+        return "token-renewal";
     case Feature::sbatch:
         return "sbatch";
     case Feature::sbatch_srun:
@@ -154,7 +160,7 @@ Feature feature_of(GroupApi api)
 
 std::string feature_manifest(Feature feature)
 {
-    if (feature == Feature::base)
+    if (feature == Feature::base || feature == Feature::token_renewal)
         return "contribs/kubernetes";
     if (feature == Feature::pod_group_status)
         feature = Feature::pod_groups;
@@ -205,6 +211,9 @@ std::string access_review_body(const Right &right, const Conf &conf)
         attributes.add("subresource", right.subresource);
     if (right.where == Where::batch_namespace)
         attributes.add("namespace", conf.batch_namespace);
+    else if (right.where == Where::own_account)
+        attributes.add("namespace", account_namespace)
+            .add("name", account_name);
     else if (right.where != Where::everywhere)
         attributes.add("namespace", conf.lease_namespace);
     if (right.where == Where::lease)

@@ -34,15 +34,16 @@ enum class Feature : std::uint8_t {
     jobset_size,
     devices,
     extended_resources,
-    sbatch,     // queried only if k8s.conf has SbatchNamespace
-    sbatch_srun // likewise
+    token_renewal, // in the base; not needed where something else renews it
+    sbatch,        // queried only if k8s.conf has SbatchNamespace
+    sbatch_srun    // likewise
 };
 
 inline constexpr std::array all_features{
-    Feature::base,        Feature::nodes_patch, Feature::volumes,
-    Feature::owners,      Feature::pod_groups,  Feature::pod_group_status,
-    Feature::jobset_size, Feature::devices,     Feature::extended_resources,
-    Feature::sbatch,      Feature::sbatch_srun};
+    Feature::base,          Feature::nodes_patch, Feature::volumes,
+    Feature::owners,        Feature::pod_groups,  Feature::pod_group_status,
+    Feature::jobset_size,   Feature::devices,     Feature::extended_resources,
+    Feature::token_renewal, Feature::sbatch,      Feature::sbatch_srun};
 
 // Returns the name of its component, such as "nodes-patch"; "base" for the
 // base.
@@ -64,6 +65,7 @@ struct Right {
         everywhere,
         lease_namespace,
         lease,
+        own_account, // the ServiceAccount of contribs/kubernetes
         batch_namespace
     } where = Where::everywhere;
 

@@ -8,6 +8,7 @@ agent_daemon_sources = \
 	agent/daemon/notify.cc agent/daemon/notify.h \
 	agent/daemon/permit.cc agent/daemon/permit.h \
 	agent/daemon/socket_probe.cc agent/daemon/socket_probe.h \
+	agent/daemon/token_keeper.cc agent/daemon/token_keeper.h \
 	agent/daemon/watch_failures.h \
 	agent/daemon/watches.cc agent/daemon/watches.h \
 	agent/daemon/web.cc agent/daemon/web.h \

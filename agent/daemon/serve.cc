@@ -10,6 +10,7 @@
 #include "agent/daemon/hook_server.h"
 #include "agent/daemon/lease_keeper.h"
 #include "agent/daemon/notify.h"
+#include "agent/daemon/token_keeper.h"
 #include "agent/daemon/watches.h"
 #include "agent/daemon/web_pages.h"
 #include "agent/owner/bridge.h"
@@ -73,7 +74,8 @@ void reload(const LoadConf &load, Mailbox<Message> &mailbox)
 
 // Runs until stop is requested and a signal comes after that.
 void serve_signals(std::stop_token stop, const LoadConf &load,
-                   Mailbox<Message> &mailbox, AccessWatch &access)
+                   Mailbox<Message> &mailbox, AccessWatch &access,
+                   TokenKeeper &token)
 {
     sigset_t set = our_signals();
     for (;;) {
@@ -83,6 +85,7 @@ void serve_signals(std::stop_token stop, const LoadConf &load,
         if (signal == SIGHUP) {
             reload(load, mailbox);
             access.ask_now();
+            token.look_now();
         } else {
             mailbox.push(Stop{});
         }
@@ -350,10 +353,14 @@ Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
         return std::unexpected(users.error());
     AccessWatch access_watch(lease_endpoint(endpoint), *conf, access,
                              [&](AccessNews n) { mailbox.push(std::move(n)); });
+    TokenKeeper token(lease_endpoint(endpoint), access,
+                      [&](std::string problem) {
+                          mailbox.push(WatchState{"token", std::move(problem)});
+                      });
     LeaseHolding holding(*conf, endpoint, calls, *control, access, looks,
                          mailbox);
     std::jthread signals([&](std::stop_token stop) {
-        serve_signals(stop, load, mailbox, access_watch);
+        serve_signals(stop, load, mailbox, access_watch, token);
     });
 
     log_info("started", {{"version", PACKAGE_VERSION},

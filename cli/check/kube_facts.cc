@@ -33,6 +33,7 @@ constexpr PolicyName policies[] = {
     {"slurm-k8s-bridge-agent", Feature::base, true, false},
     {"slurm-k8s-bridge-agent-binding", Feature::base, false, false},
     {"slurm-k8s-bridge-agent-eviction", Feature::base, false, false},
+    {"slurm-k8s-bridge-agent-token", Feature::token_renewal, false, false},
     {"slurm-k8s-bridge-agent-nodes", Feature::nodes_patch, false, false},
     {"slurm-k8s-bridge-node-marks", Feature::nodes_patch, false, true},
     {"slurm-k8s-bridge-agent-claims", Feature::volumes, false, false},

@@ -21,6 +21,7 @@ common_base_sources = \
 	common/base/private_dir.cc common/base/private_dir.h \
 	common/base/quantity.cc common/base/quantity.h \
 	common/base/read_file.cc common/base/read_file.h \
+	common/base/replace_file.cc common/base/replace_file.h \
 	common/base/result.cc common/base/result.h \
 	common/base/sweep_mark.h \
 	common/base/system_error.h \

@@ -14,5 +14,6 @@ common_kube_sources = \
 	common/kube/socket.cc common/kube/socket.h \
 	common/kube/status.cc common/kube/status.h \
 	common/kube/text.cc common/kube/text.h \
+	common/kube/token_claims.cc common/kube/token_claims.h \
 	common/kube/token_file.cc common/kube/token_file.h \
 	common/kube/websocket.cc common/kube/websocket.h

@@ -2,7 +2,9 @@
 // JSON itself, quantities, times, ids, k8s.conf, and text for a terminal.
 #include "agent/decide/job_requests.h"
 #include "agent/decide/job_values.h"
-#include "cli/check/token_expiry.h"
+#include "cli/setup/conf_edit.h"
+#include "cli/setup/manifests.h"
+#include "cli/setup/slurm_lines.h"
 #include "common/base/json.h"
 #include "common/base/json_text.h"
 #include "common/base/printable.h"
@@ -11,6 +13,7 @@
 #include "common/contract/conf.h"
 #include "common/contract/constraints.h"
 #include "common/contract/job_ref.h"
+#include "common/kube/token_claims.h"
 #include "common/slurm/job.h"
 #include "common/slurm/reasons.h"
 #include "tests/fuzz/targets.h"
@@ -152,17 +155,39 @@ void wish(std::string_view input)
 void token(std::string_view input)
 {
     using std::chrono::sys_days;
-    auto expires = token_expiry(std::string(input));
-    promise(!expires || (*expires >= sys_days{} &&
-                         *expires < sys_days{std::chrono::year{10000} /
-                                             std::chrono::January / 1}));
+    TokenClaims claims = token_claims(input);
+    for (auto time : {claims.issued, claims.expires})
+        promise(!time || (*time >= sys_days{} &&
+                          *time < sys_days{std::chrono::year{10000} /
+                                           std::chrono::January / 1}));
+}
+
+// What slurmk8s setup reads: k8s.conf and slurm.conf as they are, and what
+// kubectl prints.
+void setup(std::string_view input)
+{
+    std::string edited = with_conf_value(input, "Partition", "k8s");
+    promise(conf_value(edited, "Partition") == "k8s");
+    promise(with_conf_value(edited, "Partition", "k8s") == edited);
+
+    SlurmConfText conf = read_slurm_conf(input);
+    promise(conf.lines.empty() == conf.keys.empty());
+    std::string text = include_text(input, conf.lines);
+    promise(split_lines(conf.lines, read_slurm_conf(text)).to_change.empty());
+
+    auto ids = object_ids(input);
+    promise(parse_ids(text_of(ids)) == ids);
+    promise(dropped(ids, ids).empty());
+    promise(Json::parse(list_of(ids)).has_value());
+    (void)parse_ids(input);
+    (void)components_of(input);
 }
 
 constexpr FuzzTarget targets[] = {
     {"json", json},         {"quantity", quantity}, {"time_limit", time_limit},
     {"sluid", sluid},       {"conf", conf},         {"gang_tag", gang_tag},
     {"terminal", terminal}, {"reason", reason},     {"wish", wish},
-    {"token", token}};
+    {"token", token},       {"setup", setup}};
 
 } // namespace
 

@@ -112,6 +112,20 @@ def owners():
 
 
 @case
+def tokens():
+    """it renews its own token, for 30 days at most, and nobody else's"""
+    ask = lambda account, seconds, ns="slurm-k8s-bridge": agent.create(
+        f"/api/v1/namespaces/{ns}/serviceaccounts/{account}/token",
+        {"spec": {"expirationSeconds": seconds}})
+    month = 30 * 24 * 3600
+    got = ask("slurmk8sd", month)
+    check(got["status"]["token"], "a token")
+    refused("at most 30 days", ask, "slurmk8sd", month + 1)
+    refused("cannot create resource", ask, "default", 3600)
+    refused("cannot create resource", ask, "slurmk8sd", 3600, "default")
+
+
+@case
 def spec():
     """of a Pod's spec it may shorten the deadline, and nothing else"""
     words = "activeDeadlineSeconds of a Pod's spec only"

@@ -116,6 +116,24 @@ def part_of_component():
 
 
 @case
+def renewal():
+    """without the right to renew its token that is off, and says so"""
+    path = f"{RBAC}/namespaces/slurm-k8s-bridge/roles/slurmk8sd"
+    rules = [rule for rule in bed.api("GET", path)["rules"]
+             if "serviceaccounts/token" not in rule["resources"]]
+    bed.api("PATCH", path, {"rules": rules}, admission.MERGE)
+    restart()
+    words = said("off: token-renewal: slurmk8sd may not create "
+                 "serviceaccounts/token")
+    check("contribs/kubernetes gives it" in words, words)
+    check("problem: rights" not in words, words)
+
+    admission.apply()
+    wait_for("the feature to be on again", asked_again(
+        lambda: "off: token-renewal" not in shown()), NOTICED)
+
+
+@case
 def base():
     """a missing right of the base is a problem that names verb and remedy, and
     solved once it is given"""

@@ -79,9 +79,8 @@ TEST_CASE("nobody asks about batch jobs where there are none")
     CHECK(server.requests().size() < needed_rights().size());
 }
 
-TEST_CASE(
-    "batch jobs are asked about in their namespace, the Lease where it is, "
-    "everything else everywhere")
+TEST_CASE("batch jobs are asked about in their namespace, the Lease and the "
+          "ServiceAccount where they are, everything else everywhere")
 {
     Conf conf;
     conf.lease_namespace = "ns1";
@@ -95,13 +94,18 @@ TEST_CASE(
         bool lease = std::string(right.resource) == "leases";
         bool batch = right.feature == Feature::sbatch ||
                      right.feature == Feature::sbatch_srun;
-        CHECK(what.text("namespace") == (lease ? "ns1" : batch ? "jobs" : ""));
+        bool own = right.feature == Feature::token_renewal;
+        CHECK(what.text("namespace") == (lease   ? "ns1"
+                                         : batch ? "jobs"
+                                         : own   ? "slurm-k8s-bridge"
+                                                 : ""));
+        CHECK((what.text("name") == "slurmk8sd") == own);
         in_namespace += what.at("namespace").present() && !batch;
         named += what.text("name") == "lease1";
     }
 
     CHECK(named == 2); // get and update; what is created has no name yet
-    CHECK(in_namespace == 3);
+    CHECK(in_namespace == 4);
 }
 
 TEST_CASE("one missing verb turns its feature off, and no other")
