@@ -38,31 +38,39 @@ _slurmk8s_choose()
 
 _slurmk8s()
 {
-    local commands='status explain check logs attach salloc'
+    local commands='status explain check setup uninstall logs attach salloc'
     local options='-n --namespace -j --json -f --conf -V --version -h --help'
     local batch='--k8s-image= --k8s-env= --k8s-volume= --k8s-service-account= --k8s-namespace='
+    local both='--kubeconfig --manifests -f --conf --dry-run -h --help'
+    local setup='--components --api-server --partition --token-lifetime --nodes --node-selector
+        --namespace --write-slurm-conf'
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
     local command='' namespace='' i
     COMPREPLY=()
     for ((i = 1; i < COMP_CWORD; i++)); do
-        case ${COMP_WORDS[i]} in
-            --) return ;;                   # what follows is the user's command
-            -n | --namespace) ((++i)); namespace=${COMP_WORDS[i]} ;;
-            -f | --conf) [[ $command ]] || ((++i)) ;;
-            -*) ;;
+        case $command:${COMP_WORDS[i]} in
+            *:--) return ;;                   # what follows is the user's command
+            setup:--namespace) ((++i)) ;;
+            *:-n | *:--namespace) ((++i)); namespace=${COMP_WORDS[i]} ;;
+            *:-f | *:--conf) [[ $command == logs ]] || ((++i)) ;;
+            *:-*) ;;
             *) command=${command:-${COMP_WORDS[i]}} ;;
         esac
     done
     case $before in
         -n | --namespace)
+            [[ $command != setup ]] || return
             _slurmk8s_choose "$word" < <(_slurmk8s_namespaces)
             return ;;
         -f | --conf)
-            [[ $command ]] || { _slurmk8s_complete -f -- "$word"; return; } ;;
+            [[ $command == logs ]] || { _slurmk8s_complete -f -- "$word"; return; } ;;
+        --kubeconfig | --manifests) _slurmk8s_complete -f -- "$word"; return ;;
     esac
     case $command:$word in
         :-* | status:-* | explain:-* | check:-*) _slurmk8s_complete -W "$options" -- "$word" ;;
         :*) _slurmk8s_complete -W "$commands" -- "$word" ;;
+        setup:-*) _slurmk8s_complete -W "$setup $both" -- "$word" ;;
+        uninstall:-*) _slurmk8s_complete -W "--yes --force $both" -- "$word" ;;
         explain:*)
             _slurmk8s_choose "$word" < <(_slurmk8s_jobs; _slurmk8s_pods "$namespace") ;;
         logs:-*) _slurmk8s_complete -W '-f --follow' -- "$word" ;;

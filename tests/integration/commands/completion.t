@@ -28,6 +28,8 @@ def helped():
     said = bed.run("slurmk8s", "--help")
     usage, _, options = said.partition("Options:")
     commands = set(re.findall(r"slurmk8s \[[^]]*\] (\w+)", usage))
+    for words in re.findall(r"slurmk8s ([\w|]+) \[OPTIONS", usage):
+        commands |= set(words.split("|"))
     options = re.findall(r"^  (-\w), (--\w+)", options, re.M)
     check(len(commands) > 5 and len(options) > 4, said)
     return commands, {word for pair in options for word in pair}
@@ -60,6 +62,22 @@ def zsh():
     cases = {word for words in re.findall(r"^        ([\w |]+)\)", text, re.M)
              for word in words.split(" | ")}
     equal(cases, commands, "commands whose arguments are known")
+
+
+@case
+def options_of_setup():
+    """setup and uninstall have the options of their own --help"""
+    for command in ("setup", "uninstall"):
+        said = bed.run("slurmk8s", command, "--help")
+        options = {word for words in re.findall(
+            r"^  ((?:-\w, )?--[\w-]+)", said, re.M) for word in words.split(", ")}
+        check(len(options) > 5, said)
+        equal(set(completed("slurmk8s", command, "-")), options, "bash")
+        text = bed.inside("cat", ZSH)
+        both = text.partition("both=(")[2].partition("\n    )")[0]
+        own = text.partition(f"        {command})")[2].partition(";;")[0]
+        equal(set(re.findall(r"(?<![\w-])--?[a-z][\w-]*(?=[\[,}])",
+                             both + own)), options, "zsh")
 
 
 @case
