@@ -97,7 +97,7 @@ def everything():
 def nodes_in_slurm():
     shown = json.loads(bed.run("scontrol", "show", "nodes", "--json"))["nodes"]
     return sorted(node["name"] for node in shown
-                  if "k8s" in node["available_features"])
+                  if "k8s" in node["features"])
 
 
 def kube_nodes():

@@ -44,6 +44,7 @@ struct Maker : SrunWorld {
              {srun, true,
               std::make_shared<const std::map<std::string, std::string>>(
                   known)},
+             std::chrono::seconds(max_grace_period),
              settled});
     }
     // As a crash of slurmctld does.
