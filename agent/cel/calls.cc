@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The functions and methods of CEL that selectors may use. The evaluation itself
-// handles orValue(), which may skip its argument, and size(), which looks at the
-// device; here they have their numbers of arguments.
+// The functions and methods of CEL that selectors may use. The evaluation
+// itself handles orValue(), which may skip its argument, and size(), which
+// looks at the device; here they have their numbers of arguments.
 #include "agent/cel/node.h"
 
 #include <array>

@@ -72,8 +72,7 @@ std::unexpected<Error> CelParser::unexpected_token() const
 {
     if (now().kind == CelToken::Kind::end)
         return fail_cel("an unexpected end", now().at);
-    if (now().kind == CelToken::Kind::symbol &&
-        now().text == "{")
+    if (now().kind == CelToken::Kind::symbol && now().text == "{")
         return fail_cel(std::format("'{}' is not supported", now().text),
                         now().at);
     return fail_cel(

@@ -8,8 +8,8 @@ namespace bridge {
 
 namespace {
 
-// Of an expression and of what it remembers of texts. A claim may have thousands
-// of them.
+// Of an expression and of what it remembers of texts. A claim may have
+// thousands of them.
 constexpr std::int64_t max_memory = 64 * 1024;
 
 re2::RE2::Options options()

@@ -57,8 +57,8 @@ class GroupWatch {
     GroupLooks &looks_;
     Mailbox<Message> &mailbox_;
     GroupWatchTimes times_;
-    std::string what_; // "watch podgroups.scheduling.k8s.io"
-    const GroupApiPath *path_; // the version in use, or the preferred one
+    std::string what_;            // "watch podgroups.scheduling.k8s.io"
+    const GroupApiPath *path_;    // the version in use, or the preferred one
     GroupLooks::Number look_ = 0; // the last one
     // The last one that was answered by "absent".
     std::optional<GroupLooks::Number> said_absent_;

@@ -122,9 +122,8 @@ Watches::Watches(const HttpEndpoint &endpoint, const Conf &conf,
         std::make_unique<MailSink<ForeignPod>>("watch Pods of others", "",
                                                foreign_pod_from, mailbox));
     for (GroupApi api : group_apis)
-        group_watches_.push_back(
-            std::make_unique<GroupWatch>(endpoint, api, access, looks,
-                                         mailbox));
+        group_watches_.push_back(std::make_unique<GroupWatch>(
+            endpoint, api, access, looks, mailbox));
     if (!conf.device_gres.empty() || !conf.capacity_gres.empty())
         add_devices(endpoint, mailbox);
     for (Watch &watch : watches_)

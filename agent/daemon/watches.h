@@ -23,8 +23,7 @@ namespace bridge {
 class Watches {
   public:
     Watches(const HttpEndpoint &endpoint, const Conf &conf,
-            const Access &access, GroupLooks &looks,
-            Mailbox<Message> &mailbox);
+            const Access &access, GroupLooks &looks, Mailbox<Message> &mailbox);
     // Ends the threads, even in the middle of a watch.
     ~Watches();
 

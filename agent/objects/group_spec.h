@@ -47,7 +47,7 @@ struct GroupApiPath {
     const char *scheduled = "";
 
     std::string version_path() const; // "/apis/scheduling.k8s.io/v1beta1"
-    std::string list() const; // path of all objects, of all namespaces
+    std::string list() const;         // path of all objects, of all namespaces
     // Path of the status subresource of one.
     std::string status_of(const ObjectKey &key) const;
     std::string words() const; // "podgroups.scheduling.k8s.io/v1beta1"

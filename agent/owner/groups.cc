@@ -30,10 +30,11 @@ void Bridge::on(GroupsListed &groups)
     else
         groups_.turn_off(groups.api);
     if (groups_.is_on(groups.api) != was_on)
-        log_info(was_on ? "an API of Pod groups is gone"
-                        : "an API of Pod groups is available",
-                 {{"api", (groups.path ? *groups.path : path_of(groups.api))
-                              .words()}});
+        log_info(
+            was_on ? "an API of Pod groups is gone"
+                   : "an API of Pod groups is available",
+            {{"api",
+              (groups.path ? *groups.path : path_of(groups.api)).words()}});
     answered_looks_[groups.api] = groups.look;
     wake_groups(groups.api);
     if (!groups_.settled())

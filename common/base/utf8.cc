@@ -54,8 +54,8 @@ std::string as_utf8(std::string_view text)
 
 std::size_t characters_in(std::string_view text)
 {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        text, [](char c) { return (c & 0xc0) != 0x80; }));
+    return static_cast<std::size_t>(
+        std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
 } // namespace bridge

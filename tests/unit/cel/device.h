@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The device that the tests of selectors ask about; tests/cel/main.go has the same.
+// The device that the tests of selectors ask about; tests/cel/main.go has the
+// same.
 #pragma once
 
 #include "agent/cel/cel.h"

@@ -103,8 +103,8 @@ TEST_CASE("what is no expression is refused with its reason")
     CHECK(refusal_reason("a(?=b)") ==
           "regular expression: invalid perl operator: (?=");
     for (const char *pattern :
-         {"\\C", "\\\\\\C", "a(?<=b)", "(a)\\1", "a**", "a{2}{3}", "*", "a{1001}", "a{3,2}", "(a",
-          "a)", "[a", "[b-a]", "[[:what:]]", "\\"}) {
+         {"\\C", "\\\\\\C", "a(?<=b)", "(a)\\1", "a**", "a{2}{3}", "*",
+          "a{1001}", "a{3,2}", "(a", "a)", "[a", "[b-a]", "[[:what:]]", "\\"}) {
         CAPTURE(pattern);
         CHECK(refusal_reason(pattern).starts_with("regular expression: "));
     }

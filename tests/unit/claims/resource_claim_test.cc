@@ -135,8 +135,8 @@ TEST_CASE("what is not understood is refused, never guessed")
               R"("deviceClassName":"k","selectors":[{"future":{}}])") ==
           "a selector that is not CEL is not supported");
     CHECK(unfit_request_reason(R"("deviceClassName":"k","selectors":[
-              {"cel":{"expression":"device.driver.size() > 1"}}])") ==
-          "CEL: size() is not supported at byte 15");
+              {"cel":{"expression":"device.driver.trim() == ''"}}])") ==
+          "CEL: trim() is not supported at byte 15");
     CHECK(unfit_request_reason(R"("deviceClassName":"k",
               "tolerations":[{"operator":"Like"}])") ==
           "a toleration's operator is not supported");

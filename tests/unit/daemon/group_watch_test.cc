@@ -34,9 +34,9 @@ std::string groups(const std::string &name,
 
 std::string workload_groups(bool there)
 {
-    return groups("scheduling.k8s.io", there ? std::vector<std::string>{
-                                                   "v1alpha2"}
-                                             : std::vector<std::string>{});
+    return groups("scheduling.k8s.io",
+                  there ? std::vector<std::string>{"v1alpha2"}
+                        : std::vector<std::string>{});
 }
 constexpr char version_path[] = "/apis/scheduling.k8s.io/v1alpha2";
 constexpr char list[] =
@@ -198,15 +198,15 @@ TEST_CASE("of the versions that are served the newest that has the objects")
 {
     auto found = [](const std::vector<std::string> &versions,
                     const std::string &of_beta) -> std::string {
-        TlsServer server([&](const TlsServer::Request &request,
-                             TlsServer::Peer &peer) {
-            bool beta = request.target.ends_with("v1beta1");
-            if (request.target == "/apis")
-                peer.send(
-                    reply_text(200, groups("scheduling.k8s.io", versions)));
-            else
-                peer.send(reply_text(200, beta ? of_beta : resources));
-        });
+        TlsServer server(
+            [&](const TlsServer::Request &request, TlsServer::Peer &peer) {
+                bool beta = request.target.ends_with("v1beta1");
+                if (request.target == "/apis")
+                    peer.send(
+                        reply_text(200, groups("scheduling.k8s.io", versions)));
+                else
+                    peer.send(reply_text(200, beta ? of_beta : resources));
+            });
         Http http(server.endpoint());
         auto path = find_api(http, GroupApi::workload, true, {});
         REQUIRE(path);

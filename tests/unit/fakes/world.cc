@@ -312,9 +312,8 @@ GroupsListed World::list_groups(GroupApi api) const
     if (apis_there.contains(api))
         listed.specs = groups;
     if (listed.specs)
-        std::erase_if(*listed.specs, [&](const GroupSpec &group) {
-            return group.api != api;
-        });
+        std::erase_if(*listed.specs,
+                      [&](const GroupSpec &group) { return group.api != api; });
     return listed;
 }
 

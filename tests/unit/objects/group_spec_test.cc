@@ -183,8 +183,8 @@ TEST_CASE("the condition names the version that it is based on")
     patch.flips = false;
     CHECK_FALSE(group_body(patch, ten).contains("lastTransitionTime"));
     patch.path = &paths_of(GroupApi::workload).front();
-    CHECK(group_body(patch, ten).contains(
-        R"("type":"PodGroupInitiallyScheduled",)"));
+    CHECK(group_body(patch, ten)
+              .contains(R"("type":"PodGroupInitiallyScheduled",)"));
 }
 
 TEST_CASE("the status names the version that it is based on")
