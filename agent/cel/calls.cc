@@ -54,7 +54,7 @@ Result<CelValue> matches(const CelNode &call, Arguments &all, CelBudget &budget)
         return no_overload(call, all);
     std::shared_ptr<const Regex> regex = call.pattern;
     if (!regex) {
-        if (!budget.spend(Regex::max_steps))
+        if (!budget.spend(Regex::max_steps + 200 * pattern->size()))
             return fail(Code::rejected, "too expensive to evaluate");
         auto made = Regex::compile(*pattern);
         if (!made)

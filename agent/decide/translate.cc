@@ -197,7 +197,7 @@ std::string long_grace_reason(const Gang &gang, const Pod &pod)
 
 std::string long_grace_reason(const Gang &gang)
 {
-    for (const PodPtr &pod : gang.pods)
+    for (const PodPtr &pod : gang.grouped ? asked_for(gang) : gang.pods)
         if (std::string reason = long_grace_reason(gang, *pod); !reason.empty())
             return named(gang, *pod, reason);
     return {};

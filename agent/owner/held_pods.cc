@@ -30,8 +30,9 @@ bool Bridge::hold(const Pod &pod)
         forget_held(pod.uid);
         return false;
     }
-    bool first =
-        held == held_pods_.end() ? !pods_listed() : held->second.in_first_list;
+    bool first = held == held_pods_.end()
+                     ? listed_schedulers_.size() < scheduler_count_
+                     : held->second.in_first_list;
     if (held == held_pods_.end() && first)
         held_first_++;
     held_pods_.insert_or_assign(pod.uid, HeldPod{pod, std::move(looks), first});

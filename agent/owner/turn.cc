@@ -21,6 +21,7 @@ constexpr std::chrono::seconds states_interval{2}; // while something waits
 constexpr std::chrono::seconds living_interval{10};
 
 constexpr std::chrono::seconds grace_times_retry{10};
+constexpr char times_problem[] = "slurm.conf";
 
 bool waits_in_slurm(const GangEntry &entry)
 {
@@ -400,8 +401,10 @@ void Bridge::on(GraceTimesLoaded &loaded)
     loading_grace_times_ = false;
     if (!loaded.times) { // the former ones hold
         grace_times_due_ = now_ + grace_times_retry;
+        problem(times_problem, loaded.times.error().message);
         return;
     }
+    solved(times_problem);
     bool same = knows_grace_times_ && grace_times_ == *loaded.times;
     knows_grace_times_ = true;
     if (same)

@@ -51,15 +51,21 @@ Result<> wait_for_nodes(const Site &site, const Report &report)
             break;
         if (report.dry_run())
             return report.change("waits for slurmk8sd to delete " + left, {});
-        if (!agent_runs(site)) { // as --force allows
+        bool forced = site.options.force;
+        bool late = std::chrono::steady_clock::now() > limit;
+        if (!forced && !agent_runs(site))
+            return fail(Code::busy, "slurmk8sd does not run any more, and has "
+                                    "not deleted " + left);
+        if (forced && (late || !agent_runs(site))) {
             report.left("nodes in Slurm: scontrol delete NodeName=" + left);
             return {};
         }
-        if (std::chrono::steady_clock::now() > limit)
+        if (late)
             return fail(Code::busy,
                         "slurmk8sd has not deleted these nodes, as somebody "
-                        "has drained them or jobs use them: scontrol delete "
-                        "NodeName=" +
+                        "has drained them, jobs use them, or jobs wait in "
+                        "Slurm (squeue -t PD) that may need them: say --force, "
+                        "or delete them: scontrol delete NodeName=" +
                             left);
     }
     if (waited)
@@ -70,14 +76,19 @@ Result<> wait_for_nodes(const Site &site, const Report &report)
 
 Result<> stop_agent(const Site &site, const Report &report)
 {
+    // Where there is no systemd, or no such unit, the agent still runs.
+    auto disable = [] {
+        (void)run_program({"systemctl", "disable", "--now", "slurmk8sd"});
+    };
     if (!agent_runs(site)) {
+        if (!report.dry_run())
+            disable(); // it may be about to be started again
         report.already("slurmk8sd does not run");
         return {};
     }
     return report.change(
         "slurmk8sd: is stopped and disabled", [&]() -> Result<> {
-            // Where there is no systemd, or no such unit, the agent still runs.
-            (void)run_program({"systemctl", "disable", "--now", "slurmk8sd"});
+            disable();
             if (agent_runs(site))
                 return fail(Code::rejected, "it still runs: stop it");
             return {};

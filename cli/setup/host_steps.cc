@@ -156,9 +156,12 @@ Result<> write_ca(const Site &site, const HostPlan &plan,
 {
     const std::string present = content_of(plan.ca_file);
     bool its_address = plan.server == cluster.server;
-    if (!present.empty() && !its_address) {
-        report.already(plan.ca_file + " is kept, as KubeApiServer is not the "
-                                      "address of the kubeconfig");
+    bool own = plan.ca_file ==
+               directory_of(site.conf_path) + "/k8s/ca.crt";
+    if (!present.empty() && (!own || !its_address || cluster.ca.empty())) {
+        report.already(plan.ca_file +
+                       " is kept: only setup's own file is replaced, by the "
+                       "authority of a kubeconfig with the same API server");
         return {};
     }
     Result<std::string> wanted = cluster.ca;

@@ -107,9 +107,17 @@ Result<> put(const Kubectl &kubectl, const std::string &text)
     return done ? Result<>() : std::unexpected(done.error());
 }
 
-Result<> drop(const Kubectl &kubectl, const std::vector<ObjectId> &objects,
+// A Namespace goes with all that is in it, which others may have put there.
+Result<> drop(const Kubectl &kubectl, std::vector<ObjectId> objects,
               const Report &report)
 {
+    auto is_namespace = [](const ObjectId &id) {
+        return id.kind == "Namespace";
+    };
+    for (const ObjectId &id : objects)
+        if (is_namespace(id))
+            report.left("Namespace " + id.name + ", with all that is in it");
+    std::erase_if(objects, is_namespace);
     if (objects.empty())
         return {};
     std::string names;

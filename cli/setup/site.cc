@@ -114,7 +114,10 @@ Result<int> find_cluster(const Kubectl &kubectl)
     auto version = kubectl.json({"version"});
     if (!version)
         return fail(version.error(), "the API server does not answer");
-    auto minor = whole_number<int>(version->text("serverVersion/minor"));
+    std::string text = version->text("serverVersion/minor");
+    if (text.ends_with('+')) // of some vendors
+        text.pop_back();
+    auto minor = whole_number<int>(text);
     if (!minor)
         return fail(Code::rejected, "the API server does not say its version");
     for (const char *resource :

@@ -150,9 +150,14 @@ Result<> delete_manifests(const Site &site, int minor, const Report &report)
         report.already("no manifest is applied");
         return {};
     }
+    std::string namespaces;
+    for (const ObjectId &id : *objects)
+        if (id.kind == "Namespace")
+            namespaces += (namespaces.empty() ? "" : ", ") + id.name;
     return report.change(
-        std::format("manifests: {} objects are deleted",
-                    std::ranges::count(*there, '\n')),
+        std::format("manifests: {} objects are deleted, and all that is in the "
+                    "Namespaces {}",
+                    std::ranges::count(*there, '\n'), namespaces),
         [&]() -> Result<> {
             auto done = site.kubectl.run(
                 {"delete", "--ignore-not-found", "--timeout=180s", "-f", "-"},
@@ -215,7 +220,12 @@ Result<> remove_files(const Site &site, const Report &report)
     const std::string token = or_else("KubeTokenFile", default_token_file);
     const std::string ca =
         or_else("KubeCaFile", directory_of(site.conf_path) + "/k8s/ca.crt");
+    const std::string beside = directory_of(site.conf_path) + "/k8s/";
     for (const std::string &path : {token, ca}) {
+        if (path != default_token_file && !path.starts_with(beside)) {
+            report.left(path + ": k8s.conf names it, and others may use it");
+            continue;
+        }
         if (auto done = remove_file(path, report); !done)
             return done;
         const std::string directory = directory_of(path);

@@ -48,7 +48,8 @@ enum class ShadowTier : std::uint8_t {
 struct NodeUse {
     JobRef job;
     bool pending = false;
-    std::vector<std::string> named; // nodes that it requests or excludes
+    // Nodes that it requests or excludes, or has while it is suspended.
+    std::vector<std::string> named;
     std::string features;           // requested features, in Slurm's form
     std::string shadow_of;          // the node, if this is a shadow job
     NodeRoom room;                  // size of a shadow job

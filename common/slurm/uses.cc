@@ -55,6 +55,10 @@ NodeUse use_of(const slurm_job_info_t &info)
     use.named = expand(info.req_nodes);
     for (std::string &node : expand(info.exc_nodes))
         use.named.push_back(std::move(node));
+    // It has its nodes, although slurmctld shows them as idle.
+    if (job_state_of(info.job_state) == JobState::suspended)
+        for (std::string &node : expand(info.nodes))
+            use.named.push_back(std::move(node));
     use.features = text(info.features);
     use.partitions = text(info.partition);
     use.in_line = use.pending && info.priority != 0 &&

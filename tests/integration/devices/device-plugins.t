@@ -91,7 +91,7 @@ def init_containers():
 @case
 def shared_and_full():
     """Pods share a node's devices, and one too many waits until some are free; more
-    than any node has is refused in Slurm's words"""
+    than any node has is refused with both numbers"""
     names = [f"many-{i}" for i in range(5)]
     for name in names:
         make(name, 2)
@@ -100,7 +100,7 @@ def shared_and_full():
              lambda: sum(bool(node_of(n)) for n in names) == 4)
     (last,) = [n for n in names if not node_of(n)]
     bed.wait_job(last, "PENDING")
-    bed.wait_words("big", "not available")
+    bed.wait_words("big", "No node is large enough", "gres/gpu:a100=5")
     bed.end(*set(names) - {last})
     land(last)
     good(last, 2)

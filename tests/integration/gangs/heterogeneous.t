@@ -151,12 +151,13 @@ def refused():
 
 @case
 def refused_by_slurm():
-    """one component that no node can hold: both are refused, in Slurm's words; what
+    """one component that no node of its partition can hold: both are refused, in Slurm's words; what
     slurmctld keeps of the other is no word of its user's, to the next agent either"""
     for i in range(2):
-        bed.create(gangs.member(f"het-big-{i}", "het-big", 2, cpu="1", annotations=HET,
-                                memory="64Mi" if i == 0 else "9000Gi"))
-    bed.wait_words("het-big-0", "not available")
+        bed.create(gangs.member(f"het-big-{i}", "het-big", 2,
+                                cpu="1" if i == 0 else "12",
+                                annotations={**HET, bed.PARTITION: "real"}))
+    bed.wait_words("het-big-0", "No Slurm job could be submitted: submit: ")
     left = [job["job_state"] for job in jobs_of("het-big")]
     check(["CANCELLED"] in left, f"slurmctld has {left}")
 
