@@ -320,6 +320,14 @@ void stop_signals(std::jthread &signals)
     signals.join();
 }
 
+void say_ready(const Conf &conf, const HttpEndpoint &endpoint)
+{
+    log_info("started", {{"version", PACKAGE_VERSION},
+                         {"KubeApiServer", endpoint.server},
+                         {"Socket", conf.socket_path}});
+    notify_systemd("READY=1");
+}
+
 } // namespace
 
 // The order of construction matters: objects refer to those before them, and
@@ -363,10 +371,7 @@ Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
         serve_signals(stop, load, mailbox, access_watch, token);
     });
 
-    log_info("started", {{"version", PACKAGE_VERSION},
-                         {"KubeApiServer", endpoint.server},
-                         {"Socket", conf->socket_path}});
-    notify_systemd("READY=1");
+    say_ready(*conf, endpoint);
     own(bridge);
     notify_systemd("STOPPING=1");
     log_info("stopping");

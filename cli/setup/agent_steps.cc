@@ -55,7 +55,8 @@ Result<> wait_for_nodes(const Site &site, const Report &report)
         bool late = std::chrono::steady_clock::now() > limit;
         if (!forced && !agent_runs(site))
             return fail(Code::busy, "slurmk8sd does not run any more, and has "
-                                    "not deleted " + left);
+                                    "not deleted " +
+                                        left);
         if (forced && (late || !agent_runs(site))) {
             report.left("nodes in Slurm: scontrol delete NodeName=" + left);
             return {};

@@ -156,8 +156,7 @@ Result<> write_ca(const Site &site, const HostPlan &plan,
 {
     const std::string present = content_of(plan.ca_file);
     bool its_address = plan.server == cluster.server;
-    bool own = plan.ca_file ==
-               directory_of(site.conf_path) + "/k8s/ca.crt";
+    bool own = plan.ca_file == directory_of(site.conf_path) + "/k8s/ca.crt";
     if (!present.empty() && (!own || !its_address || cluster.ca.empty())) {
         report.already(plan.ca_file +
                        " is kept: only setup's own file is replaced, by the "

@@ -50,10 +50,10 @@ struct NodeUse {
     bool pending = false;
     // Nodes that it requests or excludes, or has while it is suspended.
     std::vector<std::string> named;
-    std::string features;           // requested features, in Slurm's form
-    std::string shadow_of;          // the node, if this is a shadow job
-    NodeRoom room;                  // size of a shadow job
-    std::string partitions = {};    // separated by commas
+    std::string features;        // requested features, in Slurm's form
+    std::string shadow_of;       // the node, if this is a shadow job
+    NodeRoom room;               // size of a shadow job
+    std::string partitions = {}; // separated by commas
     // Only a lack of resources, or jobs before it, keep it from starting.
     bool in_line = false;
     std::uint32_t time_limit = 0; // minutes, or Slurm's INFINITE
