@@ -313,6 +313,8 @@ def deleted_when_idle():
     it, and is deleted then"""
     nodes.make(EXTRA)
     nodes.wait_cpus(EXTRA, 4)
+    # Else it keeps the reason of a Node that is not ready yet.
+    wait_for("it to be ready", lambda: not nodes.is_drained(EXTRA))
     reserve("keeps", EXTRA)
     nodes.delete(EXTRA)
     wait_for("the drain", lambda: nodes.is_drained(EXTRA, "no Kubernetes Node"))
