@@ -5,9 +5,9 @@
 #include "cli/check/token_expiry.h"
 #include "common/base/json.h"
 #include "common/base/read_file.h"
+#include "common/base/replace_file.h"
 #include "common/base/user_name.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <sys/stat.h>
@@ -16,13 +16,6 @@
 namespace bridge {
 
 namespace {
-
-std::string directory_of(const std::string &path)
-{
-    auto slash = path.rfind('/');
-    return slash == path.npos ? "."
-                              : path.substr(0, std::max<std::size_t>(slash, 1));
-}
 
 AgentFacts ask(const Conf &conf)
 {

@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 
+from tap import case, check
+
 TOP = pathlib.Path(__file__).resolve().parents[2]
 HERE = TOP / "contribs/sandbox"
 PORTS = 96  # above $SANDBOX's; those between are of tests/long/80-sanitizers.t
@@ -58,3 +60,22 @@ def _bash(code, *words):
 def _run(command):
     return subprocess.run(command, text=True, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def passes(name, release):
+    """A case: this integration script passes in the sandbox of the release."""
+    def script():
+        done = subprocess.run([TOP / f"tests/integration/{name}.t"], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        lines = done.stdout.splitlines()
+        passed = [line for line in lines if line.startswith("ok ")]
+        print(f"# {name}: {len(passed)} cases passed", flush=True)
+        for line in passed:
+            if "# SKIP" in line:
+                print("#   " + line.replace("# SKIP", "is skipped:"))
+        check(done.returncode == 0 and passed, "\n".join(
+            line for line in lines if not line.startswith("ok ")))
+
+    script.__name__ = name
+    script.__doc__ = f"{name} passes on {release}"
+    return case(script)

@@ -7,7 +7,6 @@ and whether it understands the agent, runs there as it is: integration scripts,
 of which each is a case. KUBERNETES_SCRIPTS ("pods/adopt security/rights") chooses."""
 import os
 import pathlib
-import subprocess
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
@@ -67,24 +66,6 @@ def applies():
           "of v1beta1")
 
 
-def passes(name):
-    def script():
-        done = subprocess.run([TOP / f"tests/integration/{name}.t"], text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        lines = done.stdout.splitlines()
-        passed = [line for line in lines if line.startswith("ok ")]
-        print(f"# {name}: {len(passed)} cases passed", flush=True)
-        for line in passed:
-            if "# SKIP" in line:
-                print("#   " + line.replace("# SKIP", "is skipped:"))
-        check(done.returncode == 0 and passed, "\n".join(
-            line for line in lines if not line.startswith("ok ")))
-
-    script.__name__ = name
-    script.__doc__ = f"{name} passes on {RELEASE}"
-    return case(script)
-
-
 @case
 def its_own_workload():
     """Pods of this release's own Workload, which is another API than the one
@@ -109,6 +90,6 @@ def its_own_workload():
 
 
 for each in SCRIPTS:
-    passes(each)
+    beside.passes(each, RELEASE)
 
 run(after_failure=bed.last_words)

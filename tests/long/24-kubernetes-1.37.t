@@ -7,7 +7,6 @@ and devices, and those of each rule, each right and each request.
 KUBERNETES_SCRIPTS ("pods/ends gangs/gangs") chooses."""
 import os
 import pathlib
-import subprocess
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
@@ -66,25 +65,7 @@ def beta():
           bed.log("slurmk8sd", 10 ** 6), "the agent does not say so")
 
 
-def passes(name):
-    def script():
-        done = subprocess.run([TOP / f"tests/integration/{name}.t"], text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        lines = done.stdout.splitlines()
-        passed = [line for line in lines if line.startswith("ok ")]
-        print(f"# {name}: {len(passed)} cases passed", flush=True)
-        for line in passed:
-            if "# SKIP" in line:
-                print("#   " + line.replace("# SKIP", "is skipped:"))
-        check(done.returncode == 0 and passed, "\n".join(
-            line for line in lines if not line.startswith("ok ")))
-
-    script.__name__ = name
-    script.__doc__ = f"{name} passes on {RELEASE}"
-    return case(script)
-
-
 for each in SCRIPTS:
-    passes(each)
+    beside.passes(each, RELEASE)
 
 run(after_failure=bed.last_words)
