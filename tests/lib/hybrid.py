@@ -30,7 +30,9 @@ def is_up():
 
 @contextlib.contextmanager
 def hybrid_nodes():
-    """While it lasts; then the sandbox is as it was."""
+    """While it lasts; then the sandbox is as it was. What an earlier script left
+    running would keep a node in use whose record has to go."""
+    bed.clean()
     options = (bed.SANDBOX / "options").read_text()
     before = [f"--{'' if value == 'yes' else 'no-'}{name}" for name, value in (
         (name, re.search(variable + '="(.*)"', options)[1]) for name, variable in
