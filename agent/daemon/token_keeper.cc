@@ -2,6 +2,7 @@
 #include "agent/daemon/token_keeper.h"
 
 #include "agent/calls/token_request.h"
+#include "common/base/backoff.h"
 #include "common/base/log.h"
 #include "common/base/replace_file.h"
 #include "common/base/system_error.h"
@@ -19,6 +20,9 @@ namespace bridge {
 namespace {
 
 constexpr std::chrono::seconds token_interval{60};
+// While it does not work: on a full disk each try asks for a token that nobody
+// can use.
+constexpr std::chrono::seconds token_longest{600};
 constexpr mode_t token_mode = 0400;
 
 // Whether the renewal can work at all here.
@@ -91,6 +95,7 @@ void TokenKeeper::run(std::stop_token stop)
 {
     endpoint_.give_up = stop;
     std::string told;
+    std::chrono::seconds delay = token_interval;
     if (!access_.wait_until_answered(stop))
         return;
     while (!stop.stop_requested()) {
@@ -101,13 +106,15 @@ void TokenKeeper::run(std::stop_token stop)
                                std::chrono::system_clock::now()));
             if (stop.stop_requested())
                 return;
+            delay = problem.empty() ? token_interval
+                                    : doubled(delay, token_longest);
             if (told != problem)
                 tell_(told = std::move(problem));
         } catch (const std::exception &e) { // such as out of memory
             log_error("cannot look at the token, retrying",
                       {{"err", e.what()}});
         }
-        wait(stop);
+        wait(stop, delay);
     }
 }
 
@@ -118,10 +125,10 @@ void TokenKeeper::look_now()
     changed_.notify_all();
 }
 
-void TokenKeeper::wait(const std::stop_token &stop)
+void TokenKeeper::wait(const std::stop_token &stop, std::chrono::seconds delay)
 {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, stop, token_interval, [this] { return now_; });
+    changed_.wait_for(lock, stop, delay, [this] { return now_; });
     now_ = false;
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The thread that renews the agent's own token: it looks at the token's file
-// once a minute, and when half of the token's life is over it asks the API
-// server for another one and replaces the file. It never touches a token that
-// does not expire or that a kubelet renews. A token that something else renews
-// is left alone as long as that does it.
+// once a minute, or every ten minutes while a renewal keeps failing. When half
+// of the token's life is over it asks the API server for another one and
+// replaces the file. It never touches a token that does not expire or that a
+// kubelet renews. A token that something else renews is left alone as long as
+// that does it.
 #pragma once
 
 #include "agent/calls/access.h"
@@ -38,7 +39,7 @@ class TokenKeeper {
 
   private:
     void run(std::stop_token stop);
-    void wait(const std::stop_token &stop);
+    void wait(const std::stop_token &stop, std::chrono::seconds delay);
 
     HttpEndpoint endpoint_;
     const Access &access_;

@@ -4,6 +4,7 @@
 #include "agent/calls/token_request.h"
 #include "cli/check/host_facts.h"
 #include "cli/setup/conf_edit.h"
+#include "common/base/owned_fd.h"
 #include "common/base/read_file.h"
 #include "common/base/replace_file.h"
 #include "common/base/system_error.h"
@@ -13,6 +14,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <fcntl.h>
 #include <format>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,15 +35,18 @@ std::string content_of(const std::string &path)
     return read_file(path, any_size).value_or("");
 }
 
-// Makes the directory unless it is there; its parent must be there.
+// Makes the directory unless it is there; its parent must be there. Another
+// user may own that, so what is changed is what was opened, and no link.
 Result<> make_directory(const std::string &path, mode_t mode, uid_t owner,
                         gid_t group)
 {
     if (mkdir(path.c_str(), 0700) != 0)
         return errno == EEXIST ? Result<>()
                                : fail_errno(Code::busy, "make " + path);
-    if (chown(path.c_str(), owner, group) != 0 ||
-        chmod(path.c_str(), mode) != 0)
+    OwnedFd made(
+        open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!made || fchown(made.get(), owner, group) != 0 ||
+        fchmod(made.get(), mode) != 0)
         return fail_errno(Code::busy, "make " + path);
     return {};
 }
