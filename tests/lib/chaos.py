@@ -288,6 +288,7 @@ class Chaos:
 
     def _do_slurmctld_kill(self, _):
         self._is_all_told()
+        self.gangs.crash()
         bed.ctl("kill", "slurmctld")
         self.crashes.append((now(), self.all_told))
 
@@ -342,6 +343,7 @@ class Chaos:
         for wrong in invariants.settled():
             self.report(f"when all Pods are gone: {wrong}")
         self.causes.clear()
+        self.gangs.sharers.clear()
 
     def _crash_explains(self, wrong):
         """slurmctld crashed. A job that it had not saved, and not told slurmdbd of,
@@ -352,13 +354,15 @@ class Chaos:
         in_flight = end_states.CANCELLED_BY_US in wrong.words
         if wrong.words != end_states.UNKNOWN and not in_flight:
             return False
-        pod = bed.get(wrong.subject.rsplit("/", 1)[1], NAMESPACE)["status"]
+        pod = bed.get(wrong.subject.rsplit("/", 1)[1], NAMESPACE)
         ended = max(time_of(status["state"]["terminated"]["finishedAt"])
-                    for status in pod["containerStatuses"])
+                    for status in pod["status"]["containerStatuses"])
         if in_flight:
             return any(ended - SECOND <= crash <= ended + IN_FLIGHT
                        for crash, _ in self.crashes)
-        return any(time_of(pod["startTime"]) <= crash and
+        # It may be bound by what the agent had heard before the crash.
+        made = time_of(pod["metadata"]["creationTimestamp"])
+        return any(made <= crash and
                    all_told - UNSENT <= ended
                    for crash, all_told in self.crashes)
 

@@ -3,6 +3,7 @@
 gangs, on Nodes of eight devices, whose drivers restart, publish anew, and lose
 devices."""
 import copy
+import functools
 
 import agent_conf
 import bed
@@ -26,9 +27,10 @@ NAMES = [f"a{i}" for i in range(HALF)] + \
     [f"h{i}" for i in range(HALF, DEVICES_OF_NODE)]
 
 
+@functools.cache
 def turn_on(gres=(), more="", drop_more=lambda: None):
-    """The agent counts the devices until this program ends; gres, more: what else
-    its k8s.conf says."""
+    """The agent counts the devices until this program ends, also for the next
+    seed; gres, more: what else its k8s.conf says."""
     def drop_all():
         _drop_all()
         drop_more()
@@ -211,8 +213,8 @@ class ChaosDevices:
         bed.api("POST", f"{PATH}/resourceclaims", {
             "metadata": {"name": op.pod}, "spec": self._claim_spec(op)})
         name = op.pod
-        for i in range(op.words["count"]):
-            op.pod = f"{name}-{i}"
+        users = self.chaos.gangs.share(name, op.words["count"])
+        for op.pod in users:
             self.chaos.apply_pod(op, more=claims.with_claims(name))
 
     # ---- Drivers

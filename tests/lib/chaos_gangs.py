@@ -15,14 +15,30 @@ class ChaosGangs:
     def __init__(self, chaos):
         self.chaos = chaos
         self.members = {}  # gang: names of its Pods
+        self.sharers = {}  # Pod: the names of all that use its claim
+
+    def share(self, claim, count):
+        """The names of the Pods that use one claim. The job of one of them counts
+        its devices; when Slurm ends that one, they all end."""
+        users = [f"{claim}-{i}" for i in range(count)]
+        self.sharers |= dict.fromkeys(users, users)
+        return users
 
     def cause(self, name, cause):
         """Notes what may end the Pod of that name, or those of the gang; returns
         the names."""
         pods = self.members.get(name, [name])
         for pod in pods:
-            self.chaos.causes[pod].add(cause)
+            for sharer in self.sharers.get(pod, [pod]):
+                self.chaos.causes[sharer].add(cause)
         return pods
+
+    def crash(self):
+        """slurmctld is killed. It forgets the job that counts a claim; when that
+        job's own Pod ends before another job is allocated for it, nothing counts
+        the devices, and the others end."""
+        for pod in self.sharers:
+            self.chaos.causes[pod].add(SLURM)
 
     def _do_apply_gang(self, op):
         count = op.words["count"]

@@ -179,9 +179,9 @@ class ChaosParts:
                 {"metadata": {"name": op.pod}, "spec": spec})
         options = {"edit": self._edit(op, [op.pod]),
                    "more": claims.with_claims(op.pod)}
-        for i in range(op.words["count"]):
+        for name in self.chaos.gangs.share(op.pod, op.words["count"]):
             one = copy.deepcopy(op)
-            one.pod = f"{op.pod}-{i}"
+            one.pod = name
             self.chaos.apply_pod(one, **options)
 
     # ---- Drivers

@@ -182,7 +182,13 @@ def not_covered(world):
             if cpus < asked["cpu"] or memory * 2 ** 20 < asked["memory"]:
                 yield (_name(pod), f"{job} has {cpus} CPUs and {memory} MiB on "
                        f"{node}, the Pod (or its gang) asks for {asked['cpu']} and "
-                       f"{asked['memory']} bytes")
+                       f"{asked['memory']} bytes{_waits(job)}")
+
+
+def _waits(job):
+    """Why it has nothing yet, for the reader."""
+    return "" if job.nodes else (f"; it waits, {job.reason}, with priority "
+                                 f"{job.priority} in {job.partitions}")
 
 
 @rule

@@ -22,7 +22,7 @@ def has_to_wait(world, job):
     there = {name: one for name, one in world.partitions.items()
              if node in one["nodes"]}
     own = _named(job, there)
-    if not node or not own or job.priority != HIGHEST or not _in_line(job):
+    if not node or not own or not _may_start(job):
         return False
     tier = max(map(_tier, own))
     waiting = max((_tier(one) for other in world.jobs
@@ -32,6 +32,12 @@ def has_to_wait(world, job):
         _tier(one) >= waiting and _is_open(one) and
         all(_is_like(one, mine, there.values()) for mine in own)
         for one in there.values())
+
+
+def _may_start(job):
+    """Behind the other tier schedule() leaves the reason as it was, which may be
+    that of a drained node."""
+    return "PENDING" in job.states and job.priority == HIGHEST
 
 
 def _in_line(job):
