@@ -33,6 +33,18 @@ cache_kubernetes() ( # RELEASE
     cached "kubernetes-$KUBERNETES_VERSION-$(hash_of "$HERE"/cache/kubernetes "$HERE/kubernetes/$1"/go.{mod,sum})" \
         "$HERE/cache/kubernetes" "$1" "$KUBERNETES_VERSION"
 )
+# cache_kube_apiserver RELEASE: a directory with its API server: that of all its daemons, if that is there, else one that has nothing else,
+# which is built in less than half the time.
+cache_kube_apiserver() (
+    . "$HERE/kubernetes/$1/settings.sh"
+    all=$SANDBOX_CACHE/kubernetes-$KUBERNETES_VERSION-$(hash_of "$HERE"/cache/kubernetes "$HERE/kubernetes/$1"/go.{mod,sum})
+    if [[ -d $all ]]; then
+        printf '%s\n' "$all"
+    else
+        cached "kube-apiserver-$KUBERNETES_VERSION-$(hash_of "$HERE"/cache/kube-apiserver "$HERE/kubernetes/$1"/go.{mod,sum})" \
+            "$HERE/cache/kube-apiserver" "$1" "$KUBERNETES_VERSION"
+    fi
+)
 cache_kwok() { cached "kwok-$(hash_of "$HERE"/cache/kwok "$HERE"/kwok/go.{mod,sum})" "$HERE/cache/kwok"; }
 cache_coredns() { cached "coredns-$(hash_of "$HERE"/cache/coredns "$HERE"/coredns/{go.mod,go.sum,main.go})" "$HERE/cache/coredns"; }
 cache_helm() { cached "helm-$(hash_of "$HERE"/cache/helm "$HERE"/helm/go.{mod,sum})" "$HERE/cache/helm"; }
