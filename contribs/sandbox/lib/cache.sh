@@ -33,17 +33,17 @@ cache_kubernetes() ( # RELEASE
     cached "kubernetes-$KUBERNETES_VERSION-$(hash_of "$HERE"/cache/kubernetes "$HERE/kubernetes/$1"/go.{mod,sum})" \
         "$HERE/cache/kubernetes" "$1" "$KUBERNETES_VERSION"
 )
-# cache_kube_apiserver RELEASE: a directory with its API server: that of all its daemons, if that is there, else one that has nothing else,
-# which is built in less than half the time.
+# cache_kube_apiserver RELEASE [--there]: a directory with its API server: that of all its daemons, if there is one, else one that has
+# nothing else, which is built in less than half the time, or not at all with --there.
 cache_kube_apiserver() (
     . "$HERE/kubernetes/$1/settings.sh"
-    all=$SANDBOX_CACHE/kubernetes-$KUBERNETES_VERSION-$(hash_of "$HERE"/cache/kubernetes "$HERE/kubernetes/$1"/go.{mod,sum})
-    if [[ -d $all ]]; then
-        printf '%s\n' "$all"
-    else
-        cached "kube-apiserver-$KUBERNETES_VERSION-$(hash_of "$HERE"/cache/kube-apiserver "$HERE/kubernetes/$1"/go.{mod,sum})" \
-            "$HERE/cache/kube-apiserver" "$1" "$KUBERNETES_VERSION"
-    fi
+    all=kubernetes-$KUBERNETES_VERSION-$(hash_of "$HERE"/cache/kubernetes "$HERE/kubernetes/$1"/go.{mod,sum})
+    alone=kube-apiserver-$KUBERNETES_VERSION-$(hash_of "$HERE"/cache/kube-apiserver "$HERE/kubernetes/$1"/go.{mod,sum})
+    for name in "$all" "$alone"; do
+        [[ ! -d $SANDBOX_CACHE/$name ]] || { printf '%s\n' "$SANDBOX_CACHE/$name"; exit 0; }
+    done
+    [[ ${2:-} != --there ]] || fail "neither $all nor $alone is in $SANDBOX_CACHE"
+    cached "$alone" "$HERE/cache/kube-apiserver" "$1" "$KUBERNETES_VERSION"
 )
 cache_kwok() { cached "kwok-$(hash_of "$HERE"/cache/kwok "$HERE"/kwok/go.{mod,sum})" "$HERE/cache/kwok"; }
 cache_coredns() { cached "coredns-$(hash_of "$HERE"/cache/coredns "$HERE"/coredns/{go.mod,go.sum,main.go})" "$HERE/cache/coredns"; }
