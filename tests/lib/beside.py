@@ -20,12 +20,18 @@ cache_kubernetes "$2" """
 _ENVIRONMENT = 'said=$("$1/env") && eval "$said" && env --null'
 
 
-def why_not_built(release):
-    """Builds its daemons, unless the cache has them; why that cannot be, or
-    None."""
+def built(release):
+    """The directory of its daemons, which are built unless the cache has them; or
+    None, and why that cannot be."""
     done = _bash(_BUILD, release)
+    if done.returncode == 0:
+        return done.stdout.strip(), None
     lines = [line for line in done.stderr.splitlines() if line.strip()]
-    return None if done.returncode == 0 else "; ".join(lines[-3:])
+    return None, "; ".join(lines[-3:])
+
+
+def why_not_built(release):
+    return built(release)[1]
 
 
 def up(release, *options):

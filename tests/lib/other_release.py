@@ -16,15 +16,13 @@ import urllib.request
 import admission
 import agent_conf
 import bed
+import beside
 from tap import wait_for
 
 PORT_OFFSET = 30  # of the sandbox's ports for tests
 TOKEN = "/etc/slurm/k8s/token.other-release"
 
 _SETTINGS = 'set -euo pipefail; . "$1/lib/settings.sh"; '
-_BUILD = _SETTINGS + """. "$HERE/lib/util.sh"; . "$HERE/lib/cache.sh"
-renice -n 5 $BASHPID > /dev/null   # what runs beside waits for times that go by
-cache_kube_apiserver "${@:2}" """
 # As the sandbox's own, but for the release. Without a controller nobody would take
 # away the taint of a Node that is new.
 _API_SERVER = _SETTINGS + """
@@ -41,17 +39,14 @@ def _bash(code, *words):
 
 
 def find(release):
-    """The directory of its kube-apiserver; or "", and why there is none. To build
-    one takes about 500 s of processor time and 2 GB of memory, beside scripts
-    that wait for each other: so only who asks for it has it built."""
-    build = [] if os.environ.get("TESTS_BUILD") else ["--there"]
-    done = subprocess.run(_bash(_BUILD, release, *build), text=True,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE)
-    if done.returncode == 0:
-        return done.stdout.strip(), ""
-    lines = [line for line in done.stderr.splitlines() if line.strip()]
-    return "", "; ".join(lines[-3:] + ["TESTS_BUILD=yes builds it"])
+    """The directory of its daemons; or None, and why there is none. They take 700
+    seconds of processor time to build, and scripts beside this one wait for each
+    other: so that is left to who asks for it."""
+    if not os.environ.get("TESTS_BUILD"):
+        os.environ["SANDBOX_CACHE_ONLY"] = "yes"
+    directory, why = beside.built(release)
+    os.environ.pop("SANDBOX_CACHE_ONLY", None)
+    return directory, why and why + "; TESTS_BUILD=yes builds it"
 
 
 class OtherRelease:

@@ -5,10 +5,12 @@
 # hash_of FILE…: twelve hex digits of the files' content.
 hash_of() { cat -- "$@" | sha256sum | cut -c1-12; }
 
-# cached NAME BUILDER ARG…: makes $SANDBOX_CACHE/NAME with `BUILDER ARG… DIR` unless it is there; prints its path.
+# cached NAME BUILDER ARG…: makes $SANDBOX_CACHE/NAME with `BUILDER ARG… DIR` unless it is there; prints its path. With SANDBOX_CACHE_ONLY
+# it makes nothing, and fails.
 cached() {
     local name=$1 dir=$SANDBOX_CACHE/$1 new=$SANDBOX_CACHE/.new-$1; shift
     if [[ ! -d $dir ]]; then
+        [[ ! ${SANDBOX_CACHE_ONLY:-} ]] || fail "$name is not in $SANDBOX_CACHE"
         mkdir -p "$SANDBOX_CACHE"
         (
             flock -n 9 || { say "waiting for another builder of $name"; flock 9; }
@@ -32,18 +34,6 @@ cache_kubernetes() ( # RELEASE
     . "$HERE/kubernetes/$1/settings.sh"
     cached "kubernetes-$KUBERNETES_VERSION-$(hash_of "$HERE"/cache/kubernetes "$HERE/kubernetes/$1"/go.{mod,sum})" \
         "$HERE/cache/kubernetes" "$1" "$KUBERNETES_VERSION"
-)
-# cache_kube_apiserver RELEASE [--there]: a directory with its API server: that of all its daemons, if there is one, else one that has
-# nothing else, which is built in less than half the time, or not at all with --there.
-cache_kube_apiserver() (
-    . "$HERE/kubernetes/$1/settings.sh"
-    all=kubernetes-$KUBERNETES_VERSION-$(hash_of "$HERE"/cache/kubernetes "$HERE/kubernetes/$1"/go.{mod,sum})
-    alone=kube-apiserver-$KUBERNETES_VERSION-$(hash_of "$HERE"/cache/kube-apiserver "$HERE/kubernetes/$1"/go.{mod,sum})
-    for name in "$all" "$alone"; do
-        [[ ! -d $SANDBOX_CACHE/$name ]] || { printf '%s\n' "$SANDBOX_CACHE/$name"; exit 0; }
-    done
-    [[ ${2:-} != --there ]] || fail "neither $all nor $alone is in $SANDBOX_CACHE"
-    cached "$alone" "$HERE/cache/kube-apiserver" "$1" "$KUBERNETES_VERSION"
 )
 cache_kwok() { cached "kwok-$(hash_of "$HERE"/cache/kwok "$HERE"/kwok/go.{mod,sum})" "$HERE/cache/kwok"; }
 cache_coredns() { cached "coredns-$(hash_of "$HERE"/cache/coredns "$HERE"/coredns/{go.mod,go.sum,main.go})" "$HERE/cache/coredns"; }

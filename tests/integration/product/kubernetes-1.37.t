@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kubernetes 1.37 in short: its API server takes the manifests, and the agent does
 there what a Pod and a PodGroup want. The sandbox's kwok nodes and Slurm are
-used. It is skipped where the cache has no API server of 1.37, unless TESTS_BUILD
+used. It is skipped where the cache has no 1.37, unless TESTS_BUILD
 asks for one; tests/long/24-kubernetes-1.37.t has all of that release."""
 import pathlib
 import sys
@@ -14,7 +14,7 @@ import other_release
 RELEASE = "1.37"
 directory, why = other_release.find(RELEASE)
 if why:
-    print(f"1..0 # SKIP no API server of Kubernetes {RELEASE} here: {why}")
+    print(f"1..0 # SKIP no Kubernetes {RELEASE} here: {why}")
     sys.exit()
 server = other_release.OtherRelease(RELEASE, directory)
 before = bed.log_size("slurmk8sd")
