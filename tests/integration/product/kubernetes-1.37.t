@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kubernetes 1.37 in short: its API server takes the manifests, and the agent does
 there what a Pod and a PodGroup want. The sandbox's kwok nodes and Slurm are
-used. It is skipped where the cache has no 1.37, unless TESTS_BUILD
-asks for one; tests/long/24-kubernetes-1.37.t has all of that release."""
+used. It is skipped where the cache has no 1.37, unless TESTS_BUILD asks for it;
+tests/long/24-kubernetes-1.37.t has all of that release."""
 import pathlib
 import sys
 
