@@ -458,8 +458,9 @@ def scontrol(*words):
 @case
 def anothers_reservation():
     """19: into a reservation of alice's"""
+    node = "kn3" if victim["nodes"] == "kn4" else "kn4"  # a free one
     scontrol("create", "reservation", "ReservationName=hers", "Users=alice",
-             "StartTime=now", "Duration=60", "Nodes=kn4")
+             "StartTime=now", "Duration=60", f"Nodes={node}")
     try:
         check(not runs_with({JOB + "reservation": "hers"}), "it runs there")
     finally:
