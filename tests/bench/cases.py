@@ -2,11 +2,12 @@
 """What is measured. A case is a function of (bench, scheduler, run) that returns a sample, a dict of numbers; bench.tidy()
 runs after each. ROWS says what the table makes of them."""
 import time
+from functools import partial
 
 from arrays import ARRAY_SLOTS, ARRAY_TASKS, NATIVE_TASKS, array, template
 from ours import BEHIND_PODS, BEHIND_SECONDS, RECOVERY_PODS, behind, recovery
-from device_pods import ATTRIBUTE_PODS, MIXED_SIZES, NODE_COUNT as DEVICE_NODES, NODE_DEVICES, ONE_PODS, attribute, device_nodes, devices, \
-    mixed_devices
+from device_pods import ATTRIBUTE_PODS, FEW_DEVICES, FEW_NODES, MANY_NODES, MIXED_SIZES, NODE_COUNT as DEVICE_NODES, NODE_DEVICES, \
+    ONE_PODS, attribute, device_nodes, devices, mixed_devices
 from gang_jobs import BIG_NODES, BIG_PODS, MANY_GANGS, MANY_PODS, gangs
 from nodes import NODE_COUNT, SELECTIONS, nodes, nodes_with_devices
 from figures import agents_rpcs, difference, names, percentile, rates
@@ -91,9 +92,12 @@ def schedulers_of(scheduler):
 
 # The cases by name, in their order, with the number of runs where it is not --runs: counts do not scatter.
 CASES = {"idle": (idle, None), "burst": (burst, None), "turnover": (turnover, None), "waiting": (waiting, 1), "behind": (behind, 1),
-         "recovery": (recovery, 1), "nodes": (nodes, 1), "nodes-devices": (nodes_with_devices, 1), "gangs": (gangs, 1), "array": (array, None), "devices": (devices, None), "mixed-devices": (mixed_devices, None), "attribute": (attribute, None)}
+         "recovery": (recovery, 1), "nodes": (nodes, 1), "nodes-devices": (nodes_with_devices, 1), "gangs": (gangs, 1), "array": (array, None), "devices": (devices, None), "mixed-devices": (mixed_devices, None), "attribute": (attribute, None),
+         "attribute-many": (attribute, None)}
 # What is there only for all runs of a case: a context manager of the bench.
-SURROUNDINGS = {"array": template, "devices": device_nodes, "mixed-devices": device_nodes, "attribute": device_nodes}
+SURROUNDINGS = {"array": template, "devices": device_nodes, "mixed-devices": device_nodes,
+                "attribute": partial(device_nodes, count=FEW_NODES, each=FEW_DEVICES),
+                "attribute-many": partial(device_nodes, count=MANY_NODES, each=FEW_DEVICES)}
 # Those that ask what kube-scheduler has no like of.
 OURS_ONLY = {"behind", "recovery", "nodes", "nodes-devices", "gangs", "array"}
 
@@ -179,7 +183,8 @@ ROWS = [
     Row("mixed-devices", "  create to bound, p50", "bound p50", "ms"),
     Row("mixed-devices", "  CPU of the scheduler a Pod", "cpu a Pod", "ms"),
     Row("mixed-devices", "  CPU of everything a Pod", "all cpu a Pod", "ms"),
-    Row("attribute", f"a claim that one of {DEVICE_NODES} nodes satisfies, {ATTRIBUTE_PODS} times: create to bound, p50", "p50", "ms",
-        ("<=", 2.0, "ratio"), DEVICES_HINT),
-    Row("attribute", "  the slowest", "worst", "ms"),
+    *(row for case, count in (("attribute", FEW_NODES), ("attribute-many", MANY_NODES)) for row in (
+        Row(case, f"a claim that one of {count} nodes satisfies, {ATTRIBUTE_PODS} times: create to bound, p50", "p50", "ms",
+            ("<=", 2.0, "ratio"), DEVICES_HINT),
+        Row(case, "  the slowest", "worst", "ms"))),
 ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pods with a ResourceClaim each, made from a template, on 100 nodes of 8 devices, for both schedulers. Nothing runs the driver: its
+"""Pods with a ResourceClaim each, made from a template, on nodes with devices, for both schedulers. Nothing runs the driver: its
 ResourceSlices are made here."""
 import contextlib
 import json
@@ -13,6 +13,7 @@ from sandbox import AGENT, CONTROLLERS, KUBE_SCHEDULER, OURS
 NODE_COUNT, NODE_DEVICES, NODE_CPUS = 100, 8, 16
 ONE_PODS = NODE_COUNT * NODE_DEVICES
 ATTRIBUTE_PODS = 8
+FEW_NODES, MANY_NODES, FEW_DEVICES = 60, 1000, 4             # one of the nodes has what the claim asks for
 # Of 1 to 8 devices. No more than there are nodes: then even the last one finds an empty node, wherever the others are.
 MIXED_SIZES = [1 + i % NODE_DEVICES for i in range(96)]
 TEMPLATES = f"/apis/resource.k8s.io/v1/namespaces/{NAMESPACE}/resourceclaimtemplates"
@@ -48,16 +49,16 @@ def special(device):
     return {**device, "attributes": {**device["attributes"], "special": {"bool": True}}}
 
 
-def node_names():
-    return [f"dn{i + 1}" for i in range(NODE_COUNT)]
+def node_names(count):
+    return [f"dn{i + 1}" for i in range(count)]
 
 
 @contextlib.contextmanager
-def devices_of_slurm(bench, library, nodes):
-    """DeviceGres in k8s.conf, and the devices of nodes that are about to come."""
+def devices_of_slurm(bench, library, nodes, each=NODE_DEVICES):
+    """DeviceGres in k8s.conf, and the devices of nodes that are about to come. Those of the last node are special."""
     devices, conf = library.devices, library.agent_conf
     before = conf.read(conf.CONF)
-    all_devices = [devices.device(f"d{i}") for i in range(NODE_DEVICES)]
+    all_devices = [devices.device(f"d{i}") for i in range(each)]
     slices = [devices.slice_of(name, all_devices) for name in nodes]
     slices[-1] = devices.slice_of(nodes[-1], [special(one) for one in all_devices])
     try:
@@ -102,14 +103,14 @@ def templates(bench, library):
             first.call("DELETE", f"{TEMPLATES}/take-{size}")
 
 
-def all_free(bench, library):
+def all_free(bench, library, nodes, each):
     """No claim is left, and Slurm has every device of every node."""
     if bench.client.first.call("GET", CLAIMS)["items"]:
         return False
     records = {one["name"]: one for one in json.loads(bench.sandbox.command("scontrol", "show", "nodes", "--json"))["nodes"]}
-    gres, indexes = f"gpu:any:{NODE_DEVICES}", [f"d{i}" for i in range(NODE_DEVICES)]
+    gres, indexes = f"gpu:any:{each}", [f"d{i}" for i in range(each)]
     return all(name in records and library.devices.gres_of(records[name]) == gres and
-               sorted(library.devices.indexes_in(records[name]["extra"]).split()) == indexes for name in node_names())
+               sorted(library.devices.indexes_in(records[name]["extra"]).split()) == indexes for name in nodes)
 
 
 def start_all(bench):
@@ -119,14 +120,15 @@ def start_all(bench):
 
 
 @contextlib.contextmanager
-def device_nodes(bench):
-    """The nodes are there only meanwhile, and all their devices are free before each run."""
+def device_nodes(bench, count=NODE_COUNT, each=NODE_DEVICES):
+    """So many nodes of so many devices are there only meanwhile, and all their devices are free before each run."""
     library = bench.library = Library(bench.sandbox)
-    nodes = {name: node(name, NODE_CPUS) for name in node_names()}
-    with fast_controllers(bench), devices_of_slurm(bench, library, node_names()), more_nodes(bench, nodes), templates(bench, library):
+    nodes = {name: node(name, NODE_CPUS) for name in node_names(count)}
+    library.special_node = node_names(count)[-1]
+    with fast_controllers(bench), devices_of_slurm(bench, library, list(nodes), each), more_nodes(bench, nodes), templates(bench, library):
         def settle():
             start_all(bench)
-            until("all devices to be free", lambda: all_free(bench, library), 180, 0.5)
+            until("all devices to be free", lambda: all_free(bench, library, nodes, each), 180 + count / 5, 0.5)
         settle()
         bench.settle = settle
         try:
@@ -215,5 +217,8 @@ def attribute(bench, scheduler, run):
             watch.expect("gone", [pod])
             client.delete(pod)
             watch.wait(30)
+    special_node = bench.library.special_node
+    if wrong := [pod.name for pod in pods if pod.node != special_node]:
+        raise Failed(f"{wrong[0]} and {len(wrong) - 1} others were not bound to {special_node}")
     latency = [1000 * (pod.bound - pod.posted) for pod in pods]
     return {"p50": percentile(latency, 50), "worst": max(latency), "all": latency}

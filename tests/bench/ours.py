@@ -33,19 +33,27 @@ def features(bench, name):
     return lines[0].strip().split(",") if lines else []
 
 
+def of_all(bench, field):
+    """What sinfo shows as FIELD, of every node."""
+    lines = bench.sandbox.command("sinfo", "--noheader", "--all", "--Node", f"--format=%N {field}").splitlines()
+    return {name: said for name, _, said in (line.partition(" ") for line in lines)}
+
+
 @contextlib.contextmanager
 def more_nodes(bench, nodes):
     """Nodes that are there only meanwhile, by name."""
-    for name, body in nodes.items():
-        bench.client.first.call("POST", "/api/v1/nodes", body)
+    def all_have(word, field):
+        shown = of_all(bench, field)
+        return all(word in shown.get(name, "") for name in nodes)
+
+    patience = 60 + len(nodes) / 5
+    bench.client.call_all([("POST", "/api/v1/nodes", body) for body in nodes.values()])
     try:
-        until("Slurm's nodes", lambda: all("k8s" in features(bench, name) for name in nodes))
+        until("Slurm's nodes", lambda: all_have("k8s", "%f"), patience)
         yield
     finally:
-        for name in nodes:
-            bench.client.first.call("DELETE", f"/api/v1/nodes/{name}")
-        until("Slurm to drain them", lambda: all("drain" in bench.sandbox.command(
-            "sinfo", "--noheader", f"--nodes={name}", "--format=%T") for name in nodes))
+        bench.client.call_all([("DELETE", f"/api/v1/nodes/{name}") for name in nodes])
+        until("Slurm to drain them", lambda: all_have("drain", "%T"), patience)
         bench.sandbox.command("scontrol", "delete", f"NodeName={','.join(nodes)}")
 
 
