@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A sandbox with two controllers, `up --backup`: control goes to the second one
 and back."""
+import contextlib
+import json
+
 import bed
 import faults
+import hybrid
 from tap import wait_for
 
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/slurm-k8s-bridge/leases/slurmk8sd"
@@ -47,6 +51,45 @@ def give_back():
     since = bed.log_size("slurmctld")
     bed.ctl("start", "slurmctld")
     in_control("slurmctld", since)
+
+
+def fail_over():
+    """To the second one, which finds all jobs. Its agent is away, so nobody tells
+    it which nodes are clean."""
+    save()
+    agents_die()
+    take_over()
+
+
+def first_serves():
+    """The first one and its agent, whatever came before."""
+    if not faults.alive("slurmctld"):
+        give_back()
+    serves("ctl", "slurmk8sd")
+
+
+@contextlib.contextmanager
+def both():
+    """A second controller, and nodes with slurmd and kubelet; then the sandbox is
+    without them."""
+    hybrid.sandbox_up("--hybrid", "--backup")
+    try:
+        yield
+    finally:
+        if not faults.alive("slurmctld"):
+            give_back()
+        hybrid.sandbox_up("--no-hybrid", "--no-backup")
+
+
+def drained():
+    shown = json.loads(bed.run("scontrol", "show", "nodes", "--json"))
+    return [n["name"] for n in shown["nodes"] if "DRAIN" in n["state"]]
+
+
+def last_words():
+    return bed.last_words() + "".join(
+        f"\n== {name}\n{bed.log(name, 40)}"
+        for name in ("slurmctld2", "slurmk8sd2"))
 
 
 def state(job):

@@ -18,7 +18,8 @@ import faults
 import hybrid
 import slurmctld
 from tap import case, check, equal, run, wait_for
-from two_controllers import (agents_die, give_back, save, serves, take_over)
+from two_controllers import (agents_die, both, drained, fail_over, first_serves,
+                             give_back, last_words, serves)
 
 OURS = ("JobSubmitPlugins=", "PrEpPlugins=", "BurstBufferType=",
         "NodeFeaturesPlugins=")
@@ -156,10 +157,8 @@ def sequence(with_ours):
     pods = Pods() if with_ours else None
     if pods:
         pods.allocate_one()
-    save()
-    agents_die()
 
-    take_over()
+    fail_over()
     for name in ("gated", "gated-cancelled"):
         jobs.submit(name)
         jobs.wait_there(name)
@@ -180,9 +179,7 @@ def sequence(with_ours):
     jobs.wait("between", "RUNNING")
     jobs.wait("timeout", "TIMEOUT", 150)
 
-    save()
-    agents_die()
-    take_over()
+    fail_over()
     jobs.submit("late")
     jobs.wait_there("late")
     jobs.go("between")
@@ -206,10 +203,7 @@ def sequence(with_ours):
     jobs.cancel(*IN_QUEUE, "runs", "runs-natively")
     for name in ("runs", "runs-natively", *IN_QUEUE):
         jobs.wait(name, "CANCELLED")
-    drained = [node["name"] for node in json.loads(bed.run(
-        "scontrol", "show", "nodes", "--json"))["nodes"]
-        if "DRAIN" in node["state"]]
-    return jobs.outcome(), drained
+    return jobs.outcome(), drained()
 
 
 def told(outcome):
@@ -221,10 +215,10 @@ def told(outcome):
 @case
 def with_our_plugins():
     """beside Pods in every state, which live, end and start as they would"""
-    outcome, drained = sequence(True)
+    outcome, nodes = sequence(True)
     told(outcome)
     equal(outcome, EXPECTED, "the ordinary jobs")
-    equal(drained, [], "drained nodes")
+    equal(nodes, [], "drained nodes")
 
 
 @case
@@ -241,13 +235,13 @@ def without_our_plugins():
         check("k8s" not in "".join(line for line in shown.splitlines(True)
                                    if "Plugins" in line or "Burst" in line),
               "no plugin of ours is loaded")
-        outcome, drained = sequence(False)
+        outcome, nodes = sequence(False)
     finally:
         bed.inside("sh", "-c", f"cat > {slurmctld.CONF}", stdin=text)
         restart_slurm()
     told(outcome)
     equal(outcome, EXPECTED, "the ordinary jobs")
-    equal(drained, [], "drained nodes")
+    equal(nodes, [], "drained nodes")
 
 
 def restart_slurm():
@@ -265,9 +259,7 @@ def restart_slurm():
 
 
 def before_each():
-    if not faults.alive("slurmctld"):
-        give_back()
-    serves("ctl", "slurmk8sd")
+    first_serves()
     bed.run("scancel", "--user=alice", check=False)
     bed.clean()
 
@@ -283,17 +275,6 @@ def after_each():
     bed.nothing_left()
 
 
-def last_words():
-    return bed.last_words() + "".join(
-        f"\n== {name}\n{bed.log(name, 40)}"
-        for name in ("slurmctld2", "slurmk8sd2"))
-
-
-hybrid.sandbox_up("--hybrid", "--backup")
-try:
+with both():
     run(before_each=before_each, after_each=after_each,
         after_failure=last_words)
-finally:
-    if not faults.alive("slurmctld"):
-        give_back()
-    hybrid.sandbox_up("--no-hybrid", "--no-backup")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import agent_conf
 import bed
 import slurmctld
 from tap import case, check, equal, run, wait_for
@@ -19,6 +20,9 @@ AGENT = "/usr/sbin/slurmk8sd"
 NAMES = ("prep_k8s.so", "job_submit_k8s.so", "burst_buffer_k8s.so",
          "node_features_k8s.so")
 KEPT = "/var/tmp/this-release"
+# What the release before does not know: an administrator adds it to k8s.conf when
+# all programs are of the new one.
+LATER_KEYS = ("MaxGracePeriod=",)
 BUILD = f"""set -e
 cd {SOURCE}/tree
 ./bootstrap
@@ -70,6 +74,11 @@ def install(plugins, agent):
     bed.ctl("start", "slurmctld")
     bed.ctl("start", "slurmk8sd")
     wait_for("the agent to serve", bed.serves, 60)
+
+
+def without_later_keys(conf):
+    return "".join(line for line in conf.splitlines(True)
+                   if not line.startswith(LATER_KEYS))
 
 
 def old_plugins():
@@ -148,5 +157,6 @@ def gate_file():
 
 build()
 keep()
+agent_conf.edit(without_later_keys)
 run(before_each=bed.clean, after_each=bed.nothing_left,
     after_failure=bed.last_words)

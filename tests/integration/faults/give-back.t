@@ -11,11 +11,10 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
 import bed
-import faults
 import hybrid
 from tap import case, check, equal, never, run, wait_for
-from two_controllers import (agents_die, give_back, restarts, save, serves,
-                             state, take_over)
+from two_controllers import (both, drained, fail_over, first_serves, give_back,
+                             last_words, restarts, serves, state)
 
 DROPPED = "dropped what this one had asked for"
 GATE_TIMEOUT = 40  # seconds, of the second controller alone
@@ -53,11 +52,8 @@ def there_and_back():
     waiting = bed.wait_job("waits", "PENDING")["job_id"]
     native = native_job()
     wait_runs(native)
-    save()
 
-    # Its agent is away, so nobody tells it which nodes are clean.
-    agents_die()
-    take_over()
+    fail_over()
     job = hybrid.sbatch(1)
     wait_held(job)
 
@@ -77,9 +73,7 @@ def there_and_back():
         check(words not in said, f"on standby it says {words!r}: {said}")
 
     # The second takeover.
-    save()
-    agents_die()
-    take_over()
+    fail_over()
     late = hybrid.sbatch(1)
     wait_held(late)
     never("the gate opens before the agent is there",
@@ -94,9 +88,7 @@ def there_and_back():
         equal((state(each), restarts(each)), (["RUNNING"], 0), f"job {each}")
     equal(state(waiting), ["PENDING"], "the job of the Pod that waits")
     equal(len(bed.jobs_of("lives")), 1, "jobs of the Pod")
-    check(not [node for node in bed.json.loads(
-        bed.run("scontrol", "show", "nodes", "--json"))["nodes"]
-        if "DRAIN" in node["state"]], "no node is drained")
+    equal(drained(), [], "drained nodes")
 
 
 def configure_second():
@@ -108,9 +100,7 @@ def configure_second():
 
 
 def before_each():
-    if not faults.alive("slurmctld"):
-        give_back()
-    serves("ctl", "slurmk8sd")
+    first_serves()
     bed.clean()
 
 
@@ -120,18 +110,7 @@ def after_each():
     bed.nothing_left()
 
 
-def last_words():
-    return bed.last_words() + "".join(
-        f"\n== {name}\n{bed.log(name, 40)}"
-        for name in ("slurmctld2", "slurmk8sd2"))
-
-
-hybrid.sandbox_up("--hybrid", "--backup")
-try:
+with both():
     configure_second()
     run(before_each=before_each, after_each=after_each,
         after_failure=last_words)
-finally:
-    if not faults.alive("slurmctld"):
-        give_back()
-    hybrid.sandbox_up("--no-hybrid", "--no-backup")
