@@ -10,6 +10,7 @@ Adds a second controller and nodes with slurmd and kubelet to the sandbox, and
 takes them away again."""
 import json
 import pathlib
+import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
@@ -25,6 +26,7 @@ OURS = ("JobSubmitPlugins=", "PrEpPlugins=", "BurstBufferType=",
         "NodeFeaturesPlugins=")
 SLURM = ("slurmctld", "slurmctld2", "slurmd", "slurmd-kwok", "slurmd-hybrid")
 GO = "/tmp/takeover-go"  # a job that waits for GO-NAME ends with 3 then
+STARTED = "/tmp/takeover-started"  # STARTED-NAME has a line for each start
 
 # How each ends, how often it was requeued, and its exit code: what Slurm alone
 # does, as the case below sees, too.
@@ -44,6 +46,8 @@ EXPECTED = {
     # submitted at the second takeover
     "late": ("FAILED", 0, 3)}
 IN_QUEUE = ("held", "later", "full")
+# Cancelled while our gate holds its prolog; Slurm alone has started it by then.
+AS_IT_COMES = ("gated-cancelled",)
 
 
 class Jobs:
@@ -55,8 +59,9 @@ class Jobs:
     def submit(self, name, *options, cpus=1, script=None, **where):
         bed.inside("rm", "-f", f"{GO}-{name}")
         waits = f"while [ ! -e {GO}-{name} ]; do sleep 0.2; done; exit 3"
-        self.ids[name] = hybrid.sbatch(cpus, *options, script=script or waits,
-                                       **where)
+        self.ids[name] = hybrid.sbatch(
+            cpus, *options, script=f"echo >> {STARTED}-{name}; {script or waits}",
+            **where)
 
     def look(self):
         """slurmctld forgets jobs some minutes after their end."""
@@ -83,6 +88,12 @@ class Jobs:
 
     def cancel(self, *names):
         bed.run("scancel", *(str(self.ids[name]) for name in names))
+
+    def starts(self):
+        """How often each was started, of those that were at all."""
+        said = bed.inside("sh", "-c", f"wc -l {STARTED}-*")
+        return {name: int(count) for count, name in
+                re.findall(f"(\\d+) {STARTED}-(\\S+)", said)}
 
     def outcome(self):
         self.look()
@@ -203,7 +214,18 @@ def sequence(with_ours):
     jobs.cancel(*IN_QUEUE, "runs", "runs-natively")
     for name in ("runs", "runs-natively", *IN_QUEUE):
         jobs.wait(name, "CANCELLED")
+    started_once(jobs)
     return jobs.outcome(), drained()
+
+
+def started_once(jobs):
+    starts = jobs.starts()
+    print(f"# starts: {starts}", flush=True)
+    once = set(jobs.ids) - set(IN_QUEUE)
+    for name in jobs.ids:
+        wanted = (0, 1) if name in AS_IT_COMES else (int(name in once),)
+        check(starts.get(name, 0) in wanted,
+              f"{name} was started {starts.get(name, 0)} times")
 
 
 def told(outcome):
@@ -267,7 +289,7 @@ def before_each():
 def after_each():
     bed.run("scontrol", "update", "PartitionName=low", "State=UP")
     bed.run("scancel", "--user=alice", check=False)
-    bed.inside("sh", "-c", f"rm -f {GO}-*")
+    bed.inside("sh", "-c", f"rm -f {GO}-* {STARTED}-*")
     if not faults.alive():
         bed.ctl("start", "slurmk8sd")
     serves("ctl", "slurmk8sd")

@@ -9,6 +9,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import agent_conf
+import batch
 import bed
 import slurmctld
 from tap import case, check, equal, run, wait_for
@@ -74,6 +75,8 @@ def install(plugins, agent):
     bed.ctl("start", "slurmctld")
     bed.ctl("start", "slurmk8sd")
     wait_for("the agent to serve", bed.serves, 60)
+    pid = bed.ctl("pid", "slurmk8sd").strip()
+    bed.inside("cmp", agent, f"/proc/{pid}/exe")
 
 
 def without_later_keys(conf):
@@ -87,6 +90,42 @@ def old_plugins():
 
 def old_agent():
     return f"{SOURCE}/root{AGENT}"
+
+
+class Batch:
+    """Jobs of sbatch as Pods that other programs have taken, or run: one runs, one
+    is held, and of an array one task runs and one waits for it."""
+
+    def __init__(self):
+        self.running = batch.submit()
+        self.pod = batch.wait_running(self.running)
+        self.held = batch.submit("--hold")
+        self.array = batch.submit("--array=1-2%1")
+        self.first_task = self.task_runs(1)
+
+    def task_runs(self, index):
+        (pod,) = wait_for(f"task {index} to have its Pod", lambda:
+                          batch.pods_of_task(self.array, index), 60)
+        wait_for("it to run", lambda: bed.get(
+            pod["metadata"]["name"], batch.NS)["status"]["phase"] == "Running",
+            60)
+        return pod
+
+    def check(self):
+        """All end as they would have."""
+        equal(batch.uids([batch.pod_of(self.running)]), batch.uids([self.pod]),
+              "the Pod of the batch job")
+        batch.end(self.pod)
+        batch.wait_state(self.running, "COMPLETED")
+        bed.run("scontrol", "release", str(self.held))
+        batch.end(batch.wait_running(self.held))
+        batch.wait_state(self.held, "COMPLETED")
+        batch.end(self.first_task)
+        batch.end(self.task_runs(2))
+        wait_for("both tasks to end", lambda: [
+            job["job_state"] for job in bed.jobs().values()
+            if job["array_job_id"].get("number") == self.array] ==
+            [["COMPLETED"], ["COMPLETED"]], 60)
 
 
 def all_works(before):
@@ -114,18 +153,23 @@ def all_works(before):
     bed.ctl("start", "slurmk8sd")
     wait_for("the agent to serve", bed.serves, 60)
     before.keeps_its_job()
+    Batch().check()
 
 
 def with_release(plugins, agent):
     bed.create(bed.pod("before"))
-    before = slurmctld.Running("before")
+    before, jobs = slurmctld.Running("before"), Batch()
     slurmctld.save()
     install(plugins(), agent())
     try:
+        jobs.check()
         all_works(before)
+        jobs = Batch()
+        slurmctld.save()
     finally:
         install(KEPT, f"{KEPT}/slurmk8sd")
     before.keeps_its_job()
+    jobs.check()
 
 
 @case
@@ -158,5 +202,5 @@ def gate_file():
 build()
 keep()
 agent_conf.edit(without_later_keys)
-run(before_each=bed.clean, after_each=bed.nothing_left,
+run(before_each=lambda: batch.clear("alice"), after_each=bed.nothing_left,
     after_failure=bed.last_words)
