@@ -7,7 +7,11 @@ done twice or not at all. Each attempt is printed with its answer, and must be
 refused or harmless.
 
     EXPECT=open    prints what gets through and fails for none of it: for an
-                   older installation, whose policies are left as they are.
+                   older installation, whose policies are left as they are. It is
+                   run in a directory that has contribs/kubernetes of that release,
+                   and contribs/sandbox and tests of this one: what calls `up`
+                   there does not bring today's policies back. SANDBOX_BUILD=no
+                   keeps the programs, whose `make install` was before.
     STANDBY=yes    adds a second controller and tries that, too.
 """
 import functools
