@@ -104,12 +104,12 @@ def templates(bench, library):
 
 
 def all_free(bench, library, nodes, each):
-    """No claim is left, and Slurm has every device of every node."""
+    """No claim is left, and Slurm has every node, which is ready, with every device."""
     if bench.client.first.call("GET", CLAIMS)["items"]:
         return False
     records = {one["name"]: one for one in json.loads(bench.sandbox.command("scontrol", "show", "nodes", "--json"))["nodes"]}
     gres, indexes = f"gpu:any:{each}", [f"d{i}" for i in range(each)]
-    return all(name in records and library.devices.gres_of(records[name]) == gres and
+    return all(name in records and "DRAIN" not in records[name]["state"] and library.devices.gres_of(records[name]) == gres and
                sorted(library.devices.indexes_in(records[name]["extra"]).split()) == indexes for name in nodes)
 
 

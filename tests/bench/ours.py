@@ -47,13 +47,15 @@ def more_nodes(bench, nodes):
         return all(word in shown.get(name, "") for name in nodes)
 
     patience = 60 + len(nodes) / 5
+    bench.sandbox.ctl("stop", AGENT)                          # at its start it makes them all at once, later one after the other
     bench.client.call_all([("POST", "/api/v1/nodes", body) for body in nodes.values()])
     try:
-        until("Slurm's nodes", lambda: all_have("k8s", "%f"), patience)
+        bench.sandbox.ctl("start", AGENT)
+        until("Slurm's nodes", lambda: all_have("k8s", "%f"), patience, 0.5)
         yield
     finally:
         bench.client.call_all([("DELETE", f"/api/v1/nodes/{name}") for name in nodes])
-        until("Slurm to drain them", lambda: all_have("drain", "%T"), patience)
+        until("Slurm to drain them", lambda: all_have("drain", "%T"), patience, 0.5)
         bench.sandbox.command("scontrol", "delete", f"NodeName={','.join(nodes)}")
 
 
