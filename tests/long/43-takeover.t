@@ -20,7 +20,7 @@ import hybrid
 import slurmctld
 from tap import case, check, equal, run, wait_for
 from two_controllers import (agents_die, both, drained, fail_over, first_serves,
-                             give_back, last_words, serves)
+                             give_back, last_words, serves, with_state_kept)
 
 OURS = ("JobSubmitPlugins=", "PrEpPlugins=", "BurstBufferType=",
         "NodeFeaturesPlugins=")
@@ -237,7 +237,7 @@ def told(outcome):
 @case
 def with_our_plugins():
     """beside Pods in every state, which live, end and start as they would"""
-    outcome, nodes = sequence(True)
+    outcome, nodes = with_state_kept(lambda: sequence(True), tidy)
     told(outcome)
     equal(outcome, EXPECTED, "the ordinary jobs")
     equal(nodes, [], "drained nodes")
@@ -257,7 +257,7 @@ def without_our_plugins():
         check("k8s" not in "".join(line for line in shown.splitlines(True)
                                    if "Plugins" in line or "Burst" in line),
               "no plugin of ours is loaded")
-        outcome, nodes = sequence(False)
+        outcome, nodes = with_state_kept(lambda: sequence(False), forget_jobs)
     finally:
         bed.inside("sh", "-c", f"cat > {slurmctld.CONF}", stdin=text)
         restart_slurm()
@@ -286,6 +286,12 @@ def before_each():
     bed.clean()
 
 
+def forget_jobs():
+    bed.run("scancel", "--user=alice", check=False)
+    wait_for("all jobs to end", bed.no_job_left, 60)
+    bed.inside("sh", "-c", f"rm -f {GO}-* {STARTED}-*")
+
+
 def after_each():
     bed.run("scontrol", "update", "PartitionName=low", "State=UP")
     bed.run("scancel", "--user=alice", check=False)
@@ -295,6 +301,11 @@ def after_each():
     serves("ctl", "slurmk8sd")
     bed.clean()
     bed.nothing_left()
+
+
+def tidy():
+    after_each()
+    before_each()
 
 
 with both():

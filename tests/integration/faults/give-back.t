@@ -14,7 +14,8 @@ import bed
 import hybrid
 from tap import case, check, equal, never, run, wait_for
 from two_controllers import (both, drained, fail_over, first_serves, give_back,
-                             last_words, restarts, serves, state)
+                             last_words, restarts, serves, state,
+                             with_state_kept)
 
 DROPPED = "dropped what this one had asked for"
 GATE_TIMEOUT = 40  # seconds, of the second controller alone
@@ -45,6 +46,10 @@ def there_and_back():
     """a job that the second slurmctld holds when it gives control back is run
     once, by the first; the second takeover closes the gate like the first, and
     neither Pods nor ordinary jobs notice"""
+    with_state_kept(go_there_and_back, tidy)
+
+
+def go_there_and_back():
     bed.create(hybrid.pod("lives", 1))
     bed.run("scontrol", "update", "PartitionName=low", "State=DOWN")
     bed.create(bed.pod("waits", annotations={bed.PARTITION: "low"}))
@@ -108,6 +113,11 @@ def after_each():
     bed.run("scontrol", "update", "PartitionName=low", "State=UP")
     bed.run("scancel", "--user=alice", check=False)
     bed.nothing_left()
+
+
+def tidy():
+    after_each()
+    before_each()
 
 
 with both():
