@@ -97,7 +97,7 @@ std::vector<std::string> removable(const std::vector<std::string> &candidates,
     for (const SlurmNode &node : known)
         staying[node.name] = {&node, shared_features(node)};
     auto waits = [](const NodeUse &use) {
-        return use.pending && use.shadow_of.empty();
+        return use.pending && use.external && use.shadow_of.empty();
     };
     bool anyone_waits = std::ranges::any_of(uses, waits);
     std::set<std::string> named = named_nodes(uses, reservations);

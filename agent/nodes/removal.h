@@ -5,8 +5,9 @@
 // At its next start slurmctld fails a pending job that names a deleted node,
 // and it holds a job for good (BadConstraints) if no node could run it even for
 // a moment. A node therefore stays while an unfinished job or a reservation
-// names it, and while jobs wait that only this node could run, that is, while
-// no other node is as large and has all its features and GRES.
+// names it, and while external jobs wait that only this node could run, that
+// is, while no other node is as large and has all its features and GRES.
+// Ordinary jobs never start on the nodes in question, which have no slurmd.
 #pragma once
 
 #include "common/slurm/api.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cli/agent_client.h"
 #include "cli/check/check_slurm.h"
 #include "cli/commands.h"
+#include "cli/setup/agent_steps.h"
 #include "cli/setup/commands.h"
 #include "cli/setup/host_steps.h"
 #include "cli/setup/kube_steps.h"
@@ -24,7 +24,8 @@ namespace {
 
 constexpr char restart[] =
     "restart slurmctld, and then the slurmds: plugins are loaded at the start "
-    "only";
+    "only. A slurmd without prep_k8s.so on its host does not start then: "
+    "install it there first";
 
 // The checks of what slurm.conf must have. Not check_accounting(): a site
 // without slurmdbd must not be told to paste its line.
@@ -82,6 +83,10 @@ Result<> write_include(const Site &site, const SlurmConfText &conf,
     if (!std::ranges::contains(conf.includes, path))
         report.left_to_do(std::format("add this line to {}: include {}",
                                       site.slurm.conf_path, path));
+    report.left_to_do(std::format(
+        "copy {} to each host that has a copy of {}, beside it: Slurm's "
+        "daemons and commands there do not start without it",
+        path, site.slurm.conf_path));
     return {};
 }
 
@@ -118,7 +123,8 @@ Result<> slurm_conf_step(const Site &site, const std::string &partition,
     return {};
 }
 
-// What systemd has to know where this site differs from the unit.
+// What systemd has to know where this site differs from the unit. An agent that
+// answers knows it.
 void unit_step(const Site &site, Report &report)
 {
     const std::string &user = site.slurm.slurm_user;
@@ -128,7 +134,7 @@ void unit_step(const Site &site, Report &report)
         return;
     std::vector<std::string> lines = {"[Service]"};
     if (own_user)
-        lines.insert(lines.end(), {"User=" + user, "Group=" + user});
+        lines.insert(lines.end(), {"User=" + user, "Group="}); // its own group
     if (own_path)
         lines.insert(lines.end(),
                      {"Environment=SLURM_CONF=" + site.slurm.conf_path,
@@ -143,10 +149,10 @@ void unit_step(const Site &site, Report &report)
 
 void agent_step(const Site &site, bool conf_changed, Report &report)
 {
-    bool runs = ask_agent(site.conf.web_address, "/status").has_value();
-    if (!runs)
+    if (!agent_runs(site)) {
+        unit_step(site, report);
         report.left_to_do("systemctl enable --now slurmk8sd");
-    else if (conf_changed)
+    } else if (conf_changed)
         report.left_to_do("systemctl restart slurmk8sd");
 }
 
@@ -187,7 +193,6 @@ Result<> take_steps(const Site &site, Report &report)
         done = opt_in_namespaces(site, report);
     if (!done)
         return done;
-    unit_step(site, report);
     agent_step(site, conf_changed, report);
     return {};
 }

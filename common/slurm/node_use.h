@@ -48,6 +48,7 @@ enum class ShadowTier : std::uint8_t {
 struct NodeUse {
     JobRef job;
     bool pending = false;
+    bool external = true; // an ordinary job never starts on an external node
     // Nodes that it requests or excludes, or has while it is suspended.
     std::vector<std::string> named;
     std::string features;        // requested features, in Slurm's form

@@ -52,6 +52,7 @@ NodeUse use_of(const slurm_job_info_t &info)
     NodeUse use;
     use.job = {info.step_id.job_id, Sluid{info.step_id.sluid}};
     use.pending = job_state_of(info.job_state) == JobState::pending;
+    use.external = (info.bitflags & EXTERNAL_JOB) != 0;
     use.named = expand(info.req_nodes);
     for (std::string &node : expand(info.exc_nodes))
         use.named.push_back(std::move(node));

@@ -242,6 +242,7 @@ void check_partitions(Slurm &slurm, const SlurmSetup &setup, JobRef ref)
     CHECK(std::ranges::contains(own.nodes, setup.node));
     CHECK(partition_of(slurm, setup.higher).tier > own.tier);
     CHECK(use_of(slurm, ref).partitions == setup.partition);
+    CHECK(use_of(slurm, ref).external);
     CHECK(use_of(slurm, ref).time_limit == 10);
 
     std::string both = setup.higher + "," + setup.partition;

@@ -78,6 +78,16 @@ TEST_CASE("where jobs wait one that can stand in for it stays")
     CHECK(removable({"n1"}, {node("n1"), drained}, {waiting()}, {}).empty());
 }
 
+TEST_CASE("an ordinary job that waits keeps no external node in Slurm")
+{
+    NodeUse ordinary = waiting("");
+    ordinary.external = false;
+    CHECK(removable({"n1"}, {node("n1")}, {ordinary}, {}) == Names{"n1"});
+    CHECK(removable({"n1"}, {node("n1")}, {ordinary, waiting()}, {}).empty());
+    ordinary.named = {"n1"}; // it fails when slurmctld starts without the node
+    CHECK(removable({"n1"}, {node("n1")}, {ordinary}, {}).empty());
+}
+
 TEST_CASE("who waits for the node's own feature names it")
 {
     std::vector<SlurmNode> known = {node("n1", "k8s,k8s-node-n1"), node("n2"),
