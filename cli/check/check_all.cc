@@ -52,6 +52,7 @@ void add_slurm(const Facts &facts, Sum &sum)
     sum.add(check_nodes(facts.kube, slurm));
     sum.add(check_pending_jobs(slurm, facts.conf));
     sum.add(check_qos(slurm, facts.conf, facts.kube.namespaces));
+    sum.add(check_associations(slurm, facts.conf, facts.kube.namespaces));
     sum.add(
         check_state_save(facts.host, {slurm.slurm_user_id, slurm.slurm_user}));
 }

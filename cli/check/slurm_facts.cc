@@ -189,6 +189,25 @@ void read_qos(SlurmFacts &facts)
     });
 }
 
+void read_associations(const slurm_conf_t &conf, SlurmFacts &facts)
+{
+    SlurmDatabase connection;
+    if (!connection.get())
+        return;
+    SlurmList clusters(slurm_list_create(nullptr));
+    slurm_list_append(clusters.get(), conf.cluster_name);
+    slurmdb_assoc_cond_t condition{};
+    condition.cluster_list = clusters.get();
+    SlurmList list(slurmdb_associations_get(connection.get(), &condition));
+    if (!list)
+        return;
+    facts.associated_users.emplace();
+    each_in<slurmdb_assoc_rec_t>(list, [&](const slurmdb_assoc_rec_t &record) {
+        if (record.user) // else it is an account's
+            facts.associated_users->insert(record.user);
+    });
+}
+
 } // namespace
 
 Result<SlurmFacts> load_slurm_facts(Slurm &slurm)
@@ -208,6 +227,8 @@ Result<SlurmFacts> load_slurm_facts(Slurm &slurm)
     facts.nodes = std::move(*nodes);
     if (facts.accounting)
         read_qos(facts);
+    if (facts.accounting && facts.enforced.contains("associations"))
+        read_associations(**conf, facts);
     return facts;
 }
 

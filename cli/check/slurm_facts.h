@@ -60,6 +60,9 @@ struct SlurmFacts {
     // The QoS of slurmdbd; nothing if there is no slurmdbd or it does not
     // answer.
     std::optional<std::set<std::string>> qos;
+    // The users with an association in this cluster; nothing if
+    // AccountingStorageEnforce asks for none, or slurmdbd does not answer.
+    std::optional<std::set<std::string>> associated_users;
     std::string state_save_location;
     std::vector<PartitionFacts> partitions;
     std::vector<SlurmNode> nodes;

@@ -48,7 +48,6 @@ enum class ShadowTier : std::uint8_t {
 struct NodeUse {
     JobRef job;
     bool pending = false;
-    bool external = true; // an ordinary job never starts on an external node
     // Nodes that it requests or excludes, or has while it is suspended.
     std::vector<std::string> named;
     std::string features;        // requested features, in Slurm's form
@@ -58,6 +57,7 @@ struct NodeUse {
     // Only a lack of resources, or jobs before it, keep it from starting.
     bool in_line = false;
     std::uint32_t time_limit = 0; // minutes, or Slurm's INFINITE
+    bool external = true; // an ordinary job never starts on an external node
 
     bool operator==(const NodeUse &) const = default;
 };

@@ -179,7 +179,6 @@ NodeUse FakeSlurm::use_of(const Record &record) const
 {
     NodeUse use{record.job.ref,
                 record.job.state == JobState::pending,
-                true,
                 {},
                 record.asked.features,
                 {},

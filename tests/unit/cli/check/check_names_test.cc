@@ -29,3 +29,32 @@ TEST_CASE("a QoS that slurmdbd does not have is named with who wants it")
     slurm.qos.reset(); // nobody has said
     CHECK(check_qos(slurm, conf, namespaces).empty());
 }
+
+TEST_CASE("who has no association is named with the command that gives one")
+{
+    SlurmFacts slurm;
+    slurm.slurm_user = "slurm";
+    Conf conf;
+    conf.default_user = "nobody";
+    std::vector<Namespace> namespaces = {
+        {"good", {}, {{names::namespace_user, "alice"}}},
+        {"number", {}, {{names::namespace_user, "1000"}}},
+        {"plain", {}, {}},
+        {"bad", {}, {{names::namespace_user, "bob"}}}};
+    CHECK(check_associations(slurm, conf, namespaces).empty()); // not asked for
+    slurm.associated_users = {"alice", "nobody", "slurm"};
+
+    Findings found = check_associations(slurm, conf, namespaces);
+
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].severity == Severity::error);
+    CHECK(found[0].about == "namespace bad");
+    CHECK(found[0].change == "sacctmgr add user bob account=ACCOUNT");
+    slurm.associated_users = {"alice", "bob"};
+    found = check_associations(slurm, conf, namespaces);
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].about == "slurmdbd");
+    CHECK(found[0].severity == Severity::warning);
+    CHECK(found[0].change == "sacctmgr add user slurm account=ACCOUNT");
+    CHECK(found[1].about == "k8s.conf");
+}
