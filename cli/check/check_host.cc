@@ -95,9 +95,9 @@ Findings check_token(const HostFacts &host,
 {
     Findings found;
     const FileFacts &token = host.token;
-    const std::string issue = create_token + (" > " + token.path);
     if (!token.there)
-        return {not_there(Severity::error, token, "there is no token", issue)};
+        return {not_there(Severity::error, token, "there is no token",
+                          make_token_command)};
     if (token.mode & (others_read | others_write))
         found.push_back({Severity::error, token.path,
                          "others may read the agent's token, and act as it",
@@ -116,12 +116,13 @@ Findings check_token(const HostFacts &host,
     auto left = *host.token_expires - host.now;
     if (left <= std::chrono::seconds(0))
         found.push_back(
-            {Severity::error, token.path, "the token has expired", issue});
+            {Severity::error, token.path, "the token has expired",
+             make_token_command});
     else if (left < soon)
         found.push_back({Severity::warning, token.path,
                          "the token expires in " + words(left) +
                              ": something must renew it",
-                         issue});
+                         make_token_command});
     return found;
 }
 

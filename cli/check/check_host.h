@@ -13,9 +13,10 @@
 
 namespace bridge {
 
-// The command that makes a token for the agent and prints it.
-inline constexpr char create_token[] =
-    "kubectl -n slurm-k8s-bridge create token slurmk8sd --duration=24h";
+// What makes a token for the agent where it belongs, with the right owner and
+// mode; a shell's ">" would not.
+inline constexpr char make_token_command[] =
+    "slurmk8s setup --kubeconfig FILE, with an administrator's kubeconfig";
 
 Findings check_conf_file(const HostFacts &host,
                          const std::optional<SlurmUser> &slurm_user);

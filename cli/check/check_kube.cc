@@ -120,13 +120,13 @@ Findings check_identity(const KubeFacts &kube)
         return {{Severity::error, "token",
                  "it belongs to an administrator: nothing limits the damage of "
                  "a mistake",
-                 create_token}};
+                 make_token_command}};
     if (kube.username != our_name)
         return {{Severity::error, "token",
                  "it is that of " + kube.username +
                      "; the policies know the agent as " + our_name +
                      " and refuse what anybody else writes",
-                 create_token}};
+                 make_token_command}};
     return {};
 }
 

@@ -92,13 +92,13 @@ Findings check_reach(const KubeFacts &kube, const HostFacts &host,
                       show_ca + (" > " + conf.kube_ca_file))};
     case Reach::no_token:
         return {wrong(host.token.path, why,
-                      create_token + (" > " + host.token.path))};
+                      make_token_command)};
     case Reach::refused:
         if (token_is_known_bad(host))
             return {};
         return {wrong(host.token.path,
                       "the API server does not accept the token: " + why,
-                      create_token + (" > " + host.token.path))};
+                      make_token_command)};
     }
     return {};
 }

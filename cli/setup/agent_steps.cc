@@ -7,6 +7,7 @@
 #include "common/slurm/api.h"
 
 #include <chrono>
+#include <format>
 #include <thread>
 
 namespace bridge {
@@ -61,12 +62,18 @@ Result<> wait_for_nodes(const Site &site, const Report &report)
             report.left("nodes in Slurm: scontrol delete NodeName=" + left);
             return {};
         }
+        if (!waited)
+            report.waits(std::format(
+                "for slurmk8sd to delete {}, which takes {} s (ResizeDelay) "
+                "and longer while jobs use or name them",
+                left, site.conf.resize_delay.count()));
         if (late)
             return fail(Code::busy,
                         "slurmk8sd has not deleted these nodes, as somebody "
-                        "has drained them, jobs use them, or jobs wait in "
-                        "Slurm (squeue -t PD) that may need them: say --force, "
-                        "or delete them: scontrol delete NodeName=" +
+                        "has drained them, jobs use or name them, or jobs of "
+                        "Pods wait in Slurm (squeue -t PD) that may need "
+                        "them: say --force, or delete them: scontrol delete "
+                        "NodeName=" +
                             left);
     }
     if (waited)

@@ -51,6 +51,11 @@ void Report::left(const std::string &what) const
     print("left:", what);
 }
 
+void Report::waits(const std::string &what) const
+{
+    print("waits:", what);
+}
+
 void Report::finish() const
 {
     for (const std::string &what : to_do_)

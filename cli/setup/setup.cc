@@ -204,8 +204,9 @@ int setup(const SetupOptions &options)
     curl_global_init(CURL_GLOBAL_DEFAULT);
     Report report(options.dry_run);
     auto site = find_site(options);
-    auto done =
-        site ? take_steps(*site, report) : std::unexpected(site.error());
+    if (!site)
+        return print_error(site.error().message);
+    auto done = take_steps(*site, report);
     if (!done) {
         report.finish();
         return print_error(done.error().message +

@@ -254,9 +254,11 @@ void say_what_is_left(const Site &site, const Report &report)
                 "this, and restart slurmctld and the slurmds, "
                 "before you remove the plugins:");
     report.block(lines);
-    report.left(slurm.state_save_location +
-                ": k8s_gate, k8s_sbatch, k8s_logins, as long as slurmctld has "
-                "the plugins loaded");
+    std::string remove = "rm -rf";
+    for (const char *name : {"k8s_gate", "k8s_sbatch", "k8s_logins"})
+        remove += " " + slurm.state_save_location + "/" + name;
+    report.left("files of the plugins, until slurmctld runs without these: " +
+                remove);
     report.left("the programs and plugins: remove the packages, or make "
                 "uninstall");
     report.left("the records of jobs in slurmdbd");
@@ -297,8 +299,9 @@ int uninstall(const SetupOptions &options)
     curl_global_init(CURL_GLOBAL_DEFAULT);
     Report report(options.dry_run);
     auto site = find_site(options);
-    auto done =
-        site ? take_steps(*site, report) : std::unexpected(site.error());
+    if (!site)
+        return print_error(site.error().message);
+    auto done = take_steps(*site, report);
     if (!done)
         return print_error(done.error().message +
                            ". What was done stays; run uninstall again then.");

@@ -242,7 +242,7 @@ def identities():
         equal(status, 1, "exit status")
         for garbage in ("no-token", "several words", "e30.e30.c2ln"):
             write(token, garbage)
-            finds(token, "error", "create token slurmk8sd", f"> {token}")
+            finds(token, "error", "slurmk8s setup")
     finally:
         write(token, before)
 

@@ -152,10 +152,16 @@ def dry_uninstall():
 
 @case
 def uninstall():
-    """uninstall takes the Nodes out of Slurm while the agent runs, and all the
-    rest once it is stopped; again it has nothing to do"""
-    says(1, "it still runs: stop it", "uninstall", "--yes")
-    equal(nodes_in_slurm(), [], "nodes for Pods in Slurm")
+    """uninstall takes the Nodes out of Slurm while the agent runs, although an
+    ordinary job waits, and all the rest once it is stopped; again it has nothing
+    to do"""
+    waits = bed.run("sbatch", "--parsable", "--hold", "--chdir=/tmp",
+                    "--partition=native", "--wrap=true", user="alice").strip()
+    try:
+        says(1, "it still runs: stop it", "uninstall", "--yes")
+        equal(nodes_in_slurm(), [], "nodes for Pods in Slurm")
+    finally:
+        bed.run("scancel", waits)
     agent("stop")
     said = says(0, "objects are deleted", "uninstall", "--yes")
     check("would do:" not in said, said)

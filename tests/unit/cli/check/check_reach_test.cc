@@ -69,9 +69,9 @@ TEST_CASE("what keeps the API server from answering is an error with the line")
         {Reach::no_answer, "k8s.conf", "KubeApiServer=https://"},
         {Reach::untrusted, "k8s.conf", "> /etc/slurm/k8s/ca.crt"},
         {Reach::no_token, "/etc/slurm/k8s/token",
-         "create token slurmk8sd --duration=24h > /etc/slurm/k8s/token"},
+         "slurmk8s setup --kubeconfig FILE"},
         {Reach::refused, "/etc/slurm/k8s/token",
-         "create token slurmk8sd --duration=24h > /etc/slurm/k8s/token"},
+         "slurmk8s setup --kubeconfig FILE"},
     };
     for (const auto &[reach, about, change] : cases) {
         Findings all = found(reach, "why");
