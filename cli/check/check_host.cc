@@ -115,9 +115,8 @@ Findings check_token(const HostFacts &host,
         return found;
     auto left = *host.token_expires - host.now;
     if (left <= std::chrono::seconds(0))
-        found.push_back(
-            {Severity::error, token.path, "the token has expired",
-             make_token_command});
+        found.push_back({Severity::error, token.path, "the token has expired",
+                         make_token_command});
     else if (left < soon)
         found.push_back({Severity::warning, token.path,
                          "the token expires in " + words(left) +

@@ -91,8 +91,7 @@ Findings check_reach(const KubeFacts &kube, const HostFacts &host,
                           why,
                       show_ca + (" > " + conf.kube_ca_file))};
     case Reach::no_token:
-        return {wrong(host.token.path, why,
-                      make_token_command)};
+        return {wrong(host.token.path, why, make_token_command)};
     case Reach::refused:
         if (token_is_known_bad(host))
             return {};

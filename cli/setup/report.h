@@ -26,7 +26,7 @@ class Report {
     void block(const std::vector<std::string> &lines) const;
     // For the administrator; printed again, all together, by finish().
     void left_to_do(const std::string &what);
-    void left(const std::string &what) const; // what uninstall leaves, and why
+    void left(const std::string &what) const;  // what uninstall leaves, and why
     void waits(const std::string &what) const; // for some time, from now on
     void finish() const;
 
