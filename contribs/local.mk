@@ -47,6 +47,7 @@ EXTRA_DIST += \
 	contribs/completion/slurmk8s.bash \
 	contribs/debian \
 	contribs/helm \
+	contribs/images \
 	contribs/k8s.conf.example \
 	contribs/kubernetes \
 	contribs/sandbox \
