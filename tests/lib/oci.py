@@ -69,9 +69,14 @@ class Image:
                           if not path.rpartition("/")[2].startswith(".wh.")})
         return found
 
-    def hidden(self):
-        """What each layer has, also where a later one has something else."""
-        return b"".join(self._unpacked)
+    def files(self):
+        """Path and content of each file of each layer, also where a later layer
+        hides it."""
+        for layer in self._unpacked:
+            with tarfile.open(fileobj=io.BytesIO(layer)) as tar:
+                for member in tar:
+                    if member.isfile():
+                        yield _path(member.name), tar.extractfile(member).read()
 
 
 def _path(name):
