@@ -331,6 +331,10 @@ def external():
             check("Submitted" in out, out)
             equal(execute("worker-0", "cat", "/tmp/out").strip(), "worker-0",
                   "srun in a batch job")
+            execute("worker-0", "sh", "-c", "echo dora:x:1004:1004::/:/bin/sh > "
+                    "/var/lib/extrausers/passwd")
+            equal(bed.run(*srun, "id", "-u", "dora", user="alice").strip(), "1004",
+                  "a user from a file")
         except AssertionError as error:
             raise AssertionError(f"{error}\n{pod_log('worker-0')}") from error
         finally:
