@@ -67,7 +67,7 @@ COREDNS=$SANDBOX/coredns                                      # only where there
 
 # What `up` was asked for last; options that are not given keep their value.
 NODES=4 CPUS=16 MEMORY=64000 GPUS=0 REAL_NODE_WANTED=yes REAL_NODE2_WANTED=no HYBRID_WANTED=no KUBE_SCHEDULER_WANTED=no BACKUP_WANTED=no
-DNS_WANTED=yes
+DNS_WANTED=yes PACKAGES_WANTED=no
 KUBERNETES=1.36
 # shellcheck source=/dev/null
 [[ ! -s $SANDBOX/options ]] || . "$SANDBOX/options"

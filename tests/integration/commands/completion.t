@@ -11,7 +11,7 @@ import bed
 from tap import case, check, equal, run, wait_for
 
 BASH = "/usr/share/bash-completion/completions/slurmk8s"
-ZSH = "/usr/share/zsh/site-functions/_slurmk8s"
+ZSH = "/usr/share/zsh/vendor-completions/_slurmk8s"
 
 
 def completed(*words, user=None):
