@@ -145,7 +145,7 @@ GangEntry *GangStore::find(JobRef job)
     return same ? entry : nullptr;
 }
 
-GangEntry &GangStore::adopt(const GangTag &tag)
+GangEntry &GangStore::adopt(const GangTag &tag, Clock::time_point now)
 {
     GangEntry &entry = gangs_[tag.uid];
     entry.gang.uid = tag.uid;
@@ -155,27 +155,25 @@ GangEntry &GangStore::adopt(const GangTag &tag)
                           tag.gang.substr(slash + 1)};
     entry.gang.grouped = !tag.first.empty();
     entry.gang.unseen = true;
-    entry.orphan_since = Clock::now();
+    entry.orphan_since = now;
     return entry;
 }
 
-void GangStore::set_job(GangEntry &entry, std::optional<Job> job)
+void GangStore::set_job(GangEntry &entry, std::optional<Job> job,
+                        Clock::time_point now)
 {
     Gang &gang = entry.gang;
     bool other = !job || !gang.job || gang.job->ref != job->ref;
     unindex_counted(gang);
     if (gang.job && other) {
-        for (JobRef ref : refs_of(*gang.job))
-            if (auto index = by_job_.find(ref.id);
-                index != by_job_.end() && index->second == gang.uid)
-                by_job_.erase(index);
+        unindex_job(gang);
         gang.prolog_held = gang.epilog_held = gang.node_down = false;
     }
     if (other) {
         gang.stale = gang.bind_overdue = false;
         gang.short_overdue = gang.rejoin_over = false;
         gang.failure.reset();
-        entry.job_since = Clock::now();
+        entry.job_since = now;
     }
     gang.job = std::move(job);
     if (gang.job)
@@ -184,12 +182,23 @@ void GangStore::set_job(GangEntry &entry, std::optional<Job> job)
     index_counted(gang);
 }
 
+void GangStore::unindex_job(const Gang &gang)
+{
+    if (!gang.job)
+        return;
+    for (JobRef ref : refs_of(*gang.job))
+        if (auto index = by_job_.find(ref.id);
+            index != by_job_.end() && index->second == gang.uid)
+            by_job_.erase(index);
+}
+
 void GangStore::erase(const std::string &uid)
 {
     GangEntry *entry = find(uid);
     if (!entry)
         return;
-    set_job(*entry, std::nullopt);
+    unindex_counted(entry->gang);
+    unindex_job(entry->gang);
     for (const PodPtr &pod : entry->gang.pods) {
         unindex(*pod);
         members_.erase(pod->uid);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The gangs that the owner thread knows, by uid or JobId, and what it remembers
-// about each in addition to its facts. Not thread-safe.
+// about each in addition to its facts. Its callers say what time it is. Not
+// thread-safe.
 #pragma once
 
 #include "agent/gang/gang.h"
@@ -116,8 +117,9 @@ class GangStore {
     // Returns the gang whose current job this is, or null.
     GangEntry *find(JobRef job);
     // Creates the entry of a gang that is known only by its job.
-    GangEntry &adopt(const GangTag &tag);
-    void set_job(GangEntry &entry, std::optional<Job> job);
+    GangEntry &adopt(const GangTag &tag, Clock::time_point now);
+    void set_job(GangEntry &entry, std::optional<Job> job,
+                 Clock::time_point now);
     void erase(const std::string &uid);
 
     // Returns the gangs with Pods that are not over and name this claim, except
@@ -153,6 +155,7 @@ class GangStore {
     void unindex_claims(const Pod &pod);
     void index_counted(const Gang &gang);
     void unindex_counted(const Gang &gang);
+    void unindex_job(const Gang &gang);
     // Whether other Pods of its gang run on the Pod's Node.
     bool others_there(const Pod &pod) const;
 

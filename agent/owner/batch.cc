@@ -200,7 +200,7 @@ void Bridge::on(BatchPodMade &made)
     }
     if (known && (known->in_flight || known->gang.job))
         return list_jobs_soon();
-    GangEntry &entry = known ? *known : gangs_.adopt(job.tag);
+    GangEntry &entry = known ? *known : gangs_.adopt(job.tag, now_);
     entry.heard = made.began;
     set_job(entry, std::move(job));
     if (!lives || made.began != absences_)

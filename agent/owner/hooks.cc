@@ -146,7 +146,7 @@ void Bridge::set_job(GangEntry &entry, std::optional<Job> job)
         for (JobRef ref : refs_of(*gang.job))
             early_hooks_[ref] = {{.type = HookMessage::Type::ended, .job = ref},
                                  now_};
-    gangs_.set_job(entry, std::move(job));
+    gangs_.set_job(entry, std::move(job), now_);
     if (gang.job)
         for (JobRef ref : refs_of(*gang.job))
             apply_early_hook(entry, ref);

@@ -117,7 +117,7 @@ void Bridge::update_job(const std::string &uid, std::vector<Job> &jobs)
         auto alive = std::ranges::find_if(jobs, lives);
         if (alive == jobs.end())
             return; // its Pods are gone, and it has ended
-        entry = &gangs_.adopt(alive->tag);
+        entry = &gangs_.adopt(alive->tag, now_);
         set_first_job(*entry, jobs);
         entry->gang.stale = true; // it may have ended since the list was made
     } else if (!entry->gang.job || entry->gang.submit_uncertain) {

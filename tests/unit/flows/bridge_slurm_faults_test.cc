@@ -236,6 +236,7 @@ TEST_CASE("what slurmctld keeps refusing is asked with growing pauses")
 TEST_CASE("a job without a Pod is ended after OrphanGrace, not before")
 {
     World world;
+    world.now += std::chrono::hours(1); // the agent has no other clock
     world.slurm.plant(describe(make_pod("web")));
     world.start_agent();
 

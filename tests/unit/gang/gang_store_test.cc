@@ -9,6 +9,8 @@ using namespace bridge;
 
 namespace {
 
+constexpr Clock::time_point t0{std::chrono::hours(1)};
+
 std::vector<std::string> names_of(const std::vector<Pod> &pods)
 {
     std::vector<std::string> found;
@@ -113,13 +115,13 @@ TEST_CASE("a gang is found by its job, id and SLUID")
     GangEntry &entry = *store.find("uid-web");
     Job job = make_job(7, JobState::pending);
 
-    store.set_job(entry, job);
+    store.set_job(entry, job, t0);
 
     CHECK(store.find(job.ref) == &entry);
     CHECK_FALSE(store.find(JobRef{7, Sluid{1}}));
     CHECK_FALSE(store.find(JobRef{8, job.ref.sluid}));
 
-    store.set_job(entry, std::nullopt);
+    store.set_job(entry, std::nullopt, t0);
     CHECK_FALSE(store.find(job.ref));
 }
 
@@ -128,18 +130,33 @@ TEST_CASE("what is held of one job is not held of the next")
     GangStore store;
     store.put(make_pod("web"));
     GangEntry &entry = *store.find("uid-web");
-    store.set_job(entry, make_job(7, JobState::pending));
+    store.set_job(entry, make_job(7, JobState::pending), t0);
     entry.gang.prolog_held = entry.gang.epilog_held = entry.gang.stale = true;
 
-    store.set_job(entry, make_job(7, JobState::running));
+    store.set_job(entry, make_job(7, JobState::running), t0);
     CHECK(entry.gang.prolog_held);
     CHECK(entry.gang.epilog_held);
     CHECK(entry.gang.stale);
 
-    store.set_job(entry, make_job(8, JobState::pending));
+    store.set_job(entry, make_job(8, JobState::pending), t0);
     CHECK_FALSE(entry.gang.prolog_held);
     CHECK_FALSE(entry.gang.epilog_held);
     CHECK_FALSE(entry.gang.stale);
+}
+
+TEST_CASE("a job is known since it was set first")
+{
+    GangStore store;
+    store.put(make_pod("web"));
+    GangEntry &entry = *store.find("uid-web");
+    const Clock::time_point later = t0 + std::chrono::seconds(5);
+
+    store.set_job(entry, make_job(7, JobState::pending), t0);
+    store.set_job(entry, make_job(7, JobState::running), later);
+    CHECK(entry.job_since == t0);
+
+    store.set_job(entry, make_job(8, JobState::pending), later);
+    CHECK(entry.job_since == later);
 }
 
 TEST_CASE("a JobId that slurmctld gives a second time belongs to its new job")
@@ -153,12 +170,12 @@ TEST_CASE("a JobId that slurmctld gives a second time belongs to its new job")
     Job new_job = make_job(7, JobState::pending);
     new_job.ref.sluid = Sluid{9999};
 
-    store.set_job(old_entry, old_job);
-    store.set_job(new_entry, new_job);
+    store.set_job(old_entry, old_job, t0);
+    store.set_job(new_entry, new_job, t0);
     CHECK(store.find(new_job.ref) == &new_entry);
     CHECK_FALSE(store.find(old_job.ref));
 
-    store.set_job(old_entry, std::nullopt);
+    store.set_job(old_entry, std::nullopt, t0);
     CHECK(store.find(new_job.ref) == &new_entry);
     store.erase("uid-old");
     CHECK(store.find(new_job.ref) == &new_entry);
@@ -169,7 +186,7 @@ TEST_CASE("a gang that is erased is found no more, by uid or by job")
     GangStore store;
     store.put(make_pod("web"));
     Job job = make_job(7, JobState::pending);
-    store.set_job(*store.find("uid-web"), job);
+    store.set_job(*store.find("uid-web"), job, t0);
 
     store.erase("uid-web");
     store.erase("uid-web"); // a second time does nothing
@@ -182,15 +199,15 @@ TEST_CASE("a gang that is only known by its job is an orphan until a Pod comes")
 {
     GangStore store;
 
-    GangEntry &entry = store.adopt({"default/web", "uid-web", 2});
+    GangEntry &entry = store.adopt({"default/web", "uid-web", 2}, t0);
     CHECK(entry.gang.key == ObjectKey{"default", "web"});
     CHECK(entry.gang.uid == "uid-web");
-    CHECK(entry.orphan_since);
+    CHECK(entry.orphan_since == t0);
 
     store.put(make_pod("web"));
     CHECK_FALSE(entry.orphan_since);
 
-    CHECK(store.adopt({"no slash", "uid-x", 0}).gang.key == ObjectKey{});
+    CHECK(store.adopt({"no slash", "uid-x", 0}, t0).gang.key == ObjectKey{});
 }
 
 TEST_CASE("a job's containers may live while a Pod that it bound is not over")
@@ -217,7 +234,7 @@ TEST_CASE("a binding that is only assumed counts as living")
     Job job = make_job(7, JobState::running);
     store.put(make_pod("web"));
     GangEntry &entry = *store.find("uid-web");
-    store.set_job(entry, job);
+    store.set_job(entry, job, t0);
     CHECK_FALSE(store.living_of(job.ref));
 
     entry.gang.assumed_bound["uid-web"] = {};
@@ -260,16 +277,16 @@ TEST_CASE("who counts a claim is known by the tag of the current job")
     Job job = make_job(7, JobState::running);
     job.tag.claims = {"c", "d"};
     store.put(make_pod("a"));
-    store.set_job(*store.find("uid-a"), job);
+    store.set_job(*store.find("uid-a"), job, t0);
     CHECK(store.counters_of(claim) == Uids{"uid-a"});
     CHECK(store.counters_of({"default", "d"}) == Uids{"uid-a"});
     CHECK(store.counters_of({"other", "c"}).empty());
-    store.set_job(*store.find("uid-a"), make_job(8, JobState::pending));
+    store.set_job(*store.find("uid-a"), make_job(8, JobState::pending), t0);
     CHECK(store.counters_of(claim).empty());
 
     // Its Pods are gone: the job is all that is known of it.
-    GangEntry &alone = store.adopt({"default/b", "uid-b", 0});
-    store.set_job(alone, job);
+    GangEntry &alone = store.adopt({"default/b", "uid-b", 0}, t0);
+    store.set_job(alone, job, t0);
     CHECK(store.counters_of(claim) == Uids{"uid-b"});
     store.erase("uid-b");
     CHECK(store.counters_of(claim).empty());

@@ -19,7 +19,7 @@ struct Binding {
         gate.set_nodes({{"kn1", "kn1"}, {"kn2", "kn2"}}, {});
         gangs.put(make_pod("web"));
         GangEntry &entry = *gangs.find("uid-web");
-        gangs.set_job(entry, make_job(7, JobState::configuring));
+        gangs.set_job(entry, make_job(7, JobState::configuring), {});
         entry.in_flight = Action(Bind{}).index();
         gate.record_binding(entry.gang, "uid-web", "kn1");
         REQUIRE(gate.dirty().empty()); // its job covers it
