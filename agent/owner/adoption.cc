@@ -67,10 +67,10 @@ void Bridge::restore_highest_priority(const Gang &gang, std::uint32_t priority)
         (held && !(unfit && std::ranges::all_of(gang.pods, pinned))))
         return;
     // If this fails, the next resync tries again.
-    ports_.workers.push([this, ref = job.ref, unfit, tag = job.tag](Kube &) {
-        if (unfit && !release_unfit(ports_.slurm, ref).value_or(false))
+    errands_.run([ref = job.ref, unfit, tag = job.tag](Slurm &slurm) {
+        if (unfit && !release_unfit(slurm, ref).value_or(false))
             return;
-        if (ports_.slurm.set_priority(ref, highest_priority))
+        if (slurm.set_priority(ref, highest_priority))
             log_info(unfit ? "released a job that adopts Pods: its node has "
                              "its feature again"
                            : "restored the priority of a job that adopts Pods",
@@ -116,29 +116,23 @@ void Bridge::widen_adoptions()
     for (const auto &[uid, entry] : gangs_.all()) {
         const Gang &gang = entry.gang;
         if (gang.job && gang.job->state == JobState::pending && adopts(gang) &&
-            !entry.in_flight && now_ - entry.job_since >= scheduler_time)
+            !entry.in_flight &&
+            context_.now - entry.job_since >= scheduler_time)
             adopting[gang.job->ref] = uid;
     }
     if (adopting.empty() || widening_)
         return;
     widening_ = true;
-    ports_.workers.push([this, adopting](Kube &) {
-        Result<Widened> done = fail(Code::internal, "lost");
-        try {
-            done = widen(ports_.slurm, adopting);
-        } catch (const std::exception &e) { // such as out of memory
-            done = fail(Code::busy, e.what());
-        }
-        mailbox_.push(Ask{[this, adopting, done] {
-            widening_ = false;
-            if (!done)
-                log_warning("failed, retrying",
-                            {{"action", "look for higher tiers"},
-                             {"err", done.error().message}});
-            for (const auto &[wide, said] : done ? *done : Widened())
-                widened(adopting.at(wide.job), wide, said);
-        }});
-    });
+    errands_.ask([adopting](Slurm &slurm) { return widen(slurm, adopting); },
+                 [this, adopting](const Result<Widened> &done) {
+                     widening_ = false;
+                     if (!done)
+                         log_warning("failed, retrying",
+                                     {{"action", "look for higher tiers"},
+                                      {"err", done.error().message}});
+                     for (const auto &[wide, said] : done ? *done : Widened())
+                         widened(adopting.at(wide.job), wide, said);
+                 });
 }
 
 void Bridge::widened(const std::string &uid, const Widening &wide,

@@ -56,9 +56,14 @@ bool is_placed_anew(const Gang &known, const Job &job)
 
 BatchContext Bridge::batch_context()
 {
-    return {ports_.slurm,   conf_,          ScriptDir(ports_.scripts_dir),
-            cluster_,       batch_taken_,   srun_maps_,
-            srun_context(), allowed_grace()};
+    return {context_.ports.slurm,
+            context_.conf,
+            ScriptDir(context_.ports.scripts_dir),
+            line_.cluster(),
+            batch_taken_,
+            srun_maps_,
+            srun_context(),
+            allowed_grace()};
 }
 
 SrunContext Bridge::srun_context() const
@@ -66,10 +71,11 @@ SrunContext Bridge::srun_context() const
     std::map<std::string, std::string> known;
     for (const auto &[name, node] : nodes_)
         known.emplace(slurm_name(*node), node->label(names::arch_label));
-    return {ports_.srun, ports_.access.may(Feature::sbatch_srun),
+    return {context_.ports.srun,
+            context_.ports.access.may(Feature::sbatch_srun),
             std::make_shared<const std::map<std::string, std::string>>(
                 std::move(known)),
-            now_};
+            context_.now};
 }
 
 // Returns true if this listed job does not belong to a gang yet. A crash of
@@ -90,7 +96,7 @@ bool Bridge::register_batch_job(Job &job,
     if (!is_allocated(job.state))
         batch_jobs_.drop(job.ref);
     else if (!entry || !is_placed_anew(entry->gang, job)) // else Remake does
-        batch_jobs_.want(job.ref, now_); // or only the tag is written
+        batch_jobs_.want(job.ref, context_.now); // or only the tag is written
     if (entry)
         job.tag = entry->gang.job->tag;
     else if (auto pod = bound.find(job.ref);
@@ -112,23 +118,24 @@ Clock::time_point Bridge::batch_deadline() const
 
 void Bridge::process_batch_jobs()
 {
-    if (!batch_jobs_.is_stuck(now_, conf_->bind_timeout))
-        solved(stuck_problem);
+    if (!batch_jobs_.is_stuck(context_.now, context_.conf->bind_timeout))
+        context_.health.solved(stuck_problem);
     if (!batch_jobs_.awaits_upgrade())
-        solved(newer_problem);
-    if (batch_deadline() > now_)
+        context_.health.solved(newer_problem);
+    if (batch_deadline() > context_.now)
         return;
-    if (!batch_cleanup_failed_.empty() && batch_cleanup_due_ <= now_)
+    if (!batch_cleanup_failed_.empty() && batch_cleanup_due_ <= context_.now)
         for (auto &[uid, pod] : std::exchange(batch_cleanup_failed_, {}))
             clean_up_batch_pod(std::move(pod));
     // If rights are missing they are asked for again; the job waits meanwhile.
-    bool may = ports_.access.may(Feature::sbatch);
+    bool may = context_.ports.access.may(Feature::sbatch);
     if (may)
-        solved(batch_problem);
-    else if (ports_.access.answered())
-        problem(batch_problem, "slurmk8sd lacks rights to run them as Pods: "
-                               "see the features that are off");
-    auto due = batch_jobs_.pop_due(now_);
+        context_.health.solved(batch_problem);
+    else if (context_.ports.access.answered())
+        context_.health.problem(batch_problem,
+                                "slurmk8sd lacks rights to run them as Pods: "
+                                "see the features that are off");
+    auto due = batch_jobs_.pop_due(context_.now);
     if (due.empty())
         return;
     BatchContext context = batch_context();
@@ -138,56 +145,58 @@ void Bridge::process_batch_jobs()
         GangEntry *known = gangs_.find(job);
         bool busy = known && known->gang.grouped && known->in_flight;
         if (!may || busy) {
-            batch_jobs_.postpone(job, now_);
+            batch_jobs_.postpone(job, context_.now);
             continue;
         }
-        bool late = batch_jobs_.is_late(job, now_, conf_->bind_timeout);
-        context.settled = batch_jobs_.is_late(job, now_, settle_time);
+        bool late =
+            batch_jobs_.is_late(job, context_.now, context_.conf->bind_timeout);
+        context.settled = batch_jobs_.is_late(job, context_.now, settle_time);
         context.give_back = batch_jobs_.is_late(
-            job, now_, std::min(part_time, conf_->bind_timeout / 2));
-        ports_.workers.push([this, job, late, context,
-                             began = unsigned{absences_}](Kube &kube) {
-            Result<Job> now = fail(Code::internal, "lost");
-            try {
-                now = late ? make_late_batch_pod(job, kube, context)
-                           : make_batch_pod(job, kube, context);
-            } catch (const std::exception &e) {
-                now = fail(Code::internal, e.what());
-            }
-            mailbox_.push(BatchPodMade{job, std::move(now), began});
-        });
+            job, context_.now,
+            std::min(part_time, context_.conf->bind_timeout / 2));
+        errands_.ask(
+            [job, late, context](Slurm &, Kube &kube) {
+                return late ? make_late_batch_pod(job, kube, context)
+                            : make_batch_pod(job, kube, context);
+            },
+            [this, job, began = line_.absences()](Result<Job> &now) {
+                batch_pod_made(job, now, began);
+            });
     }
 }
 
-void Bridge::on(BatchPodMade &made)
+void Bridge::batch_pod_made(JobRef ref, Result<Job> &now, unsigned began)
 {
-    health_.count_action("make_pod",
-                         made.now ? "ok" : code_name(made.now.error().code));
-    auto said = batch_jobs_.finish(made.job);
-    if (!made.now) {
-        const Error &error = made.now.error();
+    context_.health.count_action("make_pod",
+                                 now ? "ok" : code_name(now.error().code));
+    auto said = batch_jobs_.finish(ref);
+    if (!now) {
+        const Error &error = now.error();
         log_warning("a batch job has no Pod yet",
-                    {{"JobId", made.job.id}, {"err", error.message}});
+                    {{"JobId", ref.id}, {"err", error.message}});
         if (said != BatchTable::Try::counts)
             return; // it was made for the job's former state
         if (error.code == Code::not_found)
-            batch_jobs_.drop(made.job);
+            batch_jobs_.drop(ref);
         else if (error.code == Code::newer)
-            await_upgrade(made.job, error.message);
-        else if (!batch_jobs_.retry(made.job, now_, conf_->bind_timeout,
+            await_upgrade(ref, error.message);
+        else if (!batch_jobs_.retry(ref, context_.now,
+                                    context_.conf->bind_timeout,
                                     error.retry_after) ||
                  error.code == Code::rejected)
-            fail_batch_job(made.job, error.message);
-        else if (batch_jobs_.is_stuck(now_, conf_->bind_timeout))
-            problem(stuck_problem, "none can be made: " + error.message);
+            fail_batch_job(ref, error.message);
+        else if (batch_jobs_.is_stuck(context_.now,
+                                      context_.conf->bind_timeout))
+            context_.health.problem(stuck_problem,
+                                    "none can be made: " + error.message);
         return;
     }
-    if (!made.now->tag.uid.empty())
-        batch_jobs_.record_made(now_);
+    if (!now->tag.uid.empty())
+        batch_jobs_.record_made(context_.now);
     if (said == BatchTable::Try::again)
-        return;                              // its Pod will be read
-    bool lives = batch_jobs_.drop(made.job); // otherwise it has ended since
-    Job &job = *made.now;
+        return;                         // its Pod will be read
+    bool lives = batch_jobs_.drop(ref); // otherwise it has ended since
+    Job &job = *now;
     if (job.tag.uid.empty())
         return; // it has lost its nodes, or has ended
     log_info("made the Pod of a batch job",
@@ -196,24 +205,25 @@ void Bridge::on(BatchPodMade &made)
     if (known && !known->in_flight && known->gang.job &&
         known->gang.job->ref == job.ref) { // a list came first
         known->gang.stale = true;
-        return wake(known->gang.uid);
+        return agenda_.wake(known->gang.uid);
     }
     if (known && (known->in_flight || known->gang.job))
         return list_jobs_soon();
-    GangEntry &entry = known ? *known : gangs_.adopt(job.tag, now_);
-    entry.heard = made.began;
+    GangEntry &entry = known ? *known : gangs_.adopt(job.tag, context_.now);
+    entry.heard = began;
     set_job(entry, std::move(job));
-    if (!lives || made.began != absences_)
+    if (!lives || began != line_.absences())
         entry.gang.stale = true;
-    wake(entry.gang.uid);
+    agenda_.wake(entry.gang.uid);
 }
 
 // Never fails the job: it is as good as any once slurmk8sd is upgraded.
 void Bridge::await_upgrade(JobRef job, const std::string &reason)
 {
-    batch_jobs_.wait_for_upgrade(job, now_);
-    problem(newer_problem,
-            "they wait without Pods until slurmk8sd is upgraded: " + reason);
+    batch_jobs_.wait_for_upgrade(job, context_.now);
+    context_.health.problem(
+        newer_problem,
+        "they wait without Pods until slurmk8sd is upgraded: " + reason);
 }
 
 // The tag shows that the job has no Pod any more. The plugin does not repeat
@@ -229,14 +239,14 @@ void Bridge::record_remade(GangEntry &entry, JobRef job)
                               .job = job,
                               .ours = true,
                               .batch = true},
-                             now_};
-    batch_jobs_.want(job, now_ + saved_time);
+                             context_.now};
+    batch_jobs_.want(job, context_.now + saved_time);
 }
 
 // To the job's user this looks like a job whose launch failed.
 void Bridge::fail_batch_job(JobRef job, const std::string &reason)
 {
-    ports_.workers.push([&slurm = ports_.slurm, job, reason](Kube &) {
+    errands_.run([job, reason](Slurm &slurm) {
         auto now = slurm.load(job);
         if (!now || !is_allocated(now->state))
             return; // otherwise it would count as cancelled
@@ -249,7 +259,7 @@ void Bridge::fail_batch_job(JobRef job, const std::string &reason)
 // The Pod is over or does not exist, and the job has ended.
 void Bridge::clean_up_batch(const Gang &gang)
 {
-    if (ports_.scripts_dir.empty() || !gang.batch)
+    if (context_.ports.scripts_dir.empty() || !gang.batch)
         return;
     for (const PodPtr &pod : gang.pods)
         if (!is_worker(*pod) && batch_cleaned_up_.insert(pod->uid).second)
@@ -259,27 +269,25 @@ void Bridge::clean_up_batch(const Gang &gang)
 void Bridge::clean_up_batch_pod(PodPtr pod)
 {
     auto mark = batch_mark(*pod);
-    bool array = mark && mark->array;
-    if (array)
+    if (mark && mark->array)
         batch_being_cleaned_up_[pod->uid] = mark->script;
-    ports_.workers.push([this, pod = std::move(pod), array,
-                         scripts = ScriptDir(ports_.scripts_dir)](Kube &kube) {
-        auto done = bridge::clean_up_batch_pod(*pod, kube, scripts);
-        if (done) {
-            if (array)
-                mailbox_.push(Ask{[this, uid = pod->uid] {
-                    batch_being_cleaned_up_.erase(uid);
-                }});
-            return;
-        }
-        log_warning("cannot delete the Secret or script of a batch job, will "
-                    "retry in 30 s",
-                    {{"Pod", pod->key.str()}, {"err", done.error().message}});
-        mailbox_.push(Ask{[this, pod] {
+    errands_.ask(
+        [pod, scripts = ScriptDir(context_.ports.scripts_dir)](Slurm &,
+                                                               Kube &kube) {
+            return bridge::clean_up_batch_pod(*pod, kube, scripts);
+        },
+        [this, pod](const Result<> &done) {
+            if (done) {
+                batch_being_cleaned_up_.erase(pod->uid);
+                return;
+            }
+            log_warning(
+                "cannot delete the Secret or script of a batch job, "
+                "will retry in 30 s",
+                {{"Pod", pod->key.str()}, {"err", done.error().message}});
             batch_cleanup_failed_[pod->uid] = pod;
-            batch_cleanup_due_ = now_ + cleanup_pause;
-        }});
-    });
+            batch_cleanup_due_ = context_.now + cleanup_pause;
+        });
 }
 
 // uid is that of a Pod, whose Secret is deleted with it, or of a gang.
@@ -306,7 +314,7 @@ void Bridge::sweep_scripts(const std::vector<Job> &jobs)
             batch_living_.insert(job.ref);
     }
     batch_scripts_ = named.living;
-    if (ports_.scripts_dir.empty())
+    if (context_.ports.scripts_dir.empty())
         return;
     // While a Pod is known, its Secret must be deleted first.
     for (const auto &[uid, entry] : gangs_.all())
@@ -314,8 +322,8 @@ void Bridge::sweep_scripts(const std::vector<Job> &jobs)
             named.living.insert(mark->script);
     for (const auto &[uid, script] : batch_being_cleaned_up_)
         named.living.insert(script);
-    ports_.workers.push([this, scripts = ScriptDir(ports_.scripts_dir),
-                         named = std::move(named), now = now_](Kube &) {
+    errands_.run([this, scripts = ScriptDir(context_.ports.scripts_dir),
+                  named = std::move(named), now = context_.now](Slurm &) {
         if (auto done = script_sweep_.sweep(scripts, named, now); !done)
             log_warning("cannot delete old scripts of batch jobs, will retry",
                         {{"err", done.error().message}});

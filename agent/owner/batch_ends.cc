@@ -41,15 +41,14 @@ void Bridge::update_batch_end(GangEntry &entry)
     }
     // Due at once: time has passed while the job got its nodes and its Pod.
     Clock::time_point &due =
-        batch_ends_.try_emplace(gang.uid, now_).first->second;
-    if (due <= now_) {
-        due = now_ + conf_->reason_interval;
-        ports_.workers.push(
-            [&slurm = ports_.slurm, job = gang.job->ref, pod](Kube &kube) {
-                set_end(slurm, job, *pod, kube);
-            });
+        batch_ends_.try_emplace(gang.uid, context_.now).first->second;
+    if (due <= context_.now) {
+        due = context_.now + context_.conf->reason_interval;
+        errands_.run([job = gang.job->ref, pod](Slurm &slurm, Kube &kube) {
+            set_end(slurm, job, *pod, kube);
+        });
     }
-    wake_at(entry, due);
+    agenda_.wake_at(entry, due);
 }
 
 } // namespace bridge

@@ -111,37 +111,34 @@ void Bridge::update_batch_hosts(GangEntry &entry)
     auto [record, fresh] = batch_hosts_.try_emplace(key);
     HostsUntold &untold = record->second;
     if (fresh && !run) {
-        untold.next = now_ + first_look;
+        untold.next = context_.now + first_look;
         untold.pause = first_look;
     }
     if (untold.in_flight)
         return;
-    if (now_ < untold.next)
-        return wake_at(entry, untold.next);
+    if (context_.now < untold.next)
+        return agenda_.wake_at(entry, untold.next);
     untold.in_flight = true;
-    SrunContext srun{.path = ports_.srun,
-                     .may = ports_.access.may(Feature::sbatch_srun),
-                     .now = now_};
-    ports_.workers.push([this, key, uid = gang.uid, run, script, srun,
-                         pods = gang.pods](Kube &kube) {
-        Result<> said;
-        try {
-            said = run ? set_hosts(*script, pods, kube)
-                       : restore_map(*script, srun, kube, srun_maps_);
-        } catch (const std::exception &e) {
-            said = fail(Code::internal, e.what());
-        }
-        if (!said)
-            log_warning(
-                run ? "cannot tell srun in a batch job where the Pods are, "
-                      "retrying"
-                    : "cannot check the ConfigMap with srun, retrying",
-                {{"Pod", script->key.str()}, {"err", said.error().message}});
-        mailbox_.push(Ask{[this, key, uid] {
+    SrunContext srun{.path = context_.ports.srun,
+                     .may = context_.ports.access.may(Feature::sbatch_srun),
+                     .now = context_.now};
+    errands_.ask(
+        [run, script, srun, pods = gang.pods, &maps = srun_maps_](Slurm &,
+                                                                  Kube &kube) {
+            return run ? set_hosts(*script, pods, kube)
+                       : restore_map(*script, srun, kube, maps);
+        },
+        [this, key, run, script, uid = gang.uid](const Result<> &said) {
+            if (!said)
+                log_warning(
+                    run ? "cannot tell srun in a batch job where the Pods "
+                          "are, retrying"
+                        : "cannot check the ConfigMap with srun, retrying",
+                    {{"Pod", script->key.str()},
+                     {"err", said.error().message}});
             asked_batch_hosts(key);
-            wake(uid);
-        }});
-    });
+            agenda_.wake(uid);
+        });
 }
 
 void Bridge::asked_batch_hosts(const std::string &uid)
@@ -151,7 +148,7 @@ void Bridge::asked_batch_hosts(const std::string &uid)
         return;
     HostsUntold &later = untold->second;
     later.in_flight = false;
-    later.next = now_ + later.pause;
+    later.next = context_.now + later.pause;
     later.pause = doubled(later.pause, longest_pause);
 }
 

@@ -37,7 +37,7 @@ bool script_lives(GangStore &gangs, const Pod &worker)
 // written the annotation.
 std::optional<BatchMark> Bridge::mark_of(const Gang &gang) const
 {
-    if (gang.pods.empty() || !is_batch_namespace(*conf_, gang.key.ns))
+    if (gang.pods.empty() || !is_batch_namespace(*context_.conf, gang.key.ns))
         return std::nullopt;
     const Pod &first = *gang.pods.front();
     return gang.grouped && !batch_place(first) ? std::nullopt
@@ -105,16 +105,16 @@ void Bridge::update_batch(GangEntry &entry)
     if (worker && gang.job && !gang.grouped) {
         gang.batch_gone = !script_lives(gangs_, *gang.pods.front());
         if (!gang.batch_gone)
-            wake_at(entry, now_ + worker_look);
+            agenda_.wake_at(entry, context_.now + worker_look);
     }
     if (!mark || gang.job) {
         batch_waits_.erase(gang.uid);
         return;
     }
-    auto since = batch_waits_.try_emplace(gang.uid, now_).first->second;
-    auto due = since + conf_->orphan_grace;
-    if (now_ < due)
-        return wake_at(entry, due);
+    auto since = batch_waits_.try_emplace(gang.uid, context_.now).first->second;
+    auto due = since + context_.conf->orphan_grace;
+    if (context_.now < due)
+        return agenda_.wake_at(entry, due);
     if (batch_listed_ < due) {
         if (jobs_asked_ < due)
             list_jobs_soon();
@@ -163,10 +163,10 @@ void Bridge::update_batch_start(GangEntry &entry)
         batch_starts_.erase(gang.uid);
         return;
     }
-    auto due = batch_starts_.try_emplace(gang.uid, now_).first->second +
-               conf_->bind_timeout;
-    if (now_ < due)
-        return wake_at(entry, due);
+    auto due = batch_starts_.try_emplace(gang.uid, context_.now).first->second +
+               context_.conf->bind_timeout;
+    if (context_.now < due)
+        return agenda_.wake_at(entry, due);
     if (stuck == gang.pods.end())
         gang.bind_overdue = true;
     else

@@ -16,30 +16,31 @@ constexpr std::size_t batch = 256; // messages
 
 Bridge::Bridge(std::shared_ptr<const Conf> conf, BridgePorts ports,
                Mailbox<Message> &mailbox)
-    : conf_(std::move(conf)), ports_(std::move(ports)), mailbox_(mailbox),
-      groups_(ports_.group_apis),
-      devices_(conf_->device_gres, conf_->capacity_gres),
-      scheduler_count_(conf_->scheduler_names.size())
+    : mailbox_(mailbox), context_{std::move(conf), std::move(ports)},
+      groups_(context_.ports.group_apis),
+      devices_(context_.conf->device_gres, context_.conf->capacity_gres),
+      scheduler_count_(context_.conf->scheduler_names.size())
 {
-    quota_.set_limits(
-        {conf_->max_pending_jobs, conf_->max_pending_in_namespace});
-    placements_.set_limit(conf_->max_selections_in_namespace);
-    health_.set_problem(start_problem, "the first lists are not complete yet");
-    health_.set_problem("prep/k8s", "not connected yet");
+    quota_.set_limits({context_.conf->max_pending_jobs,
+                       context_.conf->max_pending_in_namespace});
+    placements_.set_limit(context_.conf->max_selections_in_namespace);
+    context_.health.set_problem(start_problem,
+                                "the first lists are not complete yet");
+    context_.health.set_problem("prep/k8s", "not connected yet");
 }
 
 void Bridge::run()
 {
-    now_ = Clock::now();
+    context_.now = Clock::now();
     turn();
     while (!stopping_) {
         auto message = mailbox_.pop_until(next_deadline());
-        now_ = Clock::now();
+        context_.now = Clock::now();
         // Messages that have arrived meanwhile are taken together, because a
         // turn looks at whole gangs.
         for (std::size_t n = 1; message; n++) {
             std::visit([this](auto &m) { on(m); }, *message);
-            message = n < batch && !stopping_ ? mailbox_.pop_until(now_)
+            message = n < batch && !stopping_ ? mailbox_.pop_until(context_.now)
                                               : std::nullopt;
         }
         turn();
@@ -48,7 +49,7 @@ void Bridge::run()
 
 void Bridge::handle(Message message, Clock::time_point now)
 {
-    now_ = now;
+    context_.now = now;
     std::visit([this](auto &m) { on(m); }, message);
     turn();
 }
@@ -61,20 +62,20 @@ void Bridge::on(Listed<Pod> &pods)
     for (Pod &pod : pods.objects) {
         keep.insert(pod.uid);
         placements_.share(pod);
-        group_reports_.put(pod, now_);
+        group_reports_.put(pod, context_.now);
         if (hold(pod))
             continue;
         pod.gang = gang_of(pod);
         record_stray(pod, false);
-        gate_.note(pod, now_);
-        wake(gangs_.put(std::move(pod)));
+        gate_.note(pod, context_.now);
+        agenda_.wake(gangs_.put(std::move(pod)));
     }
     listed_schedulers_.insert(pods.source);
     forget_held_but(pods.source, keep);
     for (const Pod &pod : gangs_.missing(pods.source, keep)) {
         record_stray(pod, true);
         forget_batch_pod(pod.uid);
-        group_reports_.remove(pod.uid, now_);
+        group_reports_.remove(pod.uid, context_.now);
         auto uid = gangs_.remove(pod);
         GangEntry *entry = uid ? gangs_.find(*uid) : nullptr;
         record_vanished(pod, entry ? &entry->gang : nullptr);
@@ -83,7 +84,7 @@ void Bridge::on(Listed<Pod> &pods)
         else if (uid)
             forget_batch_pod(*uid);
         if (uid)
-            wake(*uid);
+            agenda_.wake(*uid);
     }
 }
 
@@ -95,29 +96,29 @@ void Bridge::on(Changed<Pod> &pod)
     if (pod.deleted)
         forget_batch_pod(pod.object.uid);
     if (pod.deleted)
-        group_reports_.remove(pod.object.uid, now_);
+        group_reports_.remove(pod.object.uid, context_.now);
     else
-        group_reports_.put(pod.object, now_);
+        group_reports_.put(pod.object, context_.now);
     if (pod.deleted)
         forget_held(pod.object.uid);
     else if (hold(pod.object))
         return;
-    health_.count("pod");
+    context_.health.count("pod");
     pod.object.gang = gang_of(pod.object);
     record_stray(pod.object, pod.deleted);
     check_condition_message(pod.object);
     if (!pod.deleted) {
-        gate_.note(pod.object, now_);
+        gate_.note(pod.object, context_.now);
         std::string uid = gangs_.put(std::move(pod.object));
         // its deletion may come in the same message
         record_ends(gangs_.find(uid)->gang);
-        wake(uid);
+        agenda_.wake(uid);
     } else if (auto uid = gangs_.remove(pod.object)) {
         GangEntry *entry = gangs_.find(*uid);
         record_vanished(pod.object, entry ? &entry->gang : nullptr);
         if (!entry)
             forget_batch_pod(*uid);
-        wake(*uid);
+        agenda_.wake(*uid);
     }
 }
 
@@ -147,9 +148,9 @@ void Bridge::on(Changed<Namespace> &ns)
 void Bridge::on(WatchState &state)
 {
     if (state.error.empty())
-        solved(state.what);
+        context_.health.solved(state.what);
     else
-        problem(state.what, state.error);
+        context_.health.problem(state.what, state.error);
 }
 
 // Nothing is listed before the Lease is ours, so nothing is done either, and no
@@ -160,19 +161,19 @@ void Bridge::on(LeaseNews &news)
     if (!standby_.empty())
         log_info("standing by", {{"why", standby_}});
     if (news.problem.empty())
-        solved(lease_problem);
+        context_.health.solved(lease_problem);
     else
-        problem(lease_problem, news.problem);
+        context_.health.problem(lease_problem, news.problem);
 }
 
 // This is for people only; whether a feature may be used is asked of
-// ports_.access.
+// context_.ports.access.
 void Bridge::on(AccessNews &news)
 {
     if (news.problem.empty())
-        solved(rights_problem);
+        context_.health.solved(rights_problem);
     else
-        problem(rights_problem, news.problem);
+        context_.health.problem(rights_problem, news.problem);
     for (const auto &[feature, reason] : news.off)
         if (!features_off_.contains(feature))
             log_warning("a feature is off",
@@ -193,10 +194,10 @@ void Bridge::on(Ask &ask)
 
 void Bridge::on(Reload &reload)
 {
-    conf_ = std::move(reload.conf);
-    quota_.set_limits(
-        {conf_->max_pending_jobs, conf_->max_pending_in_namespace});
-    placements_.set_limit(conf_->max_selections_in_namespace);
+    context_.conf = std::move(reload.conf);
+    quota_.set_limits({context_.conf->max_pending_jobs,
+                       context_.conf->max_pending_in_namespace});
+    placements_.set_limit(context_.conf->max_selections_in_namespace);
     list_jobs_soon();
     nodes_changed_ = true;
     try_all_again();

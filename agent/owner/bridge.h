@@ -5,11 +5,11 @@
 #pragma once
 
 #include "agent/act/workload_wishes.h"
+#include "agent/batch/make.h"
 #include "agent/batch/table.h"
-#include "agent/calls/access.h"
-#include "agent/calls/workers.h"
 #include "agent/decide/pending_quota.h"
 #include "agent/decide/refusals.h"
+#include "agent/gang/batch_mark.h"
 #include "agent/gang/group_reports.h"
 #include "agent/gang/group_table.h"
 #include "agent/gang/node_gate.h"
@@ -19,16 +19,17 @@
 #include "agent/gres/device_store.h"
 #include "agent/gres/memo.h"
 #include "agent/nodes/placement_table.h"
+#include "agent/owner/agenda.h"
+#include "agent/owner/context.h"
+#include "agent/owner/errands.h"
 #include "agent/owner/explain_page.h"
 #include "agent/owner/group_looks.h"
-#include "agent/owner/health.h"
 #include "agent/owner/message.h"
+#include "agent/owner/plugin_line.h"
 #include "common/base/mailbox.h"
 #include "common/base/sweep_mark.h"
 #include "common/slurm/node_size.h"
 
-#include <atomic>
-#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -39,25 +40,6 @@
 namespace bridge {
 
 struct Widening;
-
-// The parts of the agent that the owner thread uses.
-struct BridgePorts {
-    Slurm &slurm;
-    TaskQueue &submits;   // for Submit: thousands may come at once
-    TaskQueue &workers;   // for all other actions
-    TaskQueue &reporters; // for conditions and Events, which may wait
-    // Sends to prep/k8s, if that connection still exists.
-    std::function<void(HookMessage, PluginConnection to)> send_hook;
-    // ask before using a component's verb
-    const Access &access = Access::unlimited();
-    std::set<GroupApi> group_apis = {}; // APIs that are watched
-    std::string scripts_dir = {};       // of batch jobs; empty: there are none
-    // Path of the srun program, if there is one: agent/batch/srun.h.
-    std::string srun = {};
-    // Requests a look for that API; answered by GroupsListed. Null: nobody
-    // looks, and an API that was absent stays absent.
-    std::function<GroupLooks::Number(GroupApi)> look_for_groups = {};
-};
 
 // After this time slurmctld has answered, or carried out, any request.
 inline constexpr std::chrono::seconds answer_time{2};
@@ -78,7 +60,7 @@ class Bridge {
     Clock::time_point next_deadline() const;
 
     // For slurmk8s and the probes; to be called on the owner thread only (Ask).
-    const Health &health() const { return health_; }
+    const Health &health() const { return context_.health; }
     std::string metrics() const;
     std::string status_json() const;
     // Code::not_found when no gang matches, Code::conflict when several Pods
@@ -114,9 +96,8 @@ class Bridge {
     void on(JobsLoaded &loaded);
     void on(StatesLoaded &loaded);
     void on(GraceTimesLoaded &loaded);
-    void on(BatchPodMade &made);
+    void batch_pod_made(JobRef job, Result<Job> &now, unsigned began);
     void on(NodesSynced &synced);
-    void on(NodePatched &patched);
     void on(LeaseNews &news);
     void on(AccessNews &news);
     void on(Ask &ask);
@@ -124,7 +105,6 @@ class Bridge {
     void on(Stop &stop);
 
     void on_hello(const HookMessage &hello, PluginConnection from);
-    void send_to_plugin(HookMessage message);
     void on_allocated(const HookMessage &hook);
     void record_allocation(GangEntry &entry, const HookMessage &hook);
     void on_ended(const HookMessage &hook);
@@ -178,14 +158,11 @@ class Bridge {
     void carry_out(GangEntry &entry, Action action);
     bool may_be_short(const GangEntry &entry) const;
     void dispatch(GangEntry &entry, Action action);
-    template <class Answer, class Question> void ask_slurm(Question question);
     void load_jobs();
     void look_at_states();
     void load_states();
     void load_grace_times();
-    void wake(const std::string &uid) { woken_.insert(uid); }
     void wake_all();
-    void wake_at(GangEntry &entry, Clock::time_point when);
 
     // batch.cc: jobs of sbatch, which get their Pods once they have nodes.
     bool register_batch_job(Job &job, const std::map<JobRef, GangTag> &bound);
@@ -218,7 +195,8 @@ class Bridge {
     void apply_node_sync(NodeSyncResult &result);
     void try_adoptions();
     void open_shadows(const std::vector<JobRef> &shadows);
-    void patch_nodes(std::vector<NodePatch> &patches);
+    void patch_nodes(const std::vector<NodePatch> &patches);
+    void patched(const std::string &node, const Result<> &done);
     void
     report_refused_nodes(const std::map<std::string, std::string> &refused);
     void record_stray(const Pod &pod, bool deleted);
@@ -231,15 +209,11 @@ class Bridge {
     std::vector<Blocker> blockers_of(const Gang &gang, const Bind &bind) const;
 
     // gate.cc: dirty nodes, and who may start there.
-    void gate_hello(PluginConnection from);
-    void gate_lost();
     void queue_ordinary_job(const HookMessage &hook);
     void touch_gate(const Gang &gang);
     void process_gate();
     Clock::time_point gate_deadline() const;
     void send_node_lists();
-    void send_node_list(HookMessage::Type type,
-                        const std::set<std::string> &nodes);
     void load_room();
     static Result<RoomAnswer> ask_room(Slurm &slurm,
                                        const std::vector<JobRef> &jobs);
@@ -294,6 +268,7 @@ class Bridge {
     Clock::time_point group_deadline() const;
     void send_group(GangEntry &entry, const GroupSpec &group,
                     ScheduledCondition condition);
+    void group_untold(const std::string &uid, const Error &error);
 
     // illness.cc: unhealthy Nodes, and Pods that do not end.
     void update_node_health(const Node &node);
@@ -400,17 +375,15 @@ class Bridge {
     void report_event(const Gang &gang, const std::string &reason,
                       const std::string &text);
     void report_bound(const Gang &gang, const Bind &bind);
-    void problem(const std::string &what, const std::string &reason);
-    void solved(const std::string &what);
 
-    std::shared_ptr<const Conf> conf_;
-    BridgePorts ports_;
     Mailbox<Message> &mailbox_;
-    Health health_;
+    Context context_;
+    Errands errands_{context_.ports, mailbox_};
+    Agenda agenda_{context_};
+    PluginLine line_{context_};
     bool stopping_ = false;
     std::string standby_;
     std::map<std::string, std::string> features_off_; // the reasons, by feature
-    Clock::time_point now_{};
 
     GangStore gangs_;
     GroupTable groups_;
@@ -498,7 +471,6 @@ class Bridge {
         Clock::time_point since;
     };
     std::map<JobRef, EarlyHook> early_hooks_;
-    std::string cluster_; // name given by the first plugin
     // Gangs that wait until the containers of an ended job have left the Node.
     std::map<std::string, std::set<std::string>> blocked_;
     struct RoomWait {
@@ -508,15 +480,6 @@ class Bridge {
     };
     std::map<std::string, RoomWait> room_waits_; // by gang uid
     NodeGate gate_{gangs_};
-    // What the connected plugin has been told.
-    struct GateTalk {
-        PluginConnection connection = 0; // 0: not connected
-        bool list_asked = false;         // jobs requested since it connected
-        bool listed = false;             // and that list has arrived
-        bool bridge_said = false;
-        std::optional<std::set<std::string>> dirty_said;
-    };
-    GateTalk talk_;
     std::set<std::string> dirty_before_;
     bool loading_room_ = false;
     Clock::time_point room_due_{};
@@ -535,8 +498,6 @@ class Bridge {
 
     // uids of gangs that may wait for backfill
     std::set<std::string> backfilled_;
-    std::set<std::string> woken_;
-    std::multimap<Clock::time_point, std::string> timers_; // gang uids
     bool loading_jobs_ = false;
     bool widening_ = false;   // widen_adoptions() is running
     bool list_again_ = false; // something came while a list was made
@@ -563,25 +524,9 @@ class Bridge {
     Clock::time_point states_due_{};
     Clock::time_point nodes_due_{};
     Clock::time_point jobs_asked_{}; // when the last list was requested
-    // How often slurmctld has gone away, as far as its plugin tells. Workers
-    // read it.
-    std::atomic<unsigned> absences_ = 0;
-    unsigned absences_at_list_ = 0; // at the last request of a list
-    unsigned absences_at_sync_ = 0; // at the start of the last node sync
+    unsigned absences_at_list_ = 0;  // at the last request of a list
+    unsigned absences_at_sync_ = 0;  // at the start of the last node sync
     Clock::time_point states_asked_{};
 };
-
-// The answer always comes, even after an exception, because others wait for it.
-template <class Answer, class Question>
-void Bridge::ask_slurm(Question question)
-{
-    ports_.workers.push([this, question = std::move(question)](Kube &) {
-        try {
-            mailbox_.push(Answer{question(ports_.slurm)});
-        } catch (const std::exception &e) { // such as out of memory
-            mailbox_.push(Answer{fail(Code::busy, e.what())});
-        }
-    });
-}
 
 } // namespace bridge

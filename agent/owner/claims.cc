@@ -79,7 +79,7 @@ void Bridge::on(Listed<ResourceClaim> &claims)
     claims_changed();
     for (const auto &[claim, job] : ended_counters_)
         for (const std::string &uid : gangs_.users_of(claim))
-            wake(uid);
+            agenda_.wake(uid);
     nodes_change_soon();
     try_all_again();
 }
@@ -99,7 +99,7 @@ void Bridge::on(Changed<ResourceClaim> &claim)
         return;
     forget_gone_gangs(users->second);
     for (const std::string &uid : users->second)
-        wake(uid);
+        agenda_.wake(uid);
     if (users->second.empty() || claim.deleted)
         claim_users_.erase(users); // whoever still names it is added again
 }
@@ -122,12 +122,12 @@ void Bridge::wake_for_devices()
         bool misses = entry.devices_missed_since || !entry.excluded.empty();
         bool queued =
             entry.gang.job && entry.gang.job->state == JobState::pending;
-        if (!queued && !gives_back(entry, now_))
+        if (!queued && !gives_back(entry, context_.now))
             entry.excluded.clear();
         if (others && entry.failures > 0)
             try_again(entry); // Slurm refused its job
         else if (others || misses)
-            wake(uid);
+            agenda_.wake(uid);
     }
 }
 
@@ -150,10 +150,11 @@ void Bridge::claims_changed()
 {
     const std::set<DeviceId> &twice = claims_.taken_twice();
     if (twice.empty())
-        solved(twice_problem);
+        context_.health.solved(twice_problem);
     else
-        problem(twice_problem, "device " + twice.begin()->str() +
-                                   " is in several ResourceClaims");
+        context_.health.problem(twice_problem,
+                                "device " + twice.begin()->str() +
+                                    " is in several ResourceClaims");
 }
 
 // Derives from a gang's claims what decide() needs.
@@ -167,17 +168,17 @@ void Bridge::update_devices(GangEntry &entry)
         return;
     GangDevices devices;
     // the answer may come before may() is asked
-    bool answered = ports_.access.answered();
+    bool answered = context_.ports.access.answered();
     if (!devices_.on()) {
         devices.unfit_reason = no_gres_message(gang);
-    } else if (!ports_.access.may(Feature::devices)) {
+    } else if (!context_.ports.access.may(Feature::devices)) {
         devices.reason = no_device_rights_message();
         devices.unknown = !answered;
-        wake_at(entry, now_ + access_pause);
+        agenda_.wake_at(entry, context_.now + access_pause);
     } else if (!claims_known()) {
         devices.reason = claims_unlisted_message();
         devices.unknown = true;
-        wake_at(entry, now_ + device_pause);
+        agenda_.wake_at(entry, context_.now + device_pause);
     } else if (may_use_extended(entry, devices)) {
         devices.unknown = !synced_devices_;
         if (gang.grouped)
@@ -187,7 +188,7 @@ void Bridge::update_devices(GangEntry &entry)
         bool only_waits = !gang.job && !pod.bound() && devices.left.empty() &&
                           devices.unfit_reason.empty();
         if (only_waits && awaits_templates(gang, claims_)) {
-            wake_at(entry, now_ + device_pause);
+            agenda_.wake_at(entry, context_.now + device_pause);
             return;
         }
         gang.devices = std::make_shared<const GangDevices>(std::move(devices));
@@ -347,7 +348,7 @@ bool Bridge::asked_by_others(const Gang &gang, const ResourceClaim &claim)
         return false;
     bool asks_too =
         gang.job && !is_ended(gang.job->state); // the hold is its own
-    bool is_written = !asks_too && claims_.holds_for(claim.uid, now_);
+    bool is_written = !asks_too && claims_.holds_for(claim.uid, context_.now);
     return std::ranges::any_of(users->second, [&](const std::string &uid) {
         const GangEntry *other = uid == gang.uid ? nullptr : gangs_.find(uid);
         if (!other)

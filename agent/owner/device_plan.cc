@@ -194,18 +194,18 @@ ClaimsPlan Bridge::plan_for_node(const Job &job, std::size_t node,
          .node = *there,
          .holder_of =
              [this](const DeviceId &device, const std::string &uid) {
-                 return claims_.holder_of(device, uid, now_);
+                 return claims_.holder_of(device, uid, context_.now);
              },
          .taken_in =
              [this](const DevicePool &pool) {
-                 return claims_.taken_in(pool.driver, pool.name, now_);
+                 return claims_.taken_in(pool.driver, pool.name, context_.now);
              },
          .counted = known->counted,
          .amounts = std::move(amounts),
          .consumed_of =
              [this](const DeviceId &device,
                     const std::set<std::string> &but_for) {
-                 return claims_.consumed_of(device, but_for, now_);
+                 return claims_.consumed_of(device, but_for, context_.now);
              }});
 }
 
@@ -224,7 +224,8 @@ CpuOffer Bridge::cpus_for(const DeviceCatalog &catalog, const Job &job,
     return offer_cpus(cpus->second, ids, [&](const DeviceId &device) {
         return std::ranges::all_of(
             needs.claims, [&](const ResourceClaimPtr &claim) {
-                return claims_.holder_of(device, claim->uid, now_).has_value();
+                return claims_.holder_of(device, claim->uid, context_.now)
+                    .has_value();
             });
     });
 }
@@ -244,13 +245,14 @@ void Bridge::record_claim_delay(GangEntry &entry)
 // wait for room.
 void Bridge::await_devices(GangEntry &entry, GangDevices &devices)
 {
-    wake_at(entry, now_ + device_pause);
+    agenda_.wake_at(entry, context_.now + device_pause);
     record_claim_delay(entry);
     if (!entry.devices_missed_since)
-        entry.devices_missed_since = now_;
+        entry.devices_missed_since = context_.now;
     auto adoption = adoption_due(devices.node);
-    bool overdue = now_ - *entry.devices_missed_since >= device_patience ||
-                   (adoption && *adoption <= now_);
+    bool overdue =
+        context_.now - *entry.devices_missed_since >= device_patience ||
+        (adoption && *adoption <= context_.now);
     if (overdue && devices.plan.misfit.empty())
         devices.plan.misfit = devices.plan.wait;
 }
@@ -296,8 +298,9 @@ Result<std::vector<DevicePtr>> Bridge::given_devices(const Job &job,
 
 std::vector<NodeSelector> Bridge::but_for_excluded(GangEntry &entry)
 {
-    std::erase_if(entry.excluded,
-                  [&](const auto &node) { return node.second <= now_; });
+    std::erase_if(entry.excluded, [&](const auto &node) {
+        return node.second <= context_.now;
+    });
     if (entry.excluded.empty())
         return {};
     NodeRequirement none_of{"metadata.name", true, NodeOperator::not_in, {}};
@@ -306,7 +309,7 @@ std::vector<NodeSelector> Bridge::but_for_excluded(GangEntry &entry)
         none_of.values.push_back(name);
         next = std::min(next, until);
     }
-    wake_at(entry, next);
+    agenda_.wake_at(entry, next);
     return {NodeSelector{NodeTerm{std::move(none_of)}}};
 }
 
@@ -320,7 +323,7 @@ void Bridge::exclude_node(GangEntry &entry)
     const std::string &reason = plan.misfit.empty() ? plan.wait : plan.misfit;
     if (reason.empty() || gang.devices->node.empty())
         return;
-    entry.excluded[gang.devices->node] = now_ + exclusion;
+    entry.excluded[gang.devices->node] = context_.now + exclusion;
     entry.excluded_reason = reason;
 }
 
@@ -351,14 +354,14 @@ void Bridge::reserve_devices(const std::string &gang, const Bind &bind)
 {
     for (const ClaimPlan &plan : bind.claims)
         if (!plan.allocated)
-            claims_.hold(plan.key, plan.uid, gang, plan.devices(), now_,
+            claims_.hold(plan.key, plan.uid, gang, plan.devices(), context_.now,
                          plan.shares);
 }
 
 void Bridge::end_writes(const std::string &gang, const Bind &bind)
 {
     for (const ClaimPlan &plan : bind.claims)
-        claims_.end_write(plan.key, gang, now_);
+        claims_.end_write(plan.key, gang, context_.now);
 }
 
 } // namespace bridge

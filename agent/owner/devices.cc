@@ -12,7 +12,7 @@ void Bridge::on(Listed<ResourceSlice> &slices)
 
 void Bridge::on(Changed<ResourceSlice> &slice)
 {
-    health_.count("resourceslice");
+    context_.health.count("resourceslice");
     devices_.put(std::move(slice.object), slice.deleted);
     nodes_change_soon();
 }

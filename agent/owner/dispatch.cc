@@ -195,7 +195,7 @@ void push_stage(const std::shared_ptr<Work> &work)
 void Bridge::dispatch(GangEntry &entry, Action action)
 {
     entry.in_flight = action.index();
-    entry.began = absences_;
+    entry.began = line_.absences();
     entry.ending_job = std::holds_alternative<Complete>(action) ||
                        std::holds_alternative<Cancel>(action) ||
                        std::holds_alternative<Renew>(action);
@@ -209,8 +209,9 @@ void Bridge::dispatch(GangEntry &entry, Action action)
     if (std::holds_alternative<Look>(action))
         entry.gang.stale = false; // a hint that comes meanwhile sets it again
     bool submits = std::holds_alternative<Submit>(action);
-    auto work = std::make_shared<Work>(ports_.slurm, submits ? ports_.submits
-                                                             : ports_.workers);
+    auto work = std::make_shared<Work>(context_.ports.slurm,
+                                       submits ? context_.ports.submits
+                                               : context_.ports.workers);
     auto ns = namespaces_.find(entry.gang.key.ns);
     work->ns = ns == namespaces_.end() ? Namespace{entry.gang.key.ns, {}, {}}
                                        : ns->second;
@@ -218,21 +219,16 @@ void Bridge::dispatch(GangEntry &entry, Action action)
         for (const Seat &seat : bind->seats)
             if (auto known = nodes_.find(seat.node); known != nodes_.end())
                 work->nodes.insert(*known);
-    work->owners = ports_.access.may(Feature::owners) ? &owners_ : nullptr;
+    work->owners =
+        context_.ports.access.may(Feature::owners) ? &owners_ : nullptr;
     work->gang = entry.gang;
-    work->conf = conf_;
+    work->conf = context_.conf;
     work->action = std::move(action);
-    work->kick = [this, quiet = is_quiet(entry.gang)] {
-        if (quiet)
-            return;
-        ports_.send_hook({.type = HookMessage::Type::kick}, any_plugin);
-    };
-    work->slurmctld_left = [this, began = entry.began] {
-        return absences_ != began;
-    };
-    work->done = [this, shared = work.get()](Result<Outcome> outcome) {
-        mailbox_.push(
-            ActionDone{shared->gang.uid, shared->action, std::move(outcome)});
+    work->kick = is_quiet(entry.gang) ? [] {} : line_.kicker();
+    work->slurmctld_left = line_.left_since(entry.began);
+    work->done = [shared = work.get(), tell = errands_.messenger<ActionDone>()](
+                     Result<Outcome> outcome) {
+        tell({shared->gang.uid, shared->action, std::move(outcome)});
     };
     work->stages = stages_of(work);
     push_stage(work);

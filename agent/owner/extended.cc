@@ -30,10 +30,10 @@ bool Bridge::may_use_extended(GangEntry &entry, GangDevices &devices)
         return waits(gang, *pod) &&
                wants_extended_claim(*pod, known->classes, known->plugins);
     });
-    if (!wants || ports_.access.may(Feature::extended_resources))
+    if (!wants || context_.ports.access.may(Feature::extended_resources))
         return true;
     devices.reason = no_extended_rights_message();
-    wake_at(entry, now_ + access_pause);
+    agenda_.wake_at(entry, context_.now + access_pause);
     return false;
 }
 
@@ -48,10 +48,10 @@ ExtendedNeeds Bridge::extended_needs_of(GangEntry &entry, const Pod &pod)
                        claims_.find(extended_claim_key(pod)), known->plugins);
     const std::optional<Job> &job = entry.gang.job;
     bool has_node = pod.bound() || (job && is_allocated(job->state));
-    if (now_ < extended_off_until_ && !has_node &&
+    if (context_.now < extended_off_until_ && !has_node &&
         wants_extended_claim(pod, known->classes, known->plugins)) {
         needs.unfit_reason = no_extended_gate_message();
-        wake_at(entry, extended_off_until_);
+        agenda_.wake_at(entry, extended_off_until_);
     }
     return needs;
 }
@@ -62,12 +62,12 @@ void Bridge::turn_off_extended()
 {
     log_warning("extended resources are off",
                 {{"err", no_extended_gate_message()}});
-    extended_off_until_ = now_ + gate_pause;
+    extended_off_until_ = context_.now + gate_pause;
     for (const auto &[uid, entry] : gangs_.all())
         if (std::ranges::any_of(entry.gang.pods, [](const PodPtr &pod) {
                 return !pod->extended.empty();
             }))
-            wake(uid);
+            agenda_.wake(uid);
 }
 
 // Returns why the Node (named as in Kubernetes) cannot serve the Pods' extended

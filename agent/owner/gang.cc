@@ -94,10 +94,10 @@ void Bridge::update_group(GangEntry &entry)
             return false;
         }
         if (!since)
-            since = now_;
-        if (now_ < *since + time)
-            wake_at(entry, *since + time);
-        return now_ >= *since + time;
+            since = context_.now;
+        if (context_.now < *since + time)
+            agenda_.wake_at(entry, *since + time);
+        return context_.now >= *since + time;
     };
     bool lives = any_lives_by_job(gang);
     bool starting = gang.job && gang.job->state == JobState::configuring;
@@ -106,7 +106,8 @@ void Bridge::update_group(GangEntry &entry)
                                 short_time(gang));
     bool over = gang.job && gang.job->state == JobState::running && !lives &&
                 !any_waits(gang);
-    gang.rejoin_over = passed(entry.over_since, over, conf_->rejoin_grace);
+    gang.rejoin_over =
+        passed(entry.over_since, over, context_.conf->rejoin_grace);
     bool by_done =
         (!gang.job || is_ended(gang.job->state)) && enough_by_done(gang);
     bool waited = passed(entry.refill_since, by_done, refill_pause);
@@ -124,17 +125,17 @@ void Bridge::update_first_pod(GangEntry &entry)
     if (!alone)
         entry.first_since.reset();
     else if (!entry.first_since)
-        entry.first_since = now_;
+        entry.first_since = context_.now;
     bool has_job = gang.job && !is_ended(gang.job->state);
     if (key && key->first_may_be_alone && has_job)
         gang.minimum = 1;
     if (!alone || has_job)
         return;
     auto due = *entry.first_since + first_alone;
-    if (now_ >= due)
+    if (context_.now >= due)
         gang.minimum = 1;
     else
-        wake_at(entry, due);
+        agenda_.wake_at(entry, due);
 }
 
 // Returns whether Pods are still being added. Messages that contain their
@@ -146,12 +147,12 @@ bool Bridge::is_growing(GangEntry &entry)
         return false;
     if (entry.counted != entry.gang.pods.size()) {
         entry.counted = entry.gang.pods.size();
-        entry.counted_since = now_;
+        entry.counted_since = context_.now;
     }
     auto due = entry.counted_since + growing_pause;
-    if (now_ < due)
-        wake_at(entry, due);
-    return now_ < due;
+    if (context_.now < due)
+        agenda_.wake_at(entry, due);
+    return context_.now < due;
 }
 
 // Reporters may overtake each other. If a Pod of a gang shows an outdated
@@ -209,12 +210,12 @@ void Bridge::split(const std::string &uid)
     log_warning("a gang's job is lost: each of its Pods gets a job of its own",
                 {{"Gang", entry->gang.key.str()}, {"Pods", pods.size()}});
     for (const std::string &pod : pods)
-        wake(gangs_.split(pod));
+        agenda_.wake(gangs_.split(pod));
     entry = gangs_.find(uid); // the table has new entries
     if (entry->gang.job && is_ended(entry->gang.job->state) &&
         left_over(*entry->gang.job).empty())
         set_job(*entry, std::nullopt);
-    wake(uid);
+    agenda_.wake(uid);
 }
 
 // These Pods joined a gang that runs and has no room for them.
@@ -222,7 +223,7 @@ void Bridge::split_late(const std::vector<std::string> &pods)
 {
     for (const std::string &pod : pods)
         if (std::string alone = gangs_.split(pod); !alone.empty())
-            wake(alone);
+            agenda_.wake(alone);
 }
 
 bool Bridge::is_needed(JobRef lost) const

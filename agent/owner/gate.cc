@@ -23,32 +23,17 @@ constexpr std::chrono::seconds adoption_patience{5};
 
 } // namespace
 
-// A new connection may lead to a slurmctld that has forgotten jobs. What the
-// agent knows about jobs is old until they are listed again.
-void Bridge::gate_hello(PluginConnection from)
-{
-    talk_ = {};
-    talk_.connection = from;
-    gate_.forget_ordinary();
-}
-
-void Bridge::gate_lost()
-{
-    talk_ = {};
-    gate_.forget_ordinary();
-}
-
 // An ordinary job concerns the agent only because its node is dirty.
 void Bridge::queue_ordinary_job(const HookMessage &hook)
 {
     if (hook.dirty.empty())
         return;
     if (shadows_.contains(hook.job)) {
-        send_to_plugin({.type = HookMessage::Type::start, .job = hook.job});
+        line_.send({.type = HookMessage::Type::start, .job = hook.job});
         return;
     }
     gate_.wait(hook.job);
-    room_due_ = now_;
+    room_due_ = context_.now;
 }
 
 void Bridge::touch_gate(const Gang &gang)
@@ -68,50 +53,22 @@ void Bridge::process_gate()
         return !entry || !entry->gang.job ||
                entry->gang.job->ref != wait.second.job;
     });
-    if (gate_.someone_waits() && !loading_room_ && room_due_ <= now_)
+    if (gate_.someone_waits() && !loading_room_ && room_due_ <= context_.now)
         load_room();
 }
 
 void Bridge::send_node_lists()
 {
     const std::set<std::string> &dirty = gate_.dirty();
-    if (talk_.connection && !talk_.bridge_said) {
-        std::set<std::string> nodes;
-        for (const auto &[name, node] : node_map_)
-            nodes.insert(name);
-        send_node_list(HookMessage::Type::bridge, nodes);
-        talk_.bridge_said = true;
-    }
-    if (talk_.connection && talk_.listed && talk_.dirty_said != dirty) {
-        send_node_list(HookMessage::Type::synced, dirty);
-        talk_.dirty_said = dirty;
-    }
+    line_.tell_nodes(node_map_, dirty);
     if (!std::ranges::includes(dirty, dirty_before_)) {
         // a drain set by the gate may be over
-        Clock::time_point due = now_ + resume_pause;
+        Clock::time_point due = context_.now + resume_pause;
         nodes_due_ = nodes_changed_ ? std::min(nodes_due_, due) : due;
         nodes_changed_ = true;
     }
     if (dirty_before_ != dirty)
         dirty_before_ = dirty;
-}
-
-void Bridge::send_node_list(HookMessage::Type type,
-                            const std::set<std::string> &nodes)
-{
-    HookMessage part{.type = type};
-    std::string &list =
-        type == HookMessage::Type::bridge ? part.nodes : part.dirty;
-    for (const std::string &node : nodes) {
-        if (list.size() + node.size() > max_packet_list) {
-            part.more = true;
-            send_to_plugin(part);
-            part.more = false;
-            list.clear();
-        }
-        list += (list.empty() ? "" : ",") + node;
-    }
-    send_to_plugin(part);
 }
 
 Clock::time_point Bridge::gate_deadline() const
@@ -125,16 +82,12 @@ Clock::time_point Bridge::gate_deadline() const
 void Bridge::load_room()
 {
     loading_room_ = true;
-    room_due_ = now_ + room_interval;
-    ports_.workers.push([this, jobs = gate_.waiting()](Kube &) {
-        Result<RoomAnswer> answer = fail(Code::internal, "lost");
-        try {
-            answer = ask_room(ports_.slurm, jobs);
-        } catch (const std::exception &e) { // such as out of memory
-            answer = fail(Code::busy, e.what());
-        }
-        mailbox_.push(Ask{[this, answer] { apply_room_answer(answer); }});
-    });
+    room_due_ = context_.now + room_interval;
+    errands_.ask([jobs = gate_.waiting()](
+                     Slurm &slurm) { return ask_room(slurm, jobs); },
+                 [this](const Result<RoomAnswer> &answer) {
+                     apply_room_answer(answer);
+                 });
 }
 
 Result<RoomAnswer> Bridge::ask_room(Slurm &slurm,
@@ -162,18 +115,18 @@ void Bridge::apply_room_answer(const Result<RoomAnswer> &answer)
 {
     loading_room_ = false;
     if (!answer) {
-        problem("slurmctld", answer.error().message);
+        context_.health.problem("slurmctld", answer.error().message);
         return;
     }
-    solved("slurmctld");
+    context_.health.solved("slurmctld");
     NodeGate::Admitted admitted = gate_.admit(*answer);
     for (JobRef job : admitted.ordinary) {
         log_info("an ordinary job may start on a dirty node",
                  {{"JobId", job.id}});
-        send_to_plugin({.type = HookMessage::Type::start, .job = job});
+        line_.send({.type = HookMessage::Type::start, .job = job});
     }
     for (const std::string &uid : admitted.gangs)
-        wake(uid);
+        agenda_.wake(uid);
 }
 
 // Returns whether each Pod may be bound now. If not, the gang is woken when
@@ -189,7 +142,7 @@ bool Bridge::may_bind(GangEntry &entry, const Bind &bind)
             continue;
         if (room == NodeGate::Room::ask_slurm) {
             gate_.wait(bind.job, gang.uid);
-            room_due_ = std::min(room_due_, now_ + room_interval);
+            room_due_ = std::min(room_due_, context_.now + room_interval);
         }
         blocked_[node].insert(gang.uid);
         wait_for_room(entry, bind.job, node);
@@ -228,24 +181,24 @@ void Bridge::wait_for_room(GangEntry &entry, JobRef job,
 {
     RoomWait &wait = room_waits_[entry.gang.uid];
     if (wait.job != job)
-        wait = {job, now_, false};
-    Clock::time_point due = wait.since + conf_->bind_timeout;
-    if (now_ - wait.since >= room_interval)
+        wait = {job, context_.now, false};
+    Clock::time_point due = wait.since + context_.conf->bind_timeout;
+    if (context_.now - wait.since >= room_interval)
         report_on_pods(entry, no_room_message(job, node));
     bool runs = entry.gang.grouped && entry.gang.job &&
                 entry.gang.job->state == JobState::running;
     auto adoption = adoption_due(node);
     if (runs) { // nothing is given up for one Pod that comes late
-        wake_at(entry, now_ + room_interval);
-    } else if (adoption && *adoption <= now_) {
+        agenda_.wake_at(entry, context_.now + room_interval);
+    } else if (adoption && *adoption <= context_.now) {
         entry.gang.bind_overdue = true;
-        wake(entry.gang.uid);
-    } else if (now_ < due) {
-        wake_at(entry,
-                std::min({due, adoption.value_or(due), now_ + room_interval}));
+        agenda_.wake(entry.gang.uid);
+    } else if (context_.now < due) {
+        agenda_.wake_at(entry, std::min({due, adoption.value_or(due),
+                                         context_.now + room_interval}));
     } else if (!gate_.is_dirty(node)) {
         entry.gang.bind_overdue = true;
-        wake(entry.gang.uid);
+        agenda_.wake(entry.gang.uid);
     } else if (!std::exchange(wait.draining, true)) {
         drain_for_room(entry.gang.uid, job, node);
     }
@@ -254,17 +207,13 @@ void Bridge::wait_for_room(GangEntry &entry, JobRef job,
 void Bridge::drain_for_room(const std::string &uid, JobRef job,
                             const std::string &node)
 {
-    std::string slurm_node = slurm_node_of(node);
-    ports_.workers.push([this, uid, job, slurm_node](Kube &) {
-        Result<> done = fail(Code::internal, "lost");
-        try {
-            done = drain_unless_drained(ports_.slurm, slurm_node);
-        } catch (const std::exception &e) { // such as out of memory
-            done = fail(Code::busy, e.what());
-        }
-        mailbox_.push(
-            Ask{[this, uid, job, done] { drained_for_room(uid, job, done); }});
-    });
+    errands_.ask(
+        [slurm_node = slurm_node_of(node)](Slurm &slurm) {
+            return drain_unless_drained(slurm, slurm_node);
+        },
+        [this, uid, job](const Result<> &done) {
+            drained_for_room(uid, job, done);
+        });
 }
 
 Result<> Bridge::drain_unless_drained(Slurm &slurm, const std::string &node)
@@ -287,14 +236,14 @@ void Bridge::drained_for_room(const std::string &uid, JobRef job,
         return;
     if (done) {
         entry->gang.bind_overdue = true;
-        wake(uid);
+        agenda_.wake(uid);
         return;
     }
     log_warning("failed, retrying", {{"action", "drain"},
                                      {"JobId", job.id},
                                      {"err", done.error().message}});
     wait->second.draining = false;
-    wake_at(*entry, now_ + room_interval);
+    agenda_.wake_at(*entry, context_.now + room_interval);
 }
 
 // Its object is gone: its containers may not be.
@@ -302,7 +251,7 @@ void Bridge::record_vanished(const Pod &last, const Gang *gang)
 {
     std::uint32_t cpus =
         gang ? cpus_of(*gang, last) : whole_cpus_up(last.requests.cpu);
-    if (gate_.record_gone(last, cpus, now_))
+    if (gate_.record_gone(last, cpus, context_.now))
         log_warning("a Pod is gone that has not ended: its node counts as in "
                     "use for the rest of its grace period",
                     {{"Pod", last.key.str()}, {"Node", last.node_name}});
@@ -311,14 +260,14 @@ void Bridge::record_vanished(const Pod &last, const Gang *gang)
 void Bridge::wake_blocked()
 {
     std::set<std::string> freed = gangs_.pop_freed();
-    freed.merge(gate_.drop_vanished(now_));
+    freed.merge(gate_.drop_vanished(context_.now));
     for (const std::string &node : freed) {
         gate_.touch(node);
         if (gate_.someone_waits())
-            room_due_ = now_;
+            room_due_ = context_.now;
         auto waiting = blocked_.extract(node);
         if (!waiting.empty())
-            woken_.merge(waiting.mapped());
+            agenda_.wake(std::move(waiting.mapped()));
     }
 }
 

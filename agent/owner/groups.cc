@@ -8,7 +8,6 @@
 #include "common/base/log.h"
 
 #include <algorithm>
-#include <exception>
 
 namespace bridge {
 
@@ -24,7 +23,8 @@ void Bridge::on(GroupsListed &groups)
     static const std::vector<GroupSpec> none;
     bool was_on = groups_.is_on(groups.api);
     if (groups.api == GroupApi::plugins)
-        group_reports_.replace(groups.specs ? *groups.specs : none, now_);
+        group_reports_.replace(groups.specs ? *groups.specs : none,
+                               context_.now);
     if (groups.specs)
         groups_.replace(groups.api, std::move(*groups.specs));
     else
@@ -52,7 +52,7 @@ void Bridge::on(Changed<GroupSpec> &group)
     if (group.deleted)
         group_reports_.erase(group.object);
     else
-        group_reports_.put(group.object, now_);
+        group_reports_.put(group.object, context_.now);
     bool news = group.deleted ? groups_.erase(group.object)
                               : groups_.put(std::move(group.object));
     if (news && api == GroupApi::jobset)
@@ -79,7 +79,7 @@ void Bridge::regroup(const std::string &uid)
     GangEntry *entry = gangs_.find(uid);
     if (!entry || !entry->gang.grouped)
         return;
-    wake(uid);
+    agenda_.wake(uid);
     const GroupSpec *group = group_of(entry->gang);
     if (!group || group->minimum != 0)
         return;
@@ -110,7 +110,7 @@ void Bridge::update_terms(Gang &gang)
     }
     if (!key && !gang.group_uid.empty())
         return; // its Pods do not name it any more
-    GangTerms terms = terms_of(gang.pods, conf_->max_gang_size);
+    GangTerms terms = terms_of(gang.pods, context_.conf->max_gang_size);
     gang.size = terms.size;
     gang.minimum = terms.minimum;
     gang.unfit_reason = std::move(terms.unfit_reason);
@@ -132,9 +132,9 @@ void Bridge::update_group_terms(Gang &gang, const GangKey &key)
     gang.unfit_reason = group->unfit_reason;
     std::size_t largest =
         gang.elastic ? gang.size : std::max(gang.size, count_waiting(gang));
-    if (gang.unfit_reason.empty() && largest > conf_->max_gang_size)
+    if (gang.unfit_reason.empty() && largest > context_.conf->max_gang_size)
         gang.unfit_reason =
-            too_large_gang_message(largest, conf_->max_gang_size);
+            too_large_gang_message(largest, context_.conf->max_gang_size);
 }
 
 // Returns how long some Pods keep their nodes while others have none.
@@ -142,8 +142,8 @@ std::chrono::seconds Bridge::short_time(const Gang &gang) const
 {
     const GroupSpec *group = group_of(gang);
     return group && group->timeout.count() > 0
-               ? std::min(group->timeout, conf_->bind_timeout)
-               : conf_->bind_timeout;
+               ? std::min(group->timeout, context_.conf->bind_timeout)
+               : context_.conf->bind_timeout;
 }
 
 // Sets the condition of Kubernetes' own PodGroup that says whether it is
@@ -187,49 +187,47 @@ void Bridge::send_group(GangEntry &entry, const GroupSpec &group,
                      flips,
                      {},
                      group.path};
-    ports_.reporters.push([this, patch, uid = entry.gang.uid](Kube &kube) {
-        auto said = kube.patch_group(patch);
-        if (said)
-            return;
-        log_debug("cannot set the condition of a PodGroup, retrying",
-                  {{"err", said.error().message}});
-        bool stale = said.error().code == Code::conflict;
-        mailbox_.push(Ask{[this, uid, stale] {
-            GangEntry *known = gangs_.find(uid);
-            if (!known)
-                return;
-            known->group_told.clear();
-            wake_at(*known, now_ + (stale ? stale_repeat : failed_repeat));
-        }});
-    });
+    errands_.report([patch](Kube &kube) { return kube.patch_group(patch); },
+                    [this, uid = entry.gang.uid](const Result<> &said) {
+                        if (!said)
+                            group_untold(uid, said.error());
+                    });
+}
+
+void Bridge::group_untold(const std::string &uid, const Error &error)
+{
+    log_debug("cannot set the condition of a PodGroup, retrying",
+              {{"err", error.message}});
+    GangEntry *known = gangs_.find(uid);
+    if (!known)
+        return;
+    known->group_told.clear();
+    agenda_.wake_at(*known, context_.now + (error.code == Code::conflict
+                                                ? stale_repeat
+                                                : failed_repeat));
 }
 
 // Writes the status of scheduler-plugins' PodGroups in clusters where its
 // controller does not run.
 void Bridge::report_groups()
 {
-    if (!ports_.access.may(Feature::pod_group_status))
+    if (!context_.ports.access.may(Feature::pod_group_status))
         return;
-    for (GroupPatch &patch : group_reports_.pop_due(groups_, now_))
-        ports_.reporters.push([this, patch = std::move(patch)](Kube &kube) {
-            Result<> said;
-            try {
-                said = kube.patch_group(patch);
-            } catch (const std::exception &e) { // such as out of memory
-                said = fail(Code::busy, e.what());
-            }
-            if (!said)
-                log_debug("cannot write the status of a PodGroup",
-                          {{"err", said.error().message}});
-            mailbox_.push(Ask{[this, patch, said] {
-                group_reports_.done(patch, said, now_);
-            }});
-        });
+    for (const GroupPatch &patch :
+         group_reports_.pop_due(groups_, context_.now))
+        errands_.report([patch](Kube &kube) { return kube.patch_group(patch); },
+                        [this, patch](const Result<> &said) {
+                            if (!said)
+                                log_debug(
+                                    "cannot write the status of a PodGroup",
+                                    {{"err", said.error().message}});
+                            group_reports_.done(patch, said, context_.now);
+                        });
 }
 
 Clock::time_point Bridge::group_deadline() const
 {
-    return ports_.access.may(Feature::pod_group_status)
+    return context_.ports.access.may(Feature::pod_group_status)
                ? group_reports_.next_due()
                : Clock::time_point::max();
 }

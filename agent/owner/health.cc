@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/owner/health.h"
 
+#include "common/base/log.h"
+
 #include <format>
 
 namespace bridge {
@@ -16,6 +18,18 @@ bool Health::set_problem(const std::string &what, const std::string &reason)
 bool Health::clear_problem(const std::string &what)
 {
     return problems_.erase(what) != 0;
+}
+
+void Health::problem(const std::string &what, const std::string &reason)
+{
+    if (set_problem(what, reason))
+        log_warning("problem", {{"what", what}, {"err", reason}});
+}
+
+void Health::solved(const std::string &what)
+{
+    if (clear_problem(what))
+        log_info("problem solved", {{"what", what}});
 }
 
 std::string Health::failures(bool standby) const

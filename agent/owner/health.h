@@ -32,6 +32,9 @@ class Health {
     // once.
     bool set_problem(const std::string &what, const std::string &reason);
     bool clear_problem(const std::string &what);
+    // The same, with a line in the log when something changed.
+    void problem(const std::string &what, const std::string &reason);
+    void solved(const std::string &what);
     const std::map<std::string, std::string> &problems() const
     {
         return problems_;

@@ -57,7 +57,7 @@ void Bridge::forget_held_but(const std::string &scheduler,
         if (held.pod.scheduler_name == scheduler && !keep.contains(uid))
             gone.push_back(uid);
     for (const std::string &uid : gone) {
-        group_reports_.remove(uid, now_);
+        group_reports_.remove(uid, context_.now);
         forget_held(uid);
     }
 }
@@ -68,15 +68,15 @@ void Bridge::forget_held_but(const std::string &scheduler,
 bool Bridge::is_open(const Pod &pod,
                      std::map<GroupApi, GroupLooks::Number> &looks)
 {
-    if (!ports_.look_for_groups || pod.bound() || gangs_.knows(pod))
+    if (!context_.ports.look_for_groups || pod.bound() || gangs_.knows(pod))
         return false;
     bool open = false;
     for (GroupApi api : groups_.absent_before(pod)) {
-        if (!ports_.access.may(feature_of(api)))
+        if (!context_.ports.access.may(feature_of(api)))
             continue;
         auto [look, is_new] = looks.try_emplace(api);
         if (is_new)
-            look->second = ports_.look_for_groups(api);
+            look->second = context_.ports.look_for_groups(api);
         open = open || answered_looks_[api] < look->second;
     }
     return open;

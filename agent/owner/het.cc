@@ -58,9 +58,11 @@ bool Bridge::is_quiet(const Gang &gang)
         const GangEntry *entry = gangs_.find(uid);
         return !entry || !waits_for_backfill(entry->gang);
     });
-    std::string own = backfilled_.empty() ? "" : partitions_of(gang, *conf_);
+    std::string own =
+        backfilled_.empty() ? "" : partitions_of(gang, *context_.conf);
     return std::ranges::any_of(backfilled_, [&](const std::string &uid) {
-        return overlap(partitions_of(gangs_.find(uid)->gang, *conf_), own);
+        return overlap(partitions_of(gangs_.find(uid)->gang, *context_.conf),
+                       own);
     });
 }
 
@@ -78,9 +80,9 @@ void Bridge::drop_broken(std::vector<Job> &jobs)
             if (!gangs_.living_of(ref)) {
                 log_warning("ending the rest of a heterogeneous job",
                             {{"JobId", ref.id}, {"Gang", job.tag.gang}});
-                ports_.workers.push([this, ref](Kube &) {
+                errands_.run([ref](Slurm &slurm) {
                     // If this fails, the next resync tries again.
-                    (void)ports_.slurm.cancel(ref);
+                    (void)slurm.cancel(ref);
                 });
             }
     std::erase_if(jobs, is_broken);

@@ -23,7 +23,7 @@ void Bridge::on(HookReceived &hook)
         on_ended(message);
         break;
     case HookMessage::Type::resync:
-        health_.count("hook_resync");
+        context_.health.count("hook_resync");
         list_jobs_soon();
         break;
     default:
@@ -33,45 +33,25 @@ void Bridge::on(HookReceived &hook)
 
 void Bridge::on_hello(const HookMessage &hello, PluginConnection from)
 {
-    log_info("slurmctld's plugin connected",
-             {{"ClusterName", hello.cluster}, {"host", hello.host}});
-    if (cluster_.empty())
-        cluster_ = hello.cluster;
-    if (hello.cluster != cluster_)
-        problem("prep/k8s", "the slurmctld of another cluster, " +
-                                hello.cluster + ", uses our socket");
-    else if (hello.version != hook_protocol_version)
-        problem(
-            "prep/k8s",
-            "prep_k8s.so speaks version " + std::to_string(hello.version) +
-                " of the protocol: install it and slurmk8sd from one build");
-    else
-        solved("prep/k8s");
-    // slurmctld may have restarted, maybe from an older state.
-    gate_hello(from);
+    line_.hello(hello, from);
+    // slurmctld may have restarted, maybe from an older state, and has
+    // forgotten jobs. What is known of them is old until they are listed again.
+    gate_.forget_ordinary();
     list_jobs_soon();
     nodes_change_soon();
     list_shadows_ = true;
-    grace_times_due_ = now_; // slurm.conf may have changed
-}
-
-// Sends to the plugin that the agent knows of, not to one that has connected
-// meanwhile.
-void Bridge::send_to_plugin(HookMessage message)
-{
-    ports_.send_hook(std::move(message), talk_.connection);
+    grace_times_due_ = context_.now; // slurm.conf may have changed
 }
 
 // The plugin repeats all held hooks when it connects again.
 void Bridge::on(HookLost &)
 {
-    problem("prep/k8s", "not connected");
-    absences_++;
+    line_.lost();
     // slurmctld may return from an older state, without the features.
     pinned_.clear();
     pins_lost_ = true;
     placements_.doubt();
-    gate_lost();
+    gate_.forget_ordinary();
     early_hooks_.clear();
     for (auto &[uid, entry] : gangs_.all())
         entry.gang.prolog_held = entry.gang.epilog_held = false;
@@ -79,18 +59,18 @@ void Bridge::on(HookLost &)
 
 void Bridge::on_allocated(const HookMessage &hook)
 {
-    health_.count("allocated");
+    context_.health.count("allocated");
     if (!hook.ours)
         return queue_ordinary_job(hook);
     GangEntry *entry = gangs_.find(hook.job);
     if (!entry) { // the answer to our submit is still outstanding
-        early_hooks_[hook.job] = {hook, now_};
+        early_hooks_[hook.job] = {hook, context_.now};
         if (hook.batch)
-            batch_jobs_.want(hook.job, now_);
+            batch_jobs_.want(hook.job, context_.now);
         return;
     }
     record_allocation(*entry, hook);
-    wake(entry->gang.uid);
+    agenda_.wake(entry->gang.uid);
 }
 
 // slurmctld reports an allocation as it makes it. For a job of one node the
@@ -100,7 +80,7 @@ void Bridge::record_allocation(GangEntry &entry, const HookMessage &hook)
 {
     Gang &gang = entry.gang;
     Job &job = *gang.job;
-    entry.heard = absences_;
+    entry.heard = line_.absences();
     job.gres_read = false; // only a look shows which indexes it has
     job.gres_on.clear();
     job.cpu_ids_on.clear();
@@ -120,7 +100,7 @@ void Bridge::record_allocation(GangEntry &entry, const HookMessage &hook)
 
 void Bridge::on_ended(const HookMessage &hook)
 {
-    health_.count("ended");
+    context_.health.count("ended");
     early_hooks_.erase(hook.job);
     batch_jobs_.drop(hook.job);
     if (GangEntry *entry = gangs_.find(hook.job)) {
@@ -129,11 +109,11 @@ void Bridge::on_ended(const HookMessage &hook)
         gang.epilog_held = true;
         if (!is_ended(gang.job->state) && !entry->ending_job)
             gang.stale = true; // its end must be looked up
-        wake(gang.uid);
+        agenda_.wake(gang.uid);
     } else if (!synced() || gangs_.living_of(hook.job)) {
-        early_hooks_[hook.job] = {hook, now_};
+        early_hooks_[hook.job] = {hook, context_.now};
     } else {
-        send_to_plugin({.type = HookMessage::Type::clean, .job = hook.job});
+        line_.send({.type = HookMessage::Type::clean, .job = hook.job});
     }
 }
 
@@ -145,8 +125,8 @@ void Bridge::set_job(GangEntry &entry, std::optional<Job> job)
     if (other && gang.epilog_held)
         for (JobRef ref : refs_of(*gang.job))
             early_hooks_[ref] = {{.type = HookMessage::Type::ended, .job = ref},
-                                 now_};
-    gangs_.set_job(entry, std::move(job), now_);
+                                 context_.now};
+    gangs_.set_job(entry, std::move(job), context_.now);
     if (gang.job)
         for (JobRef ref : refs_of(*gang.job))
             apply_early_hook(entry, ref);
@@ -181,8 +161,8 @@ bool Bridge::is_succeeded(JobRef job) const
                 }))
                 continue;
             any = true;
-            all &= gang.job && adopts(gang) && talk_.dirty_said &&
-                   talk_.dirty_said->contains(slurm_node_of(node));
+            all &= gang.job && adopts(gang) &&
+                   line_.told_dirty(slurm_node_of(node));
         }
     }
     return any && all;
@@ -199,11 +179,11 @@ void Bridge::settle_early_hooks()
         const auto &[job, hook] = *early;
         bool ended = hook.message.type == HookMessage::Type::ended;
         if (ended && (!gangs_.living_of(job) || is_succeeded(job))) {
-            send_to_plugin({.type = HookMessage::Type::clean, .job = job});
+            line_.send({.type = HookMessage::Type::clean, .job = job});
             early = early_hooks_.erase(early);
             continue;
         }
-        if (!ended && now_ - hook.since >= answer_time &&
+        if (!ended && context_.now - hook.since >= answer_time &&
             jobs_asked_ < hook.since + answer_time)
             list_jobs_soon(); // once: after that it has no gang
         early++;

@@ -36,14 +36,15 @@ void Bridge::update_node_health(const Node &node)
     if (node.ready)
         forget_illness(node.name);
     else
-        ill_nodes_.try_emplace(node.name, Illness{now_, node.ready_changed});
+        ill_nodes_.try_emplace(node.name,
+                               Illness{context_.now, node.ready_changed});
 }
 
 void Bridge::forget_illness(const std::string &node)
 {
     ill_nodes_.erase(node);
     if (ill_nodes_.size() <= many_nodes)
-        solved(lost_problem);
+        context_.health.solved(lost_problem);
 }
 
 // Forgets Nodes that are gone and have no Pod left.
@@ -60,7 +61,7 @@ void Bridge::forget_gone_nodes()
 void Bridge::wake_living_on(const std::string &node)
 {
     for (const std::string &uid : gangs_.living_on(node))
-        wake(uid);
+        agenda_.wake(uid);
 }
 
 // Derives what decide() needs from the time that has passed.
@@ -78,17 +79,18 @@ void Bridge::update_overdue(GangEntry &entry)
         return;
     }
     if (!entry.ending_since)
-        entry.ending_since = now_;
+        entry.ending_since = context_.now;
     auto due = *entry.ending_since + *grace + end_margin;
-    gang.end_overdue = now_ >= due;
+    gang.end_overdue = context_.now >= due;
     if (!gang.end_overdue)
-        wake_at(entry, due);
+        agenda_.wake_at(entry, due);
 }
 
 // A preempted job has the GraceTime of its partition, if there is one.
 std::chrono::seconds Bridge::max_grace(const Gang &gang) const
 {
-    auto grace = conf_->max_grace_period.value_or(grace_times_.kill_wait);
+    auto grace =
+        context_.conf->max_grace_period.value_or(grace_times_.kill_wait);
     if (gang.job && gang.job->state == JobState::preempted)
         if (auto own = grace_times_.preempted.find(gang.job->partition);
             own != grace_times_.preempted.end())
@@ -102,9 +104,9 @@ std::chrono::seconds Bridge::max_grace(const Gang &gang) const
 // Pod that asks for nothing always gets a job.
 std::chrono::seconds Bridge::allowed_grace() const
 {
-    auto most =
-        std::max(conf_->max_grace_period.value_or(grace_times_.kill_wait),
-                 std::chrono::seconds(default_grace_period));
+    auto most = std::max(
+        context_.conf->max_grace_period.value_or(grace_times_.kill_wait),
+        std::chrono::seconds(default_grace_period));
     for (const auto &[partition, grace] : grace_times_.preempted)
         most = std::max(most, grace);
     return std::min(most, std::chrono::seconds(max_grace_period));
@@ -125,15 +127,17 @@ std::string Bridge::lost_node_reason(GangEntry &entry)
         auto now = std::chrono::floor<std::chrono::seconds>(
             std::chrono::system_clock::now());
         auto ill =
-            ill_nodes_.try_emplace(pod->node_name, Illness{now_, now}).first;
-        auto due = ill->second.since + conf_->node_lost_timeout;
-        if (now_ < due)
-            wake_at(entry, due);
+            ill_nodes_.try_emplace(pod->node_name, Illness{context_.now, now})
+                .first;
+        auto due = ill->second.since + context_.conf->node_lost_timeout;
+        if (context_.now < due)
+            agenda_.wake_at(entry, due);
         else if (many_fell_ill(pod->node_name))
-            problem(lost_problem,
-                    "many Nodes became unhealthy together, so none of them "
-                    "counts as lost. Taint those that are really lost with " +
-                        std::string(out_of_service_taint));
+            context_.health.problem(
+                lost_problem,
+                "many Nodes became unhealthy together, so none of them "
+                "counts as lost. Taint those that are really lost with " +
+                    std::string(out_of_service_taint));
         else
             return "the Node " + pod->node_name +
                    (known == nodes_.end() ? " is gone" : " is not ready");

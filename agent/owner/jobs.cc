@@ -63,14 +63,14 @@ void Bridge::on(JobsLoaded &loaded)
 {
     loading_jobs_ = false;
     if (!loaded.jobs) {
-        jobs_due_ = now_ + std::chrono::seconds(2);
-        problem("slurmctld", loaded.jobs.error().message);
+        jobs_due_ = context_.now + std::chrono::seconds(2);
+        context_.health.problem("slurmctld", loaded.jobs.error().message);
         return;
     }
-    solved("slurmctld");
+    context_.health.solved("slurmctld");
     jobs_due_ = std::exchange(list_again_, false)
-                    ? now_
-                    : now_ + conf_->resync_interval;
+                    ? context_.now
+                    : context_.now + context_.conf->resync_interval;
     std::unordered_map<std::string, std::vector<Job>> by_gang;
     std::set<JobRef> listed;
     sweep_scripts(*loaded.jobs);
@@ -96,7 +96,7 @@ void Bridge::on(JobsLoaded &loaded)
     }
     widen_adoptions();
     loaded_jobs_ = true;
-    talk_.listed |= talk_.list_asked;
+    line_.list_came();
     wake_all();
 }
 
@@ -117,7 +117,7 @@ void Bridge::update_job(const std::string &uid, std::vector<Job> &jobs)
         auto alive = std::ranges::find_if(jobs, lives);
         if (alive == jobs.end())
             return; // its Pods are gone, and it has ended
-        entry = &gangs_.adopt(alive->tag, now_);
+        entry = &gangs_.adopt(alive->tag, context_.now);
         set_first_job(*entry, jobs);
         entry->gang.stale = true; // it may have ended since the list was made
     } else if (!entry->gang.job || entry->gang.submit_uncertain) {
@@ -213,32 +213,31 @@ void Bridge::cancel_duplicate(const Gang &gang, const Job &job, JobRef ref)
         successor = gang.job->ref;
     bool lost = successor && lost_allocation(gang, job);
     std::string words = second_job_message(gang.job, lost);
-    ports_.workers.push(
-        [this, ref, successor, words, began = absences_at_list_](Kube &) {
-            // A job that has ended meanwhile keeps its exit code. If this
-            // fails, the next resync tries again.
-            Slurm &slurm = ports_.slurm;
-            auto lives = [&slurm](JobRef one) {
-                auto now = slurm.load(one);
-                return now && has_life(*now);
-            };
-            if (!lives(ref))
-                return;
-            (void)slurm.set_comment(ref, words); // for people only
-            if (successor && (!lives(*successor) || absences_ != began))
-                return;
-            (void)slurm.cancel(ref);
-        });
+    errands_.run([ref, successor, words,
+                  left = line_.left_since(absences_at_list_)](Slurm &slurm) {
+        // A job that has ended meanwhile keeps its exit code. If this
+        // fails, the next resync tries again.
+        auto lives = [&slurm](JobRef one) {
+            auto now = slurm.load(one);
+            return now && has_life(*now);
+        };
+        if (!lives(ref))
+            return;
+        (void)slurm.set_comment(ref, words); // for people only
+        if (successor && (!lives(*successor) || left()))
+            return;
+        (void)slurm.cancel(ref);
+    });
 }
 
 void Bridge::on(StatesLoaded &loaded)
 {
     loading_states_ = false;
     if (!loaded.states) {
-        problem("slurmctld", loaded.states.error().message);
+        context_.health.problem("slurmctld", loaded.states.error().message);
         return;
     }
-    solved("slurmctld");
+    context_.health.solved("slurmctld");
     std::unordered_map<JobId, JobState> states;
     for (const JobStateHint &hint : *loaded.states)
         states[hint.id] = hint.state;
@@ -256,9 +255,9 @@ void Bridge::on(StatesLoaded &loaded)
                    was_suspended != (state->second == JobState::suspended);
         };
         if (std::ranges::any_of(refs_of(*gang.job), has_changed)) {
-            health_.count("found_by_poll");
+            context_.health.count("found_by_poll");
             gang.stale = true;
-            wake(uid);
+            agenda_.wake(uid);
         }
     }
 }
@@ -277,7 +276,7 @@ void Bridge::settle_uncertain(GangEntry &entry)
 
 void Bridge::list_jobs_soon()
 {
-    jobs_due_ = now_;
+    jobs_due_ = context_.now;
     list_again_ = loading_jobs_;
 }
 

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 agent_owner_sources = \
 	agent/owner/adoption.cc \
+	agent/owner/agenda.cc agent/owner/agenda.h \
 	agent/owner/batch.cc \
 	agent/owner/batch_ends.cc \
 	agent/owner/batch_hosts.cc \
 	agent/owner/batch_pods.cc \
 	agent/owner/bridge.cc agent/owner/bridge.h \
 	agent/owner/claims.cc \
+	agent/owner/context.h \
 	agent/owner/device_plan.cc \
 	agent/owner/devices.cc \
 	agent/owner/dispatch.cc \
+	agent/owner/errands.h \
 	agent/owner/explain.cc agent/owner/explain.h \
 	agent/owner/explain_page.cc agent/owner/explain_page.h \
 	agent/owner/extended.cc \
@@ -31,6 +34,8 @@ agent_owner_sources = \
 	agent/owner/pauses.h \
 	agent/owner/placement.cc \
 	agent/owner/plugin_connection.h \
+	agent/owner/plugin_line.cc agent/owner/plugin_line.h \
+	agent/owner/ports.h \
 	agent/owner/report.cc \
 	agent/owner/sharing.cc \
 	agent/owner/story.cc \

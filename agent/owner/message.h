@@ -3,7 +3,6 @@
 #pragma once
 
 #include "agent/act/act.h"
-#include "agent/batch/make.h"
 #include "agent/claims/resource_claim.h"
 #include "agent/claims/resource_slice.h"
 #include "agent/nodes/sync.h"
@@ -73,18 +72,8 @@ struct StatesLoaded {
 struct GraceTimesLoaded {
     Result<GraceTimes> times;
 };
-// The result of an attempt to make the Pods of a batch job.
-struct BatchPodMade {
-    JobRef job;
-    Result<Job> now;
-    unsigned began = 0; // absences of slurmctld when it began
-};
 struct NodesSynced {
     Result<NodeSyncResult> result;
-};
-struct NodePatched {
-    NodePatch patch;
-    Result<> result;
 };
 
 // Calls the function on the owner thread, which alone may look at its state.
@@ -102,7 +91,7 @@ using Message = std::variant<
     Changed<GroupSpec>, Listed<ResourceSlice>, Changed<ResourceSlice>,
     Listed<DeviceClass>, Changed<DeviceClass>, Listed<ResourceClaim>,
     Changed<ResourceClaim>, WatchState, HookReceived, HookLost, ActionDone,
-    JobsLoaded, StatesLoaded, GraceTimesLoaded, BatchPodMade, NodesSynced,
-    NodePatched, LeaseNews, AccessNews, Ask, Reload, Stop>;
+    JobsLoaded, StatesLoaded, GraceTimesLoaded, NodesSynced, LeaseNews,
+    AccessNews, Ask, Reload, Stop>;
 
 } // namespace bridge

@@ -30,8 +30,9 @@ void Bridge::on(Listed<Node> &nodes)
 {
     listed_nodes_ = true;
     if (nodes.objects.empty() && !nodes_.empty()) {
-        problem(nodes_problem, "Kubernetes lists no Node at all any more: "
-                               "nothing is changed in Slurm");
+        context_.health.problem(nodes_problem,
+                                "Kubernetes lists no Node at all any more: "
+                                "nothing is changed in Slurm");
         return;
     }
     nodes_changed_ = true;
@@ -48,7 +49,7 @@ void Bridge::on(Listed<Node> &nodes)
 
 void Bridge::on(Changed<Node> &node)
 {
-    health_.count("node");
+    context_.health.count("node");
     auto known = nodes_.find(node.object.name);
     if (node.deleted) {
         wake_living_on(node.object.name); // they must see that it is gone
@@ -92,7 +93,7 @@ void Bridge::record_stray(const Pod &pod, bool deleted)
 void Bridge::nodes_change_soon()
 {
     nodes_changed_ = true;
-    nodes_due_ = now_;
+    nodes_due_ = context_.now;
 }
 
 const Node *Bridge::find_node(const std::string &name) const
@@ -136,10 +137,10 @@ bool Bridge::devices_expected()
     if (!devices_.on() || devices_.known())
         return false;
     if (!devices_expected_until_)
-        devices_expected_until_ = now_ + devices_patience;
-    bool denied =
-        ports_.access.answered() && !ports_.access.may(Feature::devices);
-    return !denied && now_ < *devices_expected_until_;
+        devices_expected_until_ = context_.now + devices_patience;
+    bool denied = context_.ports.access.answered() &&
+                  !context_.ports.access.may(Feature::devices);
+    return !denied && context_.now < *devices_expected_until_;
 }
 
 NodePlanInput Bridge::plan_input()
@@ -160,12 +161,12 @@ NodePlanInput Bridge::plan_input()
         }
     }
     input.wishes = feature_wishes();
-    input.feature_labels = conf_->feature_labels;
+    input.feature_labels = context_.conf->feature_labels;
     if (synced())
         input.dirty = gate_.dirty();
     input.occupied = occupied_nodes();
     input.before = node_map_;
-    input.marks = {conf_->taint_nodes, conf_->cordon_nodes};
+    input.marks = {context_.conf->taint_nodes, context_.conf->cordon_nodes};
     input.count_devices = devices_.on();
     if (claims_.listed())
         devices_.set_claims(claims_.owners());
@@ -182,19 +183,20 @@ void Bridge::sync_node_list()
     constexpr Clock::time_point over = Clock::time_point::min();
     syncing_nodes_ = true;
     syncing_devices_ = devices_.known();
-    sync_began_ = now_;
-    absences_at_sync_ = absences_;
+    sync_began_ = context_.now;
+    absences_at_sync_ = line_.absences();
     if (!devices_expected() && devices_expected_until_.value_or(over) != over) {
         devices_expected_until_ = over;
         nodes_change_soon(); // add the nodes that waited
     }
-    bool changed = nodes_changed_ && nodes_due_ <= now_;
+    bool changed = nodes_changed_ && nodes_due_ <= context_.now;
     if (changed)
         nodes_changed_ = false;
-    ask_slurm<NodesSynced>(
-        [request = NodeSyncRequest{plan_input(), changed,
-                                   std::exchange(list_shadows_, false), now_},
-         conf = conf_, state = sync_state_](Slurm &slurm) {
+    errands_.load<NodesSynced>(
+        [request =
+             NodeSyncRequest{plan_input(), changed,
+                             std::exchange(list_shadows_, false), context_.now},
+         conf = context_.conf, state = sync_state_](Slurm &slurm) {
             return sync_nodes(request, slurm, *conf, *state);
         });
 }
@@ -202,19 +204,20 @@ void Bridge::sync_node_list()
 void Bridge::on(NodesSynced &synced)
 {
     syncing_nodes_ = false;
-    poll_due_ = now_ + conf_->node_interval;
+    poll_due_ = context_.now + context_.conf->node_interval;
     forget_gone_nodes();
     if (!synced.result) {
         nodes_changed_ = true;
-        nodes_due_ = now_ + slurm_pause;
+        nodes_due_ = context_.now + slurm_pause;
         poll_due_ = std::max(poll_due_, nodes_due_);
-        problem(nodes_problem, synced.result.error().message);
+        context_.health.problem(nodes_problem, synced.result.error().message);
         return;
     }
     // In a busy cluster one sync takes all changes that have arrived; it must
     // not occupy slurmctld and a worker all the time.
     if (nodes_changed_)
-        nodes_due_ = std::max(nodes_due_, now_ + (now_ - sync_began_));
+        nodes_due_ =
+            std::max(nodes_due_, context_.now + (context_.now - sync_began_));
     if (!synced.result->unchanged)
         apply_node_sync(*synced.result);
 }
@@ -222,7 +225,7 @@ void Bridge::on(NodesSynced &synced)
 void Bridge::apply_node_sync(NodeSyncResult &result)
 {
     bool changed = node_map_ != result.nodes;
-    if (absences_at_sync_ != absences_)
+    if (absences_at_sync_ != line_.absences())
         result.pinned.clear(); // as in on(HookLost)
     bool pinned = pinned_ != result.pinned;
     synced_nodes_ = true;
@@ -238,7 +241,7 @@ void Bridge::apply_node_sync(NodeSyncResult &result)
     devices_.set_cpu_nodes(std::move(cpu_nodes));
     if (pinned)
         pinned_ = std::move(result.pinned);
-    if (absences_at_sync_ == absences_ && (pinned || pins_lost_))
+    if (absences_at_sync_ == line_.absences() && (pinned || pins_lost_))
         look_for_unfit_adoptions();
     if (changed || hybrid_ != result.hybrid) {
         node_map_ = std::move(result.nodes);
@@ -247,7 +250,7 @@ void Bridge::apply_node_sync(NodeSyncResult &result)
         for (const auto &[name, node] : node_map_)
             slurm_names_[node] = name;
         gate_.set_nodes(node_map_, hybrid_);
-        talk_.bridge_said = false;
+        line_.forget_nodes();
     }
     open_shadows(result.shadows);
     patch_nodes(result.patches);
@@ -256,11 +259,12 @@ void Bridge::apply_node_sync(NodeSyncResult &result)
     for (const std::string &warning : result.warnings)
         words += (words.empty() ? "" : "; ") + warning;
     if (words.empty())
-        solved(nodes_problem);
+        context_.health.solved(nodes_problem);
     else
-        problem(nodes_problem, words);
+        context_.health.problem(nodes_problem, words);
     if (result.retry && !nodes_changed_) {
-        nodes_due_ = now_ + (result.retry_soon ? slurm_pause : retry_pause);
+        nodes_due_ =
+            context_.now + (result.retry_soon ? slurm_pause : retry_pause);
         nodes_changed_ = true;
     }
     if (changed) // a job may be possible now
@@ -278,7 +282,7 @@ void Bridge::try_adoptions()
         if (entry.postponed == Action(Adopt{}).index())
             try_again(entry);
         else
-            wake(uid);
+            agenda_.wake(uid);
 }
 
 // Shadow jobs have nothing to start, so their prologs are released at once.
@@ -287,40 +291,40 @@ void Bridge::open_shadows(const std::vector<JobRef> &shadows)
     std::set<JobRef> known(shadows.begin(), shadows.end());
     for (JobRef job : known)
         if (!shadows_.contains(job))
-            send_to_plugin({.type = HookMessage::Type::start, .job = job});
+            line_.send({.type = HookMessage::Type::start, .job = job});
     shadows_ = std::move(known);
 }
 
-void Bridge::patch_nodes(std::vector<NodePatch> &patches)
+void Bridge::patch_nodes(const std::vector<NodePatch> &patches)
 {
-    if (!ports_.access.may(Feature::nodes_patch))
+    if (!context_.ports.access.may(Feature::nodes_patch))
         return;
-    for (NodePatch &patch : patches) {
+    for (const NodePatch &patch : patches) {
         std::string &sent = patched_[patch.node];
         if (sent == patch.resource_version)
             continue; // its outcome is not known yet
         sent = patch.resource_version;
-        ports_.reporters.push([this, patch = std::move(patch)](Kube &kube) {
-            auto done = kube.patch_node(patch);
-            mailbox_.push(NodePatched{patch, std::move(done)});
-        });
+        errands_.report([patch](Kube &kube) { return kube.patch_node(patch); },
+                        [this, node = patch.node](const Result<> &done) {
+                            patched(node, done);
+                        });
     }
 }
 
 // The watch shows a patch that worked.
-void Bridge::on(NodePatched &patched)
+void Bridge::patched(const std::string &node, const Result<> &done)
 {
-    if (patched.result)
+    if (done)
         return;
-    const Error &error = patched.result.error();
-    health_.count("node_patch_failed");
+    const Error &error = done.error();
+    context_.health.count("node_patch_failed");
     log_debug("cannot patch a Node, retrying", {{"err", error.message}});
-    patched_.erase(patched.patch.node);
+    patched_.erase(node);
     if (nodes_changed_)
         return;
     nodes_changed_ = true;
-    nodes_due_ =
-        now_ + (error.code == Code::conflict ? slurm_pause : retry_pause);
+    nodes_due_ = context_.now +
+                 (error.code == Code::conflict ? slurm_pause : retry_pause);
 }
 
 // Reports the reason on the Node, once each time it changes.
@@ -333,7 +337,7 @@ void Bridge::report_refused_nodes(
         if (node == nodes_.end() ||
             (told != refused_.end() && told->second == reason))
             continue;
-        ports_.reporters.push([node = node->second, reason](Kube &kube) {
+        errands_.report([node = node->second, reason](Kube &kube) {
             (void)kube.post_node_event(
                 *node, {PodEvent::Type::warning, "SlurmNodeRefused",
                         "Registering", "Slurm does not serve it: " + reason});

@@ -63,10 +63,10 @@ void Bridge::on(ActionDone &done)
         return;
     entry->in_flight.reset();
     entry->ending_job = false;
-    wake(done.gang);
-    health_.count_action(action_name(done.action),
-                         done.outcome ? "ok"
-                                      : code_name(done.outcome.error().code));
+    agenda_.wake(done.gang);
+    context_.health.count_action(
+        action_name(done.action),
+        done.outcome ? "ok" : code_name(done.outcome.error().code));
     if (!done.outcome) {
         record_failure(*entry, done);
         return;
@@ -103,7 +103,7 @@ void Bridge::record_outcome(GangEntry &entry, ActionDone &done)
     } else if (auto *there = std::get_if<StillThere>(&*done.outcome)) {
         log_warning("a job's Pod is missing from the list, but it exists",
                     {{"Gang", gang.key.str()}});
-        group_reports_.put(there->pod, now_);
+        group_reports_.put(there->pod, context_.now);
         there->pod.gang = gang_of(there->pod);
         bool over = there->pod.terminal(); // the job gets its exit code
         bool taken = over && gangs_.put(std::move(there->pod)) == gang.uid;
@@ -157,7 +157,7 @@ void Bridge::record_volumes(GangEntry &entry, VolumesSeen &seen,
         is<BindVolumes>(action)
             ? back_off(entry.volume_looks, first_volume_look, last_bind_look)
             : back_off(entry.volume_looks, first_claim_look, last_claim_look);
-    entry.volumes_due = now_ + (enough ? volumes_believed : delay);
+    entry.volumes_due = context_.now + (enough ? volumes_believed : delay);
     if (enough) {
         entry.volume_looks = 0;
         entry.bind_failing_since.reset();
@@ -216,7 +216,7 @@ void Bridge::record_done(GangEntry &entry, const Action &action)
             Clock::duration pause =
                 back_off(entry.renewals++, renew_pause, last_refusal_pause);
             postpone(entry, Submit{}, pause);
-            entry.submit_after = now_ + pause;
+            entry.submit_after = context_.now + pause;
             report_given_up(entry, *renew, pause);
         }
         log_info("ended the job", {{"JobId", gang.job ? gang.job->ref.id : 0},
@@ -308,7 +308,7 @@ void Bridge::record_failure(GangEntry &entry, const ActionDone &done)
     } else if ((is<Submit>(done.action) || is<Adopt>(done.action)) &&
                error.code == Code::uncertain) {
         gang.submit_uncertain = true;
-        entry.uncertain_since = now_;
+        entry.uncertain_since = context_.now;
     } else if (is<Look>(done.action) || is<Complete>(done.action) ||
                is<Cancel>(done.action) || is<Renew>(done.action) ||
                is<Remake>(done.action) || is<ResumeJob>(done.action)) {
@@ -338,8 +338,8 @@ void Bridge::record_bind_failure(GangEntry &entry, const Error &error,
 void Bridge::record_bind_delay(GangEntry &entry)
 {
     if (!entry.bind_failing_since)
-        entry.bind_failing_since = now_;
-    if (now_ - *entry.bind_failing_since >= conf_->bind_timeout)
+        entry.bind_failing_since = context_.now;
+    if (context_.now - *entry.bind_failing_since >= context_.conf->bind_timeout)
         entry.gang.bind_overdue = true;
 }
 
@@ -347,7 +347,7 @@ void Bridge::postpone(GangEntry &entry, const Action &action,
                       Clock::duration delay)
 {
     entry.postponed = action.index();
-    entry.postponed_until = now_ + delay;
+    entry.postponed_until = context_.now + delay;
 }
 
 // Tries again what was refused, since it may be possible now: at once, or after
@@ -355,12 +355,13 @@ void Bridge::postpone(GangEntry &entry, const Action &action,
 void Bridge::try_again(GangEntry &entry, Clock::duration after)
 {
     if (is_refused(entry) && !entry.in_flight) {
-        entry.postponed_until = std::min(entry.postponed_until, now_ + after);
+        entry.postponed_until =
+            std::min(entry.postponed_until, context_.now + after);
         entry.failures = 0;
-        if (entry.postponed_until <= now_)
+        if (entry.postponed_until <= context_.now)
             entry.postponed.reset();
     }
-    wake(entry.gang.uid);
+    agenda_.wake(entry.gang.uid);
 }
 
 // The same for all gangs, or all of a namespace. Many that were refused are not

@@ -113,13 +113,14 @@ void Bridge::update_volume_claims(GangEntry &entry)
     bool enough = gang.volumes && gang.volumes->reason.empty();
     bool again = wants_node(gang) && !(asked && enough);
     bool others = !std::ranges::includes(entry.claims_read, claim_names(gang));
-    if (gang.volumes && ((again && entry.volumes_due <= now_) || others))
+    if (gang.volumes &&
+        ((again && entry.volumes_due <= context_.now) || others))
         gang.volumes.reset();
     if (gang.volumes && again && !enough)
-        wake_at(entry, entry.volumes_due);
-    if (!first.bound() && !ports_.access.may(Feature::volumes)) {
+        agenda_.wake_at(entry, entry.volumes_due);
+    if (!first.bound() && !context_.ports.access.may(Feature::volumes)) {
         gang.nowhere = no_volume_rights_message();
-        wake_at(entry, now_ + access_pause);
+        agenda_.wake_at(entry, context_.now + access_pause);
     }
     if (gang.volumes)
         narrow(gang, gang.volumes->selectors);
@@ -183,10 +184,10 @@ std::string Bridge::nowhere_words(const Gang &gang) const
 PlacementTable::State Bridge::need_placement(const Gang &gang,
                                              const PredicatePtr &predicate)
 {
-    auto state = placements_.need(predicate, asker_for(gang), now_);
+    auto state = placements_.need(predicate, asker_for(gang), context_.now);
     if (placements_.pop_new()) {
         nodes_changed_ = true;
-        nodes_due_ = std::min(nodes_due_, now_);
+        nodes_due_ = std::min(nodes_due_, context_.now);
     }
     return state;
 }
@@ -204,7 +205,7 @@ std::string Bridge::nowhere_reason(const Gang &gang)
         return too_many_predicates_message(PlacementTable::max_predicates);
     case PlacementTable::State::full_in_namespace:
         return too_many_in_namespace_message(
-            conf_->max_selections_in_namespace);
+            context_.conf->max_selections_in_namespace);
     default:
         return {}; // placement_known() waits for the sync
     }
@@ -274,9 +275,9 @@ void Bridge::record_needed_placements()
         PlacementTable::Asker asker = asker_for(gang);
         placements_.need(gang.volumes || gang.devices ? gang.predicate
                                                       : first.predicate,
-                         asker, now_);
+                         asker, context_.now);
         if (PredicatePtr preferred = preferred_of(gang))
-            placements_.need(preferred, asker, now_);
+            placements_.need(preferred, asker, context_.now);
     }
 }
 
@@ -299,7 +300,7 @@ FeatureWishes Bridge::feature_wishes()
     record_needed_placements();
     (void)placements_.pop_new(); // they are among the wishes
     wishes.predicates = placements_.wishes();
-    wishes.batch = batch_predicate(*conf_);
+    wishes.batch = batch_predicate(*context_.conf);
     return wishes;
 }
 
@@ -308,20 +309,20 @@ void Bridge::apply_placements(const NodeSyncResult &synced)
     if (placements_.take(synced.asked, synced.placed, !synced.retry))
         for (const auto &[uid, entry] : gangs_.all())
             if (wants_node(entry.gang)) // its Pods may have to be told
-                wake(uid);
-    if (absences_at_sync_ != absences_)
+                agenda_.wake(uid);
+    if (absences_at_sync_ != line_.absences())
         placements_.doubt(); // as in on(HookLost)
-    woken_.merge(std::exchange(placement_waits_, {}));
+    agenda_.wake(std::exchange(placement_waits_, {}));
 }
 
 // Features that nobody needs any more are removed from the nodes after a while,
 // not at once: the next Pod of the kind would have to wait for them again.
 void Bridge::drop_placements()
 {
-    if (placements_.next_drop(conf_->feature_linger) > now_)
+    if (placements_.next_drop(context_.conf->feature_linger) > context_.now)
         return;
     record_needed_placements();
-    if (placements_.drop_unused(now_, conf_->feature_linger))
+    if (placements_.drop_unused(context_.now, context_.conf->feature_linger))
         nodes_changed_ = true;
 }
 

@@ -15,6 +15,23 @@
 
 namespace bridge {
 
+namespace {
+
+// Runs on a worker.
+Result<> write_message(const Pod &pod, const std::string &text,
+                       const std::stop_token &dropped, Kube &kube)
+{
+    if (dropped.stop_requested())
+        return {};
+    auto said = kube.set_unscheduled(pod, "Unschedulable", text);
+    if (said)
+        (void)kube.post_event(pod, {PodEvent::Type::warning, "FailedScheduling",
+                                    "Scheduling", text});
+    return said;
+}
+
+} // namespace
+
 // Reports the message on each waiting Pod, as its condition and as an Event,
 // unless the Pod shows it already. more is added to the message; a change of
 // more alone is not worth a write.
@@ -29,20 +46,13 @@ void Bridge::report_on_pods(GangEntry &entry, const std::string &message,
         if (pod->bound() || pod->terminal() || pod->deleting ||
             pod->scheduled.message.starts_with(message))
             continue;
-        ports_.reporters.push(
-            [this, pod, text, dropped = entry.telling.get_token()](Kube &kube) {
-                if (dropped.stop_requested())
-                    return;
-                if (kube.set_unscheduled(*pod, "Unschedulable", text)) {
-                    (void)kube.post_event(*pod, {PodEvent::Type::warning,
-                                                 "FailedScheduling",
-                                                 "Scheduling", text});
-                    return;
-                }
-                mailbox_.push(Ask{[this, uid = pod->uid] {
-                    if (GangEntry *known = gangs_.find(uid))
-                        known->told.clear(); // repeat it when it is due
-                }});
+        errands_.report(
+            [pod, text, dropped = entry.telling.get_token()](Kube &kube) {
+                return write_message(*pod, text, dropped, kube);
+            },
+            [this, uid = pod->uid](const Result<> &said) {
+                if (GangEntry *known = said ? nullptr : gangs_.find(uid))
+                    known->told.clear(); // repeat it when it is due
             });
     }
 }
@@ -53,7 +63,7 @@ void Bridge::report_event(const Gang &gang, const std::string &reason,
 {
     for (const PodPtr &pod : gang.pods)
         if (pod->living())
-            ports_.reporters.push([pod, reason, text](Kube &kube) {
+            errands_.report([pod, reason, text](Kube &kube) {
                 (void)kube.post_event(*pod, {PodEvent::Type::warning, reason,
                                              "Scheduling", text});
             });
@@ -87,23 +97,11 @@ void Bridge::report_bound(const Gang &gang, const Bind &bind)
                 text +=
                     waste_message(*pod, cpus_of(gang, *pod),
                                   component_on(*gang.job, slurm_node_of(node)));
-            ports_.reporters.push([pod, text](Kube &kube) {
+            errands_.report([pod, text](Kube &kube) {
                 (void)kube.post_event(*pod, {PodEvent::Type::normal,
                                              "Scheduled", "Binding", text});
             });
         }
-}
-
-void Bridge::problem(const std::string &what, const std::string &reason)
-{
-    if (health_.set_problem(what, reason))
-        log_warning("problem", {{"what", what}, {"err", reason}});
-}
-
-void Bridge::solved(const std::string &what)
-{
-    if (health_.clear_problem(what))
-        log_info("problem solved", {{"what", what}});
 }
 
 std::string Bridge::metrics() const
@@ -111,7 +109,7 @@ std::string Bridge::metrics() const
     std::map<std::string, std::size_t> gangs;
     for (const auto &[uid, entry] : gangs_.all())
         gangs[entry.gang.job ? state_name(entry.gang.job->state) : "NONE"]++;
-    std::string text = health_.metrics();
+    std::string text = context_.health.metrics();
     text += "# HELP slurmk8sd_gangs Gangs by the state of their Slurm job.\n"
             "# TYPE slurmk8sd_gangs gauge\n";
     for (const auto &[state, count] : gangs)
@@ -142,8 +140,9 @@ std::string Bridge::metrics() const
                         "slurmk8sd_tasks{{queue=\"submits\"}} {}\n"
                         "slurmk8sd_tasks{{queue=\"actions\"}} {}\n"
                         "slurmk8sd_tasks{{queue=\"reports\"}} {}\n",
-                        ports_.submits.size(), ports_.workers.size(),
-                        ports_.reporters.size());
+                        context_.ports.submits.size(),
+                        context_.ports.workers.size(),
+                        context_.ports.reporters.size());
     return text;
 }
 
@@ -168,7 +167,7 @@ std::string Bridge::status_json() const
         gangs.push_back(std::move(line));
     }
     JsonValue::Object problems;
-    for (const auto &[what, reason] : health_.problems())
+    for (const auto &[what, reason] : context_.health.problems())
         if (standby_.empty() || what != start_problem)
             problems.emplace_back(what, reason);
     JsonValue::Object off;

@@ -60,7 +60,7 @@ void Bridge::update_sharing(GangEntry &entry)
         for (const std::string &claim : gang.job->tag.claims)
             for (const std::string &uid : gangs_.users_of({gang.key.ns, claim}))
                 if (uid != gang.uid)
-                    wake(uid);
+                    agenda_.wake(uid);
     if (!gang.job || gang.stale || gang.job->tag.claims.empty())
         return;
     if (counts)
@@ -96,7 +96,7 @@ std::string Bridge::user_of_claim(GangEntry &user, const ObjectKey &claim)
     const Gang &gang = user.gang;
     ResourceClaimPtr known = claims_.find(claim);
     bool unlisted = devices_.on() && !claims_.listed() &&
-                    ports_.access.may(Feature::devices);
+                    context_.ports.access.may(Feature::devices);
     bool binds = user.in_flight == Action(Bind{}).index();
     for (const PodPtr &pod : gang.pods) {
         if (pod->terminal() || !names_claim(*pod, claim.name))
@@ -148,7 +148,7 @@ bool Bridge::may_follow(GangEntry &entry, const Bind &bind)
                counting(entry.gang, plan.key) == Counting::now;
     });
     if (!may)
-        wake_at(entry, now_ + device_pause);
+        agenda_.wake_at(entry, context_.now + device_pause);
     return may;
 }
 
@@ -167,7 +167,7 @@ void Bridge::record_counter_end(const Gang &gang, bool seen)
             if (user && seen)
                 set_uncounted(*user, *gang.job, name);
             else if (user)
-                wake(uid);
+                agenda_.wake(uid);
         }
     }
 }
@@ -189,7 +189,7 @@ void Bridge::set_uncounted(GangEntry &user, const Job &job,
                  {"ResourceClaim", claim},
                  {"Gang", gang.key.str()}});
     report_event(gang, "SlurmSharedClaimEnded", gang.uncounted_reason);
-    wake(gang.uid);
+    agenda_.wake(gang.uid);
 }
 
 // Jobs of gangs that are not known, as after a restart.
@@ -231,11 +231,11 @@ void Bridge::look_for_ended_counters(GangEntry &user)
 void Bridge::report_kept(GangEntry &entry)
 {
     const Gang &gang = entry.gang;
-    wake_at(entry, now_ + device_pause);
+    agenda_.wake_at(entry, context_.now + device_pause);
     if (std::exchange(entry.kept_for_told, gang.counts_for) == gang.counts_for)
         return;
-    ports_.workers.push([&slurm = ports_.slurm, job = gang.job->ref,
-                         words = kept_message(gang.counts_for)](Kube &) {
+    errands_.run([job = gang.job->ref,
+                  words = kept_message(gang.counts_for)](Slurm &slurm) {
         (void)slurm.set_comment(job, words); // for people only
     });
 }

@@ -74,7 +74,7 @@ Result<Story> Bridge::story(const StoryKey &key) const
             found = &entry;
     }
     if (!found)
-        return unknown_pod(key.pod, *conf_);
+        return unknown_pod(key.pod, *context_.conf);
     return make_story(*found);
 }
 
@@ -91,9 +91,9 @@ Story Bridge::make_story(const GangEntry &entry) const
         story.reason = wait->reason;
     else if (const auto *refuse = std::get_if<Refuse>(&next))
         story.reason = refuse->reason;
-    if (entry.postponed == next.index() && entry.postponed_until > now_)
+    if (entry.postponed == next.index() && entry.postponed_until > context_.now)
         story.held_for = std::chrono::ceil<std::chrono::seconds>(
-            entry.postponed_until - now_);
+            entry.postponed_until - context_.now);
     story.failures = entry.failures;
     story.last_failure = entry.last_failure;
     story.said = entry.told;
@@ -101,7 +101,7 @@ Story Bridge::make_story(const GangEntry &entry) const
     if (auto grace = time_to_end(entry.gang); grace && entry.ending_since)
         story.ending = {std::chrono::round<std::chrono::seconds>(
                             std::chrono::system_clock::now() -
-                            (now_ - *entry.ending_since)),
+                            (context_.now - *entry.ending_since)),
                         *grace};
     if (const auto *bind = std::get_if<Bind>(&next))
         story.blockers = blockers_of(entry.gang, *bind);

@@ -74,7 +74,7 @@ void Bridge::turn()
     tick();
     if (!synced())
         return;
-    if (health_.clear_problem(start_problem)) {
+    if (context_.health.clear_problem(start_problem)) {
         log_info("in step with Slurm and Kubernetes, serving");
         settle_early_hooks();
         gate_.touch_all();
@@ -83,8 +83,7 @@ void Bridge::turn()
     wake_blocked();
     wake_for_devices();
     // What is woken while this runs waits for the next turn of the loop.
-    std::set<std::string> woken;
-    woken.swap(woken_);
+    const std::set<std::string> woken = agenda_.take();
     // Jobs that already wait in Slurm are counted before any is added.
     for (const std::string &uid : woken)
         if (GangEntry *entry = gangs_.find(uid); entry && takes_place(*entry))
@@ -92,7 +91,7 @@ void Bridge::turn()
     for (const std::string &uid : woken)
         reconcile(uid);
     for (const std::string &uid : quota_.admit())
-        wake(uid);
+        agenda_.wake(uid);
     process_batch_jobs();
     process_gate();
     report_groups();
@@ -100,25 +99,22 @@ void Bridge::turn()
 
 void Bridge::tick()
 {
-    while (!timers_.empty() && timers_.begin()->first <= now_) {
-        wake(timers_.begin()->second);
-        timers_.erase(timers_.begin());
-    }
+    agenda_.ring();
     if (synced())
         drop_placements();
-    if (node_deadline() <= now_)
+    if (node_deadline() <= context_.now)
         sync_node_list();
     // Only once the Pods are known: a job that has ended and has no Pod is
     // skipped, and its Pod must not be taken for one that never had a job.
-    if (pods_listed() && jobs_due_ <= now_ && !loading_jobs_)
+    if (pods_listed() && jobs_due_ <= context_.now && !loading_jobs_)
         load_jobs();
-    if (states_due_ <= now_ && !loading_states_) {
-        states_due_ = now_ + states_interval;
+    if (states_due_ <= context_.now && !loading_states_) {
+        states_due_ = context_.now + states_interval;
         look_at_states();
         if (synced())
             settle_early_hooks();
     }
-    if (grace_times_due_ <= now_ && !loading_grace_times_)
+    if (grace_times_due_ <= context_.now && !loading_grace_times_)
         load_grace_times();
 }
 
@@ -130,46 +126,36 @@ void Bridge::look_at_states()
     bool lives = std::ranges::any_of(
         gangs_.living(), [](const auto &node) { return !node.second.empty(); });
     // Only the full records have reasons and expected starts.
-    if (waits && now_ - jobs_asked_ >= conf_->reason_interval)
-        jobs_due_ = now_;
-    if (waits || (lives && now_ - states_asked_ >= living_interval))
+    if (waits && context_.now - jobs_asked_ >= context_.conf->reason_interval)
+        jobs_due_ = context_.now;
+    if (waits || (lives && context_.now - states_asked_ >= living_interval))
         load_states();
 }
 
 Clock::time_point Bridge::next_deadline() const
 {
-    if (synced() && !woken_.empty())
-        return now_;
+    if (synced() && agenda_.any_woken())
+        return context_.now;
     Clock::time_point next = Clock::time_point::max();
     if (!loading_states_)
         next = states_due_;
     if (!loading_grace_times_)
         next = std::min(next, grace_times_due_);
-    if (!timers_.empty())
-        next = std::min(next, timers_.begin()->first);
+    next = std::min(next, agenda_.next());
     if (pods_listed() && !loading_jobs_)
         next = std::min(next, jobs_due_);
     next = std::min(next, node_deadline());
     if (synced())
         next =
             std::min({next, gate_deadline(), group_deadline(), batch_deadline(),
-                      placements_.next_drop(conf_->feature_linger)});
+                      placements_.next_drop(context_.conf->feature_linger)});
     return next;
 }
 
 void Bridge::wake_all()
 {
     for (const auto &[uid, entry] : gangs_.all())
-        wake(uid);
-}
-
-void Bridge::wake_at(GangEntry &entry, Clock::time_point when)
-{
-    // A gang that is woken earlier sets its own next deadline then.
-    if (entry.armed_until > now_ && entry.armed_until <= when)
-        return;
-    entry.armed_until = when;
-    timers_.emplace(when, entry.gang.uid);
+        agenda_.wake(uid);
 }
 
 void Bridge::reconcile(const std::string &uid)
@@ -184,7 +170,7 @@ void Bridge::reconcile(const std::string &uid)
     update_placement(*entry);
     update_batch(*entry);
     update_sharing(*entry);
-    entry->gang.unheard = entry->heard != absences_;
+    entry->gang.unheard = entry->heard != line_.absences();
     if (entry->gang.job && entry->gang.job->tag.components != 0)
         backfilled_.insert(uid);
     Action action = decide(entry->gang, node_map_);
@@ -207,7 +193,7 @@ void Bridge::count_pending(const std::string &uid, bool wants_submit)
                           entry->in_flight == Action(Submit{}).index() ||
                           entry->in_flight == Action(Adopt{}).index());
     bool held = entry && entry->postponed == Action(Submit{}).index() &&
-                now_ < entry->postponed_until;
+                context_.now < entry->postponed_until;
     bool in_line = wants_submit && entry && !held;
     if (asks)
         quota_.count(asker_of(*entry));
@@ -227,11 +213,11 @@ bool Bridge::may_submit(GangEntry &entry)
     if (!namespaces_.contains(ns))
         return false;
     if (entry.gang.devices && entry.gang.devices->unknown) {
-        wake_at(entry, now_ + device_pause);
+        agenda_.wake_at(entry, context_.now + device_pause);
         return false;
     }
-    if (!ports_.access.answered()) {
-        wake_at(entry, now_ + std::chrono::seconds(1));
+    if (!context_.ports.access.answered()) {
+        agenda_.wake_at(entry, context_.now + std::chrono::seconds(1));
         return false;
     }
     PendingQuota::Asker asker = asker_of(entry);
@@ -247,9 +233,9 @@ bool Bridge::may_submit(GangEntry &entry)
 std::string Bridge::line_message(PendingQuota::Full full, bool by_wish) const
 {
     using Full = PendingQuota::Full;
-    SubmitLimit all{"MaxPendingJobs", conf_->max_pending_jobs};
+    SubmitLimit all{"MaxPendingJobs", context_.conf->max_pending_jobs};
     SubmitLimit own{"MaxPendingJobsPerNamespace", quota_.share()};
-    bool own_is_set = conf_->max_pending_in_namespace.value_or(0) != 0;
+    bool own_is_set = context_.conf->max_pending_in_namespace.value_or(0) != 0;
     if (full == Full::nothing) // others of its namespace stand before it
         full = by_wish ? Full::by_wish : Full::all;
     if (full == Full::by_wish)
@@ -271,10 +257,10 @@ bool Bridge::may_adopt(GangEntry &entry)
     if (!gang.devices || !gang.devices->unknown)
         return true;
     if (!entry.adoption_held_since)
-        entry.adoption_held_since = now_;
-    if (now_ - *entry.adoption_held_since >= devices_patience)
+        entry.adoption_held_since = context_.now;
+    if (context_.now - *entry.adoption_held_since >= devices_patience)
         return true;
-    wake_at(entry, now_ + device_pause);
+    agenda_.wake_at(entry, context_.now + device_pause);
     return false;
 }
 
@@ -283,13 +269,14 @@ bool Bridge::may_adopt(GangEntry &entry)
 bool Bridge::may_act(GangEntry &entry, const Action &action)
 {
     const Gang &gang = entry.gang;
-    if (entry.postponed == action.index() && now_ < entry.postponed_until) {
-        wake_at(entry, entry.postponed_until);
+    if (entry.postponed == action.index() &&
+        context_.now < entry.postponed_until) {
+        agenda_.wake_at(entry, entry.postponed_until);
         return false;
     }
     if (std::holds_alternative<Submit>(action)) {
-        if (now_ < entry.submit_after) {
-            wake_at(entry, entry.submit_after);
+        if (context_.now < entry.submit_after) {
+            agenda_.wake_at(entry, entry.submit_after);
             return false;
         }
         return placement_known(gang) && may_submit(entry);
@@ -302,10 +289,10 @@ bool Bridge::may_act(GangEntry &entry, const Action &action)
         return may_adopt(entry);
     }
     if (std::holds_alternative<Cancel>(action) && entry.orphan_since) {
-        auto due = *entry.orphan_since + conf_->orphan_grace;
-        if (now_ < due) // its Pod may be about to be listed
-            wake_at(entry, due);
-        return now_ >= due;
+        auto due = *entry.orphan_since + context_.conf->orphan_grace;
+        if (context_.now < due) // its Pod may be about to be listed
+            agenda_.wake_at(entry, due);
+        return context_.now >= due;
     }
     bool ends = std::holds_alternative<Cancel>(action) ||
                 std::holds_alternative<Complete>(action) ||
@@ -313,7 +300,7 @@ bool Bridge::may_act(GangEntry &entry, const Action &action)
     auto needed = [this](JobRef job) { return is_needed(job); };
     if (ends && gang.grouped &&
         std::ranges::any_of(refs_of(*gang.job), needed)) {
-        wake_at(entry, now_ + std::chrono::seconds(1));
+        agenda_.wake_at(entry, context_.now + std::chrono::seconds(1));
         return false;
     }
     if (const auto *bind = std::get_if<Bind>(&action))
@@ -327,7 +314,7 @@ bool Bridge::may_be_short(const GangEntry &entry) const
 {
     return entry.gang.job && is_allocated(entry.gang.job->state) &&
            entry.devices_missed_since &&
-           now_ - *entry.devices_missed_since < told_after;
+           context_.now - *entry.devices_missed_since < told_after;
 }
 
 // Carries out an action here if it needs no call; otherwise a worker does it.
@@ -341,22 +328,23 @@ void Bridge::carry_out(GangEntry &entry, Action action)
         report_on_pods(entry, submit_refused_message(refuse->reason));
     } else if (std::holds_alternative<Start>(action)) {
         for (JobRef job : refs_of(*gang.job)) // each component has its own hook
-            send_to_plugin({.type = HookMessage::Type::start, .job = job});
+            line_.send({.type = HookMessage::Type::start, .job = job});
         gang.prolog_held = false;
         gang.job->state = JobState::running;
         // More Pods than the job has tasks may wait, or one may wait for its
         // kubelet.
         if (gang.grouped || gang.batch)
-            wake(gang.uid);
+            agenda_.wake(gang.uid);
     } else if (std::holds_alternative<Clean>(action)) {
         for (JobRef job : refs_of(*gang.job))
-            send_to_plugin({.type = HookMessage::Type::clean, .job = job});
+            line_.send({.type = HookMessage::Type::clean, .job = job});
         gang.epilog_held = false;
         gang.bind_overdue |= gang.job->state == JobState::pending;
-        wake(gang.uid);
+        agenda_.wake(gang.uid);
     } else if (std::holds_alternative<Find>(action)) {
-        jobs_due_ = std::min(jobs_due_, now_ + answer_time); // one list for all
-        wake_at(entry, now_ + answer_time);
+        jobs_due_ =
+            std::min(jobs_due_, context_.now + answer_time); // one list for all
+        agenda_.wake_at(entry, context_.now + answer_time);
     } else if (std::holds_alternative<Forget>(action)) {
         clean_up_batch(gang);
         gangs_.erase(std::string(gang.uid));
@@ -373,17 +361,18 @@ void Bridge::carry_out(GangEntry &entry, Action action)
 void Bridge::load_jobs()
 {
     loading_jobs_ = true;
-    talk_.list_asked = true;
-    jobs_asked_ = now_;
-    absences_at_list_ = absences_;
-    ask_slurm<JobsLoaded>([](Slurm &slurm) { return slurm.load_all(); });
+    line_.list_requested();
+    jobs_asked_ = context_.now;
+    absences_at_list_ = line_.absences();
+    errands_.load<JobsLoaded>([](Slurm &slurm) { return slurm.load_all(); });
 }
 
 void Bridge::load_states()
 {
     loading_states_ = true;
-    states_asked_ = now_;
-    ask_slurm<StatesLoaded>([](Slurm &slurm) { return slurm.load_states(); });
+    states_asked_ = context_.now;
+    errands_.load<StatesLoaded>(
+        [](Slurm &slurm) { return slurm.load_states(); });
 }
 
 // They change rarely, and mostly with `scontrol reconfigure`, after which the
@@ -391,8 +380,8 @@ void Bridge::load_states()
 void Bridge::load_grace_times()
 {
     loading_grace_times_ = true;
-    grace_times_due_ = now_ + conf_->resync_interval;
-    ask_slurm<GraceTimesLoaded>(
+    grace_times_due_ = context_.now + context_.conf->resync_interval;
+    errands_.load<GraceTimesLoaded>(
         [](Slurm &slurm) { return slurm.load_grace_times(); });
 }
 
@@ -400,11 +389,11 @@ void Bridge::on(GraceTimesLoaded &loaded)
 {
     loading_grace_times_ = false;
     if (!loaded.times) { // the former ones hold
-        grace_times_due_ = now_ + grace_times_retry;
-        problem(times_problem, loaded.times.error().message);
+        grace_times_due_ = context_.now + grace_times_retry;
+        context_.health.problem(times_problem, loaded.times.error().message);
         return;
     }
-    solved(times_problem);
+    context_.health.solved(times_problem);
     bool same = knows_grace_times_ && grace_times_ == *loaded.times;
     knows_grace_times_ = true;
     if (same)
