@@ -61,7 +61,7 @@ void Bridge::restore_highest_priority(const Gang &gang, std::uint32_t priority)
     bool unfit = held && job.reason == unfit_reason;
     auto pinned = [this](const PodPtr &pod) {
         return !pod->living() ||
-               pinned_.contains(slurm_node_of(pod->node_name));
+               pinned_.contains(nodes_.slurm_name_of(pod->node_name));
     };
     if (job.state != JobState::pending || priority == highest_priority ||
         (held && !(unfit && std::ranges::all_of(gang.pods, pinned))))
@@ -105,7 +105,7 @@ void Bridge::look_for_unfit_adoptions()
                (lost || gang.job->reason == unfit_reason) && adopts(gang);
     });
     if (any)
-        list_jobs_soon();
+        lists_.list_soon();
 }
 
 // Asks slurmctld once for all such jobs. The next list of jobs repeats this,

@@ -63,13 +63,13 @@ BatchContext Bridge::batch_context()
             batch_taken_,
             srun_maps_,
             srun_context(),
-            allowed_grace()};
+            grace_.allowed()};
 }
 
 SrunContext Bridge::srun_context() const
 {
     std::map<std::string, std::string> known;
-    for (const auto &[name, node] : nodes_)
+    for (const auto &[name, node] : nodes_.all())
         known.emplace(slurm_name(*node), node->label(names::arch_label));
     return {context_.ports.srun,
             context_.ports.access.may(Feature::sbatch_srun),
@@ -208,7 +208,7 @@ void Bridge::batch_pod_made(JobRef ref, Result<Job> &now, unsigned began)
         return agenda_.wake(known->gang.uid);
     }
     if (known && (known->in_flight || known->gang.job))
-        return list_jobs_soon();
+        return lists_.list_soon();
     GangEntry &entry = known ? *known : gangs_.adopt(job.tag, context_.now);
     entry.heard = began;
     set_job(entry, std::move(job));
@@ -303,8 +303,8 @@ void Bridge::forget_batch_pod(const std::string &uid)
 void Bridge::sweep_scripts(const std::vector<Job> &jobs)
 {
     batch_living_.clear();
-    batch_listed_ = jobs_asked_;
-    ScriptSweep::Named named{.asked = jobs_asked_};
+    batch_listed_ = lists_.asked();
+    ScriptSweep::Named named{.asked = lists_.asked()};
     for (const Job &job : jobs) {
         if (job.tag.script.empty())
             continue;

@@ -116,8 +116,8 @@ void Bridge::update_batch(GangEntry &entry)
     if (context_.now < due)
         return agenda_.wake_at(entry, due);
     if (batch_listed_ < due) {
-        if (jobs_asked_ < due)
-            list_jobs_soon();
+        if (lists_.asked() < due)
+            lists_.list_soon();
         return;
     }
     // A task of an array whose job was lost gets another job, which may take

@@ -16,10 +16,7 @@ constexpr std::size_t batch = 256; // messages
 
 Bridge::Bridge(std::shared_ptr<const Conf> conf, BridgePorts ports,
                Mailbox<Message> &mailbox)
-    : mailbox_(mailbox), context_{std::move(conf), std::move(ports)},
-      groups_(context_.ports.group_apis),
-      devices_(context_.conf->device_gres, context_.conf->capacity_gres),
-      scheduler_count_(context_.conf->scheduler_names.size())
+    : mailbox_(mailbox), context_{std::move(conf), std::move(ports)}
 {
     quota_.set_limits({context_.conf->max_pending_jobs,
                        context_.conf->max_pending_in_namespace});
@@ -29,13 +26,22 @@ Bridge::Bridge(std::shared_ptr<const Conf> conf, BridgePorts ports,
     context_.health.set_problem("prep/k8s", "not connected yet");
 }
 
+// The calendar follows the clock, which is a test's own in tests.
+void Bridge::set_time(Clock::time_point now)
+{
+    using Wall = std::chrono::system_clock;
+    context_.now = now;
+    context_.wall = Wall::now() + std::chrono::duration_cast<Wall::duration>(
+                                      now - Clock::now());
+}
+
 void Bridge::run()
 {
-    context_.now = Clock::now();
+    set_time(Clock::now());
     turn();
     while (!stopping_) {
         auto message = mailbox_.pop_until(next_deadline());
-        context_.now = Clock::now();
+        set_time(Clock::now());
         // Messages that have arrived meanwhile are taken together, because a
         // turn looks at whole gangs.
         for (std::size_t n = 1; message; n++) {
@@ -49,29 +55,30 @@ void Bridge::run()
 
 void Bridge::handle(Message message, Clock::time_point now)
 {
-    context_.now = now;
+    set_time(now);
     std::visit([this](auto &m) { on(m); }, message);
     turn();
 }
 
 void Bridge::on(Listed<Pod> &pods)
 {
-    if (postpone_pods(pods))
+    if (held_.postpone(pods))
         return;
     std::unordered_set<std::string> keep;
     for (Pod &pod : pods.objects) {
         keep.insert(pod.uid);
         placements_.share(pod);
         group_reports_.put(pod, context_.now);
-        if (hold(pod))
+        if (held_.hold(pod, !first_.has_all_pods()))
             continue;
         pod.gang = gang_of(pod);
         record_stray(pod, false);
         gate_.note(pod, context_.now);
         agenda_.wake(gangs_.put(std::move(pod)));
     }
-    listed_schedulers_.insert(pods.source);
-    forget_held_but(pods.source, keep);
+    first_.add_pods(pods.source);
+    for (const std::string &uid : held_.forget_but(pods.source, keep))
+        group_reports_.remove(uid, context_.now);
     for (const Pod &pod : gangs_.missing(pods.source, keep)) {
         record_stray(pod, true);
         forget_batch_pod(pod.uid);
@@ -90,7 +97,7 @@ void Bridge::on(Listed<Pod> &pods)
 
 void Bridge::on(Changed<Pod> &pod)
 {
-    if (postpone_pods(pod))
+    if (held_.postpone(pod))
         return;
     placements_.share(pod.object);
     if (pod.deleted)
@@ -100,8 +107,8 @@ void Bridge::on(Changed<Pod> &pod)
     else
         group_reports_.put(pod.object, context_.now);
     if (pod.deleted)
-        forget_held(pod.object.uid);
-    else if (hold(pod.object))
+        held_.forget(pod.object.uid);
+    else if (held_.hold(pod.object, !first_.has_all_pods()))
         return;
     context_.health.count("pod");
     pod.object.gang = gang_of(pod.object);
@@ -122,9 +129,28 @@ void Bridge::on(Changed<Pod> &pod)
     }
 }
 
+// Pods whose gang is known by now come as if they had come now.
+void Bridge::release_held()
+{
+    for (Pod &pod : held_.ready()) {
+        Changed<Pod> news{std::move(pod), false};
+        on(news);
+    }
+}
+
+// A Pod that is known keeps its gang, whatever has become of the API meanwhile.
+GangKeyPtr Bridge::gang_of(const Pod &pod) const
+{
+    if (auto known = gangs_.group_of(pod))
+        for (GangKeyPtr key = pod.gang; key; key = key->otherwise)
+            if (key->uid == *known)
+                return key;
+    return groups_.choose_gang(pod);
+}
+
 void Bridge::on(Listed<Namespace> &namespaces)
 {
-    listed_namespaces_ = true;
+    first_.add(FirstLists::List::namespaces);
     namespaces_.clear();
     for (Namespace &ns : namespaces.objects)
         namespaces_[ns.name] = std::move(ns);
@@ -198,7 +224,7 @@ void Bridge::on(Reload &reload)
     quota_.set_limits({context_.conf->max_pending_jobs,
                        context_.conf->max_pending_in_namespace});
     placements_.set_limit(context_.conf->max_selections_in_namespace);
-    list_jobs_soon();
+    lists_.list_soon();
     nodes_changed_ = true;
     try_all_again();
 }

@@ -23,12 +23,16 @@
 #include "agent/owner/context.h"
 #include "agent/owner/errands.h"
 #include "agent/owner/explain_page.h"
-#include "agent/owner/group_looks.h"
+#include "agent/owner/first_lists.h"
+#include "agent/owner/grace_limits.h"
+#include "agent/owner/held_pods.h"
+#include "agent/owner/illness.h"
+#include "agent/owner/job_lists.h"
+#include "agent/owner/known_nodes.h"
 #include "agent/owner/message.h"
 #include "agent/owner/plugin_line.h"
 #include "common/base/mailbox.h"
 #include "common/base/sweep_mark.h"
-#include "common/slurm/node_size.h"
 
 #include <map>
 #include <memory>
@@ -40,9 +44,6 @@
 namespace bridge {
 
 struct Widening;
-
-// After this time slurmctld has answered, or carried out, any request.
-inline constexpr std::chrono::seconds answer_time{2};
 
 class Bridge {
   public:
@@ -124,7 +125,6 @@ class Bridge {
     bool is_succeeded(JobRef job) const;
     void settle_early_hooks();
     void settle_uncertain(GangEntry &entry);
-    void list_jobs_soon();
     void record_outcome(GangEntry &entry, ActionDone &done);
     void record_failure(GangEntry &entry, const ActionDone &done);
     void record_bind_failure(GangEntry &entry, const Error &error,
@@ -158,10 +158,7 @@ class Bridge {
     void carry_out(GangEntry &entry, Action action);
     bool may_be_short(const GangEntry &entry) const;
     void dispatch(GangEntry &entry, Action action);
-    void load_jobs();
     void look_at_states();
-    void load_states();
-    void load_grace_times();
     void wake_all();
 
     // batch.cc: jobs of sbatch, which get their Pods once they have nodes.
@@ -201,8 +198,6 @@ class Bridge {
     report_refused_nodes(const std::map<std::string, std::string> &refused);
     void record_stray(const Pod &pod, bool deleted);
     void nodes_change_soon();
-    const Node *find_node(const std::string &name) const;
-    std::string slurm_node_of(const std::string &node) const;
 
     // story.cc
     Story make_story(const GangEntry &entry) const;
@@ -246,13 +241,8 @@ class Bridge {
     void drop_broken(std::vector<Job> &jobs);
     bool is_quiet(const Gang &gang);
 
-    // held_pods.cc: Pods whose gang is not known yet.
-    template <class PodNews> bool postpone_pods(PodNews &news);
-    bool hold(const Pod &pod);
-    void forget_held(const std::string &uid);
-    void forget_held_but(const std::string &scheduler,
-                         const std::unordered_set<std::string> &keep);
-    bool is_open(const Pod &pod, std::map<GroupApi, GroupLooks::Number> &looks);
+    // bridge.cc
+    void set_time(Clock::time_point now);
     void release_held();
     GangKeyPtr gang_of(const Pod &pod) const;
 
@@ -270,17 +260,6 @@ class Bridge {
                     ScheduledCondition condition);
     void group_untold(const std::string &uid, const Error &error);
 
-    // illness.cc: unhealthy Nodes, and Pods that do not end.
-    void update_node_health(const Node &node);
-    void forget_illness(const std::string &node);
-    void forget_gone_nodes();
-    void wake_living_on(const std::string &node);
-    void update_overdue(GangEntry &entry);
-    std::chrono::seconds max_grace(const Gang &gang) const;
-    std::chrono::seconds allowed_grace() const;
-    std::string lost_node_reason(GangEntry &entry);
-    bool many_fell_ill(const std::string &node) const;
-
     // placement.cc: which Nodes match what the Pods request.
     void update_placement(GangEntry &entry);
     void narrow(Gang &gang, const std::vector<NodeSelector> &selectors);
@@ -290,7 +269,6 @@ class Bridge {
     PlacementTable::State need_placement(const Gang &gang,
                                          const PredicatePtr &predicate);
     std::string nowhere_reason(const Gang &gang);
-    const std::vector<NodeSize> &sizes_of(const std::string &feature) const;
     std::string too_large_reason(const Gang &gang);
     void update_volume_claims(GangEntry &entry);
     std::string misplaced_reason(const Gang &gang) const;
@@ -381,26 +359,19 @@ class Bridge {
     Errands errands_{context_.ports, mailbox_};
     Agenda agenda_{context_};
     PluginLine line_{context_};
+    FirstLists first_{context_.conf->scheduler_names.size()};
+    JobLists lists_{context_, errands_, line_};
+    GraceLimits grace_{context_, errands_, agenda_};
     bool stopping_ = false;
     std::string standby_;
     std::map<std::string, std::string> features_off_; // the reasons, by feature
 
     GangStore gangs_;
-    GroupTable groups_;
+    GroupTable groups_{context_.ports.group_apis};
     GroupReports group_reports_;
-    // News about Pods that came before the groups were known.
-    std::vector<std::variant<Listed<Pod>, Changed<Pod>>> postponed_pods_;
-    // New Pods that name a group of an API that may have come since it was
-    // looked for: the looks whose answers they wait for.
-    struct HeldPod {
-        Pod pod;
-        std::map<GroupApi, GroupLooks::Number> looks;
-        bool in_first_list = false;
-    };
-    std::map<std::string, HeldPod> held_pods_; // by uid
-    std::size_t held_first_ = 0;               // of the first lists
-    std::map<GroupApi, GroupLooks::Number> answered_looks_;
-    std::map<std::string, NodePtr> nodes_;
+    HeldPods held_{context_, groups_, gangs_};
+    KnownNodes nodes_;
+    Illness illness_{context_, nodes_, gangs_, agenda_};
     ForeignPods foreign_; // Pods of other schedulers
     ForeignPods strays_;  // our Pods, bound by others
     std::map<std::string, Namespace> namespaces_;
@@ -416,12 +387,9 @@ class Bridge {
     SweepMark users_sweep_{1000};
     // Jobs that had ended before this agent saw them count these claims.
     std::map<ObjectKey, Job> ended_counters_;
-    NodeMap node_map_;
-    std::map<std::string, std::string> slurm_names_; // the inverse of node_map_
-    std::set<std::string> hybrid_; // Slurm nodes in it that have a slurmd
-    NodeSizes node_sizes_;         // as the last sync found them
 
-    DeviceStore devices_;
+    DeviceStore devices_{context_.conf->device_gres,
+                         context_.conf->capacity_gres};
     BatchTable batch_jobs_;
     TakenPod batch_taken_;                // shared with workers
     std::set<JobRef> batch_living_;       // by the list of batch_listed_
@@ -453,17 +421,6 @@ class Bridge {
     Refusals refusals_;
     Owners owners_; // shared with workers
 
-    // How many scheduler names Pods are watched by. Fixed until the next start.
-    const std::size_t scheduler_count_;
-    // What has been listed completely since the start.
-    std::set<std::string> listed_schedulers_;
-    bool listed_nodes_ = false;
-    bool listed_foreign_ = false;
-    bool listed_namespaces_ = false;
-    bool loaded_jobs_ = false;
-    bool synced_nodes_ = false;
-    bool synced_devices_ = false; // the sync knew the devices
-
     // Hooks of jobs that are not the current job of any gang: the answer to
     // their submit is still outstanding, or they were replaced.
     struct EarlyHook {
@@ -484,13 +441,6 @@ class Bridge {
     bool loading_room_ = false;
     Clock::time_point room_due_{};
 
-    // Nodes that are gone or not ready: since when by our clock, and since when
-    // by Kubernetes' clock, which shows which became unhealthy together.
-    struct Illness {
-        Clock::time_point since;
-        std::chrono::sys_seconds began;
-    };
-    std::map<std::string, Illness> ill_nodes_;
     std::set<std::string> pinned_; // Slurm nodes with a feature of their own
     bool pins_lost_ = false;       // slurmctld may have forgotten these
     PlacementTable placements_;
@@ -498,14 +448,7 @@ class Bridge {
 
     // uids of gangs that may wait for backfill
     std::set<std::string> backfilled_;
-    bool loading_jobs_ = false;
-    bool widening_ = false;   // widen_adoptions() is running
-    bool list_again_ = false; // something came while a list was made
-    bool loading_states_ = false;
-    GraceTimes grace_times_;
-    bool knows_grace_times_ = false;
-    Clock::time_point grace_times_due_{};
-    bool loading_grace_times_ = false;
+    bool widening_ = false; // widen_adoptions() is running
     bool syncing_nodes_ = false;
     bool syncing_devices_ = false; // devices were known when it began
     std::shared_ptr<NodeSyncState> sync_state_ =
@@ -520,13 +463,8 @@ class Bridge {
     // reasons, by Node, as told there
     std::map<std::string, std::string> refused_;
     bool nodes_changed_ = true;
-    Clock::time_point jobs_due_{};
-    Clock::time_point states_due_{};
     Clock::time_point nodes_due_{};
-    Clock::time_point jobs_asked_{}; // when the last list was requested
-    unsigned absences_at_list_ = 0;  // at the last request of a list
-    unsigned absences_at_sync_ = 0;  // at the start of the last node sync
-    Clock::time_point states_asked_{};
+    unsigned absences_at_sync_ = 0; // at the start of the last node sync
 };
 
 } // namespace bridge

@@ -34,17 +34,18 @@ bool awaits_template(const Pod &pod, const ClaimStore &claims)
 
 // Compares with the API server's clock. A clock that is wrong must not make a
 // Pod young for ever.
-bool is_young(const Pod &pod)
+bool is_young(const Pod &pod, std::chrono::system_clock::time_point now)
 {
-    auto age = std::chrono::system_clock::now() - pod.created;
+    auto age = now - pod.created;
     return age >= -claim_patience && age < claim_patience;
 }
 
 // Each such Pod waits like this at first, which needs no message.
-bool awaits_templates(const Gang &gang, const ClaimStore &claims)
+bool awaits_templates(const Gang &gang, const ClaimStore &claims,
+                      std::chrono::system_clock::time_point now)
 {
     return std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
-        return waits(gang, *pod) && is_young(*pod) &&
+        return waits(gang, *pod) && is_young(*pod, now) &&
                awaits_template(*pod, claims);
     });
 }
@@ -180,14 +181,14 @@ void Bridge::update_devices(GangEntry &entry)
         devices.unknown = true;
         agenda_.wake_at(entry, context_.now + device_pause);
     } else if (may_use_extended(entry, devices)) {
-        devices.unknown = !synced_devices_;
+        devices.unknown = !first_.has(FirstLists::List::slurm_devices);
         if (gang.grouped)
             read_gang_needs(entry, devices);
         else
             read_needs(entry, devices);
         bool only_waits = !gang.job && !pod.bound() && devices.left.empty() &&
                           devices.unfit_reason.empty();
-        if (only_waits && awaits_templates(gang, claims_)) {
+        if (only_waits && awaits_templates(gang, claims_, context_.wall)) {
             agenda_.wake_at(entry, context_.now + device_pause);
             return;
         }
@@ -270,9 +271,10 @@ std::string Bridge::used_by_others_reason(const Gang &gang, const Pod &pod,
 {
     auto catalog = devices_.catalog();
     return claims_in_use_reason(
-        pod, needs, {*catalog, hybrid_, [&](const ResourceClaim &claim) {
-                         return counting(gang, claim.key);
-                     }});
+        pod, needs,
+        {*catalog, nodes_.hybrid(), [&](const ResourceClaim &claim) {
+             return counting(gang, claim.key);
+         }});
 }
 
 // Returns the claims that are reserved for the Pod, usable or not.
@@ -318,7 +320,7 @@ ClaimFacts Bridge::claim_facts(const Gang &gang)
                 auto counts = gres_memo_.counts_for(catalog, request, budget);
                 return most_fitting(*counts, *catalog, request,
                                     [this](const std::string &name) {
-                                        return slurm_names_.contains(name);
+                                        return nodes_.is_slurms(name);
                                     });
             },
     };
@@ -334,7 +336,7 @@ Result<std::int64_t> Bridge::most_on_a_node(const Gang &gang,
     return most_fitting(
         *counts, *catalog, request, [&](const std::string &name) {
             const Node *node =
-                slurm_names_.contains(name) ? find_node(name) : nullptr;
+                nodes_.is_slurms(name) ? nodes_.find(name) : nullptr;
             return node && matches(wanted, *node);
         });
 }

@@ -10,6 +10,7 @@
 #include "common/base/mailbox.h"
 #include "common/contract/conf.h"
 
+#include <chrono>
 #include <memory>
 
 namespace bridge {
@@ -18,6 +19,7 @@ struct Context {
     std::shared_ptr<const Conf> conf;
     const BridgePorts ports;
     Clock::time_point now{};
+    std::chrono::system_clock::time_point wall{}; // the same, by the calendar
     Health health = {};
 };
 

@@ -83,8 +83,8 @@ std::string Bridge::gres_of_living(const Pod &pod, const DeviceNeeds &needs)
 {
     auto catalog = devices_.catalog();
     const auto &indexes = catalog->nodes;
-    auto node = indexes.find(slurm_node_of(pod.node_name));
-    auto has = catalog->amounts.find(slurm_node_of(pod.node_name));
+    auto node = indexes.find(nodes_.slurm_name_of(pod.node_name));
+    auto has = catalog->amounts.find(nodes_.slurm_name_of(pod.node_name));
     GresSums sums;
     GresCounts amounts;
     for (const ResourceClaimPtr &claim : needs.claims) {
@@ -118,7 +118,8 @@ void Bridge::plan_for_job(GangEntry &entry, const DeviceNeeds &needs,
     devices.unread = has_unread_gres(job) || (unlisted && !job.gres_read);
     if (devices.unread)
         return;
-    if (auto node = node_map_.find(job.nodes.front()); node != node_map_.end())
+    const NodeMap &slurms = nodes_.slurm_nodes();
+    if (auto node = slurms.find(job.nodes.front()); node != slurms.end())
         devices.node = node->second;
     if (entry.claims_refused_job == job.ref) {
         devices.plan.misfit = entry.claims_refused_reason;
@@ -154,9 +155,7 @@ ClaimsPlan Bridge::plan_for_node(const Job &job, std::size_t node,
                                  const DeviceNeeds &needs, bool may_exceed)
 {
     ClaimsPlan plan;
-    auto name = node_map_.find(job.nodes[node]);
-    const Node *there =
-        name == node_map_.end() ? nullptr : find_node(name->second);
+    const Node *there = nodes_.behind(job.nodes[node]);
     if (!there) {
         plan.wait = "its Node is not known";
         return plan;

@@ -217,8 +217,8 @@ void Bridge::dispatch(GangEntry &entry, Action action)
                                        : ns->second;
     if (const auto *bind = std::get_if<BindVolumes>(&action))
         for (const Seat &seat : bind->seats)
-            if (auto known = nodes_.find(seat.node); known != nodes_.end())
-                work->nodes.insert(*known);
+            if (NodePtr known = nodes_.at(seat.node))
+                work->nodes.emplace(seat.node, std::move(known));
     work->owners =
         context_.ports.access.may(Feature::owners) ? &owners_ : nullptr;
     work->gang = entry.gang;

@@ -75,8 +75,8 @@ void Bridge::turn_off_extended()
 std::string Bridge::unfit_node_reason(const DeviceNeeds &needs,
                                       const std::string &node) const
 {
-    const Node *there = find_node(node);
-    bool has_slurmd = hybrid_.contains(slurm_node_of(node));
+    const Node *there = nodes_.find(node);
+    bool has_slurmd = nodes_.hybrid().contains(nodes_.slurm_name_of(node));
     for (const ExtendedNeeds &one : needs.extended)
         if (std::string reason = there
                                      ? no_device_reason(one, *there, has_slurmd)
@@ -93,10 +93,8 @@ std::string Bridge::plugins_elsewhere(const Gang &gang) const
     const Predicate &asks = value_of(gang.predicate);
     if (!asks_for_plugins(asks))
         return {};
-    for (const std::string &name : hybrid_) {
-        auto known = node_map_.find(name);
-        const Node *node =
-            known == node_map_.end() ? nullptr : find_node(known->second);
+    for (const std::string &name : nodes_.hybrid()) {
+        const Node *node = nodes_.behind(name);
         if (node && matches(asks, *node))
             return plugin_beside_slurmd_message(node->name);
     }

@@ -137,8 +137,8 @@ void Bridge::read_gang_needs(GangEntry &entry, GangDevices &devices)
     std::vector<PodPtr> pods = asks ? asked_for(gang) : gang.pods;
     std::erase_if(pods, [&](const PodPtr &pod) { return !waits(gang, *pod); });
     if (asks)
-        devices.unfit_reason =
-            not_together_reason(pods, facts, *devices_.catalog(), hybrid_);
+        devices.unfit_reason = not_together_reason(
+            pods, facts, *devices_.catalog(), nodes_.hybrid());
     for (const PodPtr &pod : pods) {
         facts.extended = extended_needs_of(entry, *pod);
         DeviceNeeds own = device_needs(*pod, facts);
@@ -180,9 +180,7 @@ std::string Bridge::place_of_claims(const Job &job,
         if (!claim->allocated || !claim->places)
             continue;
         for (const std::string &name : job.nodes) {
-            auto known = node_map_.find(name);
-            const Node *node =
-                known == node_map_.end() ? nullptr : find_node(known->second);
+            const Node *node = nodes_.behind(name);
             if (node && matches(*claim->places, *node))
                 return name;
         }
@@ -206,7 +204,7 @@ void Bridge::plan_for_seats(GangEntry &entry,
     for (const auto &[pod, own] : needs)
         if (std::string at = place_of_claims(job, own); !at.empty())
             gang.devices_at[pod] = at;
-    auto seats = seat_pods(gang, node_map_);
+    auto seats = seat_pods(gang, nodes_.slurm_nodes());
     if (!seats)
         return; // decide() finds that, too
     if (entry.claims_refused_job == job.ref && count_of_job(gang) == 0) {

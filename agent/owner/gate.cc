@@ -60,7 +60,7 @@ void Bridge::process_gate()
 void Bridge::send_node_lists()
 {
     const std::set<std::string> &dirty = gate_.dirty();
-    line_.tell_nodes(node_map_, dirty);
+    line_.tell_nodes(nodes_.slurm_nodes(), dirty);
     if (!std::ranges::includes(dirty, dirty_before_)) {
         // a drain set by the gate may be over
         Clock::time_point due = context_.now + resume_pause;
@@ -137,7 +137,7 @@ bool Bridge::may_bind(GangEntry &entry, const Bind &bind)
     auto going = pods_by_node(gang, bind);
     for (const auto &[node, pods] : going) {
         auto room = gate_.room_for(gang, amounts_on(gang, node, pods), node,
-                                   find_node(node), foreign_.on(node));
+                                   nodes_.find(node), foreign_.on(node));
         if (room == NodeGate::Room::yes)
             continue;
         if (room == NodeGate::Room::ask_slurm) {
@@ -208,7 +208,7 @@ void Bridge::drain_for_room(const std::string &uid, JobRef job,
                             const std::string &node)
 {
     errands_.ask(
-        [slurm_node = slurm_node_of(node)](Slurm &slurm) {
+        [slurm_node = nodes_.slurm_name_of(node)](Slurm &slurm) {
             return drain_unless_drained(slurm, slurm_node);
         },
         [this, uid, job](const Result<> &done) {

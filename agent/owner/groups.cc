@@ -35,11 +35,11 @@ void Bridge::on(GroupsListed &groups)
                    : "an API of Pod groups is available",
             {{"api",
               (groups.path ? *groups.path : path_of(groups.api)).words()}});
-    answered_looks_[groups.api] = groups.look;
+    held_.answered(groups.api, groups.look);
     wake_groups(groups.api);
     if (!groups_.settled())
         return;
-    for (auto &held : std::exchange(postponed_pods_, {}))
+    for (auto &held : held_.take_postponed())
         std::visit([this](auto &news) { on(news); }, held);
     release_held();
 }

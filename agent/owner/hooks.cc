@@ -24,7 +24,7 @@ void Bridge::on(HookReceived &hook)
         break;
     case HookMessage::Type::resync:
         context_.health.count("hook_resync");
-        list_jobs_soon();
+        lists_.list_soon();
         break;
     default:
         break;
@@ -37,10 +37,10 @@ void Bridge::on_hello(const HookMessage &hello, PluginConnection from)
     // slurmctld may have restarted, maybe from an older state, and has
     // forgotten jobs. What is known of them is old until they are listed again.
     gate_.forget_ordinary();
-    list_jobs_soon();
+    lists_.list_soon();
     nodes_change_soon();
     list_shadows_ = true;
-    grace_times_due_ = context_.now; // slurm.conf may have changed
+    grace_.doubt(); // slurm.conf may have changed
 }
 
 // The plugin repeats all held hooks when it connects again.
@@ -162,7 +162,7 @@ bool Bridge::is_succeeded(JobRef job) const
                 continue;
             any = true;
             all &= gang.job && adopts(gang) &&
-                   line_.told_dirty(slurm_node_of(node));
+                   line_.told_dirty(nodes_.slurm_name_of(node));
         }
     }
     return any && all;
@@ -184,8 +184,8 @@ void Bridge::settle_early_hooks()
             continue;
         }
         if (!ended && context_.now - hook.since >= answer_time &&
-            jobs_asked_ < hook.since + answer_time)
-            list_jobs_soon(); // once: after that it has no gang
+            lists_.asked() < hook.since + answer_time)
+            lists_.list_soon(); // once: after that it has no gang
         early++;
     }
 }

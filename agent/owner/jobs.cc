@@ -61,16 +61,8 @@ bool lost_allocation(const Gang &gang, const Job &job)
 
 void Bridge::on(JobsLoaded &loaded)
 {
-    loading_jobs_ = false;
-    if (!loaded.jobs) {
-        jobs_due_ = context_.now + std::chrono::seconds(2);
-        context_.health.problem("slurmctld", loaded.jobs.error().message);
+    if (!lists_.take(loaded))
         return;
-    }
-    context_.health.solved("slurmctld");
-    jobs_due_ = std::exchange(list_again_, false)
-                    ? context_.now
-                    : context_.now + context_.conf->resync_interval;
     std::unordered_map<std::string, std::vector<Job>> by_gang;
     std::set<JobRef> listed;
     sweep_scripts(*loaded.jobs);
@@ -88,14 +80,14 @@ void Bridge::on(JobsLoaded &loaded)
     for (auto &[uid, entry] : gangs_.all()) {
         Gang &gang = entry.gang;
         if (gang.job && !is_ended(gang.job->state) &&
-            !listed.contains(gang.job->ref) && entry.job_since < jobs_asked_ &&
-            !entry.ending_job)
+            !listed.contains(gang.job->ref) &&
+            entry.job_since < lists_.asked() && !entry.ending_job)
             gang.stale = true;
         settle_uncertain(entry);
         report_pending_reason(entry);
     }
     widen_adoptions();
-    loaded_jobs_ = true;
+    first_.add(FirstLists::List::jobs);
     line_.list_came();
     wake_all();
 }
@@ -135,7 +127,7 @@ void Bridge::update_job(const std::string &uid, std::vector<Job> &jobs)
         } else if (differs(*current, job)) {
             entry->gang.stale = true;
         } else {
-            entry->heard = absences_at_list_;
+            entry->heard = lists_.absences();
             current->reason = job.reason;
             current->expected_start = job.expected_start;
             current->prefers = job.prefers;
@@ -214,7 +206,7 @@ void Bridge::cancel_duplicate(const Gang &gang, const Job &job, JobRef ref)
     bool lost = successor && lost_allocation(gang, job);
     std::string words = second_job_message(gang.job, lost);
     errands_.run([ref, successor, words,
-                  left = line_.left_since(absences_at_list_)](Slurm &slurm) {
+                  left = line_.left_since(lists_.absences())](Slurm &slurm) {
         // A job that has ended meanwhile keeps its exit code. If this
         // fails, the next resync tries again.
         auto lives = [&slurm](JobRef one) {
@@ -232,19 +224,15 @@ void Bridge::cancel_duplicate(const Gang &gang, const Job &job, JobRef ref)
 
 void Bridge::on(StatesLoaded &loaded)
 {
-    loading_states_ = false;
-    if (!loaded.states) {
-        context_.health.problem("slurmctld", loaded.states.error().message);
+    if (!lists_.take(loaded))
         return;
-    }
-    context_.health.solved("slurmctld");
     std::unordered_map<JobId, JobState> states;
     for (const JobStateHint &hint : *loaded.states)
         states[hint.id] = hint.state;
     for (auto &[uid, entry] : gangs_.all()) {
         Gang &gang = entry.gang;
         if (!gang.job || is_ended(gang.job->state) || entry.in_flight ||
-            entry.job_since > states_asked_)
+            entry.job_since > lists_.states_asked())
             continue;
         bool was_pending = gang.job->state == JobState::pending;
         bool was_suspended = gang.job->state == JobState::suspended;
@@ -267,17 +255,11 @@ void Bridge::settle_uncertain(GangEntry &entry)
 {
     Gang &gang = entry.gang;
     bool looked = entry.uncertain_since &&
-                  jobs_asked_ >= *entry.uncertain_since + answer_time;
+                  lists_.asked() >= *entry.uncertain_since + answer_time;
     if (!gang.submit_uncertain || !looked || entry.in_flight)
         return;
     gang.submit_uncertain = false;
     entry.uncertain_since.reset();
-}
-
-void Bridge::list_jobs_soon()
-{
-    jobs_due_ = context_.now;
-    list_again_ = loading_jobs_;
 }
 
 } // namespace bridge

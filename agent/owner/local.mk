@@ -16,17 +16,21 @@ agent_owner_sources = \
 	agent/owner/explain.cc agent/owner/explain.h \
 	agent/owner/explain_page.cc agent/owner/explain_page.h \
 	agent/owner/extended.cc \
+	agent/owner/first_lists.h \
 	agent/owner/gang.cc \
 	agent/owner/gang_claims.cc \
 	agent/owner/gate.cc \
+	agent/owner/grace_limits.cc agent/owner/grace_limits.h \
 	agent/owner/group_looks.cc agent/owner/group_looks.h \
 	agent/owner/groups.cc \
 	agent/owner/health.cc agent/owner/health.h \
-	agent/owner/held_pods.cc \
+	agent/owner/held_pods.cc agent/owner/held_pods.h \
 	agent/owner/het.cc \
 	agent/owner/hooks.cc \
-	agent/owner/illness.cc \
+	agent/owner/illness.cc agent/owner/illness.h \
+	agent/owner/job_lists.cc agent/owner/job_lists.h \
 	agent/owner/jobs.cc \
+	agent/owner/known_nodes.cc agent/owner/known_nodes.h \
 	agent/owner/message.h \
 	agent/owner/news.h \
 	agent/owner/nodes.cc \

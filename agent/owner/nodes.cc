@@ -28,45 +28,40 @@ bool bound_by_others(const Pod &pod)
 
 void Bridge::on(Listed<Node> &nodes)
 {
-    listed_nodes_ = true;
-    if (nodes.objects.empty() && !nodes_.empty()) {
+    first_.add(FirstLists::List::nodes);
+    if (nodes.objects.empty() && !nodes_.all().empty()) {
         context_.health.problem(nodes_problem,
                                 "Kubernetes lists no Node at all any more: "
                                 "nothing is changed in Slurm");
         return;
     }
     nodes_changed_ = true;
-    auto before = std::exchange(nodes_, {});
-    for (Node &node : nodes.objects) {
-        update_node_health(node);
-        before.erase(node.name);
-        auto kept = std::make_shared<const Node>(std::move(node));
-        nodes_[kept->name] = kept;
-    }
-    for (const auto &[name, gone] : before)
-        wake_living_on(name);
+    for (const Node &node : nodes.objects)
+        illness_.note(node);
+    for (const std::string &name : nodes_.replace(std::move(nodes.objects)))
+        illness_.note_gone(name);
 }
 
 void Bridge::on(Changed<Node> &node)
 {
     context_.health.count("node");
-    auto known = nodes_.find(node.object.name);
+    const std::string &name = node.object.name;
     if (node.deleted) {
-        wake_living_on(node.object.name); // they must see that it is gone
-        nodes_changed_ = nodes_.erase(node.object.name) != 0 || nodes_changed_;
+        illness_.note_gone(name);
+        nodes_changed_ |= nodes_.erase(name);
         return;
     }
-    update_node_health(node.object);
-    if (known == nodes_.end() || !same_for_slurm(*known->second, node.object))
+    illness_.note(node.object);
+    const Node *known = nodes_.find(name);
+    if (!known || !same_for_slurm(*known, node.object))
         nodes_change_soon();
-    auto kept = std::make_shared<const Node>(std::move(node.object));
-    nodes_[kept->name] = kept;
+    nodes_.put(std::move(node.object));
 }
 
 void Bridge::on(Listed<ForeignPod> &pods)
 {
     // Earlier syncs did not know what other Pods use, even if there are none.
-    bool first = !std::exchange(listed_foreign_, true);
+    bool first = first_.add(FirstLists::List::foreign_pods);
     if (!foreign_.replace(pods.objects).empty() || first)
         nodes_change_soon();
 }
@@ -76,7 +71,7 @@ void Bridge::on(Changed<ForeignPod> &pod)
     if (pod.deleted)
         pod.object.node.clear();
     for (const std::string &node : foreign_.put(pod.object))
-        if (slurm_names_.contains(node))
+        if (nodes_.is_slurms(node))
             nodes_change_soon();
 }
 
@@ -96,21 +91,9 @@ void Bridge::nodes_change_soon()
     nodes_due_ = context_.now;
 }
 
-const Node *Bridge::find_node(const std::string &name) const
-{
-    auto known = nodes_.find(name);
-    return known == nodes_.end() ? nullptr : known->second.get();
-}
-
-std::string Bridge::slurm_node_of(const std::string &node) const
-{
-    auto known = slurm_names_.find(node);
-    return known == slurm_names_.end() ? node : known->second;
-}
-
 Clock::time_point Bridge::node_deadline() const
 {
-    if (!listed_nodes_ || syncing_nodes_)
+    if (!first_.has(FirstLists::List::nodes) || syncing_nodes_)
         return Clock::time_point::max();
     return nodes_changed_ ? std::min(nodes_due_, poll_due_) : poll_due_;
 }
@@ -122,7 +105,7 @@ std::set<std::string> Bridge::occupied_nodes() const
     for (const auto &[node, uids] : gangs_.living()) {
         if (uids.empty())
             continue;
-        nodes.insert(slurm_node_of(node));
+        nodes.insert(nodes_.slurm_name_of(node));
         for (const std::string &uid : uids) // for a Node that is gone
             for (const PodPtr &pod : gangs_.all().at(uid).gang.pods)
                 nodes.insert(pod->annotation(names::node_annotation));
@@ -146,12 +129,12 @@ bool Bridge::devices_expected()
 NodePlanInput Bridge::plan_input()
 {
     NodePlanInput input;
-    input.nodes.reserve(nodes_.size());
-    for (const auto &[name, node] : nodes_)
+    input.nodes.reserve(nodes_.all().size());
+    for (const auto &[name, node] : nodes_.all())
         input.nodes.push_back(node);
-    if (listed_foreign_) {
+    if (first_.has(FirstLists::List::foreign_pods)) {
         input.foreign.emplace();
-        for (const auto &[name, node] : nodes_) {
+        for (const auto &[name, node] : nodes_.all()) {
             if (!is_opted_in(*node))
                 continue;
             Amounts taken = foreign_.on(name);
@@ -165,7 +148,7 @@ NodePlanInput Bridge::plan_input()
     if (synced())
         input.dirty = gate_.dirty();
     input.occupied = occupied_nodes();
-    input.before = node_map_;
+    input.before = nodes_.slurm_nodes();
     input.marks = {context_.conf->taint_nodes, context_.conf->cordon_nodes};
     input.count_devices = devices_.on();
     if (claims_.listed())
@@ -205,7 +188,7 @@ void Bridge::on(NodesSynced &synced)
 {
     syncing_nodes_ = false;
     poll_due_ = context_.now + context_.conf->node_interval;
-    forget_gone_nodes();
+    illness_.forget_gone();
     if (!synced.result) {
         nodes_changed_ = true;
         nodes_due_ = context_.now + slurm_pause;
@@ -224,13 +207,14 @@ void Bridge::on(NodesSynced &synced)
 
 void Bridge::apply_node_sync(NodeSyncResult &result)
 {
-    bool changed = node_map_ != result.nodes;
+    bool changed = nodes_.slurm_nodes() != result.nodes;
     if (absences_at_sync_ != line_.absences())
         result.pinned.clear(); // as in on(HookLost)
     bool pinned = pinned_ != result.pinned;
-    synced_nodes_ = true;
-    synced_devices_ |= syncing_devices_;
-    node_sizes_ = std::move(result.sizes);
+    first_.add(FirstLists::List::slurm_nodes);
+    if (syncing_devices_)
+        first_.add(FirstLists::List::slurm_devices);
+    nodes_.set_sizes(std::move(result.sizes));
     apply_placements(result);
     devices_.set_indexes(std::move(result.devices));
     devices_.set_amounts(std::move(result.amounts));
@@ -243,13 +227,10 @@ void Bridge::apply_node_sync(NodeSyncResult &result)
         pinned_ = std::move(result.pinned);
     if (absences_at_sync_ == line_.absences() && (pinned || pins_lost_))
         look_for_unfit_adoptions();
-    if (changed || hybrid_ != result.hybrid) {
-        node_map_ = std::move(result.nodes);
-        hybrid_ = std::move(result.hybrid);
-        slurm_names_.clear();
-        for (const auto &[name, node] : node_map_)
-            slurm_names_[node] = name;
-        gate_.set_nodes(node_map_, hybrid_);
+    if (changed || nodes_.hybrid() != result.hybrid) {
+        nodes_.set_slurm_nodes(std::move(result.nodes),
+                               std::move(result.hybrid));
+        gate_.set_nodes(nodes_.slurm_nodes(), nodes_.hybrid());
         line_.forget_nodes();
     }
     open_shadows(result.shadows);
@@ -332,12 +313,11 @@ void Bridge::report_refused_nodes(
     const std::map<std::string, std::string> &refused)
 {
     for (const auto &[name, reason] : refused) {
-        auto node = nodes_.find(name);
+        NodePtr node = nodes_.at(name);
         auto told = refused_.find(name);
-        if (node == nodes_.end() ||
-            (told != refused_.end() && told->second == reason))
+        if (!node || (told != refused_.end() && told->second == reason))
             continue;
-        errands_.report([node = node->second, reason](Kube &kube) {
+        errands_.report([node, reason](Kube &kube) {
             (void)kube.post_node_event(
                 *node, {PodEvent::Type::warning, "SlurmNodeRefused",
                         "Registering", "Slurm does not serve it: " + reason});

@@ -223,7 +223,7 @@ void Bridge::record_done(GangEntry &entry, const Action &action)
                                    {"Gang", gang.key.str()},
                                    {"action", action_name(action)}});
     } else if (is<Restamp>(action)) {
-        list_jobs_soon(); // the earlier job may live: end it as a duplicate
+        lists_.list_soon(); // the earlier job may live: end it as a duplicate
         entry.renewals = 0;
         postpone(entry, action, watch_lag);
     } else if (is<ReleaseClaims>(action)) {

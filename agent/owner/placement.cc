@@ -162,8 +162,8 @@ void Bridge::narrow(Gang &gang, DeviceCondition devices)
 
 bool Bridge::any_node_selected(const Predicate &predicate) const
 {
-    return std::ranges::any_of(node_map_, [&](const auto &known) {
-        const Node *node = find_node(known.second);
+    return std::ranges::any_of(nodes_.slurm_nodes(), [&](const auto &known) {
+        const Node *node = nodes_.find(known.second);
         return node && matches(predicate, *node);
     });
 }
@@ -176,7 +176,7 @@ std::string Bridge::nowhere_words(const Gang &gang) const
         return nowhere_message(asked);
     if (gang.devices && any_node_selected(asked))
         return no_fitting_devices_message(gang.devices->asked) +
-               most_devices_message(gang, sizes_of(""));
+               most_devices_message(gang, nodes_.sizes_of(""));
     auto selection = Predicate::make(asked.selectors(), asked.tolerations());
     return nowhere_message(value_of(selection.value_or(nullptr)));
 }
@@ -211,22 +211,14 @@ std::string Bridge::nowhere_reason(const Gang &gang)
     }
 }
 
-// Empty: not known.
-const std::vector<NodeSize> &Bridge::sizes_of(const std::string &feature) const
-{
-    static const std::vector<NodeSize> none;
-    auto known = node_sizes_.find(feature);
-    return known == node_sizes_.end() ? none : known->second;
-}
-
 // Asked again after each sync that found a change: a node may have become large
 // enough. A batch job is in Slurm's queue already.
 std::string Bridge::too_large_reason(const Gang &gang)
 {
     if (gang.batch)
         return {};
-    std::string reason =
-        too_large_message(gang, sizes_of(value_of(gang.predicate).feature()));
+    std::string reason = too_large_message(
+        gang, nodes_.sizes_of(value_of(gang.predicate).feature()));
     if (!reason.empty())
         placement_waits_.insert(gang.uid);
     return reason;
@@ -252,15 +244,15 @@ bool Bridge::placement_known(const Gang &gang)
 std::string Bridge::misplaced_reason(const Gang &gang) const
 {
     for (const std::string &name : gang.job->nodes) {
-        auto node = node_map_.find(name);
-        if (node == node_map_.end())
+        auto node = nodes_.slurm_nodes().find(name);
+        if (node == nodes_.slurm_nodes().end())
             continue; // place() reports that
-        auto known = nodes_.find(node->second);
-        if (known == nodes_.end()) // Slurm has not heard of that yet
+        const Node *known = nodes_.find(node->second);
+        if (!known) // Slurm has not heard of that yet
             return "the Node " + node->second + " is gone";
-        std::string reason = mismatch(value_of(gang.predicate), *known->second);
+        std::string reason = mismatch(value_of(gang.predicate), *known);
         if (!reason.empty())
-            return "the Node " + known->first + " is not suitable: " + reason;
+            return "the Node " + known->name + " is not suitable: " + reason;
     }
     return {};
 }
@@ -292,9 +284,8 @@ FeatureWishes Bridge::feature_wishes()
         for (const PodPtr &pod : entry.gang.pods) {
             if (!pod->living() || covered(entry.gang, *pod))
                 continue;
-            auto name = slurm_names_.find(pod->node_name);
-            if (name != slurm_names_.end())
-                wishes.pins.insert(name->second);
+            if (nodes_.is_slurms(pod->node_name))
+                wishes.pins.insert(nodes_.slurm_name_of(pod->node_name));
         }
     }
     record_needed_placements();

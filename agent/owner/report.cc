@@ -94,9 +94,9 @@ void Bridge::report_bound(const Gang &gang, const Bind &bind)
         for (const PodPtr &pod : pods) {
             std::string text = bound_message(*pod, node, bind.job);
             if (gang.grouped && gang.job)
-                text +=
-                    waste_message(*pod, cpus_of(gang, *pod),
-                                  component_on(*gang.job, slurm_node_of(node)));
+                text += waste_message(
+                    *pod, cpus_of(gang, *pod),
+                    component_on(*gang.job, nodes_.slurm_name_of(node)));
             errands_.report([pod, text](Kube &kube) {
                 (void)kube.post_event(*pod, {PodEvent::Type::normal,
                                              "Scheduled", "Binding", text});
@@ -122,7 +122,7 @@ std::string Bridge::metrics() const
                         "slurmk8sd_pending_jobs{{where=\"line\"}} {}\n",
                         quota_.counted(), quota_.in_line());
     auto is_ours = [this](const std::string &node) {
-        return slurm_names_.contains(node);
+        return nodes_.is_slurms(node);
     };
     text += std::format("# HELP slurmk8sd_pods_outside_queue Pods on Slurm's "
                         "nodes that no job stands for and no DaemonSet owns.\n"

@@ -80,7 +80,7 @@ Result<Story> Bridge::story(const StoryKey &key) const
 
 Story Bridge::make_story(const GangEntry &entry) const
 {
-    Action next = decide(entry.gang, node_map_);
+    Action next = decide(entry.gang, nodes_.slurm_nodes());
     Story story;
     story.gang = entry.gang;
     story.serving = synced();
@@ -99,10 +99,10 @@ Story Bridge::make_story(const GangEntry &entry) const
     story.said = entry.told;
     story.in_line = quota_.is_in_line(entry.gang.uid);
     if (auto grace = time_to_end(entry.gang); grace && entry.ending_since)
-        story.ending = {std::chrono::round<std::chrono::seconds>(
-                            std::chrono::system_clock::now() -
-                            (context_.now - *entry.ending_since)),
-                        *grace};
+        story.ending = {
+            std::chrono::round<std::chrono::seconds>(
+                context_.wall - (context_.now - *entry.ending_since)),
+            *grace};
     if (const auto *bind = std::get_if<Bind>(&next))
         story.blockers = blockers_of(entry.gang, *bind);
     return story;
@@ -115,7 +115,7 @@ std::vector<Blocker> Bridge::blockers_of(const Gang &gang,
     std::vector<Blocker> blockers;
     for (const auto &[node, pods] : pods_by_node(gang, bind)) {
         if (gate_.room_for(gang, amounts_on(gang, node, pods), node,
-                           find_node(node),
+                           nodes_.find(node),
                            foreign_.on(node)) == NodeGate::Room::yes)
             continue;
         for (const std::string &uid : gangs_.living_on(node)) {

@@ -16,13 +16,6 @@ namespace bridge {
 
 namespace {
 
-constexpr std::chrono::seconds states_interval{2}; // while something waits
-// While something lives: nobody reports that a job was suspended.
-constexpr std::chrono::seconds living_interval{10};
-
-constexpr std::chrono::seconds grace_times_retry{10};
-constexpr char times_problem[] = "slurm.conf";
-
 bool waits_in_slurm(const GangEntry &entry)
 {
     return entry.gang.job && entry.gang.job->state == JobState::pending;
@@ -60,13 +53,12 @@ PendingQuota::Asker asker_of(const GangEntry &entry)
 
 bool Bridge::pods_listed() const
 {
-    return listed_schedulers_.size() >= scheduler_count_ && held_first_ == 0;
+    return first_.has_all_pods() && !held_.any_of_first();
 }
 
 bool Bridge::synced() const
 {
-    return pods_listed() && listed_nodes_ && listed_namespaces_ &&
-           loaded_jobs_ && synced_nodes_ && knows_grace_times_;
+    return pods_listed() && first_.has_the_rest();
 }
 
 void Bridge::turn()
@@ -106,16 +98,15 @@ void Bridge::tick()
         sync_node_list();
     // Only once the Pods are known: a job that has ended and has no Pod is
     // skipped, and its Pod must not be taken for one that never had a job.
-    if (pods_listed() && jobs_due_ <= context_.now && !loading_jobs_)
-        load_jobs();
-    if (states_due_ <= context_.now && !loading_states_) {
-        states_due_ = context_.now + states_interval;
+    if (pods_listed() && lists_.list_due() <= context_.now)
+        lists_.request_list();
+    if (lists_.look_due() <= context_.now) {
         look_at_states();
         if (synced())
             settle_early_hooks();
     }
-    if (grace_times_due_ <= context_.now && !loading_grace_times_)
-        load_grace_times();
+    if (grace_.due() <= context_.now)
+        grace_.request();
 }
 
 void Bridge::look_at_states()
@@ -125,25 +116,17 @@ void Bridge::look_at_states()
     });
     bool lives = std::ranges::any_of(
         gangs_.living(), [](const auto &node) { return !node.second.empty(); });
-    // Only the full records have reasons and expected starts.
-    if (waits && context_.now - jobs_asked_ >= context_.conf->reason_interval)
-        jobs_due_ = context_.now;
-    if (waits || (lives && context_.now - states_asked_ >= living_interval))
-        load_states();
+    lists_.look(waits, lives);
 }
 
 Clock::time_point Bridge::next_deadline() const
 {
     if (synced() && agenda_.any_woken())
         return context_.now;
-    Clock::time_point next = Clock::time_point::max();
-    if (!loading_states_)
-        next = states_due_;
-    if (!loading_grace_times_)
-        next = std::min(next, grace_times_due_);
-    next = std::min(next, agenda_.next());
-    if (pods_listed() && !loading_jobs_)
-        next = std::min(next, jobs_due_);
+    Clock::time_point next =
+        std::min({lists_.look_due(), grace_.due(), agenda_.next()});
+    if (pods_listed())
+        next = std::min(next, lists_.list_due());
     next = std::min(next, node_deadline());
     if (synced())
         next =
@@ -166,14 +149,15 @@ void Bridge::reconcile(const std::string &uid)
     if (!entry || entry->in_flight)
         return; // its outcome wakes it again
     update_group(*entry);
-    update_overdue(*entry);
+    illness_.update(*entry);
+    grace_.update(*entry);
     update_placement(*entry);
     update_batch(*entry);
     update_sharing(*entry);
     entry->gang.unheard = entry->heard != line_.absences();
     if (entry->gang.job && entry->gang.job->tag.components != 0)
         backfilled_.insert(uid);
-    Action action = decide(entry->gang, node_map_);
+    Action action = decide(entry->gang, nodes_.slurm_nodes());
     bool wants_submit = std::holds_alternative<Submit>(action);
     // carry_out() may forget the gang, and uid with it.
     // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
@@ -342,8 +326,7 @@ void Bridge::carry_out(GangEntry &entry, Action action)
         gang.bind_overdue |= gang.job->state == JobState::pending;
         agenda_.wake(gang.uid);
     } else if (std::holds_alternative<Find>(action)) {
-        jobs_due_ =
-            std::min(jobs_due_, context_.now + answer_time); // one list for all
+        lists_.list_by(context_.now + answer_time); // one list for all
         agenda_.wake_at(entry, context_.now + answer_time);
     } else if (std::holds_alternative<Forget>(action)) {
         clean_up_batch(gang);
@@ -358,48 +341,13 @@ void Bridge::carry_out(GangEntry &entry, Action action)
     }
 }
 
-void Bridge::load_jobs()
-{
-    loading_jobs_ = true;
-    line_.list_requested();
-    jobs_asked_ = context_.now;
-    absences_at_list_ = line_.absences();
-    errands_.load<JobsLoaded>([](Slurm &slurm) { return slurm.load_all(); });
-}
-
-void Bridge::load_states()
-{
-    loading_states_ = true;
-    states_asked_ = context_.now;
-    errands_.load<StatesLoaded>(
-        [](Slurm &slurm) { return slurm.load_states(); });
-}
-
-// They change rarely, and mostly with `scontrol reconfigure`, after which the
-// plugin connects again.
-void Bridge::load_grace_times()
-{
-    loading_grace_times_ = true;
-    grace_times_due_ = context_.now + context_.conf->resync_interval;
-    errands_.load<GraceTimesLoaded>(
-        [](Slurm &slurm) { return slurm.load_grace_times(); });
-}
-
 void Bridge::on(GraceTimesLoaded &loaded)
 {
-    loading_grace_times_ = false;
-    if (!loaded.times) { // the former ones hold
-        grace_times_due_ = context_.now + grace_times_retry;
-        context_.health.problem(times_problem, loaded.times.error().message);
-        return;
-    }
-    context_.health.solved(times_problem);
-    bool same = knows_grace_times_ && grace_times_ == *loaded.times;
-    knows_grace_times_ = true;
-    if (same)
-        return;
-    grace_times_ = std::move(*loaded.times);
-    wake_all(); // what lives, and what was refused
+    bool news = grace_.take(loaded);
+    if (grace_.known())
+        first_.add(FirstLists::List::grace_times);
+    if (news)
+        wake_all(); // what lives, and what was refused
 }
 
 } // namespace bridge

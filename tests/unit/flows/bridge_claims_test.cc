@@ -106,20 +106,21 @@ TEST_CASE("all devices of a node: of the Nodes that the Pod may have now")
 TEST_CASE("that a template's claim is not made yet is told once the Pod is old")
 {
     Cluster world;
+    const std::string missing =
+        "The ResourceClaim gpu, from template t, has not been created yet.";
     for (bool is_new : {true, false}) {
         CAPTURE(is_new);
         Pod pod = with_claim(is_new ? "new" : "old", "");
         pod.resource_claims.at(0).from_template = "t";
-        if (is_new)
-            pod.created =
-                std::chrono::floor<seconds>(std::chrono::system_clock::now());
+        if (is_new) // by the calendar of the world's clock
+            pod.created = std::chrono::ceil<seconds>(
+                std::chrono::system_clock::now() + (world.now - Clock::now()));
         world.create(pod);
         world.pass(seconds(2));
 
-        CHECK(world.said_on(pod.key.name) ==
-              (is_new ? ""
-                      : "The ResourceClaim gpu, from template t, has not "
-                        "been created yet."));
+        CHECK(world.said_on(pod.key.name) == (is_new ? "" : missing));
+        world.pass(seconds(3));
+        CHECK(world.said_on(pod.key.name) == missing);
     }
     CHECK(world.slurm.count("submit") == 0);
 }

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Nodes that are gone or not ready, and since when: it says when the Node of a
+// Pod counts as lost, which needs a positive reason. Owner thread only.
+#pragma once
+
+#include "agent/owner/agenda.h"
+#include "agent/owner/context.h"
+#include "agent/owner/known_nodes.h"
+
+#include <chrono>
+#include <map>
+#include <string>
+
+namespace bridge {
+
+class Illness {
+  public:
+    Illness(Context &context, const KnownNodes &nodes, const GangStore &gangs,
+            Agenda &agenda)
+        : context_(context), nodes_(nodes), gangs_(gangs), agenda_(agenda)
+    {
+    }
+
+    // The watch shows this state of a Node, or that the Node is gone. Gangs
+    // that live there are woken if that may matter to them.
+    void note(const Node &node);
+    void note_gone(const std::string &node) { wake_living_on(node); }
+
+    // Forgets Nodes that are gone and have no Pod left.
+    void forget_gone();
+
+    // Sets why a Node of the gang's Pods counts as lost: nothing while there is
+    // any doubt. The gang is woken when that may change.
+    void update(GangEntry &entry);
+
+  private:
+    struct Ill {
+        Clock::time_point since; // by our clock
+        // By Kubernetes' clock, which shows which fell ill together.
+        std::chrono::sys_seconds began;
+    };
+
+    std::string reason_for(GangEntry &entry, const std::string &name);
+    void wake_living_on(const std::string &node);
+    void forget(const std::string &node);
+    bool many_fell(const Ill &with) const;
+
+    Context &context_;
+    const KnownNodes &nodes_;
+    const GangStore &gangs_;
+    Agenda &agenda_;
+    std::map<std::string, Ill> ill_; // by Node
+};
+
+} // namespace bridge
