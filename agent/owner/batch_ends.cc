@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Keeps the end of batch jobs up to date on their Pods, for jobs that want a
-// signal before their end. Slurm does not announce a changed time limit, so it
-// is polled.
-#include "agent/owner/bridge.h"
+#include "agent/owner/batch_ends.h"
 
 #include "agent/batch/warning.h"
 #include "common/base/log.h"
@@ -29,19 +26,19 @@ void set_end(Slurm &slurm, JobRef job, const Pod &pod, Kube &kube)
 
 } // namespace
 
-void Bridge::update_batch_end(GangEntry &entry)
+void BatchEnds::update(GangEntry &entry)
 {
     const Gang &gang = entry.gang;
     const PodPtr &pod = gang.pods.front();
     bool runs = pod->living() && !told_to_end(*pod) && gang.job &&
                 gang.job->state == JobState::running;
     if (!runs || pod->annotation(names::batch_ends_annotation).empty()) {
-        batch_ends_.erase(gang.uid);
+        due_.erase(gang.uid);
         return;
     }
     // Due at once: time has passed while the job got its nodes and its Pod.
     Clock::time_point &due =
-        batch_ends_.try_emplace(gang.uid, context_.now).first->second;
+        due_.try_emplace(gang.uid, context_.now).first->second;
     if (due <= context_.now) {
         due = context_.now + context_.conf->reason_interval;
         errands_.run([job = gang.job->ref, pod](Slurm &slurm, Kube &kube) {

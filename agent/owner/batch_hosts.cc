@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tells a batch job of several nodes where its Pods are: once all have an
-// address, the agent writes them onto the script's Pod, where srun reads them
-// in a file. Until then, and until the container of a job of one node has
-// started, the agent also checks what the kubelets need for these Pods.
-#include "agent/owner/bridge.h"
+#include "agent/owner/batch_hosts.h"
 
 #include "agent/batch/srun.h"
 #include "agent/batch/srun_map.h"
@@ -94,22 +90,21 @@ Result<> restore_map(const Pod &script, const SrunContext &srun, Kube &kube,
 } // namespace
 
 // Each Pod keeps its address, and none is recreated while its job runs. The
-// annotation is written again until the watch shows it. While not all Pods run,
-// the record is kept under the uid of the script's Pod.
-void Bridge::update_batch_hosts(GangEntry &entry)
+// annotation is written again until the watch shows it.
+void BatchHosts::update(GangEntry &entry)
 {
     const Gang &gang = entry.gang;
     PodPtr script = untold_script(gang);
-    if (!script) {
-        batch_hosts_.erase(gang.uid);
-        return;
-    }
+    if (!script)
+        return forget(gang.uid);
     bool run = gang.grouped && all_run(gang);
-    if (gang.grouped) // otherwise both are the same
-        batch_hosts_.erase(run ? script->uid : gang.uid);
-    std::string key = run ? gang.uid : script->uid;
-    auto [record, fresh] = batch_hosts_.try_emplace(key);
-    HostsUntold &untold = record->second;
+    if (run)
+        starting_.erase(script->uid);
+    else
+        all_run_.erase(gang.uid);
+    auto [record, fresh] = run ? all_run_.try_emplace(gang.uid)
+                               : starting_.try_emplace(script->uid);
+    Untold &untold = record->second;
     if (fresh && !run) {
         untold.next = context_.now + first_look;
         untold.pause = first_look;
@@ -119,37 +114,50 @@ void Bridge::update_batch_hosts(GangEntry &entry)
     if (context_.now < untold.next)
         return agenda_.wake_at(entry, untold.next);
     untold.in_flight = true;
+    ask(gang.uid, script, run, gang.pods);
+}
+
+void BatchHosts::ask(const std::string &gang, const PodPtr &script,
+                     bool all_run, const std::vector<PodPtr> &pods)
+{
     SrunContext srun{.path = context_.ports.srun,
                      .may = context_.ports.access.may(Feature::sbatch_srun),
                      .now = context_.now};
     errands_.ask(
-        [run, script, srun, pods = gang.pods, &maps = srun_maps_](Slurm &,
-                                                                  Kube &kube) {
-            return run ? set_hosts(*script, pods, kube)
-                       : restore_map(*script, srun, kube, maps);
+        [all_run, script, srun, pods, &maps = caches_.srun_maps](Slurm &,
+                                                                 Kube &kube) {
+            return all_run ? set_hosts(*script, pods, kube)
+                           : restore_map(*script, srun, kube, maps);
         },
-        [this, key, run, script, uid = gang.uid](const Result<> &said) {
-            if (!said)
-                log_warning(
-                    run ? "cannot tell srun in a batch job where the Pods "
-                          "are, retrying"
-                        : "cannot check the ConfigMap with srun, retrying",
-                    {{"Pod", script->key.str()},
-                     {"err", said.error().message}});
-            asked_batch_hosts(key);
-            agenda_.wake(uid);
+        [this, gang, script, all_run](const Result<> &said) {
+            answered(gang, script, all_run, said);
         });
 }
 
-void Bridge::asked_batch_hosts(const std::string &uid)
+void BatchHosts::answered(const std::string &gang, const PodPtr &script,
+                          bool all_run, const Result<> &said)
 {
-    auto untold = batch_hosts_.find(uid);
-    if (untold == batch_hosts_.end())
-        return;
-    HostsUntold &later = untold->second;
-    later.in_flight = false;
-    later.next = context_.now + later.pause;
-    later.pause = doubled(later.pause, longest_pause);
+    if (!said)
+        log_warning(
+            all_run ? "cannot tell srun in a batch job where the Pods are, "
+                      "retrying"
+                    : "cannot check the ConfigMap with srun, retrying",
+            {{"Pod", script->key.str()}, {"err", said.error().message}});
+    auto &records = all_run ? all_run_ : starting_;
+    auto untold = records.find(all_run ? gang : script->uid);
+    if (untold != records.end()) {
+        Untold &later = untold->second;
+        later.in_flight = false;
+        later.next = context_.now + later.pause;
+        later.pause = doubled(later.pause, longest_pause);
+    }
+    agenda_.wake(gang);
+}
+
+void BatchHosts::forget(const std::string &uid)
+{
+    all_run_.erase(uid);
+    starting_.erase(uid);
 }
 
 } // namespace bridge

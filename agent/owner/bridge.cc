@@ -81,7 +81,7 @@ void Bridge::on(Listed<Pod> &pods)
         group_reports_.remove(uid, context_.now);
     for (const Pod &pod : gangs_.missing(pods.source, keep)) {
         record_stray(pod, true);
-        forget_batch_pod(pod.uid);
+        batch_pods_.forget(pod.uid);
         group_reports_.remove(pod.uid, context_.now);
         auto uid = gangs_.remove(pod);
         GangEntry *entry = uid ? gangs_.find(*uid) : nullptr;
@@ -89,7 +89,7 @@ void Bridge::on(Listed<Pod> &pods)
         if (entry)
             entry->gang.unseen = true; // the list may be wrong: ask
         else if (uid)
-            forget_batch_pod(*uid);
+            batch_pods_.forget(*uid);
         if (uid)
             agenda_.wake(*uid);
     }
@@ -101,7 +101,7 @@ void Bridge::on(Changed<Pod> &pod)
         return;
     placements_.share(pod.object);
     if (pod.deleted)
-        forget_batch_pod(pod.object.uid);
+        batch_pods_.forget(pod.object.uid);
     if (pod.deleted)
         group_reports_.remove(pod.object.uid, context_.now);
     else
@@ -124,7 +124,7 @@ void Bridge::on(Changed<Pod> &pod)
         GangEntry *entry = gangs_.find(*uid);
         record_vanished(pod.object, entry ? &entry->gang : nullptr);
         if (!entry)
-            forget_batch_pod(*uid);
+            batch_pods_.forget(*uid);
         agenda_.wake(*uid);
     }
 }

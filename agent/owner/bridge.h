@@ -5,11 +5,8 @@
 #pragma once
 
 #include "agent/act/workload_wishes.h"
-#include "agent/batch/make.h"
-#include "agent/batch/table.h"
 #include "agent/decide/pending_quota.h"
 #include "agent/decide/refusals.h"
-#include "agent/gang/batch_mark.h"
 #include "agent/gang/group_reports.h"
 #include "agent/gang/group_table.h"
 #include "agent/gang/node_gate.h"
@@ -20,6 +17,9 @@
 #include "agent/gres/memo.h"
 #include "agent/nodes/placement_table.h"
 #include "agent/owner/agenda.h"
+#include "agent/owner/batch_jobs.h"
+#include "agent/owner/batch_marks.h"
+#include "agent/owner/batch_pods.h"
 #include "agent/owner/context.h"
 #include "agent/owner/errands.h"
 #include "agent/owner/explain_page.h"
@@ -97,7 +97,7 @@ class Bridge {
     void on(JobsLoaded &loaded);
     void on(StatesLoaded &loaded);
     void on(GraceTimesLoaded &loaded);
-    void batch_pod_made(JobRef job, Result<Job> &now, unsigned began);
+    void on(BatchPodMade &made);
     void on(NodesSynced &synced);
     void on(LeaseNews &news);
     void on(AccessNews &news);
@@ -163,25 +163,7 @@ class Bridge {
 
     // batch.cc: jobs of sbatch, which get their Pods once they have nodes.
     bool register_batch_job(Job &job, const std::map<JobRef, GangTag> &bound);
-    std::map<JobRef, GangTag> bound_batch_pods() const;
-    std::optional<BatchMark> mark_of(const Gang &gang) const;
-    void process_batch_jobs();
-    void fail_batch_job(JobRef job, const std::string &reason);
-    void await_upgrade(JobRef job, const std::string &reason);
     void record_remade(GangEntry &entry, JobRef job);
-    bool is_scattered(const Gang &gang) const;
-    void update_batch(GangEntry &entry);
-    void update_batch_start(GangEntry &entry);
-    void update_batch_end(GangEntry &entry);   // batch_ends.cc
-    void update_batch_hosts(GangEntry &entry); // batch_hosts.cc
-    void asked_batch_hosts(const std::string &uid);
-    SrunContext srun_context() const;
-    void clean_up_batch(const Gang &gang);
-    void clean_up_batch_pod(PodPtr pod);
-    void forget_batch_pod(const std::string &uid);
-    Clock::time_point batch_deadline() const;
-    void sweep_scripts(const std::vector<Job> &jobs);
-    BatchContext batch_context();
 
     // nodes.cc: Kubernetes Nodes, and the Slurm nodes made for them.
     Clock::time_point node_deadline() const;
@@ -390,32 +372,11 @@ class Bridge {
 
     DeviceStore devices_{context_.conf->device_gres,
                          context_.conf->capacity_gres};
-    BatchTable batch_jobs_;
-    TakenPod batch_taken_;                // shared with workers
-    std::set<JobRef> batch_living_;       // by the list of batch_listed_
-    std::set<std::string> batch_scripts_; // script files of those jobs
-    Clock::time_point batch_listed_{};
-    // By uid of a Pod: since when it has waited for a job, or to be started;
-    // when the next check of the job's end is due (--signal); Pods that are
-    // over and tidied up, or to be tidied up again.
-    std::map<std::string, Clock::time_point> batch_waits_;
-    std::map<std::string, Clock::time_point> batch_starts_;
-    std::map<std::string, Clock::time_point> batch_ends_;
-    std::set<std::string> batch_cleaned_up_;
-    // Gangs whose script does not know yet where all Pods are. The key is the
-    // gang's uid, or the uid of the script's Pod until all Pods run.
-    struct HostsUntold {
-        bool in_flight = false;
-        Clock::time_point next{};
-        std::chrono::seconds pause{2};
-    };
-    std::map<std::string, HostsUntold> batch_hosts_;
-    SrunMaps srun_maps_; // shared with workers
-    std::map<std::string, PodPtr> batch_cleanup_failed_;
-    // Scripts of array jobs whose Secrets are not deleted yet, by Pod uid.
-    std::map<std::string, std::string> batch_being_cleaned_up_;
-    Clock::time_point batch_cleanup_due_{};
-    ScriptSweep script_sweep_;
+    BatchCaches batch_caches_; // shared with workers
+    BatchJobs batch_jobs_{context_, errands_, line_,        grace_,
+                          nodes_,   gangs_,   batch_caches_};
+    BatchPods batch_pods_{context_, errands_, agenda_,
+                          lists_,   gangs_,   batch_caches_};
 
     PendingQuota quota_;
     Refusals refusals_;

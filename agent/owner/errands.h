@@ -40,12 +40,20 @@ class Errands {
         send(reporters_, std::move(question), std::move(then));
     }
 
-    // The same with a message as the answer: JobsLoaded, for one.
+    // The same with a message as the answer: of the type Answer, or what
+    // message() makes of it on the worker.
     template <class Answer, class Question> void load(Question question) const
     {
+        tell(std::move(question),
+             [](auto answer) { return Answer{std::move(answer)}; });
+    }
+    template <class Question, class Make>
+    void tell(Question question, Make message) const
+    {
         workers_.push([&slurm = slurm_, &mailbox = mailbox_,
-                       question = std::move(question)](Kube &kube) {
-            mailbox.push(Answer{answer_of(question, slurm, kube)});
+                       question = std::move(question),
+                       message = std::move(message)](Kube &kube) {
+            mailbox.push(message(answer_of(question, slurm, kube)));
         });
     }
 

@@ -66,7 +66,7 @@ void Bridge::on_allocated(const HookMessage &hook)
     if (!entry) { // the answer to our submit is still outstanding
         early_hooks_[hook.job] = {hook, context_.now};
         if (hook.batch)
-            batch_jobs_.want(hook.job, context_.now);
+            batch_jobs_.want(hook.job);
         return;
     }
     record_allocation(*entry, hook);

@@ -65,9 +65,9 @@ void Bridge::on(JobsLoaded &loaded)
         return;
     std::unordered_map<std::string, std::vector<Job>> by_gang;
     std::set<JobRef> listed;
-    sweep_scripts(*loaded.jobs);
+    batch_pods_.take(*loaded.jobs);
     set_ended_counters(*loaded.jobs);
-    auto bound = bound_batch_pods();
+    auto bound = bound_batch_pods(gangs_, *context_.conf);
     for (Job &job : *loaded.jobs) {
         listed.insert(job.ref);
         if (register_batch_job(job, bound))

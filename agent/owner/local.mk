@@ -3,9 +3,13 @@ agent_owner_sources = \
 	agent/owner/adoption.cc \
 	agent/owner/agenda.cc agent/owner/agenda.h \
 	agent/owner/batch.cc \
-	agent/owner/batch_ends.cc \
-	agent/owner/batch_hosts.cc \
-	agent/owner/batch_pods.cc \
+	agent/owner/batch_caches.h \
+	agent/owner/batch_ends.cc agent/owner/batch_ends.h \
+	agent/owner/batch_hosts.cc agent/owner/batch_hosts.h \
+	agent/owner/batch_jobs.cc agent/owner/batch_jobs.h \
+	agent/owner/batch_marks.cc agent/owner/batch_marks.h \
+	agent/owner/batch_pods.cc agent/owner/batch_pods.h \
+	agent/owner/batch_tidy.cc agent/owner/batch_tidy.h \
 	agent/owner/bridge.cc agent/owner/bridge.h \
 	agent/owner/claims.cc \
 	agent/owner/context.h \

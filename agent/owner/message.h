@@ -72,6 +72,12 @@ struct StatesLoaded {
 struct GraceTimesLoaded {
     Result<GraceTimes> times;
 };
+// The result of an attempt to make the Pods of a batch job.
+struct BatchPodMade {
+    JobRef job;
+    Result<Job> now;
+    unsigned began = 0; // absences of slurmctld when it began
+};
 struct NodesSynced {
     Result<NodeSyncResult> result;
 };
@@ -91,7 +97,7 @@ using Message = std::variant<
     Changed<GroupSpec>, Listed<ResourceSlice>, Changed<ResourceSlice>,
     Listed<DeviceClass>, Changed<DeviceClass>, Listed<ResourceClaim>,
     Changed<ResourceClaim>, WatchState, HookReceived, HookLost, ActionDone,
-    JobsLoaded, StatesLoaded, GraceTimesLoaded, NodesSynced, LeaseNews,
-    AccessNews, Ask, Reload, Stop>;
+    JobsLoaded, StatesLoaded, GraceTimesLoaded, BatchPodMade, NodesSynced,
+    LeaseNews, AccessNews, Ask, Reload, Stop>;
 
 } // namespace bridge

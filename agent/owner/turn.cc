@@ -84,7 +84,8 @@ void Bridge::turn()
         reconcile(uid);
     for (const std::string &uid : quota_.admit())
         agenda_.wake(uid);
-    process_batch_jobs();
+    batch_pods_.process();
+    batch_jobs_.process();
     process_gate();
     report_groups();
 }
@@ -129,9 +130,9 @@ Clock::time_point Bridge::next_deadline() const
         next = std::min(next, lists_.list_due());
     next = std::min(next, node_deadline());
     if (synced())
-        next =
-            std::min({next, gate_deadline(), group_deadline(), batch_deadline(),
-                      placements_.next_drop(context_.conf->feature_linger)});
+        next = std::min({next, gate_deadline(), group_deadline(),
+                         batch_pods_.next_due(), batch_jobs_.next_due(),
+                         placements_.next_drop(context_.conf->feature_linger)});
     return next;
 }
 
@@ -152,7 +153,7 @@ void Bridge::reconcile(const std::string &uid)
     illness_.update(*entry);
     grace_.update(*entry);
     update_placement(*entry);
-    update_batch(*entry);
+    batch_pods_.update(*entry);
     update_sharing(*entry);
     entry->gang.unheard = entry->heard != line_.absences();
     if (entry->gang.job && entry->gang.job->tag.components != 0)
@@ -329,7 +330,7 @@ void Bridge::carry_out(GangEntry &entry, Action action)
         lists_.list_by(context_.now + answer_time); // one list for all
         agenda_.wake_at(entry, context_.now + answer_time);
     } else if (std::holds_alternative<Forget>(action)) {
-        clean_up_batch(gang);
+        batch_pods_.clean_up(gang);
         gangs_.erase(std::string(gang.uid));
     } else if (auto *parts = std::get_if<Split>(&action)) {
         if (parts->late.empty())

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The Pods of batch jobs: what decide() must know of them that follows from
+// their job, from the last list of jobs and from the time that has passed.
+// Owner thread only.
+#pragma once
+
+#include "agent/owner/agenda.h"
+#include "agent/owner/batch_ends.h"
+#include "agent/owner/batch_hosts.h"
+#include "agent/owner/batch_tidy.h"
+#include "agent/owner/context.h"
+#include "agent/owner/job_lists.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace bridge {
+
+class BatchPods {
+  public:
+    BatchPods(Context &context, const Errands &errands, Agenda &agenda,
+              JobLists &lists, GangStore &gangs, BatchCaches &caches)
+        : context_(context), agenda_(agenda), lists_(lists), gangs_(gangs),
+          tidy_(context, errands, gangs, caches),
+          ends_(context, errands, agenda),
+          hosts_(context, errands, agenda, caches)
+    {
+    }
+
+    // Takes the complete list of jobs that was just loaded.
+    void take(const std::vector<Job> &jobs);
+
+    // Called before decide().
+    void update(GangEntry &entry);
+
+    // Deletes what the gang's Pods leave behind. When that is tried again:
+    // next_due(), by process().
+    void clean_up(const Gang &gang) { tidy_.clean_up(gang); }
+    Clock::time_point next_due() const { return tidy_.retry_due(); }
+    void process();
+
+    // uid is that of a Pod, whose Secret is deleted with it, or of a gang.
+    void forget(const std::string &uid);
+
+  private:
+    void note_failure(Gang &gang) const;
+    void update_start(GangEntry &entry);
+    void update_worker(GangEntry &entry);
+    void update_waiting(GangEntry &entry, const BatchMark &mark);
+    bool is_scattered(const Gang &gang) const;
+
+    Context &context_;
+    Agenda &agenda_;
+    JobLists &lists_;
+    GangStore &gangs_;
+    BatchTidy tidy_;
+    BatchEnds ends_;
+    BatchHosts hosts_;
+    // The batch jobs that live, and their script files, by the list that was
+    // requested then.
+    std::set<JobRef> living_;
+    std::set<std::string> scripts_;
+    Clock::time_point listed_{};
+    // By gang uid: since when its Pods have waited for a job, or to be started.
+    std::map<std::string, Clock::time_point> waits_;
+    std::map<std::string, Clock::time_point> starts_;
+};
+
+} // namespace bridge
