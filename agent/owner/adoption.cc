@@ -147,7 +147,7 @@ void Bridge::widened(const std::string &uid, const Widening &wide,
     log_info("a job that adopts Pods now waits in a higher tier, too",
              {{"JobId", wide.job.id}, {"Partition", wide.partitions}});
     if (GangEntry *entry = gangs_.find(uid))
-        report_event(entry->gang, "SlurmJobAdopted", widened_message(wide));
+        voice_.warn(entry->gang, "SlurmJobAdopted", widened_message(wide));
 }
 
 } // namespace bridge

@@ -73,7 +73,7 @@ void Bridge::on(Listed<Pod> &pods)
             continue;
         pod.gang = gang_of(pod);
         record_stray(pod, false);
-        gate_.note(pod, context_.now);
+        room_.note(pod);
         agenda_.wake(gangs_.put(std::move(pod)));
     }
     first_.add_pods(pods.source);
@@ -85,7 +85,7 @@ void Bridge::on(Listed<Pod> &pods)
         group_reports_.remove(pod.uid, context_.now);
         auto uid = gangs_.remove(pod);
         GangEntry *entry = uid ? gangs_.find(*uid) : nullptr;
-        record_vanished(pod, entry ? &entry->gang : nullptr);
+        room_.note_gone(pod, entry ? &entry->gang : nullptr);
         if (entry)
             entry->gang.unseen = true; // the list may be wrong: ask
         else if (uid)
@@ -113,16 +113,16 @@ void Bridge::on(Changed<Pod> &pod)
     context_.health.count("pod");
     pod.object.gang = gang_of(pod.object);
     record_stray(pod.object, pod.deleted);
-    check_condition_message(pod.object);
+    voice_.check(pod.object);
     if (!pod.deleted) {
-        gate_.note(pod.object, context_.now);
+        room_.note(pod.object);
         std::string uid = gangs_.put(std::move(pod.object));
         // its deletion may come in the same message
         record_ends(gangs_.find(uid)->gang);
         agenda_.wake(uid);
     } else if (auto uid = gangs_.remove(pod.object)) {
         GangEntry *entry = gangs_.find(*uid);
-        record_vanished(pod.object, entry ? &entry->gang : nullptr);
+        room_.note_gone(pod.object, entry ? &entry->gang : nullptr);
         if (!entry)
             batch_pods_.forget(*uid);
         agenda_.wake(*uid);
@@ -156,7 +156,7 @@ void Bridge::on(Listed<Namespace> &namespaces)
         namespaces_[ns.name] = std::move(ns);
     quota_.set_namespaces(namespaces_.size());
     placements_.set_namespaces(namespaces_.size());
-    try_all_again();
+    attempts_.all_again();
 }
 
 void Bridge::on(Changed<Namespace> &ns)
@@ -168,7 +168,7 @@ void Bridge::on(Changed<Namespace> &ns)
         namespaces_[name] = std::move(ns.object);
     quota_.set_namespaces(namespaces_.size());
     placements_.set_namespaces(namespaces_.size());
-    try_all_again(name);
+    attempts_.all_again(name);
 }
 
 void Bridge::on(WatchState &state)
@@ -209,8 +209,8 @@ void Bridge::on(AccessNews &news)
             log_info("a feature is on again", {{"feature", feature}});
     features_off_ = std::move(news.off);
     release_held(); // of an API that may not be read any more
-    nodes_changed_ = true;
-    try_all_again();
+    sync_.change();
+    attempts_.all_again();
 }
 
 void Bridge::on(Ask &ask)
@@ -225,8 +225,8 @@ void Bridge::on(Reload &reload)
                        context_.conf->max_pending_in_namespace});
     placements_.set_limit(context_.conf->max_selections_in_namespace);
     lists_.list_soon();
-    nodes_changed_ = true;
-    try_all_again();
+    sync_.change();
+    attempts_.all_again();
 }
 
 void Bridge::on(Stop &)

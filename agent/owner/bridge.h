@@ -6,10 +6,8 @@
 
 #include "agent/act/workload_wishes.h"
 #include "agent/decide/pending_quota.h"
-#include "agent/decide/refusals.h"
 #include "agent/gang/group_reports.h"
 #include "agent/gang/group_table.h"
-#include "agent/gang/node_gate.h"
 #include "agent/gang/store.h"
 #include "agent/gres/claim_sharing.h"
 #include "agent/gres/claim_store.h"
@@ -17,6 +15,7 @@
 #include "agent/gres/memo.h"
 #include "agent/nodes/placement_table.h"
 #include "agent/owner/agenda.h"
+#include "agent/owner/attempts.h"
 #include "agent/owner/batch_jobs.h"
 #include "agent/owner/batch_marks.h"
 #include "agent/owner/batch_pods.h"
@@ -31,6 +30,9 @@
 #include "agent/owner/known_nodes.h"
 #include "agent/owner/message.h"
 #include "agent/owner/plugin_line.h"
+#include "agent/owner/room.h"
+#include "agent/owner/sync_times.h"
+#include "agent/owner/voice.h"
 #include "common/base/mailbox.h"
 #include "common/base/sweep_mark.h"
 
@@ -43,6 +45,7 @@
 
 namespace bridge {
 
+struct FailureRule; // outcome.cc
 struct Widening;
 
 class Bridge {
@@ -106,6 +109,7 @@ class Bridge {
     void on(Stop &stop);
 
     void on_hello(const HookMessage &hello, PluginConnection from);
+    void on_ordinary(const HookMessage &hook);
     void on_allocated(const HookMessage &hook);
     void record_allocation(GangEntry &entry, const HookMessage &hook);
     void on_ended(const HookMessage &hook);
@@ -127,22 +131,21 @@ class Bridge {
     void settle_uncertain(GangEntry &entry);
     void record_outcome(GangEntry &entry, ActionDone &done);
     void record_failure(GangEntry &entry, const ActionDone &done);
-    void record_bind_failure(GangEntry &entry, const Error &error,
-                             const Bind &bind);
+    static const FailureRule &failure_rule(const Action &action);
+    Clock::duration bind_failed(GangEntry &entry, const ActionDone &done);
+    Clock::duration volumes_failed(GangEntry &entry, const ActionDone &done);
+    Clock::duration submit_failed(GangEntry &entry, const ActionDone &done);
+    Clock::duration adopt_failed(GangEntry &entry, const ActionDone &done);
+    void submit_uncertain(GangEntry &entry);
     void record_done(GangEntry &entry, const Action &action);
     void report_given_up(GangEntry &entry, const Renew &renew,
                          Clock::duration pause);
-    void postpone(GangEntry &entry, const Action &action,
-                  Clock::duration delay);
     void record_submitted(GangEntry &entry, const Submitted &submitted,
                           const Action &action);
     void record_job_read(GangEntry &entry, Looked &looked);
     void record_volumes(GangEntry &entry, VolumesSeen &seen,
                         const Action &action);
     void record_bind_delay(GangEntry &entry);
-    void try_again(GangEntry &entry, Clock::duration after = {});
-    void try_all_again(const std::string &ns = {});
-    void try_same_again(const std::string &uid);
 
     // turn.cc: deciding what to do next, and when.
     bool pods_listed() const;
@@ -172,46 +175,22 @@ class Bridge {
     NodePlanInput plan_input();
     std::set<std::string> occupied_nodes() const;
     void apply_node_sync(NodeSyncResult &result);
-    void try_adoptions();
     void open_shadows(const std::vector<JobRef> &shadows);
     void patch_nodes(const std::vector<NodePatch> &patches);
     void patched(const std::string &node, const Result<> &done);
     void
     report_refused_nodes(const std::map<std::string, std::string> &refused);
     void record_stray(const Pod &pod, bool deleted);
-    void nodes_change_soon();
 
     // story.cc
     Story make_story(const GangEntry &entry) const;
     std::vector<Blocker> blockers_of(const Gang &gang, const Bind &bind) const;
-
-    // gate.cc: dirty nodes, and who may start there.
-    void queue_ordinary_job(const HookMessage &hook);
-    void touch_gate(const Gang &gang);
-    void process_gate();
-    Clock::time_point gate_deadline() const;
-    void send_node_lists();
-    void load_room();
-    static Result<RoomAnswer> ask_room(Slurm &slurm,
-                                       const std::vector<JobRef> &jobs);
-    void apply_room_answer(const Result<RoomAnswer> &answer);
-    bool may_bind(GangEntry &entry, const Bind &bind);
-    std::optional<Clock::time_point> adoption_due(const std::string &node);
-    void wait_for_room(GangEntry &entry, JobRef job, const std::string &node);
-    void drain_for_room(const std::string &uid, JobRef job,
-                        const std::string &node);
-    static Result<> drain_unless_drained(Slurm &slurm, const std::string &node);
-    void drained_for_room(const std::string &uid, JobRef job,
-                          const Result<> &done);
-    void record_vanished(const Pod &last, const Gang *gang);
-    void wake_blocked();
 
     // gang.cc: Pods that belong together.
     void update_group(GangEntry &entry);
     void record_ends(Gang &gang);
     void update_first_pod(GangEntry &entry);
     bool is_growing(GangEntry &entry);
-    void check_condition_message(const Pod &pod);
     void record_bound(GangEntry &entry, const Bind &bind);
     void split(const std::string &uid);
     void split_late(const std::vector<std::string> &pods);
@@ -328,14 +307,6 @@ class Bridge {
                         GangDevices &devices);
     std::string place_of_claims(const Job &job, const DeviceNeeds &needs) const;
 
-    // report.cc: messages for people.
-    void report_on_pods(GangEntry &entry, const std::string &message,
-                        const std::string &more = {});
-    void report_pending_reason(GangEntry &entry);
-    void report_event(const Gang &gang, const std::string &reason,
-                      const std::string &text);
-    void report_bound(const Gang &gang, const Bind &bind);
-
     Mailbox<Message> &mailbox_;
     Context context_;
     Errands errands_{context_.ports, mailbox_};
@@ -354,8 +325,14 @@ class Bridge {
     HeldPods held_{context_, groups_, gangs_};
     KnownNodes nodes_;
     Illness illness_{context_, nodes_, gangs_, agenda_};
+    Voice voice_{errands_, gangs_, nodes_};
+    Attempts attempts_{context_, agenda_, gangs_};
+    SyncTimes sync_{context_};
     ForeignPods foreign_; // Pods of other schedulers
     ForeignPods strays_;  // our Pods, bound by others
+    Room room_{
+        context_,
+        {errands_, agenda_, line_, sync_, voice_, gangs_, nodes_, foreign_}};
     std::map<std::string, Namespace> namespaces_;
     ClaimStore claims_;
     // last used to wake gangs
@@ -379,7 +356,6 @@ class Bridge {
                           lists_,   gangs_,   batch_caches_};
 
     PendingQuota quota_;
-    Refusals refusals_;
     Owners owners_; // shared with workers
 
     // Hooks of jobs that are not the current job of any gang: the answer to
@@ -389,18 +365,6 @@ class Bridge {
         Clock::time_point since;
     };
     std::map<JobRef, EarlyHook> early_hooks_;
-    // Gangs that wait until the containers of an ended job have left the Node.
-    std::map<std::string, std::set<std::string>> blocked_;
-    struct RoomWait {
-        JobRef job;
-        Clock::time_point since;
-        bool draining = false; // the wait took too long
-    };
-    std::map<std::string, RoomWait> room_waits_; // by gang uid
-    NodeGate gate_{gangs_};
-    std::set<std::string> dirty_before_;
-    bool loading_room_ = false;
-    Clock::time_point room_due_{};
 
     std::set<std::string> pinned_; // Slurm nodes with a feature of their own
     bool pins_lost_ = false;       // slurmctld may have forgotten these
@@ -409,13 +373,10 @@ class Bridge {
 
     // uids of gangs that may wait for backfill
     std::set<std::string> backfilled_;
-    bool widening_ = false; // widen_adoptions() is running
-    bool syncing_nodes_ = false;
+    bool widening_ = false;        // widen_adoptions() is running
     bool syncing_devices_ = false; // devices were known when it began
     std::shared_ptr<NodeSyncState> sync_state_ =
         std::make_shared<NodeSyncState>(); // of the sync under way
-    Clock::time_point sync_began_{};
-    Clock::time_point poll_due_{}; // when Slurm's nodes are checked again
     // The resourceVersion for which a patch of the Node was sent. The watch
     // brings a newer one.
     std::map<std::string, std::string> patched_;
@@ -423,8 +384,6 @@ class Bridge {
     std::set<JobRef> shadows_; // shadow jobs: common/slurm/node_use.h
     // reasons, by Node, as told there
     std::map<std::string, std::string> refused_;
-    bool nodes_changed_ = true;
-    Clock::time_point nodes_due_{};
     unsigned absences_at_sync_ = 0; // at the start of the last node sync
 };
 

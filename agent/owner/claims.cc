@@ -64,14 +64,6 @@ bool has_nodes(const Gang &gang)
            !gang.job->nodes.empty();
 }
 
-// The devices that are free now may be those that the gang itself gives back.
-bool gives_back(const GangEntry &entry, Clock::time_point now)
-{
-    const std::size_t release = Action(ReleaseClaims{}).index();
-    return entry.in_flight == release ||
-           (entry.postponed == release && now < entry.postponed_until);
-}
-
 } // namespace
 
 void Bridge::on(Listed<ResourceClaim> &claims)
@@ -81,8 +73,8 @@ void Bridge::on(Listed<ResourceClaim> &claims)
     for (const auto &[claim, job] : ended_counters_)
         for (const std::string &uid : gangs_.users_of(claim))
             agenda_.wake(uid);
-    nodes_change_soon();
-    try_all_again();
+    sync_.change_soon();
+    attempts_.all_again();
 }
 
 void Bridge::on(Changed<ResourceClaim> &claim)
@@ -123,10 +115,14 @@ void Bridge::wake_for_devices()
         bool misses = entry.devices_missed_since || !entry.excluded.empty();
         bool queued =
             entry.gang.job && entry.gang.job->state == JobState::pending;
-        if (!queued && !gives_back(entry, context_.now))
+        // The devices that are free now may be those that it gives back.
+        const Action release = ReleaseClaims{};
+        bool gives_back = entry.in_flight == release.index() ||
+                          attempts_.is_held(entry, release);
+        if (!queued && !gives_back)
             entry.excluded.clear();
         if (others && entry.failures > 0)
-            try_again(entry); // Slurm refused its job
+            attempts_.again(entry); // Slurm refused its job
         else if (others || misses)
             agenda_.wake(uid);
     }
@@ -142,7 +138,7 @@ void Bridge::record_foreign_claim(const ResourceClaim &claim, bool deleted)
     devices_freed_ |= before && before->allocated && !claim.allocated;
     bool same = was && is && before->devices == claim.devices;
     if ((was || is) && !same)
-        nodes_change_soon();
+        sync_.change_soon();
 }
 
 // Only those who write claims can prevent that; the documentation of Kubernetes

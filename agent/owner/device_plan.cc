@@ -248,7 +248,7 @@ void Bridge::await_devices(GangEntry &entry, GangDevices &devices)
     record_claim_delay(entry);
     if (!entry.devices_missed_since)
         entry.devices_missed_since = context_.now;
-    auto adoption = adoption_due(devices.node);
+    auto adoption = room_.adoption_due(devices.node);
     bool overdue =
         context_.now - *entry.devices_missed_since >= device_patience ||
         (adoption && *adoption <= context_.now);
@@ -343,8 +343,7 @@ void Bridge::record_claims_refused(GangEntry &entry,
         if (const ClaimPlan &one = entry.gang.devices->plan.claims.front();
             one.mappings.empty())
             claims_.release_hold(one.uid);
-    report_on_pods(entry,
-                   not_bound_message(entry.gang.job->ref, refused.reason));
+    voice_.say(entry, not_bound_message(entry.gang.job->ref, refused.reason));
 }
 
 // The devices count as taken from now on: another Pod's plan may be made before

@@ -7,26 +7,26 @@ namespace bridge {
 void Bridge::on(Listed<ResourceSlice> &slices)
 {
     devices_.replace(std::move(slices.objects));
-    nodes_change_soon();
+    sync_.change_soon();
 }
 
 void Bridge::on(Changed<ResourceSlice> &slice)
 {
     context_.health.count("resourceslice");
     devices_.put(std::move(slice.object), slice.deleted);
-    nodes_change_soon();
+    sync_.change_soon();
 }
 
 void Bridge::on(Listed<DeviceClass> &classes)
 {
     devices_.replace(std::move(classes.objects));
-    nodes_change_soon();
+    sync_.change_soon();
 }
 
 void Bridge::on(Changed<DeviceClass> &device_class)
 {
     devices_.put(std::move(device_class.object), device_class.deleted);
-    nodes_change_soon();
+    sync_.change_soon();
 }
 
 } // namespace bridge

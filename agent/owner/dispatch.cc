@@ -199,13 +199,10 @@ void Bridge::dispatch(GangEntry &entry, Action action)
     entry.ending_job = std::holds_alternative<Complete>(action) ||
                        std::holds_alternative<Cancel>(action) ||
                        std::holds_alternative<Renew>(action);
-    if (std::holds_alternative<Bind>(action)) {
-        entry.telling.request_stop();
-        entry.telling = {};
-        entry.told.clear();
-    }
-    if (const auto *bind = std::get_if<Bind>(&action))
+    if (const auto *bind = std::get_if<Bind>(&action)) {
+        voice_.hush(entry);
         reserve_devices(entry.gang.uid, *bind);
+    }
     if (std::holds_alternative<Look>(action))
         entry.gang.stale = false; // a hint that comes meanwhile sets it again
     bool submits = std::holds_alternative<Submit>(action);

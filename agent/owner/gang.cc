@@ -155,18 +155,6 @@ bool Bridge::is_growing(GangEntry &entry)
     return context_.now < due;
 }
 
-// Reporters may overtake each other. If a Pod of a gang shows an outdated
-// message, the message is sent again.
-void Bridge::check_condition_message(const Pod &pod)
-{
-    if (!pod.gang || pod.bound() || pod.scheduled.message.empty())
-        return;
-    GangEntry *entry = gangs_.find(pod.gang->uid);
-    if (entry && !entry->told.empty() &&
-        !pod.scheduled.message.starts_with(entry->told))
-        entry->told.clear();
-}
-
 void Bridge::record_ends(Gang &gang)
 {
     if (!gang.job || !is_allocated(gang.job->state))
@@ -194,7 +182,7 @@ void Bridge::record_bound(GangEntry &entry, const Bind &bind)
     log_info("bound", {{"JobId", bind.job.id},
                        {"Gang", gang.key.str()},
                        {"NodeList", node_list(seats)}});
-    report_bound(gang, bind);
+    voice_.say_bound(gang, bind);
 }
 
 // Each living Pod is adopted where it is, like a single Pod. A job that Slurm

@@ -36,9 +36,9 @@ void Bridge::on_hello(const HookMessage &hello, PluginConnection from)
     line_.hello(hello, from);
     // slurmctld may have restarted, maybe from an older state, and has
     // forgotten jobs. What is known of them is old until they are listed again.
-    gate_.forget_ordinary();
+    room_.forget_ordinary();
     lists_.list_soon();
-    nodes_change_soon();
+    sync_.change_soon();
     list_shadows_ = true;
     grace_.doubt(); // slurm.conf may have changed
 }
@@ -51,17 +51,28 @@ void Bridge::on(HookLost &)
     pinned_.clear();
     pins_lost_ = true;
     placements_.doubt();
-    gate_.forget_ordinary();
+    room_.forget_ordinary();
     early_hooks_.clear();
     for (auto &[uid, entry] : gangs_.all())
         entry.gang.prolog_held = entry.gang.epilog_held = false;
+}
+
+// An ordinary job concerns the agent only because its node is dirty.
+void Bridge::on_ordinary(const HookMessage &hook)
+{
+    if (hook.dirty.empty())
+        return;
+    if (shadows_.contains(hook.job))
+        line_.send({.type = HookMessage::Type::start, .job = hook.job});
+    else
+        room_.queue_ordinary(hook.job);
 }
 
 void Bridge::on_allocated(const HookMessage &hook)
 {
     context_.health.count("allocated");
     if (!hook.ours)
-        return queue_ordinary_job(hook);
+        return on_ordinary(hook);
     GangEntry *entry = gangs_.find(hook.job);
     if (!entry) { // the answer to our submit is still outstanding
         early_hooks_[hook.job] = {hook, context_.now};

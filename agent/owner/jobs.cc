@@ -84,7 +84,7 @@ void Bridge::on(JobsLoaded &loaded)
             entry.job_since < lists_.asked() && !entry.ending_job)
             gang.stale = true;
         settle_uncertain(entry);
-        report_pending_reason(entry);
+        voice_.say_pending_reason(entry);
     }
     widen_adoptions();
     first_.add(FirstLists::List::jobs);

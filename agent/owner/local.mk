@@ -2,6 +2,7 @@
 agent_owner_sources = \
 	agent/owner/adoption.cc \
 	agent/owner/agenda.cc agent/owner/agenda.h \
+	agent/owner/attempts.cc agent/owner/attempts.h \
 	agent/owner/batch.cc \
 	agent/owner/batch_caches.h \
 	agent/owner/batch_ends.cc agent/owner/batch_ends.h \
@@ -23,7 +24,6 @@ agent_owner_sources = \
 	agent/owner/first_lists.h \
 	agent/owner/gang.cc \
 	agent/owner/gang_claims.cc \
-	agent/owner/gate.cc \
 	agent/owner/grace_limits.cc agent/owner/grace_limits.h \
 	agent/owner/group_looks.cc agent/owner/group_looks.h \
 	agent/owner/groups.cc \
@@ -44,7 +44,10 @@ agent_owner_sources = \
 	agent/owner/plugin_connection.h \
 	agent/owner/plugin_line.cc agent/owner/plugin_line.h \
 	agent/owner/ports.h \
-	agent/owner/report.cc \
+	agent/owner/room.cc agent/owner/room.h \
 	agent/owner/sharing.cc \
+	agent/owner/status.cc \
 	agent/owner/story.cc \
-	agent/owner/turn.cc
+	agent/owner/sync_times.cc agent/owner/sync_times.h \
+	agent/owner/turn.cc \
+	agent/owner/voice.cc agent/owner/voice.h

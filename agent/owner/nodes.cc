@@ -35,7 +35,7 @@ void Bridge::on(Listed<Node> &nodes)
                                 "nothing is changed in Slurm");
         return;
     }
-    nodes_changed_ = true;
+    sync_.change();
     for (const Node &node : nodes.objects)
         illness_.note(node);
     for (const std::string &name : nodes_.replace(std::move(nodes.objects)))
@@ -48,13 +48,14 @@ void Bridge::on(Changed<Node> &node)
     const std::string &name = node.object.name;
     if (node.deleted) {
         illness_.note_gone(name);
-        nodes_changed_ |= nodes_.erase(name);
+        if (nodes_.erase(name))
+            sync_.change();
         return;
     }
     illness_.note(node.object);
     const Node *known = nodes_.find(name);
     if (!known || !same_for_slurm(*known, node.object))
-        nodes_change_soon();
+        sync_.change_soon();
     nodes_.put(std::move(node.object));
 }
 
@@ -63,7 +64,7 @@ void Bridge::on(Listed<ForeignPod> &pods)
     // Earlier syncs did not know what other Pods use, even if there are none.
     bool first = first_.add(FirstLists::List::foreign_pods);
     if (!foreign_.replace(pods.objects).empty() || first)
-        nodes_change_soon();
+        sync_.change_soon();
 }
 
 void Bridge::on(Changed<ForeignPod> &pod)
@@ -72,7 +73,7 @@ void Bridge::on(Changed<ForeignPod> &pod)
         pod.object.node.clear();
     for (const std::string &node : foreign_.put(pod.object))
         if (nodes_.is_slurms(node))
-            nodes_change_soon();
+            sync_.change_soon();
 }
 
 void Bridge::record_stray(const Pod &pod, bool deleted)
@@ -81,21 +82,13 @@ void Bridge::record_stray(const Pod &pod, bool deleted)
     ForeignPod taken{pod.uid, stray ? pod.node_name : "",
                      amounts_of(pod.requests), true};
     if (!strays_.put(taken).empty())
-        nodes_change_soon();
-}
-
-// Requests a sync at once. If one is under way, the next one takes the change.
-void Bridge::nodes_change_soon()
-{
-    nodes_changed_ = true;
-    nodes_due_ = context_.now;
+        sync_.change_soon();
 }
 
 Clock::time_point Bridge::node_deadline() const
 {
-    if (!first_.has(FirstLists::List::nodes) || syncing_nodes_)
-        return Clock::time_point::max();
-    return nodes_changed_ ? std::min(nodes_due_, poll_due_) : poll_due_;
+    return first_.has(FirstLists::List::nodes) ? sync_.next()
+                                               : Clock::time_point::max();
 }
 
 // Returns the Slurm nodes on which our Pods live, whatever Node that is.
@@ -146,7 +139,7 @@ NodePlanInput Bridge::plan_input()
     input.wishes = feature_wishes();
     input.feature_labels = context_.conf->feature_labels;
     if (synced())
-        input.dirty = gate_.dirty();
+        input.dirty = room_.dirty();
     input.occupied = occupied_nodes();
     input.before = nodes_.slurm_nodes();
     input.marks = {context_.conf->taint_nodes, context_.conf->cordon_nodes};
@@ -164,17 +157,13 @@ NodePlanInput Bridge::plan_input()
 void Bridge::sync_node_list()
 {
     constexpr Clock::time_point over = Clock::time_point::min();
-    syncing_nodes_ = true;
     syncing_devices_ = devices_.known();
-    sync_began_ = context_.now;
     absences_at_sync_ = line_.absences();
     if (!devices_expected() && devices_expected_until_.value_or(over) != over) {
         devices_expected_until_ = over;
-        nodes_change_soon(); // add the nodes that waited
+        sync_.change_soon(); // add the nodes that waited
     }
-    bool changed = nodes_changed_ && nodes_due_ <= context_.now;
-    if (changed)
-        nodes_changed_ = false;
+    bool changed = sync_.begin();
     errands_.load<NodesSynced>(
         [request =
              NodeSyncRequest{plan_input(), changed,
@@ -186,21 +175,13 @@ void Bridge::sync_node_list()
 
 void Bridge::on(NodesSynced &synced)
 {
-    syncing_nodes_ = false;
-    poll_due_ = context_.now + context_.conf->node_interval;
     illness_.forget_gone();
     if (!synced.result) {
-        nodes_changed_ = true;
-        nodes_due_ = context_.now + slurm_pause;
-        poll_due_ = std::max(poll_due_, nodes_due_);
+        sync_.failed(slurm_pause);
         context_.health.problem(nodes_problem, synced.result.error().message);
         return;
     }
-    // In a busy cluster one sync takes all changes that have arrived; it must
-    // not occupy slurmctld and a worker all the time.
-    if (nodes_changed_)
-        nodes_due_ =
-            std::max(nodes_due_, context_.now + (context_.now - sync_began_));
+    sync_.succeeded();
     if (!synced.result->unchanged)
         apply_node_sync(*synced.result);
 }
@@ -230,8 +211,7 @@ void Bridge::apply_node_sync(NodeSyncResult &result)
     if (changed || nodes_.hybrid() != result.hybrid) {
         nodes_.set_slurm_nodes(std::move(result.nodes),
                                std::move(result.hybrid));
-        gate_.set_nodes(nodes_.slurm_nodes(), nodes_.hybrid());
-        line_.forget_nodes();
+        room_.nodes_changed();
     }
     open_shadows(result.shadows);
     patch_nodes(result.patches);
@@ -243,27 +223,12 @@ void Bridge::apply_node_sync(NodeSyncResult &result)
         context_.health.solved(nodes_problem);
     else
         context_.health.problem(nodes_problem, words);
-    if (result.retry && !nodes_changed_) {
-        nodes_due_ =
-            context_.now + (result.retry_soon ? slurm_pause : retry_pause);
-        nodes_changed_ = true;
-    }
+    if (result.retry)
+        sync_.retry_in(result.retry_soon ? slurm_pause : retry_pause);
     if (changed) // a job may be possible now
-        try_all_again();
+        attempts_.all_again();
     else if (pinned)
-        try_adoptions();
-}
-
-// A node now has the feature that the job of an adoption requests. Refusals of
-// other requests have nothing to do with that, so those keep their pause, even
-// while gangs are adopted one after another.
-void Bridge::try_adoptions()
-{
-    for (auto &[uid, entry] : gangs_.all())
-        if (entry.postponed == Action(Adopt{}).index())
-            try_again(entry);
-        else
-            agenda_.wake(uid);
+        attempts_.adoptions_again();
 }
 
 // Shadow jobs have nothing to start, so their prologs are released at once.
@@ -301,11 +266,7 @@ void Bridge::patched(const std::string &node, const Result<> &done)
     context_.health.count("node_patch_failed");
     log_debug("cannot patch a Node, retrying", {{"err", error.message}});
     patched_.erase(node);
-    if (nodes_changed_)
-        return;
-    nodes_changed_ = true;
-    nodes_due_ = context_.now +
-                 (error.code == Code::conflict ? slurm_pause : retry_pause);
+    sync_.retry_in(error.code == Code::conflict ? slurm_pause : retry_pause);
 }
 
 // Reports the reason on the Node, once each time it changes.

@@ -11,6 +11,7 @@
 #include "common/slurm/het_job.h"
 
 #include <algorithm>
+#include <array>
 
 namespace bridge {
 
@@ -23,7 +24,6 @@ constexpr milliseconds first_retry{500};
 constexpr seconds last_retry{30};
 constexpr seconds first_refusal_pause{5}; // after Slurm refused a job
 constexpr seconds last_refusal_pause{300};
-constexpr seconds renew_pause{1}; // the new job may not fit either
 constexpr seconds watch_lag{1};   // until the watch should show a conflict
 constexpr seconds end_repeat{30}; // until living Pods are ended again
 constexpr seconds fail_repeat{10};
@@ -35,15 +35,17 @@ constexpr seconds last_claim_look{30};
 constexpr seconds volumes_believed{60};
 constexpr seconds unseen_repeat{60}; // until an unlisted Pod is asked for again
 
+template <class Kind> const std::size_t index_of = Action(Kind{}).index();
+
+// What the user, or an administrator, must change.
+bool is_refusal(const Error &error)
+{
+    return error.code == Code::rejected || error.code == Code::denied;
+}
+
 template <class Kind> bool is(const Action &action)
 {
     return std::holds_alternative<Kind>(action);
-}
-
-bool is_refused(const GangEntry &entry)
-{
-    return entry.postponed == Action(Submit{}).index() ||
-           entry.postponed == Action(Adopt{}).index();
 }
 
 Clock::duration back_off(unsigned failures, Clock::duration first,
@@ -71,13 +73,7 @@ void Bridge::on(ActionDone &done)
         record_failure(*entry, done);
         return;
     }
-    // A look that worked says nothing about the action that failed before it.
-    bool reads = is<Look>(done.action) || is<LookVolumes>(done.action);
-    if (!reads || entry->postponed == done.action.index()) {
-        entry->failures = 0;
-        entry->last_failure.clear();
-        entry->postponed.reset();
-    }
+    attempts_.worked(*entry, done.action);
     record_outcome(*entry, done);
 }
 
@@ -89,13 +85,13 @@ void Bridge::record_outcome(GangEntry &entry, ActionDone &done)
     } else if (auto *looked = std::get_if<Looked>(&*done.outcome)) {
         record_job_read(entry, *looked);
         if (is<Remake>(done.action))
-            postpone(entry, done.action, watch_lag);
+            attempts_.hold(entry, done.action, watch_lag);
     } else if (auto *seen = std::get_if<VolumesSeen>(&*done.outcome)) {
         record_volumes(entry, *seen, done.action);
     } else if (auto *ended = std::get_if<PodsEnded>(&*done.outcome)) {
         for (const std::string &pod : ended->never_bound)
             gang.maybe_bound.erase(pod);
-        postpone(entry, done.action, end_repeat);
+        attempts_.hold(entry, done.action, end_repeat);
     } else if (auto *refused = std::get_if<ClaimsRefused>(&*done.outcome)) {
         record_claims_refused(entry, *refused);
         if (refused->no_extended)
@@ -108,7 +104,7 @@ void Bridge::record_outcome(GangEntry &entry, ActionDone &done)
         bool over = there->pod.terminal(); // the job gets its exit code
         bool taken = over && gangs_.put(std::move(there->pod)) == gang.uid;
         if (!taken) // or it has left this gang
-            postpone(entry, done.action, unseen_repeat);
+            attempts_.hold(entry, done.action, unseen_repeat);
     } else {
         record_done(entry, done.action);
     }
@@ -131,18 +127,17 @@ void Bridge::record_submitted(GangEntry &entry, const Submitted &submitted,
     log_info(is<Adopt>(action) ? "adopting running Pods" : "submitted",
              {{"JobId", job.ref.id}, {"Gang", job.tag.gang}});
     if (is<Adopt>(action))
-        report_event(gang, "SlurmJobAdopted", adopting_message(job.ref));
+        voice_.warn(gang, "SlurmJobAdopted", adopting_message(job.ref));
     gang.submit_uncertain = false;
     entry.heard = entry.began;
     entry.by_wish = submitted.by_wish;
     bool het = job.tag.components != 0;
     set_job(entry, std::move(job));
     gang.stale |= het; // its components must be read
-    try_same_again(gang.uid);
+    attempts_.same_again(gang.uid);
     // If somebody ends that job as well, the next one is not requested at once.
     if (is<Adopt>(action))
-        postpone(entry, action,
-                 back_off(entry.renewals++, renew_pause, last_refusal_pause));
+        attempts_.hold(entry, action, Attempts::renewal_pause(entry));
 }
 
 void Bridge::record_volumes(GangEntry &entry, VolumesSeen &seen,
@@ -163,10 +158,10 @@ void Bridge::record_volumes(GangEntry &entry, VolumesSeen &seen,
         entry.bind_failing_since.reset();
     } else if (is<BindVolumes>(action)) {
         record_bind_delay(entry);
-        postpone(entry, action, delay);
+        attempts_.hold(entry, action, delay);
         if (entry.volume_looks > 2 && gang.job)
-            report_on_pods(entry, volumes_wait_message(gang.job->ref,
-                                                       gang.volumes->reason));
+            voice_.say(entry, volumes_wait_message(gang.job->ref,
+                                                   gang.volumes->reason));
     }
     if (!enough)
         entry.volume_looks++;
@@ -186,9 +181,9 @@ void Bridge::record_job_read(GangEntry &entry, Looked &looked)
         log_warning(again ? "a job was suspended again, and is cancelled"
                           : "a job was suspended, and is resumed",
                     {{"JobId", gang.job->ref.id}, {"Gang", gang.key.str()}});
-        report_event(gang, "SlurmJobSuspended",
-                     again ? suspended_again_message(gang.job->ref)
-                           : suspended_message(gang.job->ref));
+        voice_.warn(gang, "SlurmJobSuspended",
+                    again ? suspended_again_message(gang.job->ref)
+                          : suspended_message(gang.job->ref));
     }
 }
 
@@ -213,9 +208,8 @@ void Bridge::record_done(GangEntry &entry, const Action &action)
             entry.bind_failing_since.reset();
             log_warning("a new job is needed",
                         {{"Gang", gang.key.str()}, {"err", renew->reason}});
-            Clock::duration pause =
-                back_off(entry.renewals++, renew_pause, last_refusal_pause);
-            postpone(entry, Submit{}, pause);
+            Clock::duration pause = Attempts::renewal_pause(entry);
+            attempts_.hold(entry, Submit{}, pause);
             entry.submit_after = context_.now + pause;
             report_given_up(entry, *renew, pause);
         }
@@ -225,20 +219,20 @@ void Bridge::record_done(GangEntry &entry, const Action &action)
     } else if (is<Restamp>(action)) {
         lists_.list_soon(); // the earlier job may live: end it as a duplicate
         entry.renewals = 0;
-        postpone(entry, action, watch_lag);
+        attempts_.hold(entry, action, watch_lag);
     } else if (is<ReleaseClaims>(action)) {
-        postpone(entry, action, watch_lag);
+        attempts_.hold(entry, action, watch_lag);
     } else if (auto *look =
                    std::get_if<Look>(&action)) { // see agent/act/remake.h
         record_remade(entry, look->job);
     } else if (auto *remake = std::get_if<Remake>(&action)) {
         record_remade(entry, remake->job);
-        postpone(entry, action, watch_lag);
+        attempts_.hold(entry, action, watch_lag);
     } else if (is<FailPods>(action)) {
-        postpone(entry, action, fail_repeat);
+        attempts_.hold(entry, action, fail_repeat);
     } else if (is<ResumeJob>(action)) {
         gang.stale = gang.job.has_value();
-        postpone(entry, action, resume_repeat);
+        attempts_.hold(entry, action, resume_repeat);
     }
 }
 
@@ -251,8 +245,57 @@ void Bridge::report_given_up(GangEntry &entry, const Renew &renew,
         return;
     bool for_its_devices = gang.devices && gang.devices->plan.bad_node;
     std::string node = for_its_devices ? gang.devices->node : std::string();
-    report_on_pods(entry, given_up_message(renew.job, node, renew.reason,
-                                           std::chrono::ceil<seconds>(pause)));
+    voice_.say(entry, given_up_message(renew.job, node, renew.reason,
+                                       std::chrono::ceil<seconds>(pause)));
+}
+
+// What a failure means depends on the action and on the code. A row: how long
+// the action pauses when it was refused and, with watch_shows, that after a
+// conflict (for `gone` also if the object is not found) the watch is waited
+// for; stale: the job must be read again; note: what else follows.
+struct FailureRule {
+    std::size_t action;
+    Clock::duration refused_first = first_retry;
+    Clock::duration refused_last = last_retry;
+    bool watch_shows = false;
+    bool gone = false;
+    bool stale = false;
+    // Returns the shortest pause.
+    Clock::duration (Bridge::*note)(GangEntry &, const ActionDone &) = nullptr;
+};
+
+const FailureRule &Bridge::failure_rule(const Action &action)
+{
+    static const std::array rules = {
+        FailureRule{.action = index_of<Bind>,
+                    .refused_first = first_refusal_pause,
+                    .watch_shows = true,
+                    .gone = true,
+                    .note = &Bridge::bind_failed},
+        FailureRule{.action = index_of<BindVolumes>,
+                    .watch_shows = true,
+                    .note = &Bridge::volumes_failed},
+        FailureRule{.action = index_of<LookVolumes>,
+                    .watch_shows = true,
+                    .note = &Bridge::volumes_failed},
+        FailureRule{.action = index_of<Submit>,
+                    .refused_first = first_refusal_pause,
+                    .refused_last = last_refusal_pause,
+                    .note = &Bridge::submit_failed},
+        FailureRule{.action = index_of<Adopt>,
+                    .refused_first = first_refusal_pause,
+                    .refused_last = last_refusal_pause,
+                    .note = &Bridge::adopt_failed},
+        FailureRule{.action = index_of<Look>, .stale = true},
+        FailureRule{.action = index_of<Complete>, .stale = true},
+        FailureRule{.action = index_of<Cancel>, .stale = true},
+        FailureRule{.action = index_of<Renew>, .stale = true},
+        FailureRule{.action = index_of<Remake>, .stale = true},
+        FailureRule{.action = index_of<ResumeJob>, .stale = true},
+    };
+    static const FailureRule others{.action = std::variant_npos};
+    auto rule = std::ranges::find(rules, action.index(), &FailureRule::action);
+    return rule == rules.end() ? others : *rule;
 }
 
 void Bridge::record_failure(GangEntry &entry, const ActionDone &done)
@@ -266,73 +309,88 @@ void Bridge::record_failure(GangEntry &entry, const ActionDone &done)
         set_job(entry, std::nullopt);
         return;
     }
-    bool for_the_user =
-        error.code == Code::rejected || error.code == Code::denied;
-    log_warning(for_the_user ? "refused" : "failed, retrying",
+    log_warning(is_refusal(error) ? "refused" : "failed, retrying",
                 {{"action", action_name(done.action)},
                  {"Gang", gang.key.str()},
                  {"JobId", gang.job ? gang.job->ref.id : 0},
                  {"err", error.message}});
-    Clock::duration delay = back_off(entry.failures, first_retry, last_retry);
-    if (is<Bind>(done.action)) {
-        record_bind_failure(entry, error, std::get<Bind>(done.action));
-        if (for_the_user)
-            delay = back_off(entry.failures, first_refusal_pause, last_retry);
-        else if (error.code == Code::conflict || error.code == Code::not_found)
-            delay = watch_lag;
-    } else if (is<BindVolumes>(done.action) || is<LookVolumes>(done.action)) {
-        if (is<BindVolumes>(done.action))
-            record_bind_delay(entry);
-        if (for_the_user)
-            report_on_pods(entry, claims_unreadable_message(error.message));
-        else if (error.code == Code::conflict)
-            delay = watch_lag;
-    } else if (is<Submit>(done.action) && for_the_user) {
-        refusals_.add(gang.uid, gang.key.ns, error.message);
-        delay = std::max<Clock::duration>(
-            back_off(entry.failures, first_refusal_pause, last_refusal_pause),
-            refusals_.pause(gang.key.ns));
-        report_on_pods(
-            entry, submit_refused_message(error.message) +
-                       asked_message(gang, error.message) +
-                       (entry.excluded.empty()
-                            ? std::string()
-                            : devices_unfit_message(entry.excluded_reason)));
-    } else if (is<Adopt>(done.action) && for_the_user) {
-        delay =
-            back_off(entry.failures, first_refusal_pause, last_refusal_pause);
-        if (entry.told != error.message)
-            report_event(gang, "SlurmJobNotAdopted",
-                         not_adopted_message(error.message));
-        entry.told = error.message;
-    } else if ((is<Submit>(done.action) || is<Adopt>(done.action)) &&
-               error.code == Code::uncertain) {
-        gang.submit_uncertain = true;
-        entry.uncertain_since = context_.now;
-    } else if (is<Look>(done.action) || is<Complete>(done.action) ||
-               is<Cancel>(done.action) || is<Renew>(done.action) ||
-               is<Remake>(done.action) || is<ResumeJob>(done.action)) {
+    const FailureRule &rule = failure_rule(done.action);
+    Clock::duration delay =
+        is_refusal(error)
+            ? Attempts::pause_for(entry, rule.refused_first, rule.refused_last)
+            : Attempts::pause_for(entry, first_retry, last_retry);
+    if ((rule.watch_shows && error.code == Code::conflict) ||
+        (rule.gone && error.code == Code::not_found))
+        delay = watch_lag;
+    if (rule.note)
+        delay = std::max(delay, (this->*rule.note)(entry, done));
+    if (rule.stale)
         gang.stale = gang.job.has_value();
-    }
-    entry.failures++;
-    entry.last_failure = error.message;
-    postpone(entry, done.action,
-             std::max<Clock::duration>(delay, error.retry_after));
+    attempts_.failed(entry, done.action, error.message,
+                     std::max<Clock::duration>(delay, error.retry_after));
 }
 
-void Bridge::record_bind_failure(GangEntry &entry, const Error &error,
-                                 const Bind &bind)
+Clock::duration Bridge::submit_failed(GangEntry &entry, const ActionDone &done)
 {
     Gang &gang = entry.gang;
+    const Error &error = done.outcome.error();
+    if (error.code == Code::uncertain)
+        submit_uncertain(entry);
+    if (!is_refusal(error))
+        return {};
+    Clock::duration pause = attempts_.refused(gang, error.message);
+    voice_.say(entry, submit_refused_message(error.message) +
+                          asked_message(gang, error.message) +
+                          (entry.excluded.empty()
+                               ? std::string()
+                               : devices_unfit_message(entry.excluded_reason)));
+    return pause;
+}
+
+Clock::duration Bridge::adopt_failed(GangEntry &entry, const ActionDone &done)
+{
+    const Error &error = done.outcome.error();
+    if (error.code == Code::uncertain)
+        submit_uncertain(entry);
+    if (!is_refusal(error))
+        return {};
+    if (entry.told != error.message)
+        voice_.warn(entry.gang, "SlurmJobNotAdopted",
+                    not_adopted_message(error.message));
+    entry.told = error.message;
+    return {};
+}
+
+void Bridge::submit_uncertain(GangEntry &entry)
+{
+    entry.gang.submit_uncertain = true;
+    entry.uncertain_since = context_.now;
+}
+
+Clock::duration Bridge::volumes_failed(GangEntry &entry, const ActionDone &done)
+{
+    const Error &error = done.outcome.error();
+    if (is<BindVolumes>(done.action))
+        record_bind_delay(entry);
+    if (is_refusal(error))
+        voice_.say(entry, claims_unreadable_message(error.message));
+    return {};
+}
+
+Clock::duration Bridge::bind_failed(GangEntry &entry, const ActionDone &done)
+{
+    Gang &gang = entry.gang;
+    const Error &error = done.outcome.error();
+    const Bind &bind = std::get<Bind>(done.action);
     // This code is never returned for the write of a claim.
     if (error.code == Code::uncertain)
         for (const Seat &seat : seats_of(gang, bind))
             if (!is_seen_bound(gang, seat.pod))
                 gang.maybe_bound.insert_or_assign(seat.pod, seat);
-    if (gang.job &&
-        (error.code == Code::rejected || error.code == Code::denied))
-        report_on_pods(entry, not_bound_message(gang.job->ref, error.message));
+    if (gang.job && is_refusal(error))
+        voice_.say(entry, not_bound_message(gang.job->ref, error.message));
     record_bind_delay(entry);
+    return {};
 }
 
 void Bridge::record_bind_delay(GangEntry &entry)
@@ -341,55 +399,6 @@ void Bridge::record_bind_delay(GangEntry &entry)
         entry.bind_failing_since = context_.now;
     if (context_.now - *entry.bind_failing_since >= context_.conf->bind_timeout)
         entry.gang.bind_overdue = true;
-}
-
-void Bridge::postpone(GangEntry &entry, const Action &action,
-                      Clock::duration delay)
-{
-    entry.postponed = action.index();
-    entry.postponed_until = context_.now + delay;
-}
-
-// Tries again what was refused, since it may be possible now: at once, or after
-// this time unless it is due before.
-void Bridge::try_again(GangEntry &entry, Clock::duration after)
-{
-    if (is_refused(entry) && !entry.in_flight) {
-        entry.postponed_until =
-            std::min(entry.postponed_until, context_.now + after);
-        entry.failures = 0;
-        if (entry.postponed_until <= context_.now)
-            entry.postponed.reset();
-    }
-    agenda_.wake(entry.gang.uid);
-}
-
-// The same for all gangs, or all of a namespace. Many that were refused are not
-// tried at once: agent/decide/refusals.h.
-void Bridge::try_all_again(const std::string &ns)
-{
-    std::map<std::string, std::size_t> tried; // by namespace
-    for (auto &[uid, entry] : gangs_.all()) {
-        const std::string &own = entry.gang.key.ns;
-        if (!ns.empty() && own != ns)
-            continue;
-        // Adoptions do not wait: their Pods run.
-        bool waits =
-            entry.postponed == Action(Submit{}).index() && !entry.in_flight;
-        try_again(entry, Refusals::turn(waits ? tried[own]++ : 0));
-    }
-}
-
-// The gang has got a job: what was refused in the same words may be possible,
-// too.
-void Bridge::try_same_again(const std::string &uid)
-{
-    Clock::duration after{};
-    for (const std::string &other : refusals_.accept(uid))
-        if (GangEntry *entry = gangs_.find(other)) {
-            try_again(*entry, after);
-            after += Refusals::short_spacing;
-        }
 }
 
 } // namespace bridge

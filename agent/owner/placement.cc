@@ -186,8 +186,7 @@ PlacementTable::State Bridge::need_placement(const Gang &gang,
 {
     auto state = placements_.need(predicate, asker_for(gang), context_.now);
     if (placements_.pop_new()) {
-        nodes_changed_ = true;
-        nodes_due_ = std::min(nodes_due_, context_.now);
+        sync_.change_soon();
     }
     return state;
 }
@@ -229,7 +228,8 @@ std::string Bridge::too_large_reason(const Gang &gang)
 bool Bridge::placement_known(const Gang &gang)
 {
     PredicatePtr preferred = preferred_of(gang);
-    nodes_changed_ |= placements_.doubted(); // its plugin may stay away
+    if (placements_.doubted())
+        sync_.change(); // its plugin may stay away
     bool known = !placements_.doubted() &&
                  need_placement(gang, gang.predicate) !=
                      PlacementTable::State::unknown &&
@@ -314,7 +314,7 @@ void Bridge::drop_placements()
         return;
     record_needed_placements();
     if (placements_.drop_unused(context_.now, context_.conf->feature_linger))
-        nodes_changed_ = true;
+        sync_.change();
 }
 
 } // namespace bridge

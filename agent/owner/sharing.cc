@@ -188,7 +188,7 @@ void Bridge::set_uncounted(GangEntry &user, const Job &job,
                 {{"JobId", job.ref.id},
                  {"ResourceClaim", claim},
                  {"Gang", gang.key.str()}});
-    report_event(gang, "SlurmSharedClaimEnded", gang.uncounted_reason);
+    voice_.warn(gang, "SlurmSharedClaimEnded", gang.uncounted_reason);
     agenda_.wake(gang.uid);
 }
 

@@ -91,7 +91,7 @@ Story Bridge::make_story(const GangEntry &entry) const
         story.reason = wait->reason;
     else if (const auto *refuse = std::get_if<Refuse>(&next))
         story.reason = refuse->reason;
-    if (entry.postponed == next.index() && entry.postponed_until > context_.now)
+    if (attempts_.is_held(entry, next))
         story.held_for = std::chrono::ceil<std::chrono::seconds>(
             entry.postponed_until - context_.now);
     story.failures = entry.failures;
@@ -114,9 +114,9 @@ std::vector<Blocker> Bridge::blockers_of(const Gang &gang,
 {
     std::vector<Blocker> blockers;
     for (const auto &[node, pods] : pods_by_node(gang, bind)) {
-        if (gate_.room_for(gang, amounts_on(gang, node, pods), node,
-                           nodes_.find(node),
-                           foreign_.on(node)) == NodeGate::Room::yes)
+        if (room_.gate().room_for(gang, amounts_on(gang, node, pods), node,
+                                  nodes_.find(node),
+                                  foreign_.on(node)) == NodeGate::Room::yes)
             continue;
         for (const std::string &uid : gangs_.living_on(node)) {
             const Gang &other = gangs_.all().at(uid).gang;
@@ -126,7 +126,7 @@ std::vector<Blocker> Bridge::blockers_of(const Gang &gang,
                 blockers.push_back(
                     {node, other.key.str(), other.job ? other.job->ref.id : 0});
         }
-        for (const VanishedPod &pod : gate_.vanished_on(node))
+        for (const VanishedPod &pod : room_.gate().vanished_on(node))
             blockers.push_back({node, pod.key.str(), pod.job});
     }
     return blockers;

@@ -69,10 +69,10 @@ void Bridge::turn()
     if (context_.health.clear_problem(start_problem)) {
         log_info("in step with Slurm and Kubernetes, serving");
         settle_early_hooks();
-        gate_.touch_all();
-        nodes_changed_ = true; // nodes may have features that no Pod needs
+        room_.touch_all();
+        sync_.change(); // nodes may have features that no Pod needs
     }
-    wake_blocked();
+    room_.wake_blocked();
     wake_for_devices();
     // What is woken while this runs waits for the next turn of the loop.
     const std::set<std::string> woken = agenda_.take();
@@ -86,7 +86,7 @@ void Bridge::turn()
         agenda_.wake(uid);
     batch_pods_.process();
     batch_jobs_.process();
-    process_gate();
+    room_.process();
     report_groups();
 }
 
@@ -130,7 +130,7 @@ Clock::time_point Bridge::next_deadline() const
         next = std::min(next, lists_.list_due());
     next = std::min(next, node_deadline());
     if (synced())
-        next = std::min({next, gate_deadline(), group_deadline(),
+        next = std::min({next, room_.due(), group_deadline(),
                          batch_pods_.next_due(), batch_jobs_.next_due(),
                          placements_.next_drop(context_.conf->feature_linger)});
     return next;
@@ -146,7 +146,7 @@ void Bridge::reconcile(const std::string &uid)
 {
     GangEntry *entry = gangs_.find(uid);
     if (entry)
-        touch_gate(entry->gang);
+        room_.touch(entry->gang);
     if (!entry || entry->in_flight)
         return; // its outcome wakes it again
     update_group(*entry);
@@ -177,15 +177,14 @@ void Bridge::count_pending(const std::string &uid, bool wants_submit)
     bool asks = entry && (takes_place(*entry) || entry->gang.submit_uncertain ||
                           entry->in_flight == Action(Submit{}).index() ||
                           entry->in_flight == Action(Adopt{}).index());
-    bool held = entry && entry->postponed == Action(Submit{}).index() &&
-                context_.now < entry->postponed_until;
+    bool held = entry && attempts_.is_held(*entry, Submit{});
     bool in_line = wants_submit && entry && !held;
     if (asks)
         quota_.count(asker_of(*entry));
     else if (!in_line)
         quota_.leave(uid);
     if (!wants_submit)
-        refusals_.remove(uid);
+        attempts_.withdrawn(uid);
 }
 
 // The Namespace says as whom the Pods run, and is watched separately. Whether
@@ -209,7 +208,7 @@ bool Bridge::may_submit(GangEntry &entry)
     auto full = quota_.full(ns, asker.by_wish); // as it is before this one
     if (quota_.may_ask(asker))
         return true;
-    report_on_pods(entry, line_message(full, asker.by_wish));
+    voice_.say(entry, line_message(full, asker.by_wish));
     return false;
 }
 
@@ -254,8 +253,7 @@ bool Bridge::may_adopt(GangEntry &entry)
 bool Bridge::may_act(GangEntry &entry, const Action &action)
 {
     const Gang &gang = entry.gang;
-    if (entry.postponed == action.index() &&
-        context_.now < entry.postponed_until) {
+    if (attempts_.is_held(entry, action)) {
         agenda_.wake_at(entry, entry.postponed_until);
         return false;
     }
@@ -268,7 +266,7 @@ bool Bridge::may_act(GangEntry &entry, const Action &action)
     }
     if (const auto *adopt = std::get_if<Adopt>(&action)) {
         if (!pinned_.contains(adopt->node)) {
-            nodes_changed_ = true; // the pins are derived from the gangs
+            sync_.change(); // the pins are derived from the gangs
             return false;
         }
         return may_adopt(entry);
@@ -289,7 +287,7 @@ bool Bridge::may_act(GangEntry &entry, const Action &action)
         return false;
     }
     if (const auto *bind = std::get_if<Bind>(&action))
-        return may_follow(entry, *bind) && may_bind(entry, *bind);
+        return may_follow(entry, *bind) && room_.may_bind(entry, *bind);
     return true;
 }
 
@@ -308,9 +306,9 @@ void Bridge::carry_out(GangEntry &entry, Action action)
     Gang &gang = entry.gang;
     if (auto *wait = std::get_if<Wait>(&action)) {
         if (!wait->reason.empty() && !is_growing(entry) && !may_be_short(entry))
-            report_on_pods(entry, wait->reason);
+            voice_.say(entry, wait->reason);
     } else if (auto *refuse = std::get_if<Refuse>(&action)) {
-        report_on_pods(entry, submit_refused_message(refuse->reason));
+        voice_.say(entry, submit_refused_message(refuse->reason));
     } else if (std::holds_alternative<Start>(action)) {
         for (JobRef job : refs_of(*gang.job)) // each component has its own hook
             line_.send({.type = HookMessage::Type::start, .job = job});

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// When Slurm's nodes are compared with Kubernetes': soon after a change of
+// either, and from time to time. One comparison at a time; what changes
+// meanwhile is for the next one. Owner thread only.
+#pragma once
+
+#include "agent/owner/context.h"
+
+namespace bridge {
+
+class SyncTimes {
+  public:
+    explicit SyncTimes(const Context &context) : context_(context) {}
+
+    // Something has changed: compare at once; by then; after this pause, unless
+    // a comparison is wanted anyway.
+    void change_soon();
+    void change_by(Clock::time_point when);
+    void retry_in(Clock::duration pause);
+    // The same, without a hurry: when it was due last, which is over.
+    void change() { changed_ = true; }
+
+    // When the next comparison is due; never while one is under way.
+    Clock::time_point next() const;
+
+    // A comparison begins. Returns whether it is because of a change.
+    bool begin();
+    // It is over, and has failed or not.
+    void failed(Clock::duration pause);
+    void succeeded();
+
+  private:
+    void end();
+
+    const Context &context_;
+    bool changed_ = true;
+    bool under_way_ = false;
+    Clock::time_point due_{};
+    Clock::time_point poll_due_{}; // when Slurm's nodes are looked at again
+    Clock::time_point began_{};
+};
+
+} // namespace bridge

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What users read about their Pods: the condition of Pods that wait, and
+// Events. Says nothing twice, and drops what is still queued when it is not
+// true any more. The words are in agent/decide/messages.h. Owner thread only.
+#pragma once
+
+#include "agent/gang/action.h"
+#include "agent/gang/store.h"
+#include "agent/owner/errands.h"
+#include "agent/owner/known_nodes.h"
+
+#include <string>
+
+namespace bridge {
+
+class Voice {
+  public:
+    Voice(const Errands &errands, GangStore &gangs, const KnownNodes &nodes)
+        : errands_(errands), gangs_(gangs), nodes_(nodes)
+    {
+    }
+
+    // Sets the message on each waiting Pod, as its condition and as an Event,
+    // unless the Pod shows it already. more is added to the message; a change
+    // of more alone is not worth a write.
+    void say(GangEntry &entry, const std::string &message,
+             const std::string &more = {});
+
+    // Says why Slurm lets the gang's job wait.
+    void say_pending_reason(GangEntry &entry);
+
+    // The Pods are about to be bound: what is queued is dropped.
+    void hush(GangEntry &entry) const;
+
+    // The Pod is as the watch shows it. If it shows an outdated message of its
+    // gang, the message is sent again when it is due: reporters may overtake
+    // each other.
+    void check(const Pod &pod);
+
+    // Posts a Warning on the living Pods.
+    void warn(const Gang &gang, const std::string &reason,
+              const std::string &text) const;
+
+    // Posts an Event on each Pod that the binding has bound.
+    void say_bound(const Gang &gang, const Bind &bind) const;
+
+  private:
+    const Errands &errands_;
+    GangStore &gangs_;
+    const KnownNodes &nodes_;
+};
+
+} // namespace bridge
