@@ -92,11 +92,10 @@ void Bridge::record_remade(GangEntry &entry, JobRef job)
     bool held = entry.gang.prolog_held;
     set_job(entry, std::nullopt);
     if (held)
-        early_hooks_[job] = {{.type = HookMessage::Type::allocated,
-                              .job = job,
-                              .ours = true,
-                              .batch = true},
-                             context_.now};
+        early_hooks_.put({.type = HookMessage::Type::allocated,
+                          .job = job,
+                          .ours = true,
+                          .batch = true});
     batch_jobs_.want_once_saved(job);
 }
 

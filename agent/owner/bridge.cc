@@ -20,7 +20,7 @@ Bridge::Bridge(std::shared_ptr<const Conf> conf, BridgePorts ports,
 {
     quota_.set_limits({context_.conf->max_pending_jobs,
                        context_.conf->max_pending_in_namespace});
-    placements_.set_limit(context_.conf->max_selections_in_namespace);
+    placement_.set_limit();
     context_.health.set_problem(start_problem,
                                 "the first lists are not complete yet");
     context_.health.set_problem("prep/k8s", "not connected yet");
@@ -67,22 +67,22 @@ void Bridge::on(Listed<Pod> &pods)
     std::unordered_set<std::string> keep;
     for (Pod &pod : pods.objects) {
         keep.insert(pod.uid);
-        placements_.share(pod);
-        group_reports_.put(pod, context_.now);
+        placement_.share(pod);
+        groups_.note(pod);
         if (held_.hold(pod, !first_.has_all_pods()))
             continue;
-        pod.gang = gang_of(pod);
+        pod.gang = groups_.gang_of(pod);
         record_stray(pod, false);
         room_.note(pod);
         agenda_.wake(gangs_.put(std::move(pod)));
     }
     first_.add_pods(pods.source);
     for (const std::string &uid : held_.forget_but(pods.source, keep))
-        group_reports_.remove(uid, context_.now);
+        groups_.forget(uid);
     for (const Pod &pod : gangs_.missing(pods.source, keep)) {
         record_stray(pod, true);
         batch_pods_.forget(pod.uid);
-        group_reports_.remove(pod.uid, context_.now);
+        groups_.forget(pod.uid);
         auto uid = gangs_.remove(pod);
         GangEntry *entry = uid ? gangs_.find(*uid) : nullptr;
         room_.note_gone(pod, entry ? &entry->gang : nullptr);
@@ -99,19 +99,19 @@ void Bridge::on(Changed<Pod> &pod)
 {
     if (held_.postpone(pod))
         return;
-    placements_.share(pod.object);
+    placement_.share(pod.object);
     if (pod.deleted)
         batch_pods_.forget(pod.object.uid);
     if (pod.deleted)
-        group_reports_.remove(pod.object.uid, context_.now);
+        groups_.forget(pod.object.uid);
     else
-        group_reports_.put(pod.object, context_.now);
+        groups_.note(pod.object);
     if (pod.deleted)
         held_.forget(pod.object.uid);
     else if (held_.hold(pod.object, !first_.has_all_pods()))
         return;
     context_.health.count("pod");
-    pod.object.gang = gang_of(pod.object);
+    pod.object.gang = groups_.gang_of(pod.object);
     record_stray(pod.object, pod.deleted);
     voice_.check(pod.object);
     if (!pod.deleted) {
@@ -138,14 +138,22 @@ void Bridge::release_held()
     }
 }
 
-// A Pod that is known keeps its gang, whatever has become of the API meanwhile.
-GangKeyPtr Bridge::gang_of(const Pod &pod) const
+void Bridge::on(GroupsListed &groups)
 {
-    if (auto known = gangs_.group_of(pod))
-        for (GangKeyPtr key = pod.gang; key; key = key->otherwise)
-            if (key->uid == *known)
-                return key;
-    return groups_.choose_gang(pod);
+    GroupApi api = groups.api;
+    GroupLooks::Number look = groups.look;
+    groups_.take(groups);
+    held_.answered(api, look);
+    if (!groups_.table().settled())
+        return;
+    for (auto &held : held_.take_postponed())
+        std::visit([this](auto &news) { on(news); }, held);
+    release_held();
+}
+
+void Bridge::on(Changed<GroupSpec> &group)
+{
+    groups_.take(group);
 }
 
 void Bridge::on(Listed<Namespace> &namespaces)
@@ -155,7 +163,7 @@ void Bridge::on(Listed<Namespace> &namespaces)
     for (Namespace &ns : namespaces.objects)
         namespaces_[ns.name] = std::move(ns);
     quota_.set_namespaces(namespaces_.size());
-    placements_.set_namespaces(namespaces_.size());
+    placement_.set_namespaces(namespaces_.size());
     attempts_.all_again();
 }
 
@@ -167,7 +175,7 @@ void Bridge::on(Changed<Namespace> &ns)
     else
         namespaces_[name] = std::move(ns.object);
     quota_.set_namespaces(namespaces_.size());
-    placements_.set_namespaces(namespaces_.size());
+    placement_.set_namespaces(namespaces_.size());
     attempts_.all_again(name);
 }
 
@@ -223,7 +231,7 @@ void Bridge::on(Reload &reload)
     context_.conf = std::move(reload.conf);
     quota_.set_limits({context_.conf->max_pending_jobs,
                        context_.conf->max_pending_in_namespace});
-    placements_.set_limit(context_.conf->max_selections_in_namespace);
+    placement_.set_limit();
     lists_.list_soon();
     sync_.change();
     attempts_.all_again();

@@ -6,29 +6,29 @@
 
 #include "agent/act/workload_wishes.h"
 #include "agent/decide/pending_quota.h"
-#include "agent/gang/group_reports.h"
-#include "agent/gang/group_table.h"
 #include "agent/gang/store.h"
 #include "agent/gres/claim_sharing.h"
 #include "agent/gres/claim_store.h"
 #include "agent/gres/device_store.h"
 #include "agent/gres/memo.h"
-#include "agent/nodes/placement_table.h"
 #include "agent/owner/agenda.h"
 #include "agent/owner/attempts.h"
 #include "agent/owner/batch_jobs.h"
 #include "agent/owner/batch_marks.h"
 #include "agent/owner/batch_pods.h"
 #include "agent/owner/context.h"
+#include "agent/owner/early_hooks.h"
 #include "agent/owner/errands.h"
 #include "agent/owner/explain_page.h"
 #include "agent/owner/first_lists.h"
 #include "agent/owner/grace_limits.h"
+#include "agent/owner/groups.h"
 #include "agent/owner/held_pods.h"
 #include "agent/owner/illness.h"
 #include "agent/owner/job_lists.h"
 #include "agent/owner/known_nodes.h"
 #include "agent/owner/message.h"
+#include "agent/owner/placement.h"
 #include "agent/owner/plugin_line.h"
 #include "agent/owner/room.h"
 #include "agent/owner/sync_times.h"
@@ -126,8 +126,6 @@ class Bridge {
                  const Result<> &done);
     void set_job(GangEntry &entry, std::optional<Job> job);
     void apply_early_hook(GangEntry &entry, JobRef job);
-    bool is_succeeded(JobRef job) const;
-    void settle_early_hooks();
     void settle_uncertain(GangEntry &entry);
     void record_outcome(GangEntry &entry, ActionDone &done);
     void record_failure(GangEntry &entry, const ActionDone &done);
@@ -153,6 +151,7 @@ class Bridge {
     void turn();
     void tick();
     void reconcile(const std::string &uid);
+    void update_placement(GangEntry &entry);
     bool may_act(GangEntry &entry, const Action &action);
     bool may_submit(GangEntry &entry);
     bool may_adopt(GangEntry &entry);
@@ -193,7 +192,6 @@ class Bridge {
     bool is_growing(GangEntry &entry);
     void record_bound(GangEntry &entry, const Bind &bind);
     void split(const std::string &uid);
-    void split_late(const std::vector<std::string> &pods);
     bool is_needed(JobRef lost) const; // by Pods that were split from it
     static const Job *choose_gang_job(const Gang &gang,
                                       const std::vector<Job> &jobs);
@@ -205,39 +203,6 @@ class Bridge {
     // bridge.cc
     void set_time(Clock::time_point now);
     void release_held();
-    GangKeyPtr gang_of(const Pod &pod) const;
-
-    // groups.cc: objects that define the size of gangs.
-    void update_terms(Gang &gang);
-    void update_group_terms(Gang &gang, const GangKey &key);
-    std::chrono::seconds short_time(const Gang &gang) const;
-    const GroupSpec *group_of(const Gang &gang) const;
-    void wake_groups(GroupApi api);
-    void regroup(const std::string &uid);
-    void report_group(const std::string &uid);
-    void report_groups();
-    Clock::time_point group_deadline() const;
-    void send_group(GangEntry &entry, const GroupSpec &group,
-                    ScheduledCondition condition);
-    void group_untold(const std::string &uid, const Error &error);
-
-    // placement.cc: which Nodes match what the Pods request.
-    void update_placement(GangEntry &entry);
-    void narrow(Gang &gang, const std::vector<NodeSelector> &selectors);
-    void narrow(Gang &gang, DeviceCondition devices);
-    bool any_node_selected(const Predicate &predicate) const;
-    std::string nowhere_words(const Gang &gang) const;
-    PlacementTable::State need_placement(const Gang &gang,
-                                         const PredicatePtr &predicate);
-    std::string nowhere_reason(const Gang &gang);
-    std::string too_large_reason(const Gang &gang);
-    void update_volume_claims(GangEntry &entry);
-    std::string misplaced_reason(const Gang &gang) const;
-    bool placement_known(const Gang &gang);
-    FeatureWishes feature_wishes();
-    void apply_placements(const NodeSyncResult &synced);
-    void record_needed_placements();
-    void drop_placements();
 
     // claims.cc: which devices the Pods' ResourceClaims need and get.
     void update_devices(GangEntry &entry);
@@ -320,14 +285,15 @@ class Bridge {
     std::map<std::string, std::string> features_off_; // the reasons, by feature
 
     GangStore gangs_;
-    GroupTable groups_{context_.ports.group_apis};
-    GroupReports group_reports_;
-    HeldPods held_{context_, groups_, gangs_};
+    Groups groups_{context_, errands_, agenda_, gangs_};
+    HeldPods held_{context_, groups_.table(), gangs_};
     KnownNodes nodes_;
     Illness illness_{context_, nodes_, gangs_, agenda_};
     Voice voice_{errands_, gangs_, nodes_};
     Attempts attempts_{context_, agenda_, gangs_};
     SyncTimes sync_{context_};
+    EarlyHooks early_hooks_{context_, line_, lists_, gangs_, nodes_};
+    Placement placement_{context_, agenda_, sync_, gangs_, nodes_};
     ForeignPods foreign_; // Pods of other schedulers
     ForeignPods strays_;  // our Pods, bound by others
     Room room_{
@@ -358,18 +324,8 @@ class Bridge {
     PendingQuota quota_;
     Owners owners_; // shared with workers
 
-    // Hooks of jobs that are not the current job of any gang: the answer to
-    // their submit is still outstanding, or they were replaced.
-    struct EarlyHook {
-        HookMessage message;
-        Clock::time_point since;
-    };
-    std::map<JobRef, EarlyHook> early_hooks_;
-
     std::set<std::string> pinned_; // Slurm nodes with a feature of their own
     bool pins_lost_ = false;       // slurmctld may have forgotten these
-    PlacementTable placements_;
-    std::set<std::string> placement_waits_; // gang uids, until the next sync
 
     // uids of gangs that may wait for backfill
     std::set<std::string> backfilled_;

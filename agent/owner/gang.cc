@@ -84,7 +84,7 @@ void Bridge::update_group(GangEntry &entry)
     record_ends(gang);
     if (!gang.grouped)
         return;
-    update_terms(gang);
+    groups_.update_terms(gang);
     update_first_pod(entry);
 
     auto passed = [&](std::optional<Clock::time_point> &since, bool is_so,
@@ -103,7 +103,7 @@ void Bridge::update_group(GangEntry &entry)
     bool starting = gang.job && gang.job->state == JobState::configuring;
     gang.short_overdue = passed(entry.short_since,
                                 starting && (lives || count_of_job(gang) != 0),
-                                short_time(gang));
+                                groups_.short_time(gang));
     bool over = gang.job && gang.job->state == JobState::running && !lives &&
                 !any_waits(gang);
     gang.rejoin_over =
@@ -204,14 +204,6 @@ void Bridge::split(const std::string &uid)
         left_over(*entry->gang.job).empty())
         set_job(*entry, std::nullopt);
     agenda_.wake(uid);
-}
-
-// These Pods joined a gang that runs and has no room for them.
-void Bridge::split_late(const std::vector<std::string> &pods)
-{
-    for (const std::string &pod : pods)
-        if (std::string alone = gangs_.split(pod); !alone.empty())
-            agenda_.wake(alone);
 }
 
 bool Bridge::is_needed(JobRef lost) const

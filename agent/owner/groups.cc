@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The objects that define the size of gangs: what they change, and what is
-// written to their status.
-#include "agent/owner/bridge.h"
+#include "agent/owner/groups.h"
 
 #include "agent/decide/messages.h"
 #include "agent/gang/facts.h"
+#include "agent/objects/gang_key.h"
 #include "common/base/log.h"
 
 #include <algorithm>
@@ -18,50 +17,43 @@ constexpr std::chrono::seconds failed_repeat{30};
 
 } // namespace
 
-void Bridge::on(GroupsListed &groups)
+void Groups::take(GroupsListed &groups)
 {
     static const std::vector<GroupSpec> none;
-    bool was_on = groups_.is_on(groups.api);
+    bool was_on = table_.is_on(groups.api);
     if (groups.api == GroupApi::plugins)
-        group_reports_.replace(groups.specs ? *groups.specs : none,
-                               context_.now);
+        reports_.replace(groups.specs ? *groups.specs : none, context_.now);
     if (groups.specs)
-        groups_.replace(groups.api, std::move(*groups.specs));
+        table_.replace(groups.api, std::move(*groups.specs));
     else
-        groups_.turn_off(groups.api);
-    if (groups_.is_on(groups.api) != was_on)
+        table_.turn_off(groups.api);
+    if (table_.is_on(groups.api) != was_on)
         log_info(
             was_on ? "an API of Pod groups is gone"
                    : "an API of Pod groups is available",
             {{"api",
               (groups.path ? *groups.path : path_of(groups.api)).words()}});
-    held_.answered(groups.api, groups.look);
-    wake_groups(groups.api);
-    if (!groups_.settled())
-        return;
-    for (auto &held : held_.take_postponed())
-        std::visit([this](auto &news) { on(news); }, held);
-    release_held();
+    wake(groups.api);
 }
 
-void Bridge::on(Changed<GroupSpec> &group)
+void Groups::take(Changed<GroupSpec> &group)
 {
     GroupRef ref{group.object.api, group.object.key.name};
     std::string uid = gang_uid_of(group.object.key.ns, ref);
     GroupApi api = ref.api;
     if (group.deleted)
-        group_reports_.erase(group.object);
+        reports_.erase(group.object);
     else
-        group_reports_.put(group.object, context_.now);
-    bool news = group.deleted ? groups_.erase(group.object)
-                              : groups_.put(std::move(group.object));
+        reports_.put(group.object, context_.now);
+    bool news = group.deleted ? table_.erase(group.object)
+                              : table_.put(std::move(group.object));
     if (news && api == GroupApi::jobset)
-        wake_groups(api); // of each attempt
+        wake(api); // of each attempt
     else if (news)
         regroup(uid);
 }
 
-void Bridge::wake_groups(GroupApi api)
+void Groups::wake(GroupApi api)
 {
     std::vector<std::string> uids;
     for (const auto &[uid, entry] : gangs_.all())
@@ -74,7 +66,7 @@ void Bridge::wake_groups(GroupApi api)
 }
 
 // A group that turns out not to be a gang releases its Pods.
-void Bridge::regroup(const std::string &uid)
+void Groups::regroup(const std::string &uid)
 {
     GangEntry *entry = gangs_.find(uid);
     if (!entry || !entry->gang.grouped)
@@ -87,21 +79,38 @@ void Bridge::regroup(const std::string &uid)
     for (const PodPtr &pod : entry->gang.pods)
         if (waits(entry->gang, *pod))
             alone.push_back(pod->uid);
-    split_late(alone);
+    split(alone);
 }
 
-const GroupSpec *Bridge::group_of(const Gang &gang) const
+const GroupSpec *Groups::group_of(const Gang &gang) const
 {
     const GangKey *key =
         gang.grouped && !gang.pods.empty() ? lead_of(gang).gang.get() : nullptr;
     const GroupSpec *group =
-        key ? groups_.find(gang.key.ns, key->group) : nullptr;
+        key ? table_.find(gang.key.ns, key->group) : nullptr;
     bool other =
         group && !key->group_uid.empty() && group->uid != key->group_uid;
     return other ? nullptr : group;
 }
 
-void Bridge::update_terms(Gang &gang)
+// A Pod that is known keeps its gang, whatever has become of the API meanwhile.
+GangKeyPtr Groups::gang_of(const Pod &pod) const
+{
+    if (auto known = gangs_.group_of(pod))
+        for (GangKeyPtr key = pod.gang; key; key = key->otherwise)
+            if (key->uid == *known)
+                return key;
+    return table_.choose_gang(pod);
+}
+
+void Groups::split(const std::vector<std::string> &pods)
+{
+    for (const std::string &pod : pods)
+        if (std::string alone = gangs_.split(pod); !alone.empty())
+            agenda_.wake(alone);
+}
+
+void Groups::update_terms(Gang &gang) const
 {
     const GangKey *key = gang.pods.empty() ? nullptr : lead_of(gang).gang.get();
     if (key && key->group.api != GroupApi::none) {
@@ -117,7 +126,7 @@ void Bridge::update_terms(Gang &gang)
 }
 
 // A gang that has its nodes does not need the object any more.
-void Bridge::update_group_terms(Gang &gang, const GangKey &key)
+void Groups::update_group_terms(Gang &gang, const GangKey &key) const
 {
     const GroupSpec *group = group_of(gang);
     gang.elastic = group ? group->elastic : key.group.api != GroupApi::jobset;
@@ -137,8 +146,7 @@ void Bridge::update_group_terms(Gang &gang, const GangKey &key)
             too_large_gang_message(largest, context_.conf->max_gang_size);
 }
 
-// Returns how long some Pods keep their nodes while others have none.
-std::chrono::seconds Bridge::short_time(const Gang &gang) const
+std::chrono::seconds Groups::short_time(const Gang &gang) const
 {
     const GroupSpec *group = group_of(gang);
     return group && group->timeout.count() > 0
@@ -146,10 +154,8 @@ std::chrono::seconds Bridge::short_time(const Gang &gang) const
                : context_.conf->bind_timeout;
 }
 
-// Sets the condition of Kubernetes' own PodGroup that says whether it is
-// scheduled, to the message that its Pods show while they wait. Once they had
-// their nodes, it never says again that they wait.
-void Bridge::report_group(const std::string &uid)
+// Once its Pods had their nodes, it never says again that they wait.
+void Groups::report(const std::string &uid)
 {
     GangEntry *entry = gangs_.find(uid);
     const GroupSpec *group = entry ? group_of(entry->gang) : nullptr;
@@ -160,15 +166,15 @@ void Bridge::report_group(const std::string &uid)
     const Gang &gang = entry->gang;
     if (gang.job && gang.job->state == JobState::running &&
         !of_former_group(gang))
-        send_group(*entry, *group, {"True", "Scheduled", ""});
+        send(*entry, *group, {"True", "Scheduled", ""});
     else if (any_waits(gang) && !entry->told.empty())
-        send_group(*entry, *group, {"False", "Unschedulable", entry->told});
+        send(*entry, *group, {"False", "Unschedulable", entry->told});
 }
 
 // Sends the version that is known, so that of two writes that overtake each
 // other only the later one, or none, takes effect.
-void Bridge::send_group(GangEntry &entry, const GroupSpec &group,
-                        ScheduledCondition condition)
+void Groups::send(GangEntry &entry, const GroupSpec &group,
+                  ScheduledCondition condition)
 {
     std::string words =
         group.uid + " " +
@@ -190,11 +196,11 @@ void Bridge::send_group(GangEntry &entry, const GroupSpec &group,
     errands_.report([patch](Kube &kube) { return kube.patch_group(patch); },
                     [this, uid = entry.gang.uid](const Result<> &said) {
                         if (!said)
-                            group_untold(uid, said.error());
+                            untold(uid, said.error());
                     });
 }
 
-void Bridge::group_untold(const std::string &uid, const Error &error)
+void Groups::untold(const std::string &uid, const Error &error)
 {
     log_debug("cannot set the condition of a PodGroup, retrying",
               {{"err", error.message}});
@@ -207,28 +213,25 @@ void Bridge::group_untold(const std::string &uid, const Error &error)
                                                 : failed_repeat));
 }
 
-// Writes the status of scheduler-plugins' PodGroups in clusters where its
-// controller does not run.
-void Bridge::report_groups()
+void Groups::report_due()
 {
     if (!context_.ports.access.may(Feature::pod_group_status))
         return;
-    for (const GroupPatch &patch :
-         group_reports_.pop_due(groups_, context_.now))
+    for (const GroupPatch &patch : reports_.pop_due(table_, context_.now))
         errands_.report([patch](Kube &kube) { return kube.patch_group(patch); },
                         [this, patch](const Result<> &said) {
                             if (!said)
                                 log_debug(
                                     "cannot write the status of a PodGroup",
                                     {{"err", said.error().message}});
-                            group_reports_.done(patch, said, context_.now);
+                            reports_.done(patch, said, context_.now);
                         });
 }
 
-Clock::time_point Bridge::group_deadline() const
+Clock::time_point Groups::due() const
 {
     return context_.ports.access.may(Feature::pod_group_status)
-               ? group_reports_.next_due()
+               ? reports_.next_due()
                : Clock::time_point::max();
 }
 

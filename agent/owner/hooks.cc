@@ -50,7 +50,7 @@ void Bridge::on(HookLost &)
     // slurmctld may return from an older state, without the features.
     pinned_.clear();
     pins_lost_ = true;
-    placements_.doubt();
+    placement_.doubt();
     room_.forget_ordinary();
     early_hooks_.clear();
     for (auto &[uid, entry] : gangs_.all())
@@ -75,7 +75,7 @@ void Bridge::on_allocated(const HookMessage &hook)
         return on_ordinary(hook);
     GangEntry *entry = gangs_.find(hook.job);
     if (!entry) { // the answer to our submit is still outstanding
-        early_hooks_[hook.job] = {hook, context_.now};
+        early_hooks_.put(hook);
         if (hook.batch)
             batch_jobs_.want(hook.job);
         return;
@@ -112,7 +112,7 @@ void Bridge::record_allocation(GangEntry &entry, const HookMessage &hook)
 void Bridge::on_ended(const HookMessage &hook)
 {
     context_.health.count("ended");
-    early_hooks_.erase(hook.job);
+    early_hooks_.drop(hook.job);
     batch_jobs_.drop(hook.job);
     if (GangEntry *entry = gangs_.find(hook.job)) {
         Gang &gang = entry->gang;
@@ -122,7 +122,7 @@ void Bridge::on_ended(const HookMessage &hook)
             gang.stale = true; // its end must be looked up
         agenda_.wake(gang.uid);
     } else if (!synced() || gangs_.living_of(hook.job)) {
-        early_hooks_[hook.job] = {hook, context_.now};
+        early_hooks_.put(hook);
     } else {
         line_.send({.type = HookMessage::Type::clean, .job = hook.job});
     }
@@ -135,8 +135,7 @@ void Bridge::set_job(GangEntry &entry, std::optional<Job> job)
     bool other = gang.job && (!job || job->ref != gang.job->ref);
     if (other && gang.epilog_held)
         for (JobRef ref : refs_of(*gang.job))
-            early_hooks_[ref] = {{.type = HookMessage::Type::ended, .job = ref},
-                                 context_.now};
+            early_hooks_.put({.type = HookMessage::Type::ended, .job = ref});
     gangs_.set_job(entry, std::move(job), context_.now);
     if (gang.job)
         for (JobRef ref : refs_of(*gang.job))
@@ -146,59 +145,15 @@ void Bridge::set_job(GangEntry &entry, std::optional<Job> job)
 void Bridge::apply_early_hook(GangEntry &entry, JobRef job)
 {
     Gang &gang = entry.gang;
-    auto early = early_hooks_.find(job);
-    if (early == early_hooks_.end())
+    auto hook = early_hooks_.take(job);
+    if (!hook)
         return;
-    HookMessage hook = std::move(early->second.message);
-    early_hooks_.erase(early);
-    if (hook.type == HookMessage::Type::allocated)
-        return record_allocation(entry, hook);
+    if (hook->type == HookMessage::Type::allocated)
+        return record_allocation(entry, *hook);
     gang.prolog_held = false;
     gang.epilog_held = true;
     if (!is_ended(gang.job->state))
         gang.stale = true;
-}
-
-// Returns whether the Pods that live by that job get another one, and the
-// plugin has been told that their nodes are dirty.
-bool Bridge::is_succeeded(JobRef job) const
-{
-    bool any = false, all = true;
-    for (const auto &[node, uids] : gangs_.living()) {
-        for (const std::string &uid : uids) {
-            const Gang &gang = gangs_.all().at(uid).gang;
-            if (std::ranges::none_of(gang.pods, [&](const PodPtr &pod) {
-                    return pod->node_name == node && binder_of(*pod) == job;
-                }))
-                continue;
-            any = true;
-            all &= gang.job && adopts(gang) &&
-                   line_.told_dirty(nodes_.slurm_name_of(node));
-        }
-    }
-    return any && all;
-}
-
-// Releases held epilogs of jobs that nobody needs any more as soon as none of
-// their containers can be alive, or once the list of dirty nodes covers them
-// and another job is to adopt the Pods: after a restart, slurmctld gives a node
-// with a held epilog to no job at all. A held prolog without a gang means a job
-// that the agent does not know, so it lists the jobs.
-void Bridge::settle_early_hooks()
-{
-    for (auto early = early_hooks_.begin(); early != early_hooks_.end();) {
-        const auto &[job, hook] = *early;
-        bool ended = hook.message.type == HookMessage::Type::ended;
-        if (ended && (!gangs_.living_of(job) || is_succeeded(job))) {
-            line_.send({.type = HookMessage::Type::clean, .job = job});
-            early = early_hooks_.erase(early);
-            continue;
-        }
-        if (!ended && context_.now - hook.since >= answer_time &&
-            lists_.asked() < hook.since + answer_time)
-            lists_.list_soon(); // once: after that it has no gang
-        early++;
-    }
 }
 
 } // namespace bridge

@@ -17,6 +17,7 @@ agent_owner_sources = \
 	agent/owner/device_plan.cc \
 	agent/owner/devices.cc \
 	agent/owner/dispatch.cc \
+	agent/owner/early_hooks.cc agent/owner/early_hooks.h \
 	agent/owner/errands.h \
 	agent/owner/explain.cc agent/owner/explain.h \
 	agent/owner/explain_page.cc agent/owner/explain_page.h \
@@ -26,7 +27,7 @@ agent_owner_sources = \
 	agent/owner/gang_claims.cc \
 	agent/owner/grace_limits.cc agent/owner/grace_limits.h \
 	agent/owner/group_looks.cc agent/owner/group_looks.h \
-	agent/owner/groups.cc \
+	agent/owner/groups.cc agent/owner/groups.h \
 	agent/owner/health.cc agent/owner/health.h \
 	agent/owner/held_pods.cc agent/owner/held_pods.h \
 	agent/owner/het.cc \
@@ -40,7 +41,7 @@ agent_owner_sources = \
 	agent/owner/nodes.cc \
 	agent/owner/outcome.cc \
 	agent/owner/pauses.h \
-	agent/owner/placement.cc \
+	agent/owner/placement.cc agent/owner/placement.h \
 	agent/owner/plugin_connection.h \
 	agent/owner/plugin_line.cc agent/owner/plugin_line.h \
 	agent/owner/ports.h \

@@ -136,7 +136,7 @@ NodePlanInput Bridge::plan_input()
                 input.foreign->emplace(name, taken);
         }
     }
-    input.wishes = feature_wishes();
+    input.wishes = placement_.wishes(synced());
     input.feature_labels = context_.conf->feature_labels;
     if (synced())
         input.dirty = room_.dirty();
@@ -196,7 +196,7 @@ void Bridge::apply_node_sync(NodeSyncResult &result)
     if (syncing_devices_)
         first_.add(FirstLists::List::slurm_devices);
     nodes_.set_sizes(std::move(result.sizes));
-    apply_placements(result);
+    placement_.take(result, absences_at_sync_ != line_.absences());
     devices_.set_indexes(std::move(result.devices));
     devices_.set_amounts(std::move(result.amounts));
     std::set<std::string> cpu_nodes;

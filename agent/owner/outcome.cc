@@ -99,8 +99,8 @@ void Bridge::record_outcome(GangEntry &entry, ActionDone &done)
     } else if (auto *there = std::get_if<StillThere>(&*done.outcome)) {
         log_warning("a job's Pod is missing from the list, but it exists",
                     {{"Gang", gang.key.str()}});
-        group_reports_.put(there->pod, context_.now);
-        there->pod.gang = gang_of(there->pod);
+        groups_.note(there->pod);
+        there->pod.gang = groups_.gang_of(there->pod);
         bool over = there->pod.terminal(); // the job gets its exit code
         bool taken = over && gangs_.put(std::move(there->pod)) == gang.uid;
         if (!taken) // or it has left this gang

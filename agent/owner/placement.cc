@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which features Slurm's nodes need: for the predicates of waiting Pods, and
-// for nodes with living Pods whose job is lost.
-#include "agent/batch/pod.h"
-#include "agent/owner/bridge.h"
+#include "agent/owner/placement.h"
 
+#include "agent/batch/pod.h"
 #include "agent/decide/decide_parts.h"
 #include "agent/decide/messages.h"
 #include "agent/decide/too_large.h"
+#include "agent/gang/facts.h"
 #include "agent/gang/volumes.h"
 #include "agent/owner/pauses.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace bridge {
+
+bool wants_node(const Gang &gang)
+{
+    bool has_node = !gang.assumed_bound.empty() ||
+                    (gang.job && is_allocated(gang.job->state));
+    return !has_node && std::ranges::any_of(gang.pods, [](const PodPtr &pod) {
+        return !pod->bound() && !pod->terminal();
+    });
+}
 
 namespace {
 
@@ -22,16 +31,6 @@ bool covered(const Gang &gang, const Pod &pod)
 {
     return gang.job && is_allocated(gang.job->state) &&
            lives_by_job(gang, pod) && !placed_elsewhere(gang, pod);
-}
-
-// What the Pods require of a node matters until they have one.
-bool wants_node(const Gang &gang)
-{
-    bool has_node = !gang.assumed_bound.empty() ||
-                    (gang.job && is_allocated(gang.job->state));
-    return !has_node && std::ranges::any_of(gang.pods, [](const PodPtr &pod) {
-        return !pod->bound() && !pod->terminal();
-    });
 }
 
 bool any_claims(const Gang &gang)
@@ -70,8 +69,44 @@ bool asks_unknown(const Gang &gang)
 
 } // namespace
 
-// Derives from the Nodes what decide() needs.
-void Bridge::update_placement(GangEntry &entry)
+void narrow(Gang &gang, const std::vector<NodeSelector> &selectors)
+{
+    if (selectors.empty())
+        return;
+    const Predicate &own = value_of(gang.predicate);
+    std::vector<NodeSelector> all_of = own.selectors();
+    std::ranges::copy(selectors, std::back_inserter(all_of));
+    auto both =
+        Predicate::make(std::move(all_of), own.tolerations(), own.devices());
+    if (both)
+        gang.predicate = std::move(*both);
+    else
+        gang.nowhere = submit_refused_message(both.error().message);
+}
+
+// A job that was submitted without the condition, when any node with its GRES
+// would do, keeps its place in the queue.
+void narrow(Gang &gang, DeviceCondition devices)
+{
+    const Predicate &own = value_of(gang.predicate);
+    bool queued = gang.job && gang.job->state == JobState::pending;
+    if (devices.text.empty() ||
+        (queued && gang.job->features.contains(own.feature())))
+        return;
+    auto both =
+        Predicate::make(own.selectors(), own.tolerations(), std::move(devices));
+    if (both)
+        gang.predicate = std::move(*both);
+    else
+        gang.nowhere = submit_refused_message(both.error().message);
+}
+
+void Placement::set_limit()
+{
+    table_.set_limit(context_.conf->max_selections_in_namespace);
+}
+
+void Placement::begin(GangEntry &entry)
 {
     Gang &gang = entry.gang;
     gang.nowhere.clear();
@@ -79,25 +114,20 @@ void Bridge::update_placement(GangEntry &entry)
     gang.preferred.reset();
     if (gang.pods.empty())
         return;
-    const Pod &first = lead_of(gang); // all Pods have the same requirements
-    gang.predicate = first.predicate;
+    gang.predicate = lead_of(gang).predicate; // all Pods require the same
     if (any_claims(gang))
         update_volume_claims(entry);
-    if (has_resource_claims(gang))
-        update_devices(entry);
-    if (!gang.nowhere.empty())
-        return;
+}
+
+void Placement::finish(Gang &gang)
+{
     if (wants_node(gang)) {
         gang.nowhere = nowhere_reason(gang);
-        if (!gang.nowhere.empty())
-            gang.nowhere += plugins_elsewhere(gang);
-        if (!gang.nowhere.empty() && !entry.excluded.empty())
-            gang.nowhere += devices_unfit_message(entry.excluded_reason);
         PredicatePtr preferred = preferred_of(gang);
-        if (preferred &&
-            need_placement(gang, preferred) == PlacementTable::State::ready)
+        if (preferred && need(gang, preferred) == PlacementTable::State::ready)
             gang.preferred = std::move(preferred);
-    } else if (gang.job && is_allocated(gang.job->state) && !first.bound()) {
+    } else if (gang.job && is_allocated(gang.job->state) &&
+               !lead_of(gang).bound()) {
         gang.misplaced_reason = misplaced_reason(gang);
     }
 }
@@ -105,7 +135,7 @@ void Bridge::update_placement(GangEntry &entry)
 // The Pods' volumes restrict the Nodes, too. What was read about them is used
 // until the job is requested; while it is not sufficient it is read again from
 // time to time.
-void Bridge::update_volume_claims(GangEntry &entry)
+void Placement::update_volume_claims(GangEntry &entry)
 {
     Gang &gang = entry.gang;
     const Pod &first = lead_of(gang);
@@ -126,41 +156,7 @@ void Bridge::update_volume_claims(GangEntry &entry)
         narrow(gang, gang.volumes->selectors);
 }
 
-// Restricts the gang to Nodes that match all of these as well.
-void Bridge::narrow(Gang &gang, const std::vector<NodeSelector> &selectors)
-{
-    if (selectors.empty())
-        return;
-    const Predicate &own = value_of(gang.predicate);
-    std::vector<NodeSelector> all_of = own.selectors();
-    std::ranges::copy(selectors, std::back_inserter(all_of));
-    auto both =
-        Predicate::make(std::move(all_of), own.tolerations(), own.devices());
-    if (both)
-        gang.predicate = std::move(*both);
-    else
-        gang.nowhere = submit_refused_message(both.error().message);
-}
-
-// Restricts the gang to Nodes whose devices can satisfy this as well. Called
-// after all other restrictions. A job that was submitted without the condition,
-// when any node with its GRES would do, keeps its place in the queue.
-void Bridge::narrow(Gang &gang, DeviceCondition devices)
-{
-    const Predicate &own = value_of(gang.predicate);
-    bool queued = gang.job && gang.job->state == JobState::pending;
-    if (devices.text.empty() ||
-        (queued && gang.job->features.contains(own.feature())))
-        return;
-    auto both =
-        Predicate::make(own.selectors(), own.tolerations(), std::move(devices));
-    if (both)
-        gang.predicate = std::move(*both);
-    else
-        gang.nowhere = submit_refused_message(both.error().message);
-}
-
-bool Bridge::any_node_selected(const Predicate &predicate) const
+bool Placement::any_node_selected(const Predicate &predicate) const
 {
     return std::ranges::any_of(nodes_.slurm_nodes(), [&](const auto &known) {
         const Node *node = nodes_.find(known.second);
@@ -169,7 +165,7 @@ bool Bridge::any_node_selected(const Predicate &predicate) const
 }
 
 // The Node selection or the devices: which of them no Node satisfies.
-std::string Bridge::nowhere_words(const Gang &gang) const
+std::string Placement::nowhere_words(const Gang &gang) const
 {
     const Predicate &asked = value_of(gang.predicate);
     if (asked.devices().text.empty())
@@ -181,22 +177,22 @@ std::string Bridge::nowhere_words(const Gang &gang) const
     return nowhere_message(value_of(selection.value_or(nullptr)));
 }
 
-PlacementTable::State Bridge::need_placement(const Gang &gang,
-                                             const PredicatePtr &predicate)
+PlacementTable::State Placement::need(const Gang &gang,
+                                      const PredicatePtr &predicate)
 {
-    auto state = placements_.need(predicate, asker_for(gang), context_.now);
-    if (placements_.pop_new()) {
+    auto state = table_.need(predicate, asker_for(gang), context_.now);
+    if (table_.pop_new()) {
         sync_.change_soon();
     }
     return state;
 }
 
-std::string Bridge::nowhere_reason(const Gang &gang)
+std::string Placement::nowhere_reason(const Gang &gang)
 {
-    auto state = need_placement(gang, gang.predicate);
+    auto state = need(gang, gang.predicate);
     if (state == PlacementTable::State::ready)
         return too_large_reason(gang);
-    placement_waits_.insert(gang.uid);
+    waits_.insert(gang.uid);
     switch (state) {
     case PlacementTable::State::nowhere:
         return nowhere_words(gang);
@@ -206,42 +202,39 @@ std::string Bridge::nowhere_reason(const Gang &gang)
         return too_many_in_namespace_message(
             context_.conf->max_selections_in_namespace);
     default:
-        return {}; // placement_known() waits for the sync
+        return {}; // is_known() waits for the sync
     }
 }
 
 // Asked again after each sync that found a change: a node may have become large
 // enough. A batch job is in Slurm's queue already.
-std::string Bridge::too_large_reason(const Gang &gang)
+std::string Placement::too_large_reason(const Gang &gang)
 {
     if (gang.batch)
         return {};
     std::string reason = too_large_message(
         gang, nodes_.sizes_of(value_of(gang.predicate).feature()));
     if (!reason.empty())
-        placement_waits_.insert(gang.uid);
+        waits_.insert(gang.uid);
     return reason;
 }
 
-// Returns whether the nodes have the features that the gang's job would
-// request. If not, the gang is woken when they have.
-bool Bridge::placement_known(const Gang &gang)
+bool Placement::is_known(const Gang &gang)
 {
     PredicatePtr preferred = preferred_of(gang);
-    if (placements_.doubted())
+    if (table_.doubted())
         sync_.change(); // its plugin may stay away
-    bool known = !placements_.doubted() &&
-                 need_placement(gang, gang.predicate) !=
-                     PlacementTable::State::unknown &&
-                 (!preferred || need_placement(gang, preferred) !=
-                                    PlacementTable::State::unknown);
+    bool known =
+        !table_.doubted() &&
+        need(gang, gang.predicate) != PlacementTable::State::unknown &&
+        (!preferred || need(gang, preferred) != PlacementTable::State::unknown);
     if (!known)
-        placement_waits_.insert(gang.uid);
+        waits_.insert(gang.uid);
     return known;
 }
 
 // The job may have waited for long since its feature was set.
-std::string Bridge::misplaced_reason(const Gang &gang) const
+std::string Placement::misplaced_reason(const Gang &gang) const
 {
     for (const std::string &name : gang.job->nodes) {
         auto node = nodes_.slurm_nodes().find(name);
@@ -257,7 +250,7 @@ std::string Bridge::misplaced_reason(const Gang &gang) const
     return {};
 }
 
-void Bridge::record_needed_placements()
+void Placement::record_needs()
 {
     for (const auto &[uid, entry] : gangs_.all()) {
         const Gang &gang = entry.gang;
@@ -265,20 +258,20 @@ void Bridge::record_needed_placements()
             continue;
         const Pod &first = lead_of(gang);
         PlacementTable::Asker asker = asker_for(gang);
-        placements_.need(gang.volumes || gang.devices ? gang.predicate
-                                                      : first.predicate,
-                         asker, context_.now);
+        table_.need(gang.volumes || gang.devices ? gang.predicate
+                                                 : first.predicate,
+                    asker, context_.now);
         if (PredicatePtr preferred = preferred_of(gang))
-            placements_.need(preferred, asker, context_.now);
+            table_.need(preferred, asker, context_.now);
     }
 }
 
 // A job for living Pods can be requested once their node has a feature of its
 // own; the node keeps the feature while that job waits.
-FeatureWishes Bridge::feature_wishes()
+FeatureWishes Placement::wishes(bool all_known)
 {
     FeatureWishes wishes;
-    wishes.keep_others = !synced(); // their gangs are not known yet
+    wishes.keep_others = !all_known;
     for (const auto &[uid, entry] : gangs_.all()) {
         wishes.keep_others |= asks_unknown(entry.gang);
         for (const PodPtr &pod : entry.gang.pods) {
@@ -288,32 +281,35 @@ FeatureWishes Bridge::feature_wishes()
                 wishes.pins.insert(nodes_.slurm_name_of(pod->node_name));
         }
     }
-    record_needed_placements();
-    (void)placements_.pop_new(); // they are among the wishes
-    wishes.predicates = placements_.wishes();
+    record_needs();
+    (void)table_.pop_new(); // they are among the wishes
+    wishes.predicates = table_.wishes();
     wishes.batch = batch_predicate(*context_.conf);
     return wishes;
 }
 
-void Bridge::apply_placements(const NodeSyncResult &synced)
+void Placement::take(const NodeSyncResult &synced, bool doubted)
 {
-    if (placements_.take(synced.asked, synced.placed, !synced.retry))
+    if (table_.take(synced.asked, synced.placed, !synced.retry))
         for (const auto &[uid, entry] : gangs_.all())
             if (wants_node(entry.gang)) // its Pods may have to be told
                 agenda_.wake(uid);
-    if (absences_at_sync_ != line_.absences())
-        placements_.doubt(); // as in on(HookLost)
-    agenda_.wake(std::exchange(placement_waits_, {}));
+    if (doubted)
+        doubt();
+    agenda_.wake(std::exchange(waits_, {}));
 }
 
-// Features that nobody needs any more are removed from the nodes after a while,
-// not at once: the next Pod of the kind would have to wait for them again.
-void Bridge::drop_placements()
+Clock::time_point Placement::next_drop() const
 {
-    if (placements_.next_drop(context_.conf->feature_linger) > context_.now)
+    return table_.next_drop(context_.conf->feature_linger);
+}
+
+void Placement::drop_unused()
+{
+    if (next_drop() > context_.now)
         return;
-    record_needed_placements();
-    if (placements_.drop_unused(context_.now, context_.conf->feature_linger))
+    record_needs();
+    if (table_.drop_unused(context_.now, context_.conf->feature_linger))
         sync_.change();
 }
 

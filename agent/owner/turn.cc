@@ -3,6 +3,7 @@
 // again when they are due.
 #include "agent/owner/bridge.h"
 
+#include "agent/decide/decide_parts.h"
 #include "agent/decide/job_requests.h"
 #include "agent/decide/messages.h"
 #include "agent/owner/pauses.h"
@@ -68,7 +69,7 @@ void Bridge::turn()
         return;
     if (context_.health.clear_problem(start_problem)) {
         log_info("in step with Slurm and Kubernetes, serving");
-        settle_early_hooks();
+        early_hooks_.settle();
         room_.touch_all();
         sync_.change(); // nodes may have features that no Pod needs
     }
@@ -87,14 +88,14 @@ void Bridge::turn()
     batch_pods_.process();
     batch_jobs_.process();
     room_.process();
-    report_groups();
+    groups_.report_due();
 }
 
 void Bridge::tick()
 {
     agenda_.ring();
     if (synced())
-        drop_placements();
+        placement_.drop_unused();
     if (node_deadline() <= context_.now)
         sync_node_list();
     // Only once the Pods are known: a job that has ended and has no Pod is
@@ -104,7 +105,7 @@ void Bridge::tick()
     if (lists_.look_due() <= context_.now) {
         look_at_states();
         if (synced())
-            settle_early_hooks();
+            early_hooks_.settle();
     }
     if (grace_.due() <= context_.now)
         grace_.request();
@@ -130,9 +131,9 @@ Clock::time_point Bridge::next_deadline() const
         next = std::min(next, lists_.list_due());
     next = std::min(next, node_deadline());
     if (synced())
-        next = std::min({next, room_.due(), group_deadline(),
-                         batch_pods_.next_due(), batch_jobs_.next_due(),
-                         placements_.next_drop(context_.conf->feature_linger)});
+        next =
+            std::min({next, room_.due(), groups_.due(), batch_pods_.next_due(),
+                      batch_jobs_.next_due(), placement_.next_drop()});
     return next;
 }
 
@@ -166,7 +167,26 @@ void Bridge::reconcile(const std::string &uid)
     if (may_act(*entry, action))
         carry_out(*entry, std::move(action));
     count_pending(name, wants_submit);
-    report_group(name);
+    groups_.report(name);
+}
+
+// Derives from the Nodes, and the devices there, what decide() needs.
+void Bridge::update_placement(GangEntry &entry)
+{
+    Gang &gang = entry.gang;
+    placement_.begin(entry);
+    if (gang.pods.empty())
+        return;
+    if (has_resource_claims(gang))
+        update_devices(entry);
+    if (!gang.nowhere.empty())
+        return;
+    placement_.finish(gang);
+    if (gang.nowhere.empty())
+        return;
+    gang.nowhere += plugins_elsewhere(gang);
+    if (!entry.excluded.empty())
+        gang.nowhere += devices_unfit_message(entry.excluded_reason);
 }
 
 // Counts whether the gang takes one of the places that Pods may have in Slurm's
@@ -262,7 +282,7 @@ bool Bridge::may_act(GangEntry &entry, const Action &action)
             agenda_.wake_at(entry, entry.submit_after);
             return false;
         }
-        return placement_known(gang) && may_submit(entry);
+        return placement_.is_known(gang) && may_submit(entry);
     }
     if (const auto *adopt = std::get_if<Adopt>(&action)) {
         if (!pinned_.contains(adopt->node)) {
@@ -334,7 +354,7 @@ void Bridge::carry_out(GangEntry &entry, Action action)
         if (parts->late.empty())
             split(gang.uid);
         else
-            split_late(parts->late);
+            groups_.split(parts->late);
     } else {
         dispatch(entry, std::move(action));
     }
