@@ -273,10 +273,14 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/objects/predicate_test.cc \
 	tests/unit/objects/semver_test.cc \
 	tests/unit/objects/volumes_test.cc \
+	tests/unit/owner/errands_test.cc \
 	tests/unit/owner/explain_page_test.cc \
 	tests/unit/owner/explain_test.cc \
 	tests/unit/owner/group_looks_test.cc \
 	tests/unit/owner/health_test.cc \
+	tests/unit/owner/illness_test.cc \
+	tests/unit/owner/owner_bed.h \
+	tests/unit/owner/sync_times_test.cc \
 	tests/unit/plugins/job_submit/batch_refusal_test.cc \
 	tests/unit/plugins/job_submit/batch_request_test.cc \
 	tests/unit/plugins/job_submit/batch_wish_test.cc \
