@@ -7,7 +7,6 @@
 #include "agent/act/workload_wishes.h"
 #include "agent/decide/pending_quota.h"
 #include "agent/gang/store.h"
-#include "agent/gres/claim_sharing.h"
 #include "agent/gres/claim_store.h"
 #include "agent/gres/device_store.h"
 #include "agent/gres/memo.h"
@@ -16,6 +15,7 @@
 #include "agent/owner/batch_jobs.h"
 #include "agent/owner/batch_marks.h"
 #include "agent/owner/batch_pods.h"
+#include "agent/owner/claim_users.h"
 #include "agent/owner/context.h"
 #include "agent/owner/early_hooks.h"
 #include "agent/owner/errands.h"
@@ -31,10 +31,10 @@
 #include "agent/owner/placement.h"
 #include "agent/owner/plugin_line.h"
 #include "agent/owner/room.h"
+#include "agent/owner/shared_claims.h"
 #include "agent/owner/sync_times.h"
 #include "agent/owner/voice.h"
 #include "common/base/mailbox.h"
-#include "common/base/sweep_mark.h"
 
 #include <map>
 #include <memory>
@@ -210,9 +210,6 @@ class Bridge {
     void claims_changed();
     void record_foreign_claim(const ResourceClaim &claim, bool deleted);
     void wake_for_devices();
-    void forget_gone_gangs(std::set<std::string> &uids);
-    void sweep_claim_users();
-    void record_claim_users(const Gang &gang, const Pod &pod);
     void read_needs(GangEntry &entry, GangDevices &devices);
     ClaimFacts claim_facts(const Gang &gang);
     Result<std::int64_t> most_on_a_node(const Gang &gang,
@@ -222,20 +219,6 @@ class Bridge {
     std::string used_by_others_reason(const Gang &gang, const Pod &pod,
                                       const DeviceNeeds &needs);
     std::vector<ClaimHold> holds_of(const Pod &pod) const;
-
-    // sharing.cc: claims whose devices the job of one gang counts for others.
-    void update_sharing(GangEntry &entry);
-    std::string pod_to_wait_for(const Gang &gang);
-    std::string user_of_claim(GangEntry &user, const ObjectKey &claim);
-    Counting counting(const Gang &follower, const ObjectKey &claim);
-    bool will_be_counted(const ObjectKey &claim);
-    bool may_follow(GangEntry &entry, const Bind &bind);
-    void record_counter_end(const Gang &gang, bool seen);
-    void set_uncounted(GangEntry &user, const Job &job,
-                       const std::string &claim);
-    void set_ended_counters(const std::vector<Job> &jobs);
-    void look_for_ended_counters(GangEntry &user);
-    void report_kept(GangEntry &entry);
 
     // device_plan.cc: which devices of a job the claims get.
     std::string gres_of_living(const Pod &pod, const DeviceNeeds &needs);
@@ -308,13 +291,12 @@ class Bridge {
     // the API server lacks the feature gate
     Clock::time_point extended_off_until_{};
     std::optional<Clock::time_point> devices_expected_until_;
-    std::map<ObjectKey, std::set<std::string>> claim_users_; // gang uids
-    SweepMark users_sweep_{1000};
-    // Jobs that had ended before this agent saw them count these claims.
-    std::map<ObjectKey, Job> ended_counters_;
+    ClaimUsers claim_users_{gangs_};
 
     DeviceStore devices_{context_.conf->device_gres,
                          context_.conf->capacity_gres};
+    SharedClaims shared_claims_{context_, errands_, agenda_, voice_,
+                                gangs_,   claims_,  devices_};
     BatchCaches batch_caches_; // shared with workers
     BatchJobs batch_jobs_{context_, errands_, line_,        grace_,
                           nodes_,   gangs_,   batch_caches_};

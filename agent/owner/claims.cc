@@ -70,9 +70,7 @@ void Bridge::on(Listed<ResourceClaim> &claims)
 {
     claims_.replace(std::move(claims.objects));
     claims_changed();
-    for (const auto &[claim, job] : ended_counters_)
-        for (const std::string &uid : gangs_.users_of(claim))
-            agenda_.wake(uid);
+    shared_claims_.claims_listed();
     sync_.change_soon();
     attempts_.all_again();
 }
@@ -87,14 +85,7 @@ void Bridge::on(Changed<ResourceClaim> &claim)
     else
         claims_.put(std::move(claim.object));
     claims_changed();
-    auto users = claim_users_.find(key);
-    if (users == claim_users_.end())
-        return;
-    forget_gone_gangs(users->second);
-    for (const std::string &uid : users->second)
-        agenda_.wake(uid);
-    if (users->second.empty() || claim.deleted)
-        claim_users_.erase(users); // whoever still names it is added again
+    agenda_.wake(claim_users_.changed(key, claim.deleted));
 }
 
 // Wakes gangs when Nodes, drivers or classes have changed, or devices were
@@ -201,40 +192,11 @@ bool Bridge::claims_known() const
     return claims_.listed() && devices_.known();
 }
 
-void Bridge::forget_gone_gangs(std::set<std::string> &uids)
-{
-    std::erase_if(uids,
-                  [&](const std::string &uid) { return !gangs_.find(uid); });
-}
-
-// An entry for a claim that does not exist stays while somebody waits for it.
-void Bridge::sweep_claim_users()
-{
-    if (!users_sweep_.is_due(claim_users_.size()))
-        return;
-    for (auto &[claim, uids] : claim_users_)
-        forget_gone_gangs(uids);
-    std::erase_if(claim_users_,
-                  [](const auto &users) { return users.second.empty(); });
-    users_sweep_.swept(claim_users_.size());
-}
-
-// Notes who is woken when a claim changes.
-void Bridge::record_claim_users(const Gang &gang, const Pod &pod)
-{
-    sweep_claim_users();
-    for (const PodClaim &one : pod.resource_claims)
-        if (!one.claim.empty())
-            claim_users_[{pod.key.ns, one.claim}].insert(gang.uid);
-    if (!pod.extended.empty())
-        claim_users_[extended_claim_key(pod)].insert(gang.uid);
-}
-
 void Bridge::read_needs(GangEntry &entry, GangDevices &devices)
 {
     Gang &gang = entry.gang;
     const Pod &pod = lead_of(gang);
-    record_claim_users(gang, pod);
+    claim_users_.add(gang, pod);
     ClaimFacts facts = claim_facts(gang);
     facts.extended = extended_needs_of(entry, pod);
     DeviceNeeds needs = device_needs(pod, facts);
@@ -269,7 +231,7 @@ std::string Bridge::used_by_others_reason(const Gang &gang, const Pod &pod,
     return claims_in_use_reason(
         pod, needs,
         {*catalog, nodes_.hybrid(), [&](const ResourceClaim &claim) {
-             return counting(gang, claim.key);
+             return shared_claims_.counting(gang, claim.key);
          }});
 }
 
@@ -341,27 +303,27 @@ Result<std::int64_t> Bridge::most_on_a_node(const Gang &gang,
 // follow once the watch has shown which devices these are.
 bool Bridge::asked_by_others(const Gang &gang, const ResourceClaim &claim)
 {
-    auto users = claim_users_.find(claim.key);
-    if (users == claim_users_.end())
-        return false;
     bool asks_too =
         gang.job && !is_ended(gang.job->state); // the hold is its own
     bool is_written = !asks_too && claims_.holds_for(claim.uid, context_.now);
-    return std::ranges::any_of(users->second, [&](const std::string &uid) {
-        const GangEntry *other = uid == gang.uid ? nullptr : gangs_.find(uid);
-        if (!other)
-            return false;
-        if (!any_waits(other->gang))
-            return is_written;
-        const std::optional<Job> &job = other->gang.job;
-        bool cpus = other->gang.devices && other->gang.devices->on_cpu_nodes;
-        bool asks = job && !is_ended(job->state) &&
-                    (!job->gres_per_task.empty() || cpus);
-        bool is_first =
-            asks_too && asks && gang.job->ref.sluid < job->ref.sluid;
-        return (asks && !is_first) || other->gang.submit_uncertain ||
-               other->in_flight == Action(Submit{}).index();
-    });
+    return std::ranges::any_of(
+        claim_users_.of(claim.key), [&](const std::string &uid) {
+            const GangEntry *other =
+                uid == gang.uid ? nullptr : gangs_.find(uid);
+            if (!other)
+                return false;
+            if (!any_waits(other->gang))
+                return is_written;
+            const std::optional<Job> &job = other->gang.job;
+            bool cpus =
+                other->gang.devices && other->gang.devices->on_cpu_nodes;
+            bool asks = job && !is_ended(job->state) &&
+                        (!job->gres_per_task.empty() || cpus);
+            bool is_first =
+                asks_too && asks && gang.job->ref.sluid < job->ref.sluid;
+            return (asks && !is_first) || other->gang.submit_uncertain ||
+                   other->in_flight == Action(Submit{}).index();
+        });
 }
 
 } // namespace bridge

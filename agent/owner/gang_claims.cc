@@ -123,7 +123,7 @@ void Bridge::read_gang_needs(GangEntry &entry, GangDevices &devices)
     for (const PodPtr &pod : gang.pods) {
         if (!waits(gang, *pod))
             continue;
-        record_claim_users(gang, *pod);
+        claim_users_.add(gang, *pod);
         if (asks)
             std::ranges::move(holds_of(*pod), std::back_inserter(devices.left));
     }

@@ -66,7 +66,7 @@ void Bridge::on(JobsLoaded &loaded)
     std::unordered_map<std::string, std::vector<Job>> by_gang;
     std::set<JobRef> listed;
     batch_pods_.take(*loaded.jobs);
-    set_ended_counters(*loaded.jobs);
+    shared_claims_.take(*loaded.jobs);
     auto bound = bound_batch_pods(gangs_, *context_.conf);
     for (Job &job : *loaded.jobs) {
         listed.insert(job.ref);

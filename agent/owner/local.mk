@@ -12,6 +12,7 @@ agent_owner_sources = \
 	agent/owner/batch_pods.cc agent/owner/batch_pods.h \
 	agent/owner/batch_tidy.cc agent/owner/batch_tidy.h \
 	agent/owner/bridge.cc agent/owner/bridge.h \
+	agent/owner/claim_users.cc agent/owner/claim_users.h \
 	agent/owner/claims.cc \
 	agent/owner/context.h \
 	agent/owner/device_plan.cc \
@@ -46,7 +47,7 @@ agent_owner_sources = \
 	agent/owner/plugin_line.cc agent/owner/plugin_line.h \
 	agent/owner/ports.h \
 	agent/owner/room.cc agent/owner/room.h \
-	agent/owner/sharing.cc \
+	agent/owner/shared_claims.cc agent/owner/shared_claims.h \
 	agent/owner/status.cc \
 	agent/owner/story.cc \
 	agent/owner/sync_times.cc agent/owner/sync_times.h \

@@ -155,7 +155,7 @@ void Bridge::reconcile(const std::string &uid)
     grace_.update(*entry);
     update_placement(*entry);
     batch_pods_.update(*entry);
-    update_sharing(*entry);
+    shared_claims_.update(*entry);
     entry->gang.unheard = entry->heard != line_.absences();
     if (entry->gang.job && entry->gang.job->tag.components != 0)
         backfilled_.insert(uid);
@@ -307,7 +307,8 @@ bool Bridge::may_act(GangEntry &entry, const Action &action)
         return false;
     }
     if (const auto *bind = std::get_if<Bind>(&action))
-        return may_follow(entry, *bind) && room_.may_bind(entry, *bind);
+        return shared_claims_.may_follow(entry, *bind) &&
+               room_.may_bind(entry, *bind);
     return true;
 }
 

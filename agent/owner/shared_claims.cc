@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// ResourceClaims that Pods of several jobs use. The job that got the devices
-// counts them, and its tag names the claims. It lives on when its own Pods are
-// over, until no other Pod uses the devices any more; if Slurm ends it before,
-// those Pods end with it. Otherwise Slurm would believe the devices to be free
-// while they are in use.
-//
-// A claim is known by its name here, because users may take its finalizer off
-// and delete it while Pods use its devices.
-#include "agent/owner/bridge.h"
+#include "agent/owner/shared_claims.h"
 
 #include "agent/decide/decide_parts.h"
 #include "agent/decide/messages.h"
 #include "agent/gang/facts.h"
-#include "agent/gres/claim_sharing.h"
 #include "agent/owner/pauses.h"
 #include "common/base/log.h"
 
@@ -46,8 +37,7 @@ bool counts_for_others(const GangEntry &entry)
 
 } // namespace
 
-// Runs before decide(): the facts about the gang's claims and others' Pods.
-void Bridge::update_sharing(GangEntry &entry)
+void SharedClaims::update(GangEntry &entry)
 {
     Gang &gang = entry.gang;
     if (!gang.job || gang.job->ref != entry.uncounted_job)
@@ -73,7 +63,7 @@ void Bridge::update_sharing(GangEntry &entry)
 
 // Returns a Pod of another job that uses, or is about to use, devices that the
 // job of this gang counts; "": there is none.
-std::string Bridge::pod_to_wait_for(const Gang &gang)
+std::string SharedClaims::pod_to_wait_for(const Gang &gang)
 {
     for (const std::string &name : gang.job->tag.claims) {
         ObjectKey claim{gang.key.ns, name};
@@ -91,7 +81,7 @@ std::string Bridge::pod_to_wait_for(const Gang &gang)
 // Returns the name of a Pod of the gang that uses the claim, or may do so
 // without another decision of this agent: its binding is under way, or the
 // claim is reserved for it already.
-std::string Bridge::user_of_claim(GangEntry &user, const ObjectKey &claim)
+std::string SharedClaims::user_of_claim(GangEntry &user, const ObjectKey &claim)
 {
     const Gang &gang = user.gang;
     ResourceClaimPtr known = claims_.find(claim);
@@ -111,7 +101,7 @@ std::string Bridge::user_of_claim(GangEntry &user, const ObjectKey &claim)
 }
 
 // A job may be replaced until its own Pods are on their nodes.
-Counting Bridge::counting(const Gang &follower, const ObjectKey &claim)
+Counting SharedClaims::counting(const Gang &follower, const ObjectKey &claim)
 {
     Counting most = Counting::nobody;
     for (const std::string &uid : gangs_.counters_of(claim)) {
@@ -128,7 +118,7 @@ Counting Bridge::counting(const Gang &follower, const ObjectKey &claim)
 }
 
 // Whether a job counts the claim, or is to count it once it has its node.
-bool Bridge::will_be_counted(const ObjectKey &claim)
+bool SharedClaims::will_be_counted(const ObjectKey &claim)
 {
     return std::ranges::any_of(
         gangs_.counters_of(claim), [&](const std::string &uid) {
@@ -137,8 +127,7 @@ bool Bridge::will_be_counted(const ObjectKey &claim)
         });
 }
 
-// The plan may be older than what is known now of the job that counts a claim.
-bool Bridge::may_follow(GangEntry &entry, const Bind &bind)
+bool SharedClaims::may_follow(GangEntry &entry, const Bind &bind)
 {
     auto catalog = devices_.catalog();
     bool may = std::ranges::all_of(bind.claims, [&](const ClaimPlan &plan) {
@@ -154,7 +143,7 @@ bool Bridge::may_follow(GangEntry &entry, const Bind &bind)
 
 // The job of the gang has ended: Pods of others that use devices that it
 // counted must end. seen: this agent has seen it live.
-void Bridge::record_counter_end(const Gang &gang, bool seen)
+void SharedClaims::record_counter_end(const Gang &gang, bool seen)
 {
     for (const std::string &name : gang.job->tag.claims) {
         ObjectKey claim{gang.key.ns, name};
@@ -173,8 +162,8 @@ void Bridge::record_counter_end(const Gang &gang, bool seen)
 }
 
 // The Pods are ended once they run, or are given another job before.
-void Bridge::set_uncounted(GangEntry &user, const Job &job,
-                           const std::string &claim)
+void SharedClaims::set_uncounted(GangEntry &user, const Job &job,
+                                 const std::string &claim)
 {
     Gang &gang = user.gang;
     if (!gang.job || is_ended(gang.job->state) ||
@@ -192,8 +181,7 @@ void Bridge::set_uncounted(GangEntry &user, const Job &job,
     agenda_.wake(gang.uid);
 }
 
-// Jobs of gangs that are not known, as after a restart.
-void Bridge::set_ended_counters(const std::vector<Job> &jobs)
+void SharedClaims::take(const std::vector<Job> &jobs)
 {
     ended_counters_.clear();
     for (const Job &job : jobs) {
@@ -206,9 +194,16 @@ void Bridge::set_ended_counters(const std::vector<Job> &jobs)
     }
 }
 
+void SharedClaims::claims_listed()
+{
+    for (const auto &[claim, job] : ended_counters_)
+        for (const std::string &uid : gangs_.users_of(claim))
+            agenda_.wake(uid);
+}
+
 // Such a job may also have ended before the claim was allocated anew: by
 // somebody else, or for Pods whose own job has devices.
-void Bridge::look_for_ended_counters(GangEntry &user)
+void SharedClaims::look_for_ended_counters(GangEntry &user)
 {
     const Gang &gang = user.gang;
     if (ended_counters_.empty() || !gang.job ||
@@ -228,7 +223,7 @@ void Bridge::look_for_ended_counters(GangEntry &user)
 }
 
 // Nothing tells when the last of the other Pods is over.
-void Bridge::report_kept(GangEntry &entry)
+void SharedClaims::report_kept(GangEntry &entry)
 {
     const Gang &gang = entry.gang;
     agenda_.wake_at(entry, context_.now + device_pause);
