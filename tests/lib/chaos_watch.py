@@ -32,6 +32,9 @@ class Observer:
         uid = pod["metadata"]["uid"]
         before = self.pods.get(uid)
         self.pods[uid] = pod
+        self._look(before, pod)
+
+    def _look(self, before, pod):
         if before:
             self._compare(before, pod)
         self._check_cause(pod)
@@ -46,12 +49,13 @@ class Observer:
             self._needs(pod, {DELETED, SLURM}, "it was removed")
 
     def listed(self, pods):
-        """After a gap: what was missed is taken as one change."""
-        there = {p["metadata"]["uid"] for p in pods}
-        for uid in set(self.pods) - there:
+        """After a gap: what was missed is taken as one change, of all Pods."""
+        there = {p["metadata"]["uid"]: p for p in pods}
+        for uid in set(self.pods) - set(there):
             self.deleted(self.pods[uid])
-        for pod in pods:
-            self.changed(pod)
+        before, self.pods = self.pods, there
+        for uid, pod in there.items():
+            self._look(before.get(uid), pod)
 
     def _tell(self, pod, words):
         if (pod["metadata"]["uid"], words) not in self.told:

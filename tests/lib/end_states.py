@@ -12,6 +12,8 @@ OOM = "OUT_OF_MEMORY"
 # A crash set the job back to pending, and its Pod ended: Slurm gives such a job
 # no exit code.
 ALLOCATION_LOST = "slurmctld lost the allocation in a crash"
+# Its Pod used devices that another job counted, and that one has ended.
+UNCOUNTED = "which counted the devices of the shared ResourceClaim"
 CANCELLED_BY_US = "its job is CANCELLED by the agent"
 UNKNOWN = "sacct knows no job with its SLUID"
 
@@ -27,7 +29,8 @@ def wrong(pod, accounted, slurm_user):
     if state in LOST or state.startswith(SLURMS_OWN) and not by_the_agent:
         return ""
     if by_the_agent and ("deletionTimestamp" in pod["metadata"] or
-                         comment.startswith(ALLOCATION_LOST)):
+                         comment.startswith(ALLOCATION_LOST) or
+                         UNCOUNTED in comment):
         return ""
     allowed = _allowed(pod)
     if (state, code) in allowed or (state, None) in allowed:
