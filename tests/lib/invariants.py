@@ -459,10 +459,23 @@ def stuck(world):
     """No job stays CONFIGURING, or COMPLETING when its containers are gone."""
     stopping = {_annotations(p).get(bed.SLUID_ANNOTATION) for p in world.pods
                 if is_live(p) and _stopping(p)}
+    waits = {p["metadata"]["uid"] for p in world.pods if _lacks_claim(p)}
     for job in world.jobs:
         for state in job.states & {"CONFIGURING", "COMPLETING"}:
+            if state == "CONFIGURING" and job.uid in waits:
+                continue
             if job.uid and job.sluid not in stopping:
                 yield f"Job/{job.id}", f"{job} stays {state}"
+
+
+def _lacks_claim(pod):
+    """kube-controller-manager has not recorded a claim that it makes. Where it
+    could make one of two later only, it drops each when it records the other, and
+    never ends (syncPod() of 1.36 in its resourceclaim controller)."""
+    recorded = {one["name"]
+                for one in pod["status"].get("resourceClaimStatuses", [])}
+    return any("resourceClaimTemplateName" in one and one["name"] not in recorded
+               for one in pod["spec"].get("resourceClaims", []))
 
 
 @rule
