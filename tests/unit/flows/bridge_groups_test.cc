@@ -10,9 +10,9 @@ using std::chrono::seconds;
 
 namespace {
 
-class Groups : public GangWorld<> {
+class GroupWorld : public GangWorld<> {
   public:
-    explicit Groups(GroupApi its_api = GroupApi::workload) : api(its_api)
+    explicit GroupWorld(GroupApi its_api = GroupApi::workload) : api(its_api)
     {
         group_apis = apis_there = {GroupApi::plugins, GroupApi::workload,
                                    GroupApi::jobset};
@@ -82,7 +82,7 @@ TEST_CASE("Pods wait for their PodGroup, and for as many as it says")
 {
     for (GroupApi api : both) {
         CAPTURE(unsigned(api));
-        Groups world(api);
+        GroupWorld world(api);
         world.create_pods(0, 2);
         world.pass(seconds(2));
         CHECK(world.said_on("t-0") == "PodGroup g does not exist yet.");
@@ -102,7 +102,7 @@ TEST_CASE("Pods wait for their PodGroup, and for as many as it says")
 
 TEST_CASE("without the API such Pods are alone")
 {
-    Groups world;
+    GroupWorld world;
     world.apis_there.clear();
     world.start_agent();
     world.create_pods(0, 2);
@@ -114,7 +114,7 @@ TEST_CASE("without the API such Pods are alone")
 
 TEST_CASE("more Pods than it says wait for the gang, and get jobs of their own")
 {
-    Groups world;
+    GroupWorld world;
     world.drain_all();
     world.put_group(world.group(3));
     world.create_pods(0, 5);
@@ -142,7 +142,7 @@ TEST_CASE("more Pods than it says wait for the gang, and get jobs of their own")
 
 TEST_CASE("a late Pod that waits with a job of its own keeps it over a restart")
 {
-    Groups world;
+    GroupWorld world;
     world.put_group(world.group(2));
     world.create_pods(0, 2);
     world.drain_all();
@@ -160,7 +160,7 @@ TEST_CASE("a late Pod that waits with a job of its own keeps it over a restart")
 TEST_CASE(
     "the largest of the first Pods is what a task has, of the others none")
 {
-    Groups world;
+    GroupWorld world;
     world.put_group(world.group(2));
     world.create_pods(0, 1, 1);
     world.kube.put(world.member(2, 8));
@@ -174,7 +174,7 @@ TEST_CASE(
 TEST_CASE("a PodGroup that goes takes the waiting job with it")
 {
     for (GroupApi api : both) {
-        Groups world(api);
+        GroupWorld world(api);
         world.drain_all();
         world.put_group(world.group(2));
         world.create_pods(0, 2);
@@ -192,7 +192,7 @@ TEST_CASE(
     "a gang that runs does not mind that its PodGroup goes, nor a restart")
 {
     for (GroupApi api : both) {
-        Groups world(api);
+        GroupWorld world(api);
         world.put_group(world.group(2));
         world.create_pods(0, 2);
         world.run_containers("t-0");
@@ -212,7 +212,7 @@ TEST_CASE(
 
 TEST_CASE("Pods of a PodGroup made anew do not join the job of the former one")
 {
-    Groups world(GroupApi::plugins);
+    GroupWorld world(GroupApi::plugins);
     world.put_group(world.group(2));
     world.create_pods(0, 2);
     world.run_containers("t-0");
@@ -233,7 +233,7 @@ TEST_CASE("Pods of a PodGroup made anew do not join the job of the former one")
 
 TEST_CASE("another minimum is another job, while it waits")
 {
-    Groups world(GroupApi::plugins);
+    GroupWorld world(GroupApi::plugins);
     world.drain_all();
     world.put_group(world.group(2));
     world.create_pods(0, 3);
@@ -251,7 +251,7 @@ TEST_CASE("another minimum is another job, while it waits")
 
 TEST_CASE("the policy basic: each Pod is alone, also where that is known late")
 {
-    Groups world;
+    GroupWorld world;
     world.create_pods(0, 2);
     CHECK(world.slurm.jobs().empty());
     world.put_group(world.group(0));
@@ -266,7 +266,7 @@ TEST_CASE(
 {
     for (int timeout : {0, 20}) {
         CAPTURE(timeout);
-        Groups world(GroupApi::plugins);
+        GroupWorld world(GroupApi::plugins);
         GroupSpec group = world.group(3);
         group.timeout = seconds(timeout);
         world.put_group(group);
@@ -287,7 +287,7 @@ TEST_CASE(
 
 TEST_CASE("the PodGroup says why it waits, then that it is scheduled, for good")
 {
-    Groups world;
+    GroupWorld world;
     world.drain_all();
     world.put_group(world.group(2));
     world.create_pods(0, 1);
@@ -316,7 +316,7 @@ TEST_CASE("the PodGroup says why it waits, then that it is scheduled, for good")
 
 TEST_CASE("a PodGroup that could not be told is told later")
 {
-    Groups world;
+    GroupWorld world;
     world.kube.fail_next("patch_group", Code::conflict);
     world.kube.fail_next("patch_group", Code::busy);
     world.put_group(world.group(1));
@@ -328,7 +328,7 @@ TEST_CASE("a PodGroup that could not be told is told later")
 
 TEST_CASE("a PodGroup whose controller is absent gets its status from us")
 {
-    Groups world(GroupApi::plugins);
+    GroupWorld world(GroupApi::plugins);
     world.put_group(world.group(2));
     world.create_pods(0, 1);
     world.pass(seconds(9));
@@ -362,7 +362,7 @@ TEST_CASE("a PodGroup whose controller is absent gets its status from us")
 
 TEST_CASE("a PodGroup whose controller is there gets nothing from us")
 {
-    Groups world(GroupApi::plugins);
+    GroupWorld world(GroupApi::plugins);
     GroupSpec group = world.group(2);
     group.status.phase = "Pending";
     group.status_writer = StatusWriter::others;
@@ -375,7 +375,7 @@ TEST_CASE("a PodGroup whose controller is there gets nothing from us")
 
 TEST_CASE("a PodGroup's Pods that are gone from a list do not count any more")
 {
-    Groups world(GroupApi::plugins);
+    GroupWorld world(GroupApi::plugins);
     world.put_group(world.group(1));
     world.create_pods(0, 1);
     world.pass(seconds(11));
@@ -390,7 +390,7 @@ TEST_CASE("a PodGroup's Pods that are gone from a list do not count any more")
 TEST_CASE(
     "a status that was refused as old is written when the new one is seen")
 {
-    Groups world(GroupApi::plugins);
+    GroupWorld world(GroupApi::plugins);
     world.kube.fail_next("patch_group", Code::conflict);
     world.kube.fail_next("patch_group", Code::busy);
     world.put_group(world.group(1));
@@ -403,7 +403,7 @@ TEST_CASE(
 
 TEST_CASE("a JobSet is a gang of all its Pods, of which later ones join")
 {
-    Groups world(GroupApi::jobset);
+    GroupWorld world(GroupApi::jobset);
     GroupSpec set = world.group(2);
     set.size = 4;
     world.put_group(set);
@@ -425,7 +425,7 @@ TEST_CASE("a JobSet is a gang of all its Pods, of which later ones join")
 
 TEST_CASE("a JobSet of the same name with another uid says nothing")
 {
-    Groups world(GroupApi::jobset);
+    GroupWorld world(GroupApi::jobset);
     world.put_group(world.group(2, "u-9"));
     world.create_pods(0, 2);
     world.pass(seconds(2));
@@ -438,7 +438,7 @@ TEST_CASE("killed at any step, a gang of a PodGroup goes on, and nothing twice")
 {
     for (int steps = 1; steps < 60; steps++) {
         CAPTURE(steps);
-        Groups world;
+        GroupWorld world;
         world.put_group(world.group(3));
         for (int i = 0; i < 5; i++)
             world.kube.put(world.member(i));
@@ -457,9 +457,9 @@ TEST_CASE("killed at any step, a gang of a PodGroup goes on, and nothing twice")
 namespace {
 
 // A cluster without these APIs, in which the agent looks when Pods want one.
-class Looks : public Groups {
+class Looks : public GroupWorld {
   public:
-    explicit Looks(GroupApi its_api = GroupApi::plugins) : Groups(its_api)
+    explicit Looks(GroupApi its_api = GroupApi::plugins) : GroupWorld(its_api)
     {
         can_look = true;
         apis_there.clear();
