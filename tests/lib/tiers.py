@@ -11,6 +11,9 @@ and there alone, it has to wait although its Pod runs."""
 PIN = "k8s-node-"  # the feature of one node
 HIGHEST = 0xfffffffd
 IN_LINE = ("Priority", "Resources")
+# Those of a node that was away, which may be old: behind another tier schedule()
+# leaves the reason as it was.
+OF_NODES = ("None", "ReqNodeNotAvail", "BadConstraints")
 # What must be the same: of TRESBillingWeights and others none is the same as none.
 ALIKE = ("TRESBillingWeights", "QoS", "OverSubscribe", "ExclusiveUser",
          "ExclusiveTopo", "PreemptMode")
@@ -35,9 +38,8 @@ def has_to_wait(world, job):
 
 
 def _may_start(job):
-    """Behind the other tier schedule() leaves the reason as it was, which may be
-    that of a drained node."""
-    return "PENDING" in job.states and job.priority == HIGHEST
+    return "PENDING" in job.states and job.priority == HIGHEST and \
+        job.reason in IN_LINE + OF_NODES
 
 
 def _in_line(job):

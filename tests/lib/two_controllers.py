@@ -3,6 +3,8 @@
 and back."""
 import contextlib
 import json
+import re
+import time
 
 import bed
 import faults
@@ -63,7 +65,26 @@ def start_first():
     return bed.log_since("slurmctld", since)
 
 
+def wait_saved():
+    """Until slurmctld has written all that it did before this call. What the
+    second one has not written when it gives control back is lost: a job that it
+    has just launched is launched once more, and slurmd refuses that."""
+    began = time.time()
+    (place,) = re.findall(r"StateSaveLocation *= (.*)",
+                          bed.run("scontrol", "show", "config"))
+    job = bed.run("squeue", "--noheader", "--format=%i").split()[0]
+
+    def written():
+        # A change, or there may be nothing to write any more.
+        bed.run("scontrol", "update", f"JobId={job}", f"Comment={time.time()}")
+        return float(bed.inside("stat", "--format=%.Y",
+                                f"{place}/job_state")) > began + 1
+
+    wait_for("slurmctld to write its jobs", written)
+
+
 def give_back():
+    wait_saved()
     if LOST in start_first():
         raise StateLost
 
