@@ -142,7 +142,7 @@ std::string none_twice(const ResourceClaim &claim, Chosen chosen)
         }
         auto taken =
             consumed_capacity(device, *find_request(claim, one.request));
-        for (const auto &[name, amount] : taken.value_or({})) {
+        for (const auto &[name, amount] : taken.value_or(Capacities())) {
             WideInt &sum = sums[device.id()][name];
             sum += amount.nanos();
             if (sum > device.capacity.at(name).value.nanos())
