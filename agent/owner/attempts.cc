@@ -61,8 +61,8 @@ Clock::duration Attempts::pause_for(const GangEntry &entry,
 
 Clock::duration Attempts::renewal_pause(GangEntry &entry)
 {
-    return doubled(Clock::duration(renew_pause),
-                   Clock::duration(last_renew_pause), entry.renewals++);
+    return doubled<Clock::duration>(renew_pause, last_renew_pause,
+                                    entry.renewals++);
 }
 
 Clock::duration Attempts::refused(const Gang &gang, const std::string &message)

@@ -48,12 +48,6 @@ template <class Kind> bool is(const Action &action)
     return std::holds_alternative<Kind>(action);
 }
 
-Clock::duration back_off(unsigned failures, Clock::duration first,
-                         Clock::duration last)
-{
-    return doubled(first, last, failures);
-}
-
 } // namespace
 
 void Bridge::on(ActionDone &done)
@@ -150,8 +144,10 @@ void Bridge::record_volumes(GangEntry &entry, VolumesSeen &seen,
                   (is<LookVolumes>(action) || !gang.volumes->unbound);
     Clock::duration delay =
         is<BindVolumes>(action)
-            ? back_off(entry.volume_looks, first_volume_look, last_bind_look)
-            : back_off(entry.volume_looks, first_claim_look, last_claim_look);
+            ? doubled<Clock::duration>(first_volume_look, last_bind_look,
+                                       entry.volume_looks)
+            : doubled<Clock::duration>(first_claim_look, last_claim_look,
+                                       entry.volume_looks);
     entry.volumes_due = context_.now + (enough ? volumes_believed : delay);
     if (enough) {
         entry.volume_looks = 0;
