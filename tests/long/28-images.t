@@ -5,6 +5,7 @@ real node: slurmd as a dynamic node of the sandbox's slurmctld, and a slurmctld 
 its own with a worker. Takes the packages in $IMAGES_PACKAGES, or those that
 25-packages.t has left in $SANDBOX/packages, or makes them.
 IMAGES_BUILD=no takes the images that are in $SANDBOX/oci."""
+import contextlib
 import json
 import os
 import pathlib
@@ -273,6 +274,24 @@ def pod_log(name):
     return bed.run("kubectl", "logs", "-n", bed.NAMESPACE, name, check=False)
 
 
+@contextlib.contextmanager
+def pods_with_key(*names):
+    """The Secret, for Pods of these names. Neither is left at the end, and what the
+    Pods said is in the words of a failure."""
+    try:
+        key_as_secret()
+        yield
+    except AssertionError as error:
+        said = "\n".join(map(pod_log, names))
+        raise AssertionError(f"{error}\n{said}") from error
+    finally:
+        for name in names:
+            if bed.get(name):
+                bed.delete(name, grace=1)
+                bed.wait_gone(name)
+        take("secret", KEY)
+
+
 def until_running(name):
     wait_for(f"{name} to be started", lambda: bed.get(name)["status"].get("phase")
              not in (None, "Pending"), 60)
@@ -303,6 +322,17 @@ def node_is_idle(name):
         "idle"]
 
 
+@contextlib.contextmanager
+def no_worker_left():
+    """Its Pod is gone without slurmctld having heard of it."""
+    try:
+        yield
+    finally:
+        wait_for("Slurm to delete the node", lambda: "worker-0" not in bed.run(
+            "scontrol", "delete", "nodename=worker-0", check=False) and
+            "worker-0" not in bed.run("sinfo", "-hN", "-o", "%N"))
+
+
 @case
 def external():
     """slurmd in a Pod without privileges registers as a dynamic node of the
@@ -311,40 +341,29 @@ def external():
     bed.clean()
     port = re.search(r"^SlurmctldPort=(\d+)",
                      bed.inside("cat", slurmctld.CONF), re.M).group(1)
-    with slurmctld.changed_conf(for_workers):
-        try:
-            key_as_secret()
-            bed.create(worker("worker-0", f"{address_of_bridge()}:{port}", "w"))
-            pod = until_running("worker-0")
-            wait_for("the node to be idle", lambda: node_is_idle("worker-0"), 60)
-            shown = json.loads(bed.run("scontrol", "show", "node", "worker-0",
-                                       "--json"))["nodes"][0]
-            equal((shown["address"], shown["cpus"], shown["real_memory"]),
-                  (pod["status"]["podIP"], 1, 100), "the node")
-            check("DYNAMIC_NORM" in shown["state"], shown["state"])
-            srun = ["srun", "-p", "workers", "-D", "/tmp"]
-            equal(bed.run(*srun, "hostname", user="alice").strip(), "worker-0",
-                  "srun hostname")
-            equal(bed.run(*srun, "id", "-u", user="alice").strip(), "1001", "id")
-            out = bed.run("sbatch", "-W", "-p", "workers", "-D", "/tmp", "-o",
-                          "/tmp/out", "--wrap", "srun hostname", user="alice")
-            check("Submitted" in out, out)
-            equal(execute("worker-0", "cat", "/tmp/out").strip(), "worker-0",
-                  "srun in a batch job")
-            execute("worker-0", "sh", "-c", "echo dora:x:1004:1004::/:/bin/sh > "
-                    "/var/lib/extrausers/passwd")
-            equal(bed.run(*srun, "id", "-u", "dora", user="alice").strip(), "1004",
-                  "a user from a file")
-        except AssertionError as error:
-            raise AssertionError(f"{error}\n{pod_log('worker-0')}") from error
-        finally:
-            bed.delete("worker-0", grace=1)
-            bed.wait_gone("worker-0")
-            take("secret", KEY)
-            # Its Pod is gone without slurmctld having heard of it.
-            wait_for("Slurm to delete the node", lambda: "worker-0" not in bed.run(
-                "scontrol", "delete", "nodename=worker-0", check=False) and
-                "worker-0" not in bed.run("sinfo", "-hN", "-o", "%N"))
+    with slurmctld.changed_conf(for_workers), no_worker_left(), \
+            pods_with_key("worker-0"):
+        bed.create(worker("worker-0", f"{address_of_bridge()}:{port}", "w"))
+        pod = until_running("worker-0")
+        wait_for("the node to be idle", lambda: node_is_idle("worker-0"), 60)
+        shown = json.loads(bed.run("scontrol", "show", "node", "worker-0",
+                                   "--json"))["nodes"][0]
+        equal((shown["address"], shown["cpus"], shown["real_memory"]),
+              (pod["status"]["podIP"], 1, 100), "the node")
+        check("DYNAMIC_NORM" in shown["state"], shown["state"])
+        srun = ["srun", "-p", "workers", "-D", "/tmp"]
+        equal(bed.run(*srun, "hostname", user="alice").strip(), "worker-0",
+              "srun hostname")
+        equal(bed.run(*srun, "id", "-u", user="alice").strip(), "1001", "id")
+        out = bed.run("sbatch", "-W", "-p", "workers", "-D", "/tmp", "-o",
+                      "/tmp/out", "--wrap", "srun hostname", user="alice")
+        check("Submitted" in out, out)
+        equal(execute("worker-0", "cat", "/tmp/out").strip(), "worker-0",
+              "srun in a batch job")
+        execute("worker-0", "sh", "-c", "echo dora:x:1004:1004::/:/bin/sh > "
+                "/var/lib/extrausers/passwd")
+        equal(bed.run(*srun, "id", "-u", "dora", user="alice").strip(), "1004",
+              "a user from a file")
 
 
 # slurmctld loads all of our plugins, without an agent beside it.
@@ -376,6 +395,18 @@ SERVICE = {"apiVersion": "v1", "kind": "Service",
                     "selector": {"test": "controller"}, "ports": [{"port": 6817}]}}
 
 
+@contextlib.contextmanager
+def slurm_conf_and_service():
+    try:
+        give("configmaps", "slurm-conf", {"slurm.conf": CONF,
+                                          "cgroup.conf": "CgroupPlugin=disabled\n"})
+        bed.api("POST", f"/api/v1/namespaces/{bed.NAMESPACE}/services", SERVICE)
+        yield
+    finally:
+        take("configmap", "slurm-conf")
+        take("service", "controller-0")
+
+
 @case
 def inside():
     """slurmctld in a Pod, not as root, starts with the slurm.conf that it is given
@@ -383,11 +414,7 @@ def inside():
     registers there, and jobs run"""
     ours()
     bed.clean()
-    try:
-        key_as_secret()
-        give("configmaps", "slurm-conf", {"slurm.conf": CONF,
-                                          "cgroup.conf": "CgroupPlugin=disabled\n"})
-        bed.api("POST", f"/api/v1/namespaces/{bed.NAMESPACE}/services", SERVICE)
+    with slurm_conf_and_service(), pods_with_key("worker-0", "controller-0"):
         body = body_of("controller-0", "slurmctld", ["-D", "-i"],
                        [key_source(0o440), {"configMap": {"name": "slurm-conf"}}],
                        securityContext={"fsGroup": NOT_ROOT})
@@ -408,17 +435,6 @@ def inside():
             "controller-0", "sinfo", "-h", "-o", "%t %D").strip() == "idle 1", 60)
         equal(execute("controller-0", "srun", "-D", "/tmp", "hostname").strip(),
               "worker-0", "srun hostname")
-    except AssertionError as error:
-        raise AssertionError(f"{error}\n{pod_log('controller-0')}\n"
-                             f"{pod_log('worker-0')}") from error
-    finally:
-        for name in ("worker-0", "controller-0"):
-            if bed.get(name):
-                bed.delete(name, grace=1)
-                bed.wait_gone(name)
-        take("secret", KEY)
-        take("configmap", "slurm-conf")
-        take("service", "controller-0")
 
 
 @case
@@ -445,17 +461,10 @@ def accounting():
     (volume,) = body["spec"]["volumes"]
     body["spec"]["volumes"] = [{**volume, "name": "key"},
                                {"name": "etc", "emptyDir": {}}]
-    try:
-        key_as_secret()
+    with pods_with_key("dbd"):
         bed.create(body)
         wait_for("slurmdbd to ask", lambda: "mysql_real_connect failed" in
                  pod_log("dbd"), 60)
-    except AssertionError as error:
-        raise AssertionError(f"{error}\n{pod_log('dbd')}") from error
-    finally:
-        bed.delete("dbd", grace=1)
-        bed.wait_gone("dbd")
-        take("secret", KEY)
 
 
 run(after_failure=bed.last_words)
