@@ -37,10 +37,18 @@ def save():
     wait_for("slurmctld to be back", is_up)
 
 
+def copy_state(to):
+    """Copies the state while slurmctld runs. It replaces its files by renaming
+    new ones, so that one may be gone between its listing and its copy: then the
+    whole copy is made again. Each file is whole, as after a crash."""
+    bed.inside("sh", "-c", f"for try in 1 2 3 4 5 6 7 8 9 10; do "
+               f"rm -rf {to}; cp -a {STATE} {to} && exit; done; exit 1")
+
+
 def keep_state():
     """Puts the state as it is now aside."""
     save()
-    bed.inside("sh", "-c", f"rm -rf {KEPT} && cp -a {STATE} {KEPT}")
+    copy_state(KEPT)
 
 
 def bring_state_back():

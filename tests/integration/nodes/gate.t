@@ -12,6 +12,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
 import bed
+import slurmctld
 from tap import case, check, equal, never, run, wait_for
 
 NODE = "real1"  # of 2 CPUs or more; here it has both slurmd and kubelet
@@ -344,8 +345,7 @@ def job_lost():
     its CPUs, agent up or down"""
     save_state()
     older = "/var/spool/slurmctld.older"
-    bed.inside("sh", "-c", f"rm -rf {older} && "
-               f"cp -a /var/spool/slurmctld {older}")
+    slurmctld.copy_state(older)
     bed.create(pod("healthy", CPUS, 1))
     bed.wait_phase("healthy", "Running")
     lost = bed.job_of("healthy")["job_id"]
