@@ -63,9 +63,9 @@ Result<> judge(const Pod &now_there, const Pod &pod, const Binding &binding,
 
 } // namespace
 
-KubeApi::KubeApi(HttpEndpoint endpoint, std::string reporter,
-                 std::string instance)
-    : http_(std::move(endpoint)), reporter_(std::move(reporter)),
+KubeApi::KubeApi(HttpEndpoint endpoint, const WriteGate &gate,
+                 std::string reporter, std::string instance)
+    : http_(std::move(endpoint), gate), reporter_(std::move(reporter)),
       instance_(std::move(instance))
 {
 }
@@ -74,8 +74,8 @@ Result<> KubeApi::bind(const Pod &pod, const Binding &binding)
 {
     if (auto fits = check_binding(pod, binding); !fits)
         return fail(fits.error(), doing("bind", pod));
-    auto reply =
-        http_.post(pod_path(pod.key) + "/binding", binding_body(pod, binding));
+    auto reply = http_.post(Write::bind, pod_path(pod.key) + "/binding",
+                            binding_body(pod, binding));
     Result<> said =
         reply ? check_status(*reply) : std::unexpected(reply.error());
     // The server may have made the binding although it fails or says "already
@@ -110,7 +110,8 @@ Result<> KubeApi::set_unscheduled(const Pod &pod, const std::string &reason,
     std::string text = condition_message(message);
     if (pod.scheduled == ScheduledCondition{"False", reason, text})
         return {};
-    auto reply = http_.patch(pod_path(pod.key) + "/status", strategic_merge,
+    auto reply = http_.patch(Write::set_unscheduled,
+                             pod_path(pod.key) + "/status", strategic_merge,
                              unscheduled_body(pod, reason, text, now()));
     if (auto said = check_patch(reply); !said)
         return fail(said.error(), doing("set PodScheduled of", pod));
@@ -125,7 +126,7 @@ Result<> KubeApi::fail_pod(const Pod &pod, const std::string &reason,
                     doing("fail", pod) +
                         ": it is bound to Node=" + pod.node_name);
     auto reply = http_.patch(
-        pod_path(pod.key) + "/status", strategic_merge,
+        Write::fail_pod, pod_path(pod.key) + "/status", strategic_merge,
         failed_body(pod, reason, condition_message(message), now()));
     if (auto said = check_patch(reply); !said)
         return fail(said.error(), doing("fail", pod));
@@ -137,7 +138,7 @@ Result<> KubeApi::stamp(const Pod &pod, const TextMap &labels,
 {
     if (auto good = check_metadata(labels, annotations); !good)
         return fail(good.error(), doing("stamp", pod));
-    auto reply = http_.patch(pod_path(pod.key), strategic_merge,
+    auto reply = http_.patch(Write::stamp, pod_path(pod.key), strategic_merge,
                              stamp_body(pod, labels, annotations));
     if (auto said = check_patch(reply); !said)
         return fail(said.error(), doing("stamp", pod));
@@ -146,8 +147,8 @@ Result<> KubeApi::stamp(const Pod &pod, const TextMap &labels,
 
 Result<> KubeApi::expire_pod(const Pod &pod)
 {
-    auto reply =
-        http_.patch(pod_path(pod.key), strategic_merge, expire_body(pod));
+    auto reply = http_.patch(Write::expire_pod, pod_path(pod.key),
+                             strategic_merge, expire_body(pod));
     if (auto said = check_patch(reply); !said)
         return fail(said.error(), doing("set activeDeadlineSeconds of", pod));
     return {};
@@ -159,7 +160,7 @@ Result<> KubeApi::set_disrupted(const Pod &pod, const std::string &reason,
     if (!pod.disruption.empty())
         return {};
     auto reply = http_.patch(
-        pod_path(pod.key) + "/status", strategic_merge,
+        Write::set_disrupted, pod_path(pod.key) + "/status", strategic_merge,
         disrupted_body(pod, reason, condition_message(message), now()));
     if (auto said = check_patch(reply); !said)
         return fail(said.error(), doing("set DisruptionTarget of", pod));
@@ -168,8 +169,8 @@ Result<> KubeApi::set_disrupted(const Pod &pod, const std::string &reason,
 
 Result<> KubeApi::evict_pod(const Pod &pod, std::chrono::seconds grace)
 {
-    auto reply =
-        http_.post(pod_path(pod.key) + "/eviction", evict_body(pod, grace));
+    auto reply = http_.post(Write::evict_pod, pod_path(pod.key) + "/eviction",
+                            evict_body(pod, grace));
     if (reply && is_budget_exhausted(reply->status, reply->body))
         return fail(Code::rejected,
                     doing("evict", pod) + ": a PodDisruptionBudget forbids it");
@@ -178,17 +179,18 @@ Result<> KubeApi::evict_pod(const Pod &pod, std::chrono::seconds grace)
 
 Result<> KubeApi::delete_pod(const Pod &pod)
 {
-    return check_removal(
-        pod, http_.remove(pod_path(pod.key), delete_options_body(pod.uid)),
-        doing("delete", pod));
+    return check_removal(pod,
+                         http_.remove(Write::delete_pod, pod_path(pod.key),
+                                      delete_options_body(pod.uid)),
+                         doing("delete", pod));
 }
 
 Result<> KubeApi::delete_within(const Pod &pod, std::chrono::seconds grace)
 {
-    return check_removal(
-        pod,
-        http_.remove(pod_path(pod.key), delete_within_body(pod.uid, grace)),
-        doing("delete", pod));
+    return check_removal(pod,
+                         http_.remove(Write::delete_pod, pod_path(pod.key),
+                                      delete_within_body(pod.uid, grace)),
+                         doing("delete", pod));
 }
 
 // A concurrent binding either comes first and makes this fail, or fails itself.
@@ -198,8 +200,9 @@ Result<> KubeApi::delete_unbound(const Pod &pod)
         return fail(Code::conflict,
                     doing("delete", pod) +
                         ": it is bound to Node=" + pod.node_name);
-    auto reply = http_.remove(
-        pod_path(pod.key), delete_options_body(pod.uid, pod.resource_version));
+    auto reply =
+        http_.remove(Write::delete_pod, pod_path(pod.key),
+                     delete_options_body(pod.uid, pod.resource_version));
     return check_removal(pod, reply, doing("delete", pod));
 }
 
@@ -285,8 +288,8 @@ Result<Workload> KubeApi::get_owner(const std::string &ns,
 
 Result<> KubeApi::patch_node(const NodePatch &patch)
 {
-    auto reply =
-        http_.patch(node_path(patch.node), merge_patch, node_body(patch));
+    auto reply = http_.patch(Write::patch_node, node_path(patch.node),
+                             merge_patch, node_body(patch));
     if (auto said = check_patch(reply); !said)
         return fail(said.error(), "patch Node=" + patch.node);
     return {};
@@ -297,8 +300,9 @@ Result<> KubeApi::patch_group(const GroupPatch &patch)
     // For kinds of a CRD the server supports no strategic merge.
     const char *type =
         patch.api == GroupApi::plugins ? merge_patch : strategic_merge;
-    auto reply = http_.patch(patch.where().status_of(patch.key), type,
-                             group_body(patch, now()));
+    auto reply =
+        http_.patch(Write::patch_group, patch.where().status_of(patch.key),
+                    type, group_body(patch, now()));
     if (auto said = check_patch(reply); !said)
         return fail(said.error(), "patch PodGroup=" + patch.key.str());
     return {};
@@ -323,7 +327,7 @@ Result<> KubeApi::post_node_event(const Node &node, const PodEvent &event)
 Result<> KubeApi::send_event(const std::string &ns, const std::string &body,
                              const std::string &what)
 {
-    auto reply = http_.post(events_path(ns), body);
+    auto reply = http_.post(Write::post_event, events_path(ns), body);
     if (!reply)
         return fail(reply.error(), what);
     // 409: libcurl has sent it twice; nobody else uses this name.

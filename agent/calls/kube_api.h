@@ -2,7 +2,8 @@
 // The agent's requests to the Kubernetes API server, one method each. Tests
 // replace Kube with a fake; both pass the same contract tests. Every call
 // blocks for at most the HTTP timeout and may be made from any worker thread;
-// one KubeApi belongs to one thread. Knows nothing of Slurm.
+// one KubeApi belongs to one thread. Its writes pass the write gate
+// (gated_http.h). Knows nothing of Slurm.
 //
 // Codes, from every call: busy (429, 5xx, nobody answers, nothing was done),
 // uncertain (the connection broke after the request was sent), not_found,
@@ -11,6 +12,7 @@
 // when they are denied.
 #pragma once
 
+#include "agent/calls/gated_http.h"
 #include "agent/claims/resource_claim.h"
 #include "agent/objects/group_spec.h"
 #include "agent/objects/node_patch.h"
@@ -192,8 +194,9 @@ class Kube {
 class KubeApi : public Kube {
   public:
     // reporter: the reportingController of Events, such as the scheduler's
-    // name. instance: tells two agents apart.
-    KubeApi(HttpEndpoint endpoint, std::string reporter, std::string instance);
+    // name. instance: tells two agents apart. The gate must outlive this.
+    KubeApi(HttpEndpoint endpoint, const WriteGate &gate, std::string reporter,
+            std::string instance);
 
     Result<> bind(const Pod &pod, const Binding &binding) override;
     Result<> set_unscheduled(const Pod &pod, const std::string &reason,
@@ -252,8 +255,8 @@ class KubeApi : public Kube {
     Result<> for_each_pod(const std::string &ns, const std::string &query,
                           const std::string &what,
                           const std::function<void(const Json &)> &each);
-    Result<> create_named(const char *resource, const ObjectKey &key,
-                          const std::string &body);
+    Result<> create_named(Write write, const char *resource,
+                          const ObjectKey &key, const std::string &body);
     Result<Json> get_named(const char *resource, const ObjectKey &key);
     Result<> send_event(const std::string &ns, const std::string &body,
                         const std::string &what);
@@ -264,7 +267,7 @@ class KubeApi : public Kube {
     Result<> confirm_binding(const Pod &pod, const Binding &binding,
                              const Error &said);
 
-    Http http_;
+    GatedHttp http_;
     std::string reporter_;
     std::string instance_;
 };

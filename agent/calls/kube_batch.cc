@@ -42,7 +42,8 @@ Result<HttpReply> known(Result<HttpReply> reply)
 Result<Pod> KubeApi::create_pod(const std::string &ns, const std::string &body)
 {
     std::string what = "create a Pod in " + ns;
-    auto json = object_in(http_.post(pods_path(ns), body), what);
+    auto json =
+        object_in(http_.post(Write::create_pod, pods_path(ns), body), what);
     if (!json)
         return std::unexpected(json.error());
     return pod_from(*json);
@@ -51,7 +52,7 @@ Result<Pod> KubeApi::create_pod(const std::string &ns, const std::string &body)
 Result<> KubeApi::try_pod(const std::string &ns, const std::string &body)
 {
     std::string what = "try a Pod in " + ns;
-    auto reply = http_.post(pods_path(ns) + "?dryRun=All", body);
+    auto reply = http_.try_post(pods_path(ns), body);
     if (!reply)
         return fail(reply.error(), what);
     auto said = check_status(*reply);
@@ -65,7 +66,7 @@ Result<> KubeApi::put_secret(const ObjectKey &key, const std::string &body)
 {
     std::string what = "create Secret=" + key.str();
     for (bool again : {true, false}) {
-        auto reply = http_.post(secrets_path(key.ns), body);
+        auto reply = http_.post(Write::put_secret, secrets_path(key.ns), body);
         if (!reply)
             return fail(reply.error(), what);
         auto said = check_status(*reply);
@@ -82,7 +83,8 @@ Result<> KubeApi::put_secret(const ObjectKey &key, const std::string &body)
 Result<> KubeApi::delete_secret(const ObjectKey &key)
 {
     std::string what = "delete Secret=" + key.str();
-    auto reply = http_.remove(path_of(key, "secrets"), "");
+    auto reply =
+        http_.remove(Write::delete_secret, path_of(key, "secrets"), "");
     if (!reply)
         return fail(reply.error(), what);
     auto said = check_status(*reply);
@@ -92,11 +94,11 @@ Result<> KubeApi::delete_secret(const ObjectKey &key)
 }
 
 // Creates an object that a job can do without if it is denied.
-Result<> KubeApi::create_named(const char *resource, const ObjectKey &key,
-                               const std::string &body)
+Result<> KubeApi::create_named(Write write, const char *resource,
+                               const ObjectKey &key, const std::string &body)
 {
     std::string what = std::string("create ") + resource + " " + key.str();
-    auto reply = known(http_.post(path_of(key.ns, resource), body));
+    auto reply = known(http_.post(write, path_of(key.ns, resource), body));
     if (!reply)
         return fail(reply.error(), what);
     if (auto said = check_status(*reply); !said)
@@ -112,13 +114,13 @@ Result<Json> KubeApi::get_named(const char *resource, const ObjectKey &key)
 
 Result<> KubeApi::create_service(const ObjectKey &key, const std::string &body)
 {
-    return create_named("services", key, body);
+    return create_named(Write::create_service, "services", key, body);
 }
 
 Result<> KubeApi::create_config_map(const ObjectKey &key,
                                     const std::string &body)
 {
-    return create_named("configmaps", key, body);
+    return create_named(Write::create_config_map, "configmaps", key, body);
 }
 
 Result<Json> KubeApi::get_service(const ObjectKey &key)

@@ -41,19 +41,22 @@ Result<ClaimText> KubeApi::read_claim(const ObjectKey &key)
 Result<ClaimText> KubeApi::write_claim(const ObjectKey &key,
                                        const std::string &body)
 {
-    return claim_in(http_.put(claim_path(key), body), "put it");
+    return claim_in(http_.put(Write::write_claim, claim_path(key), body),
+                    "put it");
 }
 
 Result<ClaimText> KubeApi::write_claim_status(const ObjectKey &key,
                                               const std::string &body)
 {
-    return claim_in(http_.put(claim_path(key) + "/status", body), "put it");
+    return claim_in(
+        http_.put(Write::write_claim_status, claim_path(key) + "/status", body),
+        "put it");
 }
 
 Result<ClaimText> KubeApi::create_claim(const std::string &ns,
                                         const std::string &body)
 {
-    return claim_in(http_.post(claims_path(ns), body),
+    return claim_in(http_.post(Write::create_claim, claims_path(ns), body),
                     "create a ResourceClaim in " + ns);
 }
 
@@ -61,7 +64,8 @@ Result<ClaimText> KubeApi::create_claim(const std::string &ns,
 Result<> KubeApi::delete_claim(const ObjectKey &key, const std::string &uid)
 {
     std::string what = "delete ResourceClaim=" + key.str();
-    auto reply = http_.remove(claim_path(key), delete_options_body(uid));
+    auto reply = http_.remove(Write::delete_claim, claim_path(key),
+                              delete_options_body(uid));
     if (!reply)
         return fail(reply.error(), what);
     auto said = check_status(*reply);
@@ -76,9 +80,10 @@ Result<bool> KubeApi::set_extended_claim(const Pod &pod,
 {
     std::string what =
         "set extendedResourceClaimStatus of Pod=" + pod.key.str();
-    auto reply = http_.patch(pod_path(pod.key) + "/status",
-                             "application/strategic-merge-patch+json",
-                             extended_claim_body(pod, status));
+    auto reply =
+        http_.patch(Write::set_extended_claim, pod_path(pod.key) + "/status",
+                    "application/strategic-merge-patch+json",
+                    extended_claim_body(pod, status));
     if (reply && is_uid_mismatch(reply->status, reply->body))
         return fail(Code::conflict, what + ": another Pod has this name");
     auto json = object_in(reply, what);

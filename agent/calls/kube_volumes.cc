@@ -28,7 +28,7 @@ std::string class_path(const std::string &name)
 }
 
 // Returns a null value if there is none.
-Result<Json> get_object(Http &http, const std::string &path)
+Result<Json> get_object(GatedHttp &http, const std::string &path)
 {
     auto reply = http.get(path);
     if (reply && reply->status == 404)
@@ -48,7 +48,7 @@ Result<> check_write(const Result<HttpReply> &reply, const std::string &what)
 // Reads one Pod's claims, their volumes and classes.
 class Reader {
   public:
-    Reader(Http &http, const std::string &ns) : http_(http), ns_(ns) {}
+    Reader(GatedHttp &http, const std::string &ns) : http_(http), ns_(ns) {}
 
     Result<> read(const std::string &name)
     {
@@ -112,7 +112,7 @@ class Reader {
         return {};
     }
 
-    Http &http_;
+    GatedHttp &http_;
     const std::string &ns_;
     bool all_read_ = false;
 };
@@ -141,7 +141,8 @@ Result<> KubeApi::select_node(const Claim &claim, const std::string &node)
                         {{names::selected_node_annotation, node}})}})}})
             .dump();
     return check_write(
-        http_.patch(claim_path(claim.ns, claim.name), merge_patch, body),
+        http_.patch(Write::select_node, claim_path(claim.ns, claim.name),
+                    merge_patch, body),
         "select a node for the claim " + claim.ns + "/" + claim.name);
 }
 
@@ -166,7 +167,8 @@ Result<> KubeApi::give_volume(const Volume &volume, const Claim &claim)
                                              {"name", claim.name},
                                              {"uid", claim.uid}})}})}})
             .dump();
-    return check_write(http_.patch(volume_path(volume.name), merge_patch, body),
+    return check_write(http_.patch(Write::give_volume, volume_path(volume.name),
+                                   merge_patch, body),
                        "give the volume " + volume.name + " to the claim " +
                            claim.ns + "/" + claim.name);
 }

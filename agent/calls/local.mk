@@ -3,7 +3,7 @@ agent_calls_sources = \
 	agent/calls/access.cc agent/calls/access.h \
 	agent/calls/endpoint.cc agent/calls/endpoint.h \
 	agent/calls/fault_points.h \
-	agent/calls/guarded_kube.h \
+	agent/calls/gated_http.cc agent/calls/gated_http.h \
 	agent/calls/guarded_lease.h \
 	agent/calls/guarded_slurm.h \
 	agent/calls/kube_api.cc agent/calls/kube_api.h \

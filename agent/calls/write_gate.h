@@ -2,7 +2,7 @@
 // Surrounds each write of the agent to Slurm, Kubernetes and slurmctld's
 // plugin. Before a write it asks whether this process may write at all; before
 // and after it are the points at which a test can kill the process
-// (fault_points.h). GuardedSlurm, GuardedKube, GuardedLease and HookServer use
+// (fault_points.h). GatedHttp, GuardedSlurm, GuardedLease and HookServer use
 // it, from any thread; nothing else writes.
 #pragma once
 
@@ -36,7 +36,7 @@ enum class Write {
     rebuild_partitions,
     drain,
     resume,
-    // Kube
+    // GatedHttp, as KubeApi calls them
     bind,
     set_unscheduled,
     fail_pod,

@@ -2,7 +2,6 @@
 #include "agent/daemon/serve.h"
 
 #include "agent/calls/fault_points.h"
-#include "agent/calls/guarded_kube.h"
 #include "agent/calls/guarded_lease.h"
 #include "agent/calls/guarded_slurm.h"
 #include "agent/calls/workers.h"
@@ -217,9 +216,8 @@ Workers::KubeFactory kube_factory(const HttpEndpoint &endpoint,
                                   const WriteGate &gate)
 {
     return [&endpoint, &gate]() -> std::unique_ptr<Kube> {
-        return std::make_unique<GuardedKube>(
-            std::make_unique<KubeApi>(endpoint, "slurmk8sd", host_name()),
-            gate);
+        return std::make_unique<KubeApi>(endpoint, gate, "slurmk8sd",
+                                         host_name());
     };
 }
 

@@ -39,7 +39,7 @@ struct Stage {
           server([this](const TlsServer::Request &r, TlsServer::Peer &p) {
               script[std::min(next++, script.size() - 1)](r, p);
           }),
-          kube(server.endpoint(), "slurm", "slurm-host1")
+          kube(server.endpoint(), gate, "slurm", "slurm-host1")
     {
         pod.key = {"ns", "web-0"};
         pod.uid = uid;
@@ -48,6 +48,7 @@ struct Stage {
     Script script;
     std::atomic<std::size_t> next = 0;
     TlsServer server;
+    WriteGate gate{[] { return Result<>(); }, {}};
     KubeApi kube;
     Pod pod;
 };

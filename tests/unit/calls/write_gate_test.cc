@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Every write goes through the gate, under its own name, and nothing else does.
-#include "agent/calls/guarded_kube.h"
 #include "agent/calls/guarded_slurm.h"
+#include "agent/calls/kube_api.h"
 #include "agent/calls/write_gate.h"
-#include "tests/unit/fakes/fake_kube.h"
 #include "tests/unit/fakes/fake_slurm.h"
+#include "tests/unit/fakes/tls_server.h"
 
+#include <algorithm>
+#include <atomic>
 #include <doctest/doctest.h>
 #include <map>
-#include <set>
 
 using namespace bridge;
 using Moment = WriteGate::Moment;
@@ -28,19 +29,37 @@ struct Fixture {
                        (moment == Moment::before ? before : after)[write]++;
                    }};
     FakeSlurm fake_slurm;
-    FakeKube *fake_kube = nullptr;
+    std::atomic<int> conflicts = 0; // answers that the server still gives
+    TlsServer server{[this](const TlsServer::Request &, TlsServer::Peer &peer) {
+        bool conflict = conflicts > 0 && conflicts-- > 0;
+        peer.send(reply_text(conflict ? 409 : 200, "{}"));
+    }};
     Pod pod;
     GuardedSlurm slurm{fake_slurm, gate};
-    GuardedKube kube{make_fake(), gate};
+    KubeApi kube{server.endpoint(), gate, "slurm", "slurm-test"};
 
-    std::unique_ptr<Kube> make_fake()
+    Fixture()
     {
-        auto fake = std::make_unique<FakeKube>();
-        fake_kube = fake.get();
-        Pod wish;
-        wish.key = {"default", "p"};
-        pod = fake->put(wish);
-        return fake;
+        pod.key = {"default", "p"};
+        pod.uid = "1";
+    }
+
+    // Requests that are no reads and store something.
+    int requests_that_write() const
+    {
+        auto requests = server.requests();
+        return static_cast<int>(
+            std::ranges::count_if(requests, [](const auto &request) {
+                return request.method != "GET" &&
+                       !request.target.contains("dryRun=All");
+            }));
+    }
+    int passes() const
+    {
+        int sum = 0;
+        for (const auto &[write, count] : before)
+            sum += write >= Write::bind ? count : 0;
+        return sum;
     }
 
     // Each write once; what came of them is of no interest here.
@@ -81,7 +100,9 @@ struct Fixture {
         note(Write::evict_pod, kube.evict_pod(pod, std::chrono::seconds(1)));
         note(Write::post_event, kube.post_event(pod, {}));
         note(Write::patch_node, kube.patch_node({}));
-        note(Write::patch_group, kube.patch_group({}));
+        GroupPatch group;
+        group.api = GroupApi::plugins;
+        note(Write::patch_group, kube.patch_group(group));
         note(Write::delete_pod, kube.delete_pod(pod));
         note(Write::create_pod, kube.create_pod("default", "{}"));
         note(Write::put_secret, kube.put_secret(pod.key, "{}"));
@@ -119,7 +140,43 @@ TEST_CASE("each write passes the gate once, before and after")
         CHECK(fixture.after[write] == (of_a_seam(write) ? 1 : 0));
     }
     CHECK(fixture.fake_slurm.count("submit") == 1);
-    CHECK(fixture.fake_kube->count("bind") == 1);
+    CHECK(fixture.requests_that_write() == fixture.passes());
+}
+
+TEST_CASE("calls that are the same write pass the gate under its name")
+{
+    Fixture fixture;
+    CHECK(fixture.kube.delete_within(fixture.pod, std::chrono::seconds(1)));
+    CHECK(fixture.kube.delete_unbound(fixture.pod));
+    CHECK(fixture.kube.post_node_event({}, {}));
+
+    CHECK(fixture.before ==
+          std::map<Write, int>{{Write::delete_pod, 2}, {Write::post_event, 1}});
+    CHECK(fixture.requests_that_write() == 3);
+}
+
+TEST_CASE("each request of a call passes the gate")
+{
+    Fixture fixture;
+    fixture.conflicts = 1; // there is such a Secret
+    CHECK(fixture.kube.put_secret(fixture.pod.key, "{}"));
+
+    CHECK(fixture.before == std::map<Write, int>{{Write::put_secret, 2},
+                                                 {Write::delete_secret, 1}});
+    CHECK(fixture.before == fixture.after);
+    CHECK(fixture.requests_that_write() == 3);
+}
+
+TEST_CASE("what changes nothing is not a write")
+{
+    Fixture fixture;
+    fixture.pod.scheduled = {"False", "r", "m"};
+    CHECK(fixture.kube.set_unscheduled(fixture.pod, "r", "m"));
+    fixture.pod.disruption = "r";
+    CHECK(fixture.kube.set_disrupted(fixture.pod, "r", "m"));
+
+    CHECK(fixture.before.empty());
+    CHECK(fixture.server.requests().empty());
 }
 
 TEST_CASE("a shut gate lets no write through, and says why under its name")
@@ -135,7 +192,7 @@ TEST_CASE("a shut gate lets no write through, and says why under its name")
         }
     CHECK(fixture.after.empty());
     CHECK(fixture.fake_slurm.calls() == 0);
-    CHECK(fixture.fake_kube->calls().empty());
+    CHECK(fixture.server.requests().empty());
     CHECK(fixture.slurm.cancel({1, Sluid{1}}).error().message ==
           "cancel: somebody else serves");
 }
@@ -152,6 +209,9 @@ TEST_CASE("reading needs no gate")
     CHECK(fixture.slurm.load_grace_times());
     CHECK_FALSE(fixture.slurm.load({1, Sluid{1}}));
     CHECK(fixture.kube.get_pod(fixture.pod.key));
+    CHECK(fixture.kube.get_config_map_uid(fixture.pod.key));
+    CHECK(fixture.kube.try_pod("default", "{}")); // a dry run
 
     CHECK(fixture.before.empty());
+    CHECK(fixture.server.requests().size() == 3);
 }

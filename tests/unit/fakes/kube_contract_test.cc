@@ -127,7 +127,8 @@ TEST_CASE("the real API server does what every Kube must do" *
     HttpEndpoint administrator = agent;
     administrator.token_file = agent.token_file + ".administrator";
     std::ofstream(administrator.token_file) << variable("SANDBOX_TOKEN");
-    KubeApi kube(agent, "slurm", "slurm-test");
+    WriteGate gate([] { return Result<>(); }, {});
+    KubeApi kube(agent, gate, "slurm", "slurm-test");
     RealPods pods(administrator);
 
     kube_contract(kube, pods);
