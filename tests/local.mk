@@ -279,6 +279,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/owner/group_looks_test.cc \
 	tests/unit/owner/health_test.cc \
 	tests/unit/owner/illness_test.cc \
+	tests/unit/owner/known_devices_test.cc \
 	tests/unit/owner/owner_bed.h \
 	tests/unit/owner/sync_times_test.cc \
 	tests/unit/plugins/job_submit/batch_refusal_test.cc \

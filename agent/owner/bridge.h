@@ -7,30 +7,33 @@
 #include "agent/act/workload_wishes.h"
 #include "agent/decide/pending_quota.h"
 #include "agent/gang/store.h"
-#include "agent/gres/claim_store.h"
-#include "agent/gres/device_store.h"
-#include "agent/gres/memo.h"
 #include "agent/owner/agenda.h"
 #include "agent/owner/attempts.h"
 #include "agent/owner/batch_jobs.h"
 #include "agent/owner/batch_marks.h"
 #include "agent/owner/batch_pods.h"
-#include "agent/owner/claim_users.h"
+#include "agent/owner/claim_needs.h"
 #include "agent/owner/context.h"
+#include "agent/owner/device_facts.h"
+#include "agent/owner/device_plan.h"
+#include "agent/owner/device_troubles.h"
 #include "agent/owner/early_hooks.h"
 #include "agent/owner/errands.h"
 #include "agent/owner/explain_page.h"
+#include "agent/owner/extended_claims.h"
 #include "agent/owner/first_lists.h"
 #include "agent/owner/grace_limits.h"
 #include "agent/owner/groups.h"
 #include "agent/owner/held_pods.h"
 #include "agent/owner/illness.h"
 #include "agent/owner/job_lists.h"
+#include "agent/owner/known_devices.h"
 #include "agent/owner/known_nodes.h"
 #include "agent/owner/message.h"
 #include "agent/owner/placement.h"
 #include "agent/owner/plugin_line.h"
 #include "agent/owner/room.h"
+#include "agent/owner/seat_devices.h"
 #include "agent/owner/shared_claims.h"
 #include "agent/owner/sync_times.h"
 #include "agent/owner/voice.h"
@@ -75,8 +78,8 @@ class Bridge {
     const std::string &standby() const { return standby_; }
 
   private:
-    // bridge.cc: messages from Kubernetes and from people. hooks.cc, jobs.cc,
-    // outcome.cc: messages about Slurm's jobs.
+    // bridge.cc, device_messages.cc: messages from Kubernetes and from people.
+    // hooks.cc, jobs.cc, outcome.cc: messages about Slurm's jobs.
     void on(Listed<Pod> &pods);
     void on(Changed<Pod> &pod);
     void on(Listed<Node> &nodes);
@@ -158,7 +161,6 @@ class Bridge {
     std::string line_message(PendingQuota::Full full, bool by_wish) const;
     void count_pending(const std::string &uid, bool wants_submit);
     void carry_out(GangEntry &entry, Action action);
-    bool may_be_short(const GangEntry &entry) const;
     void dispatch(GangEntry &entry, Action action);
     void look_at_states();
     void wake_all();
@@ -170,7 +172,6 @@ class Bridge {
     // nodes.cc: Kubernetes Nodes, and the Slurm nodes made for them.
     Clock::time_point node_deadline() const;
     void sync_node_list();
-    bool devices_expected();
     NodePlanInput plan_input();
     std::set<std::string> occupied_nodes() const;
     void apply_node_sync(NodeSyncResult &result);
@@ -204,57 +205,6 @@ class Bridge {
     void set_time(Clock::time_point now);
     void release_held();
 
-    // claims.cc: which devices the Pods' ResourceClaims need and get.
-    void update_devices(GangEntry &entry);
-    bool claims_known() const;
-    void claims_changed();
-    void record_foreign_claim(const ResourceClaim &claim, bool deleted);
-    void wake_for_devices();
-    void read_needs(GangEntry &entry, GangDevices &devices);
-    ClaimFacts claim_facts(const Gang &gang);
-    Result<std::int64_t> most_on_a_node(const Gang &gang,
-                                        const DeviceRequest &request,
-                                        CelBudget &budget);
-    bool asked_by_others(const Gang &gang, const ResourceClaim &claim);
-    std::string used_by_others_reason(const Gang &gang, const Pod &pod,
-                                      const DeviceNeeds &needs);
-    std::vector<ClaimHold> holds_of(const Pod &pod) const;
-
-    // device_plan.cc: which devices of a job the claims get.
-    std::string gres_of_living(const Pod &pod, const DeviceNeeds &needs);
-    void plan_for_job(GangEntry &entry, const DeviceNeeds &needs,
-                      GangDevices &devices);
-    ClaimsPlan plan_for_node(const Job &job, std::size_t node,
-                             const DeviceNeeds &needs, bool may_exceed);
-    CpuOffer cpus_for(const DeviceCatalog &catalog, const Job &job,
-                      std::size_t node, const Node &there,
-                      const DeviceNeeds &needs) const;
-    Result<std::vector<DevicePtr>> given_devices(const Job &job,
-                                                 std::size_t node);
-    void record_claim_delay(GangEntry &entry);
-    void await_devices(GangEntry &entry, GangDevices &devices);
-    std::vector<NodeSelector> but_for_excluded(GangEntry &entry);
-    void exclude_node(GangEntry &entry);
-    void record_claims_refused(GangEntry &entry, const ClaimsRefused &refused);
-    void reserve_devices(const std::string &gang, const Bind &bind);
-    void end_writes(const std::string &gang, const Bind &bind);
-
-    // extended.cc: extended resources, for which the agent makes claims.
-    bool may_use_extended(GangEntry &entry, GangDevices &devices);
-    ExtendedNeeds extended_needs_of(GangEntry &entry, const Pod &pod);
-    std::string unfit_node_reason(const DeviceNeeds &needs,
-                                  const std::string &node) const;
-    std::string plugins_elsewhere(const Gang &gang) const;
-    void turn_off_extended();
-    std::optional<ClaimHold> extended_hold(const Pod &pod) const;
-
-    // gang_claims.cc: the same for Pods that belong together.
-    void read_gang_needs(GangEntry &entry, GangDevices &devices);
-    void plan_for_seats(GangEntry &entry,
-                        const std::map<std::string, DeviceNeeds> &needs,
-                        GangDevices &devices);
-    std::string place_of_claims(const Job &job, const DeviceNeeds &needs) const;
-
     Mailbox<Message> &mailbox_;
     Context context_;
     Errands errands_{context_.ports, mailbox_};
@@ -283,20 +233,20 @@ class Bridge {
         context_,
         {errands_, agenda_, line_, sync_, voice_, gangs_, nodes_, foreign_}};
     std::map<std::string, Namespace> namespaces_;
-    ClaimStore claims_;
-    // last used to wake gangs
-    std::shared_ptr<const DeviceCatalog> seen_catalog_;
-    GresMemo gres_memo_;
-    bool devices_freed_ = false; // since then
-    // the API server lacks the feature gate
-    Clock::time_point extended_off_until_{};
-    std::optional<Clock::time_point> devices_expected_until_;
-    ClaimUsers claim_users_{gangs_};
-
-    DeviceStore devices_{context_.conf->device_gres,
-                         context_.conf->capacity_gres};
-    SharedClaims shared_claims_{context_, errands_, agenda_, voice_,
-                                gangs_,   claims_,  devices_};
+    KnownDevices devices_{context_, sync_, gangs_};
+    SharedClaims shared_claims_{context_, errands_, agenda_,
+                                voice_,   gangs_,   devices_};
+    ExtendedClaims extended_{context_, agenda_, gangs_, nodes_, devices_};
+    ClaimNeeds claim_needs_{{context_, gangs_, nodes_, namespaces_, devices_,
+                             shared_claims_, extended_}};
+    DevicePlan device_plan_{context_, nodes_, devices_};
+    DeviceTroubles device_troubles_{
+        {context_, agenda_, attempts_, voice_, gangs_, room_, devices_}};
+    SeatDevices seat_devices_{
+        {nodes_, extended_, claim_needs_, device_plan_, device_troubles_}};
+    DeviceFacts device_facts_{{context_, agenda_, first_, devices_, extended_,
+                               claim_needs_, device_plan_, device_troubles_,
+                               seat_devices_}};
     BatchCaches batch_caches_; // shared with workers
     BatchJobs batch_jobs_{context_, errands_, line_,        grace_,
                           nodes_,   gangs_,   batch_caches_};

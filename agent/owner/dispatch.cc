@@ -201,7 +201,7 @@ void Bridge::dispatch(GangEntry &entry, Action action)
                        std::holds_alternative<Renew>(action);
     if (const auto *bind = std::get_if<Bind>(&action)) {
         voice_.hush(entry);
-        reserve_devices(entry.gang.uid, *bind);
+        devices_.reserve(entry.gang.uid, *bind);
     }
     if (std::holds_alternative<Look>(action))
         entry.gang.stale = false; // a hint that comes meanwhile sets it again

@@ -12,20 +12,21 @@ agent_owner_sources = \
 	agent/owner/batch_pods.cc agent/owner/batch_pods.h \
 	agent/owner/batch_tidy.cc agent/owner/batch_tidy.h \
 	agent/owner/bridge.cc agent/owner/bridge.h \
+	agent/owner/claim_needs.cc agent/owner/claim_needs.h \
 	agent/owner/claim_users.cc agent/owner/claim_users.h \
-	agent/owner/claims.cc \
 	agent/owner/context.h \
-	agent/owner/device_plan.cc \
-	agent/owner/devices.cc \
+	agent/owner/device_facts.cc agent/owner/device_facts.h \
+	agent/owner/device_messages.cc \
+	agent/owner/device_plan.cc agent/owner/device_plan.h \
+	agent/owner/device_troubles.cc agent/owner/device_troubles.h \
 	agent/owner/dispatch.cc \
 	agent/owner/early_hooks.cc agent/owner/early_hooks.h \
 	agent/owner/errands.h \
 	agent/owner/explain.cc agent/owner/explain.h \
 	agent/owner/explain_page.cc agent/owner/explain_page.h \
-	agent/owner/extended.cc \
+	agent/owner/extended_claims.cc agent/owner/extended_claims.h \
 	agent/owner/first_lists.h \
 	agent/owner/gang.cc \
-	agent/owner/gang_claims.cc \
 	agent/owner/grace_limits.cc agent/owner/grace_limits.h \
 	agent/owner/group_looks.cc agent/owner/group_looks.h \
 	agent/owner/groups.cc agent/owner/groups.h \
@@ -36,6 +37,7 @@ agent_owner_sources = \
 	agent/owner/illness.cc agent/owner/illness.h \
 	agent/owner/job_lists.cc agent/owner/job_lists.h \
 	agent/owner/jobs.cc \
+	agent/owner/known_devices.cc agent/owner/known_devices.h \
 	agent/owner/known_nodes.cc agent/owner/known_nodes.h \
 	agent/owner/message.h \
 	agent/owner/news.h \
@@ -47,6 +49,7 @@ agent_owner_sources = \
 	agent/owner/plugin_line.cc agent/owner/plugin_line.h \
 	agent/owner/ports.h \
 	agent/owner/room.cc agent/owner/room.h \
+	agent/owner/seat_devices.cc agent/owner/seat_devices.h \
 	agent/owner/shared_claims.cc agent/owner/shared_claims.h \
 	agent/owner/status.cc \
 	agent/owner/story.cc \

@@ -5,7 +5,6 @@
 
 #include "agent/calls/access.h"
 #include "agent/nodes/words.h"
-#include "agent/owner/pauses.h"
 #include "common/base/log.h"
 
 #include <algorithm>
@@ -106,19 +105,6 @@ std::set<std::string> Bridge::occupied_nodes() const
     return nodes;
 }
 
-// True for some time after the start; if devices are not listed by then, they
-// may never be.
-bool Bridge::devices_expected()
-{
-    if (!devices_.on() || devices_.known())
-        return false;
-    if (!devices_expected_until_)
-        devices_expected_until_ = context_.now + devices_patience;
-    bool denied = context_.ports.access.answered() &&
-                  !context_.ports.access.may(Feature::devices);
-    return !denied && context_.now < *devices_expected_until_;
-}
-
 NodePlanInput Bridge::plan_input()
 {
     NodePlanInput input;
@@ -143,26 +129,16 @@ NodePlanInput Bridge::plan_input()
     input.occupied = occupied_nodes();
     input.before = nodes_.slurm_nodes();
     input.marks = {context_.conf->taint_nodes, context_.conf->cordon_nodes};
-    input.count_devices = devices_.on();
-    if (claims_.listed())
-        devices_.set_claims(claims_.owners());
-    input.devices = devices_.inventory();
-    input.device_claims = devices_.claims();
-    if (devices_.on() && devices_.known())
-        input.catalog = devices_.catalog();
-    input.await_devices = devices_expected();
+    devices_.add_to(input);
     return input;
 }
 
 void Bridge::sync_node_list()
 {
-    constexpr Clock::time_point over = Clock::time_point::min();
     syncing_devices_ = devices_.known();
     absences_at_sync_ = line_.absences();
-    if (!devices_expected() && devices_expected_until_.value_or(over) != over) {
-        devices_expected_until_ = over;
+    if (devices_.given_up())
         sync_.change_soon(); // add the nodes that waited
-    }
     bool changed = sync_.begin();
     errands_.load<NodesSynced>(
         [request =
@@ -197,13 +173,7 @@ void Bridge::apply_node_sync(NodeSyncResult &result)
         first_.add(FirstLists::List::slurm_devices);
     nodes_.set_sizes(std::move(result.sizes));
     placement_.take(result, absences_at_sync_ != line_.absences());
-    devices_.set_indexes(std::move(result.devices));
-    devices_.set_amounts(std::move(result.amounts));
-    std::set<std::string> cpu_nodes;
-    for (const std::string &name : result.cpu_nodes)
-        if (auto node = result.nodes.find(name); node != result.nodes.end())
-            cpu_nodes.insert(node->second);
-    devices_.set_cpu_nodes(std::move(cpu_nodes));
+    devices_.take(result);
     if (pinned)
         pinned_ = std::move(result.pinned);
     if (absences_at_sync_ == line_.absences() && (pinned || pins_lost_))

@@ -53,7 +53,7 @@ template <class Kind> bool is(const Action &action)
 void Bridge::on(ActionDone &done)
 {
     if (const auto *bind = std::get_if<Bind>(&done.action))
-        end_writes(done.gang, *bind);
+        devices_.end_writes(done.gang, *bind);
     GangEntry *entry = gangs_.find(done.gang);
     if (!entry)
         return;
@@ -87,9 +87,9 @@ void Bridge::record_outcome(GangEntry &entry, ActionDone &done)
             gang.maybe_bound.erase(pod);
         attempts_.hold(entry, done.action, end_repeat);
     } else if (auto *refused = std::get_if<ClaimsRefused>(&*done.outcome)) {
-        record_claims_refused(entry, *refused);
+        device_troubles_.refused(entry, *refused);
         if (refused->no_extended)
-            turn_off_extended();
+            extended_.turn_off();
     } else if (auto *there = std::get_if<StillThere>(&*done.outcome)) {
         log_warning("a job's Pod is missing from the list, but it exists",
                     {{"Gang", gang.key.str()}});
@@ -198,8 +198,7 @@ void Bridge::record_done(GangEntry &entry, const Action &action)
             gang.least_generation = renew->generation;
             gang.bind_overdue = false;
             gang.maybe_bound.clear(); // no Pod had been bound
-            exclude_node(entry);
-            entry.devices_missed_since.reset();
+            device_troubles_.given_up(entry);
             gang.volumes.reset();
             entry.bind_failing_since.reset();
             log_warning("a new job is needed",

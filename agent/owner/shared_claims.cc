@@ -84,8 +84,8 @@ std::string SharedClaims::pod_to_wait_for(const Gang &gang)
 std::string SharedClaims::user_of_claim(GangEntry &user, const ObjectKey &claim)
 {
     const Gang &gang = user.gang;
-    ResourceClaimPtr known = claims_.find(claim);
-    bool unlisted = devices_.on() && !claims_.listed() &&
+    ResourceClaimPtr known = devices_.claims().find(claim);
+    bool unlisted = devices_.on() && !devices_.claims().listed() &&
                     context_.ports.access.may(Feature::devices);
     bool binds = user.in_flight == Action(Bind{}).index();
     for (const PodPtr &pod : gang.pods) {
@@ -131,7 +131,7 @@ bool SharedClaims::may_follow(GangEntry &entry, const Bind &bind)
 {
     auto catalog = devices_.catalog();
     bool may = std::ranges::all_of(bind.claims, [&](const ClaimPlan &plan) {
-        ResourceClaimPtr claim = claims_.find(plan.key);
+        ResourceClaimPtr claim = devices_.claims().find(plan.key);
         return !plan.allocated || !claim || claim->is_reserved_for(plan.pod) ||
                !counted_by_slurm(*claim, *catalog) ||
                counting(entry.gang, plan.key) == Counting::now;
@@ -214,7 +214,7 @@ void SharedClaims::look_for_ended_counters(GangEntry &user)
         for (const PodClaim &one : pod->resource_claims) {
             ObjectKey key{gang.key.ns, one.claim};
             auto ended = ended_counters_.find(key);
-            ResourceClaimPtr claim = claims_.find(key);
+            ResourceClaimPtr claim = devices_.claims().find(key);
             if (ended != ended_counters_.end() && pod->living() && claim &&
                 claim->allocated && claim->allocated_by_us &&
                 !will_be_counted(key))

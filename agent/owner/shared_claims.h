@@ -11,11 +11,10 @@
 
 #include "agent/gang/action.h"
 #include "agent/gres/claim_sharing.h"
-#include "agent/gres/claim_store.h"
-#include "agent/gres/device_store.h"
 #include "agent/owner/agenda.h"
 #include "agent/owner/context.h"
 #include "agent/owner/errands.h"
+#include "agent/owner/known_devices.h"
 #include "agent/owner/voice.h"
 
 #include <map>
@@ -27,10 +26,9 @@ namespace bridge {
 class SharedClaims {
   public:
     SharedClaims(const Context &context, const Errands &errands, Agenda &agenda,
-                 const Voice &voice, GangStore &gangs, ClaimStore &claims,
-                 DeviceStore &devices)
+                 const Voice &voice, GangStore &gangs, KnownDevices &devices)
         : context_(context), errands_(errands), agenda_(agenda), voice_(voice),
-          gangs_(gangs), claims_(claims), devices_(devices)
+          gangs_(gangs), devices_(devices)
     {
     }
 
@@ -65,8 +63,7 @@ class SharedClaims {
     Agenda &agenda_;
     const Voice &voice_;
     GangStore &gangs_;
-    ClaimStore &claims_;
-    DeviceStore &devices_;
+    KnownDevices &devices_;
     // Jobs that had ended before this agent saw them count these claims.
     std::map<ObjectKey, Job> ended_counters_;
 };

@@ -74,7 +74,8 @@ void Bridge::turn()
         sync_.change(); // nodes may have features that no Pod needs
     }
     room_.wake_blocked();
-    wake_for_devices();
+    if (auto change = devices_.pop_change())
+        device_troubles_.wake_for(*change);
     // What is woken while this runs waits for the next turn of the loop.
     const std::set<std::string> woken = agenda_.take();
     // Jobs that already wait in Slurm are counted before any is added.
@@ -177,14 +178,14 @@ void Bridge::update_placement(GangEntry &entry)
     placement_.begin(entry);
     if (gang.pods.empty())
         return;
-    if (has_resource_claims(gang))
-        update_devices(entry);
+    if (has_resource_claims(gang) && device_facts_.update(entry))
+        record_bind_delay(entry);
     if (!gang.nowhere.empty())
         return;
     placement_.finish(gang);
     if (gang.nowhere.empty())
         return;
-    gang.nowhere += plugins_elsewhere(gang);
+    gang.nowhere += extended_.plugins_elsewhere(gang);
     if (!entry.excluded.empty())
         gang.nowhere += devices_unfit_message(entry.excluded_reason);
 }
@@ -312,21 +313,13 @@ bool Bridge::may_act(GangEntry &entry, const Action &action)
     return true;
 }
 
-// A device that another Pod had is mostly free a moment later: see
-// await_devices(), which wakes the gang until then.
-bool Bridge::may_be_short(const GangEntry &entry) const
-{
-    return entry.gang.job && is_allocated(entry.gang.job->state) &&
-           entry.devices_missed_since &&
-           context_.now - *entry.devices_missed_since < told_after;
-}
-
 // Carries out an action here if it needs no call; otherwise a worker does it.
 void Bridge::carry_out(GangEntry &entry, Action action)
 {
     Gang &gang = entry.gang;
     if (auto *wait = std::get_if<Wait>(&action)) {
-        if (!wait->reason.empty() && !is_growing(entry) && !may_be_short(entry))
+        if (!wait->reason.empty() && !is_growing(entry) &&
+            !device_troubles_.may_be_short(entry))
             voice_.say(entry, wait->reason);
     } else if (auto *refuse = std::get_if<Refuse>(&action)) {
         voice_.say(entry, submit_refused_message(refuse->reason));

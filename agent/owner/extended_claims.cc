@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Extended resources that DeviceClasses offer: the one claim of a Pod for them,
-// which is made when Slurm has chosen its devices. From then on it is handled
-// like any other claim, except that it is deleted when the Pod does not need it
-// any more.
-#include "agent/owner/bridge.h"
+#include "agent/owner/extended_claims.h"
 
 #include "agent/decide/messages.h"
 #include "agent/gang/facts.h"
@@ -21,8 +17,7 @@ constexpr std::chrono::minutes gate_pause{10};
 
 } // namespace
 
-// If not, devices has the reason.
-bool Bridge::may_use_extended(GangEntry &entry, GangDevices &devices)
+bool ExtendedClaims::may_use(GangEntry &entry, GangDevices &devices)
 {
     const Gang &gang = entry.gang;
     auto known = devices_.catalog();
@@ -37,32 +32,31 @@ bool Bridge::may_use_extended(GangEntry &entry, GangDevices &devices)
     return false;
 }
 
-// pod must belong to that gang.
-ExtendedNeeds Bridge::extended_needs_of(GangEntry &entry, const Pod &pod)
+ExtendedNeeds ExtendedClaims::needs_of(GangEntry &entry, const Pod &pod)
 {
     if (pod.extended.empty())
         return {};
     auto known = devices_.catalog();
-    ExtendedNeeds needs =
-        extended_needs(pod, known->classes,
-                       claims_.find(extended_claim_key(pod)), known->plugins);
+    ExtendedNeeds needs = extended_needs(
+        pod, known->classes, devices_.claims().find(extended_claim_key(pod)),
+        known->plugins);
     const std::optional<Job> &job = entry.gang.job;
     bool has_node = pod.bound() || (job && is_allocated(job->state));
-    if (context_.now < extended_off_until_ && !has_node &&
+    if (context_.now < off_until_ && !has_node &&
         wants_extended_claim(pod, known->classes, known->plugins)) {
         needs.unfit_reason = no_extended_gate_message();
-        agenda_.wake_at(entry, extended_off_until_);
+        agenda_.wake_at(entry, off_until_);
     }
     return needs;
 }
 
 // A claim that no Pod status names would be ignored by kubelets, and
 // kube-controller-manager would keep it after its Pod has ended.
-void Bridge::turn_off_extended()
+void ExtendedClaims::turn_off()
 {
     log_warning("extended resources are off",
                 {{"err", no_extended_gate_message()}});
-    extended_off_until_ = context_.now + gate_pause;
+    off_until_ = context_.now + gate_pause;
     for (const auto &[uid, entry] : gangs_.all())
         if (std::ranges::any_of(entry.gang.pods, [](const PodPtr &pod) {
                 return !pod->extended.empty();
@@ -70,10 +64,8 @@ void Bridge::turn_off_extended()
             agenda_.wake(uid);
 }
 
-// Returns why the Node (named as in Kubernetes) cannot serve the Pods' extended
-// resources, or "" if it can.
-std::string Bridge::unfit_node_reason(const DeviceNeeds &needs,
-                                      const std::string &node) const
+std::string ExtendedClaims::unfit_node_reason(const DeviceNeeds &needs,
+                                              const std::string &node) const
 {
     const Node *there = nodes_.find(node);
     bool has_slurmd = nodes_.hybrid().contains(nodes_.slurm_name_of(node));
@@ -86,9 +78,7 @@ std::string Bridge::unfit_node_reason(const DeviceNeeds &needs,
     return {};
 }
 
-// For a gang without any suitable Node: returns another sentence if a Node
-// would be suitable without its slurmd.
-std::string Bridge::plugins_elsewhere(const Gang &gang) const
+std::string ExtendedClaims::plugins_elsewhere(const Gang &gang) const
 {
     const Predicate &asks = value_of(gang.predicate);
     if (!asks_for_plugins(asks))
@@ -101,13 +91,11 @@ std::string Bridge::plugins_elsewhere(const Gang &gang) const
     return {};
 }
 
-// For a Pod without a node: returns its claim, which was made for a job that is
-// gone.
-std::optional<ClaimHold> Bridge::extended_hold(const Pod &pod) const
+std::optional<ClaimHold> ExtendedClaims::left_of(const Pod &pod) const
 {
     if (pod.extended.empty())
         return std::nullopt;
-    auto claim = claims_.find(extended_claim_key(pod));
+    auto claim = devices_.claims().find(extended_claim_key(pod));
     if (!claim || !is_extended_claim(*claim, pod))
         return std::nullopt;
     if (claim->deleting && !claim->is_reserved_for(pod.uid))

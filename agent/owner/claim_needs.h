@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the devices of a Pod require of its job now: what its claims and
+// extended resources ask for, and why it has to wait because of other Pods. It
+// remembers answers, and nothing else. Owner thread only.
+#pragma once
+
+#include "agent/gres/gang_devices.h"
+#include "agent/gres/memo.h"
+#include "agent/gres/needs.h"
+#include "agent/owner/extended_claims.h"
+#include "agent/owner/known_devices.h"
+#include "agent/owner/known_nodes.h"
+#include "agent/owner/shared_claims.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace bridge {
+
+class ClaimNeeds {
+  public:
+    struct Parts {
+        const Context &context;
+        GangStore &gangs;
+        const KnownNodes &nodes;
+        const std::map<std::string, Namespace> &namespaces;
+        KnownDevices &devices;
+        SharedClaims &shared;
+        ExtendedClaims &extended;
+    };
+    explicit ClaimNeeds(const Parts &parts) : to_(parts) {}
+
+    // What a Pod of that gang needs, also because of other Pods.
+    DeviceNeeds of(GangEntry &entry, const Pod &pod);
+    // Why the Pod has to wait because others use its claims, or "".
+    std::string used_by_others_reason(const Gang &gang, const Pod &pod,
+                                      const DeviceNeeds &needs);
+    // Why these Pods of the gang cannot run at the same time, or "".
+    std::string not_together_reason(const Gang &gang,
+                                    const std::vector<PodPtr> &pods);
+    // Returns the claims that are reserved for the Pod, usable or not.
+    std::vector<ClaimHold> held_for(const Pod &pod) const;
+
+  private:
+    ClaimFacts facts_of(const Gang &gang);
+    Result<std::int64_t> most_on_a_node(const Gang &gang,
+                                        const DeviceRequest &request,
+                                        CelBudget &budget);
+    Result<std::int64_t> most_on_any_node(const DeviceRequest &request,
+                                          CelBudget &budget);
+    bool may_admin(const std::string &ns) const;
+    bool asked_by_others(const Gang &gang, const ResourceClaim &claim);
+
+    const Parts to_;
+    GresMemo memo_;
+};
+
+} // namespace bridge

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/owner/known_devices.h"
+
+#include "agent/owner/pauses.h"
+
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+constexpr char twice_problem[] = "devices";
+
+} // namespace
+
+bool KnownDevices::expected()
+{
+    if (!on() || known())
+        return false;
+    if (!expected_until_)
+        expected_until_ = context_.now + devices_patience;
+    bool denied = context_.ports.access.answered() &&
+                  !context_.ports.access.may(Feature::devices);
+    return !denied && context_.now < *expected_until_;
+}
+
+bool KnownDevices::given_up()
+{
+    constexpr Clock::time_point over = Clock::time_point::min();
+    if (expected() || expected_until_.value_or(over) == over)
+        return false;
+    expected_until_ = over;
+    return true;
+}
+
+void KnownDevices::replace(std::vector<ResourceSlice> slices)
+{
+    store_.replace(std::move(slices));
+    sync_.change_soon();
+}
+
+void KnownDevices::put(ResourceSlice slice, bool deleted)
+{
+    context_.health.count("resourceslice");
+    store_.put(std::move(slice), deleted);
+    sync_.change_soon();
+}
+
+void KnownDevices::replace(std::vector<DeviceClass> classes)
+{
+    store_.replace(std::move(classes));
+    sync_.change_soon();
+}
+
+void KnownDevices::put(DeviceClass device_class, bool deleted)
+{
+    store_.put(std::move(device_class), deleted);
+    sync_.change_soon();
+}
+
+void KnownDevices::replace(std::vector<ResourceClaim> claims)
+{
+    claims_.replace(std::move(claims));
+    claims_changed();
+    sync_.change_soon();
+}
+
+std::set<std::string> KnownDevices::put(ResourceClaim claim, bool deleted)
+{
+    ObjectKey key = claim.key;
+    note_foreign(claim, deleted);
+    freed_ |= deleted;
+    if (deleted)
+        claims_.remove(key);
+    else
+        claims_.put(std::move(claim));
+    claims_changed();
+    return users_.changed(key, deleted);
+}
+
+// Devices that others have allocated cannot be given out by Slurm until they
+// are given back.
+void KnownDevices::note_foreign(const ResourceClaim &claim, bool deleted)
+{
+    ResourceClaimPtr before = claims_.find(claim.key);
+    bool was = before && before->allocated && !before->allocated_by_us;
+    bool is = !deleted && claim.allocated && !claim.allocated_by_us;
+    freed_ |= before && before->allocated && !claim.allocated;
+    bool same = was && is && before->devices == claim.devices;
+    if ((was || is) && !same)
+        sync_.change_soon();
+}
+
+// Only those who write claims can prevent that; the documentation of Kubernetes
+// says the same of its own scheduler.
+void KnownDevices::claims_changed()
+{
+    const std::set<DeviceId> &twice = claims_.taken_twice();
+    if (twice.empty())
+        context_.health.solved(twice_problem);
+    else
+        context_.health.problem(twice_problem,
+                                "device " + twice.begin()->str() +
+                                    " is in several ResourceClaims");
+}
+
+void KnownDevices::add_to(NodePlanInput &input)
+{
+    input.count_devices = on();
+    if (claims_.listed())
+        store_.set_claims(claims_.owners());
+    input.devices = store_.inventory();
+    input.device_claims = store_.claims();
+    if (on() && known())
+        input.catalog = catalog();
+    input.await_devices = expected();
+}
+
+void KnownDevices::take(NodeSyncResult &synced)
+{
+    store_.set_indexes(std::move(synced.devices));
+    store_.set_amounts(std::move(synced.amounts));
+    std::set<std::string> cpu_nodes;
+    for (const std::string &name : synced.cpu_nodes)
+        if (auto node = synced.nodes.find(name); node != synced.nodes.end())
+            cpu_nodes.insert(node->second);
+    store_.set_cpu_nodes(std::move(cpu_nodes));
+}
+
+std::optional<DeviceChange> KnownDevices::pop_change()
+{
+    if (!on() || !known())
+        return std::nullopt;
+    auto now = catalog();
+    bool others = now != seen_;
+    if (!std::exchange(freed_, false) && !others)
+        return std::nullopt;
+    seen_ = std::move(now);
+    return others ? DeviceChange::others : DeviceChange::freed;
+}
+
+void KnownDevices::reserve(const std::string &gang, const Bind &bind)
+{
+    for (const ClaimPlan &plan : bind.claims)
+        if (!plan.allocated)
+            claims_.hold(plan.key, plan.uid, gang, plan.devices(), context_.now,
+                         plan.shares);
+}
+
+void KnownDevices::end_writes(const std::string &gang, const Bind &bind)
+{
+    for (const ClaimPlan &plan : bind.claims)
+        claims_.end_write(plan.key, gang, context_.now);
+}
+
+} // namespace bridge
