@@ -228,6 +228,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/gang/gang_store_test.cc \
 	tests/unit/gang/gang_test.cc \
 	tests/unit/gang/group_reports_test.cc \
+	tests/unit/gang/job_choice_test.cc \
 	tests/unit/gang/node_gate_test.cc \
 	tests/unit/gang/vanished_pods_test.cc \
 	tests/unit/gres/claim_cpus_test.cc \
@@ -276,11 +277,17 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/owner/errands_test.cc \
 	tests/unit/owner/explain_page_test.cc \
 	tests/unit/owner/explain_test.cc \
+	tests/unit/owner/gang_jobs_test.cc \
 	tests/unit/owner/group_looks_test.cc \
 	tests/unit/owner/health_test.cc \
+	tests/unit/owner/het_jobs_test.cc \
 	tests/unit/owner/illness_test.cc \
 	tests/unit/owner/known_devices_test.cc \
+	tests/unit/owner/node_marks_test.cc \
+	tests/unit/owner/outside_pods_test.cc \
 	tests/unit/owner/owner_bed.h \
+	tests/unit/owner/pins_test.cc \
+	tests/unit/owner/queue_places_test.cc \
 	tests/unit/owner/sync_times_test.cc \
 	tests/unit/plugins/job_submit/batch_refusal_test.cc \
 	tests/unit/plugins/job_submit/batch_request_test.cc \

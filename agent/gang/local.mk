@@ -7,6 +7,7 @@ agent_gang_sources = \
 	agent/gang/gang.cc agent/gang/gang.h \
 	agent/gang/group_reports.cc agent/gang/group_reports.h \
 	agent/gang/group_table.cc agent/gang/group_table.h \
+	agent/gang/job_choice.cc agent/gang/job_choice.h \
 	agent/gang/node_gate.cc agent/gang/node_gate.h \
 	agent/gang/store.cc agent/gang/store.h \
 	agent/gang/vanished_pods.cc agent/gang/vanished_pods.h \

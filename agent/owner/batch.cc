@@ -40,7 +40,7 @@ bool Bridge::register_batch_job(Job &job,
     // Slurm has refused a heterogeneous job, but kept a part of it.
     if (std::vector<Job> one{job}; !is_whole(job)) {
         batch_jobs_.drop(job.ref);
-        drop_broken(one);
+        het_jobs_.drop_broken(one);
         return true;
     }
     GangEntry *entry = gangs_.find(job.ref);
@@ -77,25 +77,18 @@ void Bridge::on(BatchPodMade &news)
         return lists_.list_soon();
     GangEntry &entry = known ? *known : gangs_.adopt(job.tag, context_.now);
     entry.heard = began;
-    set_job(entry, std::move(job));
+    gang_jobs_.set(entry, std::move(job));
     if (!made->lives || began != line_.absences())
         entry.gang.stale = true;
     agenda_.wake(entry.gang.uid);
 }
 
-// The tag shows that the job has no Pod any more. The plugin does not repeat
-// that the job's prolog is held, so that is remembered here.
+// The tag shows that the job has no Pod any more.
 void Bridge::record_remade(GangEntry &entry, JobRef job)
 {
     log_warning("Slurm has placed a batch job again: its Pods are recreated",
                 {{"JobId", job.id}, {"Gang", entry.gang.key.str()}});
-    bool held = entry.gang.prolog_held;
-    set_job(entry, std::nullopt);
-    if (held)
-        early_hooks_.put({.type = HookMessage::Type::allocated,
-                          .job = job,
-                          .ours = true,
-                          .batch = true});
+    gang_jobs_.give_back(entry, job);
     batch_jobs_.want_once_saved(job);
 }
 

@@ -18,8 +18,6 @@ Bridge::Bridge(std::shared_ptr<const Conf> conf, BridgePorts ports,
                Mailbox<Message> &mailbox)
     : mailbox_(mailbox), context_{std::move(conf), std::move(ports)}
 {
-    quota_.set_limits({context_.conf->max_pending_jobs,
-                       context_.conf->max_pending_in_namespace});
     placement_.set_limit();
     context_.health.set_problem(start_problem,
                                 "the first lists are not complete yet");
@@ -72,7 +70,7 @@ void Bridge::on(Listed<Pod> &pods)
         if (held_.hold(pod, !first_.has_all_pods()))
             continue;
         pod.gang = groups_.gang_of(pod);
-        record_stray(pod, false);
+        outside_.note(pod, false);
         room_.note(pod);
         agenda_.wake(gangs_.put(std::move(pod)));
     }
@@ -80,7 +78,7 @@ void Bridge::on(Listed<Pod> &pods)
     for (const std::string &uid : held_.forget_but(pods.source, keep))
         groups_.forget(uid);
     for (const Pod &pod : gangs_.missing(pods.source, keep)) {
-        record_stray(pod, true);
+        outside_.note(pod, true);
         batch_pods_.forget(pod.uid);
         groups_.forget(pod.uid);
         auto uid = gangs_.remove(pod);
@@ -112,7 +110,7 @@ void Bridge::on(Changed<Pod> &pod)
         return;
     context_.health.count("pod");
     pod.object.gang = groups_.gang_of(pod.object);
-    record_stray(pod.object, pod.deleted);
+    outside_.note(pod.object, pod.deleted);
     voice_.check(pod.object);
     if (!pod.deleted) {
         room_.note(pod.object);
@@ -162,7 +160,7 @@ void Bridge::on(Listed<Namespace> &namespaces)
     namespaces_.clear();
     for (Namespace &ns : namespaces.objects)
         namespaces_[ns.name] = std::move(ns);
-    quota_.set_namespaces(namespaces_.size());
+    places_.set_namespaces(namespaces_.size());
     placement_.set_namespaces(namespaces_.size());
     attempts_.all_again();
 }
@@ -174,7 +172,7 @@ void Bridge::on(Changed<Namespace> &ns)
         namespaces_.erase(name);
     else
         namespaces_[name] = std::move(ns.object);
-    quota_.set_namespaces(namespaces_.size());
+    places_.set_namespaces(namespaces_.size());
     placement_.set_namespaces(namespaces_.size());
     attempts_.all_again(name);
 }
@@ -229,8 +227,7 @@ void Bridge::on(Ask &ask)
 void Bridge::on(Reload &reload)
 {
     context_.conf = std::move(reload.conf);
-    quota_.set_limits({context_.conf->max_pending_jobs,
-                       context_.conf->max_pending_in_namespace});
+    places_.set_limits();
     placement_.set_limit();
     lists_.list_soon();
     sync_.change();

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "agent/act/workload_wishes.h"
-#include "agent/decide/pending_quota.h"
 #include "agent/gang/store.h"
+#include "agent/owner/adoptions.h"
 #include "agent/owner/agenda.h"
 #include "agent/owner/attempts.h"
 #include "agent/owner/batch_jobs.h"
@@ -22,18 +22,27 @@
 #include "agent/owner/explain_page.h"
 #include "agent/owner/extended_claims.h"
 #include "agent/owner/first_lists.h"
+#include "agent/owner/gang_jobs.h"
 #include "agent/owner/grace_limits.h"
 #include "agent/owner/groups.h"
 #include "agent/owner/held_pods.h"
+#include "agent/owner/het_jobs.h"
 #include "agent/owner/illness.h"
 #include "agent/owner/job_lists.h"
+#include "agent/owner/job_sync.h"
 #include "agent/owner/known_devices.h"
 #include "agent/owner/known_nodes.h"
 #include "agent/owner/message.h"
+#include "agent/owner/node_marks.h"
+#include "agent/owner/node_sync.h"
+#include "agent/owner/outside_pods.h"
+#include "agent/owner/pins.h"
 #include "agent/owner/placement.h"
 #include "agent/owner/plugin_line.h"
+#include "agent/owner/queue_places.h"
 #include "agent/owner/room.h"
 #include "agent/owner/seat_devices.h"
+#include "agent/owner/shadows.h"
 #include "agent/owner/shared_claims.h"
 #include "agent/owner/sync_times.h"
 #include "agent/owner/voice.h"
@@ -49,7 +58,6 @@
 namespace bridge {
 
 struct FailureRule; // outcome.cc
-struct Widening;
 
 class Bridge {
   public:
@@ -114,22 +122,7 @@ class Bridge {
     void on_hello(const HookMessage &hello, PluginConnection from);
     void on_ordinary(const HookMessage &hook);
     void on_allocated(const HookMessage &hook);
-    void record_allocation(GangEntry &entry, const HookMessage &hook);
     void on_ended(const HookMessage &hook);
-    void update_job(const std::string &uid, std::vector<Job> &jobs);
-    static const Job *choose_job(const Gang &gang,
-                                 const std::vector<Job> &jobs);
-    void set_first_job(GangEntry &entry, std::vector<Job> &jobs);
-    void cancel_duplicate(const Gang &gang, const Job &job, JobRef ref);
-    void restore_highest_priority(const Gang &gang, std::uint32_t priority);
-    static Result<bool> release_unfit(Slurm &slurm, JobRef ref);
-    void look_for_unfit_adoptions();
-    void widen_adoptions();
-    void widened(const std::string &uid, const Widening &wide,
-                 const Result<> &done);
-    void set_job(GangEntry &entry, std::optional<Job> job);
-    void apply_early_hook(GangEntry &entry, JobRef job);
-    void settle_uncertain(GangEntry &entry);
     void record_outcome(GangEntry &entry, ActionDone &done);
     void record_failure(GangEntry &entry, const ActionDone &done);
     static const FailureRule &failure_rule(const Action &action);
@@ -155,15 +148,16 @@ class Bridge {
     void tick();
     void reconcile(const std::string &uid);
     void update_placement(GangEntry &entry);
+    void count_pending(const std::string &uid, bool wants_submit);
+    void look_at_states();
+    void wake_all();
+
+    // carry_out.cc, dispatch.cc: doing it.
     bool may_act(GangEntry &entry, const Action &action);
     bool may_submit(GangEntry &entry);
     bool may_adopt(GangEntry &entry);
-    std::string line_message(PendingQuota::Full full, bool by_wish) const;
-    void count_pending(const std::string &uid, bool wants_submit);
     void carry_out(GangEntry &entry, Action action);
     void dispatch(GangEntry &entry, Action action);
-    void look_at_states();
-    void wake_all();
 
     // batch.cc: jobs of sbatch, which get their Pods once they have nodes.
     bool register_batch_job(Job &job, const std::map<JobRef, GangTag> &bound);
@@ -172,15 +166,6 @@ class Bridge {
     // nodes.cc: Kubernetes Nodes, and the Slurm nodes made for them.
     Clock::time_point node_deadline() const;
     void sync_node_list();
-    NodePlanInput plan_input();
-    std::set<std::string> occupied_nodes() const;
-    void apply_node_sync(NodeSyncResult &result);
-    void open_shadows(const std::vector<JobRef> &shadows);
-    void patch_nodes(const std::vector<NodePatch> &patches);
-    void patched(const std::string &node, const Result<> &done);
-    void
-    report_refused_nodes(const std::map<std::string, std::string> &refused);
-    void record_stray(const Pod &pod, bool deleted);
 
     // story.cc
     Story make_story(const GangEntry &entry) const;
@@ -194,12 +179,6 @@ class Bridge {
     void record_bound(GangEntry &entry, const Bind &bind);
     void split(const std::string &uid);
     bool is_needed(JobRef lost) const; // by Pods that were split from it
-    static const Job *choose_gang_job(const Gang &gang,
-                                      const std::vector<Job> &jobs);
-
-    // het.cc: gangs whose job is heterogeneous.
-    void drop_broken(std::vector<Job> &jobs);
-    bool is_quiet(const Gang &gang);
 
     // bridge.cc
     void set_time(Clock::time_point now);
@@ -226,12 +205,23 @@ class Bridge {
     Attempts attempts_{context_, agenda_, gangs_};
     SyncTimes sync_{context_};
     EarlyHooks early_hooks_{context_, line_, lists_, gangs_, nodes_};
+    QueuePlaces places_{context_};
     Placement placement_{context_, agenda_, sync_, gangs_, nodes_};
-    ForeignPods foreign_; // Pods of other schedulers
-    ForeignPods strays_;  // our Pods, bound by others
-    Room room_{
-        context_,
-        {errands_, agenda_, line_, sync_, voice_, gangs_, nodes_, foreign_}};
+    OutsidePods outside_{sync_, nodes_};
+    Shadows shadows_{line_};
+    Pins pins_;
+    NodeMarks node_marks_{context_, errands_, sync_, nodes_};
+    NodeSync node_sync_{context_, errands_, line_, sync_, gangs_, nodes_};
+    GangJobs gang_jobs_{context_, {agenda_, line_, early_hooks_, gangs_}};
+    HetJobs het_jobs_{context_, errands_, gangs_};
+    Adoptions adoptions_{context_,
+                         {errands_, lists_, voice_, gangs_, nodes_, pins_}};
+    JobSync job_sync_{context_,
+                      {errands_, agenda_, line_, lists_, voice_, gangs_,
+                       gang_jobs_, het_jobs_, adoptions_}};
+    Room room_{context_,
+               {errands_, agenda_, line_, sync_, voice_, gangs_, nodes_,
+                outside_.foreign()}};
     std::map<std::string, Namespace> namespaces_;
     KnownDevices devices_{context_, sync_, gangs_};
     SharedClaims shared_claims_{context_, errands_, agenda_,
@@ -253,26 +243,7 @@ class Bridge {
     BatchPods batch_pods_{context_, errands_, agenda_,
                           lists_,   gangs_,   batch_caches_};
 
-    PendingQuota quota_;
     Owners owners_; // shared with workers
-
-    std::set<std::string> pinned_; // Slurm nodes with a feature of their own
-    bool pins_lost_ = false;       // slurmctld may have forgotten these
-
-    // uids of gangs that may wait for backfill
-    std::set<std::string> backfilled_;
-    bool widening_ = false;        // widen_adoptions() is running
-    bool syncing_devices_ = false; // devices were known when it began
-    std::shared_ptr<NodeSyncState> sync_state_ =
-        std::make_shared<NodeSyncState>(); // of the sync under way
-    // The resourceVersion for which a patch of the Node was sent. The watch
-    // brings a newer one.
-    std::map<std::string, std::string> patched_;
-    bool list_shadows_ = true; // slurmctld may have lost some
-    std::set<JobRef> shadows_; // shadow jobs: common/slurm/node_use.h
-    // reasons, by Node, as told there
-    std::map<std::string, std::string> refused_;
-    unsigned absences_at_sync_ = 0; // at the start of the last node sync
 };
 
 } // namespace bridge

@@ -221,7 +221,7 @@ void Bridge::dispatch(GangEntry &entry, Action action)
     work->gang = entry.gang;
     work->conf = context_.conf;
     work->action = std::move(action);
-    work->kick = is_quiet(entry.gang) ? [] {} : line_.kicker();
+    work->kick = het_jobs_.is_quiet(entry.gang) ? [] {} : line_.kicker();
     work->slurmctld_left = line_.left_since(entry.began);
     work->done = [shared = work.get(), tell = errands_.messenger<ActionDone>()](
                      Result<Outcome> outcome) {

@@ -16,7 +16,6 @@ class FirstLists {
   public:
     enum class List {
         nodes,
-        foreign_pods, // nothing waits for it
         namespaces,
         jobs,
         grace_times,

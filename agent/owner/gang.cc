@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Pods that belong together: what they say of their gang, which job is theirs,
-// and what changes with time.
+// Pods that belong together: what they say of their gang, and what changes with
+// time.
 #include "agent/owner/bridge.h"
 
 #include "agent/decide/gang_place.h"
@@ -202,7 +202,7 @@ void Bridge::split(const std::string &uid)
     entry = gangs_.find(uid); // the table has new entries
     if (entry->gang.job && is_ended(entry->gang.job->state) &&
         left_over(*entry->gang.job).empty())
-        set_job(*entry, std::nullopt);
+        gang_jobs_.set(*entry, std::nullopt);
     agenda_.wake(uid);
 }
 
@@ -217,29 +217,6 @@ bool Bridge::is_needed(JobRef lost) const
     };
     return gangs_.living_of(lost) &&
            std::ranges::any_of(gangs_.all(), waits_for_job);
-}
-
-// Of several jobs of one gang, oldest first, returns the one that belongs to
-// its present Pods; null if there is none.
-const Job *Bridge::choose_gang_job(const Gang &gang,
-                                   const std::vector<Job> &jobs)
-{
-    const Job *chosen = nullptr;
-    auto better = [&](const Job &job) {
-        if (!chosen)
-            return true;
-        bool alive = !is_ended(job.state);
-        bool was_alive = !is_ended(chosen->state);
-        if (alive != was_alive)
-            return alive;
-        if (is_allocated(job.state) != is_allocated(chosen->state))
-            return is_allocated(job.state);
-        return !alive; // the oldest that lives, else the last that ended
-    };
-    for (const Job &job : jobs)
-        if ((gang.pods.empty() || is_job_of_these(gang, job)) && better(job))
-            chosen = &job;
-    return chosen;
 }
 
 } // namespace bridge

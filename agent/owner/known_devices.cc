@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/owner/known_devices.h"
 
-#include "agent/owner/pauses.h"
-
 #include <utility>
 
 namespace bridge {
@@ -12,26 +10,6 @@ namespace {
 constexpr char twice_problem[] = "devices";
 
 } // namespace
-
-bool KnownDevices::expected()
-{
-    if (!on() || known())
-        return false;
-    if (!expected_until_)
-        expected_until_ = context_.now + devices_patience;
-    bool denied = context_.ports.access.answered() &&
-                  !context_.ports.access.may(Feature::devices);
-    return !denied && context_.now < *expected_until_;
-}
-
-bool KnownDevices::given_up()
-{
-    constexpr Clock::time_point over = Clock::time_point::min();
-    if (expected() || expected_until_.value_or(over) == over)
-        return false;
-    expected_until_ = over;
-    return true;
-}
 
 void KnownDevices::replace(std::vector<ResourceSlice> slices)
 {
@@ -104,26 +82,23 @@ void KnownDevices::claims_changed()
                                     " is in several ResourceClaims");
 }
 
-void KnownDevices::add_to(NodePlanInput &input)
+NodeSync::Devices KnownDevices::to_sync()
 {
-    input.count_devices = on();
     if (claims_.listed())
         store_.set_claims(claims_.owners());
-    input.devices = store_.inventory();
-    input.device_claims = store_.claims();
-    if (on() && known())
-        input.catalog = catalog();
-    input.await_devices = expected();
+    NodeSync::Devices devices{.counted = on(),
+                              .known = known(),
+                              .inventory = store_.inventory(),
+                              .claims = store_.claims()};
+    if (devices.counted && devices.known)
+        devices.catalog = catalog();
+    return devices;
 }
 
-void KnownDevices::take(NodeSyncResult &synced)
+void KnownDevices::take(NodeSyncResult &found, std::set<std::string> cpu_nodes)
 {
-    store_.set_indexes(std::move(synced.devices));
-    store_.set_amounts(std::move(synced.amounts));
-    std::set<std::string> cpu_nodes;
-    for (const std::string &name : synced.cpu_nodes)
-        if (auto node = synced.nodes.find(name); node != synced.nodes.end())
-            cpu_nodes.insert(node->second);
+    store_.set_indexes(std::move(found.devices));
+    store_.set_amounts(std::move(found.amounts));
     store_.set_cpu_nodes(std::move(cpu_nodes));
 }
 

@@ -8,9 +8,9 @@
 #include "agent/gang/action.h"
 #include "agent/gres/claim_store.h"
 #include "agent/gres/device_store.h"
-#include "agent/nodes/sync.h"
 #include "agent/owner/claim_users.h"
 #include "agent/owner/context.h"
+#include "agent/owner/node_sync.h"
 #include "agent/owner/sync_times.h"
 
 #include <memory>
@@ -41,12 +41,6 @@ class KnownDevices {
     // Whether slices and classes are listed, and claims, too.
     bool known() const { return store_.known(); }
     bool all_known() const { return known() && claims_.listed(); }
-    // True for some time after the start, while they are not known; if they are
-    // not listed by then, they may never be.
-    bool expected();
-    // Whether that time is over since the last question.
-    bool given_up();
-
     // What the watches show. The last one returns the gangs (uids) that need
     // the claim.
     void replace(std::vector<ResourceSlice> slices);
@@ -57,8 +51,9 @@ class KnownDevices {
     std::set<std::string> put(ResourceClaim claim, bool deleted);
 
     // What a sync of Slurm's nodes is to count, and what it found.
-    void add_to(NodePlanInput &input);
-    void take(NodeSyncResult &synced);
+    // cpu_nodes: as in NodeSync::News.
+    NodeSync::Devices to_sync();
+    void take(NodeSyncResult &found, std::set<std::string> cpu_nodes);
 
     // Returns what has changed since the last call, if anything has.
     std::optional<DeviceChange> pop_change();
@@ -93,7 +88,6 @@ class KnownDevices {
     // Of the last change that was reported, and what was given back since.
     std::shared_ptr<const DeviceCatalog> seen_;
     bool freed_ = false;
-    std::optional<Clock::time_point> expected_until_;
 };
 
 } // namespace bridge

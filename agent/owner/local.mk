@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 agent_owner_sources = \
-	agent/owner/adoption.cc \
+	agent/owner/adoptions.cc agent/owner/adoptions.h \
 	agent/owner/agenda.cc agent/owner/agenda.h \
 	agent/owner/attempts.cc agent/owner/attempts.h \
 	agent/owner/batch.cc \
@@ -13,6 +13,7 @@ agent_owner_sources = \
 	agent/owner/batch_tidy.cc agent/owner/batch_tidy.h \
 	agent/owner/bridge.cc agent/owner/bridge.h \
 	agent/owner/claim_needs.cc agent/owner/claim_needs.h \
+	agent/owner/carry_out.cc \
 	agent/owner/claim_users.cc agent/owner/claim_users.h \
 	agent/owner/context.h \
 	agent/owner/device_facts.cc agent/owner/device_facts.h \
@@ -27,29 +28,37 @@ agent_owner_sources = \
 	agent/owner/extended_claims.cc agent/owner/extended_claims.h \
 	agent/owner/first_lists.h \
 	agent/owner/gang.cc \
+	agent/owner/gang_jobs.cc agent/owner/gang_jobs.h \
 	agent/owner/grace_limits.cc agent/owner/grace_limits.h \
 	agent/owner/group_looks.cc agent/owner/group_looks.h \
 	agent/owner/groups.cc agent/owner/groups.h \
 	agent/owner/health.cc agent/owner/health.h \
 	agent/owner/held_pods.cc agent/owner/held_pods.h \
-	agent/owner/het.cc \
+	agent/owner/het_jobs.cc agent/owner/het_jobs.h \
 	agent/owner/hooks.cc \
 	agent/owner/illness.cc agent/owner/illness.h \
 	agent/owner/job_lists.cc agent/owner/job_lists.h \
+	agent/owner/job_sync.cc agent/owner/job_sync.h \
 	agent/owner/jobs.cc \
 	agent/owner/known_devices.cc agent/owner/known_devices.h \
 	agent/owner/known_nodes.cc agent/owner/known_nodes.h \
 	agent/owner/message.h \
 	agent/owner/news.h \
+	agent/owner/node_marks.cc agent/owner/node_marks.h \
+	agent/owner/node_sync.cc agent/owner/node_sync.h \
 	agent/owner/nodes.cc \
 	agent/owner/outcome.cc \
+	agent/owner/outside_pods.cc agent/owner/outside_pods.h \
 	agent/owner/pauses.h \
+	agent/owner/pins.h \
 	agent/owner/placement.cc agent/owner/placement.h \
 	agent/owner/plugin_connection.h \
 	agent/owner/plugin_line.cc agent/owner/plugin_line.h \
 	agent/owner/ports.h \
+	agent/owner/queue_places.cc agent/owner/queue_places.h \
 	agent/owner/room.cc agent/owner/room.h \
 	agent/owner/seat_devices.cc agent/owner/seat_devices.h \
+	agent/owner/shadows.cc agent/owner/shadows.h \
 	agent/owner/shared_claims.cc agent/owner/shared_claims.h \
 	agent/owner/status.cc \
 	agent/owner/story.cc \

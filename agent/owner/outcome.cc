@@ -126,7 +126,7 @@ void Bridge::record_submitted(GangEntry &entry, const Submitted &submitted,
     entry.heard = entry.began;
     entry.by_wish = submitted.by_wish;
     bool het = job.tag.components != 0;
-    set_job(entry, std::move(job));
+    gang_jobs_.set(entry, std::move(job));
     gang.stale |= het; // its components must be read
     attempts_.same_again(gang.uid);
     // If somebody ends that job as well, the next one is not requested at once.
@@ -170,7 +170,7 @@ void Bridge::record_job_read(GangEntry &entry, Looked &looked)
         looked.job.tag = gang.job ? gang.job->tag : GangTag{};
     bool was_suspended = gang.job && gang.job->state == JobState::suspended;
     entry.heard = entry.began;
-    set_job(entry, std::move(looked.job));
+    gang_jobs_.set(entry, std::move(looked.job));
     gang.node_down = looked.node_down;
     if (gang.job->state == JobState::suspended && !was_suspended) {
         bool again = gang.job->resumed;
@@ -301,7 +301,7 @@ void Bridge::record_failure(GangEntry &entry, const ActionDone &done)
         log_warning("Slurm does not know the job any more",
                     {{"JobId", gang.job ? gang.job->ref.id : 0},
                      {"Gang", gang.key.str()}});
-        set_job(entry, std::nullopt);
+        gang_jobs_.set(entry, std::nullopt);
         return;
     }
     log_warning(is_refusal(error) ? "refused" : "failed, retrying",

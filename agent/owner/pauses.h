@@ -14,4 +14,9 @@ inline constexpr std::chrono::seconds told_after{2};
 // they may never be.
 inline constexpr std::chrono::seconds devices_patience{30};
 
+// Slurm's nodes are compared again: after a step that failed, and when
+// slurmctld does not answer or the state of nodes is in doubt.
+inline constexpr std::chrono::seconds node_step_pause{30};
+inline constexpr std::chrono::seconds node_doubt_pause{2};
+
 } // namespace bridge

@@ -27,16 +27,12 @@ std::string Bridge::metrics() const
                         "# TYPE slurmk8sd_pending_jobs gauge\n"
                         "slurmk8sd_pending_jobs{{where=\"slurm\"}} {}\n"
                         "slurmk8sd_pending_jobs{{where=\"line\"}} {}\n",
-                        quota_.counted(), quota_.in_line());
-    auto is_ours = [this](const std::string &node) {
-        return nodes_.is_slurms(node);
-    };
+                        places_.counted(), places_.in_line());
     text += std::format("# HELP slurmk8sd_pods_outside_queue Pods on Slurm's "
                         "nodes that no job stands for and no DaemonSet owns.\n"
                         "# TYPE slurmk8sd_pods_outside_queue gauge\n"
                         "slurmk8sd_pods_outside_queue {}\n",
-                        foreign_.count_outside_queue(is_ours) +
-                            strays_.count_outside_queue(is_ours));
+                        outside_.count());
     text += std::format("# HELP slurmk8sd_pods_vanished Pods whose objects are "
                         "gone and whose containers may still run.\n"
                         "# TYPE slurmk8sd_pods_vanished gauge\n"

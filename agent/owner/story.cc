@@ -97,7 +97,7 @@ Story Bridge::make_story(const GangEntry &entry) const
     story.failures = entry.failures;
     story.last_failure = entry.last_failure;
     story.said = entry.told;
-    story.in_line = quota_.is_in_line(entry.gang.uid);
+    story.in_line = places_.is_in_line(entry.gang.uid);
     if (auto grace = time_to_end(entry.gang); grace && entry.ending_since)
         story.ending = {
             std::chrono::round<std::chrono::seconds>(
@@ -114,9 +114,9 @@ std::vector<Blocker> Bridge::blockers_of(const Gang &gang,
 {
     std::vector<Blocker> blockers;
     for (const auto &[node, pods] : pods_by_node(gang, bind)) {
-        if (room_.gate().room_for(gang, amounts_on(gang, node, pods), node,
-                                  nodes_.find(node),
-                                  foreign_.on(node)) == NodeGate::Room::yes)
+        if (room_.gate().room_for(
+                gang, amounts_on(gang, node, pods), node, nodes_.find(node),
+                outside_.foreign().on(node)) == NodeGate::Room::yes)
             continue;
         for (const std::string &uid : gangs_.living_on(node)) {
             const Gang &other = gangs_.all().at(uid).gang;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/owner/known_devices.h"
-#include "agent/owner/pauses.h"
 #include "tests/unit/fakes/make.h"
 #include "tests/unit/flows/claims.h"
 #include "tests/unit/owner/owner_bed.h"
@@ -41,27 +40,13 @@ struct Bed : GpuBed {
 
 } // namespace
 
-TEST_CASE("nodes wait some time for devices that nobody lists, and once")
-{
-    Bed bed;
-    CHECK(bed.devices.expected());
-    CHECK(!bed.devices.given_up());
-
-    bed.pass(devices_patience);
-    CHECK(!bed.devices.expected());
-    CHECK(bed.devices.given_up());
-    CHECK(!bed.devices.given_up());
-}
-
-TEST_CASE("devices that are listed are not expected, nor given up")
+TEST_CASE("devices are known when slices and classes are listed")
 {
     Bed bed;
     CHECK(!bed.devices.all_known());
     bed.list_devices();
     CHECK(bed.devices.known());
     CHECK(!bed.devices.all_known()); // claims are not listed
-    CHECK(!bed.devices.expected());
-    CHECK(!bed.devices.given_up());
     bed.devices.replace(std::vector<ResourceClaim>{});
     CHECK(bed.devices.all_known());
 }

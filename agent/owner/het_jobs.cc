@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Gangs whose job is heterogeneous.
-#include "agent/owner/bridge.h"
+#include "agent/owner/het_jobs.h"
 
 #include "agent/decide/job_requests.h"
 #include "agent/gang/facts.h"
@@ -14,10 +13,14 @@ namespace bridge {
 
 namespace {
 
+bool is_heterogeneous(const Gang &gang)
+{
+    return gang.job && gang.job->tag.components != 0;
+}
+
 bool waits_for_backfill(const Gang &gang)
 {
-    return gang.job && gang.job->tag.components != 0 &&
-           gang.job->state == JobState::pending;
+    return is_heterogeneous(gang) && gang.job->state == JobState::pending;
 }
 
 // As far as its Pods say; "" means Slurm's default.
@@ -49,18 +52,24 @@ bool overlap(std::string_view some, std::string_view others)
 
 } // namespace
 
+void HetJobs::note(const Gang &gang)
+{
+    if (is_heterogeneous(gang))
+        may_wait_.insert(gang.uid);
+}
+
 // slurmctld's main scheduler skips heterogeneous jobs, and starts nothing
 // behind them in their partition. Running it would be useless, and would delay
 // backfill.
-bool Bridge::is_quiet(const Gang &gang)
+bool HetJobs::is_quiet(const Gang &gang)
 {
-    std::erase_if(backfilled_, [this](const std::string &uid) {
+    std::erase_if(may_wait_, [this](const std::string &uid) {
         const GangEntry *entry = gangs_.find(uid);
         return !entry || !waits_for_backfill(entry->gang);
     });
     std::string own =
-        backfilled_.empty() ? "" : partitions_of(gang, *context_.conf);
-    return std::ranges::any_of(backfilled_, [&](const std::string &uid) {
+        may_wait_.empty() ? "" : partitions_of(gang, *context_.conf);
+    return std::ranges::any_of(may_wait_, [&](const std::string &uid) {
         return overlap(partitions_of(gangs_.find(uid)->gang, *context_.conf),
                        own);
     });
@@ -70,7 +79,7 @@ bool Bridge::is_quiet(const Gang &gang)
 // refused. Ended components say nothing about the Pods (FAILED, see
 // join_components()). Only a component that was refused because of a limit of
 // its user goes on as a job of its own.
-void Bridge::drop_broken(std::vector<Job> &jobs)
+void HetJobs::drop_broken(std::vector<Job> &jobs) const
 {
     auto is_broken = [](const Job &job) {
         return !is_whole(job) && !is_ended(job.state);

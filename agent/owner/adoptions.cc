@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Helps a waiting job that adopts Pods: with its priority, and with the tier of
-// its partition (common/slurm/adoption_tier.h).
-#include "agent/owner/bridge.h"
-#include "common/slurm/adoption_tier.h"
+#include "agent/owner/adoptions.h"
 
 #include "common/base/log.h"
 
@@ -26,7 +23,7 @@ constexpr std::chrono::seconds scheduler_time{5};
 using Adopting = std::map<JobRef, std::string>; // the gang's uid
 using Widened = std::vector<std::pair<Widening, Result<>>>;
 
-Result<Widened> widen(Slurm &slurm, const Adopting &adopting)
+Result<Widened> widen_all(Slurm &slurm, const Adopting &adopting)
 {
     auto uses = slurm.load_uses();
     if (!uses)
@@ -46,41 +43,9 @@ Result<Widened> widen(Slurm &slurm, const Adopting &adopting)
     return done;
 }
 
-} // namespace
-
-// A job that adopts waits only for jobs that were given what its Pods use, so
-// it must come before all others. Its priority is restored after somebody has
-// held and released it, which makes Slurm compute a new one. It is also
-// released where slurmctld holds it because a crash made it forget the node's
-// own feature, and the node has that again: slurmctld itself would release it
-// half a minute later, behind others that take the node meanwhile.
-void Bridge::restore_highest_priority(const Gang &gang, std::uint32_t priority)
-{
-    const Job &job = *gang.job;
-    bool held = priority == 0;
-    bool unfit = held && job.reason == unfit_reason;
-    auto pinned = [this](const PodPtr &pod) {
-        return !pod->living() ||
-               pinned_.contains(nodes_.slurm_name_of(pod->node_name));
-    };
-    if (job.state != JobState::pending || priority == highest_priority ||
-        (held && !(unfit && std::ranges::all_of(gang.pods, pinned))))
-        return;
-    // If this fails, the next resync tries again.
-    errands_.run([ref = job.ref, unfit, tag = job.tag](Slurm &slurm) {
-        if (unfit && !release_unfit(slurm, ref).value_or(false))
-            return;
-        if (slurm.set_priority(ref, highest_priority))
-            log_info(unfit ? "released a job that adopts Pods: its node has "
-                             "its feature again"
-                           : "restored the priority of a job that adopts Pods",
-                     {{"JobId", ref.id}, {"Gang", tag.gang}});
-    });
-}
-
 // Returns whether it was held for its constraints still. A hold of its user
 // stays.
-Result<bool> Bridge::release_unfit(Slurm &slurm, JobRef ref)
+Result<bool> release_unfit(Slurm &slurm, JobRef ref)
 {
     auto now = slurm.load(ref);
     if (!now)
@@ -93,27 +58,53 @@ Result<bool> Bridge::release_unfit(Slurm &slurm, JobRef ref)
     return true;
 }
 
-// Call when the nodes have their features. The jobs are listed again if one
-// that adopts may be held because its feature was missing: a list that came
-// before shows no such hold, or could not end it.
-void Bridge::look_for_unfit_adoptions()
+} // namespace
+
+// A job that adopts waits only for jobs that were given what its Pods use, so
+// it must come before all others. Its priority is restored after somebody has
+// held and released it, which makes Slurm compute a new one. It is also
+// released where slurmctld holds it because a crash made it forget the node's
+// own feature, and the node has that again: slurmctld itself would release it
+// half a minute later, behind others that take the node meanwhile.
+void Adoptions::restore_priority(const Gang &gang, std::uint32_t priority) const
 {
-    bool lost = std::exchange(pins_lost_, false);
-    bool any = std::ranges::any_of(gangs_.all(), [&](const auto &known) {
+    const Job &job = *gang.job;
+    bool held = priority == 0;
+    bool unfit = held && job.reason == unfit_reason;
+    auto pinned = [this](const PodPtr &pod) {
+        return !pod->living() ||
+               to_.pins.has(to_.nodes.slurm_name_of(pod->node_name));
+    };
+    if (job.state != JobState::pending || priority == highest_priority ||
+        (held && !(unfit && std::ranges::all_of(gang.pods, pinned))))
+        return;
+    // If this fails, the next resync tries again.
+    to_.errands.run([ref = job.ref, unfit, tag = job.tag](Slurm &slurm) {
+        if (unfit && !release_unfit(slurm, ref).value_or(false))
+            return;
+        if (slurm.set_priority(ref, highest_priority))
+            log_info(unfit ? "released a job that adopts Pods: its node has "
+                             "its feature again"
+                           : "restored the priority of a job that adopts Pods",
+                     {{"JobId", ref.id}, {"Gang", tag.gang}});
+    });
+}
+
+void Adoptions::look_for_unfit(bool lost) const
+{
+    bool any = std::ranges::any_of(to_.gangs.all(), [&](const auto &known) {
         const Gang &gang = known.second.gang;
         return gang.job && gang.job->state == JobState::pending &&
                (lost || gang.job->reason == unfit_reason) && adopts(gang);
     });
     if (any)
-        lists_.list_soon();
+        to_.lists.list_soon();
 }
 
-// Asks slurmctld once for all such jobs. The next list of jobs repeats this,
-// for calls that failed and for jobs that have come.
-void Bridge::widen_adoptions()
+void Adoptions::widen()
 {
     Adopting adopting;
-    for (const auto &[uid, entry] : gangs_.all()) {
+    for (const auto &[uid, entry] : to_.gangs.all()) {
         const Gang &gang = entry.gang;
         if (gang.job && gang.job->state == JobState::pending && adopts(gang) &&
             !entry.in_flight &&
@@ -123,20 +114,21 @@ void Bridge::widen_adoptions()
     if (adopting.empty() || widening_)
         return;
     widening_ = true;
-    errands_.ask([adopting](Slurm &slurm) { return widen(slurm, adopting); },
-                 [this, adopting](const Result<Widened> &done) {
-                     widening_ = false;
-                     if (!done)
-                         log_warning("failed, retrying",
-                                     {{"action", "look for higher tiers"},
-                                      {"err", done.error().message}});
-                     for (const auto &[wide, said] : done ? *done : Widened())
-                         widened(adopting.at(wide.job), wide, said);
-                 });
+    to_.errands.ask(
+        [adopting](Slurm &slurm) { return widen_all(slurm, adopting); },
+        [this, adopting](const Result<Widened> &done) {
+            widening_ = false;
+            if (!done)
+                log_warning("failed, retrying",
+                            {{"action", "look for higher tiers"},
+                             {"err", done.error().message}});
+            for (const auto &[wide, said] : done ? *done : Widened())
+                widened(adopting.at(wide.job), wide, said);
+        });
 }
 
-void Bridge::widened(const std::string &uid, const Widening &wide,
-                     const Result<> &done)
+void Adoptions::widened(const std::string &uid, const Widening &wide,
+                        const Result<> &done) const
 {
     if (!done) {
         log_warning("failed, retrying", {{"action", "set partitions"},
@@ -146,8 +138,8 @@ void Bridge::widened(const std::string &uid, const Widening &wide,
     }
     log_info("a job that adopts Pods now waits in a higher tier, too",
              {{"JobId", wide.job.id}, {"Partition", wide.partitions}});
-    if (GangEntry *entry = gangs_.find(uid))
-        voice_.warn(entry->gang, "SlurmJobAdopted", widened_message(wide));
+    if (GangEntry *entry = to_.gangs.find(uid))
+        to_.voice.warn(entry->gang, "SlurmJobAdopted", widened_message(wide));
 }
 
 } // namespace bridge

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Whether the action that was decided for a gang may be carried out now, and
+// who does that.
+#include "agent/owner/bridge.h"
+
+#include "agent/decide/messages.h"
+#include "agent/owner/pauses.h"
+#include "common/slurm/het_job.h"
+
+#include <algorithm>
+
+namespace bridge {
+
+// The Namespace says as whom the Pods run, and is watched separately. Whether
+// the agent may read the owners of Pods is known only a moment after the start.
+// So is which nodes count which devices: before, no node with a slurmd would
+// seem to have those of a claim.
+bool Bridge::may_submit(GangEntry &entry)
+{
+    if (!namespaces_.contains(entry.gang.key.ns))
+        return false;
+    if (entry.gang.devices && entry.gang.devices->unknown) {
+        agenda_.wake_at(entry, context_.now + device_pause);
+        return false;
+    }
+    if (!context_.ports.access.answered()) {
+        agenda_.wake_at(entry, context_.now + std::chrono::seconds(1));
+        return false;
+    }
+    std::string reason;
+    if (places_.may_ask(entry, reason))
+        return true;
+    voice_.say(entry, reason);
+    return false;
+}
+
+// Slurm gives away what the job of an adoption does not request, for as long as
+// the Pod lives. So its devices should be known, but this does not wait for
+// them for ever.
+bool Bridge::may_adopt(GangEntry &entry)
+{
+    const Gang &gang = entry.gang;
+    if (!namespaces_.contains(gang.key.ns))
+        return false;
+    if (!gang.devices || !gang.devices->unknown)
+        return true;
+    if (!entry.adoption_held_since)
+        entry.adoption_held_since = context_.now;
+    if (context_.now - *entry.adoption_held_since >= devices_patience)
+        return true;
+    agenda_.wake_at(entry, context_.now + device_pause);
+    return false;
+}
+
+// Returns whether the action may be carried out now. If not, the gang is woken
+// when it may be.
+bool Bridge::may_act(GangEntry &entry, const Action &action)
+{
+    const Gang &gang = entry.gang;
+    if (attempts_.is_held(entry, action)) {
+        agenda_.wake_at(entry, entry.postponed_until);
+        return false;
+    }
+    if (std::holds_alternative<Submit>(action)) {
+        if (context_.now < entry.submit_after) {
+            agenda_.wake_at(entry, entry.submit_after);
+            return false;
+        }
+        return placement_.is_known(gang) && may_submit(entry);
+    }
+    if (const auto *adopt = std::get_if<Adopt>(&action)) {
+        if (!pins_.has(adopt->node)) {
+            sync_.change(); // the pins are derived from the gangs
+            return false;
+        }
+        return may_adopt(entry);
+    }
+    if (std::holds_alternative<Cancel>(action) && entry.orphan_since) {
+        auto due = *entry.orphan_since + context_.conf->orphan_grace;
+        if (context_.now < due) // its Pod may be about to be listed
+            agenda_.wake_at(entry, due);
+        return context_.now >= due;
+    }
+    bool ends = std::holds_alternative<Cancel>(action) ||
+                std::holds_alternative<Complete>(action) ||
+                std::holds_alternative<Renew>(action);
+    auto needed = [this](JobRef job) { return is_needed(job); };
+    if (ends && gang.grouped &&
+        std::ranges::any_of(refs_of(*gang.job), needed)) {
+        agenda_.wake_at(entry, context_.now + std::chrono::seconds(1));
+        return false;
+    }
+    if (const auto *bind = std::get_if<Bind>(&action))
+        return shared_claims_.may_follow(entry, *bind) &&
+               room_.may_bind(entry, *bind);
+    return true;
+}
+
+// Carries out an action here if it needs no call; otherwise a worker does it.
+void Bridge::carry_out(GangEntry &entry, Action action)
+{
+    Gang &gang = entry.gang;
+    if (auto *wait = std::get_if<Wait>(&action)) {
+        if (!wait->reason.empty() && !is_growing(entry) &&
+            !device_troubles_.may_be_short(entry))
+            voice_.say(entry, wait->reason);
+    } else if (auto *refuse = std::get_if<Refuse>(&action)) {
+        voice_.say(entry, submit_refused_message(refuse->reason));
+    } else if (std::holds_alternative<Start>(action)) {
+        gang_jobs_.start(gang);
+        // More Pods than the job has tasks may wait, or one may wait for its
+        // kubelet.
+        if (gang.grouped || gang.batch)
+            agenda_.wake(gang.uid);
+    } else if (std::holds_alternative<Clean>(action)) {
+        gang_jobs_.clean(gang);
+        agenda_.wake(gang.uid);
+    } else if (std::holds_alternative<Find>(action)) {
+        lists_.list_by(context_.now + answer_time); // one list for all
+        agenda_.wake_at(entry, context_.now + answer_time);
+    } else if (std::holds_alternative<Forget>(action)) {
+        batch_pods_.clean_up(gang);
+        gangs_.erase(std::string(gang.uid));
+    } else if (auto *parts = std::get_if<Split>(&action)) {
+        if (parts->late.empty())
+            split(gang.uid);
+        else
+            groups_.split(parts->late);
+    } else {
+        dispatch(entry, std::move(action));
+    }
+}
+
+} // namespace bridge
