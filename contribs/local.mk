@@ -25,8 +25,9 @@ install-data-hook:
 	$(INSTALL_DATA) $(srcdir)/contribs/completion/slurmk8s.bash \
 		$(DESTDIR)$(bashcompletiondir)/slurmk8s
 	cd $(DESTDIR)$(bashcompletiondir) && $(LN_S) -f slurmk8s kubectl-slurm
-	rm -rf $(DESTDIR)$(pkgdatadir)/kubernetes $(DESTDIR)$(pkgdatadir)/helm
-	find $(srcdir)/contribs/kubernetes \
+	rm -rf $(DESTDIR)$(pkgdatadir)/kubernetes $(DESTDIR)$(pkgdatadir)/helm \
+		$(DESTDIR)$(pkgdatadir)/operator
+	find $(srcdir)/contribs/kubernetes $(srcdir)/contribs/operator \
 		$(srcdir)/contribs/helm/slurm-k8s-bridge -type f | while read -r file; do \
 		to="$(DESTDIR)$(pkgdatadir)/$${file#$(srcdir)/contribs/}"; \
 		$(MKDIR_P) "$${to%/*}" && $(INSTALL_DATA) "$$file" "$$to" || exit; \
@@ -50,6 +51,7 @@ EXTRA_DIST += \
 	contribs/images \
 	contribs/k8s.conf.example \
 	contribs/kubernetes \
+	contribs/operator \
 	contribs/sandbox \
 	contribs/systemd/slurmd-node-labels.conf \
 	contribs/systemd/slurmk8s-sink.service \
