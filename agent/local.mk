@@ -10,6 +10,7 @@ include agent/decide/local.mk
 include agent/calls/local.mk
 include agent/act/local.mk
 include agent/batch/local.mk
+include agent/workers/local.mk
 include agent/session/local.mk
 include agent/owner/local.mk
 include agent/daemon/local.mk
@@ -32,6 +33,7 @@ agent_libagent_la_SOURCES = \
 	$(agent_calls_sources) \
 	$(agent_act_sources) \
 	$(agent_batch_sources) \
+	$(agent_workers_sources) \
 	$(agent_session_sources) \
 	$(agent_owner_sources) \
 	$(agent_daemon_sources)
@@ -64,6 +66,7 @@ EXTRA_DIST += \
 	agent/calls/README.md \
 	agent/act/README.md \
 	agent/batch/README.md \
+	agent/workers/README.md \
 	agent/session/README.md \
 	agent/owner/README.md \
 	agent/daemon/README.md

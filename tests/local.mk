@@ -306,6 +306,9 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/session/job_session_test.cc \
 	tests/unit/session/places_test.cc \
 	tests/unit/session/session_server_test.cc \
+	tests/unit/workers/decide_test.cc \
+	tests/unit/workers/keeper_test.cc \
+	tests/unit/workers/worker_pod_test.cc \
 	tests/fuzz/devices_target.cc \
 	tests/fuzz/objects_target.cc \
 	tests/fuzz/targets.h \
@@ -363,6 +366,7 @@ tests_fuzz_fuzz_SOURCES = \
 	common/slurm/node_use.cc common/slurm/node_use.h \
 	common/slurm/reasons.cc common/slurm/reasons.h \
 	$(agent_pure_sources) \
+	agent/workers/worker_pod.cc agent/workers/worker_pod.h \
 	agent/batch/array.cc agent/batch/array.h \
 	agent/batch/output_name.cc agent/batch/output_name.h \
 	cli/setup/conf_edit.cc \

@@ -100,6 +100,12 @@ class GuardedSlurm : public Slurm {
         return gate_.pass(Write::drain,
                           [&] { return slurm_.drain(node, reason); });
     }
+    Result<> set_down(const std::string &node,
+                      const std::string &reason) override
+    {
+        return gate_.pass(Write::set_down,
+                          [&] { return slurm_.set_down(node, reason); });
+    }
     Result<> resume(const std::string &node) override
     {
         return gate_.pass(Write::resume, [&] { return slurm_.resume(node); });
@@ -144,6 +150,10 @@ class GuardedSlurm : public Slurm {
     Result<GraceTimes> load_grace_times() override
     {
         return slurm_.load_grace_times();
+    }
+    Result<std::vector<NodeHolder>> load_holders() override
+    {
+        return slurm_.load_holders();
     }
     Result<std::vector<NodeUse>> load_uses() override
     {

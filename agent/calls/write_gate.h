@@ -36,7 +36,8 @@ enum class Write {
     rebuild_partitions,
     drain,
     resume,
-    // GatedHttp, as KubeApi calls them
+    set_down,
+    // GatedHttp, as KubeApi and WorkerApi call them
     bind,
     set_unscheduled,
     fail_pod,
@@ -60,6 +61,7 @@ enum class Write {
     set_extended_claim,
     patch_node,
     patch_group,
+    patch_worker,
     // HookServer
     send_start,
     send_fail,
@@ -87,6 +89,7 @@ inline constexpr std::array write_names = {
     "rebuild_partitions",
     "drain",
     "resume",
+    "set_down",
     "bind",
     "set_unscheduled",
     "fail_pod",
@@ -110,6 +113,7 @@ inline constexpr std::array write_names = {
     "set_extended_claim",
     "patch_node",
     "patch_group",
+    "patch_worker",
     "send_start",
     "send_fail",
     "send_clean",

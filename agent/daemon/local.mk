@@ -12,4 +12,5 @@ agent_daemon_sources = \
 	agent/daemon/watch_failures.h \
 	agent/daemon/watches.cc agent/daemon/watches.h \
 	agent/daemon/web.cc agent/daemon/web.h \
-	agent/daemon/web_pages.cc agent/daemon/web_pages.h
+	agent/daemon/web_pages.cc agent/daemon/web_pages.h \
+	agent/daemon/worker_thread.cc agent/daemon/worker_thread.h

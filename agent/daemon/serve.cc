@@ -12,6 +12,7 @@
 #include "agent/daemon/token_keeper.h"
 #include "agent/daemon/watches.h"
 #include "agent/daemon/web_pages.h"
+#include "agent/daemon/worker_thread.h"
 #include "agent/owner/bridge.h"
 #include "agent/session/job_session.h"
 #include "agent/session/login_check.h"
@@ -290,8 +291,11 @@ struct LeaseHolding {
           lease(api, calls.gate),
           keeper({lease, calls.permit, std::move(control)},
                  this_holder(host_name(), conf.socket_path),
-                 {[this, &conf, &endpoint, &access, &looks, &mailbox] {
+                 {[this, &conf, &endpoint, &calls, &access, &looks,
+                   &mailbox] {
                       watches.emplace(endpoint, conf, access, looks, mailbox);
+                      workers.emplace(endpoint, conf, calls.slurm, calls.gate,
+                                      mailbox);
                   },
                   [&mailbox](LeaseNews news) { mailbox.push(std::move(news)); },
                   [&mailbox](const std::string &reason) {
@@ -303,7 +307,8 @@ struct LeaseHolding {
     {
     }
 
-    std::optional<Watches> watches; // set once the Lease is ours
+    std::optional<Watches> watches;      // set once the Lease is ours
+    std::optional<WorkerThread> workers; // likewise
     LeaseApi api;
     GuardedLease lease;
     LeaseKeeper keeper;

@@ -84,6 +84,8 @@ struct Conf {
     // The DNS domain of the cluster, in which the Pods of a job of several
     // nodes find each other.
     std::string cluster_domain{"cluster.local"}; // ClusterDomain=NAME
+    // Namespaces whose NodeSets have workers for this slurmctld.
+    std::vector<std::string> worker_namespaces{}; // WorkerNamespace=A,B
     unsigned max_script_size = 524288;   // MaxScriptSize=, 1024..900000 bytes
     unsigned workers = 32;               // Workers=, 1..64
     LogLevel log_level = LogLevel::info; // LogLevel=

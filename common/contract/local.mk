@@ -27,4 +27,6 @@ common_contract_sources = \
 	common/contract/session_request.cc common/contract/session_request.h \
 	common/contract/template_check.cc common/contract/template_check.h \
 	common/contract/template_members.h \
-	common/contract/unit_user.cc common/contract/unit_user.h
+	common/contract/unit_user.cc common/contract/unit_user.h \
+	common/contract/worker_names.h \
+	common/contract/worker_request.cc common/contract/worker_request.h

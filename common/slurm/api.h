@@ -48,6 +48,7 @@ struct NodeDescription {
 
 struct SlurmNode {
     std::string name;
+    std::uint32_t state = 0; // with flags: node_state.h
     std::string address;
     std::uint16_t port = 0;
     bool external = false; // created with State=External: there is no slurmd
@@ -109,6 +110,7 @@ struct ClusterFacts {
     std::string name;
     std::uint16_t controller_port = 0;     // SlurmctldPort
     std::vector<std::string> gres_types{}; // GresTypes
+    std::uint64_t started = 0; // of slurmctld, in seconds since 1970
 };
 
 class Slurm {
@@ -196,6 +198,9 @@ class Slurm {
     // Returns the unfinished jobs of all users that are pending, name nodes, or
     // are shadow jobs.
     virtual Result<std::vector<NodeUse>> load_uses() = 0;
+    // Returns the jobs of all users that have nodes, also those that are
+    // suspended, or that have ended and whose nodes are not free again yet.
+    virtual Result<std::vector<NodeHolder>> load_holders() = 0;
     // Submits a shadow job of this size for a node that has its pin feature, to
     // the partitions of that tier. Code::uncertain: one may exist.
     virtual Result<JobRef> submit_shadow(const std::string &node,
@@ -221,6 +226,10 @@ class Slurm {
     virtual Result<> drain(const std::string &node,
                            const std::string &reason) = 0;
     virtual Result<> resume(const std::string &node) = 0;
+    // Makes the node DOWN: its jobs end at once, and are requeued if they may
+    // be.
+    virtual Result<> set_down(const std::string &node,
+                              const std::string &reason) = 0;
 };
 
 class SlurmApi : public Slurm {
@@ -256,6 +265,7 @@ class SlurmApi : public Slurm {
     load_nodes_since(std::int64_t as_of) override;
     Result<std::vector<Reservation>> load_reservations() override;
     Result<std::vector<NodeUse>> load_uses() override;
+    Result<std::vector<NodeHolder>> load_holders() override;
     Result<JobRef> submit_shadow(const std::string &node, const NodeRoom &room,
                                  ShadowTier tier) override;
     Result<> create_node(const NodeDescription &node) override;
@@ -269,6 +279,8 @@ class SlurmApi : public Slurm {
     Result<> rebuild_partitions() override;
     Result<> drain(const std::string &node, const std::string &reason) override;
     Result<> resume(const std::string &node) override;
+    Result<> set_down(const std::string &node,
+                      const std::string &reason) override;
 
   private:
     Result<bool> has_database();

@@ -19,6 +19,7 @@ common_slurm_sources = \
 	common/slurm/jobs.cc \
 	common/slurm/load_controllers.cc common/slurm/load_controllers.h \
 	common/slurm/node_size.h \
+	common/slurm/node_state.cc common/slurm/node_state.h \
 	common/slurm/node_use.cc common/slurm/node_use.h \
 	common/slurm/nodes.cc \
 	common/slurm/partition.h \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What unfinished jobs need of Slurm's nodes, as far as it prevents the removal
-// of a node, and the shadow jobs. Values only.
+// What unfinished jobs need and have of Slurm's nodes, and the shadow jobs.
+// Values only.
 //
 // A shadow job is an external job of SlurmUser on one node. It holds resources
 // that Slurm could otherwise allocate there but that Pods of other schedulers
@@ -12,6 +12,7 @@
 #include "common/base/units.h"
 #include "common/contract/job_ref.h"
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -60,6 +61,16 @@ struct NodeUse {
     bool external = true; // an ordinary job never starts on an external node
 
     bool operator==(const NodeUse &) const = default;
+};
+
+// A job that has nodes. end: when it ends at the latest; nothing: it may run
+// without a limit.
+struct NodeHolder {
+    JobRef job;
+    std::vector<std::string> nodes;
+    std::optional<std::chrono::sys_seconds> end{};
+
+    bool operator==(const NodeHolder &) const = default;
 };
 
 // encode_shadow() returns the admin_comment of a shadow job for this node.

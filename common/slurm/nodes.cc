@@ -49,10 +49,20 @@ std::vector<std::string> words_in(const std::string &list)
     return {words.begin(), words.end()};
 }
 
+// slurmctld leaves it to its clients to see that some CPUs are free.
+std::uint32_t state_of(const node_info_t &n)
+{
+    bool mixed = (n.node_state & NODE_STATE_BASE) == NODE_STATE_ALLOCATED &&
+                 n.alloc_cpus != 0 && n.alloc_cpus < n.cpus_efctv;
+    return mixed ? (n.node_state & NODE_STATE_FLAGS) | NODE_STATE_MIXED
+                 : n.node_state;
+}
+
 SlurmNode node_of(const node_info_t &n)
 {
     SlurmNode node;
     node.name = n.name;
+    node.state = state_of(n);
     node.address = text(n.node_addr);
     node.port = n.port;
     node.external = n.node_state & NODE_STATE_EXTERNAL;
@@ -98,7 +108,8 @@ Result<ClusterFacts> SlurmApi::load_cluster()
         return std::unexpected(conf.error());
     return ClusterFacts{text((*conf)->cluster_name),
                         static_cast<std::uint16_t>((*conf)->slurmctld_port),
-                        words_in(text((*conf)->gres_plugins))};
+                        words_in(text((*conf)->gres_plugins)),
+                        static_cast<std::uint64_t>((*conf)->boot_time)};
 }
 
 Result<std::vector<SlurmNode>> SlurmApi::load_nodes()
@@ -222,6 +233,14 @@ Result<> SlurmApi::drain(const std::string &node, const std::string &reason)
     message.node_state = NODE_STATE_DRAIN;
     message.reason = borrow(reason);
     return update(message, "drain");
+}
+
+Result<> SlurmApi::set_down(const std::string &node, const std::string &reason)
+{
+    update_node_msg_t message = message_for(node);
+    message.node_state = NODE_STATE_DOWN;
+    message.reason = borrow(reason);
+    return update(message, "set down");
 }
 
 Result<> SlurmApi::resume(const std::string &node)

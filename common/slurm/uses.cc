@@ -74,7 +74,38 @@ NodeUse use_of(const slurm_job_info_t &info)
     return use;
 }
 
+bool holds_nodes(const slurm_job_info_t &info)
+{
+    std::uint32_t base = info.job_state & JOB_STATE_BASE;
+    return base == JOB_RUNNING || base == JOB_SUSPENDED ||
+           (info.job_state & JOB_COMPLETING);
+}
+
+NodeHolder holder_of(const slurm_job_info_t &info)
+{
+    NodeHolder holder{{info.step_id.job_id, Sluid{info.step_id.sluid}},
+                      expand(info.nodes)};
+    bool limited =
+        info.time_limit != INFINITE && info.time_limit != NO_VAL;
+    if (limited && info.end_time != 0)
+        holder.end = time_of(info.end_time);
+    return holder;
+}
+
 } // namespace
+
+Result<std::vector<NodeHolder>> SlurmApi::load_holders()
+{
+    job_info_msg_t *raw = nullptr;
+    if (slurm_load_jobs(0, &raw, SHOW_ALL | SHOW_LOCAL) != SLURM_SUCCESS)
+        return fail_slurm(errno, "load jobs with nodes");
+    JobInfo info(raw);
+    std::vector<NodeHolder> holders;
+    for (std::uint32_t i = 0; i < info->record_count; i++)
+        if (holds_nodes(info->job_array[i]))
+            holders.push_back(holder_of(info->job_array[i]));
+    return holders;
+}
 
 Result<std::vector<NodeUse>> SlurmApi::load_uses()
 {

@@ -13,6 +13,7 @@
 #include "agent/objects/group_spec.h"
 #include "agent/objects/objects.h"
 #include "agent/objects/pod_placement.h"
+#include "agent/workers/worker_pod.h"
 #include "common/base/json.h"
 #include "common/contract/names.h"
 #include "tests/fuzz/targets.h"
@@ -81,8 +82,15 @@ void pod_group(std::string_view input)
     }
 }
 
+void worker(const Json &object)
+{
+    auto worker = worker_from(object);
+    promise(!worker || !worker->request.drain || worker->request.number > 0);
+}
+
 void pod(std::string_view input)
 {
+    worker(object_in(input));
     Gang gang;
     gang.pods = {std::make_shared<const Pod>(pod_from(object_in(input)))};
     const Pod &pod = *gang.pods.front();

@@ -492,6 +492,11 @@ def left_behind(world):
                 yield _name(pod), f"it has the finalizer {name}"
 
 
+def _has_node_set(pod):
+    return any(owner["kind"] == "NodeSet" and owner.get("controller")
+               for owner in pod["metadata"].get("ownerReferences", []))
+
+
 @rule
 def foreign(world):
     """Nothing of ours is on other schedulers' Pods."""
@@ -503,7 +508,11 @@ def foreign(world):
             if name in _labels(pod) | _annotations(pod):
                 yield _name(pod), f"it is not ours, and has {name}"
         for entry in pod["metadata"].get("managedFields", []):
-            if entry["manager"] == MANAGER:
+            # On the Pods of NodeSets it writes conditions and marks, by the
+            # status (agent/workers).
+            if entry["manager"] == MANAGER and not (
+                    _has_node_set(pod) and
+                    entry.get("subresource") == "status"):
                 yield _name(pod), f"it is not ours, and {MANAGER} wrote to it"
 
 

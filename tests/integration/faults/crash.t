@@ -24,6 +24,8 @@ from tap import Skip, case, check, equal, run, wait_for
 UNUSED = {"send_fail": "no held prolog is failed by the agent"}
 # Tried where there are devices, and batch jobs.
 ELSEWHERE = {"set_extra": "devices/inventory.t",
+             **dict.fromkeys(("patch_worker", "set_down"),
+                             "workers/answers.t"),
              "submit_het": "gangs/heterogeneous.t",
              "set_partitions": "faults/slurmctld.t",
              "write_claim": "devices/claims.t", "write_claim_status": "devices/claims.t",

@@ -3,6 +3,7 @@
 #include "agent/calls/guarded_slurm.h"
 #include "agent/calls/kube_api.h"
 #include "agent/calls/write_gate.h"
+#include "agent/workers/worker_api.h"
 #include "tests/unit/fakes/fake_slurm.h"
 #include "tests/unit/fakes/tls_server.h"
 
@@ -90,6 +91,7 @@ struct Fixture {
              slurm.submit_shadow("n1", {}, ShadowTier::highest));
         note(Write::drain, slurm.drain("n1", "why"));
         note(Write::resume, slurm.resume("n1"));
+        note(Write::set_down, slurm.set_down("n1", "why"));
         note(Write::delete_node, slurm.delete_node("n1"));
         note(Write::stamp, kube.stamp(pod, {}, {{"a/b", "c"}}));
         note(Write::set_unscheduled, kube.set_unscheduled(pod, "r", "m"));
@@ -103,6 +105,8 @@ struct Fixture {
         GroupPatch group;
         group.api = GroupApi::plugins;
         note(Write::patch_group, kube.patch_group(group));
+        note(Write::patch_worker,
+             WorkerApi(server.endpoint(), gate).patch({}, {}));
         note(Write::delete_pod, kube.delete_pod(pod));
         note(Write::create_pod, kube.create_pod("default", "{}"));
         note(Write::put_secret, kube.put_secret(pod.key, "{}"));

@@ -166,6 +166,7 @@ class FakeSlurm : public Slurm, public CallFaults {
     load_nodes_since(std::int64_t as_of) override;
     Result<std::vector<Reservation>> load_reservations() override;
     Result<std::vector<NodeUse>> load_uses() override;
+    Result<std::vector<NodeHolder>> load_holders() override;
     Result<JobRef> submit_shadow(const std::string &node, const NodeRoom &room,
                                  ShadowTier tier) override;
     Result<> create_node(const NodeDescription &node) override;
@@ -182,6 +183,8 @@ class FakeSlurm : public Slurm, public CallFaults {
     }
     Result<> drain(const std::string &node, const std::string &reason) override;
     Result<> resume(const std::string &node) override;
+    Result<> set_down(const std::string &node,
+                      const std::string &reason) override;
 
   private:
     // --- jobs: fake_slurm.cc

@@ -175,6 +175,18 @@ Result<std::vector<NodeUse>> FakeSlurm::load_uses()
     return uses;
 }
 
+Result<std::vector<NodeHolder>> FakeSlurm::load_holders()
+{
+    if (auto said = enter("load_holders"); !said)
+        return std::unexpected(said.error());
+    std::vector<NodeHolder> holders;
+    for (const auto &[id, record] : jobs_)
+        if (is_allocated(record.job.state) ||
+            record.job.state == JobState::suspended)
+            holders.push_back({record.job.ref, record.job.nodes, {}});
+    return holders;
+}
+
 NodeUse FakeSlurm::use_of(const Record &record) const
 {
     NodeUse use{record.job.ref,

@@ -6,9 +6,26 @@
 #include <string_view>
 #include <utility>
 
+extern "C" {
+#include <slurm/slurm.h>
+}
+
 namespace bridge {
 
 namespace {
+
+// As slurmctld shows it. Jobs end at once here.
+std::uint32_t state_of(const SlurmNode &node)
+{
+    std::uint32_t state = NODE_STATE_IDLE;
+    if (node.down)
+        state = NODE_STATE_DOWN;
+    else if (node.allocated_cpus != 0)
+        state = node.allocated_cpus < node.cpus ? NODE_STATE_MIXED
+                                                : NODE_STATE_ALLOCATED;
+    return state | (node.drained ? NODE_STATE_DRAIN : 0) |
+           (node.external ? NODE_STATE_EXTERNAL : 0);
+}
 
 std::unexpected<Error> invalid_node(const std::string &doing)
 {
@@ -44,6 +61,7 @@ Result<std::vector<SlurmNode>> FakeSlurm::load_nodes()
         node.usable_memory = node.memory;
         node.allocated_cpus = cpus;
         node.allocated_memory.value = mib;
+        node.state = state_of(node);
         all.push_back(node);
     }
     return all;
@@ -133,7 +151,16 @@ Result<> FakeSlurm::resume(const std::string &node)
 {
     return update("resume", node, [](SlurmNode &n) {
         n.drained = false;
+        n.down = false;
         n.reason.clear();
+    });
+}
+
+Result<> FakeSlurm::set_down(const std::string &node, const std::string &reason)
+{
+    return update("set_down", node, [&](SlurmNode &n) {
+        n.down = true;
+        n.reason = reason;
     });
 }
 

@@ -84,6 +84,7 @@ TEST_CASE("every key sets its field")
                            "DefaultImage=burst registry.example.com/a:1\n"
                            "DefaultImage = gpu \t cuda:12\n"
                            "ClusterDomain=k8s.example\n"
+                           "WorkerNamespace=slurm, more\n"
                            "MaxScriptSize=1024\n"
                            "Workers=64\n"
                            "LogLevel=Debug");
@@ -121,6 +122,8 @@ TEST_CASE("every key sets its field")
           std::map<std::string, std::string>{
               {"burst", "registry.example.com/a:1"}, {"gpu", "cuda:12"}});
     CHECK(conf->cluster_domain == "k8s.example");
+    CHECK(conf->worker_namespaces ==
+          std::vector<std::string>{"slurm", "more"});
     CHECK(conf->max_script_size == 1024);
     CHECK(conf->lease_namespace == "ns");
     CHECK(conf->lease_name == "my-lease.1");
@@ -234,6 +237,7 @@ TEST_CASE("a bad value is refused with its line and its key")
         "SbatchChooseServiceAccount=a,,b",
         "DefaultImage=burst",
         "DefaultImage=burst a b",
+        "WorkerNamespace=*",
         "ClusterDomain=Cluster.Local",
         "ClusterDomain=cluster.local.",
         "ClusterDomain=",

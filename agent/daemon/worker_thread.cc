@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/daemon/worker_thread.h"
+
+#include "agent/daemon/watch_failures.h"
+#include "common/base/log.h"
+
+#include <exception>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+constexpr char problem[] = "serve workers"; // its name in the list of problems
+
+// Turns what the watch of a namespace reads into news. Pods that no NodeSet
+// controls are left out.
+class WorkerSink : public ReflectorSink {
+  public:
+    WorkerSink(std::string ns, Mailbox<WorkerNews> &news,
+               Mailbox<Message> &owner)
+        : ns_(std::move(ns)), news_(news),
+          failures_("watch workers in " + ns_, owner)
+    {
+    }
+
+    void list_begins() override { pods_.clear(); }
+
+    void list_item(const Json &object) override
+    {
+        if (auto worker = worker_from(object))
+            pods_.push_back(std::move(*worker));
+    }
+
+    void list_ends() override
+    {
+        news_.push(WorkersListed{ns_, std::exchange(pods_, {})});
+    }
+
+    void changed(const Json &object) override { tell(object, false); }
+    void deleted(const Json &object) override { tell(object, true); }
+    void failing(const Error &error) override { failures_.failing(error); }
+    void working() override { failures_.working(); }
+
+  private:
+    void tell(const Json &object, bool deleted)
+    {
+        if (auto worker = worker_from(object))
+            news_.push(WorkerChanged{std::move(*worker), deleted});
+    }
+
+    std::string ns_;
+    Mailbox<WorkerNews> &news_;
+    std::vector<WorkerPod> pods_; // of the list that is being read
+    WatchFailures failures_;
+};
+
+} // namespace
+
+WorkerThread::WorkerThread(const HttpEndpoint &endpoint, const Conf &conf,
+                           Slurm &slurm, const WriteGate &gate,
+                           Mailbox<Message> &owner)
+    : kube_(endpoint, gate), keeper_(slurm, kube_), owner_(owner)
+{
+    if (conf.worker_namespaces.empty())
+        return;
+    for (const std::string &ns : conf.worker_namespaces) {
+        sinks_.push_back(std::make_unique<WorkerSink>(ns, news_, owner));
+        reflectors_.push_back(std::make_unique<Reflector>(
+            endpoint, "/api/v1/namespaces/" + url_encode(ns) + "/pods", "",
+            *sinks_.back()));
+    }
+    auto start = [this](auto work) {
+        threads_.emplace_back([work](std::stop_token stop) {
+            try {
+                work(stop);
+            } catch (const std::exception &e) { // such as out of memory
+                log_error("workers are served no more, restart the agent",
+                          {{"err", e.what()}});
+            }
+        });
+    };
+    for (auto &reflector : reflectors_)
+        start([&watch = *reflector](std::stop_token stop) { watch.run(stop); });
+    start([this](std::stop_token stop) { run(stop); });
+}
+
+WorkerThread::~WorkerThread()
+{
+    for (std::jthread &thread : threads_)
+        thread.request_stop();
+    news_.close();
+}
+
+void WorkerThread::take(WorkerNews news)
+{
+    if (auto *listed = std::get_if<WorkersListed>(&news)) {
+        keeper_.list(listed->ns, std::move(listed->pods));
+        return;
+    }
+    auto &changed = std::get<WorkerChanged>(news);
+    if (changed.deleted)
+        keeper_.remove(changed.pod);
+    else
+        keeper_.change(std::move(changed.pod));
+}
+
+// What has come is taken as a whole before the next turn.
+void WorkerThread::run(const std::stop_token &stop)
+{
+    Clock::time_point due = Clock::now();
+    while (!stop.stop_requested()) {
+        for (auto news = news_.pop_until(due); news;
+             news = news_.pop_until(Clock::now()))
+            take(std::move(*news));
+        if (stop.stop_requested())
+            return;
+        report(keeper_.turn(Clock::now()));
+        due = Clock::now() + worker_interval;
+    }
+}
+
+void WorkerThread::report(const Result<> &turn)
+{
+    std::string error = turn ? std::string() : turn.error().message;
+    if (error == reported_)
+        return;
+    if (!error.empty())
+        log_warning("workers cannot be served", {{"err", error}});
+    owner_.push(WatchState{problem, error});
+    reported_ = std::move(error);
+}
+
+} // namespace bridge

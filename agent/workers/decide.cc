@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/workers/decide.h"
+
+#include "common/contract/worker_names.h"
+#include "common/contract/worker_request.h"
+#include "common/kube/text.h"
+#include "common/slurm/node_state.h"
+
+#include <algorithm>
+
+namespace bridge {
+
+namespace {
+
+constexpr char checking[] = "Checking";
+constexpr char no_end[] = "9999-12-31T23:59:59Z"; // jobs without a time limit
+
+// Why the node must take no jobs; "": it may.
+std::string drain_wish(const WorkerPod &pod)
+{
+    auto because = [&](const char *what) {
+        return names::worker_drain_mark + ("Pod " + pod.key.str()) + what;
+    };
+    if (pod.ending)
+        return because(" is being deleted");
+    if (pod.request.drain)
+        return because(" is to be removed");
+    if (pod.cordoned)
+        return because(" is cordoned");
+    return {};
+}
+
+bool is_busy(const SlurmNode &record, const std::optional<NodeJobs> &jobs)
+{
+    return has_jobs(record.state) || (jobs && jobs->count != 0);
+}
+
+// The conditions SlurmNodeState*. Those that the Pod has had become False.
+void add_states(WorkerPlan &plan, const WorkerPod &pod, const SlurmNode *record)
+{
+    const std::string prefix = names::node_state_condition;
+    for (const auto &[type, condition] : pod.conditions)
+        if (type.starts_with(prefix))
+            plan.conditions[type] = {"False", "SlurmNodeState", ""};
+    if (!record)
+        return;
+    for (const std::string &word : node_state_words(record->state)) {
+        bool explained = word == "Drain" || word == "Down" || word == "Fail";
+        plan.conditions[prefix + word] = {"True", "SlurmNodeState",
+                                          explained ? record->reason : ""};
+    }
+}
+
+WorkerCondition registered(const SlurmNode *record)
+{
+    if (!record)
+        return {"False", "NotRegistered",
+                "slurmctld has no node with this name and this address"};
+    auto words = node_state_words(record->state);
+    for (const char *bad : {"InvalidReg", "NotResponding", "Down", "Unknown"})
+        if (std::ranges::contains(words, bad))
+            return {"False", bad, record->reason};
+    return {"True", "Registered", ""};
+}
+
+// The answer to a request to drain the node.
+WorkerCondition drained(const WorkerPod &pod, const SlurmNode *record,
+                        const WorkerFacts &facts)
+{
+    if (record && !record->drained && !pod.over)
+        return {"False", "Draining", "the node is being drained"};
+    if (record && is_busy(*record, facts.jobs))
+        return {"False", "JobsRunning", "jobs are running on the node"};
+    if (!facts.fresh && !facts.confirmed)
+        return {"False", checking, "the node's jobs are read once more"};
+    std::string what =
+        DrainAnswer{pod.uid, pod.request.number, facts.slurmctld}.text();
+    if (pod.over)
+        return {"True", "Ended", what};
+    return {"True", record ? "Drained" : "NotRegistered", what};
+}
+
+void add_answer(WorkerPlan &plan, const WorkerPod &pod, const SlurmNode *record,
+                const WorkerFacts &facts)
+{
+    if (pod.request.drain) {
+        WorkerCondition said = drained(pod, record, facts);
+        plan.drained = said.status == "True";
+        plan.needs_fresh = said.reason == checking;
+        plan.conditions[names::worker_drained_condition] = std::move(said);
+    } else if (pod.conditions.contains(names::worker_drained_condition)) {
+        plan.conditions[names::worker_drained_condition] = {
+            "False", "NotRequested", "nobody asks for the Pod's end"};
+    }
+}
+
+void add_step(WorkerPlan &plan, const WorkerPod &pod, const SlurmNode &record)
+{
+    std::string wish = drain_wish(pod);
+    if (pod.over && !record.down) {
+        plan.step = WorkerStep::down;
+        plan.reason = gone_reason(record, pod);
+    } else if (!pod.over && !wish.empty() && !record.drained) {
+        plan.step = WorkerStep::drain;
+        plan.reason = wish;
+    } else if (!pod.over && wish.empty() && (record.drained || record.down) &&
+               is_worker_reason(record.reason)) {
+        plan.step = WorkerStep::resume;
+    }
+}
+
+std::string deadline_of(const std::optional<NodeJobs> &jobs,
+                        const WorkerPod &pod)
+{
+    if (!jobs) // not read yet: what is there may be right
+        return pod.deadline;
+    if (jobs->count == 0)
+        return {};
+    return jobs->end ? second_time(*jobs->end) : no_end;
+}
+
+} // namespace
+
+bool is_worker_reason(const std::string &reason)
+{
+    return reason.starts_with(names::worker_drain_mark);
+}
+
+bool is_node_of(const SlurmNode &record, const WorkerPod &pod)
+{
+    return !pod.address.empty() && record.address == pod.address;
+}
+
+std::string gone_reason(const SlurmNode &record, const WorkerPod &pod)
+{
+    if (!record.reason.empty() && !is_worker_reason(record.reason))
+        return record.reason;
+    return names::worker_drain_mark + ("Pod " + pod.key.str()) + " is gone";
+}
+
+WorkerPlan plan_worker(const WorkerPod &pod, const WorkerFacts &facts)
+{
+    WorkerPlan plan;
+    const SlurmNode *record = facts.record;
+    if (record && !is_node_of(*record, pod))
+        record = nullptr;
+    if (record)
+        add_step(plan, pod, *record);
+    add_states(plan, pod, record);
+    plan.conditions[names::worker_registered_condition] = registered(record);
+    add_answer(plan, pod, record, facts);
+    if (record && is_busy(*record, facts.jobs)) {
+        plan.protect = "true";
+        plan.deadline = deadline_of(facts.jobs, pod);
+    }
+    return plan;
+}
+
+} // namespace bridge

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What follows for a worker from what Slurm thinks of its node, and for the
+// node from what Kubernetes wants of the Pod: a pure function. The same facts
+// give the same answer, and each step may be repeated.
+//
+// A node is the Pod's if its NodeAddr is the Pod's address: a record of the
+// same name with another address is that of an earlier Pod.
+#pragma once
+
+#include "agent/workers/worker_pod.h"
+#include "common/slurm/api.h"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace bridge {
+
+// The jobs that have a node.
+struct NodeJobs {
+    unsigned count = 0;
+    // When the last one ends at the latest; nothing: one has no time limit.
+    std::optional<std::chrono::sys_seconds> end{};
+};
+
+struct WorkerFacts {
+    const SlurmNode *record = nullptr; // of the Pod's Slurm node; null: none
+    // Nothing: not read since the node has changed.
+    std::optional<NodeJobs> jobs{};
+    // record and jobs were read after the request was seen and, if the node is
+    // drained, after that.
+    bool fresh = false;
+    // This process has answered the request with True, and has heard of
+    // slurmctld ever since.
+    bool confirmed = false;
+    // When the slurmctld was started that was asked, or was when the answer was
+    // confirmed; in seconds since 1970.
+    std::uint64_t slurmctld = 0;
+};
+
+// What is to be done with the Slurm node.
+enum class WorkerStep {
+    none,
+    drain,
+    resume,
+    down,
+};
+
+struct WorkerPlan {
+    // To be taken after the Pod carries what it should, so that an answer is
+    // taken back before a node is resumed. A drain need not wait for that.
+    WorkerStep step = WorkerStep::none;
+    std::string reason; // for drain and down
+    // The answer would be True; facts must be read afresh to say so.
+    bool needs_fresh = false;
+    bool drained = false; // the answer is True
+    // What the Pod should carry. A condition that is not named stays.
+    std::map<std::string, WorkerCondition> conditions;
+    std::string protect;  // "": no label
+    std::string deadline; // "": no annotation
+};
+
+WorkerPlan plan_worker(const WorkerPod &pod, const WorkerFacts &facts);
+
+// Whether the node with this record belongs to the Pod.
+bool is_node_of(const SlurmNode &record, const WorkerPod &pod);
+
+// The reason that a node gets when its Pod is gone. What somebody else has
+// written there stays.
+std::string gone_reason(const SlurmNode &record, const WorkerPod &pod);
+
+// Whether the reason of a drain is one of ours.
+bool is_worker_reason(const std::string &reason);
+
+} // namespace bridge

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/workers/keeper.h"
+
+#include "common/base/log.h"
+#include "common/slurm/node_state.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+std::map<std::string, NodeJobs>
+count_jobs(const std::vector<NodeHolder> &holders)
+{
+    std::map<std::string, NodeJobs> jobs;
+    for (const NodeHolder &holder : holders)
+        for (const std::string &node : holder.nodes) {
+            NodeJobs &there = jobs[node];
+            bool first = there.count++ == 0;
+            if (first || !holder.end)
+                there.end = holder.end;
+            else if (there.end)
+                there.end = std::max(*there.end, *holder.end);
+        }
+    return jobs;
+}
+
+// What the Pod does not carry yet.
+WorkerPatch difference(const WorkerPod &pod, const WorkerPlan &plan)
+{
+    WorkerPatch patch;
+    for (const auto &[type, condition] : plan.conditions) {
+        auto has = pod.conditions.find(type);
+        if (has == pod.conditions.end() || has->second != condition)
+            patch.conditions.emplace(type, condition);
+    }
+    if (pod.protect != plan.protect)
+        patch.protect = plan.protect;
+    if (pod.deadline != plan.deadline)
+        patch.deadline = plan.deadline;
+    return patch;
+}
+
+void apply(WorkerPod &pod, const WorkerPatch &patch)
+{
+    for (const auto &[type, condition] : patch.conditions)
+        pod.conditions[type] = condition;
+    pod.protect = patch.protect.value_or(pod.protect);
+    pod.deadline = patch.deadline.value_or(pod.deadline);
+}
+
+} // namespace
+
+void WorkerKeeper::list(const std::string &ns, std::vector<WorkerPod> pods)
+{
+    std::map<ObjectKey, WorkerPod> listed;
+    for (WorkerPod &pod : pods)
+        listed.insert_or_assign(pod.key, std::move(pod));
+    std::vector<WorkerPod> missing;
+    for (const auto &[key, pod] : pods_)
+        if (key.ns == ns && !listed.contains(key))
+            missing.push_back(pod);
+    for (const WorkerPod &pod : missing)
+        remove(pod);
+    for (auto &[key, pod] : listed)
+        change(std::move(pod));
+}
+
+void WorkerKeeper::forget(WorkerPod pod)
+{
+    confirmed_.erase(pod.uid);
+    due_.erase(pod.key);
+    gone_.push_back(std::move(pod));
+}
+
+void WorkerKeeper::change(WorkerPod pod)
+{
+    auto known = pods_.find(pod.key);
+    if (known != pods_.end() && known->second.uid != pod.uid)
+        forget(known->second);
+    ObjectKey key = pod.key;
+    due_.insert(key);
+    pods_.insert_or_assign(std::move(key), std::move(pod));
+}
+
+void WorkerKeeper::remove(const WorkerPod &pod)
+{
+    auto known = pods_.find(pod.key);
+    if (known == pods_.end() || known->second.uid != pod.uid)
+        return;
+    forget(std::move(known->second));
+    pods_.erase(known);
+}
+
+Result<> WorkerKeeper::read_nodes(bool afresh)
+{
+    auto table = slurm_.load_nodes_since(afresh ? 0 : table_.as_of);
+    if (!table) {
+        // It may come back from a time before the drains.
+        confirmed_.clear();
+        table_.as_of = 0;
+        return std::unexpected(table.error());
+    }
+    if (!*table)
+        return {};
+    table_ = std::move(**table);
+    jobs_old_ = true;
+    for (const auto &[key, pod] : pods_)
+        due_.insert(key);
+    index_.clear();
+    for (std::size_t i = 0; i < table_.nodes.size(); i++)
+        index_[table_.nodes[i].name] = i;
+    return {};
+}
+
+Result<> WorkerKeeper::read_jobs(Clock::time_point now)
+{
+    auto holders = slurm_.load_holders();
+    if (!holders)
+        return std::unexpected(holders.error());
+    jobs_ = count_jobs(*holders);
+    jobs_old_ = false;
+    jobs_due_ = now + worker_jobs_interval;
+    return {};
+}
+
+// What an answer rests on: nodes, then jobs, of a slurmctld that had been
+// started before.
+Result<> WorkerKeeper::read_afresh(Clock::time_point now)
+{
+    auto cluster = slurm_.load_cluster();
+    if (!cluster)
+        return std::unexpected(cluster.error());
+    slurmctld_ = cluster->started;
+    if (auto read = read_nodes(true); !read)
+        return read;
+    return read_jobs(now);
+}
+
+// A node that seems idle, but had jobs when these were read, has a suspended
+// one, or none any more.
+bool WorkerKeeper::jobs_needed(Clock::time_point now) const
+{
+    if (!jobs_ || (jobs_old_ && jobs_due_ <= now))
+        return true;
+    return jobs_old_ && std::ranges::any_of(pods_, [&](const auto &known) {
+        const SlurmNode *record = record_of(known.second);
+        return record && !has_jobs(record->state) &&
+               jobs_->contains(record->name);
+    });
+}
+
+const SlurmNode *WorkerKeeper::record_of(const WorkerPod &pod) const
+{
+    auto found = index_.find(pod.slurm_node);
+    return found == index_.end() ? nullptr : &table_.nodes[found->second];
+}
+
+WorkerFacts WorkerKeeper::facts_of(const WorkerPod &pod) const
+{
+    WorkerFacts facts{.record = record_of(pod)};
+    if (jobs_) {
+        auto there = jobs_->find(pod.slurm_node);
+        facts.jobs = there == jobs_->end() ? NodeJobs{} : there->second;
+    }
+    auto answer = confirmed_.find(pod.uid);
+    facts.confirmed = answer != confirmed_.end() &&
+                      answer->second.request == pod.request.number;
+    facts.slurmctld = facts.confirmed ? answer->second.slurmctld : slurmctld_;
+    return facts;
+}
+
+// The jobs of a node whose slurmd is gone would wait for SlurmdTimeout.
+Result<> WorkerKeeper::set_gone_nodes_down()
+{
+    while (!gone_.empty()) {
+        const WorkerPod &pod = gone_.back();
+        const SlurmNode *record = record_of(pod);
+        bool taken = std::ranges::any_of(pods_, [&](const auto &other) {
+            return other.second.slurm_node == pod.slurm_node && record &&
+                   is_node_of(*record, other.second);
+        });
+        if (record && is_node_of(*record, pod) && !record->down && !taken) {
+            auto done =
+                slurm_.set_down(record->name, gone_reason(*record, pod));
+            if (!done && done.error().code == Code::busy)
+                return done;
+            if (done)
+                log_info("a worker's Pod is gone, its node is set DOWN",
+                         {{"NodeName", record->name}, {"Pod", pod.key.str()}});
+            else if (done.error().code != Code::not_found)
+                log_warning("a node without its Pod was not set DOWN",
+                            {{"NodeName", record->name},
+                             {"err", done.error().message}});
+        }
+        gone_.pop_back();
+    }
+    return {};
+}
+
+Result<> WorkerKeeper::take_step(const WorkerPod &pod, const WorkerPlan &plan)
+{
+    Result<> done;
+    const char *words = nullptr;
+    if (plan.step == WorkerStep::drain) {
+        done = slurm_.drain(pod.slurm_node, plan.reason);
+        words = "drained the node of a worker";
+    } else if (plan.step == WorkerStep::resume) {
+        done = slurm_.resume(pod.slurm_node);
+        words = "resumed the node of a worker";
+    } else if (plan.step == WorkerStep::down) {
+        done = slurm_.set_down(pod.slurm_node, plan.reason);
+        words = "set the node of a worker DOWN";
+    }
+    if (words && done)
+        log_info(words, {{"NodeName", pod.slurm_node},
+                         {"Pod", pod.key.str()},
+                         {"reason", plan.reason}});
+    return done;
+}
+
+Result<> WorkerKeeper::write(WorkerPod &pod, const WorkerPlan &plan)
+{
+    WorkerPatch patch = difference(pod, plan);
+    if (patch.empty())
+        return {};
+    auto done = kube_.patch(pod, patch);
+    if (done)
+        apply(pod, patch); // the watch will show it
+    else if (done.error().code == Code::not_found)
+        return {}; // the watch will show that, too
+    return done;
+}
+
+Result<> WorkerKeeper::serve(WorkerPod &pod, Clock::time_point now)
+{
+    WorkerPlan plan = plan_worker(pod, facts_of(pod));
+    if (plan.needs_fresh) {
+        if (auto read = read_afresh(now); !read)
+            return read;
+        WorkerFacts facts = facts_of(pod);
+        facts.fresh = true;
+        plan = plan_worker(pod, facts);
+    }
+    if (!plan.drained)
+        confirmed_.erase(pod.uid);
+    else if (!facts_of(pod).confirmed)
+        confirmed_.insert_or_assign(
+            pod.uid, DrainAnswer{pod.uid, pod.request.number, slurmctld_});
+    auto written = write(pod, plan);
+    if (!written && plan.step == WorkerStep::resume)
+        return written;
+    auto taken = take_step(pod, plan);
+    return written ? taken : written;
+}
+
+Result<> WorkerKeeper::turn(Clock::time_point now)
+{
+    if (pods_.empty() && gone_.empty())
+        return {};
+    if (auto read = read_nodes(false); !read)
+        return read;
+    if (jobs_needed(now))
+        if (auto read = read_jobs(now); !read)
+            return read;
+    if (auto done = set_gone_nodes_down(); !done)
+        return done;
+    Result<> first;
+    for (const ObjectKey &key : std::exchange(due_, {})) {
+        auto done = serve(pods_.at(key), now);
+        if (done)
+            continue;
+        due_.insert(key);
+        if (first)
+            first = done;
+    }
+    return first;
+}
+
+} // namespace bridge

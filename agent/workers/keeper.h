@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The workers of the namespaces in WorkerNamespace, and the Slurm nodes that
+// they serve. Each turn reads the nodes, and does for each worker what
+// plan_worker() says. Used by one thread; its calls block. Remembers nothing
+// that a restart would miss: a Pod's conditions and Slurm's own reasons are all
+// that it knows of earlier.
+#pragma once
+
+#include "agent/workers/decide.h"
+#include "agent/workers/worker_api.h"
+#include "agent/workers/worker_pod.h"
+#include "common/base/mailbox.h"
+#include "common/slurm/api.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace bridge {
+
+// How often states of nodes are asked for: Slurm announces no change of them.
+inline constexpr std::chrono::seconds worker_interval{1};
+// How often the jobs of all nodes are, for deadlines, while nodes change.
+inline constexpr std::chrono::seconds worker_jobs_interval{5};
+
+class WorkerKeeper {
+  public:
+    WorkerKeeper(Slurm &slurm, WorkerKube &kube) : slurm_(slurm), kube_(kube) {}
+
+    // All workers of this namespace. Those that were known and are not among
+    // them are gone.
+    void list(const std::string &ns, std::vector<WorkerPod> pods);
+    void change(WorkerPod pod);
+    void remove(const WorkerPod &pod);
+
+    // Does what is due. Returns an error if slurmctld does not answer, or if
+    // something could not be written; the next turn tries it again.
+    Result<> turn(Clock::time_point now);
+
+    std::size_t count() const { return pods_.size(); }
+
+  private:
+    Result<> read_nodes(bool afresh);
+    Result<> read_jobs(Clock::time_point now);
+    Result<> read_afresh(Clock::time_point now);
+    bool jobs_needed(Clock::time_point now) const;
+    void forget(WorkerPod pod);
+    const SlurmNode *record_of(const WorkerPod &pod) const;
+    WorkerFacts facts_of(const WorkerPod &pod) const;
+    Result<> set_gone_nodes_down();
+    Result<> serve(WorkerPod &pod, Clock::time_point now);
+    Result<> take_step(const WorkerPod &pod, const WorkerPlan &plan);
+    Result<> write(WorkerPod &pod, const WorkerPlan &plan);
+
+    Slurm &slurm_;
+    WorkerKube &kube_;
+    std::map<ObjectKey, WorkerPod> pods_;
+    std::vector<WorkerPod> gone_; // whose nodes are to be set DOWN
+    NodeTable table_;
+    std::map<std::string, std::size_t> index_; // of a node in the table
+    // Jobs by node; nothing: never read. Old: nodes have changed since.
+    std::optional<std::map<std::string, NodeJobs>> jobs_;
+    bool jobs_old_ = false;
+    Clock::time_point jobs_due_{};
+    std::set<ObjectKey> due_; // Pods for which something may follow
+    // The answers that are True, by the Pod's uid.
+    std::map<std::string, DrainAnswer> confirmed_;
+    std::uint64_t slurmctld_ = 0; // when it was started, as read afresh
+};
+
+} // namespace bridge

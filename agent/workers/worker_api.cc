@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/workers/worker_api.h"
+
+#include "agent/calls/kube_bodies.h"
+#include "common/base/json.h"
+#include "common/contract/worker_names.h"
+#include "common/kube/text.h"
+
+namespace bridge {
+
+namespace {
+
+constexpr char strategic_merge[] = "application/strategic-merge-patch+json";
+constexpr long unprocessable = 422;
+
+// A null removes a member.
+JsonValue value_or_null(const std::string &text)
+{
+    return text.empty() ? JsonValue() : JsonValue(text);
+}
+
+} // namespace
+
+std::string worker_patch_body(const WorkerPod &pod, const WorkerPatch &patch,
+                              std::chrono::system_clock::time_point now)
+{
+    JsonValue metadata = JsonValue::object({{"uid", pod.uid}});
+    if (patch.protect)
+        metadata.add("labels", JsonValue::object({{names::protect_label,
+                                                   value_or_null(
+                                                       *patch.protect)}}));
+    if (patch.deadline)
+        metadata.add("annotations",
+                     JsonValue::object({{names::deadline_annotation,
+                                         value_or_null(*patch.deadline)}}));
+    JsonValue body = JsonValue::object({{"metadata", std::move(metadata)}});
+    JsonValue::Array conditions;
+    for (const auto &[type, wanted] : patch.conditions) {
+        JsonValue condition =
+            JsonValue::object({{"type", type},
+                               {"status", wanted.status},
+                               {"reason", wanted.reason},
+                               {"message", condition_message(wanted.message)}});
+        auto before = pod.conditions.find(type);
+        if (before == pod.conditions.end() ||
+            before->second.status != wanted.status)
+            condition.add("lastTransitionTime", second_time(now));
+        conditions.push_back(std::move(condition));
+    }
+    if (!conditions.empty())
+        body.add("status",
+                 JsonValue::object(
+                     {{"conditions", JsonValue::array(std::move(conditions))}}));
+    return body.dump();
+}
+
+Result<> WorkerApi::patch(const WorkerPod &pod, const WorkerPatch &patch)
+{
+    auto reply =
+        http_.patch(Write::patch_worker, pod_path(pod.key) + "/status",
+                    strategic_merge,
+                    worker_patch_body(pod, patch,
+                                      std::chrono::system_clock::now()));
+    std::string doing = "patch the worker " + pod.key.str();
+    if (!reply)
+        return fail(reply.error(), doing);
+    // The API server finds that metadata.uid would change.
+    if (reply->status == unprocessable &&
+        reply->body.contains("metadata.uid"))
+        return fail(Code::not_found, doing + ": another Pod has its name");
+    if (auto said = check_status(*reply); !said)
+        return fail(said.error(), doing);
+    return {};
+}
+
+} // namespace bridge

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/workers/worker_pod.h"
+
+#include "common/contract/worker_names.h"
+
+#include <algorithm>
+
+namespace bridge {
+
+namespace {
+
+bool has_nodeset(const Json &metadata)
+{
+    return std::ranges::any_of(
+        metadata.items("ownerReferences"), [](const Json &owner) {
+            return owner.flag("controller") &&
+                   owner.text("kind") == names::node_set_kind &&
+                   owner.text("apiVersion")
+                       .starts_with(std::string(names::slinky_group) + "/");
+        });
+}
+
+bool is_ours(const std::string &type)
+{
+    return type.starts_with(names::node_state_condition) ||
+           type == names::worker_registered_condition ||
+           type == names::worker_drained_condition;
+}
+
+} // namespace
+
+std::optional<WorkerPod> worker_from(const Json &pod)
+{
+    Json metadata = pod.at("metadata");
+    if (!has_nodeset(metadata))
+        return std::nullopt;
+    Json annotations = metadata.at("annotations");
+    WorkerPod worker;
+    worker.key = {metadata.text("namespace"), metadata.text("name")};
+    worker.uid = metadata.text("uid");
+    worker.address = pod.text("status/podIP");
+    // The name that slurmd finds in its container.
+    worker.slurm_node = pod.text("spec/hostname");
+    if (worker.slurm_node.empty())
+        worker.slurm_node = worker.key.name;
+    std::string phase = pod.text("status/phase");
+    worker.over = phase == "Succeeded" || phase == "Failed";
+    worker.ending = !metadata.text("deletionTimestamp").empty();
+    worker.cordoned =
+        annotations.member(names::worker_cordon_annotation).text() == "true";
+    worker.request =
+        read_worker_request(
+            annotations.member(names::worker_request_annotation).text())
+            .value_or(WorkerRequest{});
+    worker.protect =
+        metadata.at("labels").member(names::protect_label).text();
+    worker.deadline = annotations.member(names::deadline_annotation).text();
+    for (const Json &condition : pod.items("status/conditions"))
+        if (std::string type = condition.text("type"); is_ours(type))
+            worker.conditions[type] = {condition.text("status"),
+                                       condition.text("reason"),
+                                       condition.text("message")};
+    return worker;
+}
+
+} // namespace bridge

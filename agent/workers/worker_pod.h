@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A worker, as its Pod describes it: a Pod of a NodeSet, in which slurmd runs.
+// A value.
+#pragma once
+
+#include "agent/objects/objects.h"
+#include "common/base/json.h"
+#include "common/contract/worker_request.h"
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace bridge {
+
+// A condition of a Pod, without its times.
+struct WorkerCondition {
+    std::string status; // "True", "False" or "Unknown"
+    std::string reason;
+    std::string message;
+
+    bool operator==(const WorkerCondition &) const = default;
+};
+
+struct WorkerPod {
+    ObjectKey key;
+    std::string uid;
+    std::string address;    // its IP, as Slurm's NodeAddr; "": none yet
+    std::string slurm_node; // by which slurmd registers
+    bool over = false;      // Succeeded or Failed: slurmd does not run
+    bool ending = false;    // has a deletionTimestamp
+    bool cordoned = false;
+    WorkerRequest request;     // of the operator; number 0: none
+    std::string protect;       // value of the label; "": it has none
+    std::string deadline;      // value of the annotation; "": it has none
+    // The conditions that the agent sets, by type.
+    std::map<std::string, WorkerCondition> conditions;
+
+    bool operator==(const WorkerPod &) const = default;
+};
+
+// Returns nothing for a Pod that no NodeSet controls. A request that cannot be
+// read is none.
+std::optional<WorkerPod> worker_from(const Json &pod);
+
+} // namespace bridge

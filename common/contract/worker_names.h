@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What slurmk8s-operator and the agents write on slurmd Pods and on the objects
+// of slinky.slurm.net. The names under slinky.slurm.net are those of Slinky's
+// slurm-operator, whose manifests must work unchanged.
+#pragma once
+
+namespace bridge::names {
+
+inline constexpr char slinky_group[] = "slinky.slurm.net";
+inline constexpr char node_set_kind[] = "NodeSet";
+inline constexpr char slinky_version[] = "slinky.slurm.net/v1beta1";
+
+// On a slurmd Pod, set by the operator.
+inline constexpr char app_label[] = "app.kubernetes.io/name";
+inline constexpr char instance_label[] = "app.kubernetes.io/instance";
+inline constexpr char component_label[] = "app.kubernetes.io/component";
+inline constexpr char cluster_label[] = "slinky.slurm.net/cluster";
+inline constexpr char worker_name_label[] = "nodeset.slinky.slurm.net/pod-name";
+inline constexpr char worker_index_label[] =
+    "nodeset.slinky.slurm.net/pod-index";
+inline constexpr char worker_hostname_label[] =
+    "nodeset.slinky.slurm.net/pod-hostname";
+inline constexpr char scaling_mode_label[] =
+    "nodeset.slinky.slurm.net/scaling-mode";
+inline constexpr char revision_label[] = "controller-revision-hash";
+
+// On a slurmd Pod, set by the agent: its node has jobs; what its deletion
+// costs; when its last job ends at the latest (RFC 3339).
+inline constexpr char protect_label[] = "nodeset.slinky.slurm.net/pod-protect";
+inline constexpr char deletion_cost_annotation[] =
+    "nodeset.slinky.slurm.net/pod-deletion-cost";
+inline constexpr char deadline_annotation[] =
+    "nodeset.slinky.slurm.net/pod-deadline";
+// The beginning of the types of conditions that repeat the states of the Slurm
+// node: SlurmNodeStateIdle and so on.
+inline constexpr char node_state_condition[] = "SlurmNodeState";
+
+// On a slurmd Pod: what the operator asks of the agent, and the condition with
+// which the agent answers (common/contract/worker_request.h).
+inline constexpr char worker_request_annotation[] = "slurmk8s/worker-request";
+inline constexpr char worker_drained_condition[] = "slurmk8s/Drained";
+
+// On a slurmd Pod, set by people or by the operator: "true" drains its node.
+inline constexpr char worker_cordon_annotation[] =
+    "nodeset.slinky.slurm.net/pod-cordon";
+// The condition, to be a readiness gate, by which the agent says that slurmd of
+// the Pod serves a Slurm node.
+inline constexpr char worker_registered_condition[] = "slurmk8s/Registered";
+// In Slurm, the beginning of the reason of each drain that follows from a Pod.
+inline constexpr char worker_drain_mark[] = "slurm-operator: ";
+
+// On a NodeSet: as long as it has Pods, it does not go. "now" in the annotation
+// deletes the Pods of a NodeSet that is being deleted without asking.
+inline constexpr char node_set_finalizer[] = "slurmk8s/workers";
+inline constexpr char delete_annotation[] = "slurmk8s/delete";
+
+} // namespace bridge::names

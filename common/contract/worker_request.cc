@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "common/contract/worker_request.h"
+
+#include "common/base/text.h"
+
+#include <format>
+
+namespace bridge {
+
+namespace {
+
+// Removes the name and its '=' from a word. Nothing if the word has another.
+std::optional<std::string_view> value_of(std::string_view word,
+                                         std::string_view name)
+{
+    if (!word.starts_with(name) || !word.substr(name.size()).starts_with('='))
+        return std::nullopt;
+    return word.substr(name.size() + 1);
+}
+
+// The number in the next word.
+std::optional<std::uint64_t> next_number(std::string_view &text,
+                                         std::string_view name)
+{
+    auto value = value_of(next_part(text, ' '), name);
+    return value ? whole_number<std::uint64_t>(*value) : std::nullopt;
+}
+
+} // namespace
+
+std::string WorkerRequest::text() const
+{
+    return (drain ? "drain " : "keep ") + std::to_string(number);
+}
+
+std::optional<WorkerRequest> read_worker_request(std::string_view text)
+{
+    std::string_view verb = next_part(text, ' ');
+    auto number = whole_number<std::uint64_t>(text);
+    if ((verb != "drain" && verb != "keep") || !number || *number == 0)
+        return std::nullopt;
+    return WorkerRequest{*number, verb == "drain"};
+}
+
+std::string DrainAnswer::text() const
+{
+    return std::format("uid={} request={} slurmctld={}", uid, request,
+                       slurmctld);
+}
+
+std::optional<DrainAnswer> read_drain_answer(std::string_view text)
+{
+    auto uid = value_of(next_part(text, ' '), "uid");
+    auto request = next_number(text, "request");
+    auto slurmctld = next_number(text, "slurmctld");
+    if (!uid || uid->empty() || !request || !slurmctld || !text.empty())
+        return std::nullopt;
+    return DrainAnswer{std::string(*uid), *request, *slurmctld};
+}
+
+} // namespace bridge

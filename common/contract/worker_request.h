@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How slurmk8s-operator asks the agent for a slurmd Pod, and how the agent
+// answers. A request is an annotation of the Pod, "drain 3" or "keep 4": each
+// has the next number. An answer is a condition that is True once the node is
+// drained and has no job. Its message names what it answers:
+// "uid=UID request=3 slurmctld=1800000000". An answer to another request, or of
+// another Pod of the same name, means nothing. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bridge {
+
+struct WorkerRequest {
+    std::uint64_t number = 0; // from 1
+    bool drain = false;       // otherwise the Pod is to go on
+
+    std::string text() const;
+
+    bool operator==(const WorkerRequest &) const = default;
+};
+
+// Nothing for any other text.
+std::optional<WorkerRequest> read_worker_request(std::string_view text);
+
+struct DrainAnswer {
+    std::string uid;           // of the Pod
+    std::uint64_t request = 0; // its number
+    std::uint64_t slurmctld = 0; // when it was started, in seconds since 1970
+
+    std::string text() const;
+
+    bool operator==(const DrainAnswer &) const = default;
+};
+
+// Nothing for any other text.
+std::optional<DrainAnswer> read_drain_answer(std::string_view text);
+
+} // namespace bridge

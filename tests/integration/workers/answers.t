@@ -1,0 +1,339 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the agent does for the Pods of NodeSets: it shows the state of their Slurm
+nodes, marks those with jobs, drains a node before its Pod is removed and says
+when that is done. kwok plays the Pods; the test registers their nodes as slurmd
+would, as external ones with the Pods' addresses."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
+import agent_conf
+import bed
+import faults
+from tap import case, check, equal, run, wait_for
+
+NAMESPACE = "workers"
+PARTITION = "workers"
+NODES = ("w-0", "w-1")
+REQUEST = "slurmk8s/worker-request"
+CORDON = "nodeset.slinky.slurm.net/pod-cordon"
+PROTECT = "nodeset.slinky.slurm.net/pod-protect"
+DEADLINE = "nodeset.slinky.slurm.net/pod-deadline"
+DRAINED = "slurmk8s/Drained"
+REGISTERED = "slurmk8s/Registered"
+OURS = "slurm-operator: "
+NODE_SET = {"apiVersion": "slinky.slurm.net/v1beta1", "kind": "NodeSet",
+            "metadata": {"name": "w", "namespace": NAMESPACE},
+            "spec": {"controllerRef": {"name": "outside"},
+                     "slurmd": {"image": "slurmd"}}}
+SETS = f"/apis/slinky.slurm.net/v1beta1/namespaces/{NAMESPACE}/nodesets"
+
+
+def path(name):
+    return f"/api/v1/namespaces/{NAMESPACE}/pods/{name}"
+
+
+def pod(name):
+    return bed.get(name, NAMESPACE)
+
+
+def annotate(name, **annotations):
+    bed.api("PATCH", path(name),
+            {"metadata": {"annotations": annotations["values"]}},
+            "application/merge-patch+json")
+
+
+def make_pod(name):
+    body = bed.pod(name, cpu=None, memory=None, namespace=NAMESPACE,
+                   scheduler="default-scheduler", nodeName="kn1",
+                   hostname=name, restartPolicy="Always",
+                   tolerations=[{"operator": "Exists"}])
+    body["metadata"]["ownerReferences"] = [
+        {"apiVersion": NODE_SET["apiVersion"], "kind": "NodeSet", "name": "w",
+         "uid": set_uid, "controller": True}]
+    bed.create(body)
+    return wait_for(f"{name} to have an address", lambda:
+                    pod(name)["status"].get("podIP"))
+
+
+def register(name, address):
+    """As slurmd does when it starts."""
+    if f"NodeName={name} " in bed.run("scontrol", "-o", "show", "node", name,
+                                      check=False):
+        bed.run("scontrol", "update", f"NodeName={name}", f"NodeAddr={address}",
+                user="slurm")
+    else:
+        bed.run("scontrol", "create", f"NodeName={name}", f"NodeAddr={address}",
+                "CPUs=4", "RealMemory=1000", "Feature=w", "State=EXTERNAL",
+                user="slurm")
+
+
+def condition(name, kind):
+    for one in pod(name)["status"].get("conditions", []):
+        if one["type"] == kind:
+            return one
+    return {"status": "", "reason": "", "message": ""}
+
+
+def wait_condition(name, kind, status, reason=None, seconds=10):
+    wait_for(f"{kind} of {name} to be {status} {reason or ''}", lambda:
+             condition(name, kind)["status"] == status and
+             reason in (None, condition(name, kind)["reason"]), seconds)
+
+
+def node(name):
+    return bed.json.loads(bed.run("scontrol", "show", "node", name,
+                                  "--json"))["nodes"][0]
+
+
+def wait_state(name, *words, seconds=10):
+    wait_for(f"{name} to be {' '.join(words)}", lambda:
+             set(words) <= set(node(name)["state"]), seconds)
+
+
+def wait_open(name):
+    wait_for(f"{name} to be open", lambda:
+             not set(node(name)["state"]) & {"DRAIN", "DOWN"}, 10)
+
+
+def job(name, *words):
+    made = bed.run("sbatch", "--parsable", "--external", "--ntasks=1",
+                   f"--partition={PARTITION}", f"--nodelist={name}",
+                   "--time=60", *words, user="slurm")
+    number = int(made.strip().splitlines()[-1])
+    wait_for(f"job {number} to run", lambda:
+             "RUNNING" in bed.jobs()[number]["job_state"])
+    return number
+
+
+def cancel(number):
+    bed.run("scancel", str(number))
+
+
+def request(name, verb, number):
+    annotate(name, values={REQUEST: f"{verb} {number}"})
+
+
+def answer_is(name, number):
+    words = condition(name, DRAINED)
+    return words["status"] == "True" and \
+        f"uid={pod(name)['metadata']['uid']} request={number} " in \
+        words["message"]
+
+
+def start_with_workers():
+    bed.run("kubectl", "apply", "--server-side", "-f",
+            str(bed.TOP / "contribs/operator/crds"))
+    bed.run("kubectl", "wait", "--for=condition=Established", "--timeout=30s",
+            "crd/nodesets.slinky.slurm.net")
+    bed.run("kubectl", "create", "namespace", NAMESPACE, check=False)
+    bed.run("kubectl", "delete", "nodeset", "w", "-n", NAMESPACE,
+            "--ignore-not-found")
+    made = bed.api("POST", SETS, NODE_SET)
+    agent_conf.edit(lambda text: text + f"\nWorkerNamespace={NAMESPACE}\n",
+                    at_end=forget_all)
+    return made["metadata"]["uid"]
+
+
+def forget_all():
+    bed.run("kubectl", "delete", "namespace", NAMESPACE, "--wait=false",
+            check=False)
+    bed.run("scontrol", "delete", f"PartitionName={PARTITION}", user="slurm",
+            check=False)
+    for name in NODES:
+        bed.run("scontrol", "delete", f"NodeName={name}", user="slurm",
+                check=False)
+
+
+set_uid = start_with_workers()
+
+
+@case
+def registered():
+    """the agent says of a Pod that slurmctld does not know it, and when it does"""
+    for name in NODES:
+        address = make_pod(name)
+        wait_condition(name, REGISTERED, "False", "NotRegistered")
+        register(name, address)
+        wait_condition(name, REGISTERED, "True")
+        wait_condition(name, "SlurmNodeStateIdle", "True")
+    bed.run("scontrol", "create", f"PartitionName={PARTITION}",
+            f"Nodes={','.join(NODES)}", "State=UP", user="slurm")
+
+
+@case
+def protected():
+    """a node with a job is protected, with the time of the job's end, and not
+    any longer than that"""
+    number = job("w-0")
+    wait_condition("w-0", "SlurmNodeStateMixed", "True")
+    wait_for("the label", lambda:
+             pod("w-0")["metadata"].get("labels", {}).get(PROTECT) == "true")
+    wait_for("the deadline", lambda:
+             pod("w-0")["metadata"]["annotations"].get(DEADLINE, "")
+             .startswith("20"), 10)
+    cancel(number)
+    wait_for("no label", lambda:
+             PROTECT not in pod("w-0")["metadata"].get("labels", {}), 10)
+    wait_for("no deadline", lambda:
+             DEADLINE not in pod("w-0")["metadata"]["annotations"], 10)
+    wait_condition("w-0", "SlurmNodeStateMixed", "False")
+
+
+@case
+def cordon_both_ways():
+    """a cordon drains the node with a reason of ours, and its end resumes it;
+    what an administrator drained shows on the Pod and stays drained"""
+    annotate("w-0", values={CORDON: "true"})
+    wait_state("w-0", "DRAIN")
+    check(node("w-0")["reason"].startswith(OURS), node("w-0")["reason"])
+    annotate("w-0", values={CORDON: None})
+    wait_open("w-0")
+
+    bed.run("scontrol", "update", "NodeName=w-0", "State=DRAIN",
+            "Reason=bad fan", user="slurm")
+    wait_for("the Pod to show it", lambda:
+             condition("w-0", "SlurmNodeStateDrain")["message"] == "bad fan", 10)
+    annotate("w-0", values={CORDON: "true"})
+    annotate("w-0", values={CORDON: None})
+    bed.run("scontrol", "update", "NodeName=w-1", "Comment=x", user="slurm")
+    equal(node("w-0")["reason"], "bad fan", "the reason")
+    bed.run("scontrol", "update", "NodeName=w-0", "State=RESUME", user="slurm")
+    wait_condition("w-0", "SlurmNodeStateDrain", "False")
+
+
+@case
+def answers():
+    """a request drains the node; the answer comes when its job has ended, names
+    the Pod and the request, and goes with the request"""
+    number = job("w-0")
+    request("w-0", "drain", 1)
+    wait_condition("w-0", DRAINED, "False", "JobsRunning")
+    wait_state("w-0", "DRAIN")
+    equal(bed.jobs()[number]["job_state"], ["RUNNING"], "the job")
+    cancel(number)
+    wait_for("the answer", lambda: answer_is("w-0", 1), 10)
+    request("w-0", "drain", 2)
+    wait_for("the answer to the next request", lambda: answer_is("w-0", 2), 10)
+    request("w-0", "keep", 3)
+    wait_condition("w-0", DRAINED, "False", "NotRequested")
+    wait_open("w-0")
+
+
+@case
+def suspended():
+    """a suspended job counts, though slurmctld shows its node as idle"""
+    number = job("w-0")
+    bed.run("scontrol", "suspend", str(number), user="root")
+    wait_for("it to be suspended", lambda:
+             "SUSPENDED" in bed.jobs()[number]["job_state"])
+    request("w-0", "drain", 4)
+    wait_condition("w-0", DRAINED, "False", "JobsRunning")
+    wait_state("w-0", "DRAIN")
+    check(not answer_is("w-0", 4), "it is not answered")
+    cancel(number)
+    wait_for("the answer", lambda: answer_is("w-0", 4), 10)
+
+
+@case
+def resumed_by_hand():
+    """somebody resumes the node after the answer, and a job starts there: the
+    answer is taken back, the node drained again, the job lives"""
+    pending = bed.run("sbatch", "--parsable", "--external", "--ntasks=1",
+                      f"--partition={PARTITION}", "--nodelist=w-0", "--time=60",
+                      user="slurm").strip().splitlines()[-1]
+    bed.run("scontrol", "update", "NodeName=w-0", "State=RESUME", user="slurm")
+    wait_for("the job to run", lambda:
+             "RUNNING" in bed.jobs()[int(pending)]["job_state"])
+    wait_condition("w-0", DRAINED, "False")
+    wait_state("w-0", "DRAIN")
+    equal(bed.jobs()[int(pending)]["job_state"], ["RUNNING"], "the job")
+    cancel(pending)
+    wait_for("the answer", lambda: answer_is("w-0", 4), 10)
+
+
+@case
+def restarts():
+    """after a restart of the agent, and of slurmctld, the answer stands only if
+    it is still true"""
+    bed.ctl("kill", "slurmk8sd")
+    bed.run("scontrol", "update", "NodeName=w-0", "State=RESUME", user="slurm")
+    number = job("w-0")
+    check(answer_is("w-0", 4), "nobody has taken it back")
+    bed.ctl("start", "slurmk8sd")
+    wait_condition("w-0", DRAINED, "False", seconds=30)
+    cancel(number)
+    wait_for("the answer", lambda: answer_is("w-0", 4), 15)
+    bed.ctl("restart", "slurmctld")
+    wait_for("slurmctld to answer",
+             lambda: "is UP" in bed.run("scontrol", "ping", check=False))
+    request("w-0", "drain", 5)
+    wait_for("the answer", lambda: answer_is("w-0", 5), 30)
+
+
+@case
+def gone():
+    """a Pod that is deleted without having been asked: its node is DOWN at once,
+    its job does not wait for SlurmdTimeout, and the node comes back with the next
+    Pod of that name"""
+    number = job("w-1")
+    bed.delete("w-1", NAMESPACE, grace=0)
+    wait_state("w-1", "DOWN")
+    check(node("w-1")["reason"].startswith(OURS), node("w-1")["reason"])
+    wait_for("the job to have left the node", lambda:
+             "RUNNING" not in bed.jobs()[number]["job_state"])
+    cancel(number)
+    register("w-1", make_pod("w-1"))
+    wait_open("w-1")
+    wait_condition("w-1", REGISTERED, "True")
+
+
+@case
+def killed():
+    """kill -9 before and after each write for workers: the same end"""
+    points = [f"{write}:{side}"
+              for write in ("patch_worker", "drain", "resume", "set_down")
+              for side in ("before", "after")]
+    known = faults.points()
+    for point in points:
+        check(point in known, f"there is no fault point {point}")
+    try:
+        for number, point in enumerate(points, 10):
+            bed.ctl("kill", "slurmk8sd")
+            leads_to(point, number)
+            faults.Fault(point).wait_dead()
+    finally:
+        bed.ctl("start", "slurmk8sd")
+    wait_state("w-1", "DOWN", seconds=30)
+    request("w-0", "drain", 30)
+    wait_for("the answer", lambda: answer_is("w-0", 30), 30)
+    request("w-0", "keep", 31)
+    wait_open("w-0")
+
+
+def leads_to(point, number):
+    """With the agent dead, makes it do this when it starts."""
+    if point.startswith("set_down"):
+        # Whoever dies before the node is DOWN forgets that the Pod was there:
+        # a Pod that has ended and still exists leads to it again.
+        if bed.get("w-1", NAMESPACE)["status"]["phase"] == "Running":
+            bed.api("PATCH", path("w-1") + "/status",
+                    {"status": {"phase": "Failed"}},
+                    "application/merge-patch+json")
+    elif point.startswith("resume"):
+        request("w-0", "keep", number)
+    else:
+        request("w-0", "drain", number)
+
+
+def clean():
+    """As it was after the first case: open nodes without jobs."""
+    bed.run("scancel", "--user=slurm", user="slurm")
+    wait_for("no job", lambda: not any(
+        job["partition"] == PARTITION and job["nodes"] and
+        set(job["job_state"]) & {"RUNNING", "SUSPENDED", "COMPLETING"}
+        for job in bed.jobs().values()))
+
+
+run(after_failure=clean)
