@@ -43,15 +43,6 @@ struct Actor {
     Slurm &slurm() const { return context.slurm; }
     Kube &kube() const { return context.kube; }
 
-    // The owner thread carries these out itself.
-    Result<Outcome> operator()(const Wait &) const { return Done{}; }
-    Result<Outcome> operator()(const Forget &) const { return Done{}; }
-    Result<Outcome> operator()(const Refuse &) const { return Done{}; }
-    Result<Outcome> operator()(const Start &) const { return Done{}; }
-    Result<Outcome> operator()(const Clean &) const { return Done{}; }
-    Result<Outcome> operator()(const Find &) const { return Done{}; }
-    Result<Outcome> operator()(const Split &) const { return Done{}; }
-
     Result<Outcome> operator()(const Submit &) const
     {
         auto asking = with_owners_wishes();

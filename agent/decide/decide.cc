@@ -31,7 +31,7 @@ std::string slurm_node_under(const Gang &gang, const NodeMap &nodes)
 
 // Running Pods without a job are never killed: they get a new job where they
 // are.
-Action adopt(const Gang &gang, const NodeMap &nodes)
+Decision adopt(const Gang &gang, const NodeMap &nodes)
 {
     if (gang.submit_uncertain)
         return Find{};
@@ -41,7 +41,7 @@ Action adopt(const Gang &gang, const NodeMap &nodes)
     return Adopt{node, generation_of(gang) + 1};
 }
 
-Action without_job(const Gang &gang, const NodeMap &nodes)
+Decision without_job(const Gang &gang, const NodeMap &nodes)
 {
     if (gang.submit_uncertain)
         return Find{};
@@ -54,7 +54,7 @@ Action without_job(const Gang &gang, const NodeMap &nodes)
     return submit_or_wait(gang);
 }
 
-Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
+Decision bind_or_renew(const Gang &gang, const NodeMap &nodes)
 {
     const Job &job = *gang.job;
     if (gang.bind_overdue)
@@ -92,7 +92,7 @@ Action restamp(const Gang &gang, const NodeMap &nodes)
     return Cancel{job.ref};
 }
 
-Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
+Decision with_allocated_job(const Gang &gang, const NodeMap &nodes)
 {
     const JobRef job = gang.job->ref;
     if (gang.pods.empty() && !gang.failure)
@@ -123,7 +123,7 @@ Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
     return Wait{};
 }
 
-Action for_waiting_pods(const Gang &gang)
+Decision for_waiting_pods(const Gang &gang)
 {
     const Job &job = *gang.job;
     if (generation_of(gang) > job.tag.generation) {
@@ -137,12 +137,12 @@ Action for_waiting_pods(const Gang &gang)
 }
 
 // Called while some of the Pods run.
-Action end_pods(const Gang &gang, const NodeMap &nodes)
+Decision end_pods(const Gang &gang, const NodeMap &nodes)
 {
     return only_forgotten(gang) ? adopt(gang, nodes) : end_or_wait(gang);
 }
 
-Action with_ended_job(const Gang &gang, const NodeMap &nodes)
+Decision with_ended_job(const Gang &gang, const NodeMap &nodes)
 {
     const Job &job = *gang.job;
     if (any_lives_by_job(gang))
@@ -158,7 +158,7 @@ Action with_ended_job(const Gang &gang, const NodeMap &nodes)
     return Wait{}; // unbound and deleted: it disappears soon
 }
 
-Action with_pending_job(const Gang &gang, const NodeMap &nodes)
+Decision with_pending_job(const Gang &gang, const NodeMap &nodes)
 {
     if (adopts(gang))
         return Wait{};
@@ -177,14 +177,14 @@ Action with_pending_job(const Gang &gang, const NodeMap &nodes)
     return Cancel{gang.job->ref};
 }
 
-Action decide_alone(const Gang &gang, const NodeMap &nodes)
+Decision decide_alone(const Gang &gang, const NodeMap &nodes)
 {
     return decide_by_job(
         {without_job, with_ended_job, with_allocated_job, with_pending_job},
         gang, nodes);
 }
 
-Action decide_for_its_pods(const Gang &gang, const NodeMap &nodes)
+Decision decide_for_its_pods(const Gang &gang, const NodeMap &nodes)
 {
     if (gang.batch)
         return decide_batch(gang, gang.grouped ? decide_batch_gang(gang, nodes)
@@ -192,24 +192,24 @@ Action decide_for_its_pods(const Gang &gang, const NodeMap &nodes)
     return gang.grouped ? decide_gang(gang, nodes) : decide_alone(gang, nodes);
 }
 
-// Whether the action would end a job whose devices Pods of others still use.
+// Whether this would end a job whose devices Pods of others still use.
 // One that adopts running Pods, and has not become theirs, counts nothing yet.
-bool ends_too_early(const Gang &gang, const Action &action)
+bool ends_too_early(const Gang &gang, const Decision &decision)
 {
     if (gang.counts_for.empty() || !gang.job || !is_allocated(gang.job->state))
         return false;
-    return std::holds_alternative<Complete>(action) ||
-           (std::holds_alternative<Cancel>(action) && !any_bound(gang));
+    return is_kind<Complete>(decision) ||
+           (is_kind<Cancel>(decision) && !any_bound(gang));
 }
 
 } // namespace
 
-Action decide(const Gang &gang, const NodeMap &nodes)
+Decision decide(const Gang &gang, const NodeMap &nodes)
 {
-    Action action = decide_for_its_pods(gang, nodes);
-    if (ends_too_early(gang, action))
+    Decision decision = decide_for_its_pods(gang, nodes);
+    if (ends_too_early(gang, decision))
         return Wait{};
-    return action;
+    return decision;
 }
 
 } // namespace bridge

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Decides what is done next for one gang: a pure function of what is known
 // about its Pods and its Slurm job. The same facts always give the same answer,
-// and every action may be repeated, so a lost or repeated event costs delay but
-// never correctness. This table is for a lone Pod; decide_gang.h has the table
-// for grouped gangs, decide_batch.h the differences for Pods of batch jobs.
+// and each may be carried out again, so a lost or repeated event costs delay
+// but never correctness. This table is for a lone Pod; decide_gang.h has the
+// table for grouped gangs, decide_batch.h the differences for Pods of batch
+// jobs.
 //
-//   job           Pods                      action
+//   job           Pods                      decision
 //   ------------  ------------------------  ----------------------------------
 //   any, stale    any                       Look: read the job again
 //   none          none, or all over         Forget
@@ -60,7 +61,7 @@
 //   ended         waiting, otherwise        Renew
 //   ended         all over                  Forget
 //
-// The actions are explained in agent/gang/action.h.
+// agent/gang/action.h explains them.
 #pragma once
 
 #include "agent/gang/action.h"
@@ -69,6 +70,6 @@
 
 namespace bridge {
 
-Action decide(const Gang &gang, const NodeMap &nodes);
+Decision decide(const Gang &gang, const NodeMap &nodes);
 
 } // namespace bridge

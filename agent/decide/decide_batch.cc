@@ -11,7 +11,7 @@ namespace bridge {
 namespace {
 
 // For a Pod whose job is gone, or is its current job and has ended.
-Action without_hope(const Gang &gang)
+Decision without_hope(const Gang &gang)
 {
     if (gang.job && is_ended(gang.job->state))
         return FailPods{gang.job->ref, gang.job->state};
@@ -34,35 +34,30 @@ std::string failure_reason(const Gang &gang, const Renew &renew)
 
 } // namespace
 
-Action decide_batch(const Gang &gang, Action action)
+Decision decide_batch(const Gang &gang, Decision decision)
 {
     bool runs = gang.job && is_allocated(gang.job->state);
     if (runs && !gang.grouped && !gang.stale && is_made_for_others(gang) &&
         gang.job->state != JobState::suspended)
         return Remake{gang.job->ref};
-    if (std::holds_alternative<Bind>(action) && gang.unheard)
+    if (is_kind<Bind>(decision) && gang.unheard)
         return Look{gang.job->ref};
-    if (std::holds_alternative<Wait>(action) && runs && !gang.grouped &&
-        gang.batch_gone && is_worker(*gang.pods.front()))
+    if (is_kind<Wait>(decision) && runs && !gang.grouped && gang.batch_gone &&
+        is_worker(*gang.pods.front()))
         return Complete{gang.job->ref, 0, {}};
-    if (std::holds_alternative<Submit>(action) ||
-        std::holds_alternative<LookVolumes>(action))
+    if (is_kind<Submit>(decision) || is_kind<LookVolumes>(decision))
         return without_hope(gang);
-    if (const auto *refuse = std::get_if<Refuse>(&action)) {
-        Action instead = without_hope(gang);
-        if (auto *wait = std::get_if<Wait>(&instead))
-            wait->reason = refuse->reason;
-        return instead;
+    if (const auto *refuse = as_kind<Refuse>(decision)) {
+        Decision instead = without_hope(gang);
+        return is_kind<Wait>(instead) ? Wait{refuse->reason} : instead;
     }
-    if (std::holds_alternative<Wait>(action) &&
-        !gang.start_failure_reason.empty() && runs)
+    if (is_kind<Wait>(decision) && !gang.start_failure_reason.empty() && runs)
         return Complete{gang.job->ref, exit_1, gang.start_failure_reason};
     // A crash took the job's allocation back after its Pod had ended. Ended now
     // it would count as cancelled, so it is completed once it has a node again.
-    if (std::holds_alternative<Complete>(action) &&
-        gang.job->state == JobState::pending)
+    if (is_kind<Complete>(decision) && gang.job->state == JobState::pending)
         return Wait{};
-    if (const auto *renew = std::get_if<Renew>(&action)) {
+    if (const auto *renew = as_kind<Renew>(decision)) {
         if (is_ended(gang.job->state))
             return FailPods{gang.job->ref, gang.job->state};
         // What the job requested is its user's decision, as with a native job.
@@ -70,7 +65,7 @@ Action decide_batch(const Gang &gang, Action action)
             return Wait{renew->reason};
         return Complete{renew->job, exit_1, failure_reason(gang, *renew)};
     }
-    return action;
+    return decision;
 }
 
 } // namespace bridge

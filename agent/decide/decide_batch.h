@@ -34,6 +34,6 @@ namespace bridge {
 
 // Returns the action for a Pod of a batch job. action: what decide() returns
 // for any other Pod. Requires gang.batch.
-Action decide_batch(const Gang &gang, Action action);
+Decision decide_batch(const Gang &gang, Decision decision);
 
 } // namespace bridge

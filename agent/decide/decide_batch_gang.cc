@@ -19,7 +19,7 @@ Action renew(const Gang &gang, const std::string &reason)
     return Renew{gang.job->ref, gang.job->tag.generation + 1, reason};
 }
 
-Action without_job(const Gang &gang, const NodeMap &)
+Decision without_job(const Gang &gang, const NodeMap &)
 {
     if (lives_by_lost_job(gang))
         return Split{};
@@ -27,7 +27,7 @@ Action without_job(const Gang &gang, const NodeMap &)
         return std::move(*step);
     if (any_waits(gang))
         return Submit{};
-    return all_over(gang) ? Action{Forget{}} : Action{Wait{}};
+    return all_over(gang) ? Decision{Forget{}} : Decision{Wait{}};
 }
 
 // What was seen before counts, because the Pod may be gone since.
@@ -56,20 +56,21 @@ bool any_deleting(const Gang &gang)
 }
 
 // While the devices of a worker cannot be had, the script waits, too.
-Action bind_script_last(const Gang &gang, std::vector<Seat> seats)
+Decision bind_script_last(const Gang &gang, std::vector<Seat> seats)
 {
     std::size_t all = seats.size();
-    Action action = bind_ready(gang, std::move(seats));
-    auto *bind = std::get_if<Bind>(&action);
+    Decision decision = bind_ready(gang, std::move(seats));
+    const auto *ready = as_kind<Bind>(decision);
     PodPtr script = script_pod_of(gang);
-    if (!bind || !script || bind->seats.size() == all)
-        return action;
-    std::erase_if(bind->seats,
+    if (!ready || !script || ready->seats.size() == all)
+        return decision;
+    Bind bind = *ready;
+    std::erase_if(bind.seats,
                   [&](const Seat &seat) { return seat.pod == script->uid; });
-    return bind->seats.empty() ? Action{Wait{}} : action;
+    return bind.seats.empty() ? Decision{Wait{}} : Decision{std::move(bind)};
 }
 
-Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
+Decision bind_or_renew(const Gang &gang, const NodeMap &nodes)
 {
     const Job &job = *gang.job;
     bool some = count_of_job(gang) != 0;
@@ -93,7 +94,7 @@ Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
     return bind_script_last(gang, std::move(*seats));
 }
 
-Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
+Decision with_allocated_job(const Gang &gang, const NodeMap &nodes)
 {
     const JobRef job = gang.job->ref;
     if (lives_by_lost_job(gang))
@@ -116,25 +117,27 @@ Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
     return Wait{};
 }
 
-Action with_ended_job(const Gang &gang, const NodeMap &)
+Decision with_ended_job(const Gang &gang, const NodeMap &)
 {
     if (auto step = step_after_end(gang))
         return std::move(*step);
     if (any_waits(gang))
         return FailPods{gang.job->ref, gang.job->state};
-    return all_over(gang) ? Action{Forget{}} : Action{Wait{}};
+    return all_over(gang) ? Decision{Forget{}} : Decision{Wait{}};
 }
 
-Action with_pending_job(const Gang &gang, const NodeMap &)
+Decision with_pending_job(const Gang &gang, const NodeMap &)
 {
     if (any_lives_by_job(gang) || lives_by_lost_job(gang))
         return Split{};
-    return step_for_left(gang).value_or(Wait{});
+    if (auto step = step_for_left(gang))
+        return std::move(*step);
+    return Wait{};
 }
 
 } // namespace
 
-Action decide_batch_gang(const Gang &gang, const NodeMap &nodes)
+Decision decide_batch_gang(const Gang &gang, const NodeMap &nodes)
 {
     return decide_by_job(
         {without_job, with_ended_job, with_allocated_job, with_pending_job},

@@ -45,6 +45,6 @@
 namespace bridge {
 
 // Requires gang.batch and gang.grouped.
-Action decide_batch_gang(const Gang &gang, const NodeMap &nodes);
+Decision decide_batch_gang(const Gang &gang, const NodeMap &nodes);
 
 } // namespace bridge

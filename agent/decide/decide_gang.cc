@@ -28,7 +28,7 @@ bool lives_by_lost_job(const Gang &gang)
     });
 }
 
-Action bind_ready(const Gang &gang, std::vector<Seat> seats)
+Decision bind_ready(const Gang &gang, std::vector<Seat> seats)
 {
     const Job &job = *gang.job;
     if (!has_resource_claims(gang))
@@ -56,7 +56,7 @@ Action bind_ready(const Gang &gang, std::vector<Seat> seats)
 
 namespace {
 
-Action without_job(const Gang &gang, const NodeMap &)
+Decision without_job(const Gang &gang, const NodeMap &)
 {
     if (gang.submit_uncertain)
         return Find{};
@@ -96,7 +96,7 @@ Action complete(const Gang &gang)
     return ended.pods.empty() ? Action{Cancel{job}} : complete_or_cancel(ended);
 }
 
-Action with_pending_job(const Gang &gang, const NodeMap &)
+Decision with_pending_job(const Gang &gang, const NodeMap &)
 {
     if (any_lives_by_job(gang))
         return Split{};
@@ -113,7 +113,7 @@ Action with_pending_job(const Gang &gang, const NodeMap &)
 }
 
 // Called when no Pod of the gang waits or runs any more.
-Action with_all_over(const Gang &gang)
+Decision with_all_over(const Gang &gang)
 {
     auto may_come_again = [&](const PodPtr &pod) {
         return pod->phase == "Failed" && !pod->owner.uid.empty() &&
@@ -143,7 +143,7 @@ bool enough_bound(const Gang &gang)
 }
 
 // Called when too few Pods are bound, or none.
-Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
+Decision bind_or_renew(const Gang &gang, const NodeMap &nodes)
 {
     bool some = count_of_job(gang) != 0;
     if (!some)
@@ -159,7 +159,7 @@ Action bind_or_renew(const Gang &gang, const NodeMap &nodes)
         return renew(gang, gang.volumes->misfit);
     auto seats = seat_pods(gang, nodes);
     if (!seats)
-        return some ? Action{Wait{seats.error().message}}
+        return some ? Decision{Wait{seats.error().message}}
                     : renew(gang, seats.error().message);
     if (!claims_bound(gang))
         return BindVolumes{gang.job->ref, *seats};
@@ -186,7 +186,7 @@ std::vector<Seat> without_claims(const Gang &gang, std::vector<Seat> seats)
 }
 
 // Running Pods are never touched for a Pod that comes late.
-Action join(const Gang &gang, const NodeMap &nodes)
+Decision join(const Gang &gang, const NodeMap &nodes)
 {
     if (of_former_group(gang))
         return Wait{former_group_message(gang)};
@@ -198,12 +198,12 @@ Action join(const Gang &gang, const NodeMap &nodes)
     if (claims_bound(gang))
         return bind_ready(gang, *seats);
     auto ready = without_claims(gang, *seats);
-    return ready.empty() ? Action{BindVolumes{gang.job->ref, *seats}}
+    return ready.empty() ? Decision{BindVolumes{gang.job->ref, *seats}}
                          : bind_ready(gang, std::move(ready));
 }
 
 // Called when some Pods are bound and none waits.
-Action start_or_wait(const Gang &gang, bool enough)
+Decision start_or_wait(const Gang &gang, bool enough)
 {
     if (gang.prolog_held && enough)
         return Start{gang.job->ref};
@@ -212,7 +212,7 @@ Action start_or_wait(const Gang &gang, bool enough)
     return Wait{};
 }
 
-Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
+Decision with_allocated_job(const Gang &gang, const NodeMap &nodes)
 {
     const Job &job = *gang.job;
     bool lives = any_lives_by_job(gang);
@@ -241,7 +241,7 @@ Action with_allocated_job(const Gang &gang, const NodeMap &nodes)
                : bind_or_renew(gang, nodes);
 }
 
-Action for_waiting_pods(const Gang &gang)
+Decision for_waiting_pods(const Gang &gang)
 {
     const Job &job = *gang.job;
     bool ran = count_of_job(gang) != 0;
@@ -253,18 +253,18 @@ Action for_waiting_pods(const Gang &gang)
     return renew(gang, state_name(job.state));
 }
 
-Action with_ended_job(const Gang &gang, const NodeMap &)
+Decision with_ended_job(const Gang &gang, const NodeMap &)
 {
     if (auto step = step_after_end(gang))
         return std::move(*step);
     if (any_waits(gang))
         return for_waiting_pods(gang);
-    return gang.pods.empty() ? Forget{} : Action{Wait{}};
+    return gang.pods.empty() ? Decision{Forget{}} : Wait{};
 }
 
 } // namespace
 
-std::optional<Action> step_after_end(const Gang &gang)
+std::optional<Decision> step_after_end(const Gang &gang)
 {
     bool lives = any_lives_by_job(gang);
     if (lives && only_forgotten(gang))
@@ -280,7 +280,7 @@ std::optional<Action> step_after_end(const Gang &gang)
     return std::nullopt;
 }
 
-Action decide_gang(const Gang &gang, const NodeMap &nodes)
+Decision decide_gang(const Gang &gang, const NodeMap &nodes)
 {
     return decide_by_job(
         {without_job, with_ended_job, with_allocated_job, with_pending_job},

@@ -81,7 +81,7 @@
 
 namespace bridge {
 
-Action decide_gang(const Gang &gang, const NodeMap &nodes);
+Decision decide_gang(const Gang &gang, const NodeMap &nodes);
 
 // Whether some Pods run where a job of ours put them that is not the gang's
 // current job.
@@ -89,11 +89,11 @@ bool lives_by_lost_job(const Gang &gang);
 
 // Returns what its ended job needs before waiting Pods have their turn, or
 // nothing.
-std::optional<Action> step_after_end(const Gang &gang);
+std::optional<Decision> step_after_end(const Gang &gang);
 
 // For an allocated job whose Pods have these seats: returns Bind for the Pods
 // whose claims get their devices there. Before any Pod is bound, all must get
 // them; Renew if that is impossible.
-Action bind_ready(const Gang &gang, std::vector<Seat> seats);
+Decision bind_ready(const Gang &gang, std::vector<Seat> seats);
 
 } // namespace bridge

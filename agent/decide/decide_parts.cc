@@ -50,7 +50,7 @@ std::string incomplete_reason(const Gang &gang)
 
 // Returns what has to be done for its ResourceClaims before a job can be
 // requested, or nothing.
-std::optional<Action> step_for_devices(const Gang &gang)
+std::optional<Decision> step_for_devices(const Gang &gang)
 {
     if (!has_resource_claims(gang))
         return std::nullopt;
@@ -103,7 +103,7 @@ bool has_resource_claims(const Gang &gang)
         gang.pods, [](const PodPtr &pod) { return pod->needs_devices(); });
 }
 
-Action bind_with_devices(const Gang &gang, std::vector<std::string> nodes)
+Decision bind_with_devices(const Gang &gang, std::vector<std::string> nodes)
 {
     const Job &job = *gang.job;
     if (!gang.devices)
@@ -128,7 +128,7 @@ bool claims_bound(const Gang &gang)
                                  !gang.volumes->unbound);
 }
 
-Action submit_or_wait(const Gang &gang)
+Decision submit_or_wait(const Gang &gang)
 {
     if (auto step = step_for_left(gang))
         return std::move(*step);
@@ -148,7 +148,7 @@ Action submit_or_wait(const Gang &gang)
     return submit_if_placeable(gang);
 }
 
-Action submit_if_placeable(const Gang &gang)
+Decision submit_if_placeable(const Gang &gang)
 {
     if (std::string reason = long_grace_reason(gang); !reason.empty())
         return Refuse{reason};
@@ -166,7 +166,7 @@ Action submit_if_placeable(const Gang &gang)
 // The job starts as soon as some node gets its feature. Slurm holds a job for
 // good if its preference cannot be satisfied at all: schedule() in Slurm's
 // job_scheduler.c.
-Action wait_in_queue(const Gang &gang)
+Decision wait_in_queue(const Gang &gang)
 {
     const Job &job = *gang.job;
     // It was requested when a longer one was allowed. Then it is refused.
@@ -215,7 +215,7 @@ Action as_lost(Action end)
     return end;
 }
 
-Action end_or_wait(const Gang &gang)
+Decision end_or_wait(const Gang &gang)
 {
     const Job &job = *gang.job;
     if (all_deleting_in_time(gang) ||
@@ -232,8 +232,8 @@ Action resume_or_cancel(const Gang &gang)
     return ResumeJob{job.ref};
 }
 
-Action decide_by_job(const ByJob &answers, const Gang &gang,
-                     const NodeMap &nodes)
+Decision decide_by_job(const ByJob &answers, const Gang &gang,
+                       const NodeMap &nodes)
 {
     if (!gang.job)
         return answers.without_job(gang, nodes);

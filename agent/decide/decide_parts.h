@@ -24,15 +24,15 @@ std::optional<Action> step_for_uncounted(const Gang &gang);
 
 // For a job allocated on these Nodes: returns Bind with the claims to write
 // first, or what has to be done or waited for before.
-Action bind_with_devices(const Gang &gang, std::vector<std::string> nodes);
+Decision bind_with_devices(const Gang &gang, std::vector<std::string> nodes);
 
 // For waiting Pods: returns Submit, Refuse, or Wait until they can be placed.
-Action submit_or_wait(const Gang &gang);
+Decision submit_or_wait(const Gang &gang);
 // The same for Pods that have had a job before.
-Action submit_if_placeable(const Gang &gang);
+Decision submit_if_placeable(const Gang &gang);
 
 // For waiting Pods whose job is pending.
-Action wait_in_queue(const Gang &gang);
+Decision wait_in_queue(const Gang &gang);
 
 // For a gang whose Pods are all over.
 Action complete_or_cancel(const Gang &gang);
@@ -43,7 +43,7 @@ Action as_lost(Action end);
 // The decisions for a gang by the state of its job; a stale job is read first
 // (Look).
 struct ByJob {
-    using Answer = Action (*)(const Gang &, const NodeMap &);
+    using Answer = Decision (*)(const Gang &, const NodeMap &);
     Answer without_job;
     Answer ended;
     Answer allocated; // also if suspended
@@ -53,11 +53,11 @@ struct ByJob {
 // user who does it again would get time that Slurm does not count, so the
 // second time the job ends.
 Action resume_or_cancel(const Gang &gang);
-Action decide_by_job(const ByJob &answers, const Gang &gang,
-                     const NodeMap &nodes);
+Decision decide_by_job(const ByJob &answers, const Gang &gang,
+                       const NodeMap &nodes);
 
 // For a gang whose job has ended while some Pods run by it.
-Action end_or_wait(const Gang &gang);
+Decision end_or_wait(const Gang &gang);
 // Whether the job only appears to have failed with its node: slurmctld has
 // forgotten nodes, partitions or GRES, and fails every job on them. That says
 // nothing about the Pods.

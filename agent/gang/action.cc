@@ -1,7 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/gang/action.h"
 
+#include <iterator>
+
 namespace bridge {
+
+namespace {
+
+constexpr const char *action_names[] = {
+    "submit",       "look",         "bind",           "complete", "cancel",
+    "renew",        "adopt",        "restamp",        "end_pods", "fail_pods",
+    "look_volumes", "bind_volumes", "release_claims", "remake",   "resume_job"};
+static_assert(std::size(action_names) == std::variant_size_v<Action>);
+
+constexpr const char *step_names[] = {"wait",  "forget", "find", "refuse",
+                                      "start", "clean",  "split"};
+static_assert(std::size(step_names) == std::variant_size_v<OwnerStep>);
+
+} // namespace
 
 const char *action_name(const Action &action)
 {
@@ -10,14 +26,14 @@ const char *action_name(const Action &action)
 
 const char *action_name(std::size_t index)
 {
-    static constexpr const char *names[] = {
-        "wait",   "forget",       "submit",       "find",     "refuse",
-        "look",   "bind",         "start",        "complete", "cancel",
-        "renew",  "adopt",        "restamp",      "end_pods", "fail_pods",
-        "clean",  "look_volumes", "bind_volumes", "split",    "release_claims",
-        "remake", "resume_job"};
-    static_assert(std::size(names) == std::variant_size_v<Action>);
-    return names[index];
+    return action_names[index];
+}
+
+const char *decision_name(const Decision &decision)
+{
+    if (const auto *action = std::get_if<Action>(&decision))
+        return action_name(*action);
+    return step_names[std::get<OwnerStep>(decision).index()];
 }
 
 } // namespace bridge

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The actions that can be taken for a gang. Plain values: agent/decide/ chooses
-// one, agent/act/ carries it out.
+// What can be done next for a gang. Plain values: agent/decide/ chooses one.
+// The owner thread takes an OwnerStep itself, which needs no call; an Action is
+// carried out by a worker (agent/act/), and may block.
 #pragma once
 
 #include "agent/gang/gang.h"
@@ -8,20 +9,41 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
 namespace bridge {
 
+// Steps of the owner thread.
+
 struct Wait {
     std::string reason; // "" or a message for the Pods' owner
 };
 struct Forget {};
-struct Submit {};
+// Lists the jobs, to see whether an unanswered submit has made one.
 struct Find {};
 struct Refuse {
     std::string reason;
 };
+struct Start {
+    JobRef job;
+};
+struct Clean {
+    JobRef job;
+};
+// Splits a grouped gang whose job Slurm has lost: each running Pod goes on as a
+// gang of one, so that it is accounted for where it runs. With `late` (uids):
+// these Pods came to a gang that runs already and get jobs of their own.
+struct Split {
+    std::vector<std::string> late = {};
+};
+
+using OwnerStep = std::variant<Wait, Forget, Find, Refuse, Start, Clean, Split>;
+
+// Actions of workers.
+
+struct Submit {};
 struct Look {
     JobRef job;
 };
@@ -39,9 +61,6 @@ struct LookVolumes {};
 struct BindVolumes {
     JobRef job;
     std::vector<Seat> seats; // where the allocation places waiting Pods
-};
-struct Start {
-    JobRef job;
 };
 struct Complete {
     JobRef job;
@@ -77,15 +96,6 @@ struct FailPods {
     JobRef job;
     JobState state;
 };
-struct Clean {
-    JobRef job;
-};
-// Splits a grouped gang whose job Slurm has lost: each running Pod goes on as a
-// gang of one, so that it is accounted for where it runs. With `late` (uids):
-// these Pods came to a gang that runs already and get jobs of their own.
-struct Split {
-    std::vector<std::string> late = {};
-};
 // Recreates the unbound Pods of a batch job, because Slurm has placed the job
 // on other nodes since they were created.
 struct Remake {
@@ -97,13 +107,30 @@ struct ResumeJob {
     JobRef job;
 };
 
-using Action = std::variant<Wait, Forget, Submit, Find, Refuse, Look, Bind,
-                            Start, Complete, Cancel, Renew, Adopt, Restamp,
-                            EndPods, FailPods, Clean, LookVolumes, BindVolumes,
-                            Split, ReleaseClaims, Remake, ResumeJob>;
+using Action = std::variant<Submit, Look, Bind, Complete, Cancel, Renew, Adopt,
+                            Restamp, EndPods, FailPods, LookVolumes,
+                            BindVolumes, ReleaseClaims, Remake, ResumeJob>;
 
-// Returns the name of an Action in logs and metrics.
+using Decision = std::variant<OwnerStep, Action>;
+
+// Returns the decision as a step or an action of this kind; null if it is
+// another.
+template <class Kind> const Kind *as_kind(const Decision &decision)
+{
+    using Half = std::conditional_t<std::is_constructible_v<Action, Kind>,
+                                    Action, OwnerStep>;
+    const auto *half = std::get_if<Half>(&decision);
+    return half ? std::get_if<Kind>(half) : nullptr;
+}
+
+template <class Kind> bool is_kind(const Decision &decision)
+{
+    return as_kind<Kind>(decision) != nullptr;
+}
+
+// Returns the name in logs and metrics, and in slurmk8s explain.
 const char *action_name(const Action &action);
 const char *action_name(std::size_t index); // index in Action
+const char *decision_name(const Decision &decision);
 
 } // namespace bridge

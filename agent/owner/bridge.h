@@ -123,7 +123,10 @@ class Bridge {
     void on_ordinary(const HookMessage &hook);
     void on_allocated(const HookMessage &hook);
     void on_ended(const HookMessage &hook);
-    void record_outcome(GangEntry &entry, ActionDone &done);
+    void record_outcome(GangEntry &entry, const Action &action,
+                        Outcome &outcome);
+    void record_still_there(GangEntry &entry, StillThere &there,
+                            const Action &action);
     void record_failure(GangEntry &entry, const ActionDone &done);
     static const FailureRule &failure_rule(const Action &action);
     Clock::duration bind_failed(GangEntry &entry, const ActionDone &done);
@@ -132,6 +135,8 @@ class Bridge {
     Clock::duration adopt_failed(GangEntry &entry, const ActionDone &done);
     void submit_uncertain(GangEntry &entry);
     void record_done(GangEntry &entry, const Action &action);
+    void record_job_ended(GangEntry &entry, const Action &action);
+    void record_renewed(GangEntry &entry, const Renew &renew);
     void report_given_up(GangEntry &entry, const Renew &renew,
                          Clock::duration pause);
     void record_submitted(GangEntry &entry, const Submitted &submitted,
@@ -156,7 +161,7 @@ class Bridge {
     bool may_act(GangEntry &entry, const Action &action);
     bool may_submit(GangEntry &entry);
     bool may_adopt(GangEntry &entry);
-    void carry_out(GangEntry &entry, Action action);
+    void take(GangEntry &entry, const OwnerStep &step);
     void dispatch(GangEntry &entry, Action action);
 
     // batch.cc: jobs of sbatch, which get their Pods once they have nodes.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Whether the action that was decided for a gang may be carried out now, and
-// who does that.
+// the steps that need no worker.
 #include "agent/owner/bridge.h"
 
 #include "agent/decide/messages.h"
 #include "agent/owner/pauses.h"
+#include "common/base/overloaded.h"
 #include "common/slurm/het_job.h"
 
 #include <algorithm>
@@ -96,39 +97,46 @@ bool Bridge::may_act(GangEntry &entry, const Action &action)
     return true;
 }
 
-// Carries out an action here if it needs no call; otherwise a worker does it.
-void Bridge::carry_out(GangEntry &entry, Action action)
+void Bridge::take(GangEntry &entry, const OwnerStep &step)
 {
     Gang &gang = entry.gang;
-    if (auto *wait = std::get_if<Wait>(&action)) {
-        if (!wait->reason.empty() && !is_growing(entry) &&
-            !device_troubles_.may_be_short(entry))
-            voice_.say(entry, wait->reason);
-    } else if (auto *refuse = std::get_if<Refuse>(&action)) {
-        voice_.say(entry, submit_refused_message(refuse->reason));
-    } else if (std::holds_alternative<Start>(action)) {
-        gang_jobs_.start(gang);
-        // More Pods than the job has tasks may wait, or one may wait for its
-        // kubelet.
-        if (gang.grouped || gang.batch)
+    Overloaded cases{
+        [&](const Wait &wait) {
+            if (!wait.reason.empty() && !is_growing(entry) &&
+                !device_troubles_.may_be_short(entry))
+                voice_.say(entry, wait.reason);
+        },
+        [&](const Refuse &refuse) {
+            voice_.say(entry, submit_refused_message(refuse.reason));
+        },
+        [&](const Start &) {
+            gang_jobs_.start(gang);
+            // More Pods than the job has tasks may wait, or one may wait for
+            // its kubelet.
+            if (gang.grouped || gang.batch)
+                agenda_.wake(gang.uid);
+        },
+        [&](const Clean &) {
+            gang_jobs_.clean(gang);
             agenda_.wake(gang.uid);
-    } else if (std::holds_alternative<Clean>(action)) {
-        gang_jobs_.clean(gang);
-        agenda_.wake(gang.uid);
-    } else if (std::holds_alternative<Find>(action)) {
-        lists_.list_by(context_.now + answer_time); // one list for all
-        agenda_.wake_at(entry, context_.now + answer_time);
-    } else if (std::holds_alternative<Forget>(action)) {
-        batch_pods_.clean_up(gang);
-        gangs_.erase(std::string(gang.uid));
-    } else if (auto *parts = std::get_if<Split>(&action)) {
-        if (parts->late.empty())
-            split(gang.uid);
-        else
-            groups_.split(parts->late);
-    } else {
-        dispatch(entry, std::move(action));
-    }
+        },
+        [&](const Find &) {
+            // one list for all
+            lists_.list_by(context_.now + answer_time);
+            agenda_.wake_at(entry, context_.now + answer_time);
+        },
+        [&](const Forget &) {
+            batch_pods_.clean_up(gang);
+            gangs_.erase(std::string(gang.uid));
+        },
+        [&](const Split &parts) {
+            if (parts.late.empty())
+                split(gang.uid);
+            else
+                groups_.split(parts.late);
+        },
+    };
+    std::visit(cases, step);
 }
 
 } // namespace bridge

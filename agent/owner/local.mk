@@ -26,6 +26,7 @@ agent_owner_sources = \
 	agent/owner/explain.cc agent/owner/explain.h \
 	agent/owner/explain_page.cc agent/owner/explain_page.h \
 	agent/owner/extended_claims.cc agent/owner/extended_claims.h \
+	agent/owner/failure.cc \
 	agent/owner/first_lists.h \
 	agent/owner/gang.cc \
 	agent/owner/gang_jobs.cc agent/owner/gang_jobs.h \

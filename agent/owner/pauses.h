@@ -8,6 +8,8 @@ namespace bridge {
 
 inline constexpr std::chrono::seconds access_pause{30}; // for a right
 inline constexpr std::chrono::seconds device_pause{1};  // for a free device
+// Until the watch should show what this agent, or another, has written.
+inline constexpr std::chrono::seconds watch_lag{1};
 // A wait that is over sooner is not worth a Warning on the Pods.
 inline constexpr std::chrono::seconds told_after{2};
 // For devices to be listed after the start. If they are not listed by then,

@@ -80,18 +80,19 @@ Result<Story> Bridge::story(const StoryKey &key) const
 
 Story Bridge::make_story(const GangEntry &entry) const
 {
-    Action next = decide(entry.gang, nodes_.slurm_nodes());
+    Decision next = decide(entry.gang, nodes_.slurm_nodes());
     Story story;
     story.gang = entry.gang;
     story.serving = synced();
     if (entry.in_flight)
         story.doing = action_name(*entry.in_flight);
-    story.next = action_name(next);
-    if (const auto *wait = std::get_if<Wait>(&next))
+    story.next = decision_name(next);
+    if (const auto *wait = as_kind<Wait>(next))
         story.reason = wait->reason;
-    else if (const auto *refuse = std::get_if<Refuse>(&next))
+    else if (const auto *refuse = as_kind<Refuse>(next))
         story.reason = refuse->reason;
-    if (attempts_.is_held(entry, next))
+    const auto *action = std::get_if<Action>(&next);
+    if (action && attempts_.is_held(entry, *action))
         story.held_for = std::chrono::ceil<std::chrono::seconds>(
             entry.postponed_until - context_.now);
     story.failures = entry.failures;
@@ -103,7 +104,7 @@ Story Bridge::make_story(const GangEntry &entry) const
             std::chrono::round<std::chrono::seconds>(
                 context_.wall - (context_.now - *entry.ending_since)),
             *grace};
-    if (const auto *bind = std::get_if<Bind>(&next))
+    if (const auto *bind = as_kind<Bind>(next))
         story.blockers = blockers_of(entry.gang, *bind);
     return story;
 }

@@ -119,13 +119,15 @@ void Bridge::reconcile(const std::string &uid)
     shared_claims_.update(*entry);
     entry->gang.unheard = entry->heard != line_.absences();
     het_jobs_.note(entry->gang);
-    Action action = decide(entry->gang, nodes_.slurm_nodes());
-    bool wants_submit = std::holds_alternative<Submit>(action);
-    // carry_out() may forget the gang, and uid with it.
+    Decision decision = decide(entry->gang, nodes_.slurm_nodes());
+    bool wants_submit = is_kind<Submit>(decision);
+    // take() may forget the gang, and uid with it.
     // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
     std::string name = uid;
-    if (may_act(*entry, action))
-        carry_out(*entry, std::move(action));
+    if (const auto *step = std::get_if<OwnerStep>(&decision))
+        take(*entry, *step);
+    else if (auto &action = std::get<Action>(decision); may_act(*entry, action))
+        dispatch(*entry, std::move(action));
     count_pending(name, wants_submit);
     groups_.report(name);
 }

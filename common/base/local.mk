@@ -14,6 +14,7 @@ common_base_sources = \
 	common/base/log.cc common/base/log.h \
 	common/base/mailbox.h \
 	common/base/own_directory.cc common/base/own_directory.h \
+	common/base/overloaded.h \
 	common/base/owned_fd.h \
 	common/base/padded.h \
 	common/base/peer_user.cc common/base/peer_user.h \

@@ -38,18 +38,18 @@ Gang batch_gang(std::optional<Job> job)
 TEST_CASE("a batch job is never asked for again")
 {
     Gang gang = batch_gang(std::nullopt);
-    CHECK(std::holds_alternative<Wait>(decide(gang, nodes)));
+    CHECK(is_kind<Wait>(decide(gang, nodes)));
 
     gang.batch_gone = true;
-    Action action = decide(gang, nodes);
-    REQUIRE(std::holds_alternative<FailPods>(action));
-    CHECK(std::get<FailPods>(action).job == JobRef{7, Sluid{1007}});
+    Decision action = decide(gang, nodes);
+    REQUIRE(is_kind<FailPods>(action));
+    CHECK(as_kind<FailPods>(action)->job == JobRef{7, Sluid{1007}});
 
     gang = batch_gang(make_job(7, JobState::cancelled));
     gang.least_generation = 1; // else FailPods of any Pod
     action = decide(gang, nodes);
-    REQUIRE(std::holds_alternative<FailPods>(action));
-    CHECK(std::get<FailPods>(action).state == JobState::cancelled);
+    REQUIRE(is_kind<FailPods>(action));
+    CHECK(as_kind<FailPods>(action)->state == JobState::cancelled);
 }
 
 TEST_CASE("what would renew another Pod's job ends a batch job as failed")
@@ -57,13 +57,13 @@ TEST_CASE("what would renew another Pod's job ends a batch job as failed")
     Gang gang = batch_gang(make_job(7, JobState::configuring));
     gang.misplaced_reason = "the Node is gone";
 
-    Action action = decide(gang, nodes);
+    Decision action = decide(gang, nodes);
 
-    REQUIRE(std::holds_alternative<Complete>(action));
-    CHECK(std::get<Complete>(action).status == 1 << 8);
-    CHECK(std::get<Complete>(action).reason == "the Node is gone");
+    REQUIRE(is_kind<Complete>(action));
+    CHECK(as_kind<Complete>(action)->status == 1 << 8);
+    CHECK(as_kind<Complete>(action)->reason == "the Node is gone");
     gang = batch_gang(make_job(7, JobState::timeout));
-    CHECK(std::holds_alternative<FailPods>(decide(gang, nodes)));
+    CHECK(is_kind<FailPods>(decide(gang, nodes)));
 }
 
 TEST_CASE(
@@ -73,10 +73,10 @@ TEST_CASE(
     gang.job->prefers = true;
     gang.job->reason = "BadConstraints";
 
-    Action action = decide(gang, nodes);
+    Decision action = decide(gang, nodes);
 
-    REQUIRE(std::holds_alternative<Wait>(action));
-    CHECK(std::get<Wait>(action).reason == "no node satisfies its preference");
+    REQUIRE(is_kind<Wait>(action));
+    CHECK(as_kind<Wait>(action)->reason == "no node satisfies its preference");
 }
 
 TEST_CASE("a Pod with a mark elsewhere is like any other")
@@ -84,20 +84,19 @@ TEST_CASE("a Pod with a mark elsewhere is like any other")
     Gang gang = batch_gang(std::nullopt);
     gang.batch = false;
 
-    CHECK(std::holds_alternative<Submit>(decide(gang, nodes)));
+    CHECK(is_kind<Submit>(decide(gang, nodes)));
 }
 
 TEST_CASE("what can never run says why while it waits")
 {
     Gang gang = batch_gang(std::nullopt);
 
-    Action action = decide_batch(gang, Refuse{"no such Pod"});
+    Decision action = decide_batch(gang, Refuse{"no such Pod"});
 
-    REQUIRE(std::holds_alternative<Wait>(action));
-    CHECK(std::get<Wait>(action).reason == "no such Pod");
+    REQUIRE(is_kind<Wait>(action));
+    CHECK(as_kind<Wait>(action)->reason == "no such Pod");
     gang.batch_gone = true;
-    CHECK(std::holds_alternative<FailPods>(
-        decide_batch(gang, Refuse{"no such Pod"})));
+    CHECK(is_kind<FailPods>(decide_batch(gang, Refuse{"no such Pod"})));
 }
 
 TEST_CASE("a container that no kubelet can start ends the job with the reason")
@@ -105,15 +104,15 @@ TEST_CASE("a container that no kubelet can start ends the job with the reason")
     Gang gang = batch_gang(make_job(7, JobState::running));
     gang.start_failure_reason = "InvalidImageName: a::b";
 
-    Action action = decide_batch(gang, Wait{});
+    Decision action = decide_batch(gang, Wait{});
 
-    REQUIRE(std::holds_alternative<Complete>(action));
-    CHECK(std::get<Complete>(action).status == 1 << 8);
-    CHECK(std::get<Complete>(action).reason == gang.start_failure_reason);
+    REQUIRE(is_kind<Complete>(action));
+    CHECK(as_kind<Complete>(action)->status == 1 << 8);
+    CHECK(as_kind<Complete>(action)->reason == gang.start_failure_reason);
     gang.job->state = JobState::pending;
-    CHECK(std::holds_alternative<Wait>(decide_batch(gang, Wait{})));
+    CHECK(is_kind<Wait>(decide_batch(gang, Wait{})));
     gang.job->state = JobState::cancelled;
-    CHECK(std::holds_alternative<Wait>(decide_batch(gang, Wait{})));
+    CHECK(is_kind<Wait>(decide_batch(gang, Wait{})));
 }
 
 TEST_CASE("a job that has lost its node ends only once it has one again")
@@ -121,18 +120,18 @@ TEST_CASE("a job that has lost its node ends only once it has one again")
     Gang gang = batch_gang(make_job(7, JobState::pending));
     Complete end{gang.job->ref, 0, ""};
 
-    CHECK(std::holds_alternative<Wait>(decide_batch(gang, end)));
+    CHECK(is_kind<Wait>(decide_batch(gang, end)));
     gang.job->state = JobState::configuring;
-    CHECK(std::holds_alternative<Complete>(decide_batch(gang, end)));
+    CHECK(is_kind<Complete>(decide_batch(gang, end)));
 }
 
 TEST_CASE("a batch job with its node is bound like any other")
 {
     Gang gang = batch_gang(make_job(7, JobState::configuring));
 
-    CHECK(std::holds_alternative<Bind>(decide(gang, nodes)));
+    CHECK(is_kind<Bind>(decide(gang, nodes)));
     gang.unheard = true; // slurmctld may have crashed, and placed it anew
-    CHECK(std::holds_alternative<Look>(decide(gang, nodes)));
+    CHECK(is_kind<Look>(decide(gang, nodes)));
 }
 
 TEST_CASE("a Pod that was made for another node is made anew, and not bound")
@@ -147,16 +146,15 @@ TEST_CASE("a Pod that was made for another node is made anew, and not bound")
     for (const char *place : {"0 1 kn2", "0 2 kn1"}) {
         CAPTURE(place);
         Gang gang = says(place, JobState::configuring);
-        CHECK(std::holds_alternative<Remake>(decide(gang, nodes)));
+        CHECK(is_kind<Remake>(decide(gang, nodes)));
         gang.stale = true; // it may have that node again
-        CHECK(std::holds_alternative<Look>(decide(gang, nodes)));
+        CHECK(is_kind<Look>(decide(gang, nodes)));
         gang = says(place, JobState::suspended);
-        CHECK(std::holds_alternative<ResumeJob>(decide(gang, nodes)));
+        CHECK(is_kind<ResumeJob>(decide(gang, nodes)));
         gang = says(place, JobState::pending);
-        CHECK(std::holds_alternative<Wait>(decide(gang, nodes)));
+        CHECK(is_kind<Wait>(decide(gang, nodes)));
     }
-    CHECK(std::holds_alternative<Bind>(
-        decide(says("0 1 kn1", JobState::configuring), nodes)));
+    CHECK(is_kind<Bind>(decide(says("0 1 kn1", JobState::configuring), nodes)));
 }
 
 TEST_CASE("a batch job is due once, and after each failure later")
@@ -263,16 +261,16 @@ TEST_CASE("a batch job that could not be bound for its devices says so")
     devices.reason = "no rights";
     gang.devices = std::make_shared<const GangDevices>(devices);
 
-    Action action = decide(gang, nodes);
-    REQUIRE(std::holds_alternative<Complete>(action));
-    CHECK(std::get<Complete>(action).reason.ends_with("in time: no rights"));
+    Decision action = decide(gang, nodes);
+    REQUIRE(is_kind<Complete>(action));
+    CHECK(as_kind<Complete>(action)->reason.ends_with("in time: no rights"));
 
     devices.unfit_reason = "no such class";
     gang.devices = std::make_shared<const GangDevices>(devices);
     action = decide(gang, nodes);
-    REQUIRE(std::holds_alternative<Complete>(action));
+    REQUIRE(is_kind<Complete>(action));
     CHECK(
-        std::get<Complete>(action).reason.ends_with("in time: no such class"));
+        as_kind<Complete>(action)->reason.ends_with("in time: no such class"));
 }
 
 TEST_CASE("what claims of a batch job's Pods have of before is given back")
@@ -292,7 +290,7 @@ TEST_CASE("what claims of a batch job's Pods have of before is given back")
             gang.pods = {std::make_shared<const Pod>(pod)};
             gang.devices = std::make_shared<const GangDevices>(devices);
 
-            CHECK(std::holds_alternative<ReleaseClaims>(decide(gang, nodes)));
+            CHECK(is_kind<ReleaseClaims>(decide(gang, nodes)));
         }
 }
 
@@ -307,5 +305,5 @@ TEST_CASE("a batch job that waits again is not given up for its GRES")
     devices.gres = "gres/gpu:g:1"; // which it did not ask for by task
     gang.devices = std::make_shared<const GangDevices>(devices);
 
-    CHECK(std::holds_alternative<Wait>(decide(gang, nodes)));
+    CHECK(is_kind<Wait>(decide(gang, nodes)));
 }

@@ -15,10 +15,10 @@ const NodeMap nodes{{"kn1", "kn1"}, {"kn2", "kn2"}};
 
 template <class Kind> Kind expect(const Gang &gang)
 {
-    Action action = decide(gang, nodes);
-    CAPTURE(action_name(action));
-    REQUIRE(std::holds_alternative<Kind>(action));
-    return std::get<Kind>(action);
+    Decision action = decide(gang, nodes);
+    CAPTURE(decision_name(action));
+    REQUIRE(is_kind<Kind>(action));
+    return *as_kind<Kind>(action);
 }
 
 // Three Pods that wait.

@@ -47,11 +47,11 @@ Gang gang_without_pods(JobState state)
 // The action, which must be of that kind.
 template <class Kind> Kind expect(const Gang &gang, const NodeMap &nodes = kn1)
 {
-    Action action = decide(gang, nodes);
-    CAPTURE(action_name(action));
-    REQUIRE(std::holds_alternative<Kind>(action));
+    Decision action = decide(gang, nodes);
+    CAPTURE(decision_name(action));
+    REQUIRE(is_kind<Kind>(action));
     CHECK(decide(gang, nodes).index() == action.index()); // pure
-    return std::get<Kind>(action);
+    return *as_kind<Kind>(action);
 }
 
 } // namespace
@@ -404,7 +404,7 @@ TEST_CASE("a job whose devices others use outlives its Pods")
             gang.counts_for = "next";
             expect<Wait>(gang);
             gang.counts_for.clear();
-            CHECK_FALSE(std::holds_alternative<Wait>(decide(gang, kn1)));
+            CHECK_FALSE(is_kind<Wait>(decide(gang, kn1)));
         }
     }
     Gang ended = gang_of(with_end(bound_pod(), "Failed"), JobState::timeout);
@@ -731,21 +731,24 @@ TEST_CASE("no container is ever ended on anything but a positive end of its "
                 Gang gang = gang_of(bound_pod(), state);
                 gang.stale = stale;
                 gang.prolog_held = gang.epilog_held = held;
-                Action action = decide(gang, {});
+                Decision action = decide(gang, {});
                 CAPTURE(state_name(state));
-                CHECK_FALSE(std::holds_alternative<EndPods>(action));
-                CHECK_FALSE(std::holds_alternative<FailPods>(action));
-                CHECK_FALSE(std::holds_alternative<Renew>(action));
+                CHECK_FALSE(is_kind<EndPods>(action));
+                CHECK_FALSE(is_kind<FailPods>(action));
+                CHECK_FALSE(is_kind<Renew>(action));
             }
 }
 
 TEST_CASE("every action has a name of its own")
 {
-    CHECK(std::string(action_name(Wait{})) == "wait");
-    CHECK(std::string(action_name(Submit{})) == "submit");
-    CHECK(std::string(action_name(Adopt{})) == "adopt");
-    CHECK(std::string(action_name(Restamp{})) == "restamp");
-    CHECK(std::string(action_name(EndPods{})) == "end_pods");
-    CHECK(std::string(action_name(FailPods{})) == "fail_pods");
-    CHECK(std::string(action_name(Clean{})) == "clean");
+    CHECK(std::string(decision_name(Wait{})) == "wait");
+    CHECK(std::string(decision_name(Submit{})) == "submit");
+    CHECK(std::string(decision_name(Adopt{})) == "adopt");
+    CHECK(std::string(decision_name(Restamp{})) == "restamp");
+    CHECK(std::string(decision_name(EndPods{})) == "end_pods");
+    CHECK(std::string(decision_name(FailPods{})) == "fail_pods");
+    CHECK(std::string(decision_name(Clean{})) == "clean");
+    CHECK(std::string(decision_name(Split{})) == "split");
+    CHECK(std::string(decision_name(ResumeJob{})) == "resume_job");
+    CHECK(std::string(action_name(Look{})) == "look");
 }

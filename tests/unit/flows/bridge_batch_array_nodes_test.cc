@@ -224,9 +224,7 @@ TEST_CASE("Pods that live by a lost job of the task never start its next one")
     for (std::uint32_t rank : {0u, 1u})
         gang.pods.push_back(
             std::make_shared<const Pod>(world.task_pod(0, rank)));
-    auto is_split = [&] {
-        return std::holds_alternative<Split>(decide_batch_gang(gang, {}));
-    };
+    auto is_split = [&] { return is_kind<Split>(decide_batch_gang(gang, {})); };
 
     gang.job = world.record(second).job;
     CHECK(is_split());
