@@ -2,6 +2,7 @@
 dist_man_MANS += \
 	doc/man/man1/slurmk8s.1 \
 	doc/man/man5/k8s.conf.5 \
+	doc/man/man8/slurmk8s-operator.8 \
 	doc/man/man8/slurmk8sd.8
 
 # The guides keep their folders, so that their links hold where they are installed.

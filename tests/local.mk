@@ -274,6 +274,17 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/objects/predicate_test.cc \
 	tests/unit/objects/semver_test.cc \
 	tests/unit/objects/volumes_test.cc \
+	tests/unit/operator/decide_test.cc \
+	tests/unit/operator/json_merge_test.cc \
+	tests/unit/operator/leader_test.cc \
+	tests/unit/operator/make.h \
+	tests/unit/operator/names_test.cc \
+	tests/unit/operator/node_conf_test.cc \
+	tests/unit/operator/options_test.cc \
+	tests/unit/operator/scale_test.cc \
+	tests/unit/operator/store_test.cc \
+	tests/unit/operator/worker_pod_test.cc \
+	tests/unit/operator/worker_request_test.cc \
 	tests/unit/owner/errands_test.cc \
 	tests/unit/owner/explain_page_test.cc \
 	tests/unit/owner/explain_test.cc \
@@ -325,7 +336,7 @@ tests_unit_unit_tests_CPPFLAGS = $(plain_cppflags) $(tests_pch_include) \
 tests_unit_unit_tests_CXXFLAGS = $(SANITIZED_CXXFLAGS)
 tests_unit_unit_tests_LDFLAGS = $(SANITIZE)
 tests_unit_unit_tests_LDADD = plugins/libplugin_pure.la cli/libcheck.la \
-	cli/srun/libsrun.la $(agent_libraries) $(agent_system_libraries)
+	cli/srun/libsrun.la operator/liboperator.la $(agent_libraries) $(agent_system_libraries)
 
 # Most of all that is compiled: in a third of the time without what nobody needs
 # of a case. make CXXFLAGS=… has it otherwise.

@@ -27,8 +27,8 @@ struct WorkerRequest {
 std::optional<WorkerRequest> read_worker_request(std::string_view text);
 
 struct DrainAnswer {
-    std::string uid;           // of the Pod
-    std::uint64_t request = 0; // its number
+    std::string uid;             // of the Pod
+    std::uint64_t request = 0;   // its number
     std::uint64_t slurmctld = 0; // when it was started, in seconds since 1970
 
     std::string text() const;

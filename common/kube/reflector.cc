@@ -31,9 +31,10 @@ std::string version_of(const Json &object)
 
 Reflector::Reflector(HttpEndpoint endpoint, std::string path,
                      std::string selector, ReflectorSink &sink,
-                     ReflectorTimes times)
+                     ReflectorTimes times, std::string labels)
     : http_(std::move(endpoint)), path_(std::move(path)),
-      selector_(std::move(selector)), sink_(sink), times_(times)
+      selector_(std::move(selector)), labels_(std::move(labels)), sink_(sink),
+      times_(times)
 {
 }
 
@@ -249,6 +250,8 @@ std::string Reflector::url(const std::string &query) const
     std::string whole = path_ + "?" + query;
     if (!selector_.empty())
         whole += "&fieldSelector=" + url_encode(selector_);
+    if (!labels_.empty())
+        whole += "&labelSelector=" + url_encode(labels_);
     return whole;
 }
 

@@ -62,9 +62,11 @@ struct ReflectorTimes {
 
 class Reflector {
   public:
-    // path is for example "/api/v1/pods"; selector is a fieldSelector or empty.
+    // path is for example "/api/v1/pods"; selector is a fieldSelector or empty,
+    // and labels a labelSelector or empty.
     Reflector(HttpEndpoint endpoint, std::string path, std::string selector,
-              ReflectorSink &sink, ReflectorTimes times = {});
+              ReflectorSink &sink, ReflectorTimes times = {},
+              std::string labels = {});
 
     // Returns soon after a stop is requested, even during a watch.
     void run(std::stop_token stop);
@@ -89,6 +91,7 @@ class Reflector {
     Http http_;
     std::string path_;
     std::string selector_;
+    std::string labels_;
     ReflectorSink &sink_;
     ReflectorTimes times_;
     std::minstd_rand random_{std::random_device{}()};

@@ -16,7 +16,8 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 PACKAGES = pathlib.Path(os.environ["SANDBOX"]) / "packages"
 PLUGINS = "/usr/lib/x86_64-linux-gnu/slurm-wlm"
 NAMES = ["slurm-k8s-bridge-common", "slurm-k8s-plugins",
-         "slurm-k8s-plugins-slurmd", "slurm-k8s-spank", "slurmk8s", "slurmk8sd"]
+         "slurm-k8s-plugins-slurmd", "slurm-k8s-spank", "slurmk8s", "slurmk8s-operator",
+         "slurmk8sd"]
 
 # Every root begins with this. The sandbox's root leaves out documentation; what
 # a package has, is to be seen here.

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the watches tell the owner thread, and what it then knows.
+#pragma once
+
+#include "operator/decide/objects.h"
+
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace bridge::slinky {
+
+// The complete list of one watch: it replaces all that this watch had told.
+// ns is its namespace, "" for all of them.
+template <class Object> struct Listed {
+    std::string watch; // "nodesets in test"
+    std::string kind;  // of Unserved; otherwise ""
+    std::string ns;
+    std::vector<Object> objects;
+};
+
+template <class Object> struct Changed {
+    Object object;
+    bool deleted = false;
+};
+
+// A watch fails, or works again: error is "" then.
+struct WatchSays {
+    std::string watch;
+    std::string error;
+};
+
+struct Stop {};
+
+using News =
+    std::variant<Listed<Controller>, Listed<NodeSet>, Listed<Worker>,
+                 Listed<Service>, Listed<Unserved>, Changed<Controller>,
+                 Changed<NodeSet>, Changed<Worker>, Changed<Service>,
+                 Changed<Unserved>, WatchSays, Stop>;
+
+// Used by one thread.
+struct Store {
+    Known known;
+    std::set<std::string> complete;             // watches that have listed
+    std::map<std::string, std::string> failing; // watches, and why
+
+    void hear(News news);
+};
+
+} // namespace bridge::slinky

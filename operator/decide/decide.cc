@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "operator/decide/decide.h"
+
+#include "common/contract/worker_names.h"
+#include "operator/decide/names.h"
+#include "operator/decide/node_conf.h"
+#include "operator/decide/node_set_status.h"
+#include "operator/decide/scale.h"
+#include "operator/decide/worker_pod.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace bridge::slinky {
+
+namespace {
+
+const Controller *controller_of(const Known &known, const NodeSet &set)
+{
+    auto found = known.controllers.find({set.meta.key.ns, set.controller});
+    return found == known.controllers.end() ? nullptr : &found->second;
+}
+
+std::string controller_problem(const NodeSet &set, const Controller *controller)
+{
+    std::string named = "Controller " + set.controller;
+    if (!controller)
+        return "There is no " + named + " in this namespace.";
+    if (controller->meta.deleting)
+        return named + " is being deleted.";
+    if (!controller->external)
+        return named + " is to run in Kubernetes, which is not served yet. "
+                       "Pods are made for an external one only.";
+    if (controller->key_secret.empty() || controller->key_name.empty())
+        return named + " has no slurmKeyRef. slurmd cannot authenticate "
+                       "without the key.";
+    return {};
+}
+
+// Why no Pod can be made.
+std::string problem_of(const Known &known, const NodeSet &set)
+{
+    std::string problem = controller_problem(set, controller_of(known, set));
+    if (!problem.empty())
+        return problem;
+    if (set.daemon_set)
+        return "scalingMode DaemonSet is not served yet.";
+    if (slurmd_image(set).empty())
+        return "slurmd.image names no image.";
+    if (set.spec.flag("template/spec/hostNetwork"))
+        return "template.spec.hostNetwork is not served: the Slurm node would "
+               "have the name of the Kubernetes Node.";
+    if (problem = wrong_names(set); !problem.empty())
+        return problem;
+    if (problem = node_conf(set).problem; !problem.empty())
+        return problem;
+    std::string other = same_names(known, set);
+    if (!other.empty())
+        return "Its Slurm nodes would have the same names as those of "
+               "NodeSet " +
+               other + ": give template.spec.hostname another value.";
+    return {};
+}
+
+// Replaces all finalizers, if nobody has changed the NodeSet meanwhile.
+Step finalizers_step(const NodeSet &set, const char *what,
+                     const std::vector<std::string> &finalizers)
+{
+    JsonValue::Array items(finalizers.begin(), finalizers.end());
+    auto metadata =
+        JsonValue::object({{"uid", set.meta.uid},
+                           {"resourceVersion", set.meta.version},
+                           {"finalizers", JsonValue::array(std::move(items))}});
+    return {Step::Verb::patch, what + (" of NodeSet " + set.meta.key.name),
+            slinky_path("nodesets", set.meta.key),
+            JsonValue::object({{"metadata", std::move(metadata)}}).dump()};
+}
+
+bool is_held(const NodeSet &set)
+{
+    return std::ranges::contains(set.finalizers, names::node_set_finalizer);
+}
+
+Step hold(const NodeSet &set)
+{
+    auto finalizers = set.finalizers;
+    finalizers.emplace_back(names::node_set_finalizer);
+    return finalizers_step(set, "set the finalizer", finalizers);
+}
+
+Step let_go(const NodeSet &set)
+{
+    auto finalizers = set.finalizers;
+    std::erase(finalizers, names::node_set_finalizer);
+    return finalizers_step(set, "remove the finalizer", finalizers);
+}
+
+std::string pod_path(const Key &key)
+{
+    return pods_path(key.ns) + "/" + key.name;
+}
+
+Step create_step(const NodeSet &set, const Controller &controller,
+                 std::uint32_t ordinal)
+{
+    std::string name = worker_name(set, ordinal);
+    return {Step::Verb::create, "create Pod " + name,
+            pods_path(set.meta.key.ns), worker_pod(set, controller, ordinal),
+            Told{"SuccessfulCreate", "Created Pod " + name + ", Slurm node " +
+                                         node_name(set, ordinal)}};
+}
+
+Step request_step(const Worker &worker, bool drain)
+{
+    const std::string &name = worker.meta.key.name;
+    WorkerRequest request{next_request(worker), drain};
+    auto annotations =
+        JsonValue::object({{names::worker_request_annotation, request.text()}});
+    auto metadata =
+        JsonValue::object({{"name", name},
+                           {"namespace", worker.meta.key.ns},
+                           {"uid", worker.meta.uid},
+                           {"annotations", std::move(annotations)}});
+    auto body = JsonValue::object({{"apiVersion", "v1"},
+                                   {"kind", "Pod"},
+                                   {"metadata", std::move(metadata)}});
+    return {
+        Step::Verb::apply,
+        (drain ? "ask to drain Pod " : "take back the request to Pod ") + name,
+        applied(pod_path(worker.meta.key)), body.dump(),
+        drain ? Told{"DrainRequested", "Pod " + name +
+                                           " is to go: its Slurm node is to be "
+                                           "drained first"}
+              : Told{"DrainWithdrawn", "Pod " + name + " is to go on"}};
+}
+
+Step remove_step(const Worker &worker, const std::string &why)
+{
+    const std::string &name = worker.meta.key.name;
+    return {Step::Verb::remove, "delete Pod " + name, pod_path(worker.meta.key),
+            delete_body(worker.meta),
+            Told{"SuccessfulDelete", "Deleted Pod " + name + ": " + why}};
+}
+
+// Says "now" only on purpose, and only together with the deletion.
+bool goes_at_once(const NodeSet &set)
+{
+    auto said = set.meta.annotations.find(names::delete_annotation);
+    return set.meta.deleting && said != set.meta.annotations.end() &&
+           said->second == "now";
+}
+
+void add_removals(const NodeSet &set,
+                  const std::vector<const Worker *> &workers,
+                  const ScalePlan &plan, std::vector<Step> &steps)
+{
+    for (const Worker *worker : plan.remove)
+        steps.push_back(remove_step(
+            *worker, is_alive(*worker) ? "its Slurm node is drained and has no "
+                                         "job"
+                                       : "it has ended"));
+    if (!goes_at_once(set))
+        return;
+    for (const Worker *worker : workers)
+        if (is_alive(*worker) && !std::ranges::contains(plan.remove, worker) &&
+            steps.size() < most_steps)
+            steps.push_back(remove_step(*worker, "the annotation "
+                                                 "slurmk8s/delete says now"));
+}
+
+void add_scaling(const NodeSet &set, const Controller *controller,
+                 const NodeSetFacts &facts, const ScalePlan &plan,
+                 std::vector<Step> &steps)
+{
+    add_removals(set, facts.workers, plan, steps);
+    for (const Worker *worker : plan.release)
+        steps.push_back(request_step(*worker, false));
+    if (!goes_at_once(set))
+        for (const Worker *worker : plan.ask)
+            steps.push_back(request_step(*worker, true));
+    if (facts.problem.empty() && controller && !set.meta.deleting)
+        for (std::uint32_t ordinal : plan.create)
+            steps.push_back(create_step(set, *controller, ordinal));
+}
+
+// The first of the steps that failed the last time and are to be made again.
+std::string failure_of(const std::vector<Step> &steps, const Failures &failures)
+{
+    for (const Step &step : steps)
+        if (auto found = failures.find(step.what); found != failures.end())
+            return "Cannot " + step.what + ": " + found->second;
+    return {};
+}
+
+} // namespace
+
+std::vector<Step> decide_node_set(const Known &known, const NodeSet &set,
+                                  const Failures &failures, Now now)
+{
+    const Controller *controller = controller_of(known, set);
+    NodeSetFacts facts;
+    facts.workers = workers_of(known, set);
+    if (set.meta.deleting && facts.workers.empty())
+        return is_held(set) ? std::vector{let_go(set)} : std::vector<Step>{};
+    facts.problem = problem_of(known, set);
+    // Without the finalizer a deletion would take the Pods along at once.
+    if (!is_held(set) && !set.meta.deleting && facts.problem.empty())
+        return {hold(set)};
+    if (!set.meta.deleting && !set.daemon_set)
+        facts.wanted = static_cast<std::size_t>(
+            std::clamp<std::int64_t>(set.replicas, 0, 65533));
+    if (controller)
+        facts.revision = revision_of(set, *controller);
+    facts.sized = node_conf(set).sized;
+
+    ScalePlan plan = plan_scale(set, facts.workers, facts.wanted);
+    facts.waiting = plan.waiting;
+    std::vector<Step> steps;
+    if (!set.daemon_set || set.meta.deleting)
+        add_scaling(set, controller, facts, plan, steps);
+    facts.failure = failure_of(steps, failures);
+    if (auto status = node_set_status(set, facts, now))
+        steps.push_back(std::move(*status));
+    return steps;
+}
+
+} // namespace bridge::slinky

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "operator/decide/names.h"
+
+#include "common/base/ascii.h"
+#include "common/base/padded.h"
+#include "common/base/text.h"
+
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+
+namespace bridge::slinky {
+
+namespace {
+
+constexpr std::size_t longest_label = 63; // RFC 1123, and values of labels
+
+std::size_t digits(const NodeSet &set)
+{
+    return static_cast<std::size_t>(
+        std::clamp<std::int64_t>(set.padding, 0, 9));
+}
+
+std::string number(const NodeSet &set, std::uint32_t ordinal)
+{
+    return padded(ordinal, digits(set));
+}
+
+// The largest ordinal that may come into being.
+std::uint32_t largest(const NodeSet &set)
+{
+    return static_cast<std::uint32_t>(
+        std::clamp<std::int64_t>(set.replicas - 1, 0, 65532));
+}
+
+bool is_host_label(std::string_view text)
+{
+    auto good = [](char c) { return is_lower_or_digit(c) || c == '-'; };
+    return !text.empty() && text.size() <= longest_label &&
+           text.front() != '-' && text.back() != '-' &&
+           std::ranges::all_of(text, good);
+}
+
+// Whether one name can begin with the other and go on with digits only.
+bool can_meet(const std::string &one, const std::string &other)
+{
+    const std::string &longer = one.size() < other.size() ? other : one;
+    const std::string &shorter = one.size() < other.size() ? one : other;
+    return longer.starts_with(shorter) &&
+           std::ranges::all_of(longer.substr(shorter.size()), is_digit);
+}
+
+} // namespace
+
+std::string worker_name(const NodeSet &set, std::uint32_t ordinal)
+{
+    return set.meta.key.name + "-" + number(set, ordinal);
+}
+
+std::string node_prefix(const NodeSet &set)
+{
+    std::string hostname = set.spec.text("template/spec/hostname");
+    return hostname.empty() ? set.meta.key.name + "-" : hostname;
+}
+
+std::string node_name(const NodeSet &set, std::uint32_t ordinal)
+{
+    return node_prefix(set) + number(set, ordinal);
+}
+
+std::optional<std::uint32_t> ordinal_of(const NodeSet &set,
+                                        const std::string &pod)
+{
+    std::string prefix = set.meta.key.name + "-";
+    if (!pod.starts_with(prefix))
+        return std::nullopt;
+    auto ordinal = whole_number<std::uint32_t>(
+        std::string_view(pod).substr(prefix.size()));
+    return ordinal && worker_name(set, *ordinal) == pod ? ordinal
+                                                        : std::nullopt;
+}
+
+std::string workers_service(const std::string &controller)
+{
+    return "slurm-workers-" + controller;
+}
+
+std::string wrong_names(const NodeSet &set)
+{
+    for (const std::string &name :
+         {worker_name(set, largest(set)), node_name(set, largest(set))})
+        if (!is_host_label(name))
+            return "\"" + name +
+                   "\" would be the name of a host and of a Slurm node. It may "
+                   "have at most 63 lower-case letters, digits and '-', with a "
+                   "letter or digit at each end: change template.spec.hostname "
+                   "or the NodeSet's name.";
+    if (!is_host_label(workers_service(set.controller)))
+        return "The Service \"" + workers_service(set.controller) +
+               "\" cannot have this name: the Controller needs another one.";
+    return {};
+}
+
+std::string same_names(const Known &known, const NodeSet &set)
+{
+    auto age = [](const NodeSet &one) {
+        return std::tie(one.meta.created, one.meta.key.name);
+    };
+    for (const auto &[key, other] : known.node_sets)
+        if (key.ns == set.meta.key.ns && key != set.meta.key &&
+            other.controller == set.controller && age(other) < age(set) &&
+            can_meet(node_prefix(other), node_prefix(set)))
+            return key.name;
+    return {};
+}
+
+} // namespace bridge::slinky

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The names of the Pods and of the Slurm nodes of a NodeSet, as slurm-operator
+// gives them: NODESET-ORDINAL, and HOSTNAME followed by the ordinal, where the
+// template has a hostname. Pure.
+#pragma once
+
+#include "operator/decide/objects.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace bridge::slinky {
+
+std::string worker_name(const NodeSet &set, std::uint32_t ordinal);
+// The host name of the Pod, which is the name of the Slurm node.
+std::string node_name(const NodeSet &set, std::uint32_t ordinal);
+// The part before the ordinal.
+std::string node_prefix(const NodeSet &set);
+// Nothing if the Pod's name is none of this NodeSet.
+std::optional<std::uint32_t> ordinal_of(const NodeSet &set,
+                                        const std::string &pod);
+
+std::string workers_service(const std::string &controller);
+
+// Why no Pod can have such names: a sentence, or "".
+std::string wrong_names(const NodeSet &set);
+
+// The name of an older NodeSet of the same cluster whose Slurm nodes could have
+// the same names, or "".
+std::string same_names(const Known &known, const NodeSet &set);
+
+} // namespace bridge::slinky

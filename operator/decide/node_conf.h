@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The parameters of a dynamic Slurm node, as slurmd takes them by --conf. The
+// sizes are those that the Pod requests: slurmd without them reports the whole
+// machine. Pure.
+#pragma once
+
+#include "operator/decide/objects.h"
+
+#include <string>
+
+namespace bridge::slinky {
+
+struct NodeConf {
+    std::string words;   // "CPUs=4 RealMemory=8000 Feature=web"
+    std::string problem; // why there is none: a sentence
+    bool sized = false;  // it has CPUs and RealMemory
+};
+
+NodeConf node_conf(const NodeSet &set);
+
+} // namespace bridge::slinky

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "operator/decide/node_set_status.h"
+
+#include "common/contract/worker_names.h"
+#include "operator/decide/unserved.h"
+#include "operator/decide/worker_pod.h"
+
+#include <algorithm>
+#include <format>
+#include <utility>
+
+namespace bridge::slinky {
+
+namespace {
+
+struct Counts {
+    std::int64_t replicas = 0;
+    std::int64_t ready = 0;
+    std::int64_t updated = 0;
+};
+
+Counts count(const NodeSetFacts &facts)
+{
+    Counts counts;
+    for (const Worker *worker : facts.workers) {
+        if (!is_alive(*worker))
+            continue;
+        counts.replicas++;
+        counts.ready += worker->ready;
+        auto revision = worker->meta.labels.find(names::revision_label);
+        counts.updated += revision != worker->meta.labels.end() &&
+                          revision->second == facts.revision;
+    }
+    return counts;
+}
+
+std::int64_t in_state(const NodeSetFacts &facts,
+                      std::initializer_list<const char *> states)
+{
+    return std::ranges::count_if(facts.workers, [&](const Worker *worker) {
+        return std::ranges::any_of(states, [&](const char *state) {
+            return std::ranges::contains(worker->states, state);
+        });
+    });
+}
+
+// The first few, and how many others there are.
+std::string listed(const std::vector<std::string> &items, const char *between,
+                   std::size_t most)
+{
+    std::string text;
+    for (std::size_t i = 0; i < std::min(items.size(), most); i++)
+        text += (i ? between : "") + items[i];
+    if (items.size() > most)
+        text += std::format("{}and {} more", between, items.size() - most);
+    return text;
+}
+
+Said served(const NodeSet &set, const NodeSetFacts &facts)
+{
+    auto fields = unserved_fields(set);
+    if (!facts.sized)
+        fields.emplace_back("the size of the node (slurmd reports the whole "
+                            "machine, since its container requests no cpu or "
+                            "no memory)");
+    if (fields.empty())
+        return {"Served", true, "Served", "All that the spec asks for."};
+    return {"Served", false, "NotServedYet",
+            "Not served: " + listed(fields, "; ", fields.size()) + "."};
+}
+
+Said scaling_in(const NodeSetFacts &facts)
+{
+    if (facts.waiting.empty())
+        return {"ScalingIn", false, "NobodyAsked", "No Pod is to go."};
+    return {
+        "ScalingIn", true, "WaitsForAgent",
+        std::format("{} to go when the Slurm node is drained and has no "
+                    "job: {}. Only the agent beside slurmctld can say so, "
+                    "and it has not answered yet.",
+                    facts.waiting.size() == 1 ? "A Pod is" : "These Pods are",
+                    listed(facts.waiting, ", ", 20))};
+}
+
+std::vector<Said> conditions_of(const NodeSet &set, const NodeSetFacts &facts,
+                                const Counts &counts)
+{
+    auto wanted = static_cast<std::int64_t>(facts.wanted);
+    bool accepted = facts.problem.empty();
+    bool updated = counts.updated == counts.replicas;
+    return {{"Accepted", accepted, accepted ? "Accepted" : "CannotBeServed",
+             accepted ? "Pods can be made of it." : facts.problem},
+            served(set, facts),
+            {"Available", counts.ready >= wanted,
+             counts.ready >= wanted ? "AllReady" : "NotAllReady",
+             std::format("{} of {} Pods are ready.", counts.ready, wanted)},
+            {"Updated", updated, updated ? "AllUpdated" : "OlderTemplates",
+             updated ? "All Pods have the present template."
+                     : std::format(
+                           "{} of {} Pods have an older template, until "
+                           "somebody deletes them.",
+                           counts.replicas - counts.updated, counts.replicas)},
+            scaling_in(facts),
+            {"Failing", !facts.failure.empty(),
+             facts.failure.empty() ? "NothingRefused" : "Refused",
+             facts.failure.empty() ? "The API server refuses nothing."
+                                   : facts.failure}};
+}
+
+} // namespace
+
+std::optional<Step> node_set_status(const NodeSet &set,
+                                    const NodeSetFacts &facts, Now now)
+{
+    Counts counts = count(facts);
+    auto wanted = static_cast<std::int64_t>(facts.wanted);
+    auto missing = std::max<std::int64_t>(wanted - counts.ready, 0);
+    std::string revision = facts.revision.empty()
+                               ? set.status.text("nodeSetHash")
+                               : facts.revision;
+    JsonMembers members;
+    bool same = true;
+    auto add = [&](const char *name, const JsonValue &value) {
+        members.emplace_back(name, value.dump());
+        same = same && set.status.member(name).dump() == value.dump();
+    };
+    add("observedGeneration", set.meta.generation);
+    add("desired", wanted);
+    add("replicas", counts.replicas);
+    add("updatedReplicas", counts.updated);
+    add("readyReplicas", counts.ready);
+    add("availableReplicas", counts.ready);
+    add("unavailableReplicas", missing);
+    add("slurmIdle", in_state(facts, {"Idle"}));
+    add("slurmAllocated", in_state(facts, {"Allocated", "Mixed"}));
+    add("slurmDown", in_state(facts, {"Down"}));
+    add("slurmDrain", in_state(facts, {"Drain"}));
+    add("nodeSetHash", revision);
+    add("selector", selector_of(set));
+    auto said = conditions_of(set, facts, counts);
+    if (same && are_said(said, set.meta, set.conditions))
+        return std::nullopt;
+    return status_step("NodeSet", "nodesets", set.meta, std::move(members),
+                       conditions_json(said, set.meta, set.conditions, now));
+}
+
+} // namespace bridge::slinky

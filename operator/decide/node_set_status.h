@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The status of a NodeSet. Pure.
+//
+//   condition   True when
+//   ----------  ------------------------------------------------------------
+//   Accepted    Pods can be made of it: otherwise none is made
+//   Served      the operator serves all that the spec asks for
+//   Available   all Pods that are wanted are ready
+//   Updated     all Pods have the present template
+//   ScalingIn   Pods were asked to go, and their nodes are not drained yet
+//   Failing     the API server refuses a step
+#pragma once
+
+#include "operator/decide/objects.h"
+#include "operator/decide/scale.h"
+#include "operator/decide/status.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bridge::slinky {
+
+struct NodeSetFacts {
+    std::string problem;  // why no Pod can be made: a sentence, or ""
+    std::string failure;  // what the API server refuses, or ""
+    std::string revision; // of the present template; "" without a Controller
+    bool sized = true;    // slurmd is told its sizes
+    std::size_t wanted = 0;
+    std::vector<const Worker *> workers;
+    std::vector<std::string> waiting; // names of those that were asked
+};
+
+// Nothing if the status says all of this already.
+std::optional<Step> node_set_status(const NodeSet &set,
+                                    const NodeSetFacts &facts, Now now);
+
+} // namespace bridge::slinky

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "operator/decide/objects.h"
+
+#include "common/contract/worker_names.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace bridge::slinky {
+
+namespace {
+
+Meta meta_from(const Json &json)
+{
+    Json metadata = json.at("metadata");
+    Meta meta;
+    meta.key = {metadata.text("namespace"), metadata.text("name")};
+    meta.uid = metadata.text("uid");
+    meta.version = metadata.text("resourceVersion");
+    meta.created = metadata.text("creationTimestamp");
+    meta.generation = metadata.integer("generation").value_or(0);
+    meta.deleting = !metadata.text("deletionTimestamp").empty();
+    meta.labels = metadata.texts("labels");
+    meta.annotations = metadata.texts("annotations");
+    for (const Json &owner : metadata.items("ownerReferences"))
+        if (owner.flag("controller"))
+            meta.controller = owner.text("uid");
+    return meta;
+}
+
+std::vector<Condition> conditions_from(const Json &json)
+{
+    std::vector<Condition> conditions;
+    for (const Json &item : json.items("status/conditions"))
+        conditions.push_back({item.text("type"), item.text("status"),
+                              item.text("reason"), item.text("message"),
+                              item.text("lastTransitionTime"),
+                              item.integer("observedGeneration").value_or(0)});
+    return conditions;
+}
+
+void read_state(const Condition &condition, Worker &worker)
+{
+    constexpr std::string_view prefix = names::node_state_condition;
+    if (condition.status != "True")
+        return;
+    if (condition.type == "Ready")
+        worker.ready = true;
+    else if (condition.type == names::worker_drained_condition)
+        worker.answer = read_drain_answer(condition.message);
+    else if (condition.type.starts_with(prefix))
+        worker.states.push_back(condition.type.substr(prefix.size()));
+}
+
+} // namespace
+
+const Condition *find_condition(const std::vector<Condition> &conditions,
+                                const std::string &type)
+{
+    auto found = std::ranges::find(conditions, type, &Condition::type);
+    return found == conditions.end() ? nullptr : &*found;
+}
+
+Controller controller_from(const Json &json)
+{
+    Controller made;
+    made.meta = meta_from(json);
+    made.external = json.flag("spec/external");
+    made.host = json.text("spec/externalConfig/host");
+    made.port = json.integer("spec/externalConfig/port").value_or(0);
+    made.key_secret = json.text("spec/slurmKeyRef/name");
+    made.key_name = json.text("spec/slurmKeyRef/key");
+    made.conditions = conditions_from(json);
+    return made;
+}
+
+NodeSet node_set_from(const Json &json)
+{
+    NodeSet made;
+    made.meta = meta_from(json);
+    for (const Json &item : json.items("metadata/finalizers"))
+        made.finalizers.push_back(item.text());
+    made.controller = json.text("spec/controllerRef/name");
+    made.daemon_set = json.text("spec/scalingMode") == "DaemonSet";
+    made.replicas = json.integer("spec/replicas").value_or(1);
+    made.padding = json.integer("spec/ordinalPadding").value_or(0);
+    made.extra_conf = json.text("spec/extraConf");
+    made.share_nodes = json.flag("spec/oversubscribeNode");
+    made.spec = json.at("spec");
+    made.status = json.at("status");
+    made.conditions = conditions_from(json);
+    return made;
+}
+
+Worker worker_from(const Json &json)
+{
+    Worker made;
+    made.meta = meta_from(json);
+    made.phase = json.text("status/phase");
+    made.node = json.text("spec/nodeName");
+    auto asked = made.meta.annotations.find(names::worker_request_annotation);
+    if (asked != made.meta.annotations.end())
+        made.request = read_worker_request(asked->second);
+    for (const Condition &condition : conditions_from(json))
+        read_state(condition, made);
+    return made;
+}
+
+Service service_from(const Json &json)
+{
+    Service made;
+    made.meta = meta_from(json);
+    for (const Json &owner : json.items("metadata/ownerReferences"))
+        made.owners.push_back(owner.text("uid"));
+    made.cluster_ip = json.text("spec/clusterIP");
+    made.selector = json.texts("spec/selector");
+    return made;
+}
+
+Unserved unserved_from(const Json &json)
+{
+    return {json.text("kind"), meta_from(json), conditions_from(json)};
+}
+
+} // namespace bridge::slinky

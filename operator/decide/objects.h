@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the operator reads of the API server, as values. Everything in these
+// objects was written by users or by other programs: what is not well formed is
+// left empty here, and checked where it is used. Pure.
+#pragma once
+
+#include "common/base/json.h"
+#include "common/contract/worker_request.h"
+
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bridge::slinky {
+
+using TextMap = std::map<std::string, std::string>;
+
+struct Key {
+    std::string ns;
+    std::string name;
+
+    auto operator<=>(const Key &) const = default;
+};
+
+// What all objects have.
+struct Meta {
+    Key key;
+    std::string uid;
+    std::string version;    // resourceVersion
+    std::string created;    // as the API server writes it
+    std::string controller; // the uid of the owner that is its controller
+    std::int64_t generation = 0;
+    bool deleting = false;
+    TextMap labels;
+    TextMap annotations;
+};
+
+struct Condition {
+    std::string type;
+    std::string status;
+    std::string reason;
+    std::string message;
+    std::string since; // lastTransitionTime
+    std::int64_t generation = 0;
+};
+
+struct Controller {
+    Meta meta;
+    bool external = false;
+    std::string host; // of slurmctld, if it is external
+    std::int64_t port = 0;
+    std::string key_secret; // the Secret with the key of auth/slurm
+    std::string key_name;
+    std::vector<Condition> conditions;
+};
+
+struct NodeSet {
+    Meta meta;
+    std::vector<std::string> finalizers;
+    std::string controller; // the name of its Controller
+    bool daemon_set = false;
+    std::int64_t replicas = 0;
+    std::int64_t padding = 0; // digits of the numbers in names
+    std::string extra_conf;
+    bool share_nodes = false; // oversubscribeNode
+    Json spec;
+    Json status;
+    std::vector<Condition> conditions;
+};
+
+// A slurmd Pod, whoever made it.
+struct Worker {
+    Meta meta;
+    std::string phase;
+    std::string node;
+    bool ready = false;
+    std::vector<std::string> states; // of the Slurm node: "Idle", "Drain"
+    std::optional<WorkerRequest> request;
+    std::optional<DrainAnswer> answer; // only while it is True
+};
+
+// The headless Service of a cluster's slurmd Pods.
+struct Service {
+    Meta meta;
+    std::vector<std::string> owners; // their uids
+    std::string cluster_ip;
+    TextMap selector;
+};
+
+// A LoginSet, RestApi, Token or Accounting.
+struct Unserved {
+    std::string kind;
+    Meta meta;
+    std::vector<Condition> conditions;
+};
+
+Controller controller_from(const Json &json);
+NodeSet node_set_from(const Json &json);
+Worker worker_from(const Json &json);
+Service service_from(const Json &json);
+Unserved unserved_from(const Json &json);
+
+// All that is known.
+struct Known {
+    std::map<Key, Controller> controllers;
+    std::map<Key, NodeSet> node_sets;
+    std::map<Key, Worker> workers;
+    std::map<Key, Service> services;
+    std::map<std::pair<std::string, Key>, Unserved> unserved; // by kind
+};
+
+// Returns the condition of this type, or nullptr.
+const Condition *find_condition(const std::vector<Condition> &conditions,
+                                const std::string &type);
+
+} // namespace bridge::slinky

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which Pods of a NodeSet come, go and are asked. A Pod with a slurmd goes only
+// when it was asked to drain and exactly this request was answered. Nothing is
+// remembered: the same Pods lead to the same plan. Pure.
+//
+//   Pod                          more than wanted    not more than wanted
+//   ---------------------------  ------------------  -----------------------
+//   ended (Succeeded, Failed)    delete              delete, its name returns
+//   is being deleted             wait                wait, its name returns
+//   is not among the cheapest    keep                keep
+//   is among the cheapest        ask                 -
+//   was asked, no answer         wait                take the request back
+//   was asked, has answered      delete              take the request back
+#pragma once
+
+#include "operator/decide/objects.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace bridge::slinky {
+
+// Bounds what one round asks of the API server. The next one follows at once.
+inline constexpr std::size_t most_steps = 50; // of each kind
+
+struct ScalePlan {
+    std::vector<std::uint32_t> create;   // ordinals
+    std::vector<const Worker *> ask;     // to drain
+    std::vector<const Worker *> release; // of an earlier request
+    std::vector<const Worker *> remove;  // ended, or has answered
+    std::vector<std::string> waiting;    // names of those that were asked
+};
+
+// The Pods that this NodeSet controls, in the order of their names.
+std::vector<const Worker *> workers_of(const Known &known, const NodeSet &set);
+
+// A Pod that is there and has not ended.
+bool is_alive(const Worker &worker);
+
+// Whether the agent has answered the request that stands on the Pod now.
+bool is_drained(const Worker &worker);
+
+// wanted: how many Pods there are to be.
+ScalePlan plan_scale(const NodeSet &set,
+                     const std::vector<const Worker *> &workers,
+                     std::size_t wanted);
+
+// The number of the next request.
+std::uint64_t next_request(const Worker &worker);
+
+} // namespace bridge::slinky

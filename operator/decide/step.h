@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A write of the operator to the API server, as a value. Each may be repeated:
+// what is created has a fixed name, what is deleted is named by uid and
+// version, and what is patched or applied says what is to be.
+#pragma once
+
+#include "operator/decide/objects.h"
+
+#include <optional>
+#include <string>
+
+namespace bridge::slinky {
+
+// An Event about a NodeSet, once the step has been made.
+struct Told {
+    std::string reason;
+    std::string note;
+};
+
+struct Step {
+    enum class Verb { create, apply, patch, remove };
+
+    Verb verb;
+    std::string what; // "create Pod w-1", for the log and for conditions
+    std::string path;
+    std::string body;
+    std::optional<Told> told = {};
+};
+
+const char *verb_name(Step::Verb verb);
+
+// The field manager of all that is applied.
+inline constexpr char manager[] = "slurmk8s-operator";
+
+std::string pods_path(const std::string &ns);
+std::string slinky_path(const std::string &plural, const Key &key);
+// With the query of a server-side apply.
+std::string applied(const std::string &path);
+
+// DeleteOptions: only this object, and only as it was seen.
+std::string delete_body(const Meta &meta);
+
+} // namespace bridge::slinky

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "operator/decide/unserved.h"
+
+namespace bridge::slinky {
+
+namespace {
+
+bool is_set(const Json &spec, const char *path)
+{
+    Json value = spec.at(path);
+    return value.is_object() ? !value.members().empty()
+                             : !value.items().empty();
+}
+
+} // namespace
+
+std::vector<std::string> unserved_fields(const NodeSet &set)
+{
+    const Json &spec = set.spec;
+    std::vector<std::string> found;
+    auto add = [&](bool asked, const char *phrase) {
+        if (asked)
+            found.emplace_back(phrase);
+    };
+    add(spec.flag("partition/enabled"),
+        "partition (write the line into slurm.conf, with Nodes=NODESET and "
+        "NodeSet=NAME Feature=NAME)");
+    add(is_set(spec, "logfile"), "logfile (slurmd logs to its own container)");
+    add(spec.flag("ssh/enabled"), "ssh (no sshd runs)");
+    add(is_set(spec, "volumeClaimTemplates"),
+        "volumeClaimTemplates (no claims are made)");
+    std::string update = spec.text("updateStrategy/type");
+    add(update != "OnDelete", "updateStrategy (as with OnDelete, a Pod gets a "
+                              "new template when somebody deletes it)");
+    add(spec.integer("minReadySeconds").value_or(0) > 0,
+        "minReadySeconds (a ready Pod is available at once)");
+    add(spec.integer("revisionHistoryLimit").value_or(0) > 0,
+        "revisionHistoryLimit (no earlier template is kept)");
+    add(spec.flag("pinToNode"), "pinToNode (a Pod may come back elsewhere)");
+    add(spec.flag("workloadDisruptionProtection"),
+        "workloadDisruptionProtection (no PodDisruptionBudget is made)");
+    add(spec.text("pruneSlurmNodeRecords") == "NodeNotFound",
+        "pruneSlurmNodeRecords (no record is removed)");
+    add(!spec.text("template/spec/nodeName").empty(),
+        "template.spec.nodeName (the scheduler places the Pods)");
+    add(spec.flag("template/spec/automountServiceAccountToken"),
+        "template.spec.automountServiceAccountToken (users run jobs there, and "
+        "get no token)");
+    return found;
+}
+
+} // namespace bridge::slinky

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "operator/decide/worker_pod.h"
+
+#include "common/contract/worker_names.h"
+#include "operator/decide/json_merge.h"
+#include "operator/decide/names.h"
+#include "operator/decide/node_conf.h"
+
+#include <format>
+#include <utility>
+
+namespace bridge::slinky {
+
+namespace {
+
+constexpr int slurmd_port = 6818;
+constexpr int key_mode = 0400;
+constexpr char slurmd[] = "slurmd"; // container, port, and app
+
+// FNV-1a. Whoever can make two templates with one hash can only keep Pods of
+// their own from being called outdated.
+std::uint64_t hash_of(std::string_view text)
+{
+    std::uint64_t hash = 14695981039346656037u;
+    for (char c : text)
+        hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+    return hash;
+}
+
+JsonValue object_of(const TextMap &texts)
+{
+    JsonValue made = JsonValue::object({});
+    for (const auto &[name, value] : texts)
+        made.add(name, value);
+    return made;
+}
+
+std::string server_of(const Controller &controller)
+{
+    bool bare_ipv6 = controller.host.contains(':');
+    return std::format("{}{}{}:{}", bare_ipv6 ? "[" : "", controller.host,
+                       bare_ipv6 ? "]" : "", controller.port);
+}
+
+JsonValue http_probe(const char *path, int failures)
+{
+    return JsonValue::object(
+        {{"httpGet", JsonValue::object({{"path", path}, {"port", slurmd}})},
+         {"periodSeconds", 10},
+         {"failureThreshold", failures}});
+}
+
+// All that slurmd needs: it becomes the user of each job, gives it its files,
+// and kills it.
+JsonValue own_security()
+{
+    auto needed = JsonValue::array({"SETUID", "SETGID", "CHOWN", "KILL"});
+    return JsonValue::object(
+        {{"runAsUser", 0},
+         {"allowPrivilegeEscalation", false},
+         {"capabilities",
+          JsonValue::object({{"drop", JsonValue::array({"ALL"})},
+                             {"add", std::move(needed)}})},
+         {"seccompProfile", JsonValue::object({{"type", "RuntimeDefault"}})}});
+}
+
+JsonValue own_container(const NodeSet &set, const Controller &controller)
+{
+    auto args =
+        JsonValue::array({"-D", "-Z", "--conf-server", server_of(controller),
+                          "--conf", node_conf(set).words});
+    auto port = JsonValue::object({{"name", slurmd},
+                                   {"containerPort", slurmd_port},
+                                   {"protocol", "TCP"}});
+    auto mount = JsonValue::object({{"name", "slurm-etc"},
+                                    {"mountPath", "/etc/slurm"},
+                                    {"readOnly", true}});
+    auto made = JsonValue::object(
+        {{"name", slurmd},
+         {"command", JsonValue::array({"/usr/sbin/slurmd"})},
+         {"args", std::move(args)},
+         {"ports", JsonValue::array({std::move(port)})},
+         {"volumeMounts", JsonValue::array({std::move(mount)})},
+         {"startupProbe", http_probe("/livez", 6)},
+         {"livenessProbe", http_probe("/livez", 6)},
+         {"readinessProbe", http_probe("/readyz", 3)}});
+    // The API server refuses a privileged container with these limits.
+    if (!set.spec.flag("slurmd/securityContext/privileged"))
+        made.add("securityContext", own_security());
+    return made;
+}
+
+// slurmd takes the key only if it is root's and nobody else can read it, while
+// the jobs' commands have to read what lies beside it.
+JsonValue key_volume(const Controller &controller)
+{
+    auto item = JsonValue::object({{"key", controller.key_name},
+                                   {"path", "slurm.key"},
+                                   {"mode", key_mode}});
+    auto secret =
+        JsonValue::object({{"name", controller.key_secret},
+                           {"items", JsonValue::array({std::move(item)})}});
+    auto source = JsonValue::object({{"secret", std::move(secret)}});
+    auto projected =
+        JsonValue::object({{"sources", JsonValue::array({std::move(source)})}});
+    return JsonValue::object(
+        {{"name", "slurm-etc"}, {"projected", std::move(projected)}});
+}
+
+// Two slurmds on one Node would both report its CPUs.
+JsonValue one_a_node()
+{
+    auto selector = JsonValue::object(
+        {{"matchLabels", JsonValue::object({{names::app_label, slurmd}})}});
+    auto term = JsonValue::object({{"topologyKey", "kubernetes.io/hostname"},
+                                   {"labelSelector", std::move(selector)}});
+    return JsonValue::object(
+        {{"podAntiAffinity",
+          JsonValue::object({{"requiredDuringSchedulingIgnoredDuringExecution",
+                              JsonValue::array({std::move(term)})}})}});
+}
+
+std::string pod_spec(const NodeSet &set, const Controller &controller,
+                     std::uint32_t ordinal)
+{
+    std::string container = merged(
+        read_own(own_container(set, controller).dump()), set.spec.at("slurmd"));
+    JsonMembers named = members_of(read_own(container));
+    put(named, "name", JsonValue(slurmd).dump());
+    JsonValue base = JsonValue::object(
+        {{"enableServiceLinks", false},
+         // Without it slurmd is process 1, and leaves a zombie for each step.
+         {"shareProcessNamespace", true},
+         {"volumes", JsonValue::array({key_volume(controller)})}});
+    if (!set.share_nodes)
+        base.add("affinity", one_a_node());
+    JsonMembers with = members_of(read_own(base.dump()));
+    put(with, "containers", json_array({json_object(named)}));
+
+    std::string spec =
+        merged(read_own(json_object(with)), set.spec.at("template/spec"));
+    JsonMembers made = members_of(read_own(spec));
+    put(made, "automountServiceAccountToken", "false");
+    put(made, "hostname", JsonValue(node_name(set, ordinal)).dump());
+    put(made, "subdomain", JsonValue(workers_service(set.controller)).dump());
+    drop(made, "nodeName"); // the scheduler's
+    return json_object(made);
+}
+
+TextMap labels_of(const NodeSet &set, const Controller &controller,
+                  std::uint32_t ordinal)
+{
+    TextMap labels = set.spec.texts("template/metadata/labels");
+    std::string name = worker_name(set, ordinal);
+    labels.erase(names::protect_label); // the agent's
+    labels[names::app_label] = slurmd;
+    labels[names::instance_label] = set.meta.key.name;
+    labels[names::component_label] = "worker";
+    labels[names::cluster_label] = set.controller;
+    labels[names::worker_name_label] = name;
+    labels[names::worker_index_label] =
+        name.substr(set.meta.key.name.size() + 1);
+    labels[names::worker_hostname_label] = node_name(set, ordinal);
+    labels[names::scaling_mode_label] = "StatefulSet";
+    labels[names::revision_label] = revision_of(set, controller);
+    return labels;
+}
+
+TextMap annotations_of(const NodeSet &set)
+{
+    TextMap annotations = set.spec.texts("template/metadata/annotations");
+    for (const char *ours :
+         {names::worker_request_annotation, names::deadline_annotation,
+          names::deletion_cost_annotation})
+        annotations.erase(ours);
+    annotations.try_emplace("kubectl.kubernetes.io/default-container", slurmd);
+    return annotations;
+}
+
+} // namespace
+
+std::string slurmd_image(const NodeSet &set)
+{
+    return set.spec.text("slurmd/image");
+}
+
+std::string revision_of(const NodeSet &set, const Controller &controller)
+{
+    // With one ordinal and the same labels for all: only what they share.
+    std::string text =
+        pod_spec(set, controller, 0) +
+        object_of(set.spec.texts("template/metadata/labels")).dump() +
+        object_of(annotations_of(set)).dump();
+    return std::format("{:016x}", hash_of(text));
+}
+
+std::string selector_of(const NodeSet &set)
+{
+    return std::format("{}={},{}={}", names::instance_label, set.meta.key.name,
+                       names::app_label, slurmd);
+}
+
+std::string worker_pod(const NodeSet &set, const Controller &controller,
+                       std::uint32_t ordinal)
+{
+    // Without blockOwnerDeletion, for which the operator would need a right to
+    // the NodeSet's finalizers.
+    auto owner = JsonValue::object({{"apiVersion", names::slinky_version},
+                                    {"kind", "NodeSet"},
+                                    {"name", set.meta.key.name},
+                                    {"uid", set.meta.uid},
+                                    {"controller", true},
+                                    {"blockOwnerDeletion", false}});
+    auto metadata = JsonValue::object(
+        {{"name", worker_name(set, ordinal)},
+         {"namespace", set.meta.key.ns},
+         {"labels", object_of(labels_of(set, controller, ordinal))},
+         {"annotations", object_of(annotations_of(set))},
+         {"ownerReferences", JsonValue::array({std::move(owner)})}});
+    return json_object({{"apiVersion", "\"v1\""},
+                        {"kind", "\"Pod\""},
+                        {"metadata", metadata.dump()},
+                        {"spec", pod_spec(set, controller, ordinal)}});
+}
+
+} // namespace bridge::slinky

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# slurmk8s-operator. It knows Kubernetes only: nothing of Slurm is linked.
+operator_decide_sources = \
+	operator/decide/decide.cc operator/decide/decide.h \
+	operator/decide/decide_others.cc \
+	operator/decide/json_merge.cc operator/decide/json_merge.h \
+	operator/decide/names.cc operator/decide/names.h \
+	operator/decide/node_conf.cc operator/decide/node_conf.h \
+	operator/decide/node_set_status.cc operator/decide/node_set_status.h \
+	operator/decide/objects.cc operator/decide/objects.h \
+	operator/decide/scale.cc operator/decide/scale.h \
+	operator/decide/status.cc operator/decide/status.h \
+	operator/decide/step.cc operator/decide/step.h \
+	operator/decide/unserved.cc operator/decide/unserved.h \
+	operator/decide/worker_pod.cc operator/decide/worker_pod.h
+operator_daemon_sources = \
+	operator/daemon/actor.cc operator/daemon/actor.h \
+	operator/daemon/leader.cc operator/daemon/leader.h \
+	operator/daemon/metrics.cc operator/daemon/metrics.h \
+	operator/daemon/news.cc operator/daemon/news.h \
+	operator/daemon/options.cc operator/daemon/options.h \
+	operator/daemon/owner.cc operator/daemon/owner.h \
+	operator/daemon/watches.cc operator/daemon/watches.h \
+	operator/daemon/web.cc operator/daemon/web.h
+
+# A library, so that the unit tests link the same code.
+noinst_LTLIBRARIES += operator/liboperator.la
+operator_liboperator_la_SOURCES = $(operator_decide_sources) \
+	$(operator_daemon_sources)
+operator_liboperator_la_CXXFLAGS = $(SANITIZED_CXXFLAGS)
+$(operator_liboperator_la_OBJECTS): $(pch)
+
+sbin_PROGRAMS += slurmk8s-operator
+slurmk8s_operator_SOURCES = operator/daemon/main.cc operator/daemon/serve.cc \
+	operator/daemon/serve.h
+slurmk8s_operator_CPPFLAGS = $(plain_cppflags)
+slurmk8s_operator_CXXFLAGS = $(SANITIZED_CXXFLAGS)
+slurmk8s_operator_LDFLAGS = $(SANITIZE)
+slurmk8s_operator_LDADD = operator/liboperator.la common/kube/libkube.la \
+	common/contract/libcontract.la common/base/libbase.la \
+	$(CURL_LIBS) $(OPENSSL_LIBS) $(HTTPLIB_LIBS)
+
+EXTRA_DIST += \
+	operator/README.md \
+	operator/decide/README.md \
+	operator/daemon/README.md

@@ -1,0 +1,518 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""NodeSets of an external Controller: the Pods that the operator makes, and that
+none goes before the agent has answered. kwok plays the kubelets, and the cases
+play the scheduler and the agent."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
+import bed
+import kwok_nodes
+import slinky
+from operator_process import Operator, install, uninstall
+from tap import case, check, equal, last_case, never, run, wait_for
+
+NAMESPACE = "workers"
+NODES = [f"op{i}" for i in range(6)]
+REQUEST, DRAINED = "slurmk8s/worker-request", "slurmk8s/Drained"
+NODESET_LABEL = "nodeset.slinky.slurm.net/"
+MERGE = "application/merge-patch+json"
+SOON = 3  # seconds in which a wrong deletion would have happened
+
+operator = None
+
+
+def before_each():
+    """An operator, and an empty namespace."""
+    global operator
+    if operator is None:
+        install()
+        without_finalizers()
+        for name in NODES:
+            body = kwok_nodes.node(name, 8)
+            del body["metadata"]["labels"][
+                "scheduler.slinky.slurm.net/external-node"]
+            try:
+                bed.api("POST", "/api/v1/nodes", body)
+            except bed.ApiError as error:
+                if error.status != 409:
+                    raise
+        operator = Operator()
+    slinky.namespace(NAMESPACE)
+    empty()
+    if operator.process is None:
+        operator.start().leads()
+
+
+def without_finalizers():
+    """What an operator that is gone has left behind."""
+    for item in bed.api("GET", f"{slinky.API}/nodesets")["items"]:
+        meta = item["metadata"]
+        bed.api("PATCH", f"{slinky.API}/namespaces/{meta['namespace']}/nodesets/"
+                f"{meta['name']}", {"metadata": {"finalizers": None}}, MERGE)
+
+
+def empty():
+    """Deletes all objects of a case. The operator takes its finalizers away."""
+    for item in bed.api("GET", path("nodesets"))["items"]:
+        bed.api("PATCH", path("nodesets", item["metadata"]["name"]),
+                {"metadata": {"annotations": {"slurmk8s/delete": "now"}}}, MERGE)
+    for plural in slinky.PLURALS.values():
+        bed.api("DELETE", path(plural), {})
+        wait_for(f"all {plural} to be gone", lambda plural=plural:
+                 not bed.api("GET", path(plural))["items"])
+    wait_for("all Pods to be gone", lambda: not pods())
+
+
+def after_each():
+    empty()
+
+
+@last_case
+def ends():
+    """the operator ends by a signal, and gives its Lease back"""
+    equal(operator.stop(), 0, "exit status of the operator")
+    lease = bed.api("GET", "/apis/coordination.k8s.io/v1/namespaces/"
+                    "slurmk8s-operator/leases/slurmk8s-operator")
+    equal(lease["spec"].get("holderIdentity", ""), "", "the holder")
+    slinky.delete_namespace(NAMESPACE)
+    for name in NODES:
+        bed.api("DELETE", f"/api/v1/nodes/{name}", {})
+    uninstall()
+
+
+def after_failure():
+    return operator.log.read_text()[-3000:] if operator else ""
+
+
+# ---- What administrators and users do
+
+
+def path(plural, name=""):
+    return f"{slinky.API}/namespaces/{NAMESPACE}/{plural}" + \
+        (f"/{name}" if name else "")
+
+
+def make(kind, name, spec):
+    return bed.api("POST", path(slinky.PLURALS[kind]), {
+        "apiVersion": f"{slinky.GROUP}/v1beta1", "kind": kind,
+        "metadata": {"name": name}, "spec": spec})
+
+
+def controller(**more):
+    return make("Controller", "slurm", {
+        "external": True, "externalConfig": {"host": "ctl", "port": 6817},
+        "slurmKeyRef": {"name": "slurm-auth-slurm", "key": "slurm.key"}, **more})
+
+
+def node_set(name="w", replicas=3, **more):
+    return make("NodeSet", name, {
+        "controllerRef": {"name": "slurm"}, "replicas": replicas,
+        "slurmd": {"image": "slurmd:test", "resources":
+                   {"requests": {"cpu": "2", "memory": "1000Mi"}}}, **more})
+
+
+def scale(replicas, name="w"):
+    bed.api("PATCH", path("nodesets", name) + "/scale",
+            {"spec": {"replicas": replicas}}, MERGE)
+
+
+# ---- What the scheduler, the kubelet and the agent do
+
+
+def pods():
+    return {p["metadata"]["name"]: p for p in bed.pods(NAMESPACE)}
+
+
+def bind_all():
+    """Each Pod to a Node of its own, as its affinity asks."""
+    there = pods().values()
+    free = set(NODES) - {p["spec"].get("nodeName") for p in there}
+    for pod in there:
+        if not pod["spec"].get("nodeName") and \
+                "deletionTimestamp" not in pod["metadata"]:
+            bed.api("POST", f"/api/v1/namespaces/{NAMESPACE}/pods/"
+                    f"{pod['metadata']['name']}/binding",
+                    {"apiVersion": "v1", "kind": "Binding",
+                     "metadata": {"name": pod["metadata"]["name"]},
+                     "target": {"kind": "Node", "name": free.pop()}})
+
+
+def is_ready(pod):
+    return any(c["type"] == "Ready" and c["status"] == "True"
+               for c in pod["status"].get("conditions", []))
+
+
+def wait_pods(*names):
+    """Until exactly these Pods are there and ready; returns them."""
+    def there():
+        bind_all()
+        found = pods()
+        return found if set(found) == set(names) and \
+            all(map(is_ready, found.values())) else None
+    return wait_for(f"exactly the Pods {names} to be ready", there)
+
+
+def answer(pod, request, uid=None, status="True"):
+    """As the agent: the node of this Pod is drained and has no job."""
+    meta = pod["metadata"]
+    bed.api("PATCH", f"/api/v1/namespaces/{NAMESPACE}/pods/{meta['name']}/status",
+            {"metadata": {"uid": meta["uid"]}, "status": {"conditions": [
+                {"type": DRAINED, "status": status, "reason": "Drained",
+                 "message": f"uid={uid or meta['uid']} request={request} "
+                            "slurmctld=1800000000"}]}},
+            "application/strategic-merge-patch+json")
+
+
+def requests():
+    return {name: pod["metadata"].get("annotations", {}).get(REQUEST)
+            for name, pod in pods().items()}
+
+
+def wait_requests(wanted):
+    wait_for(f"the requests {wanted}", lambda: requests() == wanted)
+
+
+def uids():
+    return {name: pod["metadata"]["uid"] for name, pod in pods().items()}
+
+
+# ---- What the operator says
+
+
+def status(plural="nodesets", name="w"):
+    return bed.api("GET", path(plural, name)).get("status", {})
+
+
+def condition(kind, plural="nodesets", name="w"):
+    return next((c for c in status(plural, name).get("conditions", [])
+                 if c["type"] == kind), {})
+
+
+def wait_condition(kind, holds, words="", **where):
+    return wait_for(
+        f"condition {kind} to be {holds} and to say {words!r}",
+        lambda: condition(kind, **where).get("status") == holds and
+        words in condition(kind, **where)["message"] and
+        condition(kind, **where))
+
+
+def events(name="w"):
+    uid = bed.api("GET", path("nodesets", name))["metadata"]["uid"]
+    return [e["reason"] for e in bed.events_of(uid, NAMESPACE)]
+
+
+# ---- The cases
+
+
+@case
+def made():
+    """three Pods with what slurmd needs and no more, a headless Service, a status and
+    Events"""
+    controller()
+    node_set(extraConf="Weight=5 Features=big", template={
+        "metadata": {"labels": {"team": "blue"}},
+        "spec": {"hostname": "web-", "tolerations": [{"key": "team", "operator": "Exists"}],
+                 "automountServiceAccountToken": True,
+                 "containers": [{"name": "beside", "image": "beside:test"}]}})
+    found = wait_pods("w-0", "w-1", "w-2")
+
+    spec = found["w-1"]["spec"]
+    equal(spec["hostname"], "web-1", "the name of the Slurm node")
+    equal(spec["subdomain"], "slurm-workers-slurm", "subdomain")
+    equal(spec["automountServiceAccountToken"], False, "a token")
+    check(not any(v.get("projected", {}).get("sources", [{}])[0].get(
+        "serviceAccountToken") for v in spec["volumes"]), spec["volumes"])
+    containers = {c["name"]: c for c in spec["containers"]}
+    equal(sorted(containers), ["beside", "slurmd"], "containers")
+    slurmd = containers["slurmd"]
+    equal(slurmd["args"], ["-D", "-Z", "--conf-server", "ctl:6817", "--conf",
+                           "CPUs=2 RealMemory=1000 Feature=w,big Weight=5"],
+          "arguments")
+    security = slurmd["securityContext"]
+    equal(security["capabilities"],
+          {"drop": ["ALL"], "add": ["SETUID", "SETGID", "CHOWN", "KILL"]},
+          "capabilities")
+    equal(security.get("privileged"), None, "privileged")
+    equal(security["allowPrivilegeEscalation"], False, "escalation")
+    check(spec["shareProcessNamespace"], "slurmd would be process 1")
+    source = next(v for v in spec["volumes"] if v["name"] == "slurm-etc")
+    equal(source["projected"]["sources"][0]["secret"],
+          {"name": "slurm-auth-slurm",
+           "items": [{"key": "slurm.key", "path": "slurm.key", "mode": 0o400}]},
+          "the key")
+    labels = found["w-1"]["metadata"]["labels"]
+    equal({k: labels[k] for k in (
+        "team", NODESET_LABEL + "pod-name", NODESET_LABEL + "pod-index",
+        NODESET_LABEL + "pod-hostname", NODESET_LABEL + "scaling-mode",
+        "app.kubernetes.io/name", "app.kubernetes.io/instance")},
+        {"team": "blue", NODESET_LABEL + "pod-name": "w-1",
+         NODESET_LABEL + "pod-index": "1", NODESET_LABEL + "pod-hostname": "web-1",
+         NODESET_LABEL + "scaling-mode": "StatefulSet",
+         "app.kubernetes.io/name": "slurmd", "app.kubernetes.io/instance": "w"},
+        "labels")
+
+    wait_condition("Available", "True", "3 of 3 Pods are ready")
+    said = status()
+    equal({k: said[k] for k in ("replicas", "readyReplicas", "updatedReplicas",
+                                "desired", "unavailableReplicas")},
+          {"replicas": 3, "readyReplicas": 3, "updatedReplicas": 3, "desired": 3,
+           "unavailableReplicas": 0}, "status")
+    equal(labels["controller-revision-hash"], said["nodeSetHash"], "revision")
+    equal(len(bed.api("GET", f"/api/v1/namespaces/{NAMESPACE}/pods?labelSelector="
+                      + said["selector"].replace(",", "%2C"))["items"]), 3,
+          "Pods of the selector")
+    check("automountServiceAccountToken" in condition("Served")["message"],
+          condition("Served"))
+    wait_for("three Events", lambda: events().count("SuccessfulCreate") == 3)
+    service = bed.api("GET", f"/api/v1/namespaces/{NAMESPACE}/services/"
+                      "slurm-workers-slurm")
+    equal(service["spec"]["clusterIP"], "None", "the headless Service")
+
+
+@case
+def scales():
+    """more replicas are more Pods; a Pod that is deleted, or has ended, comes back
+    under its name"""
+    controller()
+    node_set(replicas=2)
+    wait_pods("w-0", "w-1")
+    scale(4)
+    first = {n: p["metadata"]["uid"]
+             for n, p in wait_pods("w-0", "w-1", "w-2", "w-3").items()}
+
+    bed.delete("w-1", NAMESPACE)
+    wait_for("another w-1", lambda: uids().get("w-1", first["w-1"]) != first["w-1"])
+    wait_pods("w-0", "w-1", "w-2", "w-3")
+
+    bed.play("w-2", NAMESPACE, run="1ms", exit="3")
+    wait_for("another w-2", lambda: uids().get("w-2", first["w-2"]) != first["w-2"])
+    wait_pods("w-0", "w-1", "w-2", "w-3")
+    equal({n: u for n, u in uids().items() if n in ("w-0", "w-3")},
+          {n: first[n] for n in ("w-0", "w-3")}, "the others")
+    equal(set(requests().values()), {None}, "nobody is asked")
+
+
+@case
+def scale_in():
+    """less replicas delete nobody: the cheapest are asked, and each goes when exactly
+    its request is answered"""
+    controller()
+    node_set(replicas=5)
+    wait_pods(*(f"w-{i}" for i in range(5)))
+    bed.api("PATCH", f"/api/v1/namespaces/{NAMESPACE}/pods/w-4",
+            {"metadata": {"labels": {NODESET_LABEL + "pod-protect": "true"}}},
+            MERGE)  # its node has jobs
+    wait_for("the operator to hear of it", lambda: "pod-protect" in
+             str(pods()["w-4"]["metadata"]["labels"]))
+    scale(2)
+
+    wait_requests({"w-0": None, "w-1": "drain 1", "w-2": "drain 1",
+                   "w-3": "drain 1", "w-4": None})
+    before = uids()
+    wait_condition("ScalingIn", "True", "it has not answered yet")
+    equal([w for w in ("w-1", "w-2", "w-3", "w-4")
+           if w in condition("ScalingIn")["message"]], ["w-1", "w-2", "w-3"],
+          "who is named")
+
+    pod = pods()["w-2"]
+    answer(pod, 1, uid="11111111-1111-1111-1111-111111111111")
+    answer(pods()["w-3"], 2)                    # a request that nobody made
+    answer(pods()["w-1"], 1, status="False")    # not drained yet
+    answer(pods()["w-0"], 1)                    # it was not asked
+    never("a Pod that goes without its answer", lambda: uids() != before, SOON)
+
+    answer(pod, 1)
+    wait_for("w-2 to be gone", lambda: "w-2" not in pods())
+    equal({n: u for n, u in uids().items()},
+          {n: u for n, u in before.items() if n != "w-2"}, "the others")
+    check("SuccessfulDelete" in events(), events())
+
+
+@case
+def taken_back():
+    """more replicas again take the request back, and an answer that comes late does
+    nothing; the next request has another number"""
+    controller()
+    node_set(replicas=3)
+    wait_pods("w-0", "w-1", "w-2")
+    scale(2)
+    wait_requests({"w-0": None, "w-1": None, "w-2": "drain 1"})
+    scale(3)
+    wait_requests({"w-0": None, "w-1": None, "w-2": "keep 2"})
+    before = uids()
+    answer(pods()["w-2"], 1)
+    never("a Pod that goes", lambda: uids() != before, SOON)
+    wait_condition("ScalingIn", "False")
+
+    scale(2)
+    wait_requests({"w-0": None, "w-1": None, "w-2": "drain 3"})
+    never("a Pod that goes by an old answer", lambda: uids() != before, SOON)
+    answer(pods()["w-2"], 3)
+    wait_for("w-2 to be gone", lambda: set(pods()) == {"w-0", "w-1"})
+
+
+@case
+def killed():
+    """an operator that is killed with requests under way goes on where it was"""
+    controller()
+    node_set(replicas=4)
+    wait_pods("w-0", "w-1", "w-2", "w-3")
+    scale(2)
+    wanted = {"w-0": None, "w-1": None, "w-2": "drain 1", "w-3": "drain 1"}
+    wait_requests(wanted)
+    before = uids()
+
+    operator.stop("KILL")
+    answer(pods()["w-3"], 1)
+    bed.delete("w-0", NAMESPACE)
+    wait_for("w-0 to be gone", lambda: "w-0" not in pods())
+    operator.start().leads()
+
+    # Two replicas are wanted and three are left: one that was asked is to stay.
+    wait_for("w-3 or w-2 to go", lambda: set(pods()) == {"w-1", "w-2"})
+    wait_for("nobody is asked any more", lambda: requests() ==
+             {"w-1": None, "w-2": "keep 2"})
+    equal(uids(), {n: before[n] for n in ("w-1", "w-2")}, "the Pods")
+
+
+def foreground_words():
+    """Why a NodeSet may not be deleted in the foreground. Nothing is deleted."""
+    try:
+        bed.api("DELETE", path("nodesets", "w"),
+                {"propagationPolicy": "Foreground", "dryRun": ["All"]})
+    except bed.ApiError as error:
+        return error.message
+    return ""
+
+
+@case
+def deleted():
+    """a NodeSet that is deleted keeps its Pods until the agent has answered for each,
+    and cannot be deleted in the foreground"""
+    controller()
+    node_set(replicas=2)
+    found = wait_pods("w-0", "w-1")
+    before = uids()
+    wait_for("the policy", lambda: "before their Slurm nodes are drained" in
+             foreground_words())
+    bed.api("DELETE", path("nodesets", "w"), {"propagationPolicy": "Background"})
+    wait_requests({"w-0": "drain 1", "w-1": "drain 1"})
+    never("a Pod that goes", lambda: uids() != before, SOON)
+
+    for pod in found.values():
+        answer(pod, 1)
+    wait_for("all Pods to be gone", lambda: not pods())
+    wait_for("the NodeSet to be gone", lambda: not
+             bed.api("GET", path("nodesets"))["items"])
+
+
+@case
+def not_served():
+    """what is not served says so: no Controller, one in Kubernetes, other kinds, names
+    that are none; and no Pod is made"""
+    node_set("alone")
+    wait_condition("Accepted", "False", "There is no Controller slurm",
+                   name="alone")
+    make("Controller", "slurm", {
+        "slurmKeyRef": {"name": "k", "key": "slurm.key"},
+        "jwtKeyRef": {"name": "k", "key": "jwt.key"}})
+    wait_condition("Accepted", "False", "to run in Kubernetes", name="alone")
+    wait_condition("Served", "False", "not served yet", plural="controllers",
+                   name="slurm")
+    sssd = {"name": "s", "key": "sssd.conf"}
+    make("LoginSet", "login", {"controllerRef": {"name": "slurm"},
+                               "sssdConfRef": sssd})
+    make("RestApi", "rest", {"controllerRef": {"name": "slurm"}})
+    make("Token", "token", {"username": "alice", "jwtKeyRef":
+                            {"name": "k", "key": "jwt.key"}})
+    make("Accounting", "accounts", {"external": True, "externalConfig":
+                                    {"host": "dbd", "port": 6819}})
+    for plural, name in (("loginsets", "login"), ("restapis", "rest"),
+                         ("tokens", "token"), ("accountings", "accounts")):
+        wait_condition("Served", "False", "is not served yet", plural=plural,
+                       name=name)
+    equal(pods(), {}, "Pods")
+
+
+@case
+def hostile():
+    """names that are too long or meet those of another NodeSet, and extraConf that
+    names another node, are refused in words"""
+    controller()
+    node_set("w")
+    wait_pods("w-0", "w-1", "w-2")
+    node_set("long", template={"spec": {"hostname": "x" * 63}})
+    wait_condition("Accepted", "False", "would be the name of a host",
+                   name="long")
+    node_set("same", template={"spec": {"hostname": "w-"}})
+    wait_condition("Accepted", "False", "as those of NodeSet w", name="same")
+    node_set("other", extraConf="NodeName=w-0")
+    wait_condition("Accepted", "False", "extraConf cannot have", name="other")
+    node_set("bad", replicas=1, template={"spec": {"priorityClassName": "none"}})
+    wait_condition("Failing", "True", "Cannot create Pod bad-0", name="bad")
+    equal(sorted(pods()), ["w-0", "w-1", "w-2"], "Pods")
+
+
+@case
+def template_changes():
+    """a new template leaves the Pods as they are, and says so"""
+    controller()
+    node_set(replicas=2)
+    wait_pods("w-0", "w-1")
+    before = uids()
+    bed.api("PATCH", path("nodesets", "w"), {"spec": {"slurmd": {
+        "image": "slurmd:next"}}}, MERGE)
+    wait_condition("Updated", "False", "2 of 2 Pods have an older template")
+    equal(uids(), before, "the Pods")
+    bed.delete("w-0", NAMESPACE)
+    wait_for("another w-0",
+             lambda: uids().get("w-0", before["w-0"]) != before["w-0"])
+    wait_pods("w-0", "w-1")
+    equal(pods()["w-0"]["spec"]["containers"][0]["image"], "slurmd:next",
+          "its image")
+    wait_condition("Updated", "False", "1 of 2 Pods have an older template")
+
+
+@case
+def rights():
+    """the operator's account can do what it did here, and reads no Secret, makes no
+    binding, and touches no Node"""
+    for verb, resource, may in (
+            ("create", "pods", True), ("patch", "nodesets/status", True),
+            ("get", "secrets", False), ("list", "secrets", False),
+            ("update", "nodesets", False), ("create", "pods/exec", False),
+            ("create", "rolebindings", False), ("patch", "nodes", False),
+            ("create", "clusterrolebindings", False),
+            ("escalate", "clusterroles", False), ("bind", "clusterroles", False),
+            ("impersonate", "users", False), ("create", "pods/binding", False)):
+        group, _, sub = resource.partition("/")
+        said = bed.api("POST", "/apis/authorization.k8s.io/v1/"
+                       "subjectaccessreviews", {"spec": {
+                           "user": "system:serviceaccount:slurmk8s-operator:"
+                                   "slurmk8s-operator",
+                           "resourceAttributes": {
+                               "verb": verb, "namespace": NAMESPACE,
+                               "resource": group, "subresource": sub,
+                               "group": GROUPS.get(group, "")}}})
+        equal(said["status"]["allowed"], may, f"{verb} {resource}")
+
+
+GROUPS = {"nodesets": slinky.GROUP,
+          **dict.fromkeys(("rolebindings", "clusterrolebindings", "clusterroles"),
+                          "rbac.authorization.k8s.io")}
+
+
+@case
+def pages():
+    """the pages for kubelets and Prometheus"""
+    equal(operator.page("/readyz"), (200, "ok\n"), "/readyz")
+    equal(operator.page("/none")[0], 404, "another page")
+    controller()
+    wait_for("the Controller to be counted",
+             lambda: operator.metric('objects{kind="Controller"}') == 1)
+    equal(operator.metric("failing_watches"), 0, "watches that fail")
+
+
+run(before_each=before_each, after_each=after_each, after_failure=after_failure)

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Objects of slinky.slurm.net for the tests of the operator.
+#pragma once
+
+#include "common/contract/worker_names.h"
+#include "operator/decide/decide.h"
+#include "operator/decide/names.h"
+#include "operator/decide/worker_pod.h"
+
+#include <format>
+#include <string>
+
+namespace bridge::slinky {
+
+inline Json json(const std::string &text)
+{
+    return Json::parse(text).value_or(Json());
+}
+
+inline Controller external_controller()
+{
+    return controller_from(json(R"({"metadata": {"namespace": "ns",
+        "name": "slurm", "uid": "c-uid", "generation": 1},
+        "spec": {"external": true, "externalConfig": {"host": "ctl",
+        "port": 6817}, "slurmKeyRef": {"name": "keys", "key": "slurm.key"}}})"));
+}
+
+// A NodeSet that has its finalizer; more: members of its spec, with a comma.
+inline NodeSet node_set(int replicas, const std::string &more = {},
+                        const std::string &name = "w")
+{
+    return node_set_from(json(std::format(
+        R"({{"metadata": {{"namespace": "ns", "name": "{}", "uid": "{}-uid",
+            "resourceVersion": "7", "generation": 3,
+            "creationTimestamp": "2026-01-01T00:00:00Z",
+            "finalizers": ["slurmk8s/workers"]}},
+            "spec": {{"controllerRef": {{"name": "slurm"}}, "replicas": {} {},
+            "slurmd": {{"image": "slurmd", "resources": {{"requests":
+            {{"cpu": "2", "memory": "1000Mi"}}}}}}}}}})",
+        name, name, replicas, more)));
+}
+
+// A running and ready Pod of node_set(), named by its ordinal.
+inline Worker worker(int ordinal)
+{
+    Worker made;
+    made.meta.key = {"ns", "w-" + std::to_string(ordinal)};
+    made.meta.uid = "uid-" + std::to_string(ordinal);
+    made.meta.version = "9";
+    made.meta.controller = "w-uid";
+    made.phase = "Running";
+    made.node = "node" + std::to_string(ordinal);
+    made.ready = true;
+    return made;
+}
+
+inline Known known_with(const NodeSet &set, std::initializer_list<Worker> pods)
+{
+    Known known;
+    Controller controller = external_controller();
+    known.controllers[controller.meta.key] = controller;
+    known.node_sets[set.meta.key] = set;
+    for (const Worker &pod : pods)
+        known.workers[pod.meta.key] = pod;
+    return known;
+}
+
+} // namespace bridge::slinky
