@@ -34,12 +34,21 @@ PORT_SLURMD_HYBRID=$((SANDBOX_PORT + 15))
 # what is left up to +15 is for daemons still to come, +16 … +31 for tests
 PORT_TESTS=$((SANDBOX_PORT + 16))
 
-# Names on the host must differ between sandboxes: the bridge, its subnet, and the real nodes' cgroups, of which none begins with
+# Names on the host must differ between sandboxes: the bridge, what is plugged into it, its subnet, and the real nodes' cgroups, of which none begins with
 # another's name, as a kubelet looks at all that begin with its own.
 BRIDGE=sbx-$SANDBOX_PORT
 SUBNET=10.88.$((SANDBOX_PORT / 32 % 256))                      # the first three bytes
+CABLE=$BRIDGE-r                                               # from the bridge to the router, of `up --operator`
 CGROUP=sandbox-$SANDBOX_PORT                                  # in the root of each cgroup hierarchy
 CGROUP2=sandbox2-$SANDBOX_PORT
+
+# The addresses of the subnet: .1 and .2 are the real nodes', on the host; .3 is the router's; Pods have those from .16 on (lib/node.sh), so that
+# a few routes say what is a Pod. Services are known inside of a sandbox only.
+ROUTER=$SUBNET.3
+MACHINES=$SUBNET.0/28
+PODS=("$SUBNET.16/28" "$SUBNET.32/27" "$SUBNET.64/26" "$SUBNET.128/25")
+SERVICES=10.0.0.0/24
+API_SERVICE=10.0.0.1                                          # that of the Service `kubernetes`
 
 REAL_NODE=real1
 REAL_NODE2=real2
@@ -60,14 +69,16 @@ PKI=$SANDBOX/pki
 BIN=$SANDBOX/bin
 ADMIN_CONF=$SANDBOX/admin.conf
 API=https://127.0.0.1:$PORT_APISERVER
-KUBE_BIN=$SANDBOX/kubernetes                                  # these four are links into the cache
+KUBE_BIN=$SANDBOX/kubernetes                                  # these six are links into the cache
 KWOK=$SANDBOX/kwok
 IMAGES=$SANDBOX/images
 COREDNS=$SANDBOX/coredns                                      # only where there was DNS
+KUBE_PROXY=$SANDBOX/kube-proxy                                # these two only with --operator
+NFTABLES=$SANDBOX/nftables
 
 # What `up` was asked for last; options that are not given keep their value.
 NODES=4 CPUS=16 MEMORY=64000 GPUS=0 REAL_NODE_WANTED=yes REAL_NODE2_WANTED=no HYBRID_WANTED=no KUBE_SCHEDULER_WANTED=no BACKUP_WANTED=no
-DNS_WANTED=yes PACKAGES_WANTED=no
+DNS_WANTED=yes PACKAGES_WANTED=no OPERATOR_WANTED=no
 KUBERNETES=1.36
 # shellcheck source=/dev/null
 [[ ! -s $SANDBOX/options ]] || . "$SANDBOX/options"
@@ -75,3 +86,7 @@ KUBERNETES=1.36
 # What is the Kubernetes release's own: its version, its flags, the manifests for it.
 # shellcheck source=/dev/null
 . "$HERE/kubernetes/$KUBERNETES/settings.sh"
+
+# Where Slurm's daemons and commands listen: where Pods reach them, if Pods are to be workers.
+SLURM_ADDRESS=127.0.0.1
+[[ $OPERATOR_WANTED == no ]] || SLURM_ADDRESS=$SUBNET.1
