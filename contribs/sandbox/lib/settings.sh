@@ -29,6 +29,7 @@ PORT_SLURMDBD=$((SANDBOX_PORT + 6))
 PORT_SLURMD=$((SANDBOX_PORT + 7))
 PORT_AGENT=$((SANDBOX_PORT + 8))
 PORT_COREDNS=$((SANDBOX_PORT + 9))                           # whether it serves: names are on port 53 of the bridge
+PORT_DATABASE=$((SANDBOX_PORT + 10))                         # MariaDB for Pods, on the bridge
 PORT_SLURMD_KWOK=$((SANDBOX_PORT + 14))
 PORT_SLURMD_HYBRID=$((SANDBOX_PORT + 15))
 # what is left up to +15 is for daemons still to come, +16 … +31 for tests
