@@ -106,17 +106,18 @@ def service(name, port, target=None):
 @case
 def services():
     """a Pod reaches a Pod of the other node by its Service, which sees the Pod's own
-    address; and itself; and a Pod without Service, both ways"""
+    address; and each of both itself; and a Pod without Service"""
     bed.clean()
-    server = pod("server", FIRST, SERVER)
-    server["metadata"]["labels"] = {"app": "server"}
-    bed.create(server)
-    bed.create(pod("client", SECOND))
-    with service("server", 80, 8080) as name:
+    for name, node in (("server", FIRST), ("client", SECOND)):
+        body = pod(name, node, SERVER)
+        body["metadata"]["labels"] = {"app": name}
+        bed.create(body)
+    with service("server", 80, 8080) as name, service("client", 80, 8080) as other:
         client = address("client")
         equal(who("client", name), client, "who asked the Service")
         equal(who("client", f"{address('server')}:8080"), client, "who asked")
-        check(who("server", name), "a Pod does not reach itself by its Service")
+        for each, its in (("server", name), ("client", other)):
+            check(who(each, its), f"{each} does not reach itself by its Service")
     gone = execute("client", "wget", "-T", "2", "-q", "-O", "-", f"http://{name}/",
                    check=False)
     check("bad address" in gone, f"a Service that is gone: {gone}")
@@ -280,6 +281,7 @@ def database():
         finally:
             bed.delete("dbd", grace=1)
             bed.wait_gone("dbd")
+            take("endpointslice", "mariadb")
             bed.ctl("stop", "database")
 
 
@@ -287,17 +289,22 @@ def for_workers(conf):
     return conf + "\nNodeSet=w Feature=w\nPartitionName=workers Nodes=w\n"
 
 
-def worker(name):
-    """slurmd that gets all but the key from the sandbox's slurmctld."""
+def of_the_host():
+    """The sandbox's own slurmctld, as HOST:PORT."""
     conf = bed.inside("cat", slurmctld.CONF)
     host = re.search(r"^SlurmctldHost=\w+\(([\d.]+)\)", conf, re.M).group(1)
     port = re.search(r"^SlurmctldPort=(\d+)", conf, re.M).group(1)
-    body = pod(name, SECOND, None, SLURMD, shareProcessNamespace=True,
+    return f"{host}:{port}"
+
+
+def worker(name, server, node=SECOND):
+    """slurmd that gets all but the key from the slurmctld at server."""
+    body = pod(name, node, None, SLURMD, shareProcessNamespace=True,
                automountServiceAccountToken=False, volumes=[
                    {"name": "key", "secret": {"secretName": "slurm-key",
                                               "defaultMode": 0o400}}])
     body["spec"]["containers"][0].update(
-        args=["-D", "-Z", "--conf-server", f"{host}:{port}", "--conf",
+        args=["-D", "-Z", "--conf-server", server, "--conf",
               "Feature=w CPUs=1 RealMemory=100"],
         securityContext={"allowPrivilegeEscalation": False, "capabilities": {
             "drop": ["ALL"], "add": ["SETUID", "SETGID", "CHOWN", "KILL"]}},
@@ -312,7 +319,7 @@ def slurmd():
     names()
     bed.clean()
     with slurmctld.changed_conf(for_workers), key():
-        bed.create(worker("worker-0"))
+        bed.create(worker("worker-0", of_the_host()))
         try:
             there = address("worker-0")
             wait_for("the node to be idle", lambda: bed.run(
@@ -332,6 +339,86 @@ def slurmd():
             bed.wait_gone("worker-0")
             wait_for("Slurm to delete the node", lambda: "worker-0" not in bed.run(
                 "scontrol", "delete", "nodename=worker-0", check=False))
+
+
+CONF = """
+ClusterName=inside
+SlurmctldHost=controller-0(controller)
+SlurmUser=slurm
+AuthType=auth/slurm
+CredType=cred/slurm
+StateSaveLocation=/var/spool/slurmctld
+SlurmctldPidFile=/run/slurmctld/slurmctld.pid
+SlurmctldParameters=enable_configless
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+MpiDefault=none
+JobAcctGatherType=jobacct_gather/none
+SelectType=select/cons_tres
+MaxNodeCount=16
+NodeSet=w Feature=w
+PartitionName=workers Nodes=w Default=YES
+"""
+
+
+def controller(image, node):
+    """A slurmctld of its own, whose state is on a claim."""
+    body = pod("controller-0", node, None, image, volumes=[
+        {"name": "state", "persistentVolumeClaim": {"claimName": "state"}},
+        {"name": "etc", "projected": {"sources": [
+            {"secret": {"name": "slurm-key", "items": [
+                {"key": "slurm.key", "path": "slurm.key", "mode": 0o440}]}},
+            {"configMap": {"name": "slurm-conf"}}]}}],
+        securityContext={"fsGroup": 64030})
+    body["metadata"]["labels"] = {"app": "controller"}
+    body["spec"]["containers"][0].update(args=["-D", "-i"], volumeMounts=[
+        {"name": "etc", "mountPath": "/etc/slurm"},
+        {"name": "state", "mountPath": "/var/spool/slurmctld"}])
+    return body
+
+
+def node_is(state, address_of_it):
+    said = execute("controller-0", "scontrol", "show", "node", "worker-0",
+                   check=False)
+    return (f"NodeAddr={address_of_it} " in said and
+            re.search(rf"State={state}[+ ]", said))
+
+
+@case
+def inside():
+    """slurmctld in a Pod, behind a Service, sees the address of a slurmd that comes
+    by the Service, and runs srun there; on the other node it has the same state"""
+    names()
+    bed.clean()
+    (image,) = bed.ctl("import", str(bed.SANDBOX / "oci/slurmctld.oci.tar")).split()
+    claim("state", "ReadWriteOncePod")
+    make(f"{CORE}/configmaps", {"metadata": {"name": "slurm-conf"}, "data": {
+        "slurm.conf": CONF, "cgroup.conf": "CgroupPlugin=disabled\n"}})
+    try:
+        with key(), service("controller", 6817, 6817):
+            bed.create(controller(image, FIRST))
+            bed.create(worker("worker-0", "controller:6817"))
+            there = address("worker-0")
+            wait_for("the worker to be idle", lambda: node_is("IDLE", there), 60)
+            equal(execute("controller-0", "srun", "-D", "/tmp", "hostname"),
+                  "worker-0", "srun hostname")
+            bed.delete("controller-0")
+            bed.wait_gone("controller-0")
+            bed.create(controller(image, SECOND))
+            bed.wait_phase("controller-0", "Running", 60)
+            wait_for("the worker to be idle again", lambda: node_is("IDLE", there),
+                     60)
+            equal(execute("controller-0", "srun", "-D", "/tmp", "hostname"),
+                  "worker-0", "srun hostname after the move")
+    except AssertionError as error:
+        said = "\n".join(bed.run("kubectl", "logs", "-n", bed.NAMESPACE, name,
+                                 check=False) for name in ("controller-0",
+                                                           "worker-0"))
+        raise AssertionError(f"{error}\n{said}") from error
+    finally:
+        bed.clean()
+        take("configmap", "slurm-conf")
+        take("pvc", "state")
 
 
 def host_tables():

@@ -92,7 +92,7 @@ class Provisioner:
     def make(self, claim, policy):
         directory = self.top / f"pvc-{claim['metadata']['uid']}"
         directory.mkdir(exist_ok=True)
-        directory.chmod(0o777)
+        directory.chmod(0o755)                                # a Pod that is not root's has an fsGroup, or slurmctld would not like it
         self.api.do("POST", VOLUMES, volume_of(claim, policy, directory, self.nodes))
 
     def remove(self, name):
