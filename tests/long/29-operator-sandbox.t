@@ -312,6 +312,16 @@ def worker(name, server, node=SECOND):
     return body
 
 
+def host_has_idle_worker():
+    return bed.run("sinfo", "-hn", "worker-0", "-o", "%t",
+                   check=False).split()[:1] == ["idle"]
+
+
+def host_forgets_worker():
+    bed.run("scontrol", "delete", "nodename=worker-0", check=False)
+    return "worker-0" not in bed.run("sinfo", "-hN", "-o", "%N").split()
+
+
 @case
 def slurmd():
     """a slurmd that kube-scheduler has placed, with its image by the manifest's name,
@@ -322,14 +332,14 @@ def slurmd():
         bed.create(worker("worker-0", of_the_host()))
         try:
             there = address("worker-0")
-            wait_for("the node to be idle", lambda: bed.run(
-                "sinfo", "-hn", "worker-0", "-o", "%t", check=False).split()[:1] ==
-                ["idle"], 60)
+            wait_for("the node to be idle", host_has_idle_worker, 60)
             shown = json.loads(bed.run("scontrol", "show", "node", "worker-0",
                                        "--json"))["nodes"][0]
             equal(shown["address"], there, "NodeAddr")
             equal(bed.run("srun", "-p", "workers", "-D", "/tmp", "hostname",
                           user="alice").strip(), "worker-0", "srun hostname")
+            # A job that is still COMPLETING on a Pod that is gone stays so.
+            wait_for("the job to be over", host_has_idle_worker, 60)
         except AssertionError as error:
             said = bed.run("kubectl", "logs", "-n", bed.NAMESPACE, "worker-0",
                            check=False)
@@ -337,8 +347,7 @@ def slurmd():
         finally:
             bed.delete("worker-0", grace=1)
             bed.wait_gone("worker-0")
-            wait_for("Slurm to delete the node", lambda: "worker-0" not in bed.run(
-                "scontrol", "delete", "nodename=worker-0", check=False))
+            wait_for("Slurm to delete the node", host_forgets_worker)
 
 
 CONF = """
