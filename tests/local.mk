@@ -336,7 +336,8 @@ tests_unit_unit_tests_CPPFLAGS = $(plain_cppflags) $(tests_pch_include) \
 tests_unit_unit_tests_CXXFLAGS = $(SANITIZED_CXXFLAGS)
 tests_unit_unit_tests_LDFLAGS = $(SANITIZE)
 tests_unit_unit_tests_LDADD = plugins/libplugin_pure.la cli/libcheck.la \
-	cli/srun/libsrun.la operator/liboperator.la $(agent_libraries) $(agent_system_libraries)
+	cli/srun/libsrun.la operator/liboperator.la $(agent_libraries) \
+	$(agent_system_libraries)
 
 # Most of all that is compiled: in a third of the time without what nobody needs
 # of a case. make CXXFLAGS=… has it otherwise.

@@ -291,8 +291,7 @@ struct LeaseHolding {
           lease(api, calls.gate),
           keeper({lease, calls.permit, std::move(control)},
                  this_holder(host_name(), conf.socket_path),
-                 {[this, &conf, &endpoint, &calls, &access, &looks,
-                   &mailbox] {
+                 {[this, &conf, &endpoint, &calls, &access, &looks, &mailbox] {
                       watches.emplace(endpoint, conf, access, looks, mailbox);
                       workers.emplace(endpoint, conf, calls.slurm, calls.gate,
                                       mailbox);

@@ -23,6 +23,8 @@ struct NodeJobs {
     unsigned count = 0;
     // When the last one ends at the latest; nothing: one has no time limit.
     std::optional<std::chrono::sys_seconds> end{};
+
+    bool operator==(const NodeJobs &) const = default;
 };
 
 struct WorkerFacts {

@@ -120,7 +120,11 @@ Result<> WorkerKeeper::read_jobs(Clock::time_point now)
     auto holders = slurm_.load_holders();
     if (!holders)
         return std::unexpected(holders.error());
-    jobs_ = count_jobs(*holders);
+    auto jobs = count_jobs(*holders);
+    if (jobs_ != jobs)
+        for (const auto &[key, pod] : pods_)
+            due_.insert(key);
+    jobs_ = std::move(jobs);
     jobs_old_ = false;
     jobs_due_ = now + worker_jobs_interval;
     return {};
@@ -146,10 +150,10 @@ bool WorkerKeeper::jobs_needed(Clock::time_point now) const
     if (!jobs_ || (jobs_old_ && jobs_due_ <= now))
         return true;
     return jobs_old_ && std::ranges::any_of(pods_, [&](const auto &known) {
-        const SlurmNode *record = record_of(known.second);
-        return record && !has_jobs(record->state) &&
-               jobs_->contains(record->name);
-    });
+               const SlurmNode *record = record_of(known.second);
+               return record && !has_jobs(record->state) &&
+                      jobs_->contains(record->name);
+           });
 }
 
 const SlurmNode *WorkerKeeper::record_of(const WorkerPod &pod) const

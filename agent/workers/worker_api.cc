@@ -26,9 +26,9 @@ std::string worker_patch_body(const WorkerPod &pod, const WorkerPatch &patch,
 {
     JsonValue metadata = JsonValue::object({{"uid", pod.uid}});
     if (patch.protect)
-        metadata.add("labels", JsonValue::object({{names::protect_label,
-                                                   value_or_null(
-                                                       *patch.protect)}}));
+        metadata.add("labels",
+                     JsonValue::object({{names::protect_label,
+                                         value_or_null(*patch.protect)}}));
     if (patch.deadline)
         metadata.add("annotations",
                      JsonValue::object({{names::deadline_annotation,
@@ -48,25 +48,22 @@ std::string worker_patch_body(const WorkerPod &pod, const WorkerPatch &patch,
         conditions.push_back(std::move(condition));
     }
     if (!conditions.empty())
-        body.add("status",
-                 JsonValue::object(
-                     {{"conditions", JsonValue::array(std::move(conditions))}}));
+        body.add("status", JsonValue::object(
+                               {{"conditions",
+                                 JsonValue::array(std::move(conditions))}}));
     return body.dump();
 }
 
 Result<> WorkerApi::patch(const WorkerPod &pod, const WorkerPatch &patch)
 {
-    auto reply =
-        http_.patch(Write::patch_worker, pod_path(pod.key) + "/status",
-                    strategic_merge,
-                    worker_patch_body(pod, patch,
-                                      std::chrono::system_clock::now()));
+    auto reply = http_.patch(
+        Write::patch_worker, pod_path(pod.key) + "/status", strategic_merge,
+        worker_patch_body(pod, patch, std::chrono::system_clock::now()));
     std::string doing = "patch the worker " + pod.key.str();
     if (!reply)
         return fail(reply.error(), doing);
     // The API server finds that metadata.uid would change.
-    if (reply->status == unprocessable &&
-        reply->body.contains("metadata.uid"))
+    if (reply->status == unprocessable && reply->body.contains("metadata.uid"))
         return fail(Code::not_found, doing + ": another Pod has its name");
     if (auto said = check_status(*reply); !said)
         return fail(said.error(), doing);

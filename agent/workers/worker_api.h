@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What the agent writes on a worker's Pod, in one request. Tests replace
-// WorkerKube by a fake. One WorkerApi belongs to one thread; its writes pass the
-// write gate.
+// WorkerKube by a fake. One WorkerApi belongs to one thread; its writes pass
+// the write gate.
 #pragma once
 
 #include "agent/calls/gated_http.h"
@@ -26,7 +26,8 @@ struct WorkerPatch {
     bool operator==(const WorkerPatch &) const = default;
 };
 
-// The request's body: a strategic merge patch of the Pod's status, with its uid.
+// The request's body: a strategic merge patch of the Pod's status, with its
+// uid.
 std::string worker_patch_body(const WorkerPod &pod, const WorkerPatch &patch,
                               std::chrono::system_clock::time_point now);
 

@@ -30,9 +30,9 @@ struct WorkerPod {
     bool over = false;      // Succeeded or Failed: slurmd does not run
     bool ending = false;    // has a deletionTimestamp
     bool cordoned = false;
-    WorkerRequest request;     // of the operator; number 0: none
-    std::string protect;       // value of the label; "": it has none
-    std::string deadline;      // value of the annotation; "": it has none
+    WorkerRequest request; // of the operator; number 0: none
+    std::string protect;   // value of the label; "": it has none
+    std::string deadline;  // value of the annotation; "": it has none
     // The conditions that the agent sets, by type.
     std::map<std::string, WorkerCondition> conditions;
 

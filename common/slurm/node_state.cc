@@ -16,9 +16,12 @@ namespace {
 using Word = std::pair<std::uint32_t, const char *>;
 
 constexpr std::array bases = {
-    Word{NODE_STATE_UNKNOWN, "Unknown"}, Word{NODE_STATE_DOWN, "Down"},
-    Word{NODE_STATE_IDLE, "Idle"},       Word{NODE_STATE_ALLOCATED, "Allocated"},
-    Word{NODE_STATE_ERROR, "Error"},     Word{NODE_STATE_MIXED, "Mixed"},
+    Word{NODE_STATE_UNKNOWN, "Unknown"},
+    Word{NODE_STATE_DOWN, "Down"},
+    Word{NODE_STATE_IDLE, "Idle"},
+    Word{NODE_STATE_ALLOCATED, "Allocated"},
+    Word{NODE_STATE_ERROR, "Error"},
+    Word{NODE_STATE_MIXED, "Mixed"},
     Word{NODE_STATE_FUTURE, "Future"},
 };
 

@@ -85,8 +85,7 @@ NodeHolder holder_of(const slurm_job_info_t &info)
 {
     NodeHolder holder{{info.step_id.job_id, Sluid{info.step_id.sluid}},
                       expand(info.nodes)};
-    bool limited =
-        info.time_limit != INFINITE && info.time_limit != NO_VAL;
+    bool limited = info.time_limit != INFINITE && info.time_limit != NO_VAL;
     if (limited && info.end_time != 0)
         holder.end = time_of(info.end_time);
     return holder;

@@ -77,7 +77,14 @@ std::vector<Step> say(const std::string &kind, const std::string &plural,
 {
     if (are_said(said, meta, before))
         return {};
-    return {status_step(kind, plural, meta, {},
+    JsonMembers members;
+    if (kind == "LoginSet") // its status has to have one
+        members.emplace_back("selector",
+                             JsonValue(std::string(names::instance_label) +
+                                       "=" + meta.key.name + "," +
+                                       names::app_label + "=login")
+                                 .dump());
+    return {status_step(kind, plural, meta, std::move(members),
                         conditions_json(said, meta, before, now))};
 }
 

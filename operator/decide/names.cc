@@ -4,6 +4,7 @@
 #include "common/base/ascii.h"
 #include "common/base/padded.h"
 #include "common/base/text.h"
+#include "common/contract/worker_names.h"
 
 #include <algorithm>
 #include <string_view>
@@ -103,8 +104,11 @@ std::string wrong_names(const NodeSet &set)
 
 std::string same_names(const Known &known, const NodeSet &set)
 {
+    // Who has been accepted counts as older: times are whole seconds.
     auto age = [](const NodeSet &one) {
-        return std::tie(one.meta.created, one.meta.key.name);
+        bool accepted =
+            std::ranges::contains(one.finalizers, names::node_set_finalizer);
+        return std::tuple(!accepted, one.meta.created, one.meta.key.name);
     };
     for (const auto &[key, other] : known.node_sets)
         if (key.ns == set.meta.key.ns && key != set.meta.key &&

@@ -26,8 +26,8 @@ std::string workers_service(const std::string &controller);
 // Why no Pod can have such names: a sentence, or "".
 std::string wrong_names(const NodeSet &set);
 
-// The name of an older NodeSet of the same cluster whose Slurm nodes could have
-// the same names, or "".
+// The name of a NodeSet of the same cluster that was accepted before, or is
+// older, and whose Slurm nodes could have the same names; or "".
 std::string same_names(const Known &known, const NodeSet &set);
 
 } // namespace bridge::slinky

@@ -13,6 +13,7 @@ import slinky
 from tap import wait_for
 
 ACCOUNT = "slurmk8s-operator"  # and its namespace
+# OPERATOR names another one, such as that of the build tree.
 PROGRAM = os.environ.get("OPERATOR", "/usr/sbin/slurmk8s-operator")
 PORT = 31  # beyond the sandbox's first port; its last one
 

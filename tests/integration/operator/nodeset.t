@@ -446,8 +446,8 @@ def hostile():
     node_set("long", template={"spec": {"hostname": "x" * 63}})
     wait_condition("Accepted", "False", "would be the name of a host",
                    name="long")
-    node_set("same", template={"spec": {"hostname": "w-"}})
-    wait_condition("Accepted", "False", "as those of NodeSet w", name="same")
+    node_set("z", template={"spec": {"hostname": "w-"}})
+    wait_condition("Accepted", "False", "as those of NodeSet w", name="z")
     node_set("other", extraConf="NodeName=w-0")
     wait_condition("Accepted", "False", "extraConf cannot have", name="other")
     node_set("bad", replicas=1, template={"spec": {"priorityClassName": "none"}})

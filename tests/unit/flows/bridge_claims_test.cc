@@ -293,6 +293,25 @@ TEST_CASE("somebody else allocates the claim while its Pod waits in Slurm")
     CHECK(world.slurm.job(2).asked.gres_per_task == "");
 }
 
+TEST_CASE("a Pod whose claim goes keeps the node of its job until there is one")
+{
+    Cluster world;
+    world.add_claim();
+    world.slurm.hold(1);
+    world.create(with_claim("web"));
+    REQUIRE(world.slurm.count("submit") == 1);
+    world.kube.erase_claim({"default", "c"});
+    world.slurm.release(1);
+    world.pass(seconds(60)); // longer than for a device that others have
+    REQUIRE(world.node_of("web").empty());
+
+    world.add_claim();
+
+    CHECK(world.node_of("web") == "kn1");
+    CHECK(devices_of(world.claim()) == "kn1/gpu-0");
+    CHECK(world.slurm.count("submit") == 1);
+}
+
 TEST_CASE("what the API server refuses leads to another node")
 {
     Cluster world;

@@ -121,7 +121,7 @@ TEST_CASE("a NodeSet that is deleted asks for all, and goes after its Pods")
     NodeSet set = node_set(2);
     set.meta.deleting = true;
     CHECK(whats(decided(known_with(set, {worker(0), worker(1)}))) ==
-          "ask to drain Pod w-1; ask to drain Pod w-0");
+          "ask to drain Pod w-0; ask to drain Pod w-1");
     CHECK(whats(decided(known_with(set, {}))) ==
           "remove the finalizer of NodeSet w");
     set.finalizers.clear();
@@ -229,5 +229,7 @@ TEST_CASE("other kinds say that they are not served")
     REQUIRE(steps.size() == 1);
     CHECK(steps[0].path.starts_with("/apis/slinky.slurm.net/v1beta1/"
                                     "namespaces/ns/loginsets/l/status?"));
+    CHECK(json(steps[0].body).text("status/selector") ==
+          "app.kubernetes.io/instance=l,app.kubernetes.io/name=login");
     CHECK(said(steps, "Served").starts_with("False: The kind LoginSet"));
 }

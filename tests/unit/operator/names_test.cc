@@ -67,6 +67,12 @@ TEST_CASE(
     CHECK(other_of(named("a", "x-1"), named("b", "x-")) == "a");
     CHECK(other_of(named("a", "x-"), named("b", "x-1")) == "a");
     CHECK(other_of(named("a", "x-"), named("b", "x-1-")) == "");
+    NodeSet fresh = named("a", "x-");
+    fresh.finalizers.clear(); // older, but not accepted yet
+    Known known = known_with(fresh, {});
+    known.node_sets[{"ns", "b"}] = named("b", "x-");
+    CHECK(same_names(known, fresh) == "b");
+    CHECK(same_names(known, known.node_sets[{"ns", "b"}]) == "");
     NodeSet elsewhere = named("b", "x-");
     elsewhere.controller = "another";
     CHECK(other_of(named("a", "x-"), elsewhere) == "");

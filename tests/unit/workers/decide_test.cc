@@ -168,8 +168,7 @@ TEST_CASE("worker: a node that was set DOWN for an earlier Pod comes back with "
           "the new one")
 {
     Worker worker;
-    worker.set_state(NODE_STATE_DOWN,
-                     "slurm-operator: Pod slurm/w-0 is gone");
+    worker.set_state(NODE_STATE_DOWN, "slurm-operator: Pod slurm/w-0 is gone");
     CHECK(worker.plan().step == WorkerStep::resume);
     worker.set_state(NODE_STATE_DOWN, "bad fan");
     CHECK(worker.plan().step == WorkerStep::none);
@@ -193,8 +192,7 @@ TEST_CASE("worker: a request is answered with True only by what was read after "
 
     worker.set_state(NODE_STATE_MIXED | NODE_STATE_DRAIN, ours);
     CHECK(worker.answer().reason == "JobsRunning");
-    worker.set_state(NODE_STATE_IDLE | NODE_STATE_DRAIN |
-                         NODE_STATE_COMPLETING,
+    worker.set_state(NODE_STATE_IDLE | NODE_STATE_DRAIN | NODE_STATE_COMPLETING,
                      ours);
     CHECK(worker.answer().reason == "JobsRunning");
 
@@ -209,9 +207,9 @@ TEST_CASE("worker: a request is answered with True only by what was read after "
     worker.facts.jobs = NodeJobs{};
     auto plan = worker.plan();
     CHECK(plan.drained);
-    CHECK(worker.answer() ==
-          WorkerCondition{"True", "Drained",
-                          "uid=u1 request=3 slurmctld=1800"});
+    CHECK(
+        worker.answer() ==
+        WorkerCondition{"True", "Drained", "uid=u1 request=3 slurmctld=1800"});
 }
 
 TEST_CASE("worker: an answer stands while the node stays as it is, and is "

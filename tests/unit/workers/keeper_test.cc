@@ -67,6 +67,18 @@ struct Bed {
         REQUIRE(slurm.create_node(node).has_value());
     }
 
+    // As an external job, which its nodes are: slurmd is not played.
+    JobRef start_job()
+    {
+        JobDescription job;
+        job.features = "w";
+        job.tag.uid = "u9";
+        auto made = slurm.submit(job);
+        REQUIRE(made.has_value());
+        slurm.schedule();
+        return *made;
+    }
+
     Result<> turn()
     {
         now += 1s;
@@ -99,7 +111,7 @@ TEST_CASE("workers: a request drains the node, waits for its job, and is "
     WorkerPod pod = bed.worker("w-0");
     bed.keeper.list("slurm", {pod});
     REQUIRE(bed.turn().has_value());
-    JobRef job = bed.slurm.sbatch(1);
+    JobRef job = bed.start_job();
     REQUIRE(bed.turn().has_value());
     CHECK(bed.pods.protect["w-0"] == "true");
 
@@ -188,8 +200,9 @@ TEST_CASE("workers: after slurmctld was away an answer rests on what is read "
     CHECK(bed.answer("w-0") == "True");
 }
 
-TEST_CASE("workers: the node of a Pod that is gone is DOWN, and comes back with "
-          "the next one")
+TEST_CASE(
+    "workers: the node of a Pod that is gone is DOWN, and comes back with "
+    "the next one")
 {
     Bed bed;
     bed.register_node("w-0");

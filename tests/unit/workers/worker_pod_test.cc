@@ -66,8 +66,8 @@ TEST_CASE("worker Pod: without a hostname slurmd has the Pod's name")
 
 TEST_CASE("worker Pod: a Pod that no NodeSet controls is none")
 {
-    CHECK_FALSE(worker_from(
-        *Json::parse(without(text, R"(, "controller": true)"))));
+    CHECK_FALSE(
+        worker_from(*Json::parse(without(text, R"(, "controller": true)"))));
     std::string other = text;
     other.replace(other.find("slinky.slurm.net/v1beta1"), 24,
                   "slinky.slurm.net.example/v1");
@@ -83,8 +83,8 @@ TEST_CASE("worker Pod: the patch has the uid, and only what changes")
     patch.conditions["SlurmNodeStateIdle"] = {"True", "r", "other"};
     patch.conditions["slurmk8s/Registered"] = {"True", "Registered", ""};
     patch.protect = "";
-    auto body =
-        Json::parse(worker_patch_body(worker(), patch, system_clock::time_point{}));
+    auto body = Json::parse(
+        worker_patch_body(worker(), patch, system_clock::time_point{}));
     REQUIRE(body);
     CHECK(body->text("metadata/uid") == "u1");
     CHECK_FALSE(body->at("metadata/annotations").present());

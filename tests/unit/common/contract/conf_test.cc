@@ -122,8 +122,7 @@ TEST_CASE("every key sets its field")
           std::map<std::string, std::string>{
               {"burst", "registry.example.com/a:1"}, {"gpu", "cuda:12"}});
     CHECK(conf->cluster_domain == "k8s.example");
-    CHECK(conf->worker_namespaces ==
-          std::vector<std::string>{"slurm", "more"});
+    CHECK(conf->worker_namespaces == std::vector<std::string>{"slurm", "more"});
     CHECK(conf->max_script_size == 1024);
     CHECK(conf->lease_namespace == "ns");
     CHECK(conf->lease_name == "my-lease.1");
