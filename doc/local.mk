@@ -27,7 +27,8 @@ dist_admindoc_DATA = \
 	doc/admin/sbatch.md \
 	doc/admin/secure.md \
 	doc/admin/troubleshoot.md \
-	doc/admin/upgrade.md
+	doc/admin/upgrade.md \
+	doc/admin/workers.md
 
 dist_doc_DATA = README.md NEWS.md SECURITY.md
 
