@@ -65,7 +65,7 @@ class SrunMaps {
 
     // refuse() stores why the API server refuses the ConfigMap in that
     // namespace. refused() returns that reason, or nothing if there was no
-    // refusal within refusal_believed.
+    // refusal within refusal_lifetime.
     void refuse(const std::string &ns, std::string reason,
                 Clock::time_point now);
     std::optional<std::string> refused(const std::string &ns,

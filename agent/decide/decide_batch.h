@@ -32,8 +32,8 @@
 
 namespace bridge {
 
-// Returns the action for a Pod of a batch job. action: what decide() returns
-// for any other Pod. Requires gang.batch.
+// Returns the decision for a Pod of a batch job. decision: what decide()
+// returns for any other Pod. Requires gang.batch.
 Decision decide_batch(const Gang &gang, Decision decision);
 
 } // namespace bridge

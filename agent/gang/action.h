@@ -128,6 +128,14 @@ template <class Kind> bool is_kind(const Decision &decision)
     return as_kind<Kind>(decision) != nullptr;
 }
 
+// Whether the action ends the job of the gang.
+inline bool ends_job(const Action &action)
+{
+    return std::holds_alternative<Cancel>(action) ||
+           std::holds_alternative<Complete>(action) ||
+           std::holds_alternative<Renew>(action);
+}
+
 // Returns the name in logs and metrics, and in slurmk8s explain.
 const char *action_name(const Action &action);
 const char *action_name(std::size_t index); // index in Action

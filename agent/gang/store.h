@@ -30,7 +30,7 @@ struct GangEntry {
     // when the action in flight began.
     unsigned heard = 0;
     unsigned began = 0;
-    // An action of this kind is not repeated before held_until: it failed, or
+    // An action of this kind is not repeated before postponed_until: it failed, or
     // its effect is not visible yet.
     std::optional<std::size_t> postponed;
     Clock::time_point postponed_until{};

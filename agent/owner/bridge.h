@@ -14,7 +14,7 @@
 #include "agent/owner/batch_pods.h"
 #include "agent/owner/claim_needs.h"
 #include "agent/owner/context.h"
-#include "agent/owner/device_facts.h"
+#include "agent/owner/gang_device_facts.h"
 #include "agent/owner/device_plan.h"
 #include "agent/owner/device_troubles.h"
 #include "agent/owner/early_hooks.h"
@@ -57,7 +57,7 @@
 
 namespace bridge {
 
-struct FailureRule; // outcome.cc
+struct FailureRule; // failure.cc
 
 class Bridge {
   public:
@@ -86,8 +86,9 @@ class Bridge {
     const std::string &standby() const { return standby_; }
 
   private:
-    // bridge.cc, device_messages.cc: messages from Kubernetes and from people.
-    // hooks.cc, jobs.cc, outcome.cc: messages about Slurm's jobs.
+    // bridge.cc, device_messages.cc, nodes.cc: messages from Kubernetes and from
+    // people. hooks.cc, jobs.cc, batch.cc, outcome.cc, turn.cc: messages about
+    // Slurm's jobs. failure.cc: actions that failed.
     void on(Listed<Pod> &pods);
     void on(Changed<Pod> &pod);
     void on(Listed<Node> &nodes);
@@ -239,7 +240,7 @@ class Bridge {
         {context_, agenda_, attempts_, voice_, gangs_, room_, devices_}};
     SeatDevices seat_devices_{
         {nodes_, extended_, claim_needs_, device_plan_, device_troubles_}};
-    DeviceFacts device_facts_{{context_, agenda_, first_, devices_, extended_,
+    GangDeviceFacts device_facts_{{context_, agenda_, first_, devices_, extended_,
                                claim_needs_, device_plan_, device_troubles_,
                                seat_devices_}};
     BatchCaches batch_caches_; // shared with workers

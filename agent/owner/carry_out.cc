@@ -82,11 +82,8 @@ bool Bridge::may_act(GangEntry &entry, const Action &action)
             agenda_.wake_at(entry, due);
         return context_.now >= due;
     }
-    bool ends = std::holds_alternative<Cancel>(action) ||
-                std::holds_alternative<Complete>(action) ||
-                std::holds_alternative<Renew>(action);
     auto needed = [this](JobRef job) { return is_needed(job); };
-    if (ends && gang.grouped &&
+    if (ends_job(action) && gang.grouped &&
         std::ranges::any_of(refs_of(*gang.job), needed)) {
         agenda_.wake_at(entry, context_.now + std::chrono::seconds(1));
         return false;

@@ -196,9 +196,7 @@ void Bridge::dispatch(GangEntry &entry, Action action)
 {
     entry.in_flight = action.index();
     entry.began = line_.absences();
-    entry.ending_job = std::holds_alternative<Complete>(action) ||
-                       std::holds_alternative<Cancel>(action) ||
-                       std::holds_alternative<Renew>(action);
+    entry.ending_job = ends_job(action);
     if (const auto *bind = std::get_if<Bind>(&action)) {
         voice_.hush(entry);
         devices_.reserve(entry.gang.uid, *bind);

@@ -161,7 +161,7 @@ void Bridge::record_ends(Gang &gang)
         return;
     if (!gang.grouped)
         record_end(gang);
-    else if (!gang.batch) // otherwise update_batch() does it
+    else if (!gang.batch) // otherwise BatchPods::note_failure() does it
         record_failed_pod(gang);
 }
 

@@ -16,7 +16,7 @@ agent_owner_sources = \
 	agent/owner/carry_out.cc \
 	agent/owner/claim_users.cc agent/owner/claim_users.h \
 	agent/owner/context.h \
-	agent/owner/device_facts.cc agent/owner/device_facts.h \
+	agent/owner/gang_device_facts.cc agent/owner/gang_device_facts.h \
 	agent/owner/device_messages.cc \
 	agent/owner/device_plan.cc agent/owner/device_plan.h \
 	agent/owner/device_troubles.cc agent/owner/device_troubles.h \

@@ -20,7 +20,7 @@
 
 namespace bridge {
 
-class DeviceFacts {
+class GangDeviceFacts {
   public:
     struct Parts {
         const Context &context;
@@ -33,7 +33,7 @@ class DeviceFacts {
         DeviceTroubles &troubles;
         SeatDevices &seats;
     };
-    explicit DeviceFacts(const Parts &parts) : to_(parts) {}
+    explicit GangDeviceFacts(const Parts &parts) : to_(parts) {}
 
     // The gang's predicate is known but for its devices, which narrow it.
     // Returns whether its devices hold up the binding of its Pods.

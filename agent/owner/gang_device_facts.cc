@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "agent/owner/device_facts.h"
+#include "agent/owner/gang_device_facts.h"
 
 #include "agent/decide/decide_parts.h"
 #include "agent/decide/messages.h"
@@ -143,7 +143,7 @@ needs_of_waiting(const Gang &gang, const std::vector<PodPtr> &pods,
 
 } // namespace
 
-bool DeviceFacts::update(GangEntry &entry)
+bool GangDeviceFacts::update(GangEntry &entry)
 {
     Gang &gang = entry.gang;
     const Pod &pod = lead_of(gang);
@@ -167,7 +167,7 @@ bool DeviceFacts::update(GangEntry &entry)
     return late && may_overdue(gang);
 }
 
-bool DeviceFacts::may_read(GangEntry &entry, GangDevices &devices)
+bool GangDeviceFacts::may_read(GangEntry &entry, GangDevices &devices)
 {
     const Context &context = to_.context;
     // the answer may come before may() is asked
@@ -191,7 +191,7 @@ bool DeviceFacts::may_read(GangEntry &entry, GangDevices &devices)
     return to_.extended.may_use(entry, devices);
 }
 
-void DeviceFacts::read_holds(const Gang &gang, bool asks, GangDevices &devices)
+void GangDeviceFacts::read_holds(const Gang &gang, bool asks, GangDevices &devices)
 {
     for (const PodPtr &pod : gang.pods) {
         if (!matters(gang, *pod))
@@ -204,7 +204,7 @@ void DeviceFacts::read_holds(const Gang &gang, bool asks, GangDevices &devices)
 }
 
 // A Pod alone that lives: a new job of it would have to have the same devices.
-void DeviceFacts::read_living(GangEntry &entry, GangDevices &devices)
+void GangDeviceFacts::read_living(GangEntry &entry, GangDevices &devices)
 {
     const Pod &pod = lead_of(entry.gang);
     DeviceNeeds needs = to_.needs.of(entry, pod);
@@ -215,7 +215,7 @@ void DeviceFacts::read_living(GangEntry &entry, GangDevices &devices)
 
 // What a job has to have is also described for a Pod alone whose job has a
 // node, since that may have become one that does not suit it.
-bool DeviceFacts::read(GangEntry &entry, GangDevices &devices)
+bool GangDeviceFacts::read(GangEntry &entry, GangDevices &devices)
 {
     Gang &gang = entry.gang;
     devices.unknown = !to_.first.has(FirstLists::List::slurm_devices);
@@ -254,7 +254,7 @@ bool DeviceFacts::read(GangEntry &entry, GangDevices &devices)
     return !waiting.empty() && to_.seats.plan(entry, waiting, devices);
 }
 
-void DeviceFacts::describe(GangEntry &entry,
+void GangDeviceFacts::describe(GangEntry &entry,
                            const std::vector<DeviceNeeds> &needs, bool asks,
                            GangDevices &devices)
 {
