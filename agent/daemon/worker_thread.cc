@@ -13,8 +13,10 @@ namespace {
 
 constexpr char problem[] = "serve workers"; // its name in the list of problems
 
-// Turns what the watch of a namespace reads into news. Pods that no NodeSet
-// controls are left out.
+// The shortest time between two turns: what comes meanwhile is taken together.
+constexpr std::chrono::milliseconds shortest_turn{100};
+
+// Turns what the watch of a namespace reads into news.
 class WorkerSink : public ReflectorSink {
   public:
     WorkerSink(std::string ns, Mailbox<WorkerNews> &news,
@@ -24,17 +26,24 @@ class WorkerSink : public ReflectorSink {
     {
     }
 
-    void list_begins() override { pods_.clear(); }
+    void list_begins() override
+    {
+        pods_.clear();
+        others_.clear();
+    }
 
     void list_item(const Json &object) override
     {
         if (auto worker = worker_from(object))
             pods_.push_back(std::move(*worker));
+        else
+            others_.insert(object.text("metadata/uid"));
     }
 
     void list_ends() override
     {
-        news_.push(WorkersListed{ns_, std::exchange(pods_, {})});
+        news_.push(WorkersListed{ns_, std::exchange(pods_, {}),
+                                 std::exchange(others_, {})});
     }
 
     void changed(const Json &object) override { tell(object, false); }
@@ -47,11 +56,15 @@ class WorkerSink : public ReflectorSink {
     {
         if (auto worker = worker_from(object))
             news_.push(WorkerChanged{std::move(*worker), deleted});
+        else
+            news_.push(OtherPodChanged{{object.text("metadata/namespace"),
+                                        object.text("metadata/name")}});
     }
 
     std::string ns_;
     Mailbox<WorkerNews> &news_;
     std::vector<WorkerPod> pods_; // of the list that is being read
+    std::set<std::string> others_;
     WatchFailures failures_;
 };
 
@@ -95,7 +108,11 @@ WorkerThread::~WorkerThread()
 void WorkerThread::take(WorkerNews news)
 {
     if (auto *listed = std::get_if<WorkersListed>(&news)) {
-        keeper_.list(listed->ns, std::move(listed->pods));
+        keeper_.list(listed->ns, std::move(listed->pods), listed->others);
+        return;
+    }
+    if (auto *other = std::get_if<OtherPodChanged>(&news)) {
+        keeper_.disown(other->key);
         return;
     }
     auto &changed = std::get<WorkerChanged>(news);
@@ -105,17 +122,20 @@ void WorkerThread::take(WorkerNews news)
         keeper_.change(std::move(changed.pod));
 }
 
-// What has come is taken as a whole before the next turn.
+// What comes until the next turn may begin is taken together.
 void WorkerThread::run(const std::stop_token &stop)
 {
     Clock::time_point due = Clock::now();
+    Clock::time_point earliest = due;
     while (!stop.stop_requested()) {
         for (auto news = news_.pop_until(due); news;
-             news = news_.pop_until(Clock::now()))
+             news = news_.pop_until(earliest))
             take(std::move(*news));
         if (stop.stop_requested())
             return;
-        report(keeper_.turn(Clock::now()));
+        Clock::time_point began = Clock::now();
+        report(keeper_.turn(began));
+        earliest = began + shortest_turn;
         due = Clock::now() + worker_interval;
     }
 }

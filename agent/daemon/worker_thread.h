@@ -13,6 +13,7 @@
 #include "common/kube/reflector.h"
 
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <variant>
@@ -24,12 +25,16 @@ namespace bridge {
 struct WorkersListed {
     std::string ns;
     std::vector<WorkerPod> pods;
+    std::set<std::string> others; // uids of Pods that are no workers
 };
 struct WorkerChanged {
     WorkerPod pod;
     bool deleted = false;
 };
-using WorkerNews = std::variant<WorkersListed, WorkerChanged>;
+struct OtherPodChanged { // a Pod that is no worker
+    ObjectKey key;
+};
+using WorkerNews = std::variant<WorkersListed, WorkerChanged, OtherPodChanged>;
 
 class WorkerThread {
   public:

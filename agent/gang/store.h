@@ -30,8 +30,8 @@ struct GangEntry {
     // when the action in flight began.
     unsigned heard = 0;
     unsigned began = 0;
-    // An action of this kind is not repeated before postponed_until: it failed, or
-    // its effect is not visible yet.
+    // An action of this kind is not repeated before postponed_until: it failed,
+    // or its effect is not visible yet.
     std::optional<std::size_t> postponed;
     Clock::time_point postponed_until{};
     Clock::time_point armed_until{}; // the timer set for it

@@ -14,7 +14,6 @@
 #include "agent/owner/batch_pods.h"
 #include "agent/owner/claim_needs.h"
 #include "agent/owner/context.h"
-#include "agent/owner/gang_device_facts.h"
 #include "agent/owner/device_plan.h"
 #include "agent/owner/device_troubles.h"
 #include "agent/owner/early_hooks.h"
@@ -22,6 +21,7 @@
 #include "agent/owner/explain_page.h"
 #include "agent/owner/extended_claims.h"
 #include "agent/owner/first_lists.h"
+#include "agent/owner/gang_device_facts.h"
 #include "agent/owner/gang_jobs.h"
 #include "agent/owner/grace_limits.h"
 #include "agent/owner/groups.h"
@@ -86,9 +86,9 @@ class Bridge {
     const std::string &standby() const { return standby_; }
 
   private:
-    // bridge.cc, device_messages.cc, nodes.cc: messages from Kubernetes and from
-    // people. hooks.cc, jobs.cc, batch.cc, outcome.cc, turn.cc: messages about
-    // Slurm's jobs. failure.cc: actions that failed.
+    // bridge.cc, device_messages.cc, nodes.cc: messages from Kubernetes and
+    // from people. hooks.cc, jobs.cc, batch.cc, outcome.cc, turn.cc: messages
+    // about Slurm's jobs. failure.cc: actions that failed.
     void on(Listed<Pod> &pods);
     void on(Changed<Pod> &pod);
     void on(Listed<Node> &nodes);
@@ -240,9 +240,9 @@ class Bridge {
         {context_, agenda_, attempts_, voice_, gangs_, room_, devices_}};
     SeatDevices seat_devices_{
         {nodes_, extended_, claim_needs_, device_plan_, device_troubles_}};
-    GangDeviceFacts device_facts_{{context_, agenda_, first_, devices_, extended_,
-                               claim_needs_, device_plan_, device_troubles_,
-                               seat_devices_}};
+    GangDeviceFacts device_facts_{{context_, agenda_, first_, devices_,
+                                   extended_, claim_needs_, device_plan_,
+                                   device_troubles_, seat_devices_}};
     BatchCaches batch_caches_; // shared with workers
     BatchJobs batch_jobs_{context_, errands_, line_,        grace_,
                           nodes_,   gangs_,   batch_caches_};

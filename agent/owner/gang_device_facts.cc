@@ -191,7 +191,8 @@ bool GangDeviceFacts::may_read(GangEntry &entry, GangDevices &devices)
     return to_.extended.may_use(entry, devices);
 }
 
-void GangDeviceFacts::read_holds(const Gang &gang, bool asks, GangDevices &devices)
+void GangDeviceFacts::read_holds(const Gang &gang, bool asks,
+                                 GangDevices &devices)
 {
     for (const PodPtr &pod : gang.pods) {
         if (!matters(gang, *pod))
@@ -255,8 +256,8 @@ bool GangDeviceFacts::read(GangEntry &entry, GangDevices &devices)
 }
 
 void GangDeviceFacts::describe(GangEntry &entry,
-                           const std::vector<DeviceNeeds> &needs, bool asks,
-                           GangDevices &devices)
+                               const std::vector<DeviceNeeds> &needs, bool asks,
+                               GangDevices &devices)
 {
     Gang &gang = entry.gang;
     std::vector<NodeSelector> selectors;

@@ -12,6 +12,7 @@ namespace bridge {
 
 namespace {
 
+constexpr char gone[] = " is gone"; // end of a reason
 constexpr char checking[] = "Checking";
 constexpr char no_end[] = "9999-12-31T23:59:59Z"; // jobs without a time limit
 
@@ -63,21 +64,29 @@ WorkerCondition registered(const SlurmNode *record)
     return {"True", "Registered", ""};
 }
 
-// The answer to a request to drain the node.
+// The answer to a request to drain the node. Without a node of the Pod, slurmd
+// may register, and get a job, at any moment: what the kubelet has started
+// shows a second later.
 WorkerCondition drained(const WorkerPod &pod, const SlurmNode *record,
                         const WorkerFacts &facts)
 {
-    if (record && !record->drained && !pod.over)
+    bool runs = pod.placed && !pod.over;
+    if (runs && !record)
+        return {"False", "NotRegistered",
+                "slurmd may register at any moment; if it never does, delete "
+                "the Pod"};
+    if (runs && !record->drained && !record->down)
         return {"False", "Draining", "the node is being drained"};
     if (record && is_busy(*record, facts.jobs))
         return {"False", "JobsRunning", "jobs are running on the node"};
     if (!facts.fresh && !facts.confirmed)
         return {"False", checking, "the node's jobs are read once more"};
     std::string what =
-        DrainAnswer{pod.uid, pod.request.number, facts.slurmctld}.text();
+        DrainAnswer{pod.uid, pod.request.number, facts.slurmctld, facts.read}
+            .text();
     if (pod.over)
         return {"True", "Ended", what};
-    return {"True", record ? "Drained" : "NotRegistered", what};
+    return {"True", pod.placed ? "Drained" : "NotPlaced", what};
 }
 
 void add_answer(WorkerPlan &plan, const WorkerPod &pod, const SlurmNode *record,
@@ -100,11 +109,10 @@ void add_step(WorkerPlan &plan, const WorkerPod &pod, const SlurmNode &record)
     if (pod.over && !record.down) {
         plan.step = WorkerStep::down;
         plan.reason = gone_reason(record, pod);
-    } else if (!pod.over && !wish.empty() && !record.drained) {
+    } else if (!pod.over && !wish.empty() && !record.drained && !record.down) {
         plan.step = WorkerStep::drain;
         plan.reason = wish;
-    } else if (!pod.over && wish.empty() && (record.drained || record.down) &&
-               is_worker_reason(record.reason)) {
+    } else if (!pod.over && wish.empty() && may_resume(record)) {
         plan.step = WorkerStep::resume;
     }
 }
@@ -128,14 +136,25 @@ bool is_worker_reason(const std::string &reason)
 
 bool is_node_of(const SlurmNode &record, const WorkerPod &pod)
 {
-    return !pod.address.empty() && record.address == pod.address;
+    // slurmctld with EnableIPv6 shows an IPv4 address as a mapped one.
+    return std::ranges::any_of(pod.addresses, [&](const std::string &address) {
+        return record.address == address ||
+               record.address == "::ffff:" + address;
+    });
+}
+
+bool may_resume(const SlurmNode &record)
+{
+    if (record.down)
+        return is_worker_reason(record.reason) && record.reason.ends_with(gone);
+    return record.drained && is_worker_reason(record.reason);
 }
 
 std::string gone_reason(const SlurmNode &record, const WorkerPod &pod)
 {
     if (!record.reason.empty() && !is_worker_reason(record.reason))
         return record.reason;
-    return names::worker_drain_mark + ("Pod " + pod.key.str()) + " is gone";
+    return names::worker_drain_mark + ("Pod " + pod.key.str()) + gone;
 }
 
 WorkerPlan plan_worker(const WorkerPod &pod, const WorkerFacts &facts)

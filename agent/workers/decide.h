@@ -3,8 +3,10 @@
 // node from what Kubernetes wants of the Pod: a pure function. The same facts
 // give the same answer, and each step may be repeated.
 //
-// A node is the Pod's if its NodeAddr is the Pod's address: a record of the
-// same name with another address is that of an earlier Pod.
+// A node is the Pod's if its NodeAddr is one of the Pod's addresses: a record
+// of the same name with another address is that of an earlier Pod, or the
+// network between slurmd and slurmctld hides the Pod's. Nothing is done for
+// such a node.
 #pragma once
 
 #include "agent/workers/worker_pod.h"
@@ -37,9 +39,10 @@ struct WorkerFacts {
     // This process has answered the request with True, and has heard of
     // slurmctld ever since.
     bool confirmed = false;
-    // When the slurmctld was started that was asked, or was when the answer was
-    // confirmed; in seconds since 1970.
+    // In seconds since 1970: when the slurmctld that was asked was started, and
+    // when it was asked; of a confirmed answer, what that says.
     std::uint64_t slurmctld = 0;
+    std::uint64_t read = 0;
 };
 
 // What is to be done with the Slurm node.
@@ -68,6 +71,9 @@ WorkerPlan plan_worker(const WorkerPod &pod, const WorkerFacts &facts);
 
 // Whether the node with this record belongs to the Pod.
 bool is_node_of(const SlurmNode &record, const WorkerPod &pod);
+
+// Whether the node was closed by us: drained, or set DOWN as its Pod was gone.
+bool may_resume(const SlurmNode &record);
 
 // The reason that a node gets when its Pod is gone. What somebody else has
 // written there stays.

@@ -53,7 +53,8 @@ void apply(WorkerPod &pod, const WorkerPatch &patch)
 
 } // namespace
 
-void WorkerKeeper::list(const std::string &ns, std::vector<WorkerPod> pods)
+void WorkerKeeper::list(const std::string &ns, std::vector<WorkerPod> pods,
+                        const std::set<std::string> &others)
 {
     std::map<ObjectKey, WorkerPod> listed;
     for (WorkerPod &pod : pods)
@@ -63,7 +64,10 @@ void WorkerKeeper::list(const std::string &ns, std::vector<WorkerPod> pods)
         if (key.ns == ns && !listed.contains(key))
             missing.push_back(pod);
     for (const WorkerPod &pod : missing)
-        remove(pod);
+        if (others.contains(pod.uid))
+            disown(pod.key);
+        else
+            remove(pod);
     for (auto &[key, pod] : listed)
         change(std::move(pod));
 }
@@ -91,6 +95,16 @@ void WorkerKeeper::remove(const WorkerPod &pod)
     if (known == pods_.end() || known->second.uid != pod.uid)
         return;
     forget(std::move(known->second));
+    pods_.erase(known);
+}
+
+void WorkerKeeper::disown(const ObjectKey &key)
+{
+    auto known = pods_.find(key);
+    if (known == pods_.end())
+        return;
+    confirmed_.erase(known->second.uid);
+    due_.erase(key);
     pods_.erase(known);
 }
 
@@ -127,6 +141,7 @@ Result<> WorkerKeeper::read_jobs(Clock::time_point now)
     jobs_ = std::move(jobs);
     jobs_old_ = false;
     jobs_due_ = now + worker_jobs_interval;
+    jobs_read_ = now;
     return {};
 }
 
@@ -138,6 +153,9 @@ Result<> WorkerKeeper::read_afresh(Clock::time_point now)
     if (!cluster)
         return std::unexpected(cluster.error());
     slurmctld_ = cluster->started;
+    read_ = static_cast<std::uint64_t>(
+        std::chrono::system_clock::now().time_since_epoch() /
+        std::chrono::seconds(1));
     if (auto read = read_nodes(true); !read)
         return read;
     return read_jobs(now);
@@ -149,6 +167,8 @@ bool WorkerKeeper::jobs_needed(Clock::time_point now) const
 {
     if (!jobs_ || (jobs_old_ && jobs_due_ <= now))
         return true;
+    if (now - jobs_read_ < worker_interval)
+        return false;
     return jobs_old_ && std::ranges::any_of(pods_, [&](const auto &known) {
                const SlurmNode *record = record_of(known.second);
                return record && !has_jobs(record->state) &&
@@ -173,6 +193,7 @@ WorkerFacts WorkerKeeper::facts_of(const WorkerPod &pod) const
     facts.confirmed = answer != confirmed_.end() &&
                       answer->second.request == pod.request.number;
     facts.slurmctld = facts.confirmed ? answer->second.slurmctld : slurmctld_;
+    facts.read = facts.confirmed ? answer->second.read : read_;
     return facts;
 }
 
@@ -212,6 +233,12 @@ Result<> WorkerKeeper::take_step(const WorkerPod &pod, const WorkerPlan &plan)
         done = slurm_.drain(pod.slurm_node, plan.reason);
         words = "drained the node of a worker";
     } else if (plan.step == WorkerStep::resume) {
+        // Somebody may have drained it since the turn began.
+        if (auto read = read_nodes(false); !read)
+            return read;
+        const SlurmNode *record = record_of(pod);
+        if (!record || !may_resume(*record))
+            return {};
         done = slurm_.resume(pod.slurm_node);
         words = "resumed the node of a worker";
     } else if (plan.step == WorkerStep::down) {
@@ -242,8 +269,10 @@ Result<> WorkerKeeper::serve(WorkerPod &pod, Clock::time_point now)
 {
     WorkerPlan plan = plan_worker(pod, facts_of(pod));
     if (plan.needs_fresh) {
-        if (auto read = read_afresh(now); !read)
-            return read;
+        if (!fresh_)
+            if (auto read = read_afresh(now); !read)
+                return read;
+        fresh_ = true;
         WorkerFacts facts = facts_of(pod);
         facts.fresh = true;
         plan = plan_worker(pod, facts);
@@ -252,7 +281,8 @@ Result<> WorkerKeeper::serve(WorkerPod &pod, Clock::time_point now)
         confirmed_.erase(pod.uid);
     else if (!facts_of(pod).confirmed)
         confirmed_.insert_or_assign(
-            pod.uid, DrainAnswer{pod.uid, pod.request.number, slurmctld_});
+            pod.uid,
+            DrainAnswer{pod.uid, pod.request.number, slurmctld_, read_});
     auto written = write(pod, plan);
     if (!written && plan.step == WorkerStep::resume)
         return written;
@@ -264,6 +294,7 @@ Result<> WorkerKeeper::turn(Clock::time_point now)
 {
     if (pods_.empty() && gone_.empty())
         return {};
+    fresh_ = false;
     if (auto read = read_nodes(false); !read)
         return read;
     if (jobs_needed(now))

@@ -30,11 +30,15 @@ class WorkerKeeper {
   public:
     WorkerKeeper(Slurm &slurm, WorkerKube &kube) : slurm_(slurm), kube_(kube) {}
 
-    // All workers of this namespace. Those that were known and are not among
-    // them are gone.
-    void list(const std::string &ns, std::vector<WorkerPod> pods);
+    // All workers of this namespace, and the uids of its other Pods. Those that
+    // were known and are not among both are gone.
+    void list(const std::string &ns, std::vector<WorkerPod> pods,
+              const std::set<std::string> &others);
     void change(WorkerPod pod);
     void remove(const WorkerPod &pod);
+    // A Pod that exists and is no worker, or no more: as when its NodeSet was
+    // deleted without its Pods. Nothing follows for its node.
+    void disown(const ObjectKey &key);
 
     // Does what is due. Returns an error if slurmctld does not answer, or if
     // something could not be written; the next turn tries it again.
@@ -65,10 +69,14 @@ class WorkerKeeper {
     std::optional<std::map<std::string, NodeJobs>> jobs_;
     bool jobs_old_ = false;
     Clock::time_point jobs_due_{};
+    Clock::time_point jobs_read_{};
+    bool fresh_ = false;      // read_afresh() has been called in this turn
     std::set<ObjectKey> due_; // Pods for which something may follow
     // The answers that are True, by the Pod's uid.
     std::map<std::string, DrainAnswer> confirmed_;
-    std::uint64_t slurmctld_ = 0; // when it was started, as read afresh
+    // As in WorkerFacts, of the last read_afresh().
+    std::uint64_t slurmctld_ = 0;
+    std::uint64_t read_ = 0;
 };
 
 } // namespace bridge

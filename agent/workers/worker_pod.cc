@@ -32,13 +32,15 @@ bool is_ours(const std::string &type)
 std::optional<WorkerPod> worker_from(const Json &pod)
 {
     Json metadata = pod.at("metadata");
-    if (!has_nodeset(metadata))
+    if (!has_nodeset(metadata) || pod.flag("spec/hostNetwork"))
         return std::nullopt;
     Json annotations = metadata.at("annotations");
     WorkerPod worker;
     worker.key = {metadata.text("namespace"), metadata.text("name")};
     worker.uid = metadata.text("uid");
-    worker.address = pod.text("status/podIP");
+    for (const Json &address : pod.items("status/podIPs"))
+        worker.addresses.push_back(address.text("ip"));
+    worker.placed = !pod.text("spec/nodeName").empty();
     // The name that slurmd finds in its container.
     worker.slurm_node = pod.text("spec/hostname");
     if (worker.slurm_node.empty())

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace bridge {
 
@@ -25,7 +26,9 @@ struct WorkerCondition {
 struct WorkerPod {
     ObjectKey key;
     std::string uid;
-    std::string address;    // its IP, as Slurm's NodeAddr; "": none yet
+    // Its addresses, one of which is Slurm's NodeAddr; empty: none yet.
+    std::vector<std::string> addresses;
+    bool placed = false; // on a Node: slurmd may run, whatever is known of it
     std::string slurm_node; // by which slurmd registers
     bool over = false;      // Succeeded or Failed: slurmd does not run
     bool ending = false;    // has a deletionTimestamp
@@ -39,8 +42,9 @@ struct WorkerPod {
     bool operator==(const WorkerPod &) const = default;
 };
 
-// Returns nothing for a Pod that no NodeSet controls. A request that cannot be
-// read is none.
+// Returns nothing for a Pod that no NodeSet controls, or that has its Node's
+// network: its address is also that of what else runs there. A request that
+// cannot be read is none.
 std::optional<WorkerPod> worker_from(const Json &pod);
 
 } // namespace bridge

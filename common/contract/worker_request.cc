@@ -44,8 +44,15 @@ std::optional<WorkerRequest> read_worker_request(std::string_view text)
 
 std::string DrainAnswer::text() const
 {
-    return std::format("uid={} request={} slurmctld={}", uid, request,
-                       slurmctld);
+    return std::format("uid={} request={} slurmctld={} read={}", uid, request,
+                       slurmctld, read);
+}
+
+bool is_recent(const DrainAnswer &answer, std::chrono::sys_seconds now)
+{
+    auto age = now.time_since_epoch() -
+               std::chrono::seconds(static_cast<std::int64_t>(answer.read));
+    return age <= answer_lifetime && age >= -answer_lifetime;
 }
 
 std::optional<DrainAnswer> read_drain_answer(std::string_view text)
@@ -53,9 +60,11 @@ std::optional<DrainAnswer> read_drain_answer(std::string_view text)
     auto uid = value_of(next_part(text, ' '), "uid");
     auto request = next_number(text, "request");
     auto slurmctld = next_number(text, "slurmctld");
-    if (!uid || uid->empty() || !request || !slurmctld || !text.empty())
+    auto read = next_number(text, "read");
+    if (!uid || uid->empty() || !request || !slurmctld || !read ||
+        !text.empty())
         return std::nullopt;
-    return DrainAnswer{std::string(*uid), *request, *slurmctld};
+    return DrainAnswer{std::string(*uid), *request, *slurmctld, *read};
 }
 
 } // namespace bridge

@@ -3,10 +3,12 @@
 // answers. A request is an annotation of the Pod, "drain 3" or "keep 4": each
 // has the next number. An answer is a condition that is True once the node is
 // drained and has no job. Its message names what it answers:
-// "uid=UID request=3 slurmctld=1800000000". An answer to another request, or of
-// another Pod of the same name, means nothing. Pure.
+// "uid=UID request=3 slurmctld=1800000000 read=1800000123". An answer to
+// another request, or of another Pod of the same name, means nothing. Neither
+// does an old one: an agent that has died cannot take it back. Pure.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,14 +29,21 @@ struct WorkerRequest {
 std::optional<WorkerRequest> read_worker_request(std::string_view text);
 
 struct DrainAnswer {
-    std::string uid;             // of the Pod
-    std::uint64_t request = 0;   // its number
-    std::uint64_t slurmctld = 0; // when it was started, in seconds since 1970
+    std::string uid;           // of the Pod
+    std::uint64_t request = 0; // its number
+    // In seconds since 1970: when slurmctld was started, and when the agent has
+    // read there that no job is left.
+    std::uint64_t slurmctld = 0;
+    std::uint64_t read = 0;
 
     std::string text() const;
 
     bool operator==(const DrainAnswer &) const = default;
 };
+
+// How long an answer may be relied on, by the clocks of both hosts.
+inline constexpr std::chrono::seconds answer_lifetime{30};
+bool is_recent(const DrainAnswer &answer, std::chrono::sys_seconds now);
 
 // Nothing for any other text.
 std::optional<DrainAnswer> read_drain_answer(std::string_view text);

@@ -214,7 +214,7 @@ std::vector<Step> decide_node_set(const Known &known, const NodeSet &set,
         facts.revision = revision_of(set, *controller);
     facts.sized = node_conf(set).sized;
 
-    ScalePlan plan = plan_scale(set, facts.workers, facts.wanted);
+    ScalePlan plan = plan_scale(set, facts.workers, facts.wanted, now);
     facts.waiting = plan.waiting;
     std::vector<Step> steps;
     if (!set.daemon_set || set.meta.deleting)

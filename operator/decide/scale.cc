@@ -7,6 +7,7 @@
 #include "operator/decide/names.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <tuple>
 
@@ -39,7 +40,8 @@ bool has_jobs(const Worker &worker)
 std::int64_t deadline(const Worker &worker)
 {
     auto time = parse_time(annotation(worker, names::deadline_annotation));
-    return time ? time->time_since_epoch().count() : 0;
+    return time ? time->time_since_epoch().count()
+                : std::numeric_limits<std::int64_t>::max();
 }
 
 // Smaller goes first. Who was asked stays asked, so that the choice does not
@@ -80,15 +82,17 @@ free_ordinals(const NodeSet &set, const std::vector<const Worker *> &workers,
     return found;
 }
 
-void settle(const Worker &worker, bool goes, ScalePlan &plan)
+void settle(const Worker &worker, bool goes, Now now, ScalePlan &plan)
 {
+    bool drained = is_drained(worker, now);
+    bool too_old = has_answered(worker) && !drained;
     if (!goes && is_asked(worker))
         plan.release.push_back(&worker);
-    else if (goes && !is_asked(worker))
+    else if (goes && (!is_asked(worker) || too_old))
         plan.ask.push_back(&worker);
-    else if (goes && is_drained(worker))
+    else if (goes && drained)
         plan.remove.push_back(&worker);
-    if (goes && !is_drained(worker))
+    if (goes && !drained)
         plan.waiting.push_back(worker.meta.key.name);
 }
 
@@ -115,11 +119,16 @@ bool is_alive(const Worker &worker)
     return !worker.meta.deleting && !has_ended(worker);
 }
 
-bool is_drained(const Worker &worker)
+bool has_answered(const Worker &worker)
 {
     return is_asked(worker) && worker.answer &&
            worker.answer->uid == worker.meta.uid &&
            worker.answer->request == worker.request->number;
+}
+
+bool is_drained(const Worker &worker, Now now)
+{
+    return has_answered(worker) && is_recent(*worker.answer, now);
 }
 
 std::uint64_t next_request(const Worker &worker)
@@ -129,7 +138,7 @@ std::uint64_t next_request(const Worker &worker)
 
 ScalePlan plan_scale(const NodeSet &set,
                      const std::vector<const Worker *> &workers,
-                     std::size_t wanted)
+                     std::size_t wanted, Now now)
 {
     ScalePlan plan;
     std::vector<const Worker *> alive;
@@ -145,7 +154,7 @@ ScalePlan plan_scale(const NodeSet &set,
     auto many = alive.size() > wanted ? alive.size() - wanted : 0;
     auto going = cheapest(set, alive, many);
     for (const Worker *worker : alive)
-        settle(*worker, std::ranges::contains(going, worker), plan);
+        settle(*worker, std::ranges::contains(going, worker), now, plan);
     if (alive.size() + returning < wanted)
         plan.create =
             free_ordinals(set, workers, wanted - alive.size() - returning);

@@ -10,10 +10,12 @@
 //   is not among the cheapest    keep                keep
 //   is among the cheapest        ask                 -
 //   was asked, no answer         wait                take the request back
-//   was asked, has answered      delete              take the request back
+//   was asked, has answered      delete; ask again   take the request back
+//                                if that is long ago
 #pragma once
 
 #include "operator/decide/objects.h"
+#include "operator/decide/status.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -39,13 +41,15 @@ std::vector<const Worker *> workers_of(const Known &known, const NodeSet &set);
 // A Pod that is there and has not ended.
 bool is_alive(const Worker &worker);
 
-// Whether the agent has answered the request that stands on the Pod now.
-bool is_drained(const Worker &worker);
+// Whether the agent has answered the request that stands on the Pod now; and a
+// moment ago.
+bool has_answered(const Worker &worker);
+bool is_drained(const Worker &worker, Now now);
 
 // wanted: how many Pods there are to be.
 ScalePlan plan_scale(const NodeSet &set,
                      const std::vector<const Worker *> &workers,
-                     std::size_t wanted);
+                     std::size_t wanted, Now now);
 
 // The number of the next request.
 std::uint64_t next_request(const Worker &worker);

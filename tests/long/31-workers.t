@@ -193,8 +193,8 @@ def scale_out():
 
 @case
 def cordon():
-    """a drain by scontrol shows on the Pod, a cordon of the Pod drains in Slurm;
-    what is drained by hand stays so"""
+    """a drain by scontrol shows on the Pod, a cordon of the Pod drains in Slurm, and
+    its end resumes the node"""
     host = host_of("w-0")
     bed.run("scontrol", "update", f"NodeName={host}", "State=DRAIN",
             "Reason=bad fan", user="slurm")

@@ -11,9 +11,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
 import agent_conf
 import bed
 import faults
+import slinky
 from tap import case, check, equal, run, wait_for
 
-NAMESPACE = "workers"
+NAMESPACE = "slurmds"  # the operator's tests have "workers"
 PARTITION = "workers"
 NODES = ("w-0", "w-1")
 REQUEST = "slurmk8s/worker-request"
@@ -123,11 +124,8 @@ def answer_is(name, number):
 
 
 def start_with_workers():
-    bed.run("kubectl", "apply", "--server-side", "-f",
-            str(bed.TOP / "contribs/operator/crds"))
-    bed.run("kubectl", "wait", "--for=condition=Established", "--timeout=30s",
-            "crd/nodesets.slinky.slurm.net")
-    bed.run("kubectl", "create", "namespace", NAMESPACE, check=False)
+    slinky.define()
+    slinky.namespace(NAMESPACE)
     bed.run("kubectl", "delete", "nodeset", "w", "-n", NAMESPACE,
             "--ignore-not-found")
     made = bed.api("POST", SETS, NODE_SET)
@@ -143,8 +141,7 @@ def make_partition():
 
 
 def forget_all():
-    bed.run("kubectl", "delete", "namespace", NAMESPACE, "--wait=false",
-            check=False)
+    slinky.delete_namespace(NAMESPACE)
     bed.run("scontrol", "delete", f"PartitionName={PARTITION}", user="slurm",
             check=False)
     for name in NODES:
@@ -200,10 +197,14 @@ def cordon_both_ways():
             "Reason=bad fan", user="slurm")
     wait_for("the Pod to show it", lambda:
              condition("w-0", "SlurmNodeStateDrain")["message"] == "bad fan", 10)
-    annotate("w-0", values={CORDON: "true"})
-    annotate("w-0", values={CORDON: None})
-    bed.run("scontrol", "update", "NodeName=w-1", "Comment=x", user="slurm")
-    equal(node("w-0")["reason"], "bad fan", "the reason")
+    for value in ("true", None):
+        annotate("w-0", values={CORDON: value})
+        # A turn after that has drained, or resumed, w-1.
+        annotate("w-1", values={CORDON: value})
+        wait_for("w-1 to follow", lambda value=value:
+                 ("DRAIN" in node("w-1")["state"]) == bool(value), 10)
+        equal(node("w-0")["reason"], "bad fan", "the reason")
+        check("DRAIN" in node("w-0")["state"], "it was resumed")
     bed.run("scontrol", "update", "NodeName=w-0", "State=RESUME", user="slurm")
     wait_condition("w-0", "SlurmNodeStateDrain", "False")
 
@@ -254,8 +255,8 @@ def resumed_by_hand():
 
 @case
 def restarts():
-    """after a restart of the agent, and of slurmctld, the answer stands only if
-    it is still true"""
+    """after a restart of the agent the answer is taken back if it is not true any
+    more; after one of slurmctld the next request is answered with its start"""
     request("w-0", "drain", 4)
     wait_for("the answer", lambda: answer_is("w-0", 4), 15)
     bed.ctl("kill", "slurmk8sd")
@@ -266,12 +267,15 @@ def restarts():
     wait_condition("w-0", DRAINED, "False", seconds=30)
     cancel(number)
     wait_for("the answer", lambda: answer_is("w-0", 4), 15)
+    before = condition("w-0", DRAINED)["message"].split("slurmctld=")[1].split()[0]
     bed.ctl("restart", "slurmctld")
     wait_for("slurmctld to answer",
              lambda: "is UP" in bed.run("scontrol", "ping", check=False))
     make_partition()
     request("w-0", "drain", 5)
     wait_for("the answer", lambda: answer_is("w-0", 5), 30)
+    after = condition("w-0", DRAINED)["message"].split("slurmctld=")[1].split()[0]
+    check(int(after) > int(before), f"started at {before} and at {after}")
     request("w-0", "keep", 6)
     wait_open("w-0")
 

@@ -103,7 +103,7 @@ TEST_CASE("a smaller number asks, and deletes nobody who has not answered")
 {
     Worker answered = worker(2);
     answered.request = WorkerRequest{4, true};
-    answered.answer = DrainAnswer{"uid-2", 4, 1};
+    answered.answer = DrainAnswer{"uid-2", 4, 1, 1800000000};
     auto steps =
         decided(known_with(node_set(1), {worker(0), worker(1), answered}));
     CHECK(whats(steps) == "delete Pod w-2; ask to drain Pod w-1");

@@ -18,6 +18,8 @@ std::string names_of(const std::vector<const Worker *> &workers)
     return text;
 }
 
+constexpr Now moment{std::chrono::seconds(1010)};
+
 struct Planned {
     Known known;
     NodeSet set;
@@ -25,7 +27,7 @@ struct Planned {
 
     Planned(std::size_t wanted, std::initializer_list<Worker> pods)
         : known(known_with(node_set(3), pods)), set(node_set(3)),
-          plan(plan_scale(set, workers_of(known, set), wanted))
+          plan(plan_scale(set, workers_of(known, set), wanted, moment))
     {
     }
 
@@ -46,7 +48,7 @@ Worker asked(int ordinal, std::uint64_t number = 1)
 Worker answered(int ordinal)
 {
     Worker made = asked(ordinal);
-    made.answer = DrainAnswer{made.meta.uid, 1, 1};
+    made.answer = DrainAnswer{made.meta.uid, 1, 1, 1000};
     return made;
 }
 
@@ -64,6 +66,22 @@ Worker going(Worker made)
 }
 
 } // namespace
+
+TEST_CASE(
+    "an answer is relied on for a while; after that the Pod is asked again")
+{
+    Worker one = answered(1);
+    CHECK(names_of(Planned(1, {worker(0), one}).plan.remove) == "w-1");
+    for (std::uint64_t read : {979u, 1041u}) { // 31 s before and after
+        one.answer->read = read;
+        Planned planned(1, {worker(0), one});
+        CHECK(planned.plan.remove.empty());
+        CHECK(names_of(planned.plan.ask) == "w-1");
+        CHECK(planned.plan.waiting.size() == 1);
+    }
+    one.answer->read = 1040;
+    CHECK(names_of(Planned(1, {worker(0), one}).plan.remove) == "w-1");
+}
 
 TEST_CASE("as many Pods as wanted: nothing to do")
 {
@@ -182,7 +200,7 @@ TEST_CASE("each round asks for a bounded number of things")
     for (int i = 0; i < 200; i++)
         known.workers[worker(i).meta.key] = worker(i);
     NodeSet set = node_set(0);
-    auto plan = plan_scale(set, workers_of(known, set), 0);
+    auto plan = plan_scale(set, workers_of(known, set), 0, moment);
     CHECK(plan.ask.size() == most_steps);
     CHECK(plan.waiting.size() == 200);
 }

@@ -24,13 +24,17 @@ TEST_CASE("what is no request is none")
 
 TEST_CASE("an answer is read as it is written, and nothing else is one")
 {
-    DrainAnswer answer{"u-1", 3, 1800000000};
-    CHECK(answer.text() == "uid=u-1 request=3 slurmctld=1800000000");
+    DrainAnswer answer{"u-1", 3, 1800000000, 5};
+    CHECK(answer.text() == "uid=u-1 request=3 slurmctld=1800000000 read=5");
     CHECK(read_drain_answer(answer.text()) == answer);
-    for (const char *text :
-         {"", "uid=u-1 request=3", "uid= request=3 slurmctld=1",
-          "uid=u-1 request= slurmctld=1", "uid=u-1 request=3 slurmctld=1 x",
-          "request=3 uid=u-1 slurmctld=1", "uid=u-1 request=3 slurmctld=-1",
-          "uid=u-1  request=3 slurmctld=1", "uidx=u request=3 slurmctld=1"})
+    for (const char *text : {"", "uid=u-1 request=3 slurmctld=1",
+                             "uid= request=3 slurmctld=1 read=5",
+                             "uid=u-1 request= slurmctld=1 read=5",
+                             "uid=u-1 request=3 slurmctld=1 read=5 x",
+                             "request=3 uid=u-1 slurmctld=1 read=5",
+                             "uid=u-1 request=3 slurmctld=-1 read=5",
+                             "uid=u-1  request=3 slurmctld=1 read=5",
+                             "uid=u-1 request=3 slurmctld=1 read=",
+                             "uidx=u request=3 slurmctld=1 read=5"})
         CHECK_MESSAGE(!read_drain_answer(text), text);
 }

@@ -25,7 +25,8 @@ struct Worker {
     {
         pod.key = {"slurm", "w-0"};
         pod.uid = "u1";
-        pod.address = "10.0.0.7";
+        pod.addresses = {"10.0.0.7"};
+        pod.placed = true;
         pod.slurm_node = "w-0";
         record.name = "w-0";
         record.address = "10.0.0.7";
@@ -33,6 +34,7 @@ struct Worker {
         facts.record = &record;
         facts.jobs = NodeJobs{};
         facts.slurmctld = 1800;
+        facts.read = 1900;
     }
 
     void set_state(std::uint32_t state, const std::string &reason = {})
@@ -159,7 +161,7 @@ TEST_CASE("worker: the node of an earlier Pod of that name is left alone")
     worker.record.address = "10.0.0.6";
     worker.ask();
     CHECK(worker.plan().step == WorkerStep::none);
-    worker.pod.address.clear(); // it has none yet
+    worker.pod.addresses.clear(); // it has none yet
     worker.record.address.clear();
     CHECK(worker.plan().step == WorkerStep::none);
 }
@@ -207,9 +209,9 @@ TEST_CASE("worker: a request is answered with True only by what was read after "
     worker.facts.jobs = NodeJobs{};
     auto plan = worker.plan();
     CHECK(plan.drained);
-    CHECK(
-        worker.answer() ==
-        WorkerCondition{"True", "Drained", "uid=u1 request=3 slurmctld=1800"});
+    CHECK(worker.answer() ==
+          WorkerCondition{"True", "Drained",
+                          "uid=u1 request=3 slurmctld=1800 read=1900"});
 }
 
 TEST_CASE("worker: an answer stands while the node stays as it is, and is "
@@ -238,13 +240,58 @@ TEST_CASE("worker: an answer goes when the request goes")
     CHECK(worker.answer().status.empty());
 }
 
-TEST_CASE("worker: a Pod that slurmctld does not know may go once that is "
-          "read afresh")
+TEST_CASE(
+    "worker: without a node of its own a Pod that may run may not go: its "
+    "slurmd may register at any moment")
 {
     Worker worker;
     worker.ask();
-    worker.facts.record = nullptr;
-    CHECK(worker.answer().reason == "Checking");
     worker.facts.fresh = true;
+    SUBCASE("no record")
+    {
+        worker.facts.record = nullptr;
+    }
+    SUBCASE("a record with another address")
+    {
+        worker.set_state(NODE_STATE_MIXED);
+        worker.record.address = "10.9.9.9";
+    }
+    SUBCASE("the Pod's address is not told yet")
+    {
+        worker.pod.addresses.clear();
+    }
     CHECK(worker.answer().reason == "NotRegistered");
+    CHECK(worker.answer().status == "False");
+
+    worker.pod.placed = false; // it is on no Node
+    CHECK(worker.answer().status == "True");
+}
+
+TEST_CASE("worker: an IPv4 address that slurmctld shows as an IPv6 one is the "
+          "Pod's")
+{
+    Worker worker;
+    worker.record.address = "::ffff:10.0.0.7";
+    worker.ask();
+    CHECK(worker.plan().step == WorkerStep::drain);
+    worker.record.address = "fd00::7";
+    CHECK(worker.plan().step == WorkerStep::none);
+    worker.pod.addresses.push_back("fd00::7");
+    CHECK(worker.plan().step == WorkerStep::drain);
+}
+
+TEST_CASE("worker: a node that somebody has set DOWN keeps that reason, and is "
+          "not resumed")
+{
+    Worker worker;
+    worker.set_state(NODE_STATE_DOWN, "bad disk");
+    worker.ask();
+    CHECK(worker.plan().step == WorkerStep::none);
+    worker.facts.fresh = true;
+    CHECK(worker.answer().status == "True"); // it takes no jobs
+
+    worker.pod.request.drain = false;
+    // DOWN without a reason, over a drain of ours.
+    worker.set_state(NODE_STATE_DOWN | NODE_STATE_DRAIN, ours);
+    CHECK(worker.plan().step == WorkerStep::none);
 }

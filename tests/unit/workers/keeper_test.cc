@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <doctest/doctest.h>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ class FakePods : public WorkerKube {
         if (uid_of[pod.key.name] != pod.uid)
             return fail(Code::not_found, "another Pod");
         writes++;
+        if (on_patch)
+            on_patch();
         for (const auto &[type, condition] : patch.conditions)
             conditions[pod.key.name][type] = condition;
         if (patch.protect)
@@ -32,6 +35,7 @@ class FakePods : public WorkerKube {
     }
 
     bool away = false;
+    std::function<void()> on_patch; // what happens meanwhile
     int writes = 0;
     std::map<std::string, std::string> uid_of;
     std::map<std::string, std::map<std::string, WorkerCondition>> conditions;
@@ -51,7 +55,8 @@ struct Bed {
         pod.key = {"slurm", name};
         pod.uid = uid;
         pod.slurm_node = name;
-        pod.address = "10.0.0.7";
+        pod.addresses = {"10.0.0.7"};
+        pod.placed = true;
         pods.uid_of[name] = uid;
         return pod;
     }
@@ -109,7 +114,7 @@ TEST_CASE("workers: a request drains the node, waits for its job, and is "
     Bed bed;
     bed.register_node("w-0");
     WorkerPod pod = bed.worker("w-0");
-    bed.keeper.list("slurm", {pod});
+    bed.keeper.list("slurm", {pod}, {});
     REQUIRE(bed.turn().has_value());
     JobRef job = bed.start_job();
     REQUIRE(bed.turn().has_value());
@@ -140,7 +145,7 @@ TEST_CASE("workers: somebody resumes the node after the answer: it is taken "
     bed.register_node("w-0");
     WorkerPod pod = bed.worker("w-0");
     pod.request = {1, true};
-    bed.keeper.list("slurm", {pod});
+    bed.keeper.list("slurm", {pod}, {});
     for (int i = 0; i < 3; i++)
         REQUIRE(bed.turn().has_value());
     REQUIRE(bed.answer("w-0") == "True");
@@ -162,7 +167,7 @@ TEST_CASE("workers: a node is not resumed while the answer cannot be taken "
     bed.register_node("w-0");
     WorkerPod pod = bed.worker("w-0");
     pod.request = {1, true};
-    bed.keeper.list("slurm", {pod});
+    bed.keeper.list("slurm", {pod}, {});
     for (int i = 0; i < 3; i++)
         REQUIRE(bed.turn().has_value());
     REQUIRE(bed.answer("w-0") == "True");
@@ -187,7 +192,7 @@ TEST_CASE("workers: after slurmctld was away an answer rests on what is read "
     bed.register_node("w-0");
     WorkerPod pod = bed.worker("w-0");
     pod.request = {1, true};
-    bed.keeper.list("slurm", {pod});
+    bed.keeper.list("slurm", {pod}, {});
     for (int i = 0; i < 3; i++)
         REQUIRE(bed.turn().has_value());
     REQUIRE(bed.answer("w-0") == "True");
@@ -206,7 +211,7 @@ TEST_CASE(
 {
     Bed bed;
     bed.register_node("w-0");
-    bed.keeper.list("slurm", {bed.worker("w-0")});
+    bed.keeper.list("slurm", {bed.worker("w-0")}, {});
     REQUIRE(bed.turn().has_value());
 
     SUBCASE("deleted")
@@ -215,7 +220,7 @@ TEST_CASE(
     }
     SUBCASE("missing in a list")
     {
-        bed.keeper.list("slurm", {});
+        bed.keeper.list("slurm", {}, {});
     }
     REQUIRE(bed.turn().has_value());
     CHECK(bed.slurm.node("w-0").down);
@@ -232,7 +237,7 @@ TEST_CASE("workers: the news of an earlier Pod's end do not harm the one that "
 {
     Bed bed;
     bed.register_node("w-0");
-    bed.keeper.list("slurm", {bed.worker("w-0", "u2")});
+    bed.keeper.list("slurm", {bed.worker("w-0", "u2")}, {});
     REQUIRE(bed.turn().has_value());
     WorkerPod earlier = bed.worker("w-0", "u1");
     bed.pods.uid_of["w-0"] = "u2";
@@ -240,6 +245,65 @@ TEST_CASE("workers: the news of an earlier Pod's end do not harm the one that "
     REQUIRE(bed.turn().has_value());
     CHECK(bed.keeper.count() == 1);
     CHECK_FALSE(bed.slurm.node("w-0").down);
+}
+
+TEST_CASE("workers: a Pod that its NodeSet leaves behind is forgotten, and its "
+          "node left alone")
+{
+    Bed bed;
+    bed.register_node("w-0");
+    bed.keeper.list("slurm", {bed.worker("w-0")}, {});
+    REQUIRE(bed.turn().has_value());
+    SUBCASE("told")
+    {
+        bed.keeper.disown({"slurm", "w-0"});
+    }
+    SUBCASE("in a list")
+    {
+        bed.keeper.list("slurm", {}, {"u1"});
+    }
+    REQUIRE(bed.turn().has_value());
+    CHECK(bed.keeper.count() == 0);
+    CHECK_FALSE(bed.slurm.node("w-0").down);
+}
+
+TEST_CASE("workers: a node that an administrator drains while its resume is on "
+          "the way stays drained")
+{
+    Bed bed;
+    bed.register_node("w-0");
+    WorkerPod pod = bed.worker("w-0");
+    pod.cordoned = true;
+    bed.keeper.list("slurm", {pod}, {});
+    REQUIRE(bed.turn().has_value());
+    REQUIRE(bed.slurm.node("w-0").drained);
+
+    pod = bed.seen(pod);
+    pod.cordoned = false;
+    bed.keeper.change(pod);
+    bed.pods.on_patch = [&] { bed.slurm.set_drained("w-0", "bad DIMM"); };
+    REQUIRE(bed.turn().has_value());
+    CHECK(bed.slurm.node("w-0").drained);
+    CHECK(bed.slurm.node("w-0").reason == "bad DIMM");
+}
+
+TEST_CASE("workers: one reading serves all that are asked in a turn")
+{
+    Bed bed;
+    bed.register_node("w-0");
+    bed.register_node("w-1");
+    std::vector<WorkerPod> pods;
+    for (const char *name : {"w-0", "w-1"}) {
+        pods.push_back(bed.worker(name));
+        pods.back().request = {1, true};
+    }
+    bed.keeper.list("slurm", pods, {});
+    REQUIRE(bed.turn().has_value()); // drains them
+    std::size_t loads = bed.slurm.count("load_cluster");
+    REQUIRE(bed.turn().has_value());
+    CHECK(bed.answer("w-0") == "True");
+    CHECK(bed.answer("w-1") == "True");
+    CHECK(bed.slurm.count("load_cluster") == loads + 1);
 }
 
 TEST_CASE("workers: without workers slurmctld is asked for nothing")

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 #include <string>
+#include <vector>
 
 using namespace bridge;
 
@@ -19,8 +20,9 @@ constexpr char text[] = R"({
       "slurmk8s/worker-request": "drain 3"},
     "ownerReferences": [{"apiVersion": "slinky.slurm.net/v1beta1",
       "kind": "NodeSet", "name": "set", "uid": "u0", "controller": true}]},
-  "spec": {"hostname": "slinky-0"},
-  "status": {"phase": "Running", "podIP": "10.0.0.7", "conditions": [
+  "spec": {"hostname": "slinky-0", "nodeName": "n1"},
+  "status": {"phase": "Running", "podIP": "10.0.0.7",
+    "podIPs": [{"ip": "10.0.0.7"}, {"ip": "fd00::7"}], "conditions": [
     {"type": "Ready", "status": "True"},
     {"type": "SlurmNodeStateIdle", "status": "True", "reason": "r",
      "message": "m"}]}
@@ -46,7 +48,8 @@ TEST_CASE("worker Pod: what the agent needs is read")
     CHECK(pod.key.str() == "slurm/set-slinky-0");
     CHECK(pod.uid == "u1");
     CHECK(pod.slurm_node == "slinky-0");
-    CHECK(pod.address == "10.0.0.7");
+    CHECK(pod.addresses == std::vector<std::string>{"10.0.0.7", "fd00::7"});
+    CHECK(pod.placed);
     CHECK(pod.request == WorkerRequest{3, true});
     CHECK(pod.cordoned);
     CHECK(pod.protect == "true");
@@ -60,7 +63,7 @@ TEST_CASE("worker Pod: what the agent needs is read")
 
 TEST_CASE("worker Pod: without a hostname slurmd has the Pod's name")
 {
-    auto json = Json::parse(without(text, R"("hostname": "slinky-0")"));
+    auto json = Json::parse(without(text, R"("hostname": "slinky-0", )"));
     CHECK(worker_from(*json)->slurm_node == "set-slinky-0");
 }
 
@@ -73,6 +76,9 @@ TEST_CASE("worker Pod: a Pod that no NodeSet controls is none")
                   "slinky.slurm.net.example/v1");
     CHECK_FALSE(worker_from(*Json::parse(other)));
     CHECK_FALSE(worker_from(Json()));
+    std::string beside = text; // it has the address of its Node
+    beside.replace(beside.find("\"nodeName\""), 0, "\"hostNetwork\": true, ");
+    CHECK_FALSE(worker_from(*Json::parse(beside)));
 }
 
 TEST_CASE("worker Pod: the patch has the uid, and only what changes")
