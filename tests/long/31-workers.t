@@ -138,9 +138,12 @@ def two_workers():
     wait_registered("w-0", "w-1")
     equal(len({pod["spec"]["nodeName"] for pod in pods().values()}), 2,
           "Nodes of the Pods")
+    for name in pods():
+        wait_idle(host_of(name))
     said = bed.run("srun", "-p", PARTITION, "-N2", "-D", "/tmp", "hostname",
                    user="alice")
-    equal(sorted(said.split()), sorted(host_of(name) for name in pods()),
+    hosts = [line for line in said.splitlines() if not line.startswith("srun:")]
+    equal(sorted(hosts), sorted(host_of(name) for name in pods()),
           "srun hostname")
 
 
