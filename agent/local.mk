@@ -41,7 +41,8 @@ agent_libagent_la_CXXFLAGS = $(SANITIZED_CXXFLAGS)
 $(agent_libagent_la_OBJECTS): $(pch)
 
 # The agent with all that it stands on, in the order of the linker.
-agent_libraries = agent/libagent.la common/slurm/libslurmcalls.la \
+agent_libraries = agent/libagent.la common/web/libweb.la \
+	common/slurm/libslurmcalls.la \
 	common/kube/libkube.la common/contract/libcontract.la \
 	common/base/libbase.la
 agent_system_libraries = $(CURL_LIBS) $(OPENSSL_LIBS) $(HTTPLIB_LIBS) \

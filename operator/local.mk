@@ -20,8 +20,7 @@ operator_daemon_sources = \
 	operator/daemon/news.cc operator/daemon/news.h \
 	operator/daemon/options.cc operator/daemon/options.h \
 	operator/daemon/owner.cc operator/daemon/owner.h \
-	operator/daemon/watches.cc operator/daemon/watches.h \
-	operator/daemon/web.cc operator/daemon/web.h
+	operator/daemon/watches.cc operator/daemon/watches.h
 
 # A library, so that the unit tests link the same code.
 noinst_LTLIBRARIES += operator/liboperator.la
@@ -36,7 +35,7 @@ slurmk8s_operator_SOURCES = operator/daemon/main.cc operator/daemon/serve.cc \
 slurmk8s_operator_CPPFLAGS = $(plain_cppflags)
 slurmk8s_operator_CXXFLAGS = $(SANITIZED_CXXFLAGS)
 slurmk8s_operator_LDFLAGS = $(SANITIZE)
-slurmk8s_operator_LDADD = operator/liboperator.la common/kube/libkube.la \
+slurmk8s_operator_LDADD = operator/liboperator.la common/web/libweb.la common/kube/libkube.la \
 	common/contract/libcontract.la common/base/libbase.la \
 	$(CURL_LIBS) $(OPENSSL_LIBS) $(HTTPLIB_LIBS)
 

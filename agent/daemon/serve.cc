@@ -355,7 +355,7 @@ Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
     GroupLooks looks;
     Bridge bridge(conf, ports_of(calls, **hooks, access, looks), mailbox);
     auto web =
-        Web::start(conf->web_address, pages_of(bridge, mailbox, calls.slurm));
+        start_web(conf->web_address, pages_of(bridge, mailbox, calls.slurm));
     if (!web)
         return std::unexpected(web.error());
     auto users = serve_users(sessions, *conf, endpoint);

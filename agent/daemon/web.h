@@ -7,6 +7,7 @@
 
 #include "agent/owner/explain_page.h"
 #include "common/base/result.h"
+#include "common/web/page_server.h"
 
 #include <functional>
 #include <memory>
@@ -14,29 +15,18 @@
 
 namespace bridge {
 
-class Web {
-  public:
-    // Called on threads of the server; each blocks until the owner thread has
-    // answered or a limit is reached: see pages_of().
-    struct Pages {
-        std::function<std::string()> problems; // empty: serving well
-        std::function<std::string()> metrics;
-        std::function<std::string()> status; // JSON
-        // The name of a Pod and a JobId; exactly one of them is given.
-        std::function<WebReply(const std::string &, const std::string &)>
-            explain;
-    };
-
-    // Listens at address, which is IP:PORT. Code::rejected for any other text,
-    // Code::denied when it is not possible to listen there.
-    static Result<std::unique_ptr<Web>> start(const std::string &address,
-                                              Pages pages);
-    ~Web();
-
-  private:
-    struct Impl;
-    explicit Web(std::unique_ptr<Impl> impl);
-    std::unique_ptr<Impl> impl_;
+// Called on threads of the server; each blocks until the owner thread has
+// answered or a limit is reached: see pages_of().
+struct WebPages {
+    std::function<std::string()> problems; // empty: serving well
+    std::function<std::string()> metrics;
+    std::function<std::string()> status; // JSON
+    // The name of a Pod and a JobId; exactly one of them is given.
+    std::function<WebReply(const std::string &, const std::string &)> explain;
 };
+
+// Serves them at address, with the Codes of PageServer::start().
+Result<std::unique_ptr<PageServer>> start_web(const std::string &address,
+                                              const WebPages &pages);
 
 } // namespace bridge

@@ -41,7 +41,7 @@ Result<Story> ask_story(const StoryKey &key, Bridge &bridge,
 
 } // namespace
 
-Web::Pages pages_of(Bridge &bridge, Mailbox<Message> &mailbox, Slurm &slurm)
+WebPages pages_of(Bridge &bridge, Mailbox<Message> &mailbox, Slurm &slurm)
 {
     using Text = std::string;
     auto explain_page = std::make_shared<ExplainPage>(

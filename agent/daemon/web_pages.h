@@ -15,6 +15,6 @@ class Bridge;
 // bridge. If it does not answer, problems says so, metrics is empty, status is
 // "{}", and explain has the status 503. All three arguments must outlive the
 // pages.
-Web::Pages pages_of(Bridge &bridge, Mailbox<Message> &mailbox, Slurm &slurm);
+WebPages pages_of(Bridge &bridge, Mailbox<Message> &mailbox, Slurm &slurm);
 
 } // namespace bridge

@@ -3,6 +3,7 @@
 
 #include "agent/objects/owner_reference.h"
 #include "common/base/json.h"
+#include "common/base/stable_hash.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -27,18 +28,9 @@ std::string base_name(const Pod &pod)
     return pod.key.name + "-extended-resources-";
 }
 
-// FNV-1a, which is the same on every machine and in every version.
-std::uint64_t hash_of(std::string_view text)
-{
-    std::uint64_t hash = 14695981039346656037u;
-    for (char c : text)
-        hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-    return hash;
-}
-
 std::string suffix_for(const std::string &uid)
 {
-    std::uint64_t hash = hash_of(uid);
+    std::uint64_t hash = stable_hash(uid);
     std::string suffix;
     for (std::size_t i = 0; i < suffix_size; i++) {
         suffix += suffix_letters[hash % suffix_letters.size()];

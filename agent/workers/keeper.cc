@@ -59,31 +59,30 @@ void WorkerKeeper::list(const std::string &ns, std::vector<WorkerPod> pods,
     std::map<ObjectKey, WorkerPod> listed;
     for (WorkerPod &pod : pods)
         listed.insert_or_assign(pod.key, std::move(pod));
-    std::vector<WorkerPod> missing;
+    std::vector<ObjectKey> missing;
     for (const auto &[key, pod] : pods_)
         if (key.ns == ns && !listed.contains(key))
-            missing.push_back(pod);
-    for (const WorkerPod &pod : missing)
-        if (others.contains(pod.uid))
-            disown(pod.key);
-        else
-            remove(pod);
+            missing.push_back(key);
+    for (const ObjectKey &key : missing)
+        if (WorkerPod pod = take_out(key); !others.contains(pod.uid))
+            gone_.push_back(std::move(pod));
     for (auto &[key, pod] : listed)
         change(std::move(pod));
 }
 
-void WorkerKeeper::forget(WorkerPod pod)
+WorkerPod WorkerKeeper::take_out(const ObjectKey &key)
 {
-    confirmed_.erase(pod.uid);
-    due_.erase(pod.key);
-    gone_.push_back(std::move(pod));
+    auto known = pods_.extract(key);
+    confirmed_.erase(known.mapped().uid);
+    due_.erase(key);
+    return std::move(known.mapped());
 }
 
 void WorkerKeeper::change(WorkerPod pod)
 {
     auto known = pods_.find(pod.key);
     if (known != pods_.end() && known->second.uid != pod.uid)
-        forget(known->second);
+        gone_.push_back(take_out(pod.key));
     ObjectKey key = pod.key;
     due_.insert(key);
     pods_.insert_or_assign(std::move(key), std::move(pod));
@@ -92,20 +91,14 @@ void WorkerKeeper::change(WorkerPod pod)
 void WorkerKeeper::remove(const WorkerPod &pod)
 {
     auto known = pods_.find(pod.key);
-    if (known == pods_.end() || known->second.uid != pod.uid)
-        return;
-    forget(std::move(known->second));
-    pods_.erase(known);
+    if (known != pods_.end() && known->second.uid == pod.uid)
+        gone_.push_back(take_out(pod.key));
 }
 
 void WorkerKeeper::disown(const ObjectKey &key)
 {
-    auto known = pods_.find(key);
-    if (known == pods_.end())
-        return;
-    confirmed_.erase(known->second.uid);
-    due_.erase(key);
-    pods_.erase(known);
+    if (pods_.contains(key))
+        take_out(key);
 }
 
 Result<> WorkerKeeper::read_nodes(bool afresh)

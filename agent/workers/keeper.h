@@ -51,7 +51,7 @@ class WorkerKeeper {
     Result<> read_jobs(Clock::time_point now);
     Result<> read_afresh(Clock::time_point now);
     bool jobs_needed(Clock::time_point now) const;
-    void forget(WorkerPod pod);
+    WorkerPod take_out(const ObjectKey &key); // of a known Pod
     const SlurmNode *record_of(const WorkerPod &pod) const;
     WorkerFacts facts_of(const WorkerPod &pod) const;
     Result<> set_gone_nodes_down();

@@ -24,6 +24,7 @@ common_base_sources = \
 	common/base/read_file.cc common/base/read_file.h \
 	common/base/replace_file.cc common/base/replace_file.h \
 	common/base/result.cc common/base/result.h \
+	common/base/stable_hash.h \
 	common/base/sweep_mark.h \
 	common/base/system_error.h \
 	common/base/text.h \

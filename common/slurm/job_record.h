@@ -8,6 +8,8 @@
 #include "common/slurm/het_job.h"
 #include "common/slurm/strings.h"
 
+#include <span>
+
 extern "C" {
 #include <slurm/slurm.h>
 }
@@ -22,6 +24,15 @@ slurm_step_id_t step_of(JobRef job);
 // components that it leads. The caller must check which of them is meant by
 // ref. Blocks for one RPC. Codes as in api.h.
 Result<JobInfo> load_records(JobRef ref);
+
+// Returns the records of all jobs that slurmctld knows. what: for the message
+// of an error. Blocks for one RPC. Codes as in api.h.
+Result<JobInfo> load_all_records(const char *what);
+
+inline std::span<const slurm_job_info_t> jobs_in(const job_info_msg_t &info)
+{
+    return {info.job_array, info.record_count};
+}
 
 // The tag is empty if the admin_comment is not ours, or has been changed.
 Job job_of(const slurm_job_info_t &info);

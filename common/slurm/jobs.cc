@@ -46,6 +46,14 @@ Result<JobInfo> load_records(JobRef ref)
     return JobInfo(raw);
 }
 
+Result<JobInfo> load_all_records(const char *what)
+{
+    job_info_msg_t *raw = nullptr;
+    if (slurm_load_jobs(0, &raw, SHOW_ALL | SHOW_LOCAL) != SLURM_SUCCESS)
+        return fail_slurm(errno, what);
+    return JobInfo(raw);
+}
+
 Result<Job> SlurmApi::load(JobRef ref)
 {
     std::string doing = "load JobId=" + std::to_string(ref.id);
@@ -89,18 +97,16 @@ Result<JobDetails> SlurmApi::load_details(JobId id)
 
 Result<std::vector<Job>> SlurmApi::load_all()
 {
-    job_info_msg_t *raw = nullptr;
-    if (slurm_load_jobs(0, &raw, SHOW_ALL | SHOW_LOCAL) != SLURM_SUCCESS)
-        return fail_slurm(errno, "load all jobs");
-    JobInfo info(raw);
+    auto info = load_all_records("load all jobs");
+    if (!info)
+        return std::unexpected(info.error());
     std::vector<JobRecord> records;
-    for (std::uint32_t i = 0; i < info->record_count; i++)
-        if (info->job_array[i].het_job_id != 0 ||
-            decode_gang_tag(text(info->job_array[i].admin_comment))) {
-            records.push_back(record_of(info->job_array[i]));
+    for (const slurm_job_info_t &job : jobs_in(**info))
+        if (job.het_job_id != 0 || decode_gang_tag(text(job.admin_comment))) {
+            records.push_back(record_of(job));
             // Its SLUID may be that of a task: remove it, so that nobody takes
             // it for that task.
-            if (is_array_rest(info->job_array[i]))
+            if (is_array_rest(job))
                 records.back().job.ref.sluid = {};
         }
     return join_components(std::move(records));

@@ -49,16 +49,6 @@ std::vector<std::string> node_state_words(std::uint32_t state)
     return words;
 }
 
-std::vector<std::string> all_node_state_words()
-{
-    std::vector<std::string> words;
-    for (const auto &[value, word] : bases)
-        words.emplace_back(word);
-    for (const auto &[flag, word] : flags)
-        words.emplace_back(word);
-    return words;
-}
-
 bool has_jobs(std::uint32_t state)
 {
     std::uint32_t base = state & NODE_STATE_BASE;

@@ -12,9 +12,6 @@ namespace bridge {
 // name them: {"Idle", "Drain"}. Flags that they have no name for are left out.
 std::vector<std::string> node_state_words(std::uint32_t state);
 
-// All words that node_state_words() may return.
-std::vector<std::string> all_node_state_words();
-
 // Whether jobs run, start or end on it. Suspended jobs do not show in the state
 // of their nodes.
 bool has_jobs(std::uint32_t state);

@@ -3,6 +3,7 @@
 #include "common/slurm/api.h"
 #include "common/slurm/error.h"
 #include "common/slurm/gres_counts.h"
+#include "common/slurm/job_record.h"
 #include "common/slurm/shadow_partitions.h"
 #include "common/slurm/states.h"
 #include "common/slurm/strings.h"
@@ -24,8 +25,6 @@ extern "C" {
 namespace bridge {
 
 namespace {
-
-using JobInfo = SlurmPtr<job_info_msg_t, slurm_free_job_info_msg>;
 
 // Returns only the GRES that were requested with a type, as ours are.
 std::map<std::string, std::uint32_t> typed_gres(const std::string &asked)
@@ -95,27 +94,25 @@ NodeHolder holder_of(const slurm_job_info_t &info)
 
 Result<std::vector<NodeHolder>> SlurmApi::load_holders()
 {
-    job_info_msg_t *raw = nullptr;
-    if (slurm_load_jobs(0, &raw, SHOW_ALL | SHOW_LOCAL) != SLURM_SUCCESS)
-        return fail_slurm(errno, "load jobs with nodes");
-    JobInfo info(raw);
+    auto info = load_all_records("load jobs with nodes");
+    if (!info)
+        return std::unexpected(info.error());
     std::vector<NodeHolder> holders;
-    for (std::uint32_t i = 0; i < info->record_count; i++)
-        if (holds_nodes(info->job_array[i]))
-            holders.push_back(holder_of(info->job_array[i]));
+    for (const slurm_job_info_t &job : jobs_in(**info))
+        if (holds_nodes(job))
+            holders.push_back(holder_of(job));
     return holders;
 }
 
 Result<std::vector<NodeUse>> SlurmApi::load_uses()
 {
-    job_info_msg_t *raw = nullptr;
-    if (slurm_load_jobs(0, &raw, SHOW_ALL | SHOW_LOCAL) != SLURM_SUCCESS)
-        return fail_slurm(errno, "load all jobs");
-    JobInfo info(raw);
+    auto info = load_all_records("load all jobs");
+    if (!info)
+        return std::unexpected(info.error());
     std::vector<NodeUse> uses;
-    for (std::uint32_t i = 0; i < info->record_count; i++) {
-        NodeUse use = use_of(info->job_array[i]);
-        bool over = is_ended(job_state_of(info->job_array[i].job_state));
+    for (const slurm_job_info_t &job : jobs_in(**info)) {
+        NodeUse use = use_of(job);
+        bool over = is_ended(job_state_of(job.job_state));
         if (!over &&
             (use.pending || !use.named.empty() || !use.shadow_of.empty()))
             uses.push_back(std::move(use));

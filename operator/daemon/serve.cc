@@ -6,15 +6,16 @@
 #include "common/base/read_file.h"
 #include "common/kube/lease_api.h"
 #include "common/kube/text.h"
+#include "common/web/page_server.h"
 #include "config.h"
 #include "operator/daemon/owner.h"
 #include "operator/daemon/watches.h"
-#include "operator/daemon/web.h"
 
 #include <chrono>
 #include <csignal>
 #include <exception>
 #include <format>
+#include <memory>
 #include <random>
 #include <thread>
 #include <unistd.h>
@@ -24,6 +25,7 @@ namespace bridge::slinky {
 namespace {
 
 constexpr int exit_replaced = 3; // another operator acts
+constexpr std::size_t web_threads = 2;
 constexpr std::chrono::seconds lease_timeout{5};
 constexpr std::size_t longest_name = 4096; // bytes of the Pod's namespace file
 constexpr char namespace_file[] =
@@ -93,6 +95,26 @@ void wait_for_signal(const std::stop_token &stop, Mailbox<News> &mailbox)
         mailbox.push(Stop{});
 }
 
+// A page for probes: what is wrong, as a line.
+PageReply probe(const std::string &said)
+{
+    return probe_page(said.empty() ? said : said + "\n");
+}
+
+// All arguments must outlive the server.
+Result<std::unique_ptr<PageServer>> start_web(const std::string &address,
+                                              const Owner &owner,
+                                              const Metrics &metrics)
+{
+    using Query = PageServer::Query;
+    return PageServer::start(
+        address, "--web-address " + address, web_threads,
+        {{"/healthz", [&](const Query &) { return probe(owner.healthz()); }},
+         {"/readyz", [&](const Query &) { return probe(owner.readyz()); }},
+         {"/metrics",
+          [&](const Query &) { return metrics_page(metrics.text()); }}});
+}
+
 } // namespace
 
 // The order of construction matters: objects refer to those before them.
@@ -116,10 +138,7 @@ Result<int> serve(const Options &options, HttpEndpoint endpoint)
     Actor actor(endpoint, leader, metrics, us);
     Watches watches(endpoint, options.namespaces, mailbox);
     Owner owner({mailbox, actor, leader, metrics, watches.count()});
-    auto web =
-        Web::start(options.web_address, {[&] { return owner.healthz(); },
-                                         [&] { return owner.readyz(); },
-                                         [&] { return metrics.text(); }});
+    auto web = start_web(options.web_address, owner, metrics);
     if (!web)
         return std::unexpected(web.error());
     std::jthread keeper([&](const std::stop_token &stop) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "operator/decide/worker_pod.h"
 
+#include "common/base/stable_hash.h"
 #include "common/contract/worker_names.h"
 #include "operator/decide/json_merge.h"
 #include "operator/decide/names.h"
@@ -16,16 +17,6 @@ namespace {
 constexpr int slurmd_port = 6818;
 constexpr int key_mode = 0400;
 constexpr char slurmd[] = "slurmd"; // container, port, and app
-
-// FNV-1a. Whoever can make two templates with one hash can only keep Pods of
-// their own from being called outdated.
-std::uint64_t hash_of(std::string_view text)
-{
-    std::uint64_t hash = 14695981039346656037u;
-    for (char c : text)
-        hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-    return hash;
-}
 
 JsonValue object_of(const TextMap &texts)
 {
@@ -191,7 +182,9 @@ std::string revision_of(const NodeSet &set, const Controller &controller)
         pod_spec(set, controller, 0) +
         object_of(set.spec.texts("template/metadata/labels")).dump() +
         object_of(annotations_of(set)).dump();
-    return std::format("{:016x}", hash_of(text));
+    // Whoever can make two templates with one hash can only keep Pods of their
+    // own from being called outdated.
+    return std::format("{:016x}", stable_hash(text));
 }
 
 std::string selector_of(const NodeSet &set)

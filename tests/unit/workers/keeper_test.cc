@@ -90,6 +90,19 @@ struct Bed {
         return keeper.turn(now);
     }
 
+    // A worker whose drain was asked for, and answered with True.
+    WorkerPod answered(const std::string &name)
+    {
+        register_node(name);
+        WorkerPod pod = worker(name);
+        pod.request = {1, true};
+        keeper.list("slurm", {pod}, {});
+        for (int i = 0; i < 3; i++)
+            REQUIRE(turn().has_value());
+        REQUIRE(answer(name) == "True");
+        return pod;
+    }
+
     // What the API server has of the Pod, as the watch would tell it.
     WorkerPod seen(WorkerPod pod)
     {
@@ -142,13 +155,7 @@ TEST_CASE("workers: somebody resumes the node after the answer: it is taken "
           "back before the node is drained again")
 {
     Bed bed;
-    bed.register_node("w-0");
-    WorkerPod pod = bed.worker("w-0");
-    pod.request = {1, true};
-    bed.keeper.list("slurm", {pod}, {});
-    for (int i = 0; i < 3; i++)
-        REQUIRE(bed.turn().has_value());
-    REQUIRE(bed.answer("w-0") == "True");
+    WorkerPod pod = bed.answered("w-0");
 
     REQUIRE(bed.slurm.resume("w-0").has_value());
     bed.slurm.fail_next("drain", Code::busy);
@@ -164,13 +171,7 @@ TEST_CASE("workers: a node is not resumed while the answer cannot be taken "
           "back")
 {
     Bed bed;
-    bed.register_node("w-0");
-    WorkerPod pod = bed.worker("w-0");
-    pod.request = {1, true};
-    bed.keeper.list("slurm", {pod}, {});
-    for (int i = 0; i < 3; i++)
-        REQUIRE(bed.turn().has_value());
-    REQUIRE(bed.answer("w-0") == "True");
+    WorkerPod pod = bed.answered("w-0");
 
     pod = bed.seen(pod);
     pod.request = {2, false};
@@ -189,13 +190,7 @@ TEST_CASE("workers: after slurmctld was away an answer rests on what is read "
           "afresh")
 {
     Bed bed;
-    bed.register_node("w-0");
-    WorkerPod pod = bed.worker("w-0");
-    pod.request = {1, true};
-    bed.keeper.list("slurm", {pod}, {});
-    for (int i = 0; i < 3; i++)
-        REQUIRE(bed.turn().has_value());
-    REQUIRE(bed.answer("w-0") == "True");
+    WorkerPod pod = bed.answered("w-0");
 
     bed.slurm.fail_next("load_nodes", Code::busy);
     CHECK_FALSE(bed.turn().has_value());

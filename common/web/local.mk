@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+common_web_sources = \
+	common/web/page_server.cc common/web/page_server.h
