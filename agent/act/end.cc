@@ -55,7 +55,7 @@ Result<> end_pod(const Gang &gang, const Pod &pod, const EndPods &ending,
             evicted || try_later(evicted))
             return evicted;
     // A worker's log is empty.
-    if (is_worker(pod) || pod.grace_period > gang.max_grace)
+    if (is_worker(pod) || pod.grace_period > gang.grace.longest)
         return kube.delete_within(pod, grace_after_job(gang, pod));
     auto expired = kube.expire_pod(pod);
     if (expired || try_later(expired))
@@ -68,7 +68,7 @@ Result<> end_pod(const Gang &gang, const Pod &pod, const EndPods &ending,
 // decide_batch().
 bool ends_with_script(const Complete &complete, const Gang &gang)
 {
-    if (gang.grouped || !gang.batch_gone || gang.pods.empty())
+    if (gang.grouped || !gang.of_batch.gone || gang.pods.empty())
         return false;
     const Pod &pod = *gang.pods.front();
     return is_worker(pod) && !pod.terminal() && complete.status == 0 &&

@@ -7,7 +7,7 @@
 namespace bridge {
 
 // Ends the Pods that run by the job, so that the objects and logs of Pods that
-// ran stay. A Pod whose own grace period is longer than gang.max_grace is
+// ran stay. A Pod whose own grace period is longer than gang.grace.longest is
 // deleted instead, and the grace period of one that is being deleted is
 // shortened. Stops at the first error.
 Result<Outcome> end_pods(const Gang &gang, const EndPods &ending, Kube &kube);

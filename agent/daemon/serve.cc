@@ -13,7 +13,7 @@
 #include "agent/daemon/watches.h"
 #include "agent/daemon/web_pages.h"
 #include "agent/daemon/worker_thread.h"
-#include "agent/owner/bridge.h"
+#include "agent/owner/owner.h"
 #include "agent/session/job_session.h"
 #include "agent/session/login_check.h"
 #include "agent/session/server.h"
@@ -178,10 +178,10 @@ HttpEndpoint lease_endpoint(HttpEndpoint endpoint)
 
 // Runs the owner thread until Stop. After an exception the process ends, and
 // the next start rebuilds the state.
-void own(Bridge &bridge)
+void own(Owner &owner)
 {
     try {
-        bridge.run();
+        owner.run();
     } catch (const std::exception &e) { // such as out of memory
         log_error("the owner thread failed", {{"err", e.what()}});
         std::_Exit(1);
@@ -237,7 +237,7 @@ struct Calls {
     {
     }
 
-    // Tasks refer to the bridge, so it must still exist.
+    // Tasks refer to the owner, so it must still exist.
     void stop()
     {
         for (Workers *pool : {&submitters, &workers, &reporters})
@@ -262,7 +262,7 @@ HookServer::Sink hook_sink(Mailbox<Message> &mailbox)
             [&mailbox] { mailbox.push(HookLost{}); }};
 }
 
-// Returns what the bridge needs to act. The arguments must outlive the bridge.
+// Returns what the bridge needs to act. The arguments must outlive the owner.
 BridgePorts ports_of(Calls &calls, HookServer &hooks, const Access &access,
                      GroupLooks &looks)
 {
@@ -353,9 +353,9 @@ Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
     calls.permit.set_socket((*hooks)->socket());
     Access access;
     GroupLooks looks;
-    Bridge bridge(conf, ports_of(calls, **hooks, access, looks), mailbox);
+    Owner owner(conf, ports_of(calls, **hooks, access, looks), mailbox);
     auto web =
-        start_web(conf->web_address, pages_of(bridge, mailbox, calls.slurm));
+        start_web(conf->web_address, pages_of(owner, mailbox, calls.slurm));
     if (!web)
         return std::unexpected(web.error());
     auto users = serve_users(sessions, *conf, endpoint);
@@ -374,7 +374,7 @@ Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
     });
 
     say_ready(*conf, endpoint);
-    own(bridge);
+    own(owner);
     notify_systemd("STOPPING=1");
     log_info("stopping");
     std::jthread ends_requests =

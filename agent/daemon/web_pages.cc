@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/daemon/web_pages.h"
 
-#include "agent/owner/bridge.h"
+#include "agent/owner/owner.h"
 
 #include <chrono>
 #include <functional>
@@ -31,34 +31,34 @@ Answer ask(Mailbox<Message> &mailbox, std::function<Answer()> what,
 
 constexpr char silent[] = "the owner thread does not answer";
 
-Result<Story> ask_story(const StoryKey &key, Bridge &bridge,
+Result<Story> ask_story(const StoryKey &key, Owner &owner,
                         Mailbox<Message> &mailbox)
 {
     return ask<Result<Story>>(
-        mailbox, [key, &bridge] { return bridge.story(key); },
+        mailbox, [key, &owner] { return owner.story(key); },
         fail(Code::busy, silent));
 }
 
 } // namespace
 
-WebPages pages_of(Bridge &bridge, Mailbox<Message> &mailbox, Slurm &slurm)
+WebPages pages_of(Owner &owner, Mailbox<Message> &mailbox, Slurm &slurm)
 {
     using Text = std::string;
     auto explain_page = std::make_shared<ExplainPage>(
-        [&](const StoryKey &key) { return ask_story(key, bridge, mailbox); },
+        [&](const StoryKey &key) { return ask_story(key, owner, mailbox); },
         slurm);
-    auto problems = [&bridge] {
-        return bridge.health().failures(!bridge.standby().empty());
+    auto problems = [&owner] {
+        return owner.health().failures(!owner.standby().empty());
     };
     return {[=, &mailbox] {
                 return ask<Text>(mailbox, problems, Text(silent) + "\n");
             },
             [&] {
-                return ask<Text>(mailbox, [&] { return bridge.metrics(); }, {});
+                return ask<Text>(mailbox, [&] { return owner.metrics(); }, {});
             },
             [&] {
                 return ask<Text>(
-                    mailbox, [&] { return bridge.status_json(); }, "{}");
+                    mailbox, [&] { return owner.status_json(); }, "{}");
             },
             [explain_page](const Text &pod, const Text &job) {
                 return explain_page->answer(pod, job);

@@ -9,12 +9,12 @@
 
 namespace bridge {
 
-class Bridge;
+class Owner;
 
 // Each page waits a few seconds at most for the owner thread, which runs
-// bridge. If it does not answer, problems says so, metrics is empty, status is
+// owner. If it does not answer, problems says so, metrics is empty, status is
 // "{}", and explain has the status 503. All three arguments must outlive the
 // pages.
-WebPages pages_of(Bridge &bridge, Mailbox<Message> &mailbox, Slurm &slurm);
+WebPages pages_of(Owner &owner, Mailbox<Message> &mailbox, Slurm &slurm);
 
 } // namespace bridge

@@ -70,7 +70,7 @@ std::string script_failure_reason(const Gang &gang, const PodPtr &script)
         if (pod->deleting)
             return "the Pod of node " + place->node + " was deleted";
     }
-    bool gone = !is_whole(gang) && !gang.batch_scattered;
+    bool gone = !is_whole(gang) && !gang.of_batch.scattered;
     return gone ? "a Pod of the job was deleted" : "";
 }
 
@@ -135,7 +135,7 @@ bool is_made_for_others(const Gang &gang)
 std::optional<BatchEnd> end_of_batch(const Gang &gang)
 {
     PodPtr script = script_pod_of(gang);
-    if (!script && gang.batch_scattered)
+    if (!script && gang.of_batch.scattered)
         return std::nullopt;
     if (!script)
         return BatchEnd{{}, true, {}};
@@ -156,7 +156,7 @@ std::optional<BatchEnd> end_of_batch(const Gang &gang)
                  std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
                      return pod->bound() && belongs(script, *pod);
                  });
-    if (bound && !is_whole(gang) && !gang.batch_scattered)
+    if (bound && !is_whole(gang) && !gang.of_batch.scattered)
         return BatchEnd{{exit_1, "a Pod of the job was deleted"}, false, {}};
     return std::nullopt;
 }

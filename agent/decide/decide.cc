@@ -62,10 +62,10 @@ Decision bind_or_renew(const Gang &gang, const NodeMap &nodes)
                      "the Pods could not be bound in time"};
     if (std::string reason = long_grace_reason(gang); !reason.empty())
         return Renew{job.ref, job.tag.generation + 1, reason};
-    if (!gang.misplaced_reason.empty())
-        return Renew{job.ref, job.tag.generation + 1, gang.misplaced_reason};
-    if (!gang.uncounted_reason.empty())
-        return Renew{job.ref, job.tag.generation + 1, gang.uncounted_reason};
+    if (!gang.placement.misplaced_reason.empty())
+        return Renew{job.ref, job.tag.generation + 1, gang.placement.misplaced_reason};
+    if (!gang.claims.uncounted_reason.empty())
+        return Renew{job.ref, job.tag.generation + 1, gang.claims.uncounted_reason};
     if (gang.volumes && !gang.volumes->misfit.empty())
         return Renew{job.ref, job.tag.generation + 1, gang.volumes->misfit};
     auto placement = place(gang, job, nodes);
@@ -196,7 +196,7 @@ Decision decide_for_its_pods(const Gang &gang, const NodeMap &nodes)
 // One that adopts running Pods, and has not become theirs, counts nothing yet.
 bool ends_too_early(const Gang &gang, const Decision &decision)
 {
-    if (gang.counts_for.empty() || !gang.job || !is_allocated(gang.job->state))
+    if (gang.claims.counts_for.empty() || !gang.job || !is_allocated(gang.job->state))
         return false;
     return is_kind<Complete>(decision) ||
            (is_kind<Cancel>(decision) && !any_bound(gang));

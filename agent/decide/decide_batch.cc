@@ -16,7 +16,7 @@ Decision without_hope(const Gang &gang)
     if (gang.job && is_ended(gang.job->state))
         return FailPods{gang.job->ref, gang.job->state};
     auto mark = batch_mark(*gang.pods.front());
-    if (mark && gang.batch_gone)
+    if (mark && gang.of_batch.gone)
         return FailPods{mark->job, JobState::cancelled};
     return Wait{};
 }
@@ -42,7 +42,7 @@ Decision decide_batch(const Gang &gang, Decision decision)
         return Remake{gang.job->ref};
     if (is_kind<Bind>(decision) && gang.unheard)
         return Look{gang.job->ref};
-    if (is_kind<Wait>(decision) && runs && !gang.grouped && gang.batch_gone &&
+    if (is_kind<Wait>(decision) && runs && !gang.grouped && gang.of_batch.gone &&
         is_worker(*gang.pods.front()))
         return Complete{gang.job->ref, 0, {}};
     if (is_kind<Submit>(decision) || is_kind<LookVolumes>(decision))
@@ -51,8 +51,8 @@ Decision decide_batch(const Gang &gang, Decision decision)
         Decision instead = without_hope(gang);
         return is_kind<Wait>(instead) ? Wait{refuse->reason} : instead;
     }
-    if (is_kind<Wait>(decision) && !gang.start_failure_reason.empty() && runs)
-        return Complete{gang.job->ref, exit_1, gang.start_failure_reason};
+    if (is_kind<Wait>(decision) && !gang.of_batch.start_failure_reason.empty() && runs)
+        return Complete{gang.job->ref, exit_1, gang.of_batch.start_failure_reason};
     // A crash took the job's allocation back after its Pod had ended. Ended now
     // it would count as cancelled, so it is completed once it has a node again.
     if (is_kind<Complete>(decision) && gang.job->state == JobState::pending)

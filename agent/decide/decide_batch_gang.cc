@@ -78,8 +78,8 @@ Decision bind_or_renew(const Gang &gang, const NodeMap &nodes)
         return renew(gang, "the Pods could not be bound in time");
     if (!is_whole(gang))
         return Wait{};
-    if (!some && !gang.misplaced_reason.empty())
-        return renew(gang, gang.misplaced_reason);
+    if (!some && !gang.placement.misplaced_reason.empty())
+        return renew(gang, gang.placement.misplaced_reason);
     if (!some && gang.volumes && !gang.volumes->misfit.empty())
         return renew(gang, gang.volumes->misfit);
     if (job.cpus_on.size() != job.nodes.size())
@@ -108,7 +108,7 @@ Decision with_allocated_job(const Gang &gang, const NodeMap &nodes)
     // Nobody knows when its containers end: the Slurm user need not wait.
     if (!gang.lost_node_reason.empty() && any_deleting(gang))
         return Complete{job, exit_1, "NodeLost: " + gang.lost_node_reason};
-    if (any_placed_elsewhere(gang) || gang.batch_scattered)
+    if (any_placed_elsewhere(gang) || gang.of_batch.scattered)
         return Split{};
     if (any_waits(gang))
         return bind_or_renew(gang, nodes);

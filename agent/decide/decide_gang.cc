@@ -119,7 +119,7 @@ Decision with_all_over(const Gang &gang)
         return pod->phase == "Failed" && !pod->owner.uid.empty() &&
                ended_by_job(gang, *pod);
     };
-    bool again = gang.job->state == JobState::running && !gang.rejoin_over &&
+    bool again = gang.job->state == JobState::running && !gang.times.rejoin_over &&
                  std::ranges::any_of(gang.pods, may_come_again);
     if (again)
         return Wait{};
@@ -149,12 +149,12 @@ Decision bind_or_renew(const Gang &gang, const NodeMap &nodes)
     if (!some)
         if (std::string reason = unfit_job_reason(gang); !reason.empty())
             return renew(gang, reason);
-    if (gang.bind_overdue || (some && gang.short_overdue))
+    if (gang.bind_overdue || (some && gang.times.short_overdue))
         return renew(gang, "the Pods could not be bound in time");
-    if (!some && !gang.misplaced_reason.empty())
-        return renew(gang, gang.misplaced_reason);
-    if (!some && !gang.uncounted_reason.empty())
-        return renew(gang, gang.uncounted_reason);
+    if (!some && !gang.placement.misplaced_reason.empty())
+        return renew(gang, gang.placement.misplaced_reason);
+    if (!some && !gang.claims.uncounted_reason.empty())
+        return renew(gang, gang.claims.uncounted_reason);
     if (!some && gang.volumes && !gang.volumes->misfit.empty())
         return renew(gang, gang.volumes->misfit);
     auto seats = seat_pods(gang, nodes);
@@ -207,7 +207,7 @@ Decision start_or_wait(const Gang &gang, bool enough)
 {
     if (gang.prolog_held && enough)
         return Start{gang.job->ref};
-    if (gang.prolog_held && gang.short_overdue)
+    if (gang.prolog_held && gang.times.short_overdue)
         return renew(gang, "Pods of the gang are gone");
     return Wait{};
 }

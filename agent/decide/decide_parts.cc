@@ -34,7 +34,7 @@ bool asks_otherwise(const Gang &gang)
     if (gang.batch && features.contains(names::batch_feature))
         return false; // whatever the template tolerates now
     return features.contains(names::predicate_prefix) &&
-           !features.contains(value_of(gang.predicate).feature());
+           !features.contains(value_of(gang.placement.predicate).feature());
 }
 
 // Returns a message if too few Pods exist, else "".
@@ -92,9 +92,9 @@ std::optional<Action> step_for_left(const Gang &gang)
 
 std::optional<Action> step_for_uncounted(const Gang &gang)
 {
-    if (gang.uncounted_reason.empty() || !any_lives_by_job(gang))
+    if (gang.claims.uncounted_reason.empty() || !any_lives_by_job(gang))
         return std::nullopt;
-    return Cancel{gang.job->ref, gang.uncounted_reason};
+    return Cancel{gang.job->ref, gang.claims.uncounted_reason};
 }
 
 bool has_resource_claims(const Gang &gang)
@@ -138,7 +138,7 @@ Decision submit_or_wait(const Gang &gang)
         return Refuse{gang.unfit_reason};
     if (std::string reason = incomplete_reason(gang); !reason.empty())
         return Wait{reason};
-    if (gang.may_refill)
+    if (gang.times.may_refill)
         return Wait{};
     for (const PodPtr &pod : gang.pods)
         if (pod->gated)
@@ -154,8 +154,8 @@ Decision submit_if_placeable(const Gang &gang)
         return Refuse{reason};
     if (auto step = step_for_devices(gang))
         return std::move(*step);
-    if (!gang.nowhere.empty())
-        return Wait{gang.nowhere};
+    if (!gang.placement.nowhere.empty())
+        return Wait{gang.placement.nowhere};
     if (claims_unread(gang))
         return LookVolumes{};
     if (gang.volumes && !gang.volumes->reason.empty())
@@ -172,7 +172,7 @@ Decision wait_in_queue(const Gang &gang)
     // It was requested when a longer one was allowed. Then it is refused.
     if (std::string reason = long_grace_reason(gang); !reason.empty())
         return Renew{job.ref, job.tag.generation + 1, reason};
-    if (claims_unread(gang) && gang.nowhere.empty())
+    if (claims_unread(gang) && gang.placement.nowhere.empty())
         return LookVolumes{};
     if (auto step = step_for_devices(gang))
         return std::move(*step);
@@ -185,10 +185,10 @@ Decision wait_in_queue(const Gang &gang)
     if (asks_otherwise(gang))
         return Renew{job.ref, job.tag.generation + 1,
                      "the Pod's node requirements have changed"};
-    if (job.prefers && job.reason == "BadConstraints" && gang.nowhere.empty())
+    if (job.prefers && job.reason == "BadConstraints" && gang.placement.nowhere.empty())
         return Renew{job.ref, job.tag.generation + 1,
                      "no node satisfies its preference"};
-    return Wait{gang.nowhere};
+    return Wait{gang.placement.nowhere};
 }
 
 Action complete_or_cancel(const Gang &gang)
@@ -219,9 +219,9 @@ Decision end_or_wait(const Gang &gang)
 {
     const Job &job = *gang.job;
     if (all_deleting_in_time(gang) ||
-        (all_end_in_time(gang) && !gang.end_overdue))
+        (all_end_in_time(gang) && !gang.grace.end_overdue))
         return Wait{};
-    return EndPods{job.ref, job.state, gang.end_overdue};
+    return EndPods{job.ref, job.state, gang.grace.end_overdue};
 }
 
 Action resume_or_cancel(const Gang &gang)

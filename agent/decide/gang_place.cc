@@ -83,8 +83,8 @@ bool has_smaller_tasks(const Job &a, const Job &b)
 // Assigns the free tasks of the job to Pods.
 class Seating {
   public:
-    Seating(const Gang &gang, const NodeMap &nodes)
-        : gang_(gang), job_(*gang.job), nodes_(nodes),
+    Seating(const Gang &gang, const NodeMap &nodes, const DevicesAt &devices_at)
+        : gang_(gang), job_(*gang.job), nodes_(nodes), devices_at_(devices_at),
           free_(tasks_on_nodes(*gang.job)), promised_(free_.size())
     {
         for (const PodPtr &pod : gang.pods) {
@@ -183,8 +183,8 @@ class Seating {
     // none.
     std::size_t place_of_devices(const Pod &pod) const
     {
-        auto found = gang_.devices_at.find(pod.uid);
-        return found == gang_.devices_at.end() || !waits(gang_, pod)
+        auto found = devices_at_.find(pod.uid);
+        return found == devices_at_.end() || !waits(gang_, pod)
                    ? free_.size()
                    : index_of(found->second);
     }
@@ -222,6 +222,7 @@ class Seating {
     const Gang &gang_;
     const Job &job_;
     const NodeMap &nodes_;
+    const DevicesAt &devices_at_;
     std::vector<std::uint32_t> free_; // free tasks, in the order of job_.nodes
     // The part of free_ that is kept for Pods with devices there.
     std::vector<std::uint32_t> promised_;
@@ -293,9 +294,16 @@ std::vector<std::uint32_t> tasks_on_nodes(const Job &job)
 
 Result<std::vector<Seat>> seat_pods(const Gang &gang, const NodeMap &nodes)
 {
+    static const DevicesAt nowhere;
+    return seat_pods(gang, nodes, gang.devices ? gang.devices->at : nowhere);
+}
+
+Result<std::vector<Seat>> seat_pods(const Gang &gang, const NodeMap &nodes,
+                                    const DevicesAt &devices_at)
+{
     if (gang.batch)
         return seat_batch_pods(gang, nodes);
-    Seating seating(gang, nodes);
+    Seating seating(gang, nodes, devices_at);
     bool all_or_none = count_of_job(gang) == 0;
     std::vector<Seat> seats;
     Result<> said;

@@ -8,6 +8,8 @@
 #include "agent/gang/gang.h"
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 namespace bridge {
@@ -26,6 +28,11 @@ std::vector<std::uint32_t> tasks_on_nodes(const Job &job);
 // seat. While no Pod of an elastic gang is bound, the last ones may get none.
 // Pods of a batch job get the seats that they were created for: batch_gang.h.
 Result<std::vector<Seat>> seat_pods(const Gang &gang, const NodeMap &nodes);
+// The same while the gang's devices are being derived: devices_at is
+// GangDevices::at.
+using DevicesAt = std::map<std::string, std::string>;
+Result<std::vector<Seat>> seat_pods(const Gang &gang, const NodeMap &nodes,
+                                    const DevicesAt &devices_at);
 
 // Returns the ended Pods that the job had put on nodes, in rank order; of a Pod
 // that was recreated only the last one.

@@ -190,9 +190,9 @@ std::string long_grace_reason(const Gang &gang, const Pod &pod)
 {
     bool asks = !gang.batch && waits(gang, pod);
     if (!asks ||
-        std::max(pod.grace_period, pod.probe_grace) <= gang.allowed_grace)
+        std::max(pod.grace_period, pod.probe_grace) <= gang.grace.allowed)
         return {};
-    return long_grace_message(pod, gang.allowed_grace);
+    return long_grace_message(pod, gang.grace.allowed);
 }
 
 std::string long_grace_reason(const Gang &gang)
@@ -256,11 +256,11 @@ JobDescription describe_job(const Gang &gang, const Identity &identity,
     // A job that failed once may have failed for its preference, so only the
     // first has one. Slurm tries the preference instead of the constraint: it
     // contains both.
-    if (gang.preferred && generation_of(gang) == 0)
+    if (gang.placement.preferred && generation_of(gang) == 0)
         job.prefer = join_constraints(job.features,
-                                      needed_features(gang, gang.preferred));
+                                      needed_features(gang, gang.placement.preferred));
     job.features =
-        join_constraints(job.features, needed_features(gang, gang.predicate));
+        join_constraints(job.features, needed_features(gang, gang.placement.predicate));
     return job;
 }
 

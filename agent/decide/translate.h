@@ -19,7 +19,7 @@ namespace bridge {
 std::string unfit_reason(const Gang &gang);
 
 // Returns why a waiting Pod may not have a job, or a task in one, with its
-// grace period (gang.allowed_grace), as a message for its owner; empty: it may,
+// grace period (gang.grace.allowed), as a message for its owner; empty: it may,
 // or does not wait. The second one is about all Pods of the gang.
 std::string long_grace_reason(const Gang &gang, const Pod &pod);
 std::string long_grace_reason(const Gang &gang);

@@ -13,6 +13,15 @@ bool waits(const Gang &gang, const Pod &pod)
            !gang.assumed_bound.contains(pod.uid);
 }
 
+bool wants_node(const Gang &gang)
+{
+    bool has_node = !gang.assumed_bound.empty() ||
+                    (gang.job && is_allocated(gang.job->state));
+    return !has_node && std::ranges::any_of(gang.pods, [](const PodPtr &pod) {
+        return !pod->bound() && !pod->terminal();
+    });
+}
+
 bool any_waits(const Gang &gang)
 {
     return std::ranges::any_of(
@@ -47,27 +56,42 @@ bool all_told_to_end(const Gang &gang)
     });
 }
 
-std::chrono::seconds grace_after_job(const Gang &gang, const Pod &pod)
+namespace {
+
+std::chrono::seconds at_most(std::chrono::seconds longest, const Pod &pod)
 {
-    return std::max(std::min(pod.grace_period, gang.max_grace),
+    return std::max(std::min(pod.grace_period, longest),
                     std::chrono::seconds(1));
 }
 
-std::optional<std::chrono::seconds> time_to_end(const Gang &gang)
+} // namespace
+
+std::chrono::seconds grace_after_job(const Gang &gang, const Pod &pod)
+{
+    return at_most(gang.grace.longest, pod);
+}
+
+std::optional<std::chrono::seconds> time_to_end(const Gang &gang,
+                                                std::chrono::seconds most)
 {
     std::optional<std::chrono::seconds> longest;
     for (const PodPtr &pod : gang.pods)
         if (lives_by_job(gang, *pod) && told_to_end(*pod))
             longest = std::max(longest.value_or(std::chrono::seconds(0)),
-                               grace_after_job(gang, *pod));
+                               at_most(most, *pod));
     return longest;
+}
+
+std::optional<std::chrono::seconds> time_to_end(const Gang &gang)
+{
+    return time_to_end(gang, gang.grace.longest);
 }
 
 bool ends_in_time(const Gang &gang, const Pod &pod)
 {
     if (pod.deleting) // a kubelet stops its containers in this time
-        return pod.deletion_grace.value_or(gang.max_grace) <= gang.max_grace;
-    return told_to_end(pod) && pod.grace_period <= gang.max_grace;
+        return pod.deletion_grace.value_or(gang.grace.longest) <= gang.grace.longest;
+    return told_to_end(pod) && pod.grace_period <= gang.grace.longest;
 }
 
 bool all_deleting_in_time(const Gang &gang)

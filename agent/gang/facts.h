@@ -17,6 +17,9 @@ namespace bridge {
 // Whether the Pod is on no node yet and may still get one.
 bool waits(const Gang &gang, const Pod &pod);
 bool any_waits(const Gang &gang);
+// The same while the gang is on its way to no node: what the Pods require of a
+// node matters until they have one.
+bool wants_node(const Gang &gang);
 
 // Whether containers of some Pod may run on a node.
 bool any_bound(const Gang &gang);
@@ -36,6 +39,9 @@ bool ends_in_time(const Gang &gang, const Pod &pod);
 // Returns the longest such time of the running Pods that have been told to end,
 // by anyone; nothing: none has.
 std::optional<std::chrono::seconds> time_to_end(const Gang &gang);
+// The same if that of the gang were most.
+std::optional<std::chrono::seconds> time_to_end(const Gang &gang,
+                                                std::chrono::seconds most);
 // Whether all running Pods are being deleted in that time, or all end in it.
 bool all_deleting_in_time(const Gang &gang);
 bool all_end_in_time(const Gang &gang);

@@ -4,6 +4,8 @@ agent_gang_sources = \
 	agent/gang/batch_mark.cc agent/gang/batch_mark.h \
 	agent/gang/batch_place.cc agent/gang/batch_place.h \
 	agent/gang/facts.cc agent/gang/facts.h \
+	agent/gang/flags.cc agent/gang/flags.h \
+	agent/gang/gang_facts.h \
 	agent/gang/gang.cc agent/gang/gang.h \
 	agent/gang/group_reports.cc agent/gang/group_reports.h \
 	agent/gang/group_table.cc agent/gang/group_table.h \

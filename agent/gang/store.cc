@@ -171,7 +171,7 @@ void GangStore::set_job(GangEntry &entry, std::optional<Job> job,
     }
     if (other) {
         gang.stale = gang.bind_overdue = false;
-        gang.short_overdue = gang.rejoin_over = false;
+        gang.times.short_overdue = gang.times.rejoin_over = false;
         gang.failure.reset();
         entry.job_since = now;
     }

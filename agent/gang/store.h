@@ -83,7 +83,9 @@ struct GangEntry {
     bool may_be_followed = false;
     // The last Pod for which the end of its job was told to wait.
     std::string kept_for_told;
-    // The job to which gang.uncounted_reason refers.
+    // Why no job counts devices of its Pods any more, and the job of the gang
+    // for which that was found.
+    std::string uncounted_reason;
     JobRef uncounted_job{};
 
     Clock::time_point job_since{}; // since when its current job is known

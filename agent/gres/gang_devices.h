@@ -47,6 +47,9 @@ struct GangDevices {
     // start, a sync of the nodes did not count them, or it is not known yet
     // whether the agent may read them.
     bool unknown = false;
+    // By Pod (uid) of a grouped gang: the only Slurm node of the job where the
+    // Pod can use the devices that it has already.
+    std::map<std::string, std::string> at = {};
     // The plan for the nodes of its job. For a grouped job it omits the Pods in
     // not_now (uids), which cannot have their devices now; the plan says why
     // the first of them cannot.

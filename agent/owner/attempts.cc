@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/owner/attempts.h"
 
+#include "agent/gang/flags.h"
 #include "common/base/backoff.h"
 
 #include <algorithm>
@@ -117,6 +118,34 @@ void Attempts::adoptions_again()
             again(entry);
         else
             agenda_.wake(uid);
+}
+
+void Attempts::bind_delayed(GangEntry &entry)
+{
+    if (!entry.bind_failing_since)
+        entry.bind_failing_since = context_.now;
+    if (context_.now - *entry.bind_failing_since >= context_.conf->bind_timeout)
+        give_up_binding(entry.gang, "BindTimeout has passed");
+}
+
+void Attempts::given_up(GangEntry &entry)
+{
+    entry.gang.bind_overdue = false;
+    entry.bind_failing_since.reset();
+}
+
+void Attempts::bound(GangEntry &entry)
+{
+    given_up(entry);
+    entry.renewals = 0;
+}
+
+Clock::duration Attempts::pause_submit(GangEntry &entry)
+{
+    Clock::duration pause = renewal_pause(entry);
+    hold(entry, Submit{}, pause);
+    entry.submit_after = context_.now + pause;
+    return pause;
 }
 
 } // namespace bridge

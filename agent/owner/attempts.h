@@ -44,6 +44,15 @@ class Attempts {
     // The gang does not ask for a job any more.
     void withdrawn(const std::string &uid) { refusals_.remove(uid); }
 
+    // The job of the gang cannot be bound now; after BindTimeout it is given up.
+    void bind_delayed(GangEntry &entry);
+    // It is bound.
+    static void bound(GangEntry &entry);
+    // It was given up.
+    static void given_up(GangEntry &entry);
+    // No other is requested for this time.
+    Clock::duration pause_submit(GangEntry &entry);
+
     // Tries again what was refused, since it may be possible now: at once, or
     // after this time unless it is due before.
     void again(GangEntry &entry, Clock::duration after = {});

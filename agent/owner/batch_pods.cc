@@ -3,6 +3,7 @@
 
 #include "agent/decide/batch_gang.h"
 #include "agent/gang/batch_place.h"
+#include "agent/gang/flags.h"
 #include "agent/objects/gang_key.h"
 #include "agent/owner/batch_marks.h"
 #include "common/kube/text.h"
@@ -65,78 +66,67 @@ void BatchPods::forget(const std::string &uid)
     tidy_.forget(uid);
 }
 
-void BatchPods::update(GangEntry &entry)
+BatchFacts BatchPods::facts(GangEntry &entry)
 {
-    Gang &gang = entry.gang;
-    gang.batch_gone = false;
-    gang.batch_scattered = false;
+    const Gang &gang = entry.gang;
     auto mark = mark_of(gang, *context_.conf);
-    gang.batch = mark.has_value();
     if (!mark) {
         waits_.erase(gang.uid);
-        return;
+        return {};
     }
-    update_start(entry);
+    BatchFacts facts{.start_failure_reason = start_failure_reason(entry)};
     ends_.update(entry);
     hosts_.update(entry);
-    gang.batch_scattered = gang.grouped && gang.job &&
+    facts.scattered = gang.grouped && gang.job &&
                            is_allocated(gang.job->state) && !is_whole(gang) &&
                            is_scattered(gang);
-    note_failure(gang);
     // A crash took the job's allocation back. Whatever else goes wrong, the
     // script must not run again.
     if (gang.job && gang.job->state == JobState::pending &&
         gang.pods.front()->terminal())
         clean_up(gang);
-    if (!gang.job)
-        return update_waiting(entry, *mark);
+    if (!gang.job) {
+        facts.gone = is_gone(entry, *mark);
+        return facts;
+    }
     waits_.erase(gang.uid);
-    update_worker(entry);
-}
-
-// Failures must be noted before the Pod is deleted. That a Pod is missing is
-// not noted, because a list may have been incomplete.
-void BatchPods::note_failure(Gang &gang) const
-{
-    if (!gang.grouped || !gang.job || !is_allocated(gang.job->state))
-        return;
-    auto end = end_of_batch(gang);
-    if (!end || end->by_user || end->pod.empty())
-        return;
-    gang.failure = end->end;
-    gang.failed_pod = end->pod;
+    facts.gone = has_lost_script(entry);
+    return facts;
 }
 
 // Slurm had lost the common job, so this worker has a job of its own.
-void BatchPods::update_worker(GangEntry &entry)
+bool BatchPods::has_lost_script(GangEntry &entry)
 {
-    Gang &gang = entry.gang;
+    const Gang &gang = entry.gang;
     if (gang.grouped || !is_worker(*gang.pods.front()))
-        return;
-    gang.batch_gone = !script_lives(gangs_, *gang.pods.front());
-    if (!gang.batch_gone)
+        return false;
+    bool lives = script_lives(gangs_, *gang.pods.front());
+    if (lives)
         agenda_.wake_at(entry, context_.now + worker_look);
+    return !lives;
 }
 
 // Handles a Pod that was made for a job and has none: either the tag is about
 // to name it, or that job is gone. Only a list of jobs that was requested long
 // after can tell.
-void BatchPods::update_waiting(GangEntry &entry, const BatchMark &mark)
+bool BatchPods::is_gone(GangEntry &entry, const BatchMark &mark)
 {
-    Gang &gang = entry.gang;
+    const Gang &gang = entry.gang;
     auto since = waits_.try_emplace(gang.uid, context_.now).first->second;
     auto due = since + context_.conf->orphan_grace;
-    if (context_.now < due)
-        return agenda_.wake_at(entry, due);
+    if (context_.now < due) {
+        agenda_.wake_at(entry, due);
+        return false;
+    }
     if (listed_ < due) {
         if (lists_.asked() < due)
             lists_.list_soon();
-        return;
+        return false;
     }
     // A task of an array whose job was lost gets another job, which may take
     // this Pod.
-    gang.batch_gone = mark.array ? !scripts_.contains(mark.script)
-                                 : !living_.contains(mark.job);
+    return mark.array ? !scripts_.contains(mark.script)
+                      : !living_.contains(mark.job);
 }
 
 // Each Pod of a lost job gets a job of its own. If the agent was killed before
@@ -162,10 +152,9 @@ bool BatchPods::is_scattered(const Gang &gang) const
 // A kubelet goes on trying what may never work, such as a misspelled image
 // name. And if a job has several Pods, one may have been deleted before any was
 // bound.
-void BatchPods::update_start(GangEntry &entry)
+std::string BatchPods::start_failure_reason(GangEntry &entry)
 {
     Gang &gang = entry.gang;
-    gang.start_failure_reason.clear();
     auto stuck = std::ranges::find_if(gang.pods, [](const PodPtr &pod) {
         return pod->living() && !pod->started &&
                !pod->start_failure_reason.empty();
@@ -175,17 +164,18 @@ void BatchPods::update_start(GangEntry &entry)
                          !is_whole(gang);
     if (stuck == gang.pods.end() && !short_of_pods) {
         starts_.erase(gang.uid);
-        return;
+        return {};
     }
     auto due = starts_.try_emplace(gang.uid, context_.now).first->second +
                context_.conf->bind_timeout;
-    if (context_.now < due)
-        return agenda_.wake_at(entry, due);
-    if (stuck == gang.pods.end())
-        gang.bind_overdue = true;
-    else
-        gang.start_failure_reason =
-            clean_text((*stuck)->start_failure_reason, max_comment_bytes);
+    if (context_.now < due) {
+        agenda_.wake_at(entry, due);
+        return {};
+    }
+    if (stuck != gang.pods.end())
+        return clean_text((*stuck)->start_failure_reason, max_comment_bytes);
+    give_up_binding(gang, "one of its Pods is missing");
+    return {};
 }
 
 } // namespace bridge

@@ -32,8 +32,8 @@ class BatchPods {
     // Takes the complete list of jobs that was just loaded.
     void take(const std::vector<Job> &jobs);
 
-    // Called before decide().
-    void update(GangEntry &entry);
+    // What decide() must know of them; gang.batch is known.
+    BatchFacts facts(GangEntry &entry);
 
     // Deletes what the gang's Pods leave behind. When that is tried again:
     // next_due(), by process().
@@ -45,10 +45,9 @@ class BatchPods {
     void forget(const std::string &uid);
 
   private:
-    void note_failure(Gang &gang) const;
-    void update_start(GangEntry &entry);
-    void update_worker(GangEntry &entry);
-    void update_waiting(GangEntry &entry, const BatchMark &mark);
+    std::string start_failure_reason(GangEntry &entry);
+    bool has_lost_script(GangEntry &entry);
+    bool is_gone(GangEntry &entry, const BatchMark &mark);
     bool is_scattered(const Gang &gang) const;
 
     Context &context_;

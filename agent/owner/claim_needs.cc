@@ -18,9 +18,10 @@ constexpr char admin_label[] = "resource.kubernetes.io/admin-access";
 
 } // namespace
 
-DeviceNeeds ClaimNeeds::of(GangEntry &entry, const Pod &pod)
+DeviceNeeds ClaimNeeds::of(GangEntry &entry, const Pod &pod,
+                           const Predicate &where)
 {
-    ClaimFacts facts = facts_of(entry.gang);
+    ClaimFacts facts = facts_of(entry.gang, where);
     facts.extended = to_.extended.needs_of(entry, pod);
     DeviceNeeds needs = device_needs(pod, facts);
     if (needs.reason.empty())
@@ -40,10 +41,11 @@ std::string ClaimNeeds::used_by_others_reason(const Gang &gang, const Pod &pod,
 }
 
 std::string ClaimNeeds::not_together_reason(const Gang &gang,
-                                            const std::vector<PodPtr> &pods)
+                                            const std::vector<PodPtr> &pods,
+                                            const Predicate &where)
 {
     return bridge::not_together_reason(
-        pods, facts_of(gang), *to_.devices.catalog(), to_.nodes.hybrid());
+        pods, facts_of(gang, where), *to_.devices.catalog(), to_.nodes.hybrid());
 }
 
 std::vector<ClaimHold> ClaimNeeds::held_for(const Pod &pod) const
@@ -66,7 +68,7 @@ bool ClaimNeeds::may_admin(const std::string &ns) const
            found->second.labels.at(admin_label) == "true";
 }
 
-ClaimFacts ClaimNeeds::facts_of(const Gang &gang)
+ClaimFacts ClaimNeeds::facts_of(const Gang &gang, const Predicate &where)
 {
     const ClaimStore &claims = to_.devices.claims();
     return {
@@ -77,8 +79,8 @@ ClaimFacts ClaimNeeds::facts_of(const Gang &gang)
                 return memo_.gres_for(to_.devices.catalog(), request, budget);
             },
         .most_on_a_node =
-            [this, &gang](const DeviceRequest &request, CelBudget &budget) {
-                return most_on_a_node(gang, request, budget);
+            [this, &where](const DeviceRequest &request, CelBudget &budget) {
+                return most_on_a_node(where, request, budget);
             },
         .asked_by_others =
             [this, &gang](const ResourceClaim &claim) {
@@ -95,13 +97,12 @@ ClaimFacts ClaimNeeds::facts_of(const Gang &gang)
     };
 }
 
-Result<std::int64_t> ClaimNeeds::most_on_a_node(const Gang &gang,
+Result<std::int64_t> ClaimNeeds::most_on_a_node(const Predicate &wanted,
                                                 const DeviceRequest &request,
                                                 CelBudget &budget)
 {
     auto catalog = to_.devices.catalog();
     auto counts = memo_.counts_for(catalog, request, budget);
-    const Predicate &wanted = value_of(gang.predicate);
     return most_fitting(
         *counts, *catalog, request, [&](const std::string &name) {
             const Node *node =

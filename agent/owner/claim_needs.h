@@ -32,20 +32,22 @@ class ClaimNeeds {
     };
     explicit ClaimNeeds(const Parts &parts) : to_(parts) {}
 
-    // What a Pod of that gang needs, also because of other Pods.
-    DeviceNeeds of(GangEntry &entry, const Pod &pod);
+    // What a Pod of that gang needs, also because of other Pods. where: the
+    // Nodes that the gang may run on, as far as that is known.
+    DeviceNeeds of(GangEntry &entry, const Pod &pod, const Predicate &where);
     // Why the Pod has to wait because others use its claims, or "".
     std::string used_by_others_reason(const Gang &gang, const Pod &pod,
                                       const DeviceNeeds &needs);
     // Why these Pods of the gang cannot run at the same time, or "".
     std::string not_together_reason(const Gang &gang,
-                                    const std::vector<PodPtr> &pods);
+                                    const std::vector<PodPtr> &pods,
+                                    const Predicate &where);
     // Returns the claims that are reserved for the Pod, usable or not.
     std::vector<ClaimHold> held_for(const Pod &pod) const;
 
   private:
-    ClaimFacts facts_of(const Gang &gang);
-    Result<std::int64_t> most_on_a_node(const Gang &gang,
+    ClaimFacts facts_of(const Gang &gang, const Predicate &where);
+    Result<std::int64_t> most_on_a_node(const Predicate &wanted,
                                         const DeviceRequest &request,
                                         CelBudget &budget);
     Result<std::int64_t> most_on_any_node(const DeviceRequest &request,

@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What messages about devices change, and whom else they concern.
-#include "agent/owner/bridge.h"
+#include "agent/owner/owner.h"
 
 #include <utility>
 
 namespace bridge {
 
-void Bridge::on(Listed<ResourceSlice> &slices)
+void Owner::on(Listed<ResourceSlice> &slices)
 {
-    devices_.replace(std::move(slices.objects));
+    to_.devices.replace(std::move(slices.objects));
 }
 
-void Bridge::on(Changed<ResourceSlice> &slice)
+void Owner::on(Changed<ResourceSlice> &slice)
 {
-    devices_.put(std::move(slice.object), slice.deleted);
+    to_.devices.put(std::move(slice.object), slice.deleted);
 }
 
-void Bridge::on(Listed<DeviceClass> &classes)
+void Owner::on(Listed<DeviceClass> &classes)
 {
-    devices_.replace(std::move(classes.objects));
+    to_.devices.replace(std::move(classes.objects));
 }
 
-void Bridge::on(Changed<DeviceClass> &device_class)
+void Owner::on(Changed<DeviceClass> &device_class)
 {
-    devices_.put(std::move(device_class.object), device_class.deleted);
+    to_.devices.put(std::move(device_class.object), device_class.deleted);
 }
 
-void Bridge::on(Listed<ResourceClaim> &claims)
+void Owner::on(Listed<ResourceClaim> &claims)
 {
-    devices_.replace(std::move(claims.objects));
-    shared_claims_.claims_listed();
-    attempts_.all_again();
+    to_.devices.replace(std::move(claims.objects));
+    to_.shared_claims.claims_listed();
+    to_.attempts.all_again();
 }
 
-void Bridge::on(Changed<ResourceClaim> &claim)
+void Owner::on(Changed<ResourceClaim> &claim)
 {
-    agenda_.wake(devices_.put(std::move(claim.object), claim.deleted));
+    to_.agenda.wake(to_.devices.put(std::move(claim.object), claim.deleted));
 }
 
 } // namespace bridge

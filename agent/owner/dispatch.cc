@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Hands an action to the workers, and a large binding to several of them at
-// once.
-#include "agent/owner/bridge.h"
+#include "agent/owner/dispatch.h"
 
 #include "agent/act/end.h"
 #include "agent/act/gang.h"
@@ -192,36 +190,36 @@ void push_stage(const std::shared_ptr<Work> &work)
 
 } // namespace
 
-void Bridge::dispatch(GangEntry &entry, Action action)
+void Dispatch::begin(GangEntry &entry, Action action)
 {
     entry.in_flight = action.index();
-    entry.began = line_.absences();
+    entry.began = to_.line.absences();
     entry.ending_job = ends_job(action);
     if (const auto *bind = std::get_if<Bind>(&action)) {
-        voice_.hush(entry);
-        devices_.reserve(entry.gang.uid, *bind);
+        to_.voice.hush(entry);
+        to_.devices.reserve(entry.gang.uid, *bind);
     }
     if (std::holds_alternative<Look>(action))
         entry.gang.stale = false; // a hint that comes meanwhile sets it again
     bool submits = std::holds_alternative<Submit>(action);
-    auto work = std::make_shared<Work>(context_.ports.slurm,
-                                       submits ? context_.ports.submits
-                                               : context_.ports.workers);
-    auto ns = namespaces_.find(entry.gang.key.ns);
-    work->ns = ns == namespaces_.end() ? Namespace{entry.gang.key.ns, {}, {}}
+    auto work = std::make_shared<Work>(to_.context.ports.slurm,
+                                       submits ? to_.context.ports.submits
+                                               : to_.context.ports.workers);
+    auto ns = to_.namespaces.find(entry.gang.key.ns);
+    work->ns = ns == to_.namespaces.end() ? Namespace{entry.gang.key.ns, {}, {}}
                                        : ns->second;
     if (const auto *bind = std::get_if<BindVolumes>(&action))
         for (const Seat &seat : bind->seats)
-            if (NodePtr known = nodes_.at(seat.node))
+            if (NodePtr known = to_.nodes.at(seat.node))
                 work->nodes.emplace(seat.node, std::move(known));
     work->owners =
-        context_.ports.access.may(Feature::owners) ? &owners_ : nullptr;
+        to_.context.ports.access.may(Feature::owners) ? &owners_ : nullptr;
     work->gang = entry.gang;
-    work->conf = context_.conf;
+    work->conf = to_.context.conf;
     work->action = std::move(action);
-    work->kick = het_jobs_.is_quiet(entry.gang) ? [] {} : line_.kicker();
-    work->slurmctld_left = line_.left_since(entry.began);
-    work->done = [shared = work.get(), tell = errands_.messenger<ActionDone>()](
+    work->kick = to_.het_jobs.is_quiet(entry.gang) ? [] {} : to_.line.kicker();
+    work->slurmctld_left = to_.line.left_since(entry.began);
+    work->done = [shared = work.get(), tell = to_.errands.messenger<ActionDone>()](
                      Result<Outcome> outcome) {
         tell({shared->gang.uid, shared->action, std::move(outcome)});
     };

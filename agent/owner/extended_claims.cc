@@ -80,7 +80,7 @@ std::string ExtendedClaims::unfit_node_reason(const DeviceNeeds &needs,
 
 std::string ExtendedClaims::plugins_elsewhere(const Gang &gang) const
 {
-    const Predicate &asks = value_of(gang.predicate);
+    const Predicate &asks = value_of(gang.placement.predicate);
     if (!asks_for_plugins(asks))
         return {};
     for (const std::string &name : nodes_.hybrid()) {

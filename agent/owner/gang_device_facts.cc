@@ -143,28 +143,28 @@ needs_of_waiting(const Gang &gang, const std::vector<PodPtr> &pods,
 
 } // namespace
 
-bool GangDeviceFacts::update(GangEntry &entry)
+DevicesFound GangDeviceFacts::facts(GangEntry &entry)
 {
-    Gang &gang = entry.gang;
+    const Gang &gang = entry.gang;
     const Pod &pod = lead_of(gang);
-    gang.devices.reset();
-    gang.devices_at.clear();
+    DevicesFound found{.devices = nullptr, .placement = gang.placement};
     if (pod.terminal() || (gang.grouped && !waits(gang, pod)))
-        return false;
+        return found;
     GangDevices devices;
     bool late = has_nodes(gang) && !pod.bound();
     if (may_read(entry, devices)) {
-        late = read(entry, devices);
+        late = read(entry, devices, found.placement);
         bool only_waits = !gang.job && !pod.bound() && devices.left.empty() &&
                           devices.unfit_reason.empty();
         if (only_waits &&
             awaits_templates(gang, to_.devices.claims(), to_.context.wall)) {
             to_.agenda.wake_at(entry, to_.context.now + device_pause);
-            return false;
+            return found;
         }
     }
-    gang.devices = std::make_shared<const GangDevices>(std::move(devices));
-    return late && may_overdue(gang);
+    found.devices = std::make_shared<const GangDevices>(std::move(devices));
+    found.delay_binding = late && may_overdue(gang);
+    return found;
 }
 
 bool GangDeviceFacts::may_read(GangEntry &entry, GangDevices &devices)
@@ -208,7 +208,8 @@ void GangDeviceFacts::read_holds(const Gang &gang, bool asks,
 void GangDeviceFacts::read_living(GangEntry &entry, GangDevices &devices)
 {
     const Pod &pod = lead_of(entry.gang);
-    DeviceNeeds needs = to_.needs.of(entry, pod);
+    const Predicate &where = value_of(entry.gang.placement.predicate);
+    DeviceNeeds needs = to_.needs.of(entry, pod, where);
     record_cpus(pod, needs, *to_.devices.catalog(), devices);
     devices.counts = claims_counted(pod, needs);
     devices.gres = to_.plan.gres_of_living(pod, needs);
@@ -216,9 +217,10 @@ void GangDeviceFacts::read_living(GangEntry &entry, GangDevices &devices)
 
 // What a job has to have is also described for a Pod alone whose job has a
 // node, since that may have become one that does not suit it.
-bool GangDeviceFacts::read(GangEntry &entry, GangDevices &devices)
+bool GangDeviceFacts::read(GangEntry &entry, GangDevices &devices,
+                           PlacementFacts &placement)
 {
-    Gang &gang = entry.gang;
+    const Gang &gang = entry.gang;
     devices.unknown = !to_.first.has(FirstLists::List::slurm_devices);
     bool asks = !gang.job || !is_allocated(gang.job->state);
     read_holds(gang, asks, devices);
@@ -227,17 +229,19 @@ bool GangDeviceFacts::read(GangEntry &entry, GangDevices &devices)
         return false;
     }
     if (gang.grouped) {
-        narrow(gang, to_.troubles.but_for_excluded(entry));
+        narrow(placement, to_.troubles.but_for_excluded(entry));
         if (!devices.left.empty() || (asks && !enough_wait(gang)))
             return false;
     }
     std::vector<PodPtr> pods = pods_to_read(gang, asks);
+    const PredicatePtr where = placement.predicate;
     if (asks)
-        devices.unfit_reason = to_.needs.not_together_reason(gang, pods);
+        devices.unfit_reason =
+            to_.needs.not_together_reason(gang, pods, value_of(where));
     bool describes = asks || !gang.grouped;
     std::vector<DeviceNeeds> needs;
     for (const PodPtr &pod : pods) {
-        const DeviceNeeds &own = needs.emplace_back(to_.needs.of(entry, *pod));
+        const DeviceNeeds &own = needs.emplace_back(to_.needs.of(entry, *pod, value_of(where)));
         record_cpus(*pod, own, *to_.devices.catalog(), devices);
         if (!describes)
             continue;
@@ -248,7 +252,7 @@ bool GangDeviceFacts::read(GangEntry &entry, GangDevices &devices)
                           std::back_inserter(devices.counts));
     }
     if (describes)
-        describe(entry, needs, asks, devices);
+        describe(entry, needs, asks, devices, placement);
     if (asks || gang.job->nodes.empty())
         return false;
     auto waiting = needs_of_waiting(gang, pods, std::move(needs));
@@ -257,18 +261,17 @@ bool GangDeviceFacts::read(GangEntry &entry, GangDevices &devices)
 
 void GangDeviceFacts::describe(GangEntry &entry,
                                const std::vector<DeviceNeeds> &needs, bool asks,
-                               GangDevices &devices)
+                               GangDevices &devices, PlacementFacts &placement)
 {
-    Gang &gang = entry.gang;
     std::vector<NodeSelector> selectors;
     for (const DeviceNeeds &own : needs)
         add_unlike(selectors, own.selectors);
     sum_up(needs, devices);
-    narrow(gang, selectors);
-    if (!gang.grouped)
-        narrow(gang, to_.troubles.but_for_excluded(entry));
+    narrow(placement, selectors);
+    if (!entry.gang.grouped)
+        narrow(placement, to_.troubles.but_for_excluded(entry));
     if (asks && !has_reasons(devices))
-        narrow(gang, device_condition(needs));
+        narrow(placement, entry.gang, device_condition(needs));
 }
 
 } // namespace bridge

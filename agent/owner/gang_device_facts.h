@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Derives from ResourceClaims and devices what decide() must know of a gang
-// whose Pods use them: what its job has to have, and which devices each Pod
-// gets of the job. It alone writes devices and devices_at of a Gang, and has no
-// state. Owner thread only.
+// whose Pods use them: what its job has to have, which devices each Pod gets of
+// the job, and which Nodes have them. It has no state. Owner thread only.
 #pragma once
 
 #include "agent/gres/gang_devices.h"
@@ -20,6 +19,12 @@
 
 namespace bridge {
 
+struct DevicesFound {
+    GangDevicesPtr devices;   // null: not known yet, or not needed any more
+    PlacementFacts placement; // the gang's, narrowed to Nodes with the devices
+    bool delay_binding = false; // they hold up the binding of its Pods
+};
+
 class GangDeviceFacts {
   public:
     struct Parts {
@@ -35,21 +40,21 @@ class GangDeviceFacts {
     };
     explicit GangDeviceFacts(const Parts &parts) : to_(parts) {}
 
-    // The gang's predicate is known but for its devices, which narrow it.
-    // Returns whether its devices hold up the binding of its Pods.
-    bool update(GangEntry &entry);
+    // The gang's placement is known but for its devices.
+    DevicesFound facts(GangEntry &entry);
 
   private:
     // Whether the devices can be read. If not, devices gets the reason, and the
     // gang is woken later.
     bool may_read(GangEntry &entry, GangDevices &devices);
     // Returns whether the gang waits for devices that its job has.
-    bool read(GangEntry &entry, GangDevices &devices);
+    bool read(GangEntry &entry, GangDevices &devices,
+              PlacementFacts &placement);
     void read_holds(const Gang &gang, bool asks, GangDevices &devices);
     void read_living(GangEntry &entry, GangDevices &devices);
     // Sets what a job for Pods with these needs has to have.
     void describe(GangEntry &entry, const std::vector<DeviceNeeds> &needs,
-                  bool asks, GangDevices &devices);
+                  bool asks, GangDevices &devices, PlacementFacts &placement);
 
     const Parts to_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/owner/gang_jobs.h"
 
+#include "agent/gang/flags.h"
 #include "common/slurm/het_job.h"
 
 #include <utility>
@@ -33,7 +34,7 @@ void GangJobs::apply_early_hook(GangEntry &entry, JobRef job)
     gang.prolog_held = false;
     gang.epilog_held = true;
     if (!is_ended(gang.job->state))
-        gang.stale = true;
+        doubt_job(gang, "it has ended");
 }
 
 void GangJobs::give_back(GangEntry &entry, JobRef job)
@@ -81,7 +82,8 @@ void GangJobs::record_allocation(GangEntry &entry,
         job.cpus = hook.cpus;
     } else if (!is_allocated(told.state) || told.nodes.empty() || !one_node ||
                told.nodes != std::vector{hook.nodes}) {
-        gang.stale = true; // or slurmctld crashed, and allocated it again
+        // or slurmctld crashed, and allocated it again
+        doubt_job(gang, "it has other nodes");
     }
 }
 
@@ -93,7 +95,7 @@ void GangJobs::ended(const HookMessage &hook, bool all_known)
         gang.prolog_held = false;
         gang.epilog_held = true;
         if (!is_ended(gang.job->state) && !entry->ending_job)
-            gang.stale = true; // its end must be looked up
+            doubt_job(gang, "it has ended");
         to_.agenda.wake(gang.uid);
     } else if (!all_known || to_.gangs.living_of(hook.job)) {
         to_.early.put(hook);
@@ -123,7 +125,8 @@ void GangJobs::clean(Gang &gang) const
     for (JobRef job : refs_of(*gang.job))
         to_.line.send({.type = HookMessage::Type::clean, .job = job});
     gang.epilog_held = false;
-    gang.bind_overdue |= gang.job->state == JobState::pending;
+    if (gang.job->state == JobState::pending)
+        give_up_binding(gang, "its allocation has ended");
 }
 
 } // namespace bridge

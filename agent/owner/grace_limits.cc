@@ -46,24 +46,22 @@ bool GraceLimits::take(GraceTimesLoaded &loaded)
     return true;
 }
 
-void GraceLimits::update(GangEntry &entry)
+GraceFacts GraceLimits::facts(GangEntry &entry)
 {
-    Gang &gang = entry.gang;
-    gang.max_grace = most(gang);
-    gang.allowed_grace = allowed();
-
-    auto grace = time_to_end(gang);
-    gang.end_overdue = false;
+    const Gang &gang = entry.gang;
+    GraceFacts facts{.longest = most(gang), .allowed = allowed()};
+    auto grace = time_to_end(gang, facts.longest);
     if (!grace || !is_ended(gang.job->state)) {
         entry.ending_since.reset();
-        return;
+        return facts;
     }
     if (!entry.ending_since)
         entry.ending_since = context_.now;
     auto due = *entry.ending_since + *grace + end_margin;
-    gang.end_overdue = context_.now >= due;
-    if (!gang.end_overdue)
+    facts.end_overdue = context_.now >= due;
+    if (!facts.end_overdue)
         agenda_.wake_at(entry, due);
+    return facts;
 }
 
 std::chrono::seconds GraceLimits::usual() const

@@ -26,9 +26,9 @@ class GraceLimits {
     bool take(GraceTimesLoaded &loaded);
     bool known() const { return known_; }
 
-    // Sets what decide() must know of these times. The gang is woken when its
-    // Pods should have ended.
-    void update(GangEntry &entry);
+    // What decide() must know of these times. The gang is woken when its Pods
+    // should have ended.
+    GraceFacts facts(GangEntry &entry);
 
     // The longest grace period that a Pod may have and still get a job.
     std::chrono::seconds allowed() const;

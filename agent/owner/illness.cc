@@ -57,13 +57,13 @@ void Illness::wake_living_on(const std::string &node)
         agenda_.wake(uid);
 }
 
-void Illness::update(GangEntry &entry)
+std::string Illness::lost_node_reason(GangEntry &entry)
 {
-    std::string &reason = entry.gang.lost_node_reason;
-    reason.clear();
+    std::string reason;
     for (const PodPtr &pod : entry.gang.pods)
         if (pod->living() && reason.empty())
             reason = reason_for(entry, pod->node_name);
+    return reason;
 }
 
 std::string Illness::reason_for(GangEntry &entry, const std::string &name)

@@ -29,9 +29,9 @@ class Illness {
     // Forgets Nodes that are gone and have no Pod left.
     void forget_gone();
 
-    // Sets why a Node of the gang's Pods counts as lost: nothing while there is
-    // any doubt. The gang is woken when that may change.
-    void update(GangEntry &entry);
+    // Returns why a Node of the gang's Pods counts as lost: nothing while there
+    // is any doubt. The gang is woken when that may change.
+    std::string lost_node_reason(GangEntry &entry);
 
   private:
     struct Ill {

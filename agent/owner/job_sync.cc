@@ -3,6 +3,7 @@
 
 #include "agent/decide/messages.h"
 #include "agent/gang/job_choice.h"
+#include "agent/gang/flags.h"
 #include "common/base/log.h"
 #include "common/slurm/het_job.h"
 
@@ -57,7 +58,7 @@ void JobSync::take(std::vector<Job> jobs, const std::set<JobRef> &listed)
         Gang &gang = entry.gang;
         if (gang.job && lives(*gang.job) && !listed.contains(gang.job->ref) &&
             entry.job_since < to_.lists.asked() && !entry.ending_job)
-            gang.stale = true;
+            doubt_job(gang, "the list of jobs does not have it");
         settle_uncertain(entry);
         to_.voice.say_pending_reason(entry);
     }
@@ -78,7 +79,7 @@ GangEntry *JobSync::entry_for(const std::string &uid, std::vector<Job> &jobs)
             return nullptr; // its Pods are gone, and it has ended
         entry = &to_.gangs.adopt(alive->tag, context_.now);
         set_first(*entry, jobs);
-        entry->gang.stale = true; // it may have ended since the list was made
+        doubt_job(entry->gang, "it may have ended since it was listed");
     } else if (!entry->gang.job || entry->gang.submit_uncertain) {
         set_first(*entry, jobs);
     }
@@ -113,10 +114,8 @@ void JobSync::update(const std::string &uid, std::vector<Job> &jobs)
 void JobSync::update_current(GangEntry &entry, Job &listed) const
 {
     Job &current = *entry.gang.job;
-    if (differs(current, listed)) {
-        entry.gang.stale = true;
-        return;
-    }
+    if (differs(current, listed))
+        return doubt_job(entry.gang, "the list of jobs has it otherwise");
     entry.heard = to_.lists.absences();
     current.reason = listed.reason;
     current.expected_start = listed.expected_start;
@@ -144,11 +143,11 @@ void JobSync::set_first(GangEntry &entry, std::vector<Job> &jobs)
          (is_ended(chosen->state) &&
           chosen->tag.generation < generation_of(entry.gang))))
         return; // not the job that is looked for
-    entry.gang.submit_uncertain = false;
+    settle_submit(entry);
     to_.jobs.set(entry, *chosen);
     // The list does not say whether a node failed or was only forgotten.
     if (chosen->state == JobState::node_fail)
-        entry.gang.stale = true;
+        doubt_job(entry.gang, "a node of it may have failed");
 }
 
 // Ends a second job. The job that bound Pods must not be ended unless slurmctld
@@ -203,7 +202,7 @@ void JobSync::take(const std::vector<JobStateHint> &states)
         };
         if (std::ranges::any_of(refs_of(*gang.job), has_changed)) {
             context_.health.count("found_by_poll");
-            gang.stale = true;
+            doubt_job(gang, "its state has changed");
             to_.agenda.wake(uid);
         }
     }
@@ -212,13 +211,11 @@ void JobSync::take(const std::vector<JobStateHint> &states)
 // If no list had the job of an uncertain submit, there is none.
 void JobSync::settle_uncertain(GangEntry &entry) const
 {
-    Gang &gang = entry.gang;
     bool looked = entry.uncertain_since &&
                   to_.lists.asked() >= *entry.uncertain_since + answer_time;
-    if (!gang.submit_uncertain || !looked || entry.in_flight)
+    if (!entry.gang.submit_uncertain || !looked || entry.in_flight)
         return;
-    gang.submit_uncertain = false;
-    entry.uncertain_since.reset();
+    settle_submit(entry);
 }
 
 } // namespace bridge

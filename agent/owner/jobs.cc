@@ -1,36 +1,55 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Who hears of the lists of Slurm's jobs and of their states.
-#include "agent/owner/bridge.h"
+// Who hears of Slurm's jobs: of lists, states and actions.
+#include "agent/owner/owner.h"
 
 #include <utility>
 
 namespace bridge {
 
-void Bridge::on(JobsLoaded &loaded)
+void Owner::on(JobsLoaded &loaded)
 {
-    if (!lists_.take(loaded))
+    if (!to_.lists.take(loaded))
         return;
     std::set<JobRef> listed;
     std::vector<Job> of_gangs;
-    batch_pods_.take(*loaded.jobs);
-    shared_claims_.take(*loaded.jobs);
-    auto bound = bound_batch_pods(gangs_, *context_.conf);
+    to_.batch_pods.take(*loaded.jobs);
+    to_.shared_claims.take(*loaded.jobs);
+    auto bound = bound_batch_pods(to_.gangs, *to_.context.conf);
     for (Job &job : *loaded.jobs) {
         listed.insert(job.ref);
-        if (!register_batch_job(job, bound))
+        if (!to_.batch_intake.register_job(job, bound))
             of_gangs.push_back(std::move(job));
     }
-    job_sync_.take(std::move(of_gangs), listed);
-    adoptions_.widen();
-    first_.add(FirstLists::List::jobs);
-    line_.list_came();
+    to_.job_sync.take(std::move(of_gangs), listed);
+    to_.adoptions.widen();
+    to_.first.add(FirstLists::List::jobs);
+    to_.line.list_came();
     wake_all();
 }
 
-void Bridge::on(StatesLoaded &loaded)
+void Owner::on(StatesLoaded &loaded)
 {
-    if (lists_.take(loaded))
-        job_sync_.take(*loaded.states);
+    if (to_.lists.take(loaded))
+        to_.job_sync.take(*loaded.states);
+}
+
+void Owner::on(GraceTimesLoaded &loaded)
+{
+    bool news = to_.grace.take(loaded);
+    if (to_.grace.known())
+        to_.first.add(FirstLists::List::grace_times);
+    if (news)
+        wake_all(); // what lives, and what was refused
+}
+
+void Owner::on(ActionDone &done)
+{
+    to_.outcomes.take(done);
+}
+
+void Owner::on(BatchPodMade &made)
+{
+    to_.batch_intake.take(made);
 }
 
 } // namespace bridge

@@ -6,22 +6,13 @@
 #include "agent/decide/messages.h"
 #include "agent/decide/too_large.h"
 #include "agent/gang/facts.h"
-#include "agent/gang/volumes.h"
 #include "agent/owner/pauses.h"
+#include "agent/owner/volume_looks.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace bridge {
-
-bool wants_node(const Gang &gang)
-{
-    bool has_node = !gang.assumed_bound.empty() ||
-                    (gang.job && is_allocated(gang.job->state));
-    return !has_node && std::ranges::any_of(gang.pods, [](const PodPtr &pod) {
-        return !pod->bound() && !pod->terminal();
-    });
-}
 
 namespace {
 
@@ -31,12 +22,6 @@ bool covered(const Gang &gang, const Pod &pod)
 {
     return gang.job && is_allocated(gang.job->state) &&
            lives_by_job(gang, pod) && !placed_elsewhere(gang, pod);
-}
-
-bool any_claims(const Gang &gang)
-{
-    return std::ranges::any_of(
-        gang.pods, [](const PodPtr &pod) { return !pod->claims.empty(); });
 }
 
 PlacementTable::Asker asker_for(const Gang &gang)
@@ -49,7 +34,7 @@ PlacementTable::Asker asker_for(const Gang &gang)
 PredicatePtr preferred_of(const Gang &gang)
 {
     const PredicatePtr &preferred = lead_of(gang).preferred;
-    const DeviceCondition &devices = value_of(gang.predicate).devices();
+    const DeviceCondition &devices = value_of(gang.placement.predicate).devices();
     if (!preferred || devices.text.empty())
         return preferred;
     return Predicate::make(preferred->selectors(), preferred->tolerations(),
@@ -69,26 +54,26 @@ bool asks_unknown(const Gang &gang)
 
 } // namespace
 
-void narrow(Gang &gang, const std::vector<NodeSelector> &selectors)
+void narrow(PlacementFacts &facts, const std::vector<NodeSelector> &selectors)
 {
     if (selectors.empty())
         return;
-    const Predicate &own = value_of(gang.predicate);
+    const Predicate &own = value_of(facts.predicate);
     std::vector<NodeSelector> all_of = own.selectors();
     std::ranges::copy(selectors, std::back_inserter(all_of));
     auto both =
         Predicate::make(std::move(all_of), own.tolerations(), own.devices());
     if (both)
-        gang.predicate = std::move(*both);
+        facts.predicate = std::move(*both);
     else
-        gang.nowhere = submit_refused_message(both.error().message);
+        facts.nowhere = submit_refused_message(both.error().message);
 }
 
 // A job that was submitted without the condition, when any node with its GRES
 // would do, keeps its place in the queue.
-void narrow(Gang &gang, DeviceCondition devices)
+void narrow(PlacementFacts &facts, const Gang &gang, DeviceCondition devices)
 {
-    const Predicate &own = value_of(gang.predicate);
+    const Predicate &own = value_of(facts.predicate);
     bool queued = gang.job && gang.job->state == JobState::pending;
     if (devices.text.empty() ||
         (queued && gang.job->features.contains(own.feature())))
@@ -96,9 +81,9 @@ void narrow(Gang &gang, DeviceCondition devices)
     auto both =
         Predicate::make(own.selectors(), own.tolerations(), std::move(devices));
     if (both)
-        gang.predicate = std::move(*both);
+        facts.predicate = std::move(*both);
     else
-        gang.nowhere = submit_refused_message(both.error().message);
+        facts.nowhere = submit_refused_message(both.error().message);
 }
 
 void Placement::set_limit()
@@ -106,54 +91,39 @@ void Placement::set_limit()
     table_.set_limit(context_.conf->max_selections_in_namespace);
 }
 
-void Placement::begin(GangEntry &entry)
+PlacementFacts Placement::begin(GangEntry &entry)
 {
-    Gang &gang = entry.gang;
-    gang.nowhere.clear();
-    gang.misplaced_reason.clear();
-    gang.preferred.reset();
+    const Gang &gang = entry.gang;
+    PlacementFacts facts;
     if (gang.pods.empty())
-        return;
-    gang.predicate = lead_of(gang).predicate; // all Pods require the same
-    if (any_claims(gang))
-        update_volume_claims(entry);
-}
-
-void Placement::finish(Gang &gang)
-{
-    if (wants_node(gang)) {
-        gang.nowhere = nowhere_reason(gang);
-        PredicatePtr preferred = preferred_of(gang);
-        if (preferred && need(gang, preferred) == PlacementTable::State::ready)
-            gang.preferred = std::move(preferred);
-    } else if (gang.job && is_allocated(gang.job->state) &&
-               !lead_of(gang).bound()) {
-        gang.misplaced_reason = misplaced_reason(gang);
-    }
-}
-
-// The Pods' volumes restrict the Nodes, too. What was read about them is used
-// until the job is requested; while it is not sufficient it is read again from
-// time to time.
-void Placement::update_volume_claims(GangEntry &entry)
-{
-    Gang &gang = entry.gang;
-    const Pod &first = lead_of(gang);
-    bool asked = gang.job && !is_ended(gang.job->state);
-    bool enough = gang.volumes && gang.volumes->reason.empty();
-    bool again = wants_node(gang) && !(asked && enough);
-    bool others = !std::ranges::includes(entry.claims_read, claim_names(gang));
-    if (gang.volumes &&
-        ((again && entry.volumes_due <= context_.now) || others))
-        gang.volumes.reset();
-    if (gang.volumes && again && !enough)
-        agenda_.wake_at(entry, entry.volumes_due);
+        return facts;
+    const Pod &first = lead_of(gang); // all Pods require the same
+    facts.predicate = first.predicate;
+    if (!any_claims(gang))
+        return facts;
+    // The Pods' volumes restrict the Nodes, too.
     if (!first.bound() && !context_.ports.access.may(Feature::volumes)) {
-        gang.nowhere = no_volume_rights_message();
+        facts.nowhere = no_volume_rights_message();
         agenda_.wake_at(entry, context_.now + access_pause);
     }
     if (gang.volumes)
-        narrow(gang, gang.volumes->selectors);
+        narrow(facts, gang.volumes->selectors);
+    return facts;
+}
+
+PlacementFacts Placement::finish(const Gang &gang)
+{
+    PlacementFacts facts = gang.placement;
+    if (wants_node(gang)) {
+        facts.nowhere = nowhere_reason(gang);
+        PredicatePtr preferred = preferred_of(gang);
+        if (preferred && need(gang, preferred) == PlacementTable::State::ready)
+            facts.preferred = std::move(preferred);
+    } else if (gang.job && is_allocated(gang.job->state) &&
+               !lead_of(gang).bound()) {
+        facts.misplaced_reason = misplaced_reason(gang);
+    }
+    return facts;
 }
 
 bool Placement::any_node_selected(const Predicate &predicate) const
@@ -167,7 +137,7 @@ bool Placement::any_node_selected(const Predicate &predicate) const
 // The Node selection or the devices: which of them no Node satisfies.
 std::string Placement::nowhere_words(const Gang &gang) const
 {
-    const Predicate &asked = value_of(gang.predicate);
+    const Predicate &asked = value_of(gang.placement.predicate);
     if (asked.devices().text.empty())
         return nowhere_message(asked);
     if (gang.devices && any_node_selected(asked))
@@ -189,7 +159,7 @@ PlacementTable::State Placement::need(const Gang &gang,
 
 std::string Placement::nowhere_reason(const Gang &gang)
 {
-    auto state = need(gang, gang.predicate);
+    auto state = need(gang, gang.placement.predicate);
     if (state == PlacementTable::State::ready)
         return too_large_reason(gang);
     waits_.insert(gang.uid);
@@ -213,7 +183,7 @@ std::string Placement::too_large_reason(const Gang &gang)
     if (gang.batch)
         return {};
     std::string reason = too_large_message(
-        gang, nodes_.sizes_of(value_of(gang.predicate).feature()));
+        gang, nodes_.sizes_of(value_of(gang.placement.predicate).feature()));
     if (!reason.empty())
         waits_.insert(gang.uid);
     return reason;
@@ -226,7 +196,7 @@ bool Placement::is_known(const Gang &gang)
         sync_.change(); // its plugin may stay away
     bool known =
         !table_.doubted() &&
-        need(gang, gang.predicate) != PlacementTable::State::unknown &&
+        need(gang, gang.placement.predicate) != PlacementTable::State::unknown &&
         (!preferred || need(gang, preferred) != PlacementTable::State::unknown);
     if (!known)
         waits_.insert(gang.uid);
@@ -243,7 +213,7 @@ std::string Placement::misplaced_reason(const Gang &gang) const
         const Node *known = nodes_.find(node->second);
         if (!known) // Slurm has not heard of that yet
             return "the Node " + node->second + " is gone";
-        std::string reason = mismatch(value_of(gang.predicate), *known);
+        std::string reason = mismatch(value_of(gang.placement.predicate), *known);
         if (!reason.empty())
             return "the Node " + known->name + " is not suitable: " + reason;
     }
@@ -258,7 +228,7 @@ void Placement::record_needs()
             continue;
         const Pod &first = lead_of(gang);
         PlacementTable::Asker asker = asker_for(gang);
-        table_.need(gang.volumes || gang.devices ? gang.predicate
+        table_.need(gang.volumes || gang.devices ? gang.placement.predicate
                                                  : first.predicate,
                     asker, context_.now);
         if (PredicatePtr preferred = preferred_of(gang))

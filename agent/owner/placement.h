@@ -20,11 +20,8 @@ namespace bridge {
 
 // Restricts the gang to Nodes that match all of these as well, or whose devices
 // can satisfy this as well. The latter comes after all other restrictions.
-void narrow(Gang &gang, const std::vector<NodeSelector> &selectors);
-void narrow(Gang &gang, DeviceCondition devices);
-
-// What the Pods require of a node matters until they have one.
-bool wants_node(const Gang &gang);
+void narrow(PlacementFacts &facts, const std::vector<NodeSelector> &selectors);
+void narrow(PlacementFacts &facts, const Gang &gang, DeviceCondition devices);
 
 class Placement {
   public:
@@ -42,10 +39,11 @@ class Placement {
     // Pods with equal requirements share them.
     void share(Pod &pod) { table_.share(pod); }
 
-    // Sets what decide() must know: begin() what the Pods and their volumes
+    // What decide() must know: begin() returns what the Pods and their volumes
     // require, and finish(), when devices have restricted that, what follows.
-    void begin(GangEntry &entry);
-    void finish(Gang &gang);
+    // The gang is woken when that may have changed.
+    PlacementFacts begin(GangEntry &entry);
+    PlacementFacts finish(const Gang &gang);
     // Whether the nodes have the features that the gang's job would request. If
     // not, the gang is woken when they have.
     bool is_known(const Gang &gang);
@@ -64,7 +62,6 @@ class Placement {
     void drop_unused();
 
   private:
-    void update_volume_claims(GangEntry &entry);
     PlacementTable::State need(const Gang &gang, const PredicatePtr &predicate);
     std::string nowhere_reason(const Gang &gang);
     std::string nowhere_words(const Gang &gang) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/owner/room.h"
 
+#include "agent/gang/flags.h"
 #include "agent/decide/messages.h"
 #include "agent/gang/facts.h"
 #include "common/base/log.h"
@@ -191,13 +192,13 @@ void Room::wait_for_room(GangEntry &entry, JobRef job, const std::string &node)
     if (runs) { // nothing is given up for one Pod that comes late
         to_.agenda.wake_at(entry, context_.now + room_interval);
     } else if (adoption && *adoption <= context_.now) {
-        entry.gang.bind_overdue = true;
+        give_up_binding(entry.gang, "Pods wait for its node to be adopted");
         to_.agenda.wake(entry.gang.uid);
     } else if (context_.now < due) {
         to_.agenda.wake_at(entry, std::min({due, adoption.value_or(due),
                                             context_.now + room_interval}));
     } else if (!gate_.is_dirty(node)) {
-        entry.gang.bind_overdue = true;
+        give_up_binding(entry.gang, "its node has no room");
         to_.agenda.wake(entry.gang.uid);
     } else if (!std::exchange(wait.draining, true)) {
         drain(entry.gang.uid, job, node);
@@ -220,7 +221,7 @@ void Room::drained(const std::string &uid, JobRef job, const Result<> &done)
     if (wait == waits_.end() || wait->second.job != job || !entry)
         return;
     if (done) {
-        entry->gang.bind_overdue = true;
+        give_up_binding(entry->gang, "its node has no room");
         to_.agenda.wake(uid);
         return;
     }

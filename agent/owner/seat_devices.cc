@@ -66,15 +66,15 @@ bool SeatDevices::plan(GangEntry &entry,
                        const std::map<std::string, DeviceNeeds> &needs,
                        GangDevices &devices)
 {
-    Gang &gang = entry.gang;
+    const Gang &gang = entry.gang;
     const Job &job = *gang.job;
     devices.unread = is_unread(job, needs);
     if (devices.unread)
         return false;
     for (const auto &[pod, own] : needs)
         if (std::string at = to_.plan.place_of(job, own); !at.empty())
-            gang.devices_at[pod] = at;
-    auto seats = seats_in(gang);
+            devices.at[pod] = at;
+    auto seats = seats_in(gang, devices);
     if (!seats)
         return false; // decide() finds that, too
     if (entry.claims_refused_job == job.ref && count_of_job(gang) == 0) {
@@ -95,11 +95,12 @@ bool SeatDevices::plan(GangEntry &entry,
 
 // A Pod alone has the first node of its job. Whether it may be there is for
 // decide() to say.
-Result<std::vector<Seat>> SeatDevices::seats_in(const Gang &gang) const
+Result<std::vector<Seat>> SeatDevices::seats_in(const Gang &gang,
+                                                 const GangDevices &devices) const
 {
     const NodeMap &known = to_.nodes.slurm_nodes();
     if (gang.grouped)
-        return seat_pods(gang, known);
+        return seat_pods(gang, known, devices.at);
     const std::string &name = gang.job->nodes.front();
     auto node = known.find(name);
     return std::vector<Seat>{

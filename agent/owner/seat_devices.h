@@ -37,7 +37,8 @@ class SeatDevices {
     struct OnNode;
     using ByNode = std::map<std::string, OnNode>; // by Slurm's name
 
-    Result<std::vector<Seat>> seats_in(const Gang &gang) const;
+    Result<std::vector<Seat>> seats_in(const Gang &gang,
+                                       const GangDevices &devices) const;
     ClaimsPlan trouble_with(const Gang &gang, const Seat &seat,
                             const DeviceNeeds &needs);
     // Both return whether some Pods may have their devices soon.

@@ -37,28 +37,38 @@ bool counts_for_others(const GangEntry &entry)
 
 } // namespace
 
-void SharedClaims::update(GangEntry &entry)
+CountingFacts SharedClaims::facts(GangEntry &entry)
 {
-    Gang &gang = entry.gang;
+    const Gang &gang = entry.gang;
     if (!gang.job || gang.job->ref != entry.uncounted_job)
-        gang.uncounted_reason.clear();
+        entry.uncounted_reason.clear();
     look_for_ended_counters(entry);
     bool counts = counts_for_others(entry);
-    gang.counts_for = counts ? pod_to_wait_for(gang) : std::string();
-    bool follow = counts && (any_bound(gang) || !gang.counts_for.empty());
-    if (std::exchange(entry.may_be_followed, follow) != follow && gang.job)
-        for (const std::string &claim : gang.job->tag.claims)
-            for (const std::string &uid : gangs_.users_of({gang.key.ns, claim}))
-                if (uid != gang.uid)
-                    agenda_.wake(uid);
+    CountingFacts facts{.counts_for = counts ? pod_to_wait_for(gang) : "",
+                        .uncounted_reason = entry.uncounted_reason};
+    bool kept = !facts.counts_for.empty();
+    tell_followers(entry, counts && (any_bound(gang) || kept));
     if (!gang.job || gang.stale || gang.job->tag.claims.empty())
-        return;
+        return facts;
     if (counts)
         entry.counting_job = gang.job->ref;
-    if (!gang.counts_for.empty() && !any_bound(gang) && !any_waits(gang))
-        report_kept(entry);
+    if (kept && !any_bound(gang) && !any_waits(gang))
+        report_kept(entry, facts.counts_for);
     if (is_ended(gang.job->state) && !only_forgotten(gang))
         record_counter_end(gang, entry.counting_job == gang.job->ref);
+    return facts;
+}
+
+// Others may follow the gang now, or may not any more.
+void SharedClaims::tell_followers(GangEntry &entry, bool may)
+{
+    const Gang &gang = entry.gang;
+    if (std::exchange(entry.may_be_followed, may) == may || !gang.job)
+        return;
+    for (const std::string &claim : gang.job->tag.claims)
+        for (const std::string &uid : gangs_.users_of({gang.key.ns, claim}))
+            if (uid != gang.uid)
+                agenda_.wake(uid);
 }
 
 // Returns a Pod of another job that uses, or is about to use, devices that the
@@ -109,7 +119,7 @@ Counting SharedClaims::counting(const Gang &follower, const ObjectKey &claim)
         if (!entry || !counts_for_others(*entry))
             continue;
         const Gang &gang = entry->gang;
-        if (uid == follower.uid || any_bound(gang) || !gang.counts_for.empty())
+        if (uid == follower.uid || any_bound(gang) || !gang.claims.counts_for.empty())
             return Counting::now;
         if (any_waits(gang))
             most = Counting::soon;
@@ -165,19 +175,19 @@ void SharedClaims::record_counter_end(const Gang &gang, bool seen)
 void SharedClaims::set_uncounted(GangEntry &user, const Job &job,
                                  const std::string &claim)
 {
-    Gang &gang = user.gang;
+    const Gang &gang = user.gang;
     if (!gang.job || is_ended(gang.job->state) ||
-        !gang.uncounted_reason.empty() ||
+        !user.uncounted_reason.empty() ||
         user_of_claim(user, {gang.key.ns, claim}).empty())
         return;
-    gang.uncounted_reason = uncounted_message(job, claim);
+    user.uncounted_reason = uncounted_message(job, claim);
     user.uncounted_job = gang.job->ref;
     log_warning("the job that counts a shared ResourceClaim has ended: Pods "
                 "that use it end, too",
                 {{"JobId", job.ref.id},
                  {"ResourceClaim", claim},
                  {"Gang", gang.key.str()}});
-    voice_.warn(gang, "SlurmSharedClaimEnded", gang.uncounted_reason);
+    voice_.warn(gang, "SlurmSharedClaimEnded", user.uncounted_reason);
     agenda_.wake(gang.uid);
 }
 
@@ -223,14 +233,14 @@ void SharedClaims::look_for_ended_counters(GangEntry &user)
 }
 
 // Nothing tells when the last of the other Pods is over.
-void SharedClaims::report_kept(GangEntry &entry)
+void SharedClaims::report_kept(GangEntry &entry, const std::string &pod)
 {
     const Gang &gang = entry.gang;
     agenda_.wake_at(entry, context_.now + device_pause);
-    if (std::exchange(entry.kept_for_told, gang.counts_for) == gang.counts_for)
+    if (std::exchange(entry.kept_for_told, pod) == pod)
         return;
     errands_.run([job = gang.job->ref,
-                  words = kept_message(gang.counts_for)](Slurm &slurm) {
+                  words = kept_message(pod)](Slurm &slurm) {
         (void)slurm.set_comment(job, words); // for people only
     });
 }

@@ -32,9 +32,8 @@ class SharedClaims {
     {
     }
 
-    // Called before decide(): the facts about the gang's claims and others'
-    // Pods.
-    void update(GangEntry &entry);
+    // What decide() must know of the gang's claims and others' Pods.
+    CountingFacts facts(GangEntry &entry);
 
     // Whether a job counts the claim's devices for this gang.
     Counting counting(const Gang &follower, const ObjectKey &claim);
@@ -56,7 +55,8 @@ class SharedClaims {
     void set_uncounted(GangEntry &user, const Job &job,
                        const std::string &claim);
     void look_for_ended_counters(GangEntry &user);
-    void report_kept(GangEntry &entry);
+    void tell_followers(GangEntry &entry, bool may);
+    void report_kept(GangEntry &entry, const std::string &pod);
 
     const Context &context_;
     const Errands &errands_;

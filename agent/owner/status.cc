@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What administrators see of the agent: metrics and status.
-#include "agent/owner/bridge.h"
+#include "agent/owner/status.h"
 
 #include "common/base/json.h"
 
@@ -11,12 +11,12 @@
 
 namespace bridge {
 
-std::string Bridge::metrics() const
+std::string metrics_of(const OwnerParts &parts)
 {
     std::map<std::string, std::size_t> gangs;
-    for (const auto &[uid, entry] : gangs_.all())
+    for (const auto &[uid, entry] : parts.gangs.all())
         gangs[entry.gang.job ? state_name(entry.gang.job->state) : "NONE"]++;
-    std::string text = context_.health.metrics();
+    std::string text = parts.context.health.metrics();
     text += "# HELP slurmk8sd_gangs Gangs by the state of their Slurm job.\n"
             "# TYPE slurmk8sd_gangs gauge\n";
     for (const auto &[state, count] : gangs)
@@ -27,32 +27,32 @@ std::string Bridge::metrics() const
                         "# TYPE slurmk8sd_pending_jobs gauge\n"
                         "slurmk8sd_pending_jobs{{where=\"slurm\"}} {}\n"
                         "slurmk8sd_pending_jobs{{where=\"line\"}} {}\n",
-                        places_.counted(), places_.in_line());
+                        parts.places.counted(), parts.places.in_line());
     text += std::format("# HELP slurmk8sd_pods_outside_queue Pods on Slurm's "
                         "nodes that no job stands for and no DaemonSet owns.\n"
                         "# TYPE slurmk8sd_pods_outside_queue gauge\n"
                         "slurmk8sd_pods_outside_queue {}\n",
-                        outside_.count());
+                        parts.outside.count());
     text += std::format("# HELP slurmk8sd_pods_vanished Pods whose objects are "
                         "gone and whose containers may still run.\n"
                         "# TYPE slurmk8sd_pods_vanished gauge\n"
                         "slurmk8sd_pods_vanished {}\n",
-                        room_.gate().count_vanished());
+                        parts.room.gate().count_vanished());
     text += std::format("# HELP slurmk8sd_tasks Tasks that wait for a worker.\n"
                         "# TYPE slurmk8sd_tasks gauge\n"
                         "slurmk8sd_tasks{{queue=\"submits\"}} {}\n"
                         "slurmk8sd_tasks{{queue=\"actions\"}} {}\n"
                         "slurmk8sd_tasks{{queue=\"reports\"}} {}\n",
-                        context_.ports.submits.size(),
-                        context_.ports.workers.size(),
-                        context_.ports.reporters.size());
+                        parts.context.ports.submits.size(),
+                        parts.context.ports.workers.size(),
+                        parts.context.ports.reporters.size());
     return text;
 }
 
-std::string Bridge::status_json() const
+std::string status_of(const OwnerParts &parts)
 {
     std::vector<const GangEntry *> sorted;
-    for (const auto &[uid, entry] : gangs_.all())
+    for (const auto &[uid, entry] : parts.gangs.all())
         sorted.push_back(&entry);
     std::ranges::sort(sorted, {}, [](const GangEntry *entry) {
         return std::tie(entry->gang.key, entry->gang.uid);
@@ -70,14 +70,14 @@ std::string Bridge::status_json() const
         gangs.push_back(std::move(line));
     }
     JsonValue::Object problems;
-    for (const auto &[what, reason] : context_.health.problems())
-        if (standby_.empty() || what != start_problem)
+    for (const auto &[what, reason] : parts.context.health.problems())
+        if (parts.context.standby.empty() || what != start_problem)
             problems.emplace_back(what, reason);
     JsonValue::Object off;
-    for (const auto &[feature, reason] : features_off_)
+    for (const auto &[feature, reason] : parts.context.features_off)
         off.emplace_back(feature, reason);
-    return JsonValue::object({{"serving", synced()},
-                              {"standby", standby_},
+    return JsonValue::object({{"serving", parts.synced()},
+                              {"standby", parts.context.standby},
                               {"problems", JsonValue::object(problems)},
                               {"featuresOff", JsonValue::object(off)},
                               {"gangs", JsonValue::array(std::move(gangs))}})

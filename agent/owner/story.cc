@@ -2,7 +2,7 @@
 // What the owner thread tells about one gang, for slurmk8s explain. It searches
 // all gangs: such requests are rare, and an index would cost time for every
 // Pod.
-#include "agent/owner/bridge.h"
+#include "agent/owner/status.h"
 
 #include "agent/gang/facts.h"
 #include "common/slurm/het_job.h"
@@ -46,22 +46,77 @@ std::unexpected<Error> unknown_pod(const std::string &pod, const Conf &conf)
                             pod, schedulers));
 }
 
+// Returns whose containers keep the gang from being bound: see may_bind().
+std::vector<Blocker> blockers_of(const OwnerParts &parts, const Gang &gang,
+                                 const Bind &bind)
+{
+    std::vector<Blocker> blockers;
+    for (const auto &[node, pods] : pods_by_node(gang, bind)) {
+        if (parts.room.gate().room_for(
+                gang, amounts_on(gang, node, pods), node, parts.nodes.find(node),
+                parts.outside.foreign().on(node)) == NodeGate::Room::yes)
+            continue;
+        for (const std::string &uid : parts.gangs.living_on(node)) {
+            const Gang &other = parts.gangs.all().at(uid).gang;
+            bool in_the_way =
+                uid != gang.uid && (!other.job || is_ended(other.job->state));
+            if (in_the_way)
+                blockers.push_back(
+                    {node, other.key.str(), other.job ? other.job->ref.id : 0});
+        }
+        for (const VanishedPod &pod : parts.room.gate().vanished_on(node))
+            blockers.push_back({node, pod.key.str(), pod.job});
+    }
+    return blockers;
+}
+
+Story make_story(const OwnerParts &parts, const GangEntry &entry)
+{
+    Decision next = decide(entry.gang, parts.nodes.slurm_nodes());
+    Story story;
+    story.gang = entry.gang;
+    story.serving = parts.synced();
+    if (entry.in_flight)
+        story.doing = action_name(*entry.in_flight);
+    story.next = decision_name(next);
+    if (const auto *wait = as_kind<Wait>(next))
+        story.reason = wait->reason;
+    else if (const auto *refuse = as_kind<Refuse>(next))
+        story.reason = refuse->reason;
+    const auto *action = std::get_if<Action>(&next);
+    if (action && parts.attempts.is_held(entry, *action))
+        story.held_for = std::chrono::ceil<std::chrono::seconds>(
+            entry.postponed_until - parts.context.now);
+    story.failures = entry.failures;
+    story.last_failure = entry.last_failure;
+    story.said = entry.told;
+    story.in_line = parts.places.is_in_line(entry.gang.uid);
+    if (auto grace = time_to_end(entry.gang); grace && entry.ending_since)
+        story.ending = {
+            std::chrono::round<std::chrono::seconds>(
+                parts.context.wall - (parts.context.now - *entry.ending_since)),
+            *grace};
+    if (const auto *bind = as_kind<Bind>(next))
+        story.blockers = blockers_of(parts, entry.gang, *bind);
+    return story;
+}
+
 } // namespace
 
-Result<Story> Bridge::story(const StoryKey &key) const
+Result<Story> story_of(const OwnerParts &parts, const StoryKey &key)
 {
     if (key.job != 0) {
-        for (const auto &[uid, entry] : gangs_.all())
+        for (const auto &[uid, entry] : parts.gangs.all())
             if (entry.gang.job &&
                 std::ranges::contains(refs_of(*entry.gang.job), key.job,
                                       &JobRef::id))
-                return make_story(entry);
+                return make_story(parts, entry);
         return fail(Code::not_found, std::format("the agent has no gang with "
                                                  "job {}",
                                                  key.job));
     }
     const GangEntry *found = nullptr;
-    for (const auto &[uid, entry] : gangs_.all()) {
+    for (const auto &[uid, entry] : parts.gangs.all()) {
         if (!named(entry, key.pod))
             continue;
         if (found && found->gang.key != entry.gang.key)
@@ -74,63 +129,8 @@ Result<Story> Bridge::story(const StoryKey &key) const
             found = &entry;
     }
     if (!found)
-        return unknown_pod(key.pod, *context_.conf);
-    return make_story(*found);
-}
-
-Story Bridge::make_story(const GangEntry &entry) const
-{
-    Decision next = decide(entry.gang, nodes_.slurm_nodes());
-    Story story;
-    story.gang = entry.gang;
-    story.serving = synced();
-    if (entry.in_flight)
-        story.doing = action_name(*entry.in_flight);
-    story.next = decision_name(next);
-    if (const auto *wait = as_kind<Wait>(next))
-        story.reason = wait->reason;
-    else if (const auto *refuse = as_kind<Refuse>(next))
-        story.reason = refuse->reason;
-    const auto *action = std::get_if<Action>(&next);
-    if (action && attempts_.is_held(entry, *action))
-        story.held_for = std::chrono::ceil<std::chrono::seconds>(
-            entry.postponed_until - context_.now);
-    story.failures = entry.failures;
-    story.last_failure = entry.last_failure;
-    story.said = entry.told;
-    story.in_line = places_.is_in_line(entry.gang.uid);
-    if (auto grace = time_to_end(entry.gang); grace && entry.ending_since)
-        story.ending = {
-            std::chrono::round<std::chrono::seconds>(
-                context_.wall - (context_.now - *entry.ending_since)),
-            *grace};
-    if (const auto *bind = as_kind<Bind>(next))
-        story.blockers = blockers_of(entry.gang, *bind);
-    return story;
-}
-
-// Returns whose containers keep the gang from being bound: see may_bind().
-std::vector<Blocker> Bridge::blockers_of(const Gang &gang,
-                                         const Bind &bind) const
-{
-    std::vector<Blocker> blockers;
-    for (const auto &[node, pods] : pods_by_node(gang, bind)) {
-        if (room_.gate().room_for(
-                gang, amounts_on(gang, node, pods), node, nodes_.find(node),
-                outside_.foreign().on(node)) == NodeGate::Room::yes)
-            continue;
-        for (const std::string &uid : gangs_.living_on(node)) {
-            const Gang &other = gangs_.all().at(uid).gang;
-            bool in_the_way =
-                uid != gang.uid && (!other.job || is_ended(other.job->state));
-            if (in_the_way)
-                blockers.push_back(
-                    {node, other.key.str(), other.job ? other.job->ref.id : 0});
-        }
-        for (const VanishedPod &pod : room_.gate().vanished_on(node))
-            blockers.push_back({node, pod.key.str(), pod.job});
-    }
-    return blockers;
+        return unknown_pod(key.pod, *parts.context.conf);
+    return make_story(parts, *found);
 }
 
 } // namespace bridge

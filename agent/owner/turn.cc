@@ -1,174 +1,171 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // One turn of the owner thread: gangs are decided, and lists are requested
 // again when they are due.
-#include "agent/owner/bridge.h"
+#include "agent/owner/owner.h"
 
 #include "agent/decide/decide_parts.h"
 #include "agent/decide/messages.h"
+#include "agent/owner/pod_ends.h"
 #include "common/base/log.h"
 
 #include <algorithm>
 
 namespace bridge {
 
-bool Bridge::pods_listed() const
-{
-    return first_.has_all_pods() && !held_.any_of_first();
-}
-
-bool Bridge::synced() const
-{
-    return pods_listed() && first_.has_the_rest();
-}
-
-void Bridge::turn()
+void Owner::turn()
 {
     tick();
-    if (!synced())
+    if (!to_.synced())
         return;
-    if (context_.health.clear_problem(start_problem)) {
+    if (to_.context.health.clear_problem(start_problem)) {
         log_info("in step with Slurm and Kubernetes, serving");
-        early_hooks_.settle();
-        room_.touch_all();
-        sync_.change(); // nodes may have features that no Pod needs
+        to_.early_hooks.settle();
+        to_.room.touch_all();
+        to_.sync.change(); // nodes may have features that no Pod needs
     }
-    room_.wake_blocked();
-    if (auto change = devices_.pop_change())
-        device_troubles_.wake_for(*change);
+    to_.room.wake_blocked();
+    if (auto change = to_.devices.pop_change())
+        to_.device_troubles.wake_for(*change);
     // What is woken while this runs waits for the next turn of the loop.
-    const std::set<std::string> woken = agenda_.take();
+    const std::set<std::string> woken = to_.agenda.take();
     // Jobs that already wait in Slurm are counted before any is added.
     for (const std::string &uid : woken)
-        if (GangEntry *entry = gangs_.find(uid))
-            places_.count(*entry);
+        if (GangEntry *entry = to_.gangs.find(uid))
+            to_.places.count(*entry);
     for (const std::string &uid : woken)
         reconcile(uid);
-    for (const std::string &uid : places_.admit())
-        agenda_.wake(uid);
-    batch_pods_.process();
-    batch_jobs_.process();
-    room_.process();
-    groups_.report_due();
+    for (const std::string &uid : to_.places.admit())
+        to_.agenda.wake(uid);
+    to_.batch_pods.process();
+    to_.batch_jobs.process();
+    to_.room.process();
+    to_.groups.report_due();
 }
 
-void Bridge::tick()
+void Owner::tick()
 {
-    agenda_.ring();
-    if (synced())
-        placement_.drop_unused();
-    if (node_deadline() <= context_.now)
+    to_.agenda.ring();
+    if (to_.synced())
+        to_.placement.drop_unused();
+    if (node_deadline() <= to_.context.now)
         sync_node_list();
     // Only once the Pods are known: a job that has ended and has no Pod is
     // skipped, and its Pod must not be taken for one that never had a job.
-    if (pods_listed() && lists_.list_due() <= context_.now)
-        lists_.request_list();
-    if (lists_.look_due() <= context_.now) {
+    if (to_.pods_listed() && to_.lists.list_due() <= to_.context.now)
+        to_.lists.request_list();
+    if (to_.lists.look_due() <= to_.context.now) {
         look_at_states();
-        if (synced())
-            early_hooks_.settle();
+        if (to_.synced())
+            to_.early_hooks.settle();
     }
-    if (grace_.due() <= context_.now)
-        grace_.request();
+    if (to_.grace.due() <= to_.context.now)
+        to_.grace.request();
 }
 
-void Bridge::look_at_states()
+void Owner::look_at_states()
 {
-    bool waits = std::ranges::any_of(gangs_.all(), [](const auto &known) {
+    bool waits = std::ranges::any_of(to_.gangs.all(), [](const auto &known) {
         const Gang &gang = known.second.gang;
         return gang.job && gang.job->state == JobState::pending;
     });
     bool lives = std::ranges::any_of(
-        gangs_.living(), [](const auto &node) { return !node.second.empty(); });
-    lists_.look(waits, lives);
+        to_.gangs.living(), [](const auto &node) { return !node.second.empty(); });
+    to_.lists.look(waits, lives);
 }
 
-Clock::time_point Bridge::next_deadline() const
+Clock::time_point Owner::next_deadline() const
 {
-    if (synced() && agenda_.any_woken())
-        return context_.now;
+    if (to_.synced() && to_.agenda.any_woken())
+        return to_.context.now;
     Clock::time_point next =
-        std::min({lists_.look_due(), grace_.due(), agenda_.next()});
-    if (pods_listed())
-        next = std::min(next, lists_.list_due());
+        std::min({to_.lists.look_due(), to_.grace.due(), to_.agenda.next()});
+    if (to_.pods_listed())
+        next = std::min(next, to_.lists.list_due());
     next = std::min(next, node_deadline());
-    if (synced())
+    if (to_.synced())
         next =
-            std::min({next, room_.due(), groups_.due(), batch_pods_.next_due(),
-                      batch_jobs_.next_due(), placement_.next_drop()});
+            std::min({next, to_.room.due(), to_.groups.due(), to_.batch_pods.next_due(),
+                      to_.batch_jobs.next_due(), to_.placement.next_drop()});
     return next;
 }
 
-void Bridge::wake_all()
+void Owner::reconcile(const std::string &uid)
 {
-    for (const auto &[uid, entry] : gangs_.all())
-        agenda_.wake(uid);
-}
-
-void Bridge::reconcile(const std::string &uid)
-{
-    GangEntry *entry = gangs_.find(uid);
+    GangEntry *entry = to_.gangs.find(uid);
     if (entry)
-        room_.touch(entry->gang);
+        to_.room.touch(entry->gang);
     if (!entry || entry->in_flight)
         return; // its outcome wakes it again
-    update_group(*entry);
-    illness_.update(*entry);
-    grace_.update(*entry);
-    update_placement(*entry);
-    batch_pods_.update(*entry);
-    shared_claims_.update(*entry);
-    entry->gang.unheard = entry->heard != line_.absences();
-    het_jobs_.note(entry->gang);
-    Decision decision = decide(entry->gang, nodes_.slurm_nodes());
+    derive(*entry);
+    Decision decision = decide(entry->gang, to_.nodes.slurm_nodes());
     bool wants_submit = is_kind<Submit>(decision);
-    // take() may forget the gang, and uid with it.
+    // A step may forget the gang, and uid with it.
     // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
     std::string name = uid;
     if (const auto *step = std::get_if<OwnerStep>(&decision))
-        take(*entry, *step);
-    else if (auto &action = std::get<Action>(decision); may_act(*entry, action))
-        dispatch(*entry, std::move(action));
+        to_.steps.take(*entry, *step);
+    else if (auto &action = std::get<Action>(decision);
+             to_.permission.may_act(*entry, action))
+        to_.dispatch.begin(*entry, std::move(action));
     count_pending(name, wants_submit);
-    groups_.report(name);
+    to_.groups.report(name);
 }
 
-// Derives from the Nodes, and the devices there, what decide() needs.
-void Bridge::update_placement(GangEntry &entry)
+// Only this writes what follows from Nodes, other gangs and the time. Each part
+// returns its facts; that which is above another here does not need those of
+// the other.
+void Owner::derive(GangEntry &entry)
 {
     Gang &gang = entry.gang;
-    placement_.begin(entry);
+    gang.batch = mark_of(gang, *to_.context.conf).has_value();
+    gang.of_batch = to_.batch_pods.facts(entry);
+    record_ends(gang);
+    record_batch_ends(gang);
+    gang.times = to_.times.facts(entry);
+    gang.lost_node_reason = to_.illness.lost_node_reason(entry);
+    gang.grace = to_.grace.facts(entry);
+    derive_placement(entry);
+    gang.claims = to_.shared_claims.facts(entry);
+    gang.unheard = entry.heard != to_.line.absences();
+    to_.het_jobs.note(gang);
+}
+
+// The devices that Pods need restrict where they may run.
+void Owner::derive_placement(GangEntry &entry)
+{
+    Gang &gang = entry.gang;
+    if (any_claims(gang))
+        to_.volumes.refresh(entry);
+    gang.placement = to_.placement.begin(entry);
     if (gang.pods.empty())
         return;
-    if (has_resource_claims(gang) && device_facts_.update(entry))
-        record_bind_delay(entry);
-    if (!gang.nowhere.empty())
+    if (has_resource_claims(gang)) {
+        DevicesFound found = to_.device_facts.facts(entry);
+        gang.devices = std::move(found.devices);
+        gang.placement = std::move(found.placement);
+        if (found.delay_binding)
+            to_.attempts.bind_delayed(entry);
+    }
+    if (!gang.placement.nowhere.empty())
         return;
-    placement_.finish(gang);
-    if (gang.nowhere.empty())
+    gang.placement = to_.placement.finish(gang);
+    std::string &nowhere = gang.placement.nowhere;
+    if (nowhere.empty())
         return;
-    gang.nowhere += extended_.plugins_elsewhere(gang);
+    nowhere += to_.extended.plugins_elsewhere(gang);
     if (!entry.excluded.empty())
-        gang.nowhere += devices_unfit_message(entry.excluded_reason);
+        nowhere += devices_unfit_message(entry.excluded_reason);
 }
 
 // Counts whether the gang takes one of the places that Pods may have in Slurm's
 // queue.
-void Bridge::count_pending(const std::string &uid, bool wants_submit)
+void Owner::count_pending(const std::string &uid, bool wants_submit)
 {
-    GangEntry *entry = gangs_.find(uid);
-    bool held = entry && attempts_.is_held(*entry, Submit{});
-    places_.decided(uid, entry, wants_submit && !held);
+    GangEntry *entry = to_.gangs.find(uid);
+    bool held = entry && to_.attempts.is_held(*entry, Submit{});
+    to_.places.decided(uid, entry, wants_submit && !held);
     if (!wants_submit)
-        attempts_.withdrawn(uid);
-}
-
-void Bridge::on(GraceTimesLoaded &loaded)
-{
-    bool news = grace_.take(loaded);
-    if (grace_.known())
-        first_.add(FirstLists::List::grace_times);
-    if (news)
-        wake_all(); // what lives, and what was refused
+        to_.attempts.withdrawn(uid);
 }
 
 } // namespace bridge

@@ -66,7 +66,7 @@ void Voice::say_pending_reason(GangEntry &entry)
 {
     const Gang &gang = entry.gang;
     if (!gang.job || gang.job->state != JobState::pending || gang.stale ||
-        !gang.nowhere.empty() || gang.job->reason.empty() ||
+        !gang.placement.nowhere.empty() || gang.job->reason.empty() ||
         has_reason_class_of(entry.told, *gang.job))
         return;
     bool on_pods = std::ranges::all_of(gang.pods, [&](const PodPtr &pod) {

@@ -105,8 +105,8 @@ void pod(std::string_view input)
         grouped(gang);
     if (!unfit_reason(gang).empty())
         return;
-    gang.predicate = pod.predicate;
-    gang.preferred = pod.preferred;
+    gang.placement.predicate = pod.predicate;
+    gang.placement.preferred = pod.preferred;
     JobDescription job = describe_job(gang, {}, {});
     promise(job.features.ends_with(value_of(pod.predicate).feature()));
     promise(job.cpus_per_task >= 1 && job.tasks == 1);

@@ -40,7 +40,7 @@ TEST_CASE("a batch job is never asked for again")
     Gang gang = batch_gang(std::nullopt);
     CHECK(is_kind<Wait>(decide(gang, nodes)));
 
-    gang.batch_gone = true;
+    gang.of_batch.gone = true;
     Decision action = decide(gang, nodes);
     REQUIRE(is_kind<FailPods>(action));
     CHECK(as_kind<FailPods>(action)->job == JobRef{7, Sluid{1007}});
@@ -55,7 +55,7 @@ TEST_CASE("a batch job is never asked for again")
 TEST_CASE("what would renew another Pod's job ends a batch job as failed")
 {
     Gang gang = batch_gang(make_job(7, JobState::configuring));
-    gang.misplaced_reason = "the Node is gone";
+    gang.placement.misplaced_reason = "the Node is gone";
 
     Decision action = decide(gang, nodes);
 
@@ -95,20 +95,20 @@ TEST_CASE("what can never run says why while it waits")
 
     REQUIRE(is_kind<Wait>(action));
     CHECK(as_kind<Wait>(action)->reason == "no such Pod");
-    gang.batch_gone = true;
+    gang.of_batch.gone = true;
     CHECK(is_kind<FailPods>(decide_batch(gang, Refuse{"no such Pod"})));
 }
 
 TEST_CASE("a container that no kubelet can start ends the job with the reason")
 {
     Gang gang = batch_gang(make_job(7, JobState::running));
-    gang.start_failure_reason = "InvalidImageName: a::b";
+    gang.of_batch.start_failure_reason = "InvalidImageName: a::b";
 
     Decision action = decide_batch(gang, Wait{});
 
     REQUIRE(is_kind<Complete>(action));
     CHECK(as_kind<Complete>(action)->status == 1 << 8);
-    CHECK(as_kind<Complete>(action)->reason == gang.start_failure_reason);
+    CHECK(as_kind<Complete>(action)->reason == gang.of_batch.start_failure_reason);
     gang.job->state = JobState::pending;
     CHECK(is_kind<Wait>(decide_batch(gang, Wait{})));
     gang.job->state = JobState::cancelled;

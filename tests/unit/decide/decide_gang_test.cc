@@ -125,7 +125,7 @@ TEST_CASE("gang: those of a controller that have ended well are not made again")
     end(gang, 1, "Succeeded");
 
     expect<Submit>(gang);
-    gang.may_refill = true; // but the next ones may be about to come
+    gang.times.may_refill = true; // but the next ones may be about to come
     CHECK(expect<Wait>(gang).reason == "");
 }
 
@@ -224,8 +224,8 @@ TEST_CASE("gang: an allocation that is not for these Pods is given back")
     CHECK(expect<Renew>(gang).reason == "2 of 3 Pods of gang train exist.");
 
     gang = with_job(JobState::configuring);
-    gang.misplaced_reason = "the Node kn2 is not suitable";
-    CHECK(expect<Renew>(gang).reason == gang.misplaced_reason);
+    gang.placement.misplaced_reason = "the Node kn2 is not suitable";
+    CHECK(expect<Renew>(gang).reason == gang.placement.misplaced_reason);
 
     gang = with_job(JobState::configuring);
     gang.bind_overdue = true;
@@ -244,10 +244,10 @@ TEST_CASE("gang: a Pod that is gone before the start is waited for, then all "
     remove(gang, 1);
     expect<Wait>(gang);
 
-    gang.short_overdue = true;
+    gang.times.short_overdue = true;
     CHECK(expect<Renew>(gang).reason == "Pods of the gang are gone");
 
-    gang.short_overdue = false; // its controller has made it again
+    gang.times.short_overdue = false; // its controller has made it again
     gang.pods.push_back(share(make_member("b-again", "3")));
     CHECK(expect<Bind>(gang).seats.size() == 1);
 }
@@ -267,7 +267,7 @@ TEST_CASE("gang: a Pod that comes while it runs gets a free place, or waits")
     gang.pods.push_back(share(make_member("d", "3")));
     CHECK(expect<Wait>(gang).reason.contains("7 of its gang has no place"));
 
-    gang.bind_overdue = gang.short_overdue = true; // never touches the others
+    gang.bind_overdue = gang.times.short_overdue = true; // never touches the others
     expect<Wait>(gang);
 
     end(gang, 1, "Failed", 1);
@@ -279,7 +279,7 @@ TEST_CASE("gang: one Pod too many neither keeps it from starting nor ends it")
     Gang gang = bound(JobState::configuring);
     gang.job->cpus_on = {3, 0};
     gang.pods.push_back(share(make_member("d", "3")));
-    gang.bind_overdue = gang.short_overdue = true;
+    gang.bind_overdue = gang.times.short_overdue = true;
     CHECK(expect<Wait>(gang).reason.contains("has no place"));
     gang.prolog_held = true;
     expect<Start>(gang);
@@ -349,7 +349,7 @@ TEST_CASE("gang: a failed Pod of a controller may be made again for a while")
     end(gang, 2, "Succeeded");
     expect<Wait>(gang);
 
-    gang.rejoin_over = true;
+    gang.times.rejoin_over = true;
     CHECK(expect<Complete>(gang).status == 4 << 8);
 }
 

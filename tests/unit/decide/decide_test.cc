@@ -132,7 +132,7 @@ TEST_CASE("a Pod for which there can be no job is refused in words")
 TEST_CASE("a Pod whose grace period is not allowed is refused, until it runs")
 {
     auto with_limit = [](Gang gang) {
-        gang.allowed_grace = std::chrono::seconds(60);
+        gang.grace.allowed = std::chrono::seconds(60);
         return gang;
     };
     Pod slow = waiting_pod();
@@ -164,7 +164,7 @@ TEST_CASE("what the agent makes for a batch job is no wish of a user")
     Pod slow = waiting_pod();
     slow.grace_period = std::chrono::seconds(61);
     Gang gang = gang_of(slow, JobState::configuring);
-    gang.allowed_grace = std::chrono::seconds(60);
+    gang.grace.allowed = std::chrono::seconds(60);
     gang.batch = true;
 
     expect<Bind>(gang);
@@ -261,8 +261,8 @@ TEST_CASE("a job that waits is not replaced while its claims are unread")
         std::string("k8s&") + names::predicate_prefix + "other";
     expect<LookVolumes>(gang);
 
-    gang.nowhere = "claims may not be read";
-    CHECK(expect<Wait>(gang).reason == gang.nowhere);
+    gang.placement.nowhere = "claims may not be read";
+    CHECK(expect<Wait>(gang).reason == gang.placement.nowhere);
 }
 
 TEST_CASE("the job of a Pod that is over is read again when slurmctld was away")
@@ -401,14 +401,14 @@ TEST_CASE("a job whose devices others use outlives its Pods")
               gang_of(with_end(bound_pod(), "Failed"), state),
               gang_of(with_deletion(with_end(bound_pod(), "Failed")), state),
               gang_without_pods(state)}) {
-            gang.counts_for = "next";
+            gang.claims.counts_for = "next";
             expect<Wait>(gang);
-            gang.counts_for.clear();
+            gang.claims.counts_for.clear();
             CHECK_FALSE(is_kind<Wait>(decide(gang, kn1)));
         }
     }
     Gang ended = gang_of(with_end(bound_pod(), "Failed"), JobState::timeout);
-    ended.counts_for = "next";
+    ended.claims.counts_for = "next";
     ended.epilog_held = true;
     expect<Clean>(ended); // Slurm has decided
 }
@@ -417,15 +417,15 @@ TEST_CASE("Pods whose devices no job counts any more end with a reason")
 {
     for (JobState state : allocated_states) {
         Gang gang = gang_of(bound_pod(), state);
-        gang.uncounted_reason = "job 3 is TIMEOUT";
+        gang.claims.uncounted_reason = "job 3 is TIMEOUT";
         CHECK(expect<Cancel>(gang).reason == "job 3 is TIMEOUT");
         CHECK(expect<Cancel>(gang).job == gang.job->ref);
     }
     Gang waits = gang_of(waiting_pod(), JobState::configuring);
-    waits.uncounted_reason = "job 3 is TIMEOUT";
+    waits.claims.uncounted_reason = "job 3 is TIMEOUT";
     CHECK(expect<Renew>(waits).reason == "job 3 is TIMEOUT");
     Gang over = gang_of(with_end(bound_pod(), "Succeeded"), JobState::running);
-    over.uncounted_reason = "job 3 is TIMEOUT";
+    over.claims.uncounted_reason = "job 3 is TIMEOUT";
     CHECK(expect<Complete>(over).status == 0);
 }
 
@@ -508,7 +508,7 @@ TEST_CASE("what ends later than its grace allows is told again")
 {
     auto ended = [](Pod pod) {
         Gang gang = gang_of(std::move(pod), JobState::timeout);
-        gang.max_grace = std::chrono::seconds(30);
+        gang.grace.longest = std::chrono::seconds(30);
         return gang;
     };
     Pod slow = bound_pod();
@@ -581,7 +581,7 @@ TEST_CASE("Pods that were told to end get their time, and are then deleted")
     Gang gang = gang_of(told, JobState::timeout);
     expect<Wait>(gang);
 
-    gang.end_overdue = true;
+    gang.grace.end_overdue = true;
     CHECK(expect<EndPods>(gang).insist);
 
     gang.pods = {share(with_deletion(told))};

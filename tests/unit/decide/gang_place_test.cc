@@ -8,6 +8,8 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
+
 using namespace bridge;
 
 namespace {
@@ -90,7 +92,8 @@ TEST_CASE("a node has as many tasks as it was given GRES for")
 TEST_CASE("a Pod that has devices is seated where they are, in its rank")
 {
     Gang gang = three(JobState::configuring);
-    gang.devices_at["uid-c"] = "kn1";
+    gang.devices = std::make_shared<const GangDevices>(
+        GangDevices{.at = {{"uid-c", "kn1"}}});
 
     auto seats = seat_pods(gang, both);
 
@@ -99,7 +102,8 @@ TEST_CASE("a Pod that has devices is seated where they are, in its rank")
                                       {"uid-b", "node-2", "kn2", 1},
                                       {"uid-c", "kn1", "kn1", 2}});
 
-    gang.devices_at["uid-c"] = "elsewhere";
+    gang.devices = std::make_shared<const GangDevices>(
+        GangDevices{.at = {{"uid-c", "elsewhere"}}});
     CHECK(seat_pods(gang, both)->at(2).slurm_node == "kn2");
 }
 
@@ -181,7 +185,7 @@ TEST_CASE("a Pod that comes late has no seat with a grace period that is not "
           "allowed")
 {
     Gang gang = three(JobState::running);
-    gang.allowed_grace = std::chrono::seconds(60);
+    gang.grace.allowed = std::chrono::seconds(60);
     seat(gang, 0, "kn1", 0);
     Pod late = *gang.pods[1];
     late.grace_period = std::chrono::seconds(61);
@@ -190,7 +194,7 @@ TEST_CASE("a Pod that comes late has no seat with a grace period that is not "
     auto seats = seat_pods(gang, both);
     REQUIRE_FALSE(seats.has_value());
     CHECK(seats.error().message.contains("terminationGracePeriodSeconds"));
-    gang.allowed_grace = std::chrono::seconds(61);
+    gang.grace.allowed = std::chrono::seconds(61);
     CHECK(seat_pods(gang, both).has_value());
 }
 

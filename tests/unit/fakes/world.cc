@@ -24,10 +24,10 @@ struct World::Agent {
     TaskQueue submits;
     TaskQueue actions;
     TaskQueue reports;
-    Bridge bridge;
+    Owner owner;
 
     explicit Agent(World &world)
-        : bridge(std::make_shared<const Conf>(world.conf),
+        : owner(std::make_shared<const Conf>(world.conf),
                  {world.slurm, submits, actions, reports,
                   [&world](HookMessage m, PluginConnection to) {
                       if (world.slurm.hooks &&
@@ -163,7 +163,7 @@ bool World::one_step()
     else if (auto report = take(agent_->reports))
         (*report)(kube);
     else if (auto message = take(agent_->mailbox))
-        agent_->bridge.handle(std::move(*message), now);
+        agent_->owner.handle(std::move(*message), now);
     else
         return false;
     return true;
@@ -184,7 +184,7 @@ void World::settle()
             REQUIRE(++steps < too_many);
             idle = 0;
         }
-        agent_->bridge.handle(Ask{[] {}}, now);
+        agent_->owner.handle(Ask{[] {}}, now);
     }
     CHECK(next_deadline() > now); // else its loop would never rest
 }
@@ -207,13 +207,13 @@ void World::deliver(Message message)
 
 Clock::time_point World::next_deadline() const
 {
-    return agent_->bridge.next_deadline();
+    return agent_->owner.next_deadline();
 }
 
 void World::run_agent_until_stop()
 {
     agent_->mailbox.push(Stop{});
-    agent_->bridge.run();
+    agent_->owner.run();
 }
 
 Pod World::create(const std::string &name)
@@ -424,30 +424,30 @@ std::size_t World::allocation_count() const
     return count;
 }
 
-std::string World::ask(const std::function<std::string(Bridge &)> &question)
+std::string World::ask(const std::function<std::string(Owner &)> &question)
 {
     std::string answer;
-    Bridge &bridge = agent_->bridge;
-    bridge.handle(Ask{[&] { answer = question(bridge); }}, now);
+    Owner &owner = agent_->owner;
+    owner.handle(Ask{[&] { answer = question(owner); }}, now);
     return answer;
 }
 
 std::string World::status()
 {
-    return ask([](Bridge &bridge) { return bridge.status_json(); });
+    return ask([](Owner &owner) { return owner.status_json(); });
 }
 
 Result<Story> World::story(const StoryKey &key)
 {
     Result<Story> answer = fail(Code::busy, "not asked");
-    Bridge &bridge = agent_->bridge;
-    bridge.handle(Ask{[&] { answer = bridge.story(key); }}, now);
+    Owner &owner = agent_->owner;
+    owner.handle(Ask{[&] { answer = owner.story(key); }}, now);
     return answer;
 }
 
 std::string World::metrics()
 {
-    return ask([](Bridge &bridge) { return bridge.metrics(); });
+    return ask([](Owner &owner) { return owner.metrics(); });
 }
 
 } // namespace bridge

@@ -3,7 +3,7 @@
 // clock that the test moves: whole flows without a socket and without a sleep.
 #pragma once
 
-#include "agent/owner/bridge.h"
+#include "agent/owner/owner.h"
 #include "tests/unit/fakes/fake_kube.h"
 #include "tests/unit/fakes/fake_slurm.h"
 #include "tests/unit/fakes/make.h"
@@ -115,7 +115,7 @@ class World {
     Result<> patch_node(const NodePatch &patch);
     Result<> patch_group(const GroupPatch &patch);
     GroupsListed list_groups(GroupApi api) const;
-    std::string ask(const std::function<std::string(Bridge &)> &question);
+    std::string ask(const std::function<std::string(Owner &)> &question);
 
     std::unique_ptr<Agent> agent_;
     PluginConnection connection_ = 0; // of the fake plugin, the newest

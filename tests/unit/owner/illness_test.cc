@@ -36,8 +36,7 @@ struct Bed : OwnerBed {
 
     std::string reason(GangEntry &entry)
     {
-        illness.update(entry);
-        return entry.gang.lost_node_reason;
+        return illness.lost_node_reason(entry);
     }
 };
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Jobs of sbatch, which exist before their Pods. Once such a job has its nodes,
-// a worker thread makes the Pods and writes their uid into the job's tag; from
-// then on the job is a gang like any other.
-#include "agent/owner/bridge.h"
+#include "agent/owner/batch_intake.h"
 
 #include "agent/decide/batch_gang.h"
+#include "agent/gang/flags.h"
 #include "common/base/log.h"
 #include "common/slurm/het_job.h"
 
@@ -29,25 +27,24 @@ bool is_placed_anew(const Gang &known, const Job &job)
 
 } // namespace
 
-// Returns true if this listed job does not belong to a gang yet. A crash of
-// slurmctld loses what was written to a job within the last seconds; then the
+// A crash of slurmctld loses what was written to a job within the last seconds; then the
 // job's Pod says to which job it belongs.
-bool Bridge::register_batch_job(Job &job,
-                                const std::map<JobRef, GangTag> &bound)
+bool BatchIntake::register_job(Job &job,
+                               const std::map<JobRef, GangTag> &bound)
 {
     if (!has_no_pod(job))
         return false;
     // Slurm has refused a heterogeneous job, but kept a part of it.
     if (std::vector<Job> one{job}; !is_whole(job)) {
-        batch_jobs_.drop(job.ref);
-        het_jobs_.drop_broken(one);
+        to_.batch_jobs.drop(job.ref);
+        to_.het_jobs.drop_broken(one);
         return true;
     }
-    GangEntry *entry = gangs_.find(job.ref);
+    GangEntry *entry = to_.gangs.find(job.ref);
     if (!is_allocated(job.state))
-        batch_jobs_.drop(job.ref);
+        to_.batch_jobs.drop(job.ref);
     else if (!entry || !is_placed_anew(entry->gang, job)) // else Remake does
-        batch_jobs_.want(job.ref); // or only the tag is written
+        to_.batch_jobs.want(job.ref); // or only the tag is written
     if (entry)
         job.tag = entry->gang.job->tag;
     else if (auto pod = bound.find(job.ref);
@@ -60,36 +57,35 @@ bool Bridge::register_batch_job(Job &job,
     return has_no_pod(job);
 }
 
-void Bridge::on(BatchPodMade &news)
+void BatchIntake::take(BatchPodMade &news)
 {
     unsigned began = news.began;
-    auto made = batch_jobs_.take(news);
+    auto made = to_.batch_jobs.take(news);
     if (!made)
         return;
     Job &job = made->job;
-    GangEntry *known = gangs_.find(job.tag.uid);
+    GangEntry *known = to_.gangs.find(job.tag.uid);
     if (known && !known->in_flight && known->gang.job &&
         known->gang.job->ref == job.ref) { // a list came first
-        known->gang.stale = true;
-        return agenda_.wake(known->gang.uid);
+        doubt_job(known->gang, "its Pods are made");
+        return to_.agenda.wake(known->gang.uid);
     }
     if (known && (known->in_flight || known->gang.job))
-        return lists_.list_soon();
-    GangEntry &entry = known ? *known : gangs_.adopt(job.tag, context_.now);
+        return to_.lists.list_soon();
+    GangEntry &entry = known ? *known : to_.gangs.adopt(job.tag, to_.context.now);
     entry.heard = began;
-    gang_jobs_.set(entry, std::move(job));
-    if (!made->lives || began != line_.absences())
-        entry.gang.stale = true;
-    agenda_.wake(entry.gang.uid);
+    to_.gang_jobs.set(entry, std::move(job));
+    if (!made->lives || began != to_.line.absences())
+        doubt_job(entry.gang, "it may have ended while its Pods were made");
+    to_.agenda.wake(entry.gang.uid);
 }
 
-// The tag shows that the job has no Pod any more.
-void Bridge::record_remade(GangEntry &entry, JobRef job)
+void BatchIntake::remade(GangEntry &entry, JobRef job)
 {
     log_warning("Slurm has placed a batch job again: its Pods are recreated",
                 {{"JobId", job.id}, {"Gang", entry.gang.key.str()}});
-    gang_jobs_.give_back(entry, job);
-    batch_jobs_.want_once_saved(job);
+    to_.gang_jobs.give_back(entry, job);
+    to_.batch_jobs.want_once_saved(job);
 }
 
 } // namespace bridge

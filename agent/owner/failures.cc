@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the failure of an action changes, and when the action is tried again.
-#include "agent/owner/bridge.h"
+#include "agent/owner/failures.h"
 
 #include "agent/decide/messages.h"
 #include "agent/decide/too_large.h"
 #include "agent/gang/facts.h"
+#include "agent/gang/flags.h"
 #include "agent/owner/pauses.h"
 #include "common/base/log.h"
 
@@ -50,31 +50,31 @@ struct FailureRule {
     bool gone = false;
     bool stale = false;
     // Returns the shortest pause.
-    Clock::duration (Bridge::*note)(GangEntry &, const ActionDone &) = nullptr;
+    Clock::duration (Failures::*note)(GangEntry &, const ActionDone &) = nullptr;
 };
 
-const FailureRule &Bridge::failure_rule(const Action &action)
+const FailureRule &Failures::rule_for(const Action &action)
 {
     static const std::array rules = {
         FailureRule{.action = index_of<Bind>,
                     .refused_first = first_refusal_pause,
                     .watch_shows = true,
                     .gone = true,
-                    .note = &Bridge::bind_failed},
+                    .note = &Failures::bind_failed},
         FailureRule{.action = index_of<BindVolumes>,
                     .watch_shows = true,
-                    .note = &Bridge::volumes_failed},
+                    .note = &Failures::volumes_failed},
         FailureRule{.action = index_of<LookVolumes>,
                     .watch_shows = true,
-                    .note = &Bridge::volumes_failed},
+                    .note = &Failures::volumes_failed},
         FailureRule{.action = index_of<Submit>,
                     .refused_first = first_refusal_pause,
                     .refused_last = last_refusal_pause,
-                    .note = &Bridge::submit_failed},
+                    .note = &Failures::submit_failed},
         FailureRule{.action = index_of<Adopt>,
                     .refused_first = first_refusal_pause,
                     .refused_last = last_refusal_pause,
-                    .note = &Bridge::adopt_failed},
+                    .note = &Failures::adopt_failed},
         FailureRule{.action = index_of<Look>, .stale = true},
         FailureRule{.action = index_of<Complete>, .stale = true},
         FailureRule{.action = index_of<Cancel>, .stale = true},
@@ -87,7 +87,7 @@ const FailureRule &Bridge::failure_rule(const Action &action)
     return rule == rules.end() ? others : *rule;
 }
 
-void Bridge::record_failure(GangEntry &entry, const ActionDone &done)
+void Failures::take(GangEntry &entry, const ActionDone &done)
 {
     Gang &gang = entry.gang;
     const Error &error = done.outcome.error();
@@ -95,7 +95,7 @@ void Bridge::record_failure(GangEntry &entry, const ActionDone &done)
         log_warning("Slurm does not know the job any more",
                     {{"JobId", gang.job ? gang.job->ref.id : 0},
                      {"Gang", gang.key.str()}});
-        gang_jobs_.set(entry, std::nullopt);
+        to_.gang_jobs.set(entry, std::nullopt);
         return;
     }
     log_warning(is_refusal(error) ? "refused" : "failed, retrying",
@@ -103,7 +103,7 @@ void Bridge::record_failure(GangEntry &entry, const ActionDone &done)
                  {"Gang", gang.key.str()},
                  {"JobId", gang.job ? gang.job->ref.id : 0},
                  {"err", error.message}});
-    const FailureRule &rule = failure_rule(done.action);
+    const FailureRule &rule = rule_for(done.action);
     Clock::duration delay =
         is_refusal(error)
             ? Attempts::pause_for(entry, rule.refused_first, rule.refused_last)
@@ -114,21 +114,21 @@ void Bridge::record_failure(GangEntry &entry, const ActionDone &done)
     if (rule.note)
         delay = std::max(delay, (this->*rule.note)(entry, done));
     if (rule.stale)
-        gang.stale = gang.job.has_value();
-    attempts_.failed(entry, done.action, error.message,
+        doubt_job(gang, "what was done to it has failed");
+    to_.attempts.failed(entry, done.action, error.message,
                      std::max<Clock::duration>(delay, error.retry_after));
 }
 
-Clock::duration Bridge::submit_failed(GangEntry &entry, const ActionDone &done)
+Clock::duration Failures::submit_failed(GangEntry &entry, const ActionDone &done)
 {
     Gang &gang = entry.gang;
     const Error &error = done.outcome.error();
     if (error.code == Code::uncertain)
-        submit_uncertain(entry);
+        doubt_submit(entry, to_.context.now);
     if (!is_refusal(error))
         return {};
-    Clock::duration pause = attempts_.refused(gang, error.message);
-    voice_.say(entry, submit_refused_message(error.message) +
+    Clock::duration pause = to_.attempts.refused(gang, error.message);
+    to_.voice.say(entry, submit_refused_message(error.message) +
                           asked_message(gang, error.message) +
                           (entry.excluded.empty()
                                ? std::string()
@@ -136,37 +136,31 @@ Clock::duration Bridge::submit_failed(GangEntry &entry, const ActionDone &done)
     return pause;
 }
 
-Clock::duration Bridge::adopt_failed(GangEntry &entry, const ActionDone &done)
+Clock::duration Failures::adopt_failed(GangEntry &entry, const ActionDone &done)
 {
     const Error &error = done.outcome.error();
     if (error.code == Code::uncertain)
-        submit_uncertain(entry);
+        doubt_submit(entry, to_.context.now);
     if (!is_refusal(error))
         return {};
     if (entry.told != error.message)
-        voice_.warn(entry.gang, "SlurmJobNotAdopted",
+        to_.voice.warn(entry.gang, "SlurmJobNotAdopted",
                     not_adopted_message(error.message));
     entry.told = error.message;
     return {};
 }
 
-void Bridge::submit_uncertain(GangEntry &entry)
-{
-    entry.gang.submit_uncertain = true;
-    entry.uncertain_since = context_.now;
-}
-
-Clock::duration Bridge::volumes_failed(GangEntry &entry, const ActionDone &done)
+Clock::duration Failures::volumes_failed(GangEntry &entry, const ActionDone &done)
 {
     const Error &error = done.outcome.error();
     if (is<BindVolumes>(done.action))
-        record_bind_delay(entry);
+        to_.attempts.bind_delayed(entry);
     if (is_refusal(error))
-        voice_.say(entry, claims_unreadable_message(error.message));
+        to_.voice.say(entry, claims_unreadable_message(error.message));
     return {};
 }
 
-Clock::duration Bridge::bind_failed(GangEntry &entry, const ActionDone &done)
+Clock::duration Failures::bind_failed(GangEntry &entry, const ActionDone &done)
 {
     Gang &gang = entry.gang;
     const Error &error = done.outcome.error();
@@ -177,17 +171,9 @@ Clock::duration Bridge::bind_failed(GangEntry &entry, const ActionDone &done)
             if (!is_seen_bound(gang, seat.pod))
                 gang.maybe_bound.insert_or_assign(seat.pod, seat);
     if (gang.job && is_refusal(error))
-        voice_.say(entry, not_bound_message(gang.job->ref, error.message));
-    record_bind_delay(entry);
+        to_.voice.say(entry, not_bound_message(gang.job->ref, error.message));
+    to_.attempts.bind_delayed(entry);
     return {};
-}
-
-void Bridge::record_bind_delay(GangEntry &entry)
-{
-    if (!entry.bind_failing_since)
-        entry.bind_failing_since = context_.now;
-    if (context_.now - *entry.bind_failing_since >= context_.conf->bind_timeout)
-        entry.gang.bind_overdue = true;
 }
 
 } // namespace bridge

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How the first Pod of a gang ended while its job ran. It is noted as soon as it
+// is seen, because Pods may be deleted before slurmctld takes the end of the
+// job. These functions alone write failure and failed_pod of a Gang, but for a
+// new job, which has neither.
+#pragma once
+
+#include "agent/gang/gang.h"
+
+namespace bridge {
+
+void record_ends(Gang &gang);
+// The same for the Pods of a batch job, once of_batch is derived.
+void record_batch_ends(Gang &gang);
+
+} // namespace bridge
