@@ -50,19 +50,18 @@ WebPages pages_of(Owner &owner, Mailbox<Message> &mailbox, Slurm &slurm)
     auto problems = [&owner] {
         return owner.health().failures(!owner.standby().empty());
     };
-    return {[=, &mailbox] {
-                return ask<Text>(mailbox, problems, Text(silent) + "\n");
-            },
-            [&] {
-                return ask<Text>(mailbox, [&] { return owner.metrics(); }, {});
-            },
-            [&] {
-                return ask<Text>(
-                    mailbox, [&] { return owner.status_json(); }, "{}");
-            },
-            [explain_page](const Text &pod, const Text &job) {
-                return explain_page->answer(pod, job);
-            }};
+    return {
+        [=, &mailbox] {
+            return ask<Text>(mailbox, problems, Text(silent) + "\n");
+        },
+        [&] { return ask<Text>(mailbox, [&] { return owner.metrics(); }, {}); },
+        [&] {
+            return ask<Text>(
+                mailbox, [&] { return owner.status_json(); }, "{}");
+        },
+        [explain_page](const Text &pod, const Text &job) {
+            return explain_page->answer(pod, job);
+        }};
 }
 
 } // namespace bridge

@@ -63,9 +63,11 @@ Decision bind_or_renew(const Gang &gang, const NodeMap &nodes)
     if (std::string reason = long_grace_reason(gang); !reason.empty())
         return Renew{job.ref, job.tag.generation + 1, reason};
     if (!gang.placement.misplaced_reason.empty())
-        return Renew{job.ref, job.tag.generation + 1, gang.placement.misplaced_reason};
+        return Renew{job.ref, job.tag.generation + 1,
+                     gang.placement.misplaced_reason};
     if (!gang.claims.uncounted_reason.empty())
-        return Renew{job.ref, job.tag.generation + 1, gang.claims.uncounted_reason};
+        return Renew{job.ref, job.tag.generation + 1,
+                     gang.claims.uncounted_reason};
     if (gang.volumes && !gang.volumes->misfit.empty())
         return Renew{job.ref, job.tag.generation + 1, gang.volumes->misfit};
     auto placement = place(gang, job, nodes);
@@ -196,7 +198,8 @@ Decision decide_for_its_pods(const Gang &gang, const NodeMap &nodes)
 // One that adopts running Pods, and has not become theirs, counts nothing yet.
 bool ends_too_early(const Gang &gang, const Decision &decision)
 {
-    if (gang.claims.counts_for.empty() || !gang.job || !is_allocated(gang.job->state))
+    if (gang.claims.counts_for.empty() || !gang.job ||
+        !is_allocated(gang.job->state))
         return false;
     return is_kind<Complete>(decision) ||
            (is_kind<Cancel>(decision) && !any_bound(gang));

@@ -42,8 +42,8 @@ Decision decide_batch(const Gang &gang, Decision decision)
         return Remake{gang.job->ref};
     if (is_kind<Bind>(decision) && gang.unheard)
         return Look{gang.job->ref};
-    if (is_kind<Wait>(decision) && runs && !gang.grouped && gang.of_batch.gone &&
-        is_worker(*gang.pods.front()))
+    if (is_kind<Wait>(decision) && runs && !gang.grouped &&
+        gang.of_batch.gone && is_worker(*gang.pods.front()))
         return Complete{gang.job->ref, 0, {}};
     if (is_kind<Submit>(decision) || is_kind<LookVolumes>(decision))
         return without_hope(gang);
@@ -51,8 +51,10 @@ Decision decide_batch(const Gang &gang, Decision decision)
         Decision instead = without_hope(gang);
         return is_kind<Wait>(instead) ? Wait{refuse->reason} : instead;
     }
-    if (is_kind<Wait>(decision) && !gang.of_batch.start_failure_reason.empty() && runs)
-        return Complete{gang.job->ref, exit_1, gang.of_batch.start_failure_reason};
+    if (is_kind<Wait>(decision) &&
+        !gang.of_batch.start_failure_reason.empty() && runs)
+        return Complete{gang.job->ref, exit_1,
+                        gang.of_batch.start_failure_reason};
     // A crash took the job's allocation back after its Pod had ended. Ended now
     // it would count as cancelled, so it is completed once it has a node again.
     if (is_kind<Complete>(decision) && gang.job->state == JobState::pending)

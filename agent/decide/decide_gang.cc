@@ -119,7 +119,8 @@ Decision with_all_over(const Gang &gang)
         return pod->phase == "Failed" && !pod->owner.uid.empty() &&
                ended_by_job(gang, *pod);
     };
-    bool again = gang.job->state == JobState::running && !gang.times.rejoin_over &&
+    bool again = gang.job->state == JobState::running &&
+                 !gang.times.rejoin_over &&
                  std::ranges::any_of(gang.pods, may_come_again);
     if (again)
         return Wait{};

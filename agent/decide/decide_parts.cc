@@ -185,7 +185,8 @@ Decision wait_in_queue(const Gang &gang)
     if (asks_otherwise(gang))
         return Renew{job.ref, job.tag.generation + 1,
                      "the Pod's node requirements have changed"};
-    if (job.prefers && job.reason == "BadConstraints" && gang.placement.nowhere.empty())
+    if (job.prefers && job.reason == "BadConstraints" &&
+        gang.placement.nowhere.empty())
         return Renew{job.ref, job.tag.generation + 1,
                      "no node satisfies its preference"};
     return Wait{gang.placement.nowhere};

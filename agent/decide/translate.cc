@@ -257,10 +257,10 @@ JobDescription describe_job(const Gang &gang, const Identity &identity,
     // first has one. Slurm tries the preference instead of the constraint: it
     // contains both.
     if (gang.placement.preferred && generation_of(gang) == 0)
-        job.prefer = join_constraints(job.features,
-                                      needed_features(gang, gang.placement.preferred));
-    job.features =
-        join_constraints(job.features, needed_features(gang, gang.placement.predicate));
+        job.prefer = join_constraints(
+            job.features, needed_features(gang, gang.placement.preferred));
+    job.features = join_constraints(
+        job.features, needed_features(gang, gang.placement.predicate));
     return job;
 }
 

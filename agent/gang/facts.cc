@@ -90,7 +90,8 @@ std::optional<std::chrono::seconds> time_to_end(const Gang &gang)
 bool ends_in_time(const Gang &gang, const Pod &pod)
 {
     if (pod.deleting) // a kubelet stops its containers in this time
-        return pod.deletion_grace.value_or(gang.grace.longest) <= gang.grace.longest;
+        return pod.deletion_grace.value_or(gang.grace.longest) <=
+               gang.grace.longest;
     return told_to_end(pod) && pod.grace_period <= gang.grace.longest;
 }
 

@@ -44,7 +44,8 @@ class Attempts {
     // The gang does not ask for a job any more.
     void withdrawn(const std::string &uid) { refusals_.remove(uid); }
 
-    // The job of the gang cannot be bound now; after BindTimeout it is given up.
+    // The job of the gang cannot be bound now; after BindTimeout it is given
+    // up.
     void bind_delayed(GangEntry &entry);
     // It is bound.
     static void bound(GangEntry &entry);

@@ -27,10 +27,9 @@ bool is_placed_anew(const Gang &known, const Job &job)
 
 } // namespace
 
-// A crash of slurmctld loses what was written to a job within the last seconds; then the
-// job's Pod says to which job it belongs.
-bool BatchIntake::register_job(Job &job,
-                               const std::map<JobRef, GangTag> &bound)
+// A crash of slurmctld loses what was written to a job within the last seconds;
+// then the job's Pod says to which job it belongs.
+bool BatchIntake::register_job(Job &job, const std::map<JobRef, GangTag> &bound)
 {
     if (!has_no_pod(job))
         return false;
@@ -72,7 +71,8 @@ void BatchIntake::take(BatchPodMade &news)
     }
     if (known && (known->in_flight || known->gang.job))
         return to_.lists.list_soon();
-    GangEntry &entry = known ? *known : to_.gangs.adopt(job.tag, to_.context.now);
+    GangEntry &entry =
+        known ? *known : to_.gangs.adopt(job.tag, to_.context.now);
     entry.heard = began;
     to_.gang_jobs.set(entry, std::move(job));
     if (!made->lives || began != to_.line.absences())

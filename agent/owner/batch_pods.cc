@@ -78,8 +78,8 @@ BatchFacts BatchPods::facts(GangEntry &entry)
     ends_.update(entry);
     hosts_.update(entry);
     facts.scattered = gang.grouped && gang.job &&
-                           is_allocated(gang.job->state) && !is_whole(gang) &&
-                           is_scattered(gang);
+                      is_allocated(gang.job->state) && !is_whole(gang) &&
+                      is_scattered(gang);
     // A crash took the job's allocation back. Whatever else goes wrong, the
     // script must not run again.
     if (gang.job && gang.job->state == JobState::pending &&

@@ -44,8 +44,9 @@ std::string ClaimNeeds::not_together_reason(const Gang &gang,
                                             const std::vector<PodPtr> &pods,
                                             const Predicate &where)
 {
-    return bridge::not_together_reason(
-        pods, facts_of(gang, where), *to_.devices.catalog(), to_.nodes.hybrid());
+    return bridge::not_together_reason(pods, facts_of(gang, where),
+                                       *to_.devices.catalog(),
+                                       to_.nodes.hybrid());
 }
 
 std::vector<ClaimHold> ClaimNeeds::held_for(const Pod &pod) const

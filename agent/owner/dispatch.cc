@@ -207,7 +207,7 @@ void Dispatch::begin(GangEntry &entry, Action action)
                                                : to_.context.ports.workers);
     auto ns = to_.namespaces.find(entry.gang.key.ns);
     work->ns = ns == to_.namespaces.end() ? Namespace{entry.gang.key.ns, {}, {}}
-                                       : ns->second;
+                                          : ns->second;
     if (const auto *bind = std::get_if<BindVolumes>(&action))
         for (const Seat &seat : bind->seats)
             if (NodePtr known = to_.nodes.at(seat.node))
@@ -219,10 +219,11 @@ void Dispatch::begin(GangEntry &entry, Action action)
     work->action = std::move(action);
     work->kick = to_.het_jobs.is_quiet(entry.gang) ? [] {} : to_.line.kicker();
     work->slurmctld_left = to_.line.left_since(entry.began);
-    work->done = [shared = work.get(), tell = to_.errands.messenger<ActionDone>()](
-                     Result<Outcome> outcome) {
-        tell({shared->gang.uid, shared->action, std::move(outcome)});
-    };
+    work->done =
+        [shared = work.get(),
+         tell = to_.errands.messenger<ActionDone>()](Result<Outcome> outcome) {
+            tell({shared->gang.uid, shared->action, std::move(outcome)});
+        };
     work->stages = stages_of(work);
     push_stage(work);
 }

@@ -50,7 +50,8 @@ struct FailureRule {
     bool gone = false;
     bool stale = false;
     // Returns the shortest pause.
-    Clock::duration (Failures::*note)(GangEntry &, const ActionDone &) = nullptr;
+    Clock::duration (Failures::*note)(GangEntry &,
+                                      const ActionDone &) = nullptr;
 };
 
 const FailureRule &Failures::rule_for(const Action &action)
@@ -116,10 +117,11 @@ void Failures::take(GangEntry &entry, const ActionDone &done)
     if (rule.stale)
         doubt_job(gang, "what was done to it has failed");
     to_.attempts.failed(entry, done.action, error.message,
-                     std::max<Clock::duration>(delay, error.retry_after));
+                        std::max<Clock::duration>(delay, error.retry_after));
 }
 
-Clock::duration Failures::submit_failed(GangEntry &entry, const ActionDone &done)
+Clock::duration Failures::submit_failed(GangEntry &entry,
+                                        const ActionDone &done)
 {
     Gang &gang = entry.gang;
     const Error &error = done.outcome.error();
@@ -128,11 +130,12 @@ Clock::duration Failures::submit_failed(GangEntry &entry, const ActionDone &done
     if (!is_refusal(error))
         return {};
     Clock::duration pause = to_.attempts.refused(gang, error.message);
-    to_.voice.say(entry, submit_refused_message(error.message) +
-                          asked_message(gang, error.message) +
-                          (entry.excluded.empty()
-                               ? std::string()
-                               : devices_unfit_message(entry.excluded_reason)));
+    to_.voice.say(entry,
+                  submit_refused_message(error.message) +
+                      asked_message(gang, error.message) +
+                      (entry.excluded.empty()
+                           ? std::string()
+                           : devices_unfit_message(entry.excluded_reason)));
     return pause;
 }
 
@@ -145,12 +148,13 @@ Clock::duration Failures::adopt_failed(GangEntry &entry, const ActionDone &done)
         return {};
     if (entry.told != error.message)
         to_.voice.warn(entry.gang, "SlurmJobNotAdopted",
-                    not_adopted_message(error.message));
+                       not_adopted_message(error.message));
     entry.told = error.message;
     return {};
 }
 
-Clock::duration Failures::volumes_failed(GangEntry &entry, const ActionDone &done)
+Clock::duration Failures::volumes_failed(GangEntry &entry,
+                                         const ActionDone &done)
 {
     const Error &error = done.outcome.error();
     if (is<BindVolumes>(done.action))

@@ -241,7 +241,8 @@ bool GangDeviceFacts::read(GangEntry &entry, GangDevices &devices,
     bool describes = asks || !gang.grouped;
     std::vector<DeviceNeeds> needs;
     for (const PodPtr &pod : pods) {
-        const DeviceNeeds &own = needs.emplace_back(to_.needs.of(entry, *pod, value_of(where)));
+        const DeviceNeeds &own =
+            needs.emplace_back(to_.needs.of(entry, *pod, value_of(where)));
         record_cpus(*pod, own, *to_.devices.catalog(), devices);
         if (!describes)
             continue;

@@ -40,8 +40,8 @@ TimeFacts GroupTimes::facts(GangEntry &entry)
     bool starting = gang.job && gang.job->state == JobState::configuring;
     TimeFacts facts;
     facts.short_overdue = passed(entry.short_since,
-                                starting && (lives || count_of_job(gang) != 0),
-                                groups_.short_time(gang));
+                                 starting && (lives || count_of_job(gang) != 0),
+                                 groups_.short_time(gang));
     bool over = gang.job && gang.job->state == JobState::running && !lives &&
                 !any_waits(gang);
     facts.rejoin_over =

@@ -2,8 +2,8 @@
 #include "agent/owner/job_sync.h"
 
 #include "agent/decide/messages.h"
-#include "agent/gang/job_choice.h"
 #include "agent/gang/flags.h"
+#include "agent/gang/job_choice.h"
 #include "common/base/log.h"
 #include "common/slurm/het_job.h"
 

@@ -12,8 +12,8 @@ void Owner::on(Listed<Node> &nodes)
     to_.first.add(FirstLists::List::nodes);
     if (nodes.objects.empty() && !to_.nodes.all().empty()) {
         to_.context.health.problem(nodes_problem,
-                                "Kubernetes lists no Node at all any more: "
-                                "nothing is changed in Slurm");
+                                   "Kubernetes lists no Node at all any more: "
+                                   "nothing is changed in Slurm");
         return;
     }
     to_.sync.change();
@@ -53,16 +53,17 @@ void Owner::on(Changed<ForeignPod> &pod)
 Clock::time_point Owner::node_deadline() const
 {
     return to_.first.has(FirstLists::List::nodes) ? to_.sync.next()
-                                               : Clock::time_point::max();
+                                                  : Clock::time_point::max();
 }
 
 void Owner::sync_node_list()
 {
-    to_.node_sync.begin({.wishes = to_.placement.wishes(to_.synced()),
-                      .dirty = to_.synced() ? to_.room.dirty() : DirtyNodes(),
-                      .foreign = to_.outside.taken(),
-                      .list_shadows = to_.shadows.pop_doubt(),
-                      .devices = to_.devices.to_sync()});
+    to_.node_sync.begin(
+        {.wishes = to_.placement.wishes(to_.synced()),
+         .dirty = to_.synced() ? to_.room.dirty() : DirtyNodes(),
+         .foreign = to_.outside.taken(),
+         .list_shadows = to_.shadows.pop_doubt(),
+         .devices = to_.devices.to_sync()});
 }
 
 void Owner::on(NodesSynced &synced)

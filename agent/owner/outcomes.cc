@@ -20,7 +20,7 @@ using std::chrono::seconds;
 
 constexpr seconds end_repeat{30}; // until living Pods are ended again
 constexpr seconds fail_repeat{10};
-constexpr seconds resume_repeat{1}; // until slurmctld says that it runs
+constexpr seconds resume_repeat{1};  // until slurmctld says that it runs
 constexpr seconds unseen_repeat{60}; // until an unlisted Pod is asked for again
 
 std::string node_list(const std::vector<Seat> &seats)
@@ -68,7 +68,7 @@ void Outcomes::take(ActionDone &done)
 }
 
 void Outcomes::record_outcome(GangEntry &entry, const Action &action,
-                            Outcome &outcome)
+                              Outcome &outcome)
 {
     Overloaded cases{
         [&](Done &) { record_done(entry, action); },
@@ -97,7 +97,7 @@ void Outcomes::record_outcome(GangEntry &entry, const Action &action,
 }
 
 void Outcomes::record_still_there(GangEntry &entry, StillThere &there,
-                                const Action &action)
+                                  const Action &action)
 {
     const Gang &gang = entry.gang;
     log_warning("a job's Pod is missing from the list, but it exists",
@@ -111,7 +111,7 @@ void Outcomes::record_still_there(GangEntry &entry, StillThere &there,
 }
 
 void Outcomes::record_submitted(GangEntry &entry, const Submitted &submitted,
-                              const Action &action)
+                                const Action &action)
 {
     Gang &gang = entry.gang;
     Job job;
@@ -156,8 +156,8 @@ void Outcomes::record_job_read(GangEntry &entry, Looked &looked)
                           : "a job was suspended, and is resumed",
                     {{"JobId", gang.job->ref.id}, {"Gang", gang.key.str()}});
         to_.voice.warn(gang, "SlurmJobSuspended",
-                    again ? suspended_again_message(gang.job->ref)
-                          : suspended_message(gang.job->ref));
+                       again ? suspended_again_message(gang.job->ref)
+                             : suspended_message(gang.job->ref));
     }
 }
 
@@ -250,7 +250,7 @@ void Outcomes::record_renewed(GangEntry &entry, const Renew &renew)
 
 // Until the next job is requested nothing else says why the Pods wait.
 void Outcomes::report_given_up(GangEntry &entry, const Renew &renew,
-                             Clock::duration pause)
+                               Clock::duration pause)
 {
     const Gang &gang = entry.gang;
     if (pause < told_after)
@@ -258,7 +258,7 @@ void Outcomes::report_given_up(GangEntry &entry, const Renew &renew,
     bool for_its_devices = gang.devices && gang.devices->plan.bad_node;
     std::string node = for_its_devices ? gang.devices->node : std::string();
     to_.voice.say(entry, given_up_message(renew.job, node, renew.reason,
-                                       std::chrono::ceil<seconds>(pause)));
+                                          std::chrono::ceil<seconds>(pause)));
 }
 
 } // namespace bridge

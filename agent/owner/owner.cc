@@ -16,12 +16,12 @@ constexpr std::size_t batch = 256; // messages
 } // namespace
 
 Owner::Owner(std::shared_ptr<const Conf> conf, BridgePorts ports,
-               Mailbox<Message> &mailbox)
+             Mailbox<Message> &mailbox)
     : mailbox_(mailbox), to_(std::move(conf), std::move(ports), mailbox)
 {
     to_.placement.set_limit();
     to_.context.health.set_problem(start_problem,
-                                "the first lists are not complete yet");
+                                   "the first lists are not complete yet");
     to_.context.health.set_problem("prep/k8s", "not connected yet");
 }
 
@@ -31,7 +31,7 @@ void Owner::set_time(Clock::time_point now)
     using Wall = std::chrono::system_clock;
     to_.context.now = now;
     to_.context.wall = Wall::now() + std::chrono::duration_cast<Wall::duration>(
-                                      now - Clock::now());
+                                         now - Clock::now());
 }
 
 void Owner::run()
@@ -45,8 +45,9 @@ void Owner::run()
         // turn looks at whole gangs.
         for (std::size_t n = 1; message; n++) {
             std::visit([this](auto &m) { on(m); }, *message);
-            message = n < batch && !stopping_ ? mailbox_.pop_until(to_.context.now)
-                                              : std::nullopt;
+            message = n < batch && !stopping_
+                          ? mailbox_.pop_until(to_.context.now)
+                          : std::nullopt;
         }
         turn();
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The coordinator of the owner thread. It pops messages, hands each to the parts
-// that it concerns, and lets decide() say what follows for every gang that was
-// woken. It has no state of its own: that is in the parts (parts.h), which do
-// not know each other but downwards, so what one has found is passed on here.
+// The coordinator of the owner thread. It pops messages, hands each to the
+// parts that it concerns, and lets decide() say what follows for every gang
+// that was woken. It has no state of its own: that is in the parts (parts.h),
+// which do not know each other but downwards, so what one has found is passed
+// on here.
 #pragma once
 
 #include "agent/owner/explain_page.h"

@@ -106,15 +106,14 @@ struct OwnerParts {
     JobSync job_sync{context,
                      {errands, agenda, line, lists, voice, gangs, gang_jobs,
                       het_jobs, adoptions}};
-    Room room{context,
-              {errands, agenda, line, sync, voice, gangs, nodes,
-               outside.foreign()}};
+    Room room{
+        context,
+        {errands, agenda, line, sync, voice, gangs, nodes, outside.foreign()}};
     KnownDevices devices{context, sync, gangs};
-    SharedClaims shared_claims{context, errands, agenda,
-                               voice,   gangs,   devices};
+    SharedClaims shared_claims{context, errands, agenda, voice, gangs, devices};
     ExtendedClaims extended{context, agenda, gangs, nodes, devices};
-    ClaimNeeds claim_needs{{context, gangs, nodes, namespaces, devices,
-                            shared_claims, extended}};
+    ClaimNeeds claim_needs{
+        {context, gangs, nodes, namespaces, devices, shared_claims, extended}};
     DevicePlan device_plan{context, nodes, devices};
     DeviceTroubles device_troubles{
         {context, agenda, attempts, voice, gangs, room, devices}};
@@ -127,15 +126,14 @@ struct OwnerParts {
     BatchJobs batch_jobs{context, errands, line,        grace,
                          nodes,   gangs,   batch_caches};
     BatchPods batch_pods{context, errands, agenda, lists, gangs, batch_caches};
-    BatchIntake batch_intake{{context, agenda, line, lists, gangs, gang_jobs,
-                              het_jobs, batch_jobs}};
+    BatchIntake batch_intake{
+        {context, agenda, line, lists, gangs, gang_jobs, het_jobs, batch_jobs}};
     Permission permission{{context, agenda, attempts, voice, gangs, namespaces,
-                           places, placement, sync, pins, shared_claims,
-                           room}};
+                           places, placement, sync, pins, shared_claims, room}};
     Steps steps{{context, agenda, voice, gangs, groups, times, gang_jobs, lists,
                  device_troubles, batch_pods}};
-    Dispatch dispatch{{context, errands, line, voice, nodes, namespaces,
-                       het_jobs, devices}};
+    Dispatch dispatch{
+        {context, errands, line, voice, nodes, namespaces, het_jobs, devices}};
     Failures failures{{context, attempts, voice, gang_jobs}};
     Outcomes outcomes{{context, agenda, attempts, voice, gangs, groups,
                        gang_jobs, lists, devices, extended, device_troubles,

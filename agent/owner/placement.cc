@@ -34,7 +34,8 @@ PlacementTable::Asker asker_for(const Gang &gang)
 PredicatePtr preferred_of(const Gang &gang)
 {
     const PredicatePtr &preferred = lead_of(gang).preferred;
-    const DeviceCondition &devices = value_of(gang.placement.predicate).devices();
+    const DeviceCondition &devices =
+        value_of(gang.placement.predicate).devices();
     if (!preferred || devices.text.empty())
         return preferred;
     return Predicate::make(preferred->selectors(), preferred->tolerations(),
@@ -196,7 +197,8 @@ bool Placement::is_known(const Gang &gang)
         sync_.change(); // its plugin may stay away
     bool known =
         !table_.doubted() &&
-        need(gang, gang.placement.predicate) != PlacementTable::State::unknown &&
+        need(gang, gang.placement.predicate) !=
+            PlacementTable::State::unknown &&
         (!preferred || need(gang, preferred) != PlacementTable::State::unknown);
     if (!known)
         waits_.insert(gang.uid);
@@ -213,7 +215,8 @@ std::string Placement::misplaced_reason(const Gang &gang) const
         const Node *known = nodes_.find(node->second);
         if (!known) // Slurm has not heard of that yet
             return "the Node " + node->second + " is gone";
-        std::string reason = mismatch(value_of(gang.placement.predicate), *known);
+        std::string reason =
+            mismatch(value_of(gang.placement.predicate), *known);
         if (!reason.empty())
             return "the Node " + known->name + " is not suitable: " + reason;
     }

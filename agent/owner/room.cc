@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/owner/room.h"
 
-#include "agent/gang/flags.h"
 #include "agent/decide/messages.h"
 #include "agent/gang/facts.h"
+#include "agent/gang/flags.h"
 #include "common/base/log.h"
 
 #include <algorithm>

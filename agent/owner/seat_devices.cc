@@ -95,8 +95,8 @@ bool SeatDevices::plan(GangEntry &entry,
 
 // A Pod alone has the first node of its job. Whether it may be there is for
 // decide() to say.
-Result<std::vector<Seat>> SeatDevices::seats_in(const Gang &gang,
-                                                 const GangDevices &devices) const
+Result<std::vector<Seat>>
+SeatDevices::seats_in(const Gang &gang, const GangDevices &devices) const
 {
     const NodeMap &known = to_.nodes.slurm_nodes();
     if (gang.grouped)

@@ -119,7 +119,8 @@ Counting SharedClaims::counting(const Gang &follower, const ObjectKey &claim)
         if (!entry || !counts_for_others(*entry))
             continue;
         const Gang &gang = entry->gang;
-        if (uid == follower.uid || any_bound(gang) || !gang.claims.counts_for.empty())
+        if (uid == follower.uid || any_bound(gang) ||
+            !gang.claims.counts_for.empty())
             return Counting::now;
         if (any_waits(gang))
             most = Counting::soon;
@@ -239,10 +240,10 @@ void SharedClaims::report_kept(GangEntry &entry, const std::string &pod)
     agenda_.wake_at(entry, context_.now + device_pause);
     if (std::exchange(entry.kept_for_told, pod) == pod)
         return;
-    errands_.run([job = gang.job->ref,
-                  words = kept_message(pod)](Slurm &slurm) {
-        (void)slurm.set_comment(job, words); // for people only
-    });
+    errands_.run(
+        [job = gang.job->ref, words = kept_message(pod)](Slurm &slurm) {
+            (void)slurm.set_comment(job, words); // for people only
+        });
 }
 
 } // namespace bridge

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What people see of the agent: metrics, status, and the story of one gang. Read
-// only; owner thread only.
+// What people see of the agent: metrics, status, and the story of one gang.
+// Read only; owner thread only.
 #pragma once
 
 #include "agent/owner/explain_page.h"

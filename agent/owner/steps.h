@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Takes what was decided for a gang and needs no worker: an OwnerStep. It has no
-// state. Owner thread only.
+// Takes what was decided for a gang and needs no worker: an OwnerStep. It has
+// no state. Owner thread only.
 #pragma once
 
 #include "agent/gang/action.h"

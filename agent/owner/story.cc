@@ -52,9 +52,10 @@ std::vector<Blocker> blockers_of(const OwnerParts &parts, const Gang &gang,
 {
     std::vector<Blocker> blockers;
     for (const auto &[node, pods] : pods_by_node(gang, bind)) {
-        if (parts.room.gate().room_for(
-                gang, amounts_on(gang, node, pods), node, parts.nodes.find(node),
-                parts.outside.foreign().on(node)) == NodeGate::Room::yes)
+        if (parts.room.gate().room_for(gang, amounts_on(gang, node, pods), node,
+                                       parts.nodes.find(node),
+                                       parts.outside.foreign().on(node)) ==
+            NodeGate::Room::yes)
             continue;
         for (const std::string &uid : parts.gangs.living_on(node)) {
             const Gang &other = parts.gangs.all().at(uid).gang;

@@ -68,8 +68,9 @@ void Owner::look_at_states()
         const Gang &gang = known.second.gang;
         return gang.job && gang.job->state == JobState::pending;
     });
-    bool lives = std::ranges::any_of(
-        to_.gangs.living(), [](const auto &node) { return !node.second.empty(); });
+    bool lives = std::ranges::any_of(to_.gangs.living(), [](const auto &node) {
+        return !node.second.empty();
+    });
     to_.lists.look(waits, lives);
 }
 
@@ -83,9 +84,9 @@ Clock::time_point Owner::next_deadline() const
         next = std::min(next, to_.lists.list_due());
     next = std::min(next, node_deadline());
     if (to_.synced())
-        next =
-            std::min({next, to_.room.due(), to_.groups.due(), to_.batch_pods.next_due(),
-                      to_.batch_jobs.next_due(), to_.placement.next_drop()});
+        next = std::min({next, to_.room.due(), to_.groups.due(),
+                         to_.batch_pods.next_due(), to_.batch_jobs.next_due(),
+                         to_.placement.next_drop()});
     return next;
 }
 

@@ -108,7 +108,8 @@ TEST_CASE("a container that no kubelet can start ends the job with the reason")
 
     REQUIRE(is_kind<Complete>(action));
     CHECK(as_kind<Complete>(action)->status == 1 << 8);
-    CHECK(as_kind<Complete>(action)->reason == gang.of_batch.start_failure_reason);
+    CHECK(as_kind<Complete>(action)->reason ==
+          gang.of_batch.start_failure_reason);
     gang.job->state = JobState::pending;
     CHECK(is_kind<Wait>(decide_batch(gang, Wait{})));
     gang.job->state = JobState::cancelled;

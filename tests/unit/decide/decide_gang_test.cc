@@ -267,7 +267,8 @@ TEST_CASE("gang: a Pod that comes while it runs gets a free place, or waits")
     gang.pods.push_back(share(make_member("d", "3")));
     CHECK(expect<Wait>(gang).reason.contains("7 of its gang has no place"));
 
-    gang.bind_overdue = gang.times.short_overdue = true; // never touches the others
+    gang.bind_overdue = gang.times.short_overdue =
+        true; // never touches the others
     expect<Wait>(gang);
 
     end(gang, 1, "Failed", 1);

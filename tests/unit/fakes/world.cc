@@ -28,15 +28,15 @@ struct World::Agent {
 
     explicit Agent(World &world)
         : owner(std::make_shared<const Conf>(world.conf),
-                 {world.slurm, submits, actions, reports,
-                  [&world](HookMessage m, PluginConnection to) {
-                      if (world.slurm.hooks &&
-                          (to == world.connection_ || to == any_plugin))
-                          world.slurm.receive(m);
-                  },
-                  *world.access, world.group_apis, world.scripts_dir,
-                  world.srun, look(world)},
-                 mailbox)
+                {world.slurm, submits, actions, reports,
+                 [&world](HookMessage m, PluginConnection to) {
+                     if (world.slurm.hooks &&
+                         (to == world.connection_ || to == any_plugin))
+                         world.slurm.receive(m);
+                 },
+                 *world.access, world.group_apis, world.scripts_dir, world.srun,
+                 look(world)},
+                mailbox)
     {
     }
 
