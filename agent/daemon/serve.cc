@@ -190,26 +190,37 @@ void own(Owner &owner)
 
 // Work that is under way at the end may take this long. Then it is cut off: the
 // service manager must not wait for an API server that does not answer, nor for
-// slurmctld, whose calls end only with the process.
-std::jthread cut_off(std::stop_source &give_up, int exit_code)
-{
-    return std::jthread([&give_up, exit_code](std::stop_token over) {
+// slurmctld, whose calls end only with the process. It lasts from begin() to
+// the end of its scope.
+class CutOff {
+  public:
+    explicit CutOff(std::stop_source &give_up) : give_up_(give_up) {}
+
+    void begin(int exit_code)
+    {
+        thread_ = std::jthread([this, exit_code](const std::stop_token &over) {
+            if (is_over(over))
+                return;
+            give_up_.request_stop();
+            if (is_over(over))
+                return;
+            log_warning("slurmctld does not answer, stopping anyway");
+            std::_Exit(exit_code);
+        });
+    }
+
+  private:
+    static bool is_over(const std::stop_token &over)
+    {
         std::mutex mutex;
         std::unique_lock lock(mutex);
-        auto is_over = [&] {
-            return std::condition_variable_any().wait_for(
-                lock, over, stop_patience,
-                [&] { return over.stop_requested(); });
-        };
-        if (is_over())
-            return;
-        give_up.request_stop();
-        if (is_over())
-            return;
-        log_warning("slurmctld does not answer, stopping anyway");
-        std::_Exit(exit_code);
-    });
-}
+        return std::condition_variable_any().wait_for(
+            lock, over, stop_patience, [&] { return over.stop_requested(); });
+    }
+
+    std::stop_source &give_up_;
+    std::jthread thread_;
+};
 
 // Returns a factory of connections to the API server whose writes pass the
 // gate. The arguments must outlive the factory.
@@ -237,7 +248,6 @@ struct Calls {
     {
     }
 
-    // Tasks refer to the owner, so it must still exist.
     void stop()
     {
         for (Workers *pool : {&submitters, &workers, &reporters})
@@ -262,7 +272,7 @@ HookServer::Sink hook_sink(Mailbox<Message> &mailbox)
             [&mailbox] { mailbox.push(HookLost{}); }};
 }
 
-// Returns what the bridge needs to act. The arguments must outlive the owner.
+// Returns what the owner needs to act. The arguments must outlive the owner.
 BridgePorts ports_of(Calls &calls, HookServer &hooks, const Access &access,
                      GroupLooks &looks)
 {
@@ -305,6 +315,14 @@ struct LeaseHolding {
           thread(keeper)
     {
     }
+    // Whoever writes has stopped before.
+    ~LeaseHolding()
+    {
+        thread.stop();
+        keeper.give_back();
+    }
+    LeaseHolding(const LeaseHolding &) = delete;
+    LeaseHolding &operator=(const LeaseHolding &) = delete;
 
     std::optional<Watches> watches;      // set once the Lease is ours
     std::optional<WorkerThread> workers; // likewise
@@ -314,13 +332,36 @@ struct LeaseHolding {
     LeaseThread thread;
 };
 
-// Ends the thread of serve_signals().
-void stop_signals(std::jthread &signals)
-{
-    signals.request_stop();
-    kill(getpid(), SIGTERM); // wakes the thread
-    signals.join();
-}
+// The thread of serve_signals().
+class SignalThread {
+  public:
+    template <class Serve>
+    explicit SignalThread(Serve serve) : thread_(std::move(serve))
+    {
+    }
+    ~SignalThread()
+    {
+        thread_.request_stop();
+        kill(getpid(), SIGTERM); // wakes it
+    }
+    SignalThread(const SignalThread &) = delete;
+    SignalThread &operator=(const SignalThread &) = delete;
+
+  private:
+    std::jthread thread_;
+};
+
+// Calls a function at the end of its scope.
+template <class Function> class AtScopeEnd {
+  public:
+    explicit AtScopeEnd(Function function) : function_(std::move(function)) {}
+    ~AtScopeEnd() { function_(); }
+    AtScopeEnd(const AtScopeEnd &) = delete;
+    AtScopeEnd &operator=(const AtScopeEnd &) = delete;
+
+  private:
+    Function function_;
+};
 
 void say_ready(const Conf &conf, const HttpEndpoint &endpoint)
 {
@@ -333,7 +374,8 @@ void say_ready(const Conf &conf, const HttpEndpoint &endpoint)
 } // namespace
 
 // The order of construction matters: objects refer to those before them, and
-// are destroyed in the reverse order.
+// end in the reverse order. At the end nobody asks any more, then the workers
+// stop, whose tasks refer to the owner, and then the Lease is given back.
 Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
                   HttpEndpoint endpoint, const LoadConf &load)
 {
@@ -341,6 +383,7 @@ Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
     std::stop_source give_up;
     endpoint.give_up = give_up.get_token();
+    CutOff cut_off(give_up);
     Mailbox<Message> mailbox;
     Calls calls(*conf, endpoint);
     auto control = control_of_this_host(); // before anything is taken
@@ -369,22 +412,19 @@ Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
                       });
     LeaseHolding holding(*conf, endpoint, calls, *control, access, looks,
                          mailbox);
-    std::jthread signals([&](std::stop_token stop) {
+    AtScopeEnd stop_calls([&] { calls.stop(); });
+    SignalThread signals([&](const std::stop_token &stop) {
         serve_signals(stop, load, mailbox, access_watch, token);
     });
+    AtScopeEnd end_sessions([&] { users->reset(); });
 
     say_ready(*conf, endpoint);
     own(owner);
     notify_systemd("STOPPING=1");
     log_info("stopping");
-    std::jthread ends_requests =
-        cut_off(give_up, holding.keeper.ended() ? exit_replaced : 0);
-    users->reset();
-    stop_signals(signals);
-    calls.stop();
-    holding.thread.stop();
-    holding.keeper.give_back(); // nothing is written any more
-    return holding.keeper.ended() ? exit_replaced : 0;
+    int exit_code = holding.keeper.ended() ? exit_replaced : 0;
+    cut_off.begin(exit_code);
+    return exit_code;
 }
 
 } // namespace bridge
