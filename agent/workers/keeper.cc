@@ -260,19 +260,20 @@ Result<> WorkerKeeper::write(WorkerPod &pod, const WorkerPlan &plan)
 
 Result<> WorkerKeeper::serve(WorkerPod &pod, Clock::time_point now)
 {
-    WorkerPlan plan = plan_worker(pod, facts_of(pod));
+    WorkerFacts facts = facts_of(pod);
+    WorkerPlan plan = plan_worker(pod, facts);
     if (plan.needs_fresh) {
         if (!fresh_)
             if (auto read = read_afresh(now); !read)
                 return read;
         fresh_ = true;
-        WorkerFacts facts = facts_of(pod);
+        facts = facts_of(pod);
         facts.fresh = true;
         plan = plan_worker(pod, facts);
     }
     if (!plan.drained)
         confirmed_.erase(pod.uid);
-    else if (!facts_of(pod).confirmed)
+    else if (!facts.confirmed)
         confirmed_.insert_or_assign(
             pod.uid,
             DrainAnswer{pod.uid, pod.request.number, slurmctld_, read_});
