@@ -7,6 +7,7 @@
 #include "common/slurm/node_state.h"
 
 #include <algorithm>
+#include <array>
 
 namespace bridge {
 
@@ -52,16 +53,43 @@ void add_states(WorkerPlan &plan, const WorkerPod &pod, const SlurmNode *record)
     }
 }
 
-WorkerCondition registered(const SlurmNode *record)
+// Why slurmd of this Pod has no Slurm node. There: the record with the name
+// that it would have, which is not its own.
+std::string not_registered(const WorkerPod &pod, const SlurmNode *there)
 {
-    if (!record)
-        return {"False", "NotRegistered",
-                "slurmctld has no node with this name and this address"};
-    auto words = node_state_words(record->state);
-    for (const char *bad : {"InvalidReg", "NotResponding", "Down", "Unknown"})
-        if (std::ranges::contains(words, bad))
-            return {"False", bad, record->reason};
-    return {"True", "Registered", ""};
+    const std::string node = "node " + pod.slurm_node;
+    if (pod.over)
+        return "the Pod has ended";
+    if (pod.addresses.empty())
+        return "the Pod has no address yet";
+    if (!there)
+        return "slurmctld has no " + node + ": slurmd has not registered yet";
+    return "slurmctld has " + node + " at " + there->address +
+           ", not at an address of this Pod: slurmd of this Pod has not "
+           "registered yet, or that of another Pod has this name";
+}
+
+// Whether a job that slurmctld starts on the node would reach slurmd of this
+// Pod. There: the record of that name, own or not.
+WorkerCondition registered(const WorkerPod &pod, const SlurmNode *own,
+                           const SlurmNode *there)
+{
+    static constexpr std::array<std::array<const char *, 2>, 4> troubles{{
+        {"InvalidReg", "slurmctld has not accepted what slurmd has registered"},
+        {"NotResponding", "slurmd does not answer slurmctld"},
+        {"Down", "the node is DOWN"},
+        {"Unknown", "slurmctld has not heard of slurmd since it was started"},
+    }};
+    if (!own)
+        return {"False", "NotRegistered", not_registered(pod, there)};
+    auto words = node_state_words(own->state);
+    for (const auto &[state, meaning] : troubles)
+        if (std::ranges::contains(words, state))
+            return {"False", state,
+                    own->reason.empty()
+                        ? meaning
+                        : meaning + (": " + own->reason)};
+    return {"True", "Registered", "slurmctld has the node at this Pod's address"};
 }
 
 // The answer to a request to drain the node. Without a node of the Pod, slurmd
@@ -166,7 +194,8 @@ WorkerPlan plan_worker(const WorkerPod &pod, const WorkerFacts &facts)
     if (record)
         add_step(plan, pod, *record);
     add_states(plan, pod, record);
-    plan.conditions[names::worker_registered_condition] = registered(record);
+    plan.conditions[names::worker_registered_condition] =
+        registered(pod, record, facts.record);
     add_answer(plan, pod, record, facts);
     if (record && is_busy(*record, facts.jobs)) {
         plan.protect = "true";

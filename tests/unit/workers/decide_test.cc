@@ -84,15 +84,36 @@ TEST_CASE("worker: it is registered if its node has its address and responds")
         return worker.plan().conditions.at(registered_type);
     };
     CHECK(registered().status == "True");
+    worker.set_state(NODE_STATE_IDLE | NODE_STATE_DRAIN, "bad fan");
+    CHECK(registered().status == "True");
 
     worker.set_state(NODE_STATE_IDLE | NODE_STATE_NO_RESPOND);
     CHECK(registered().reason == "NotResponding");
+    CHECK(registered().message == "slurmd does not answer slurmctld");
+    worker.set_state(NODE_STATE_DOWN, "bad fan");
+    CHECK(registered().reason == "Down");
+    CHECK(registered().message == "the node is DOWN: bad fan");
+}
 
+TEST_CASE("worker: that it is not registered is said in words")
+{
+    Worker worker;
+    auto said = [&] {
+        auto all = worker.plan().conditions;
+        CHECK(all.at(registered_type).status == "False");
+        CHECK(all.at(registered_type).reason == "NotRegistered");
+        return all.at(registered_type).message;
+    };
     worker.record.address = "10.0.0.6"; // of an earlier Pod
-    CHECK(registered().reason == "NotRegistered");
+    CHECK(said().starts_with("slurmctld has node w-0 at 10.0.0.6, "));
 
     worker.facts.record = nullptr;
-    CHECK(registered().status == "False");
+    CHECK(said() ==
+          "slurmctld has no node w-0: slurmd has not registered yet");
+    worker.pod.addresses.clear();
+    CHECK(said() == "the Pod has no address yet");
+    worker.pod.over = true;
+    CHECK(said() == "the Pod has ended");
 }
 
 TEST_CASE("worker: a node with jobs is protected, with the time of their end")
