@@ -18,13 +18,14 @@ import bed
 import oci
 import real_nodes
 import slurmctld
+import slurmd_pods
+from slurmd_pods import KEY
 from tap import Skip, case, check, equal, run, wait_for
 
 IMAGES = ("slurmctld", "slurmd", "slurmdbd")
 BUILD = bed.TOP / "contribs/images/build"
 MADE = bed.SANDBOX / "oci"
 LABEL = "org.opencontainers.image."
-KEY = "slurm-key"  # the Secret
 NOT_ROOT = 64030   # Debian's user slurm
 # What slurmd needs to become the user of a job, give him files and end him.
 CAPABILITIES = ["SETUID", "SETGID", "CHOWN", "KILL"]
@@ -225,14 +226,6 @@ def take(kind, name):
             name)
 
 
-def key_as_secret():
-    """slurm.key of the sandbox, which is not text."""
-    encoded = bed.inside("base64", "-w0", "/etc/slurm/slurm.key").strip()
-    bed.api("POST", f"/api/v1/namespaces/{bed.NAMESPACE}/secrets", {
-        "apiVersion": "v1", "kind": "Secret", "metadata": {"name": KEY},
-        "data": {"slurm.key": encoded}})
-
-
 def body_of(name, kind, arguments, sources, **spec):
     """A Pod of image kind, without any right in the cluster."""
     container = {
@@ -279,7 +272,7 @@ def pods_with_key(*names):
     """The Secret, for Pods of these names. Neither is left at the end, and what the
     Pods said is in the words of a failure."""
     try:
-        key_as_secret()
+        slurmd_pods.make_key()
         yield
     except AssertionError as error:
         said = "\n".join(map(pod_log, names))
@@ -314,7 +307,7 @@ def for_workers(conf):
     conf = re.sub(r"^CommunicationParameters=.*",
                   "CommunicationParameters=host_unreach_retry_count=1", conf,
                   flags=re.M)
-    return conf + "\nNodeSet=w Feature=w\nPartitionName=workers Nodes=w\n"
+    return slurmd_pods.with_workers(conf)
 
 
 def node_is_idle(name):
@@ -339,8 +332,7 @@ def external():
     sandbox's slurmctld, from which it gets its configuration, and runs jobs"""
     ours()
     bed.clean()
-    port = re.search(r"^SlurmctldPort=(\d+)",
-                     bed.inside("cat", slurmctld.CONF), re.M).group(1)
+    port = slurmd_pods.slurmctld_port()
     with slurmctld.changed_conf(for_workers), no_worker_left(), \
             pods_with_key("worker-0"):
         bed.create(worker("worker-0", f"{address_of_bridge()}:{port}", "w"))
@@ -367,28 +359,9 @@ def external():
 
 
 # slurmctld loads all of our plugins, without an agent beside it.
-CONF = """
-ClusterName=inside
-SlurmctldHost=controller-0
-SlurmUser=slurm
-AuthType=auth/slurm
-CredType=cred/slurm
-StateSaveLocation=/var/spool/slurmctld
-SlurmctldPidFile=/run/slurmctld/slurmctld.pid
-SlurmctldParameters=enable_configless
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-MpiDefault=none
-JobAcctGatherType=jobacct_gather/none
-SelectType=select/cons_tres
-SelectTypeParameters=CR_Core_Memory
-JobSubmitPlugins=k8s
-PrEpPlugins=prep/k8s
-BurstBufferType=burst_buffer/k8s
-MaxNodeCount=16
-NodeSet=w Feature=w
-PartitionName=workers Nodes=w Default=YES
-"""
+CONF = slurmd_pods.own_conf(
+    "controller-0", "SelectTypeParameters=CR_Core_Memory", "JobSubmitPlugins=k8s",
+    "PrEpPlugins=prep/k8s", "BurstBufferType=burst_buffer/k8s")
 SERVICE = {"apiVersion": "v1", "kind": "Service",
            "metadata": {"name": "controller-0"},
            "spec": {"clusterIP": "None", "publishNotReadyAddresses": True,

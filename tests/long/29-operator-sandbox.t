@@ -20,8 +20,10 @@ beside.up("1.36", "--nodes", "0", "--operator")
 
 import bed
 import slurmctld
+import slurmd_pods
 from admission import make
 from real_nodes import FIRST, SECOND
+from slurmd_pods import KEY
 from tap import case, check, equal, last_case, run, wait_for
 
 DEFAULT = "default-scheduler"
@@ -234,13 +236,11 @@ def names():
 @contextlib.contextmanager
 def key():
     """slurm.key as a Secret."""
-    encoded = bed.inside("base64", "-w0", "/etc/slurm/slurm.key").strip()
-    make(f"{CORE}/secrets", {"metadata": {"name": "slurm-key"},
-                             "data": {"slurm.key": encoded}})
+    slurmd_pods.make_key()
     try:
         yield
     finally:
-        take("secret", "slurm-key")
+        take("secret", KEY)
 
 
 @case
@@ -260,7 +260,7 @@ def database():
         cp /mnt/slurm.key /etc/slurm/
         printf '%s\\n' {' '.join(conf)} > /etc/slurm/slurmdbd.conf
         exec slurmdbd -D""", image, securityContext={"fsGroup": 64030}, volumes=[
-            {"name": "key", "secret": {"secretName": "slurm-key",
+            {"name": "key", "secret": {"secretName": KEY,
                                        "defaultMode": 0o440}},
             {"name": "etc", "emptyDir": {}}])
     body["spec"]["containers"][0]["volumeMounts"] = [
@@ -285,23 +285,16 @@ def database():
             bed.ctl("stop", "database")
 
 
-def for_workers(conf):
-    return conf + "\nNodeSet=w Feature=w\nPartitionName=workers Nodes=w\n"
-
-
 def of_the_host():
     """The sandbox's own slurmctld, as HOST:PORT."""
-    conf = bed.inside("cat", slurmctld.CONF)
-    host = re.search(r"^SlurmctldHost=\w+\(([\d.]+)\)", conf, re.M).group(1)
-    port = re.search(r"^SlurmctldPort=(\d+)", conf, re.M).group(1)
-    return f"{host}:{port}"
+    return f"{slurmd_pods.slurmctld_address()}:{slurmd_pods.slurmctld_port()}"
 
 
 def worker(name, server, node=SECOND):
     """slurmd that gets all but the key from the slurmctld at server."""
     body = pod(name, node, None, SLURMD, shareProcessNamespace=True,
                automountServiceAccountToken=False, volumes=[
-                   {"name": "key", "secret": {"secretName": "slurm-key",
+                   {"name": "key", "secret": {"secretName": KEY,
                                               "defaultMode": 0o400}}])
     body["spec"]["containers"][0].update(
         args=["-D", "-Z", "--conf-server", server, "--conf",
@@ -328,7 +321,7 @@ def slurmd():
     registers with its Pod's address at the slurmctld of the host, and runs srun"""
     names()
     bed.clean()
-    with slurmctld.changed_conf(for_workers), key():
+    with slurmctld.changed_conf(slurmd_pods.with_workers), key():
         bed.create(worker("worker-0", of_the_host()))
         try:
             there = address("worker-0")
@@ -350,24 +343,7 @@ def slurmd():
             wait_for("Slurm to delete the node", host_forgets_worker)
 
 
-CONF = """
-ClusterName=inside
-SlurmctldHost=controller-0(controller)
-SlurmUser=slurm
-AuthType=auth/slurm
-CredType=cred/slurm
-StateSaveLocation=/var/spool/slurmctld
-SlurmctldPidFile=/run/slurmctld/slurmctld.pid
-SlurmctldParameters=enable_configless
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-MpiDefault=none
-JobAcctGatherType=jobacct_gather/none
-SelectType=select/cons_tres
-MaxNodeCount=16
-NodeSet=w Feature=w
-PartitionName=workers Nodes=w Default=YES
-"""
+CONF = slurmd_pods.own_conf("controller-0(controller)")
 
 
 def controller(image, node):
@@ -375,7 +351,7 @@ def controller(image, node):
     body = pod("controller-0", node, None, image, volumes=[
         {"name": "state", "persistentVolumeClaim": {"claimName": "state"}},
         {"name": "etc", "projected": {"sources": [
-            {"secret": {"name": "slurm-key", "items": [
+            {"secret": {"name": KEY, "items": [
                 {"key": "slurm.key", "path": "slurm.key", "mode": 0o440}]}},
             {"configMap": {"name": "slurm-conf"}}]}}],
         securityContext={"fsGroup": 64030})

@@ -5,7 +5,6 @@
 kubelets, slurmd in them registers, the agent beside slurmctld answers for their
 nodes. Nothing is played."""
 import pathlib
-import re
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
@@ -18,11 +17,12 @@ import agent_conf
 import bed
 import slinky
 import slurmctld
+import slurmd_pods
 from operator_process import Operator, install, uninstall
+from slurmd_pods import PARTITION
 from tap import case, check, equal, last_case, run, wait_for
 
 NAMESPACE = "workers"
-PARTITION = "workers"
 SETS = f"{slinky.API}/namespaces/{NAMESPACE}/nodesets"
 MERGE = "application/merge-patch+json"
 PROTECT = "nodeset.slinky.slurm.net/pod-protect"
@@ -30,27 +30,15 @@ SLURMD = "registry.example.com/slurm/slurmd:26.05"
 MANIFEST = f"kind: NodeSet\nspec:\n  slurmd:\n    image: {SLURMD}\n"
 
 
-def server():
-    """The sandbox's own slurmctld: address and port."""
-    conf = bed.inside("cat", slurmctld.CONF)
-    return (re.search(r"^SlurmctldHost=\w+\(([\d.]+)\)", conf, re.M)[1],
-            int(re.search(r"^SlurmctldPort=(\d+)", conf, re.M)[1]))
-
-
-def for_workers(conf):
-    return conf + f"\nNodeSet=w Feature=w\nPartitionName={PARTITION} Nodes=w\n"
-
-
 def make_objects():
-    key = bed.inside("base64", "-w0", "/etc/slurm/slurm.key").strip()
-    bed.api("POST", f"/api/v1/namespaces/{NAMESPACE}/secrets",
-            {"metadata": {"name": "slurm-key"}, "data": {"slurm.key": key}})
-    host, port = server()
+    slurmd_pods.make_key(NAMESPACE)
+    where = {"host": slurmd_pods.slurmctld_address(),
+             "port": slurmd_pods.slurmctld_port()}
     bed.api("POST", f"{slinky.API}/namespaces/{NAMESPACE}/controllers", {
         "apiVersion": f"{slinky.GROUP}/v1beta1", "kind": "Controller",
         "metadata": {"name": "slurm"}, "spec": {
-            "external": True, "externalConfig": {"host": host, "port": port},
-            "slurmKeyRef": {"name": "slurm-key", "key": "slurm.key"}}})
+            "external": True, "externalConfig": where,
+            "slurmKeyRef": {"name": slurmd_pods.KEY, "key": "slurm.key"}}})
 
 
 def make_set():
@@ -128,7 +116,7 @@ def two_workers():
     bed.run(str(TOP / "contribs/sandbox/ctl"), "name-images", stdin=MANIFEST)
     slinky.namespace(NAMESPACE)
     bed.inside("sh", "-c", f"cat > {slurmctld.CONF}",
-               stdin=for_workers(bed.inside("cat", slurmctld.CONF)))
+               stdin=slurmd_pods.with_workers(bed.inside("cat", slurmctld.CONF)))
     slurmctld.restart()
     agent_conf.edit(lambda text: text + f"\nWorkerNamespace={NAMESPACE}\n")
     make_objects()
@@ -258,8 +246,13 @@ def ends():
 
 
 def last_words():
-    said = operator.log.read_text()[-2000:] if operator else ""
-    return f"{said}\n{bed.log('slurmk8sd')}\n{bed.last_words()}"
+    said = [operator.log.read_text()[-2000:] if operator else "",
+            bed.log("slurmk8sd")]
+    for name in pods():
+        log = bed.run("kubectl", "logs", "-n", NAMESPACE, name, "-c", "slurmd",
+                      "--tail=30", check=False)
+        said.append(f"== {name}\n{log}")
+    return "\n".join([*said, bed.last_words()])
 
 
 run(after_failure=last_words)
