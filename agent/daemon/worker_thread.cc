@@ -73,7 +73,8 @@ class WorkerSink : public ReflectorSink {
 WorkerThread::WorkerThread(const HttpEndpoint &endpoint, const Conf &conf,
                            Slurm &slurm, const WriteGate &gate,
                            Mailbox<Message> &owner)
-    : kube_(endpoint, gate), keeper_(slurm, kube_), owner_(owner)
+    : kube_(endpoint, gate), keeper_(slurm, kube_, conf.worker_controller),
+      owner_(owner)
 {
     if (conf.worker_namespaces.empty())
         return;

@@ -86,10 +86,10 @@ WorkerCondition registered(const WorkerPod &pod, const SlurmNode *own,
     for (const auto &[state, meaning] : troubles)
         if (std::ranges::contains(words, state))
             return {"False", state,
-                    own->reason.empty()
-                        ? meaning
-                        : meaning + (": " + own->reason)};
-    return {"True", "Registered", "slurmctld has the node at this Pod's address"};
+                    own->reason.empty() ? meaning
+                                        : meaning + (": " + own->reason)};
+    return {"True", "Registered",
+            "slurmctld has the node at this Pod's address"};
 }
 
 // The answer to a request to drain the node. Without a node of the Pod, slurmd

@@ -57,14 +57,18 @@ void WorkerKeeper::list(const std::string &ns, std::vector<WorkerPod> pods,
                         const std::set<std::string> &others)
 {
     std::map<ObjectKey, WorkerPod> listed;
-    for (WorkerPod &pod : pods)
-        listed.insert_or_assign(pod.key, std::move(pod));
+    std::set<std::string> there = others;
+    for (WorkerPod &pod : pods) {
+        there.insert(pod.uid);
+        if (!is_of_others(pod))
+            listed.insert_or_assign(pod.key, std::move(pod));
+    }
     std::vector<ObjectKey> missing;
     for (const auto &[key, pod] : pods_)
         if (key.ns == ns && !listed.contains(key))
             missing.push_back(key);
     for (const ObjectKey &key : missing)
-        if (WorkerPod pod = take_out(key); !others.contains(pod.uid))
+        if (WorkerPod pod = take_out(key); !there.contains(pod.uid))
             gone_.push_back(std::move(pod));
     for (auto &[key, pod] : listed)
         change(std::move(pod));
@@ -83,6 +87,8 @@ void WorkerKeeper::change(WorkerPod pod)
     auto known = pods_.find(pod.key);
     if (known != pods_.end() && known->second.uid != pod.uid)
         gone_.push_back(take_out(pod.key));
+    if (is_of_others(pod))
+        return disown(pod.key);
     ObjectKey key = pod.key;
     due_.insert(key);
     pods_.insert_or_assign(std::move(key), std::move(pod));
@@ -99,6 +105,31 @@ void WorkerKeeper::disown(const ObjectKey &key)
 {
     if (pods_.contains(key))
         take_out(key);
+}
+
+bool WorkerKeeper::is_of_others(const WorkerPod &pod) const
+{
+    return !controller_.empty() && pod.controller != controller_;
+}
+
+// Two agents that answered for one Pod would take back each other's words.
+Result<> WorkerKeeper::find_contested()
+{
+    contested_.clear();
+    std::map<std::string, std::string> controllers; // the first, by namespace
+    Result<> done;
+    for (const auto &[key, pod] : pods_) {
+        auto first = controllers.try_emplace(key.ns, pod.controller).first;
+        if (first->second == pod.controller ||
+            !contested_.insert(key.ns).second)
+            continue;
+        done = fail(Code::rejected,
+                    "namespace " + key.ns + " has workers of Controllers \"" +
+                        first->second + "\" and \"" + pod.controller +
+                        "\": WorkerController in k8s.conf must name the one "
+                        "of this slurmctld");
+    }
+    return done;
 }
 
 Result<> WorkerKeeper::read_nodes(bool afresh)
@@ -296,8 +327,12 @@ Result<> WorkerKeeper::turn(Clock::time_point now)
             return read;
     if (auto done = set_gone_nodes_down(); !done)
         return done;
-    Result<> first;
+    Result<> first = find_contested();
     for (const ObjectKey &key : std::exchange(due_, {})) {
+        if (contested_.contains(key.ns)) {
+            due_.insert(key);
+            continue;
+        }
         auto done = serve(pods_.at(key), now);
         if (done)
             continue;

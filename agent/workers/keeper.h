@@ -28,7 +28,13 @@ inline constexpr std::chrono::seconds worker_jobs_interval{5};
 
 class WorkerKeeper {
   public:
-    WorkerKeeper(Slurm &slurm, WorkerKube &kube) : slurm_(slurm), kube_(kube) {}
+    // Of the workers it serves those of this Controller, or all if that is
+    // empty; but none of a namespace that has workers of several then, since it
+    // cannot know which of them are of another slurmctld's agent.
+    WorkerKeeper(Slurm &slurm, WorkerKube &kube, std::string controller = {})
+        : slurm_(slurm), kube_(kube), controller_(std::move(controller))
+    {
+    }
 
     // All workers of this namespace, and the uids of its other Pods. Those that
     // were known and are not among both are gone.
@@ -54,6 +60,8 @@ class WorkerKeeper {
     WorkerPod take_out(const ObjectKey &key); // of a known Pod
     const SlurmNode *record_of(const WorkerPod &pod) const;
     WorkerFacts facts_of(const WorkerPod &pod) const;
+    bool is_of_others(const WorkerPod &pod) const;
+    Result<> find_contested();
     Result<> set_gone_nodes_down();
     Result<> serve(WorkerPod &pod, Clock::time_point now);
     Result<> take_step(const WorkerPod &pod, const WorkerPlan &plan);
@@ -61,6 +69,7 @@ class WorkerKeeper {
 
     Slurm &slurm_;
     WorkerKube &kube_;
+    const std::string controller_;
     std::map<ObjectKey, WorkerPod> pods_;
     std::vector<WorkerPod> gone_; // whose nodes are to be set DOWN
     NodeTable table_;
@@ -72,6 +81,8 @@ class WorkerKeeper {
     Clock::time_point jobs_read_{};
     bool fresh_ = false;      // read_afresh() has been called in this turn
     std::set<ObjectKey> due_; // Pods for which something may follow
+    // Namespaces with workers of several Controllers, one of which may be ours.
+    std::set<std::string> contested_;
     // The answers that are True, by the Pod's uid.
     std::map<std::string, DrainAnswer> confirmed_;
     // As in WorkerFacts, of the last read_afresh().

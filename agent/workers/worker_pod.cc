@@ -54,7 +54,9 @@ std::optional<WorkerPod> worker_from(const Json &pod)
         read_worker_request(
             annotations.member(names::worker_request_annotation).text())
             .value_or(WorkerRequest{});
-    worker.protect = metadata.at("labels").member(names::protect_label).text();
+    Json labels = metadata.at("labels");
+    worker.controller = labels.member(names::cluster_label).text();
+    worker.protect = labels.member(names::protect_label).text();
     worker.deadline = annotations.member(names::deadline_annotation).text();
     for (const Json &condition : pod.items("status/conditions"))
         if (std::string type = condition.text("type"); is_ours(type))

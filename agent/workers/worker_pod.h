@@ -26,6 +26,7 @@ struct WorkerCondition {
 struct WorkerPod {
     ObjectKey key;
     std::string uid;
+    std::string controller; // that its NodeSet names; "": it does not say
     // Its addresses, one of which is Slurm's NodeAddr; empty: none yet.
     std::vector<std::string> addresses;
     bool placed = false; // on a Node: slurmd may run, whatever is known of it

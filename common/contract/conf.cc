@@ -287,6 +287,7 @@ constexpr std::array keys = {
     Key{"DefaultImage", set_default_image, true},
     Key{"ClusterDomain", set_object_name<&Conf::cluster_domain>},
     Key{"WorkerNamespace", set_names<&Conf::worker_namespaces>},
+    Key{"WorkerController", set_object_name<&Conf::worker_controller>},
     Key{"MaxScriptSize", set_number<&Conf::max_script_size, 1024, 900000>},
     Key{"Workers", set_number<&Conf::workers, 1, 64>},
     Key{"LogLevel", set_log_level},

@@ -108,8 +108,7 @@ TEST_CASE("worker: that it is not registered is said in words")
     CHECK(said().starts_with("slurmctld has node w-0 at 10.0.0.6, "));
 
     worker.facts.record = nullptr;
-    CHECK(said() ==
-          "slurmctld has no node w-0: slurmd has not registered yet");
+    CHECK(said() == "slurmctld has no node w-0: slurmd has not registered yet");
     worker.pod.addresses.clear();
     CHECK(said() == "the Pod has no address yet");
     worker.pod.over = true;

@@ -45,8 +45,13 @@ class FakePods : public WorkerKube {
 struct Bed {
     FakeSlurm slurm;
     FakePods pods;
-    WorkerKeeper keeper{slurm, pods};
+    WorkerKeeper keeper;
     Clock::time_point now{};
+
+    explicit Bed(const std::string &controller = {})
+        : keeper(slurm, pods, controller)
+    {
+    }
 
     // A worker whose slurmd has registered.
     WorkerPod worker(const std::string &name, const std::string &uid = "u1")
@@ -260,6 +265,57 @@ TEST_CASE("workers: a Pod that its NodeSet leaves behind is forgotten, and its "
     REQUIRE(bed.turn().has_value());
     CHECK(bed.keeper.count() == 0);
     CHECK_FALSE(bed.slurm.node("w-0").down);
+}
+
+TEST_CASE("workers: Pods of another Controller are left to its agent")
+{
+    Bed bed("east");
+    bed.register_node("w-0");
+    WorkerPod ours = bed.worker("w-0");
+    ours.controller = "east";
+    WorkerPod other = bed.worker("w-1");
+    other.controller = "west";
+    other.request = {1, true};
+    bed.keeper.list("slurm", {ours, other}, {});
+    REQUIRE(bed.turn().has_value());
+    CHECK(bed.keeper.count() == 1);
+    CHECK(bed.pods.conditions.contains("w-0"));
+    CHECK_FALSE(bed.pods.conditions.contains("w-1"));
+
+    ours.controller = "west"; // it exists, and is not ours any more
+    bed.keeper.change(ours);
+    bed.keeper.list("slurm", {ours, other}, {});
+    REQUIRE(bed.turn().has_value());
+    CHECK(bed.keeper.count() == 0);
+    CHECK_FALSE(bed.slurm.node("w-0").down);
+}
+
+TEST_CASE("workers: of a namespace with several Controllers none is served "
+          "until k8s.conf names ours")
+{
+    Bed bed;
+    bed.register_node("w-0");
+    WorkerPod first = bed.worker("w-0");
+    first.controller = "east";
+    first.request = {1, true};
+    WorkerPod second = bed.worker("w-1");
+    second.controller = "west";
+    WorkerPod elsewhere = bed.worker("x-0");
+    elsewhere.key.ns = "more";
+    elsewhere.controller = "west";
+    bed.keeper.list("more", {elsewhere}, {});
+    bed.keeper.list("slurm", {first, second}, {});
+    auto done = bed.turn();
+    REQUIRE_FALSE(done.has_value());
+    CHECK(done.error().message.starts_with(
+        "namespace slurm has workers of Controllers \"east\" and \"west\""));
+    CHECK_FALSE(bed.slurm.node("w-0").drained);
+    CHECK_FALSE(bed.pods.conditions.contains("w-0"));
+    CHECK(bed.pods.conditions.contains("x-0"));
+
+    bed.keeper.remove(second);
+    REQUIRE(bed.turn().has_value());
+    CHECK(bed.slurm.node("w-0").drained);
 }
 
 TEST_CASE("workers: a node that an administrator drains while its resume is on "

@@ -13,7 +13,8 @@ namespace {
 constexpr char text[] = R"({
   "metadata": {
     "namespace": "slurm", "name": "set-slinky-0", "uid": "u1",
-    "labels": {"nodeset.slinky.slurm.net/pod-protect": "true"},
+    "labels": {"nodeset.slinky.slurm.net/pod-protect": "true",
+      "slinky.slurm.net/cluster": "east"},
     "annotations": {
       "nodeset.slinky.slurm.net/pod-cordon": "true",
       "nodeset.slinky.slurm.net/pod-deadline": "2026-11-24T12:00:00Z",
@@ -47,6 +48,7 @@ TEST_CASE("worker Pod: what the agent needs is read")
     WorkerPod pod = worker();
     CHECK(pod.key.str() == "slurm/set-slinky-0");
     CHECK(pod.uid == "u1");
+    CHECK(pod.controller == "east");
     CHECK(pod.slurm_node == "slinky-0");
     CHECK(pod.addresses == std::vector<std::string>{"10.0.0.7", "fd00::7"});
     CHECK(pod.placed);

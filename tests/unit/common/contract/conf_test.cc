@@ -85,6 +85,7 @@ TEST_CASE("every key sets its field")
                            "DefaultImage = gpu \t cuda:12\n"
                            "ClusterDomain=k8s.example\n"
                            "WorkerNamespace=slurm, more\n"
+                           "WorkerController=east\n"
                            "MaxScriptSize=1024\n"
                            "Workers=64\n"
                            "LogLevel=Debug");
@@ -123,6 +124,7 @@ TEST_CASE("every key sets its field")
               {"burst", "registry.example.com/a:1"}, {"gpu", "cuda:12"}});
     CHECK(conf->cluster_domain == "k8s.example");
     CHECK(conf->worker_namespaces == std::vector<std::string>{"slurm", "more"});
+    CHECK(conf->worker_controller == "east");
     CHECK(conf->max_script_size == 1024);
     CHECK(conf->lease_namespace == "ns");
     CHECK(conf->lease_name == "my-lease.1");
@@ -237,6 +239,7 @@ TEST_CASE("a bad value is refused with its line and its key")
         "DefaultImage=burst",
         "DefaultImage=burst a b",
         "WorkerNamespace=*",
+        "WorkerController=slurm/east",
         "ClusterDomain=Cluster.Local",
         "ClusterDomain=cluster.local.",
         "ClusterDomain=",
