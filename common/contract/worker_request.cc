@@ -3,6 +3,7 @@
 
 #include "common/base/text.h"
 
+#include <algorithm>
 #include <format>
 
 namespace bridge {
@@ -50,9 +51,11 @@ std::string DrainAnswer::text() const
 
 bool is_recent(const DrainAnswer &answer, std::chrono::sys_seconds now)
 {
-    auto age = now.time_since_epoch() -
-               std::chrono::seconds(static_cast<std::int64_t>(answer.read));
-    return age <= answer_lifetime && age >= -answer_lifetime;
+    // Unsigned: anybody may have written any number.
+    auto present = static_cast<std::uint64_t>(now.time_since_epoch().count());
+    std::uint64_t apart =
+        std::max(present, answer.read) - std::min(present, answer.read);
+    return apart <= static_cast<std::uint64_t>(answer_lifetime.count());
 }
 
 std::optional<DrainAnswer> read_drain_answer(std::string_view text)

@@ -13,6 +13,7 @@
 #include "common/contract/conf.h"
 #include "common/contract/constraints.h"
 #include "common/contract/job_ref.h"
+#include "common/contract/worker_request.h"
 #include "common/kube/token_claims.h"
 #include "common/slurm/job.h"
 #include "common/slurm/reasons.h"
@@ -183,11 +184,34 @@ void setup(std::string_view input)
     (void)components_of(input);
 }
 
-constexpr FuzzTarget targets[] = {
-    {"json", json},         {"quantity", quantity}, {"time_limit", time_limit},
-    {"sluid", sluid},       {"conf", conf},         {"gang_tag", gang_tag},
-    {"terminal", terminal}, {"reason", reason},     {"wish", wish},
-    {"token", token},       {"setup", setup}};
+// What the operator and the agent read of each other on a slurmd Pod.
+void worker_request(std::string_view input)
+{
+    auto request = read_worker_request(input);
+    promise(!request || (request->number > 0 &&
+                         read_worker_request(request->text()) == request));
+    auto answer = read_drain_answer(input);
+    if (!answer)
+        return;
+    promise(!answer->uid.empty() &&
+            read_drain_answer(answer->text()) == answer);
+    constexpr std::chrono::sys_seconds now{std::chrono::seconds(1800000000)};
+    promise(!is_recent(*answer, now) ||
+            (answer->read >= 1799999970 && answer->read <= 1800000030));
+}
+
+constexpr FuzzTarget targets[] = {{"json", json},
+                                  {"quantity", quantity},
+                                  {"time_limit", time_limit},
+                                  {"sluid", sluid},
+                                  {"conf", conf},
+                                  {"gang_tag", gang_tag},
+                                  {"terminal", terminal},
+                                  {"reason", reason},
+                                  {"wish", wish},
+                                  {"token", token},
+                                  {"setup", setup},
+                                  {"worker_request", worker_request}};
 
 } // namespace
 
