@@ -4,14 +4,18 @@
 nodes, marks those with jobs, drains a node before its Pod is removed and says
 when that is done. kwok plays the Pods; the test registers their nodes as slurmd
 would, as external ones with the Pods' addresses."""
+import os
 import pathlib
+import random
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
 import agent_conf
 import bed
 import faults
 import slinky
+import slurmctld
 from tap import case, check, equal, run, wait_for
 
 NAMESPACE = "slurmds"  # the operator's tests have "workers"
@@ -45,11 +49,12 @@ def annotate(name, **annotations):
             "application/merge-patch+json")
 
 
-def make_pod(name):
+def make_pod(name, controller="outside"):
     body = bed.pod(name, cpu=None, memory=None, namespace=NAMESPACE,
                    scheduler="default-scheduler", nodeName="kn1",
                    hostname=name, restartPolicy="Always",
                    tolerations=[{"operator": "Exists"}])
+    body["metadata"]["labels"] = {"slinky.slurm.net/cluster": controller}
     body["metadata"]["ownerReferences"] = [
         {"apiVersion": NODE_SET["apiVersion"], "kind": "NodeSet", "name": "w",
          "uid": set_uid, "controller": True}]
@@ -129,8 +134,8 @@ def start_with_workers():
     bed.run("kubectl", "delete", "nodeset", "w", "-n", NAMESPACE,
             "--ignore-not-found")
     made = bed.api("POST", SETS, NODE_SET)
-    agent_conf.edit(lambda text: text + f"\nWorkerNamespace={NAMESPACE}\n",
-                    at_end=forget_all)
+    agent_conf.edit(lambda text: f"{text}\nWorkerNamespace={NAMESPACE}\n"
+                    "WorkerController=outside\n", at_end=forget_all)
     return made["metadata"]["uid"]
 
 
@@ -162,6 +167,18 @@ def registered():
         wait_condition(name, REGISTERED, "True")
         wait_condition(name, "SlurmNodeStateIdle", "True")
     make_partition()
+
+
+@case
+def of_another_controller():
+    """a Pod of another Controller in the namespace is left to that one's agent"""
+    make_pod("x-0", "elsewhere")
+    # A Pod that came later is served.
+    make_pod("x-1")
+    wait_condition("x-1", REGISTERED, "False")
+    equal(condition("x-0", REGISTERED)["status"], "", REGISTERED)
+    for name in ("x-0", "x-1"):
+        bed.delete(name, NAMESPACE, grace=0)
 
 
 @case
@@ -207,6 +224,64 @@ def cordon_both_ways():
         check("DRAIN" in node("w-0")["state"], "it was resumed")
     bed.run("scontrol", "update", "NodeName=w-0", "State=RESUME", user="slurm")
     wait_condition("w-0", "SlurmNodeStateDrain", "False")
+
+
+class Wishes:
+    """What people want of one node, from both sides."""
+
+    def __init__(self, name):
+        self.name, self.cordoned, self.reason = name, False, None
+
+    def change(self, number):
+        if random.choice((True, False)):
+            self.cordoned = not self.cordoned
+            annotate(self.name,
+                     values={CORDON: "true" if self.cordoned else None})
+        elif self.reason:
+            self.reason = None
+            bed.run("scontrol", "update", f"NodeName={self.name}",
+                    "State=RESUME", user="slurm")
+        else:
+            self.reason = f"by hand {number}"
+            bed.run("scontrol", "update", f"NodeName={self.name}",
+                    "State=DRAIN", f"Reason={self.reason}", user="slurm")
+
+    def come_true(self):
+        """The drain of people has their reason, that of a cordon has ours."""
+        now = node(self.name)
+        if "DRAIN" not in now["state"]:
+            return not self.reason and not self.cordoned
+        if self.reason:
+            return now["reason"] == self.reason
+        return self.cordoned and now["reason"].startswith(OURS)
+
+    def shown(self):
+        there = condition(self.name, "SlurmNodeStateDrain")
+        return there["status"] == "True" if self.reason or self.cordoned \
+            else there["status"] != "True"
+
+
+@case
+def cordons_at_random():
+    """cordons, drains and resumes from both sides, on both nodes at once: what was
+    wanted last is so, and each drain keeps its owner (CORDON_ROUNDS of them)"""
+    seed = os.environ.get("CORDON_SEED", str(time.time_ns()))
+    random.seed(seed)
+    print(f"# CORDON_SEED={seed}")
+    nodes, slowest = [Wishes(name) for name in NODES], 0.0
+    for number in range(int(os.environ.get("CORDON_ROUNDS", "20")) // len(NODES)):
+        for one in nodes:
+            one.change(number)
+        began = time.monotonic()
+        wait_for(f"round {number}", lambda: all(
+            one.come_true() and one.shown() for one in nodes), 20)
+        slowest = max(slowest, time.monotonic() - began)
+    print(f"# the slowest of them took {slowest:.1f} s")
+    for one in nodes:
+        annotate(one.name, values={CORDON: None})
+        bed.run("scontrol", "update", f"NodeName={one.name}", "State=RESUME",
+                user="slurm", check=False)
+        wait_open(one.name)
 
 
 @case
@@ -277,6 +352,25 @@ def restarts():
     after = condition("w-0", DRAINED)["message"].split("slurmctld=")[1].split()[0]
     check(int(after) > int(before), f"started at {before} and at {after}")
     request("w-0", "keep", 6)
+    wait_open("w-0")
+
+
+@case
+def slurmctld_away():
+    """without slurmctld nothing is answered; once it is back, with its new start"""
+    slurmctld.kill()
+    before = bed.log_size("slurmk8sd")
+    request("w-0", "drain", 7)
+    try:
+        wait_for("the agent to miss it", lambda: "workers cannot be served" in
+                 bed.log_since("slurmk8sd", before), 60)
+        check(not answer_is("w-0", 7), "it is answered")
+    finally:
+        slurmctld.start()
+    wait_for("slurmctld to answer", slurmctld.is_up)
+    make_partition()
+    wait_for("the answer", lambda: answer_is("w-0", 7), 30)
+    request("w-0", "keep", 8)
     wait_open("w-0")
 
 
