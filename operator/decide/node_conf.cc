@@ -75,6 +75,11 @@ void read_word(std::string_view word, Words &words)
         words.problem = "extraConf cannot have " +
                         std::string(word.substr(0, name.size())) +
                         ": each Pod has a name of its own.";
+    else if (name == "port")
+        words.problem = "extraConf cannot have " +
+                        std::string(word.substr(0, name.size())) +
+                        ": the probes ask slurmd at port " +
+                        std::to_string(slurmd_port) + ".";
     else if (name == "feature" || name == "features")
         words.features += "," + std::string(value);
     else
@@ -106,7 +111,8 @@ NodeConf node_conf(const NodeSet &set)
                       std::to_string(std::max<std::uint64_t>(
                           1, mebibytes_down(*memory).value)) +
                       " ";
-    made.words += "Feature=" + set.meta.key.name + extra.features + extra.rest;
+    made.words += "Port=" + std::to_string(slurmd_port) +
+                  " Feature=" + set.meta.key.name + extra.features + extra.rest;
     made.sized =
         (cpus_known || has("cpus")) && (memory_known || has("realmemory"));
     return made;

@@ -11,11 +11,15 @@
 namespace bridge::slinky {
 
 struct NodeConf {
-    std::string words;   // "CPUs=4 RealMemory=8000 Feature=web"
+    std::string words;   // "CPUs=4 RealMemory=8000 Port=6818 Feature=web"
     std::string problem; // why there is none: a sentence
     bool sized = false;  // it has CPUs and RealMemory
 };
 
 NodeConf node_conf(const NodeSet &set);
+
+// Where slurmd listens, whatever SlurmdPort is in slurm.conf: the operator does
+// not know that, and the kubelet asks there whether slurmd lives.
+inline constexpr int slurmd_port = 6818;
 
 } // namespace bridge::slinky

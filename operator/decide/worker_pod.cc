@@ -14,7 +14,6 @@ namespace bridge::slinky {
 
 namespace {
 
-constexpr int slurmd_port = 6818;
 constexpr int key_mode = 0400;
 constexpr char slurmd[] = "slurmd"; // container, port, and app
 

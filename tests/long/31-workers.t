@@ -74,6 +74,13 @@ def wait_registered(*names):
              lambda: registered() == sorted(names), 90)
 
 
+def answers_probes(pod):
+    """Its kubelet has reached slurmd, and has not restarted it."""
+    (status,) = pod["status"]["containerStatuses"]
+    equal(status["restartCount"], 0, f"restarts of {pod['metadata']['name']}")
+    return status["started"] and status["ready"]
+
+
 def host_of(name):
     return pods()[name]["spec"]["hostname"]
 
@@ -124,6 +131,8 @@ def two_workers():
     make_set()
     wait_for("two Pods", lambda: len(pods()) == 2)
     wait_registered("w-0", "w-1")
+    wait_for("slurmd to answer the kubelets' probes",
+             lambda: all(map(answers_probes, pods().values())), 50)
     equal(len({pod["spec"]["nodeName"] for pod in pods().values()}), 2,
           "Nodes of the Pods")
     for name in pods():

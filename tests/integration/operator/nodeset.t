@@ -231,7 +231,8 @@ def made():
     equal(sorted(containers), ["beside", "slurmd"], "containers")
     slurmd = containers["slurmd"]
     equal(slurmd["args"], ["-D", "-Z", "--conf-server", "ctl:6817", "--conf",
-                           "CPUs=2 RealMemory=1000 Feature=w,big Weight=5"],
+                           "CPUs=2 RealMemory=1000 Port=6818 Feature=w,big "
+                           "Weight=5"],
           "arguments")
     security = slurmd["securityContext"]
     equal(security["capabilities"],

@@ -31,7 +31,7 @@ TEST_CASE("a slurmd Pod has all that slurmd needs, and no token")
     CHECK(pod.at("spec/automountServiceAccountToken").dump() == "false");
     CHECK(pod.flag("spec/shareProcessNamespace"));
     CHECK(args_of(pod) == R"(["-D","-Z","--conf-server","ctl:6817","--conf",)"
-                          R"("CPUs=2 RealMemory=1000 Feature=w"])");
+                          R"("CPUs=2 RealMemory=1000 Port=6818 Feature=w"])");
     CHECK(pod.at("spec/containers/0/securityContext/capabilities").dump() ==
           R"({"drop":["ALL"],"add":["SETUID","SETGID","CHOWN","KILL"]})");
     CHECK(pod.text("spec/volumes/0/projected/sources/0/secret/name") == "keys");
