@@ -8,19 +8,25 @@ operator_decide_sources = \
 	operator/decide/node_conf.cc operator/decide/node_conf.h \
 	operator/decide/node_set_status.cc operator/decide/node_set_status.h \
 	operator/decide/objects.cc operator/decide/objects.h \
+	operator/decide/owned.h \
+	operator/decide/revisions.cc operator/decide/revisions.h \
 	operator/decide/scale.cc operator/decide/scale.h \
 	operator/decide/status.cc operator/decide/status.h \
 	operator/decide/step.cc operator/decide/step.h \
 	operator/decide/unserved.cc operator/decide/unserved.h \
+	operator/decide/update.cc operator/decide/update.h \
 	operator/decide/worker_pod.cc operator/decide/worker_pod.h
 operator_daemon_sources = \
 	operator/daemon/actor.cc operator/daemon/actor.h \
+	operator/daemon/lanes.cc operator/daemon/lanes.h \
 	operator/daemon/leader.cc operator/daemon/leader.h \
 	operator/daemon/metrics.cc operator/daemon/metrics.h \
 	operator/daemon/news.cc operator/daemon/news.h \
 	operator/daemon/options.cc operator/daemon/options.h \
 	operator/daemon/owner.cc operator/daemon/owner.h \
-	operator/daemon/watches.cc operator/daemon/watches.h
+	operator/daemon/rests.cc operator/daemon/rests.h \
+	operator/daemon/watches.cc operator/daemon/watches.h \
+	operator/daemon/work.h
 
 # A library, so that the unit tests link the same code.
 noinst_LTLIBRARIES += operator/liboperator.la

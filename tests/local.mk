@@ -281,8 +281,10 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/operator/names_test.cc \
 	tests/unit/operator/node_conf_test.cc \
 	tests/unit/operator/options_test.cc \
+	tests/unit/operator/rests_test.cc \
 	tests/unit/operator/scale_test.cc \
 	tests/unit/operator/store_test.cc \
+	tests/unit/operator/update_test.cc \
 	tests/unit/operator/worker_pod_test.cc \
 	tests/unit/operator/worker_request_test.cc \
 	tests/unit/owner/errands_test.cc \

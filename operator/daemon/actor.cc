@@ -17,19 +17,34 @@ constexpr char apply_type[] = "application/apply-patch+yaml";
 constexpr char merge_type[] = "application/merge-patch+json";
 constexpr std::size_t longest_note = 1000; // bytes; 1024 are allowed
 
-std::string event_body(const Told &told, const Meta &about,
+const char *failed_reason(Step::Verb verb)
+{
+    switch (verb) {
+    case Step::Verb::create:
+        return "FailedCreate";
+    case Step::Verb::remove:
+        return "FailedDelete";
+    case Step::Verb::apply:
+    case Step::Verb::patch:
+        break;
+    }
+    return "FailedUpdate";
+}
+
+std::string event_body(const Told &told, const About &about, bool warning,
                        const std::string &instance, std::uint64_t number)
 {
     auto now = std::chrono::system_clock::now();
+    const Meta &meta = about.meta;
     auto regarding = JsonValue::object({{"apiVersion", names::slinky_version},
-                                        {"kind", "NodeSet"},
-                                        {"namespace", about.key.ns},
-                                        {"name", about.key.name},
-                                        {"uid", about.uid}});
-    auto name = std::format("{}.{:x}{:x}", about.key.name,
+                                        {"kind", about.kind},
+                                        {"namespace", meta.key.ns},
+                                        {"name", meta.key.name},
+                                        {"uid", meta.uid}});
+    auto name = std::format("{}.{:x}{:x}", meta.key.name,
                             now.time_since_epoch().count(), number);
     auto metadata =
-        JsonValue::object({{"name", name}, {"namespace", about.key.ns}});
+        JsonValue::object({{"name", name}, {"namespace", meta.key.ns}});
     return JsonValue::object({{"apiVersion", "events.k8s.io/v1"},
                               {"kind", "Event"},
                               {"metadata", std::move(metadata)},
@@ -38,7 +53,7 @@ std::string event_body(const Told &told, const Meta &about,
                               {"reportingInstance", clean_text(instance, 128)},
                               {"action", "Reconcile"},
                               {"reason", told.reason},
-                              {"type", "Normal"},
+                              {"type", warning ? "Warning" : "Normal"},
                               {"note", clean_text(told.note, longest_note)},
                               {"regarding", std::move(regarding)}})
         .dump();
@@ -53,9 +68,14 @@ Actor::Actor(const HttpEndpoint &endpoint, const Leader &leader,
 {
 }
 
-Result<> Actor::act(const Step &step, const Meta &about)
+bool Actor::may_act() const
 {
-    if (!leader_.may_write(std::chrono::steady_clock::now()))
+    return leader_.may_write(std::chrono::steady_clock::now());
+}
+
+Result<> Actor::act(const Step &step, const About &about)
+{
+    if (!may_act())
         return fail(Code::busy, "the Lease is not ours now");
     auto reply = send(step);
     Result<> made =
@@ -87,13 +107,29 @@ Result<HttpReply> Actor::send(const Step &step)
     return fail(Code::internal, "no such verb");
 }
 
-// An Event is a courtesy: one that is lost is not made up for.
-void Actor::tell(const Told &told, const Meta &about)
+void Actor::complain(const Step &step, const About &about,
+                     const std::string &why)
 {
-    log_info(told.note, {{"NodeSet", about.key.ns + "/" + about.key.name}});
+    const Key &key = about.meta.key;
+    log_warning("a step failed, retrying",
+                {{about.kind, key.ns + "/" + key.name},
+                 {"step", step.what},
+                 {"err", why}});
+    if (!step.is_report)
+        tell({failed_reason(step.verb), "Cannot " + step.what + ": " + why},
+             about, true);
+}
+
+// An Event is a courtesy: one that is lost is not made up for.
+void Actor::tell(const Told &told, const About &about, bool warning)
+{
+    const Key &key = about.meta.key;
+    if (!warning)
+        log_info(told.note, {{about.kind, key.ns + "/" + key.name}});
     auto reply = http_.post("/apis/events.k8s.io/v1/namespaces/" +
-                                about.key.ns + "/events",
-                            event_body(told, about, instance_, ++events_));
+                                key.ns + "/events",
+                            event_body(told, about, warning, instance_,
+                                       ++events_));
     auto said =
         reply ? check_status(*reply) : Result<>(std::unexpected(reply.error()));
     if (!said)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Makes the steps that were decided, one after the other, and tells of them by
-// Events. Writes only while the Lease is ours. Used by the owner thread.
+// Events. Writes only while the Lease is ours. Used by the thread of a lane.
 #pragma once
 
 #include "common/kube/http.h"
 #include "operator/daemon/leader.h"
 #include "operator/daemon/metrics.h"
-#include "operator/decide/step.h"
+#include "operator/daemon/work.h"
 
 #include <cstdint>
 #include <string>
@@ -19,12 +19,14 @@ class Actor {
     Actor(const HttpEndpoint &endpoint, const Leader &leader, Metrics &metrics,
           std::string instance);
 
-    // about: the NodeSet that the step is for, for Events.
-    Result<> act(const Step &step, const Meta &about);
+    bool may_act() const;
+    Result<> act(const Step &step, const About &about);
+    // Tells of a step that failed.
+    void complain(const Step &step, const About &about, const std::string &why);
 
   private:
     Result<HttpReply> send(const Step &step);
-    void tell(const Told &told, const Meta &about);
+    void tell(const Told &told, const About &about, bool warning = false);
 
     Http http_;
     const Leader &leader_;

@@ -27,6 +27,11 @@ auto &place(Known &known, const Service *)
     return known.services;
 }
 
+auto &place(Known &known, const Revision *)
+{
+    return known.revisions;
+}
+
 auto &place(Known &known, const Unserved *)
 {
     return known.unserved;
@@ -82,6 +87,9 @@ void hear_one(Store &store, WatchSays says)
     else
         store.failing[says.watch] = std::move(says.error);
 }
+
+// For the owner thread itself.
+void hear_one(Store &, Made) {}
 
 void hear_one(Store &, Stop) {}
 

@@ -2,7 +2,7 @@
 // What the watches tell the owner thread, and what it then knows.
 #pragma once
 
-#include "operator/decide/objects.h"
+#include "operator/daemon/work.h"
 
 #include <set>
 #include <string>
@@ -35,9 +35,10 @@ struct Stop {};
 
 using News =
     std::variant<Listed<Controller>, Listed<NodeSet>, Listed<Worker>,
-                 Listed<Service>, Listed<Unserved>, Changed<Controller>,
+                 Listed<Service>, Listed<Revision>, Listed<Unserved>,
+                 Changed<Controller>,
                  Changed<NodeSet>, Changed<Worker>, Changed<Service>,
-                 Changed<Unserved>, WatchSays, Stop>;
+                 Changed<Revision>, Changed<Unserved>, WatchSays, Made, Stop>;
 
 // Used by one thread.
 struct Store {

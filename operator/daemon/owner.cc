@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "operator/daemon/owner.h"
 
-#include "common/base/backoff.h"
 #include "common/base/log.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -13,11 +13,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto gather = 20ms;       // news that come together
-constexpr auto idle = 5s;           // looks again also without news
-constexpr auto first_retry = 500ms; // doubled with each round that fails
-constexpr auto last_retry = 30000ms;
-constexpr auto stuck = 120s; // a request takes 30 s at most
+constexpr auto gather = 20ms; // news that come together
+constexpr auto idle = 5s;     // looks again also without news
+constexpr auto longest_wait = 2s; // for the watch to tell of a step
+constexpr auto stuck = 120s;
+
+bool is_told(const Known &known, const Seen &seen)
+{
+    auto found = known.workers.find(seen.pod);
+    return (found == known.workers.end() ? "" : found->second.meta.version) !=
+           seen.version;
+}
 
 } // namespace
 
@@ -29,15 +35,17 @@ void Owner::run()
         bool may = parts_.leader.may_write(Clock::now());
         if (may && store_.complete.size() >= parts_.watches)
             round();
+        parts_.lanes.tidy(Clock::now());
     }
 }
 
 Clock::time_point Owner::next_round()
 {
-    if (failed_rounds_ == 0)
-        return Clock::now() + idle;
-    return Clock::now() + doubled<std::chrono::milliseconds>(
-                              first_retry, last_retry, failed_rounds_ - 1);
+    auto now = Clock::now();
+    auto next = std::min(now + idle, rests_.next_end(now).value_or(now + idle));
+    for (const auto &[uid, awaited] : awaited_)
+        next = std::min(next, awaited.until);
+    return next;
 }
 
 // Waits for news, and takes all that come within a moment.
@@ -50,39 +58,100 @@ bool Owner::hear(Clock::time_point deadline)
     while (news) {
         if (std::holds_alternative<Stop>(*news))
             return false;
-        store_.hear(std::move(*news));
+        if (auto *made = std::get_if<Made>(&*news))
+            heard(std::move(*made));
+        else
+            store_.hear(std::move(*news));
         news = parts_.mailbox.pop_until(end);
     }
     return true;
+}
+
+void Owner::heard(Made made)
+{
+    const std::string &uid = made.about.uid;
+    auto now = Clock::now();
+    under_way_.erase(uid);
+    parts_.lanes.finished(made.about.key.ns);
+    if (!made.seen.empty())
+        awaited_[uid] = {std::move(made.seen), now + longest_wait};
+    if (!made.failures.empty())
+        rests_.failed(made.about, std::move(made.failures), now);
+    else if (!made.rests)
+        rests_.succeeded(uid);
+}
+
+// Whether the last steps of this object are made, and can be seen.
+bool Owner::is_news(const std::string &uid, Clock::time_point now)
+{
+    if (under_way_.contains(uid))
+        return false;
+    auto found = awaited_.find(uid);
+    if (found == awaited_.end())
+        return true;
+    bool told = std::ranges::all_of(found->second.seen, [&](const Seen &seen) {
+        return is_told(store_.known, seen);
+    });
+    if (!told && now < found->second.until)
+        return false;
+    awaited_.erase(found);
+    return true;
+}
+
+template <class Decide>
+void Owner::look_at(const std::string &kind, const Meta &meta, Decide decide)
+{
+    auto now = Clock::now();
+    if (!is_news(meta.uid, now))
+        return;
+    const Failures &before = rests_.failures(meta.uid);
+    bool rests = rests_.holds(meta, now);
+    std::vector<Step> steps = decide(before);
+    if (rests) // a status that could not be written rests, too
+        std::erase_if(steps, [&](const Step &step) {
+            return !step.is_report || before.contains(step.what);
+        });
+    if (!steps.empty()) {
+        under_way_.insert(meta.uid);
+        parts_.lanes.begin({{kind, meta}, std::move(steps), before, rests});
+    } else if (!rests) {
+        rests_.succeeded(meta.uid);
+    }
 }
 
 void Owner::round()
 {
     auto now = std::chrono::floor<std::chrono::seconds>(
         std::chrono::system_clock::now());
-    auto before = std::exchange(failures_, {});
-    for (const auto &[key, controller] : store_.known.controllers)
-        make(controller.meta.uid, controller.meta,
-             decide_controller(store_.known, controller, now));
-    for (const auto &[key, set] : store_.known.node_sets)
-        make(set.meta.uid, set.meta,
-             decide_node_set(store_.known, set, before[set.meta.uid], now));
-    for (const auto &[key, object] : store_.known.unserved)
-        make(object.meta.uid, object.meta, decide_unserved(object, now));
-    for (const auto &[uid, failures] : failures_)
-        for (const auto &[what, why] : failures)
-            if (before[uid][what] != why)
-                log_warning("a step failed, retrying",
-                            {{"step", what}, {"err", why}});
-    failed_rounds_ = failures_.empty() ? 0 : failed_rounds_ + 1;
+    const Known &known = store_.known;
+    for (const auto &[key, controller] : known.controllers)
+        look_at("Controller", controller.meta, [&](const Failures &) {
+            return decide_controller(known, controller, now);
+        });
+    for (const auto &[key, set] : known.node_sets)
+        look_at("NodeSet", set.meta, [&](const Failures &before) {
+            return decide_node_set(known, set, before, now);
+        });
+    for (const auto &[key, object] : known.unserved)
+        look_at(object.kind, object.meta, [&](const Failures &) {
+            return decide_unserved(object, now);
+        });
+    forget_gone();
 }
 
-void Owner::make(const std::string &uid, const Meta &about,
-                 const std::vector<Step> &steps)
+void Owner::forget_gone()
 {
-    for (const Step &step : steps)
-        if (auto made = parts_.actor.act(step, about); !made)
-            failures_[uid][step.what] = made.error().message;
+    if (rests_.size() == 0)
+        return;
+    std::set<std::string> uids;
+    const Known &known = store_.known;
+    for (const auto &[key, object] : known.controllers)
+        uids.insert(object.meta.uid);
+    for (const auto &[key, object] : known.node_sets)
+        uids.insert(object.meta.uid);
+    for (const auto &[key, object] : known.unserved)
+        uids.insert(object.meta.uid);
+    rests_.keep([&](const std::string &uid) { return uids.contains(uid); });
 }
 
 void Owner::publish()
@@ -94,7 +163,7 @@ void Owner::publish()
     parts_.metrics.set("objects{kind=\"Pod\"}", known.workers.size());
     parts_.metrics.set("leader", parts_.leader.may_write(Clock::now()));
     parts_.metrics.set("failing_watches", store_.failing.size());
-    parts_.metrics.set("failing_objects", failures_.size());
+    parts_.metrics.set("failing_objects", rests_.size());
     std::lock_guard lock(mutex_);
     not_ready_ = store_.complete.size() < parts_.watches
                      ? "the first lists are not complete"

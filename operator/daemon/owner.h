@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The owner thread: it alone knows the objects, decides, and writes. Whatever
-// it hears is a reason to look at everything once more. It waits for the
-// watches' first lists, since what is not listed yet is not absent.
+// The owner thread: it alone knows the objects and decides. Whatever it hears is
+// a reason to look at everything once more. It waits for the watches' first
+// lists, since what is not listed yet is not absent. The lanes write; an object
+// is looked at again when its last steps are made and the watches have told what
+// became of them.
 #pragma once
 
 #include "common/base/mailbox.h"
-#include "operator/daemon/actor.h"
+#include "operator/daemon/lanes.h"
 #include "operator/daemon/news.h"
+#include "operator/daemon/rests.h"
 #include "operator/decide/decide.h"
 
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 
 namespace bridge::slinky {
@@ -20,7 +24,7 @@ class Owner {
   public:
     struct Parts {
         Mailbox<News> &mailbox;
-        Actor &actor;
+        Lanes &lanes;
         const Leader &leader;
         Metrics &metrics;
         std::size_t watches; // how many there are
@@ -37,16 +41,26 @@ class Owner {
 
   private:
     bool hear(Clock::time_point deadline); // false: stop
+    void heard(Made made);
     void round();
-    void make(const std::string &uid, const Meta &about,
-              const std::vector<Step> &steps);
+    template <class Decide>
+    void look_at(const std::string &kind, const Meta &meta, Decide decide);
+    bool is_news(const std::string &uid, Clock::time_point now);
+    void forget_gone();
     void publish();
     Clock::time_point next_round();
 
     Parts parts_;
     Store store_;
-    std::map<std::string, Failures> failures_; // by the uid of the object
-    unsigned failed_rounds_ = 0;
+    // By the uid of an object: what has failed, what is under way, and what
+    // the watches have yet to tell.
+    Rests rests_;
+    std::set<std::string> under_way_;
+    struct Awaited {
+        std::vector<Seen> seen;
+        Clock::time_point until;
+    };
+    std::map<std::string, Awaited> awaited_;
     std::atomic<Clock::time_point> looked_{Clock::now()};
     mutable std::mutex mutex_;
     std::string not_ready_ = "the first lists are not complete";

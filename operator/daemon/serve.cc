@@ -135,9 +135,9 @@ Result<int> serve(const Options &options, HttpEndpoint endpoint)
     Metrics metrics;
     LeaseApi lease(quick, *ns, options.lease_name);
     Leader leader(lease, us);
-    Actor actor(endpoint, leader, metrics, us);
+    Lanes lanes({endpoint, leader, metrics, us, mailbox});
     Watches watches(endpoint, options.namespaces, mailbox);
-    Owner owner({mailbox, actor, leader, metrics, watches.count()});
+    Owner owner({mailbox, lanes, leader, metrics, watches.count()});
     auto web = start_web(options.web_address, owner, metrics);
     if (!web)
         return std::unexpected(web.error());
@@ -152,6 +152,7 @@ Result<int> serve(const Options &options, HttpEndpoint endpoint)
                          {"Lease", *ns + "/" + options.lease_name}});
     owner.run();
     log_info("stopping");
+    lanes.stop();
     signals.request_stop();
     kill(getpid(), SIGTERM); // wakes the thread, if the Lease was lost
     keeper.request_stop();

@@ -113,6 +113,8 @@ void Watches::add_all(const HttpEndpoint &endpoint, const std::string &ns,
     add(endpoint, "/api/v1", "pods", ns, mailbox, worker_from, {}, workers);
     add(endpoint, "/api/v1", "services", ns, mailbox, service_from, {},
         workers);
+    add(endpoint, "/apis/apps/v1", "controllerrevisions", ns, mailbox,
+        revision_from, {}, workers);
 }
 
 template <class Object>

@@ -5,7 +5,9 @@
 #include "operator/decide/names.h"
 #include "operator/decide/node_conf.h"
 #include "operator/decide/node_set_status.h"
+#include "operator/decide/revisions.h"
 #include "operator/decide/scale.h"
+#include "operator/decide/update.h"
 #include "operator/decide/worker_pod.h"
 
 #include <algorithm>
@@ -96,6 +98,11 @@ Step let_go(const NodeSet &set)
     return finalizers_step(set, "remove the finalizer", finalizers);
 }
 
+Seen seen_of(const Worker &worker)
+{
+    return {worker.meta.key, worker.meta.version};
+}
+
 std::string pod_path(const Key &key)
 {
     return pods_path(key.ns) + "/" + key.name;
@@ -108,7 +115,8 @@ Step create_step(const NodeSet &set, const Controller &controller,
     return {Step::Verb::create, "create Pod " + name,
             pods_path(set.meta.key.ns), worker_pod(set, controller, ordinal),
             Told{"SuccessfulCreate", "Created Pod " + name + ", Slurm node " +
-                                         node_name(set, ordinal)}};
+                                         node_name(set, ordinal)},
+            Seen{{set.meta.key.ns, name}, ""}};
 }
 
 Step request_step(const Worker &worker, bool drain)
@@ -132,7 +140,8 @@ Step request_step(const Worker &worker, bool drain)
         drain ? Told{"DrainRequested", "Pod " + name +
                                            " is to go: its Slurm node is to be "
                                            "drained first"}
-              : Told{"DrainWithdrawn", "Pod " + name + " is to go on"}};
+              : Told{"DrainWithdrawn", "Pod " + name + " is to go on"},
+        seen_of(worker)};
 }
 
 Step remove_step(const Worker &worker, const std::string &why)
@@ -140,7 +149,8 @@ Step remove_step(const Worker &worker, const std::string &why)
     const std::string &name = worker.meta.key.name;
     return {Step::Verb::remove, "delete Pod " + name, pod_path(worker.meta.key),
             delete_body(worker.meta),
-            Told{"SuccessfulDelete", "Deleted Pod " + name + ": " + why}};
+            Told{"SuccessfulDelete", "Deleted Pod " + name + ": " + why},
+            seen_of(worker)};
 }
 
 // Says "now" only on purpose, and only together with the deletion.
@@ -200,6 +210,7 @@ std::vector<Step> decide_node_set(const Known &known, const NodeSet &set,
 {
     const Controller *controller = controller_of(known, set);
     NodeSetFacts facts;
+    facts.now = now;
     facts.workers = workers_of(known, set);
     if (set.meta.deleting && facts.workers.empty())
         return is_held(set) ? std::vector{let_go(set)} : std::vector<Step>{};
@@ -214,11 +225,22 @@ std::vector<Step> decide_node_set(const Known &known, const NodeSet &set,
         facts.revision = revision_of(set, *controller);
     facts.sized = node_conf(set).sized;
 
-    ScalePlan plan = plan_scale(set, facts.workers, facts.wanted, now);
+    bool goes_on = facts.problem.empty() && !set.meta.deleting;
+    ScalePlan plan = plan_scale(
+        set, facts.workers,
+        {facts.wanted, facts.revision, goes_on && is_rolling(set)}, now);
     facts.waiting = plan.waiting;
+    facts.updating = plan.updating;
     std::vector<Step> steps;
+    // The template first, so that no Pod has one that nobody knows.
+    if (goes_on)
+        steps = keep_revision(known, set, facts.revision);
     if (!set.daemon_set || set.meta.deleting)
         add_scaling(set, controller, facts, plan, steps);
+    if (goes_on)
+        std::ranges::move(
+            drop_revisions(known, set, facts.revision, facts.workers),
+            std::back_inserter(steps));
     facts.failure = failure_of(steps, failures);
     if (auto status = node_set_status(set, facts, now))
         steps.push_back(std::move(*status));

@@ -3,6 +3,7 @@
 
 #include "common/contract/worker_names.h"
 #include "operator/decide/unserved.h"
+#include "operator/decide/update.h"
 #include "operator/decide/worker_pod.h"
 
 #include <algorithm>
@@ -16,10 +17,11 @@ namespace {
 struct Counts {
     std::int64_t replicas = 0;
     std::int64_t ready = 0;
+    std::int64_t available = 0;
     std::int64_t updated = 0;
 };
 
-Counts count(const NodeSetFacts &facts)
+Counts count(const NodeSet &set, const NodeSetFacts &facts)
 {
     Counts counts;
     for (const Worker *worker : facts.workers) {
@@ -27,9 +29,8 @@ Counts count(const NodeSetFacts &facts)
             continue;
         counts.replicas++;
         counts.ready += worker->ready;
-        auto revision = worker->meta.labels.find(names::revision_label);
-        counts.updated += revision != worker->meta.labels.end() &&
-                          revision->second == facts.revision;
+        counts.available += is_available(set, *worker, facts.now);
+        counts.updated += !is_outdated(*worker, facts.revision);
     }
     return counts;
 }
@@ -82,24 +83,45 @@ Said scaling_in(const NodeSetFacts &facts)
                     listed(facts.waiting, ", ", 20))};
 }
 
+Said available(const Counts &counts, std::int64_t wanted)
+{
+    bool all = counts.available >= wanted;
+    bool by_time = counts.available < counts.ready;
+    return {"Available", all, all ? "AllReady" : "NotAllReady",
+            std::format("{} of {} Pods are ready{}.", counts.available, wanted,
+                        by_time ? " for as long as minReadySeconds says" : "")};
+}
+
+Said updated(const NodeSet &set, const NodeSetFacts &facts,
+             const Counts &counts)
+{
+    if (counts.updated == counts.replicas)
+        return {"Updated", true, "AllUpdated",
+                "All Pods have the present template."};
+    auto text = std::format("{} of {} Pods have an older template",
+                            counts.replicas - counts.updated, counts.replicas);
+    if (!is_rolling(set))
+        return {"Updated", false, "OlderTemplates",
+                text + ", until somebody deletes them."};
+    if (facts.updating.empty())
+        return {"Updated", false, "RollingUpdate",
+                text + ". They wait until others are available."};
+    return {"Updated", false, "RollingUpdate",
+            text + ". To be replaced when the Slurm node is drained and has no "
+                   "job: " +
+                listed(facts.updating, ", ", 20) + "."};
+}
+
 std::vector<Said> conditions_of(const NodeSet &set, const NodeSetFacts &facts,
                                 const Counts &counts)
 {
     auto wanted = static_cast<std::int64_t>(facts.wanted);
     bool accepted = facts.problem.empty();
-    bool updated = counts.updated == counts.replicas;
     return {{"Accepted", accepted, accepted ? "Accepted" : "CannotBeServed",
              accepted ? "Pods can be made of it." : facts.problem},
             served(set, facts),
-            {"Available", counts.ready >= wanted,
-             counts.ready >= wanted ? "AllReady" : "NotAllReady",
-             std::format("{} of {} Pods are ready.", counts.ready, wanted)},
-            {"Updated", updated, updated ? "AllUpdated" : "OlderTemplates",
-             updated ? "All Pods have the present template."
-                     : std::format(
-                           "{} of {} Pods have an older template, until "
-                           "somebody deletes them.",
-                           counts.replicas - counts.updated, counts.replicas)},
+            available(counts, wanted),
+            updated(set, facts, counts),
             scaling_in(facts),
             {"Failing", !facts.failure.empty(),
              facts.failure.empty() ? "NothingRefused" : "Refused",
@@ -112,9 +134,9 @@ std::vector<Said> conditions_of(const NodeSet &set, const NodeSetFacts &facts,
 std::optional<Step> node_set_status(const NodeSet &set,
                                     const NodeSetFacts &facts, Now now)
 {
-    Counts counts = count(facts);
+    Counts counts = count(set, facts);
     auto wanted = static_cast<std::int64_t>(facts.wanted);
-    auto missing = std::max<std::int64_t>(wanted - counts.ready, 0);
+    auto missing = std::max<std::int64_t>(wanted - counts.available, 0);
     std::string revision = facts.revision.empty()
                                ? set.status.text("nodeSetHash")
                                : facts.revision;
@@ -129,7 +151,7 @@ std::optional<Step> node_set_status(const NodeSet &set,
     add("replicas", counts.replicas);
     add("updatedReplicas", counts.updated);
     add("readyReplicas", counts.ready);
-    add("availableReplicas", counts.ready);
+    add("availableReplicas", counts.available);
     add("unavailableReplicas", missing);
     add("slurmIdle", in_state(facts, {"Idle"}));
     add("slurmAllocated", in_state(facts, {"Allocated", "Mixed"}));

@@ -8,7 +8,7 @@
 //   Available   all Pods that are wanted are ready
 //   Updated     all Pods have the present template
 //   ScalingIn   Pods were asked to go, and their nodes are not drained yet
-//   Failing     the API server refuses a step
+//   Failing     a step cannot be made, and is tried again with growing pauses
 #pragma once
 
 #include "operator/decide/objects.h"
@@ -28,7 +28,9 @@ struct NodeSetFacts {
     bool sized = true;    // slurmd is told its sizes
     std::size_t wanted = 0;
     std::vector<const Worker *> workers;
-    std::vector<std::string> waiting; // names of those that were asked
+    Now now;
+    std::vector<std::string> waiting;  // names of those that are to go
+    std::vector<std::string> updating; // and of those that are to be replaced
 };
 
 // Nothing if the status says all of this already.

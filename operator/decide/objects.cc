@@ -44,12 +44,14 @@ void read_state(const Condition &condition, Worker &worker)
     constexpr std::string_view prefix = names::node_state_condition;
     if (condition.status != "True")
         return;
-    if (condition.type == "Ready")
+    if (condition.type == "Ready") {
         worker.ready = true;
-    else if (condition.type == names::worker_drained_condition)
+        worker.ready_since = condition.since;
+    } else if (condition.type == names::worker_drained_condition) {
         worker.answer = read_drain_answer(condition.message);
-    else if (condition.type.starts_with(prefix))
+    } else if (condition.type.starts_with(prefix)) {
         worker.states.push_back(condition.type.substr(prefix.size()));
+    }
 }
 
 } // namespace
@@ -115,6 +117,11 @@ Service service_from(const Json &json)
     made.cluster_ip = json.text("spec/clusterIP");
     made.selector = json.texts("spec/selector");
     return made;
+}
+
+Revision revision_from(const Json &json)
+{
+    return {meta_from(json), json.integer("revision").value_or(0)};
 }
 
 Unserved unserved_from(const Json &json)

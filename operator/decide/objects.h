@@ -78,6 +78,7 @@ struct Worker {
     std::string phase;
     std::string node;
     bool ready = false;
+    std::string ready_since; // as the API server writes it
     std::vector<std::string> states; // of the Slurm node: "Idle", "Drain"
     std::optional<WorkerRequest> request;
     std::optional<DrainAnswer> answer; // only while it is True
@@ -91,6 +92,12 @@ struct Service {
     TextMap selector;
 };
 
+// An earlier or the present template of a NodeSet.
+struct Revision {
+    Meta meta;
+    std::int64_t number = 0;
+};
+
 // A LoginSet, RestApi, Token or Accounting.
 struct Unserved {
     std::string kind;
@@ -102,6 +109,7 @@ Controller controller_from(const Json &json);
 NodeSet node_set_from(const Json &json);
 Worker worker_from(const Json &json);
 Service service_from(const Json &json);
+Revision revision_from(const Json &json);
 Unserved unserved_from(const Json &json);
 
 // All that is known.
@@ -110,6 +118,7 @@ struct Known {
     std::map<Key, NodeSet> node_sets;
     std::map<Key, Worker> workers;
     std::map<Key, Service> services;
+    std::map<Key, Revision> revisions;
     std::map<std::pair<std::string, Key>, Unserved> unserved; // by kind
 };
 

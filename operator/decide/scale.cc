@@ -5,6 +5,7 @@
 #include "common/contract/worker_names.h"
 #include "common/kube/text.h"
 #include "operator/decide/names.h"
+#include "operator/decide/update.h"
 
 #include <algorithm>
 #include <limits>
@@ -46,26 +47,16 @@ std::int64_t deadline(const Worker &worker)
 
 // Smaller goes first. Who was asked stays asked, so that the choice does not
 // wander while nodes drain.
-auto cost(const NodeSet &set, const Worker &worker)
+auto cost(const NodeSet &set, const Worker &worker, const std::string &revision)
 {
+    bool outdated = !revision.empty() && is_outdated(worker, revision);
     auto given = whole_number<std::int32_t>(
         annotation(worker, names::deletion_cost_annotation));
     std::int64_t ordinal = ordinal_of(set, worker.meta.key.name).value_or(0);
     return std::tuple(!is_asked(worker), !worker.node.empty(),
                       worker.phase == "Running", worker.ready, has_jobs(worker),
-                      given.value_or(0), deadline(worker), -ordinal,
+                      given.value_or(0), deadline(worker), !outdated, -ordinal,
                       worker.meta.key.name);
-}
-
-// Which of those that live are too many.
-std::vector<const Worker *> cheapest(const NodeSet &set,
-                                     std::vector<const Worker *> alive,
-                                     std::size_t count)
-{
-    std::ranges::sort(alive, {},
-                      [&](const Worker *worker) { return cost(set, *worker); });
-    alive.resize(std::min(count, alive.size()));
-    return alive;
 }
 
 std::vector<std::uint32_t>
@@ -92,8 +83,25 @@ void settle(const Worker &worker, bool goes, Now now, ScalePlan &plan)
         plan.ask.push_back(&worker);
     else if (goes && drained)
         plan.remove.push_back(&worker);
-    if (goes && !drained)
-        plan.waiting.push_back(worker.meta.key.name);
+}
+
+// A Pod that is being deleted because the NodeSet was to have fewer does not
+// come back; one that was replaced does, by its name.
+bool comes_back(const Worker &worker, const Wish &wish)
+{
+    return !is_asked(worker) ||
+           (!wish.revision.empty() && is_outdated(worker, wish.revision));
+}
+
+std::vector<std::string> undrained(const std::vector<const Worker *> &workers,
+                                   Now now)
+{
+    std::vector<std::string> found;
+    for (const Worker *worker : workers)
+        if (!is_drained(*worker, now))
+            found.push_back(worker->meta.key.name);
+    std::ranges::sort(found);
+    return found;
 }
 
 void bound(std::vector<const Worker *> &steps)
@@ -138,7 +146,7 @@ std::uint64_t next_request(const Worker &worker)
 
 ScalePlan plan_scale(const NodeSet &set,
                      const std::vector<const Worker *> &workers,
-                     std::size_t wanted, Now now)
+                     const Wish &wish, Now now)
 {
     ScalePlan plan;
     std::vector<const Worker *> alive;
@@ -146,18 +154,38 @@ ScalePlan plan_scale(const NodeSet &set,
     for (const Worker *worker : workers) {
         if (is_alive(*worker))
             alive.push_back(worker);
-        else if (!is_asked(*worker))
+        else if (comes_back(*worker, wish))
             returning++;
         if (has_ended(*worker) && !worker->meta.deleting)
             plan.remove.push_back(worker);
     }
-    auto many = alive.size() > wanted ? alive.size() - wanted : 0;
-    auto going = cheapest(set, alive, many);
-    for (const Worker *worker : alive)
-        settle(*worker, std::ranges::contains(going, worker), now, plan);
+    std::size_t wanted = wish.wanted;
     if (alive.size() + returning < wanted)
         plan.create =
             free_ordinals(set, workers, wanted - alive.size() - returning);
+
+    std::ranges::sort(alive, {}, [&](const Worker *worker) {
+        return cost(set, *worker, wish.revision);
+    });
+    // First those that are too many: who was asked for an update is among them.
+    std::size_t many = alive.size() - std::min(alive.size(), wanted);
+    std::vector going(alive.begin(), alive.begin() + std::ptrdiff_t(many));
+    std::vector rest(alive.begin() + std::ptrdiff_t(many), alive.end());
+    auto updated = wish.update
+                       ? to_update(set, rest, wanted, wish.revision, now)
+                       : std::vector<const Worker *>{};
+    auto settle_all = [&](const auto &those, bool goes) {
+        for (const Worker *worker : those)
+            settle(*worker, goes, now, plan);
+    };
+    std::erase_if(rest, [&](const Worker *worker) {
+        return std::ranges::contains(updated, worker);
+    });
+    settle_all(going, true);
+    settle_all(updated, true);
+    settle_all(rest, false);
+    plan.waiting = undrained(going, now);
+    plan.updating = undrained(updated, now);
     for (auto *steps : {&plan.ask, &plan.release, &plan.remove})
         bound(*steps);
     return plan;

@@ -9,6 +9,7 @@
 //   is being deleted             wait                wait, its name returns
 //   is not among the cheapest    keep                keep
 //   is among the cheapest        ask                 -
+//   is to get a new template     -                   ask (update.h)
 //   was asked, no answer         wait                take the request back
 //   was asked, has answered      delete; ask again   take the request back
 //                                if that is long ago
@@ -32,7 +33,8 @@ struct ScalePlan {
     std::vector<const Worker *> ask;     // to drain
     std::vector<const Worker *> release; // of an earlier request
     std::vector<const Worker *> remove;  // ended, or has answered
-    std::vector<std::string> waiting;    // names of those that were asked
+    std::vector<std::string> waiting;    // names of those that are to go
+    std::vector<std::string> updating;   // and of those that are to be replaced
 };
 
 // The Pods that this NodeSet controls, in the order of their names.
@@ -46,10 +48,16 @@ bool is_alive(const Worker &worker);
 bool has_answered(const Worker &worker);
 bool is_drained(const Worker &worker, Now now);
 
-// wanted: how many Pods there are to be.
+// What is wished of the Pods.
+struct Wish {
+    std::size_t wanted = 0; // how many of them
+    std::string revision;   // of which template; "": of any
+    bool update = false;    // replace those of another one
+};
+
 ScalePlan plan_scale(const NodeSet &set,
                      const std::vector<const Worker *> &workers,
-                     std::size_t wanted, Now now);
+                     const Wish &wish, Now now);
 
 // The number of the next request.
 std::uint64_t next_request(const Worker &worker);

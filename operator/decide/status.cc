@@ -62,13 +62,15 @@ Step status_step(const std::string &kind, const std::string &plural,
                                        {"namespace", meta.key.ns},
                                        {"uid", meta.uid}});
     members.emplace_back("conditions", std::move(conditions));
-    return {
+    Step step{
         Step::Verb::apply, "write the status of " + kind + " " + meta.key.name,
         applied(slinky_path(plural, meta.key) + "/status"),
         json_object({{"apiVersion", JsonValue(names::slinky_version).dump()},
                      {"kind", JsonValue(kind).dump()},
                      {"metadata", metadata.dump()},
                      {"status", json_object(members)}})};
+    step.is_report = true;
+    return step;
 }
 
 } // namespace bridge::slinky

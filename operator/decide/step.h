@@ -17,6 +17,12 @@ struct Told {
     std::string note;
 };
 
+// A Pod as it was when a step was decided; version "": it was not there.
+struct Seen {
+    Key pod;
+    std::string version;
+};
+
 struct Step {
     enum class Verb { create, apply, patch, remove };
 
@@ -25,6 +31,8 @@ struct Step {
     std::string path;
     std::string body;
     std::optional<Told> told = {};
+    std::optional<Seen> seen = {}; // the Pod that it changes
+    bool is_report = false;        // it writes a status
 };
 
 const char *verb_name(Step::Verb verb);

@@ -29,13 +29,9 @@ std::vector<std::string> unserved_fields(const NodeSet &set)
     add(spec.flag("ssh/enabled"), "ssh (no sshd runs)");
     add(is_set(spec, "volumeClaimTemplates"),
         "volumeClaimTemplates (no claims are made)");
-    std::string update = spec.text("updateStrategy/type");
-    add(update != "OnDelete", "updateStrategy (as with OnDelete, a Pod gets a "
-                              "new template when somebody deletes it)");
-    add(spec.integer("minReadySeconds").value_or(0) > 0,
-        "minReadySeconds (a ready Pod is available at once)");
-    add(spec.integer("revisionHistoryLimit").value_or(0) > 0,
-        "revisionHistoryLimit (no earlier template is kept)");
+    add(spec.text("updateStrategy/type") == "ScheduledUpdate",
+        "updateStrategy ScheduledUpdate (as with OnDelete, a Pod gets a new "
+        "template when somebody deletes it)");
     add(spec.flag("pinToNode"), "pinToNode (a Pod may come back elsewhere)");
     add(spec.flag("workloadDisruptionProtection"),
         "workloadDisruptionProtection (no PodDisruptionBudget is made)");

@@ -6,6 +6,7 @@
 #include "operator/decide/json_merge.h"
 #include "operator/decide/names.h"
 #include "operator/decide/node_conf.h"
+#include "operator/decide/owned.h"
 
 #include <format>
 #include <utility>
@@ -195,20 +196,12 @@ std::string selector_of(const NodeSet &set)
 std::string worker_pod(const NodeSet &set, const Controller &controller,
                        std::uint32_t ordinal)
 {
-    // Without blockOwnerDeletion, for which the operator would need a right to
-    // the NodeSet's finalizers.
-    auto owner = JsonValue::object({{"apiVersion", names::slinky_version},
-                                    {"kind", "NodeSet"},
-                                    {"name", set.meta.key.name},
-                                    {"uid", set.meta.uid},
-                                    {"controller", true},
-                                    {"blockOwnerDeletion", false}});
     auto metadata = JsonValue::object(
         {{"name", worker_name(set, ordinal)},
          {"namespace", set.meta.key.ns},
          {"labels", object_of(labels_of(set, controller, ordinal))},
          {"annotations", object_of(annotations_of(set))},
-         {"ownerReferences", JsonValue::array({std::move(owner)})}});
+         {"ownerReferences", owned_by(set)}});
     return json_object({{"apiVersion", "\"v1\""},
                         {"kind", "\"Pod\""},
                         {"metadata", metadata.dump()},

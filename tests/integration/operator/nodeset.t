@@ -483,9 +483,9 @@ def hostile():
 
 @case
 def template_changes():
-    """a new template leaves the Pods as they are, and says so"""
+    """with OnDelete a new template leaves the Pods as they are, and says so"""
     controller()
-    node_set(replicas=2)
+    node_set(replicas=2, updateStrategy={"type": "OnDelete"})
     wait_pods("w-0", "w-1")
     before = uids()
     bed.api("PATCH", path("nodesets", "w"), {"spec": {"slurmd": {

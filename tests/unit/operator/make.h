@@ -54,14 +54,32 @@ inline Worker worker(int ordinal)
     return made;
 }
 
+// The revision of a NodeSet's template.
+inline std::string revision_of(const NodeSet &set)
+{
+    return revision_of(set, external_controller());
+}
+
+// The Pods have the present template, except for those with another label; and
+// it is kept as a ControllerRevision.
 inline Known known_with(const NodeSet &set, std::initializer_list<Worker> pods)
 {
     Known known;
     Controller controller = external_controller();
     known.controllers[controller.meta.key] = controller;
     known.node_sets[set.meta.key] = set;
-    for (const Worker &pod : pods)
+    std::string hash = revision_of(set);
+    for (Worker pod : pods) {
+        pod.meta.labels.try_emplace(names::revision_label, hash);
         known.workers[pod.meta.key] = pod;
+    }
+    Revision revision;
+    revision.meta.key = {"ns", set.meta.key.name + "-" + hash};
+    revision.meta.uid = "uid-" + hash;
+    revision.meta.controller = set.meta.uid;
+    revision.meta.labels[names::revision_label] = hash;
+    revision.number = 1;
+    known.revisions[revision.meta.key] = revision;
     return known;
 }
 

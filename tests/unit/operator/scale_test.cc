@@ -27,7 +27,8 @@ struct Planned {
 
     Planned(std::size_t wanted, std::initializer_list<Worker> pods)
         : known(known_with(node_set(3), pods)), set(node_set(3)),
-          plan(plan_scale(set, workers_of(known, set), wanted, moment))
+          plan(plan_scale(set, workers_of(known, set), {wanted, {}, false},
+                          moment))
     {
     }
 
@@ -125,7 +126,7 @@ TEST_CASE("too many Pods: those are asked whose end costs least")
     Planned one(4, {unbound, not_ready, worker(2), worker(3), busy});
     CHECK(names_of(one.plan.ask) == "w-0");
     Planned four(1, {unbound, not_ready, worker(2), worker(3), busy});
-    CHECK(names_of(four.plan.ask) == "w-0 w-1 w-2 w-3");
+    CHECK(names_of(four.plan.ask) == "w-0 w-1 w-3 w-2");
     CHECK(four.plan.remove.empty());
     CHECK(four.plan.waiting.size() == 4);
 }
@@ -200,7 +201,7 @@ TEST_CASE("each round asks for a bounded number of things")
     for (int i = 0; i < 200; i++)
         known.workers[worker(i).meta.key] = worker(i);
     NodeSet set = node_set(0);
-    auto plan = plan_scale(set, workers_of(known, set), 0, moment);
+    auto plan = plan_scale(set, workers_of(known, set), {}, moment);
     CHECK(plan.ask.size() == most_steps);
     CHECK(plan.waiting.size() == 200);
 }

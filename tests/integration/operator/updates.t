@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""New templates of NodeSets: no more Pods are away than may be, none goes before the
+agent has answered, and what the template was stays known."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
+import bed
+import node_sets
+import slinky
+from node_sets import REVISION, Place
+from operator_process import Operator, install, uninstall
+from tap import case, check, equal, last_case, never, run, wait_for
+
+NODES = [f"upd{i}" for i in range(6)]
+place = Place("updates", NODES)
+SOON = 3  # seconds in which a wrong deletion would have happened
+
+operator = None
+
+
+def before_each():
+    global operator
+    if operator is None:
+        install()
+        node_sets.without_finalizers()
+        node_sets.make_nodes(NODES)
+        operator = Operator()
+    slinky.namespace(place.namespace)
+    if operator.process is None:
+        operator.start().leads()
+    place.empty()
+
+
+def after_each():
+    place.empty()
+
+
+@last_case
+def ends():
+    """the operator ends by a signal"""
+    place.empty()
+    equal(operator.stop(), 0, "exit status of the operator")
+    slinky.delete_namespace(place.namespace)
+    for name in NODES:
+        bed.api("DELETE", f"/api/v1/nodes/{name}", {})
+    uninstall()
+
+
+def after_failure():
+    return operator.log.read_text()[-3000:] if operator else ""
+
+
+def revisions():
+    """The ControllerRevisions of the NodeSet, by their hash."""
+    items = bed.api("GET", f"/apis/apps/v1/namespaces/{place.namespace}/"
+                    "controllerrevisions")["items"]
+    return {i["metadata"]["labels"][REVISION]: i for i in items
+            if i["metadata"]["name"].startswith("w-")}
+
+
+def rolling(most):
+    return {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": most}}
+
+
+@case
+def rolls():
+    """a new template replaces all Pods, two at a time, idle ones first, each when the
+    agent has answered, and under its name"""
+    place.controller()
+    place.node_set(replicas=4, updateStrategy=rolling("50%"))
+    names = [f"w-{i}" for i in range(4)]
+    first = {n: p["metadata"]["uid"] for n, p in place.wait_pods(*names).items()}
+    old = place.status()["nodeSetHash"]
+    place.busy("w-2")
+    place.busy("w-3")
+    wait_for("the operator to hear of it", lambda: all(
+        node_sets.PROTECT in place.pods()[n]["metadata"]["labels"]
+        for n in ("w-2", "w-3")))
+    place.image("slurmd:next")
+
+    place.wait_asked("w-0", "w-1")
+    place.wait_condition("Updated", "False", "4 of 4 Pods have an older template")
+    place.wait_condition("ScalingIn", "False")
+    never("another Pod that is asked, or one that goes", lambda:
+          place.asked() != ["w-0", "w-1"] or place.uids() != first, SOON)
+
+    place.answer("w-0")
+    wait_for("another w-0", lambda:
+             place.uids().get("w-0", first["w-0"]) != first["w-0"])
+    # As long as it is not ready, w-1 is the only other one that may be away.
+    never("a third one", lambda: not set(place.asked()) <= {"w-1"}, SOON)
+    place.wait_pods(*names)
+    place.wait_asked("w-1", "w-3")
+
+    place.busy("w-3", False)
+    place.answer("w-3")
+    place.answer("w-1")
+    for name in ("w-1", "w-3"):
+        wait_for(f"another {name}", lambda name=name:
+                 place.uids().get(name, first[name]) != first[name])
+    place.wait_pods(*names)
+    place.wait_asked("w-2")
+    place.answer("w-2")
+    wait_for("another w-2", lambda:
+             place.uids().get("w-2", first["w-2"]) != first["w-2"])
+    found = place.wait_pods(*names)
+    place.wait_condition("Updated", "True")
+    equal(set(place.images().values()), {"slurmd:next"}, "images")
+    said = place.status()
+    check(said["nodeSetHash"] != old, "the same hash for two templates")
+    equal({p["metadata"]["labels"][REVISION] for p in found.values()},
+          {said["nodeSetHash"]}, "revisions of the Pods")
+    equal(said["updatedReplicas"], 4, "updatedReplicas")
+
+
+@case
+def one_budget():
+    """a smaller number during an update: who was asked goes first, and no more are
+    away than may be"""
+    place.controller()
+    place.node_set(replicas=4, updateStrategy=rolling(1))
+    first = {n: p["metadata"]["uid"]
+             for n, p in place.wait_pods(*(f"w-{i}" for i in range(4))).items()}
+    place.image("slurmd:next")
+    place.wait_asked("w-3")
+    place.scale(3)
+    place.wait_asked("w-2", "w-3")  # one is too many, and one is updated
+    place.wait_condition("ScalingIn", "True", ": w-3.")
+    place.wait_condition("Updated", "False", ": w-2.")
+    never("a third one", lambda: place.asked() != ["w-2", "w-3"], SOON)
+    place.answer("w-3")
+    wait_for("w-3 to be gone", lambda: set(place.pods()) == {"w-0", "w-1", "w-2"})
+    place.wait_asked("w-2")
+    place.answer("w-2")
+    wait_for("another w-2", lambda:
+             place.uids().get("w-2", first["w-2"]) != first["w-2"])
+    place.wait_pods("w-0", "w-1", "w-2")
+    place.wait_asked("w-1")
+
+
+@case
+def taken_back():
+    """a template that is taken back takes the requests back, and is the newest
+    revision again"""
+    place.controller()
+    place.node_set(replicas=2, updateStrategy=rolling(1), revisionHistoryLimit=1)
+    place.wait_pods("w-0", "w-1")
+    first = place.status()["nodeSetHash"]
+    before = place.uids()
+    place.image("slurmd:next")
+    place.wait_asked("w-1")
+    wait_for("two revisions", lambda: len(revisions()) == 2)
+    place.image("slurmd:test")
+    place.wait_asked()
+    wait_for("the first revision to be the newest", lambda: max(
+        revisions().values(), key=lambda r: r["revision"])["metadata"]["labels"]
+        [REVISION] == first)
+    place.wait_condition("Updated", "True")
+    equal(place.uids(), before, "the Pods")
+
+
+@case
+def history():
+    """a revision holds the template as a patch that brings it back; as many are kept as
+    the NodeSet says, and those that Pods have"""
+    place.controller()
+    place.node_set(replicas=1, revisionHistoryLimit=1,
+                   updateStrategy={"type": "OnDelete"})
+    place.wait_pods("w-0")
+    used = place.status()["nodeSetHash"]
+    for number in range(3):
+        place.image(f"slurmd:{number}")
+        place.wait_condition("Updated", "False")
+        wait_for("its revision", lambda number=number: any(
+            r["data"]["spec"]["slurmd"]["image"] == f"slurmd:{number}"
+            for r in revisions().values()))
+    wait_for("the oldest that nobody uses to go", lambda: len(revisions()) == 3)
+    found = revisions()
+    equal(sorted(r["data"]["spec"]["slurmd"]["image"] for r in found.values()),
+          ["slurmd:1", "slurmd:2", "slurmd:test"], "templates that are kept")
+    check(used in found, "the one that the Pod has")
+
+    bed.api("PATCH", place.path("nodesets", "w"), found[used]["data"],
+            node_sets.MERGE)
+    place.wait_condition("Updated", "True")
+    equal(place.status()["nodeSetHash"], used, "the hash of the same template")
+    # They go with the NodeSet.
+    place.empty()
+    wait_for("no revision", lambda: not revisions())
+
+
+@case
+def killed():
+    """an operator that is killed in the middle of an update goes on"""
+    place.controller()
+    place.node_set(replicas=2, updateStrategy=rolling(1))
+    first = {n: p["metadata"]["uid"]
+             for n, p in place.wait_pods("w-0", "w-1").items()}
+    place.image("slurmd:next")
+    place.wait_asked("w-1")
+    operator.stop("KILL")
+    operator.start().leads()
+    place.answer("w-1")
+    wait_for("another w-1", lambda:
+             place.uids().get("w-1", first["w-1"]) != first["w-1"])
+    place.wait_pods("w-0", "w-1")
+    place.wait_asked("w-0")
+    equal(place.uids()["w-0"], first["w-0"], "w-0")
+
+
+@case
+def min_ready():
+    """a Pod that has just become ready is not available yet, and the next one waits"""
+    place.controller()
+    place.node_set(replicas=2, updateStrategy=rolling(1), minReadySeconds=3600)
+    place.wait_pods("w-0", "w-1")
+    place.wait_condition("Available", "False", "0 of 2 Pods are ready for as long")
+    said = place.status()
+    equal((said["readyReplicas"], said["availableReplicas"]), (2, 0), "counts")
+    place.change(minReadySeconds=0)
+    place.wait_condition("Available", "True")
+
+
+run(before_each=before_each, after_each=after_each, after_failure=after_failure)
