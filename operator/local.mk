@@ -9,6 +9,7 @@ operator_decide_sources = \
 	operator/decide/node_set_status.cc operator/decide/node_set_status.h \
 	operator/decide/objects.cc operator/decide/objects.h \
 	operator/decide/owned.h \
+	operator/decide/protect.cc operator/decide/protect.h \
 	operator/decide/revisions.cc operator/decide/revisions.h \
 	operator/decide/scale.cc operator/decide/scale.h \
 	operator/decide/status.cc operator/decide/status.h \

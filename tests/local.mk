@@ -281,6 +281,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/operator/names_test.cc \
 	tests/unit/operator/node_conf_test.cc \
 	tests/unit/operator/options_test.cc \
+	tests/unit/operator/protect_test.cc \
 	tests/unit/operator/rests_test.cc \
 	tests/unit/operator/scale_test.cc \
 	tests/unit/operator/store_test.cc \

@@ -32,6 +32,11 @@ auto &place(Known &known, const Revision *)
     return known.revisions;
 }
 
+auto &place(Known &known, const Budget *)
+{
+    return known.budgets;
+}
+
 auto &place(Known &known, const Unserved *)
 {
     return known.unserved;

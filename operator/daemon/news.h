@@ -35,10 +35,10 @@ struct Stop {};
 
 using News =
     std::variant<Listed<Controller>, Listed<NodeSet>, Listed<Worker>,
-                 Listed<Service>, Listed<Revision>, Listed<Unserved>,
+                 Listed<Service>, Listed<Revision>, Listed<Budget>, Listed<Unserved>,
                  Changed<Controller>,
                  Changed<NodeSet>, Changed<Worker>, Changed<Service>,
-                 Changed<Revision>, Changed<Unserved>, WatchSays, Made, Stop>;
+                 Changed<Revision>, Changed<Budget>, Changed<Unserved>, WatchSays, Made, Stop>;
 
 // Used by one thread.
 struct Store {

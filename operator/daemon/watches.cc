@@ -115,6 +115,8 @@ void Watches::add_all(const HttpEndpoint &endpoint, const std::string &ns,
         workers);
     add(endpoint, "/apis/apps/v1", "controllerrevisions", ns, mailbox,
         revision_from, {}, workers);
+    add(endpoint, "/apis/policy/v1", "poddisruptionbudgets", ns, mailbox,
+        budget_from, {}, workers);
 }
 
 template <class Object>

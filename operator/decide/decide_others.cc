@@ -4,8 +4,10 @@
 #include "common/contract/worker_names.h"
 #include "operator/decide/decide.h"
 #include "operator/decide/names.h"
+#include "operator/decide/protect.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace bridge::slinky {
@@ -113,6 +115,8 @@ std::vector<Step> decide_controller(const Known &known,
                  is_as_it_should(service->second, controller);
     if (controller.external && !there && has_node_sets(known, controller))
         steps.push_back(service_step(controller));
+    std::ranges::move(protect_workers(known, controller),
+                      std::back_inserter(steps));
     return steps;
 }
 

@@ -88,6 +88,7 @@ NodeSet node_set_from(const Json &json)
     made.padding = json.integer("spec/ordinalPadding").value_or(0);
     made.extra_conf = json.text("spec/extraConf");
     made.share_nodes = json.flag("spec/oversubscribeNode");
+    made.protect = json.at("spec/workloadDisruptionProtection").dump() != "false";
     made.spec = json.at("spec");
     made.status = json.at("status");
     made.conditions = conditions_from(json);
@@ -122,6 +123,21 @@ Service service_from(const Json &json)
 Revision revision_from(const Json &json)
 {
     return {meta_from(json), json.integer("revision").value_or(0)};
+}
+
+Budget budget_from(const Json &json)
+{
+    Budget made;
+    made.meta = meta_from(json);
+    for (const Json &owner : json.items("metadata/ownerReferences"))
+        made.owners.push_back(owner.text("uid"));
+    made.most_unavailable = json.integer("spec/maxUnavailable");
+    made.labels = json.texts("spec/selector/matchLabels");
+    auto expressions = json.items("spec/selector/matchExpressions");
+    if (!expressions.empty())
+        for (const Json &value : expressions[0].items("values"))
+            made.excepted.push_back(value.text());
+    return made;
 }
 
 Unserved unserved_from(const Json &json)

@@ -67,6 +67,7 @@ struct NodeSet {
     std::int64_t padding = 0; // digits of the numbers in names
     std::string extra_conf;
     bool share_nodes = false; // oversubscribeNode
+    bool protect = true;      // workloadDisruptionProtection
     Json spec;
     Json status;
     std::vector<Condition> conditions;
@@ -98,6 +99,15 @@ struct Revision {
     std::int64_t number = 0;
 };
 
+// A PodDisruptionBudget, as far as we write it.
+struct Budget {
+    Meta meta;
+    std::vector<std::string> owners;             // their uids
+    std::optional<std::int64_t> most_unavailable; // nothing: no such number
+    TextMap labels;                              // that it selects
+    std::vector<std::string> excepted; // values of its first NotIn
+};
+
 // A LoginSet, RestApi, Token or Accounting.
 struct Unserved {
     std::string kind;
@@ -110,6 +120,7 @@ NodeSet node_set_from(const Json &json);
 Worker worker_from(const Json &json);
 Service service_from(const Json &json);
 Revision revision_from(const Json &json);
+Budget budget_from(const Json &json);
 Unserved unserved_from(const Json &json);
 
 // All that is known.
@@ -119,6 +130,7 @@ struct Known {
     std::map<Key, Worker> workers;
     std::map<Key, Service> services;
     std::map<Key, Revision> revisions;
+    std::map<Key, Budget> budgets;
     std::map<std::pair<std::string, Key>, Unserved> unserved; // by kind
 };
 

@@ -33,8 +33,6 @@ std::vector<std::string> unserved_fields(const NodeSet &set)
         "updateStrategy ScheduledUpdate (as with OnDelete, a Pod gets a new "
         "template when somebody deletes it)");
     add(spec.flag("pinToNode"), "pinToNode (a Pod may come back elsewhere)");
-    add(spec.flag("workloadDisruptionProtection"),
-        "workloadDisruptionProtection (no PodDisruptionBudget is made)");
     add(spec.text("pruneSlurmNodeRecords") == "NodeNotFound",
         "pruneSlurmNodeRecords (no record is removed)");
     add(!spec.text("template/spec/nodeName").empty(),

@@ -8,7 +8,9 @@
 #include "operator/decide/node_conf.h"
 #include "operator/decide/owned.h"
 
+#include <algorithm>
 #include <format>
+#include <optional>
 #include <utility>
 
 namespace bridge::slinky {
@@ -17,6 +19,10 @@ namespace {
 
 constexpr int key_mode = 0400;
 constexpr char slurmd[] = "slurmd"; // container, port, and app
+// In which the agent drains the node of a Pod that is deleted without asking:
+// it looks once a second.
+constexpr std::int64_t drain_seconds = 3;
+constexpr std::int64_t usual_grace = 30; // of Kubernetes
 
 JsonValue object_of(const TextMap &texts)
 {
@@ -55,6 +61,21 @@ JsonValue own_security()
          {"seccompProfile", JsonValue::object({{"type", "RuntimeDefault"}})}});
 }
 
+// slurmd ends its jobs at SIGTERM, so nobody may get a new one there before. A
+// sleep needs no program in the image; the API server wants it shorter than the
+// grace, and beside no other handler.
+std::optional<JsonValue> own_lifecycle(const NodeSet &set)
+{
+    auto grace = set.spec.integer("template/spec/terminationGracePeriodSeconds")
+                     .value_or(usual_grace);
+    std::int64_t seconds = std::min(drain_seconds, grace - 1);
+    if (seconds < 1 || set.spec.at("slurmd/lifecycle/preStop").is_object())
+        return std::nullopt;
+    auto sleep = JsonValue::object(
+        {{"sleep", JsonValue::object({{"seconds", seconds}})}});
+    return JsonValue::object({{"preStop", std::move(sleep)}});
+}
+
 JsonValue own_container(const NodeSet &set, const Controller &controller)
 {
     auto args =
@@ -78,6 +99,8 @@ JsonValue own_container(const NodeSet &set, const Controller &controller)
     // The API server refuses a privileged container with these limits.
     if (!set.spec.flag("slurmd/securityContext/privileged"))
         made.add("securityContext", own_security());
+    if (auto lifecycle = own_lifecycle(set))
+        made.add("lifecycle", std::move(*lifecycle));
     return made;
 }
 
@@ -111,6 +134,21 @@ JsonValue one_a_node()
                               JsonValue::array({std::move(term)})}})}});
 }
 
+// Those of the template, and ours: a Pod is ready when its slurmd is registered,
+// which slurmd's own /readyz does not say.
+std::string gates_of(const Json &spec)
+{
+    std::string ours =
+        JsonValue::object(
+            {{"conditionType", names::worker_registered_condition}})
+            .dump();
+    std::vector<std::string> gates{ours};
+    for (const Json &gate : spec.items("readinessGates"))
+        if (gate.text("conditionType") != names::worker_registered_condition)
+            gates.push_back(gate.dump());
+    return json_array(gates);
+}
+
 std::string pod_spec(const NodeSet &set, const Controller &controller,
                      std::uint32_t ordinal)
 {
@@ -131,6 +169,7 @@ std::string pod_spec(const NodeSet &set, const Controller &controller,
     std::string spec =
         merged(read_own(json_object(with)), set.spec.at("template/spec"));
     JsonMembers made = members_of(read_own(spec));
+    put(made, "readinessGates", gates_of(read_own(spec)));
     put(made, "automountServiceAccountToken", "false");
     put(made, "hostname", JsonValue(node_name(set, ordinal)).dump());
     put(made, "subdomain", JsonValue(workers_service(set.controller)).dump());

@@ -189,15 +189,13 @@ TEST_CASE("each field that is not served is named")
     auto steps = decided(
         known_with(node_set(1, R"(, "partition": {"enabled": true}, "logfile":
             {"image": "x"}, "ssh": {"enabled": true}, "volumeClaimTemplates":
-            [{}], "minReadySeconds": 5, "pinToNode": true,
-            "workloadDisruptionProtection": true, "updateStrategy":
+            [{}], "minReadySeconds": 5, "pinToNode": true, "updateStrategy":
             {"type": "OnDelete"}, "pruneSlurmNodeRecords": "NodeNotFound")"),
                    {}));
     std::string text = said(steps, "Served");
     for (const char *word :
          {"partition", "logfile", "ssh", "volumeClaimTemplates",
-          "pinToNode", "workloadDisruptionProtection",
-          "pruneSlurmNodeRecords"})
+          "pinToNode",           "pruneSlurmNodeRecords"})
         CHECK_MESSAGE(text.contains(word), word);
     CHECK_FALSE(text.contains("updateStrategy"));
     CHECK(said(decided(known_with(
@@ -211,9 +209,13 @@ TEST_CASE("an external Controller gets the Service of its NodeSets, once")
     Known known = known_with(node_set(1), {});
     Controller controller = known.controllers.begin()->second;
     auto steps = decide_controller(known, controller, now);
-    CHECK(whats(steps) == "apply Service slurm-workers-slurm");
-    Service service = service_from(json(steps.back().body));
+    CHECK(whats(steps) == "apply Service slurm-workers-slurm; apply "
+                          "PodDisruptionBudget slurm-workers-pdb-slurm");
+    REQUIRE(steps.size() == 3);
+    Service service = service_from(json(steps[1].body));
     known.services[service.meta.key] = service;
+    Budget budget = budget_from(json(steps[2].body));
+    known.budgets[budget.meta.key] = budget;
     CHECK(whats(decide_controller(known, controller, now)) == "");
     known.services.clear();
     known.node_sets.clear();

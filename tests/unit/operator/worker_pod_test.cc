@@ -73,6 +73,32 @@ TEST_CASE("the template adds to it, but does not take over")
     CHECK_FALSE(pod.at("spec/affinity").present());
 }
 
+TEST_CASE("a Pod is ready when its slurmd is registered, and drained before it ends")
+{
+    Json spec = pod_of(node_set(1)).at("spec");
+    CHECK(spec.at("readinessGates").dump() ==
+          R"([{"conditionType":"slurmk8s/Registered"}])");
+    CHECK(spec.at("containers/0/lifecycle").dump() ==
+          R"({"preStop":{"sleep":{"seconds":3}}})");
+    spec = pod_of(node_set(1, R"(, "template": {"spec": {"readinessGates": [
+        {"conditionType": "a/b"}, {"conditionType": "slurmk8s/Registered"}],
+        "terminationGracePeriodSeconds": 2}})"))
+               .at("spec");
+    CHECK(spec.at("readinessGates").dump() ==
+          R"([{"conditionType":"slurmk8s/Registered"},{"conditionType":"a/b"}])");
+    CHECK(spec.integer("containers/0/lifecycle/preStop/sleep/seconds") == 1);
+    for (const char *grace : {"0", "1", "-5"})
+        CHECK_FALSE(pod_of(node_set(1, std::string(R"(, "template": {"spec":
+                    {"terminationGracePeriodSeconds": )") + grace + "}}"))
+                        .at("spec/containers/0/lifecycle")
+                        .present());
+    NodeSet set = node_set(1);
+    set.spec = json(R"({"slurmd": {"image": "x", "lifecycle": {"preStop":
+                    {"exec": {"command": ["a"]}}}}})");
+    CHECK(pod_of(set).at("spec/containers/0/lifecycle").dump() ==
+          R"({"preStop":{"exec":{"command":["a"]}}})");
+}
+
 TEST_CASE("privileged is a site's choice, and the API server has to take it")
 {
     NodeSet set = node_set(1);
