@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # slurmk8s-operator. It knows Kubernetes only: nothing of Slurm is linked.
 operator_decide_sources = \
+	operator/decide/claims.cc operator/decide/claims.h \
 	operator/decide/decide.cc operator/decide/decide.h \
 	operator/decide/decide_others.cc \
 	operator/decide/json_merge.cc operator/decide/json_merge.h \

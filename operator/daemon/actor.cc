@@ -126,10 +126,9 @@ void Actor::tell(const Told &told, const About &about, bool warning)
     const Key &key = about.meta.key;
     if (!warning)
         log_info(told.note, {{about.kind, key.ns + "/" + key.name}});
-    auto reply = http_.post("/apis/events.k8s.io/v1/namespaces/" +
-                                key.ns + "/events",
-                            event_body(told, about, warning, instance_,
-                                       ++events_));
+    auto reply =
+        http_.post("/apis/events.k8s.io/v1/namespaces/" + key.ns + "/events",
+                   event_body(told, about, warning, instance_, ++events_));
     auto said =
         reply ? check_status(*reply) : Result<>(std::unexpected(reply.error()));
     if (!said)

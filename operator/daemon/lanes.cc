@@ -16,7 +16,8 @@ constexpr std::chrono::minutes longest_idle{1};
 // changed by somebody else meanwhile, and is to be looked at again.
 bool was_overtaken(const Step &step, const Error &error)
 {
-    return error.code == Code::conflict && step.verb != Step::Verb::create;
+    return error.code == Code::conflict &&
+           (step.verb != Step::Verb::create || step.may_exist);
 }
 
 void make_step(Actor &actor, const Work &work, const Step &step,

@@ -23,7 +23,7 @@ class Lanes {
         HttpEndpoint endpoint;
         const Leader &leader;
         Metrics &metrics;
-        std::string instance; // names this process in Events
+        std::string instance;   // names this process in Events
         Mailbox<News> &mailbox; // hears of what was made
     };
 

@@ -37,6 +37,11 @@ auto &place(Known &known, const Budget *)
     return known.budgets;
 }
 
+auto &place(Known &known, const Claim *)
+{
+    return known.claims;
+}
+
 auto &place(Known &known, const Unserved *)
 {
     return known.unserved;

@@ -33,12 +33,12 @@ struct WatchSays {
 
 struct Stop {};
 
-using News =
-    std::variant<Listed<Controller>, Listed<NodeSet>, Listed<Worker>,
-                 Listed<Service>, Listed<Revision>, Listed<Budget>, Listed<Unserved>,
-                 Changed<Controller>,
-                 Changed<NodeSet>, Changed<Worker>, Changed<Service>,
-                 Changed<Revision>, Changed<Budget>, Changed<Unserved>, WatchSays, Made, Stop>;
+using News = std::variant<Listed<Controller>, Listed<NodeSet>, Listed<Worker>,
+                          Listed<Service>, Listed<Revision>, Listed<Budget>,
+                          Listed<Claim>, Listed<Unserved>, Changed<Controller>,
+                          Changed<NodeSet>, Changed<Worker>, Changed<Service>,
+                          Changed<Revision>, Changed<Budget>, Changed<Claim>,
+                          Changed<Unserved>, WatchSays, Made, Stop>;
 
 // Used by one thread.
 struct Store {

@@ -13,8 +13,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto gather = 20ms; // news that come together
-constexpr auto idle = 5s;     // looks again also without news
+constexpr auto gather = 20ms;     // news that come together
+constexpr auto idle = 5s;         // looks again also without news
 constexpr auto longest_wait = 2s; // for the watch to tell of a step
 constexpr auto stuck = 120s;
 
@@ -42,6 +42,9 @@ void Owner::run()
 Clock::time_point Owner::next_round()
 {
     auto now = Clock::now();
+    std::erase_if(awaited_, [&](const auto &entry) {
+        return entry.second.until <= now; // nothing more is awaited
+    });
     auto next = std::min(now + idle, rests_.next_end(now).value_or(now + idle));
     for (const auto &[uid, awaited] : awaited_)
         next = std::min(next, awaited.until);
@@ -133,9 +136,8 @@ void Owner::round()
             return decide_node_set(known, set, before, now);
         });
     for (const auto &[key, object] : known.unserved)
-        look_at(object.kind, object.meta, [&](const Failures &) {
-            return decide_unserved(object, now);
-        });
+        look_at(object.kind, object.meta,
+                [&](const Failures &) { return decide_unserved(object, now); });
     forget_gone();
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The owner thread: it alone knows the objects and decides. Whatever it hears is
-// a reason to look at everything once more. It waits for the watches' first
+// The owner thread: it alone knows the objects and decides. Whatever it hears
+// is a reason to look at everything once more. It waits for the watches' first
 // lists, since what is not listed yet is not absent. The lanes write; an object
-// is looked at again when its last steps are made and the watches have told what
-// became of them.
+// is looked at again when its last steps are made and the watches have told
+// what became of them.
 #pragma once
 
 #include "common/base/mailbox.h"

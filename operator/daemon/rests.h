@@ -31,9 +31,8 @@ class Rests {
     // Forgets the objects for which this is false.
     template <class Known> void keep(Known is_known)
     {
-        std::erase_if(rests_, [&](const auto &entry) {
-            return !is_known(entry.first);
-        });
+        std::erase_if(
+            rests_, [&](const auto &entry) { return !is_known(entry.first); });
     }
 
   private:

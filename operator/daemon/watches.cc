@@ -117,6 +117,8 @@ void Watches::add_all(const HttpEndpoint &endpoint, const std::string &ns,
         revision_from, {}, workers);
     add(endpoint, "/apis/policy/v1", "poddisruptionbudgets", ns, mailbox,
         budget_from, {}, workers);
+    add(endpoint, "/api/v1", "persistentvolumeclaims", ns, mailbox, claim_from,
+        {}, workers);
 }
 
 template <class Object>

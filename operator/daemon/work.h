@@ -19,7 +19,7 @@ struct About {
 struct Work {
     About about;
     std::vector<Step> steps;
-    Failures before; // those of the last time: they are not told again
+    Failures before;    // those of the last time: they are not told again
     bool rests = false; // only its status is written
 };
 

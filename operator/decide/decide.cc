@@ -2,6 +2,7 @@
 #include "operator/decide/decide.h"
 
 #include "common/contract/worker_names.h"
+#include "operator/decide/claims.h"
 #include "operator/decide/names.h"
 #include "operator/decide/node_conf.h"
 #include "operator/decide/node_set_status.h"
@@ -56,6 +57,8 @@ std::string problem_of(const Known &known, const NodeSet &set)
     if (problem = wrong_names(set); !problem.empty())
         return problem;
     if (problem = node_conf(set).problem; !problem.empty())
+        return problem;
+    if (problem = wrong_claims(set); !problem.empty())
         return problem;
     std::string other = same_names(known, set);
     if (!other.empty())
@@ -112,8 +115,10 @@ Step create_step(const NodeSet &set, const Controller &controller,
                  std::uint32_t ordinal)
 {
     std::string name = worker_name(set, ordinal);
-    return {Step::Verb::create, "create Pod " + name,
-            pods_path(set.meta.key.ns), worker_pod(set, controller, ordinal),
+    return {Step::Verb::create,
+            "create Pod " + name,
+            pods_path(set.meta.key.ns),
+            worker_pod(set, controller, ordinal),
             Told{"SuccessfulCreate", "Created Pod " + name + ", Slurm node " +
                                          node_name(set, ordinal)},
             Seen{{set.meta.key.ns, name}, ""}};
@@ -136,7 +141,8 @@ Step request_step(const Worker &worker, bool drain)
     return {
         Step::Verb::apply,
         (drain ? "ask to drain Pod " : "take back the request to Pod ") + name,
-        applied(pod_path(worker.meta.key)), body.dump(),
+        applied(pod_path(worker.meta.key)),
+        body.dump(),
         drain ? Told{"DrainRequested", "Pod " + name +
                                            " is to go: its Slurm node is to be "
                                            "drained first"}
@@ -147,7 +153,9 @@ Step request_step(const Worker &worker, bool drain)
 Step remove_step(const Worker &worker, const std::string &why)
 {
     const std::string &name = worker.meta.key.name;
-    return {Step::Verb::remove, "delete Pod " + name, pod_path(worker.meta.key),
+    return {Step::Verb::remove,
+            "delete Pod " + name,
+            pod_path(worker.meta.key),
             delete_body(worker.meta),
             Told{"SuccessfulDelete", "Deleted Pod " + name + ": " + why},
             seen_of(worker)};
@@ -179,9 +187,20 @@ void add_removals(const NodeSet &set,
                                                  "slurmk8s/delete says now"));
 }
 
-void add_scaling(const NodeSet &set, const Controller *controller,
-                 const NodeSetFacts &facts, const ScalePlan &plan,
-                 std::vector<Step> &steps)
+void add_creations(const Known &known, const NodeSet &set,
+                   const Controller &controller, const ScalePlan &plan,
+                   std::vector<Step> &steps)
+{
+    for (std::uint32_t ordinal : plan.create) {
+        std::ranges::move(make_claims(known, set, worker_name(set, ordinal)),
+                          std::back_inserter(steps));
+        steps.push_back(create_step(set, controller, ordinal));
+    }
+}
+
+void add_scaling(const Known &known, const NodeSet &set,
+                 const Controller *controller, const NodeSetFacts &facts,
+                 const ScalePlan &plan, std::vector<Step> &steps)
 {
     add_removals(set, facts.workers, plan, steps);
     for (const Worker *worker : plan.release)
@@ -190,8 +209,7 @@ void add_scaling(const NodeSet &set, const Controller *controller,
         for (const Worker *worker : plan.ask)
             steps.push_back(request_step(*worker, true));
     if (facts.problem.empty() && controller && !set.meta.deleting)
-        for (std::uint32_t ordinal : plan.create)
-            steps.push_back(create_step(set, *controller, ordinal));
+        add_creations(known, set, *controller, plan, steps);
 }
 
 // The first of the steps that failed the last time and are to be made again.
@@ -236,11 +254,19 @@ std::vector<Step> decide_node_set(const Known &known, const NodeSet &set,
     if (goes_on)
         steps = keep_revision(known, set, facts.revision);
     if (!set.daemon_set || set.meta.deleting)
-        add_scaling(set, controller, facts, plan, steps);
-    if (goes_on)
+        add_scaling(known, set, controller, facts, plan, steps);
+    if (goes_on) {
         std::ranges::move(
             drop_revisions(known, set, facts.revision, facts.workers),
             std::back_inserter(steps));
+        bool settled =
+            facts.workers.size() == facts.wanted &&
+            std::ranges::all_of(facts.workers, [](const Worker *worker) {
+                return is_alive(*worker);
+            });
+        std::ranges::move(keep_claims(known, set, settled),
+                          std::back_inserter(steps));
+    }
     facts.failure = failure_of(steps, failures);
     if (auto status = node_set_status(set, facts, now))
         steps.push_back(std::move(*status));

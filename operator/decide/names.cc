@@ -51,6 +51,20 @@ bool can_meet(const std::string &one, const std::string &other)
            std::ranges::all_of(longer.substr(shorter.size()), is_digit);
 }
 
+bool is_one_cluster(const Known &known, const NodeSet &one,
+                    const NodeSet &other)
+{
+    if (one.meta.key.ns == other.meta.key.ns)
+        return one.controller == other.controller;
+    auto mine = known.controllers.find({one.meta.key.ns, one.controller});
+    auto theirs = known.controllers.find({other.meta.key.ns, other.controller});
+    return mine != known.controllers.end() &&
+           theirs != known.controllers.end() && mine->second.external &&
+           theirs->second.external &&
+           mine->second.host == theirs->second.host &&
+           mine->second.port == theirs->second.port;
+}
+
 } // namespace
 
 std::string worker_name(const NodeSet &set, std::uint32_t ordinal)
@@ -108,13 +122,13 @@ std::string same_names(const Known &known, const NodeSet &set)
     auto age = [](const NodeSet &one) {
         bool accepted =
             std::ranges::contains(one.finalizers, names::node_set_finalizer);
-        return std::tuple(!accepted, one.meta.created, one.meta.key.name);
+        return std::tuple(!accepted, one.meta.created, one.meta.key);
     };
     for (const auto &[key, other] : known.node_sets)
-        if (key.ns == set.meta.key.ns && key != set.meta.key &&
-            other.controller == set.controller && age(other) < age(set) &&
+        if (key != set.meta.key && is_one_cluster(known, set, other) &&
+            age(other) < age(set) &&
             can_meet(node_prefix(other), node_prefix(set)))
-            return key.name;
+            return (key.ns == set.meta.key.ns ? "" : key.ns + "/") + key.name;
     return {};
 }
 

@@ -27,7 +27,9 @@ std::string workers_service(const std::string &controller);
 std::string wrong_names(const NodeSet &set);
 
 // The name of a NodeSet of the same cluster that was accepted before, or is
-// older, and whose Slurm nodes could have the same names; or "".
+// older, and whose Slurm nodes could have the same names; or "". One in another
+// namespace, as NAMESPACE/NAME, is of the same cluster if its Controller says
+// the same address of slurmctld.
 std::string same_names(const Known &known, const NodeSet &set);
 
 } // namespace bridge::slinky

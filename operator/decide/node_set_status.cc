@@ -107,8 +107,9 @@ Said updated(const NodeSet &set, const NodeSetFacts &facts,
         return {"Updated", false, "RollingUpdate",
                 text + ". They wait until others are available."};
     return {"Updated", false, "RollingUpdate",
-            text + ". To be replaced when the Slurm node is drained and has no "
-                   "job: " +
+            text +
+                ". To be replaced when the Slurm node is drained and has no "
+                "job: " +
                 listed(facts.updating, ", ", 20) + "."};
 }
 

@@ -88,7 +88,8 @@ NodeSet node_set_from(const Json &json)
     made.padding = json.integer("spec/ordinalPadding").value_or(0);
     made.extra_conf = json.text("spec/extraConf");
     made.share_nodes = json.flag("spec/oversubscribeNode");
-    made.protect = json.at("spec/workloadDisruptionProtection").dump() != "false";
+    made.protect =
+        json.at("spec/workloadDisruptionProtection").dump() != "false";
     made.spec = json.at("spec");
     made.status = json.at("status");
     made.conditions = conditions_from(json);
@@ -137,6 +138,15 @@ Budget budget_from(const Json &json)
     if (!expressions.empty())
         for (const Json &value : expressions[0].items("values"))
             made.excepted.push_back(value.text());
+    return made;
+}
+
+Claim claim_from(const Json &json)
+{
+    Claim made;
+    made.meta = meta_from(json);
+    for (const Json &owner : json.items("metadata/ownerReferences"))
+        made.owners.push_back(owner.text("uid"));
     return made;
 }
 

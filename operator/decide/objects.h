@@ -79,7 +79,7 @@ struct Worker {
     std::string phase;
     std::string node;
     bool ready = false;
-    std::string ready_since; // as the API server writes it
+    std::string ready_since;         // as the API server writes it
     std::vector<std::string> states; // of the Slurm node: "Idle", "Drain"
     std::optional<WorkerRequest> request;
     std::optional<DrainAnswer> answer; // only while it is True
@@ -102,10 +102,16 @@ struct Revision {
 // A PodDisruptionBudget, as far as we write it.
 struct Budget {
     Meta meta;
-    std::vector<std::string> owners;             // their uids
+    std::vector<std::string> owners;              // their uids
     std::optional<std::int64_t> most_unavailable; // nothing: no such number
-    TextMap labels;                              // that it selects
-    std::vector<std::string> excepted; // values of its first NotIn
+    TextMap labels;                               // that it selects
+    std::vector<std::string> excepted;            // values of its first NotIn
+};
+
+// A claim of a slurmd Pod.
+struct Claim {
+    Meta meta;
+    std::vector<std::string> owners; // their uids
 };
 
 // A LoginSet, RestApi, Token or Accounting.
@@ -121,6 +127,7 @@ Worker worker_from(const Json &json);
 Service service_from(const Json &json);
 Revision revision_from(const Json &json);
 Budget budget_from(const Json &json);
+Claim claim_from(const Json &json);
 Unserved unserved_from(const Json &json);
 
 // All that is known.
@@ -131,6 +138,7 @@ struct Known {
     std::map<Key, Service> services;
     std::map<Key, Revision> revisions;
     std::map<Key, Budget> budgets;
+    std::map<Key, Claim> claims;
     std::map<std::pair<std::string, Key>, Unserved> unserved; // by kind
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The ownerReferences of what is made for a NodeSet. Without blockOwnerDeletion,
-// for which the operator would need a right to the NodeSet's finalizers. Pure.
+// The ownerReferences of what is made for a NodeSet. Without
+// blockOwnerDeletion, for which the operator would need a right to the
+// NodeSet's finalizers. Pure.
 #pragma once
 
 #include "common/base/json.h"

@@ -75,9 +75,9 @@ Step budget_step(const Controller &controller, const std::string &name,
          {"namespace", ns},
          {"labels", std::move(labels)},
          {"ownerReferences", JsonValue::array({std::move(owner)})}});
-    auto spec = JsonValue::object(
-        {{"maxUnavailable", 0},
-         {"selector", selector_of(controller, unprotected)}});
+    auto spec =
+        JsonValue::object({{"maxUnavailable", 0},
+                           {"selector", selector_of(controller, unprotected)}});
     auto body = JsonValue::object({{"apiVersion", "policy/v1"},
                                    {"kind", "PodDisruptionBudget"},
                                    {"metadata", std::move(metadata)},

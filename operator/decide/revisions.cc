@@ -64,17 +64,15 @@ std::vector<Step> keep_revision(const Known &known, const NodeSet &set,
         return {{Step::Verb::patch, what, path_of(key),
                  JsonValue::object({{"revision", number}}).dump()}};
     }
-    auto labels =
-        JsonValue::object({{names::app_label, "slurmd"},
-                           {names::instance_label, set.meta.key.name},
-                           {names::cluster_label, set.controller},
-                           {names::revision_label, hash}});
+    auto labels = JsonValue::object({{names::app_label, "slurmd"},
+                                     {names::instance_label, set.meta.key.name},
+                                     {names::cluster_label, set.controller},
+                                     {names::revision_label, hash}});
     auto metadata = JsonValue::object({{"name", key.name},
                                        {"namespace", key.ns},
                                        {"labels", std::move(labels)},
                                        {"ownerReferences", owned_by(set)}});
-    return {{Step::Verb::apply, what,
-             applied(path_of(key)),
+    return {{Step::Verb::apply, what, applied(path_of(key)),
              json_object({{"apiVersion", "\"apps/v1\""},
                           {"kind", "\"ControllerRevision\""},
                           {"metadata", metadata.dump()},
@@ -99,18 +97,16 @@ std::vector<Step> drop_revisions(const Known &known, const NodeSet &set,
     };
     auto old = revisions_of(known, set);
     std::erase_if(old, in_use);
-    auto limit = static_cast<std::size_t>(
-        std::clamp<std::int64_t>(
-            set.spec.integer("revisionHistoryLimit").value_or(0), 0,
-            longest_history));
+    auto limit = static_cast<std::size_t>(std::clamp<std::int64_t>(
+        set.spec.integer("revisionHistoryLimit").value_or(0), 0,
+        longest_history));
     std::vector<Step> steps;
     for (std::size_t i = 0; i + limit < old.size(); i++)
         if (!old[i]->meta.deleting)
-            steps.push_back({Step::Verb::remove,
-                             "delete ControllerRevision " +
-                                 old[i]->meta.key.name,
-                             path_of(old[i]->meta.key),
-                             delete_body(old[i]->meta)});
+            steps.push_back(
+                {Step::Verb::remove,
+                 "delete ControllerRevision " + old[i]->meta.key.name,
+                 path_of(old[i]->meta.key), delete_body(old[i]->meta)});
     return steps;
 }
 

@@ -33,6 +33,7 @@ struct Step {
     std::optional<Told> told = {};
     std::optional<Seen> seen = {}; // the Pod that it changes
     bool is_report = false;        // it writes a status
+    bool may_exist = false;        // what is there already will do
 };
 
 const char *verb_name(Step::Verb verb);

@@ -27,8 +27,6 @@ std::vector<std::string> unserved_fields(const NodeSet &set)
         "NodeSet=NAME Feature=NAME)");
     add(is_set(spec, "logfile"), "logfile (slurmd logs to its own container)");
     add(spec.flag("ssh/enabled"), "ssh (no sshd runs)");
-    add(is_set(spec, "volumeClaimTemplates"),
-        "volumeClaimTemplates (no claims are made)");
     add(spec.text("updateStrategy/type") == "ScheduledUpdate",
         "updateStrategy ScheduledUpdate (as with OnDelete, a Pod gets a new "
         "template when somebody deletes it)");

@@ -52,28 +52,27 @@ std::size_t most_unavailable(const NodeSet &set, std::size_t wanted)
         most = static_cast<std::size_t>(std::max<std::int64_t>(*number, 1));
     } else {
         std::string text = given.text();
-        auto percent = text.ends_with('%')
-                           ? whole_number<std::uint32_t>(
-                                 std::string_view(text).substr(
-                                     0, text.size() - 1))
-                           : std::nullopt;
+        auto percent =
+            text.ends_with('%')
+                ? whole_number<std::uint32_t>(
+                      std::string_view(text).substr(0, text.size() - 1))
+                : std::nullopt;
         if (percent)
             most = percent_of(wanted, std::min(*percent, 100u));
     }
     return std::max<std::size_t>(most, 1);
 }
 
-std::vector<const Worker *> to_update(const NodeSet &set,
-                                      const std::vector<const Worker *> &cheapest,
-                                      std::size_t wanted,
-                                      const std::string &revision, Now now)
+std::vector<const Worker *>
+to_update(const NodeSet &set, const std::vector<const Worker *> &cheapest,
+          std::size_t wanted, const std::string &revision, Now now)
 {
     auto available = [&](const Worker *worker) {
         return is_available(set, *worker, now);
     };
     std::size_t most = most_unavailable(set, wanted);
-    auto there = static_cast<std::size_t>(
-        std::ranges::count_if(cheapest, available));
+    auto there =
+        static_cast<std::size_t>(std::ranges::count_if(cheapest, available));
     std::size_t away = wanted - std::min(there, wanted);
     std::size_t budget = most - std::min(away, most);
     std::vector<const Worker *> found;

@@ -29,9 +29,8 @@ std::size_t most_unavailable(const NodeSet &set, std::size_t wanted);
 // who were asked before. Never so many that more than most_unavailable() are
 // away; one that is not available anyway costs nothing, but no more than that
 // many are replaced together.
-std::vector<const Worker *> to_update(const NodeSet &set,
-                                      const std::vector<const Worker *> &cheapest,
-                                      std::size_t wanted,
-                                      const std::string &revision, Now now);
+std::vector<const Worker *>
+to_update(const NodeSet &set, const std::vector<const Worker *> &cheapest,
+          std::size_t wanted, const std::string &revision, Now now);
 
 } // namespace bridge::slinky

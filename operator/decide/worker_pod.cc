@@ -3,6 +3,7 @@
 
 #include "common/base/stable_hash.h"
 #include "common/contract/worker_names.h"
+#include "operator/decide/claims.h"
 #include "operator/decide/json_merge.h"
 #include "operator/decide/names.h"
 #include "operator/decide/node_conf.h"
@@ -134,14 +135,13 @@ JsonValue one_a_node()
                               JsonValue::array({std::move(term)})}})}});
 }
 
-// Those of the template, and ours: a Pod is ready when its slurmd is registered,
-// which slurmd's own /readyz does not say.
+// Those of the template, and ours: a Pod is ready when its slurmd is
+// registered, which slurmd's own /readyz does not say.
 std::string gates_of(const Json &spec)
 {
-    std::string ours =
-        JsonValue::object(
-            {{"conditionType", names::worker_registered_condition}})
-            .dump();
+    std::string ours = JsonValue::object({{"conditionType",
+                                           names::worker_registered_condition}})
+                           .dump();
     std::vector<std::string> gates{ours};
     for (const Json &gate : spec.items("readinessGates"))
         if (gate.text("conditionType") != names::worker_registered_condition)
@@ -170,6 +170,9 @@ std::string pod_spec(const NodeSet &set, const Controller &controller,
         merged(read_own(json_object(with)), set.spec.at("template/spec"));
     JsonMembers made = members_of(read_own(spec));
     put(made, "readinessGates", gates_of(read_own(spec)));
+    put(made, "volumes",
+        with_claims(set, worker_name(set, ordinal),
+                    read_own(spec).items("volumes")));
     put(made, "automountServiceAccountToken", "false");
     put(made, "hostname", JsonValue(node_name(set, ordinal)).dump());
     put(made, "subdomain", JsonValue(workers_service(set.controller)).dump());

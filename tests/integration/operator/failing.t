@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """NodeSets whose writes fail: they are tried again with growing pauses, say why, and
-delay nobody else."""
+delay nobody else, and of two with the same names of nodes the second is refused."""
 import pathlib
 import socket
 import sys
@@ -128,7 +128,7 @@ def hangs():
                        "operations": ["CREATE"], "resources": ["pods"]}]}]})
         try:
             bad.controller()
-            good.controller()
+            good.controller(externalConfig={"host": "other", "port": 6817})
             bad.node_set(replicas=4)
             # Someone has called: the operator's request hangs.
             silent.settimeout(30)
@@ -140,6 +140,21 @@ def hangs():
         finally:
             bed.api("DELETE", f"{HOOKS}/{name}", {})
     bad.wait_pods("w-0", "w-1", "w-2", "w-3")
+
+
+@case
+def one_slurmctld():
+    """of two NodeSets of one slurmctld, in two namespaces, whose nodes would have the
+    same names the second says so, and gets no Pod"""
+    bad.controller()
+    good.controller()
+    bad.node_set(replicas=1)
+    bad.wait_pods("w-0")
+    good.node_set(replicas=1)
+    good.wait_condition("Accepted", "False", f"NodeSet {bad.namespace}/w")
+    equal(good.pods(), {}, "Pods of the second")
+    good.change(template={"spec": {"hostname": "other-"}})
+    good.wait_pods("w-0")
 
 
 run(before_each=before_each, after_each=after_each, after_failure=after_failure)

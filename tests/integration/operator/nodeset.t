@@ -423,6 +423,12 @@ def deleted():
     before = uids()
     wait_for("the policy", lambda: "before their Slurm nodes are drained" in
              foreground_words())
+    try:
+        bed.api("PATCH", path("nodesets", "w"), {"metadata": {"finalizers": [
+            "slurmk8s/workers", "foregroundDeletion"]}}, MERGE)
+        check(False, "the finalizer foregroundDeletion was taken")
+    except bed.ApiError as error:
+        check("cannot have the finalizer" in error.message, error.message)
     bed.api("DELETE", path("nodesets", "w"), {"propagationPolicy": "Background"})
     wait_requests({"w-0": "drain 1", "w-1": "drain 1"})
     never("a Pod that goes", lambda: uids() != before, SOON)

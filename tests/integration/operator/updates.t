@@ -223,4 +223,66 @@ def min_ready():
     place.wait_condition("Available", "True")
 
 
+def claims():
+    return sorted(c["metadata"]["name"] for c in bed.api(
+        "GET", place.core("persistentvolumeclaims"))["items"]
+        if not c["metadata"].get("deletionTimestamp"))
+
+
+def with_claims(**policy):
+    place.node_set(replicas=2, updateStrategy={"type": "OnDelete"},
+                   volumeClaimTemplates=[{
+                       "metadata": {"name": "data"}, "spec": {
+                           "accessModes": ["ReadWriteOnce"], "resources":
+                           {"requests": {"storage": "1Mi"}}}}],
+                   persistentVolumeClaimRetentionPolicy=policy)
+    wait_for("the claims", lambda: claims() == ["data-w-0", "data-w-1"])
+    volumes = wait_for("w-1", lambda: place.pods().get("w-1"))["spec"]["volumes"]
+    equal([v["persistentVolumeClaim"]["claimName"] for v in volumes
+           if v["name"] == "data"], ["data-w-1"], "the volume of w-1")
+
+
+def drop_claims():
+    bed.api("DELETE", place.core("persistentvolumeclaims"), {})
+    wait_for("no claims", lambda: not bed.api(
+        "GET", place.core("persistentvolumeclaims"))["items"])
+
+
+def scale_in():
+    place.scale(1)
+    place.wait_asked("w-1")
+    place.answer("w-1")
+    wait_for("w-1 to go", lambda: set(place.pods()) == {"w-0"})
+
+
+@case
+def claims_stay():
+    """each Pod has claims of its own, and by default they stay, whatever goes"""
+    place.controller()
+    with_claims()
+    scale_in()
+    never("a claim that goes", lambda: len(claims()) != 2, SOON)
+    place.scale(2)
+    wait_for("w-1 to come back", lambda: set(place.pods()) == {"w-0", "w-1"})
+    place.empty()
+    never("a claim that goes", lambda: len(claims()) != 2, SOON)
+    drop_claims()
+
+
+@case
+def claims_go():
+    """whenScaled and whenDeleted: Delete take them along, and a Pod that is replaced
+    keeps its own"""
+    place.controller()
+    with_claims(whenScaled="Delete", whenDeleted="Delete")
+    uid = place.uids()["w-0"]
+    bed.delete("w-0", place.namespace)
+    wait_for("another w-0", lambda: place.uids().get("w-0", uid) != uid)
+    equal(claims(), ["data-w-0", "data-w-1"], "claims")
+    scale_in()
+    wait_for("its claim to go", lambda: claims() == ["data-w-0"])
+    place.empty()
+    wait_for("all claims to go", lambda: not claims())
+
+
 run(before_each=before_each, after_each=after_each, after_failure=after_failure)

@@ -188,14 +188,12 @@ TEST_CASE("each field that is not served is named")
 {
     auto steps = decided(
         known_with(node_set(1, R"(, "partition": {"enabled": true}, "logfile":
-            {"image": "x"}, "ssh": {"enabled": true}, "volumeClaimTemplates":
-            [{}], "minReadySeconds": 5, "pinToNode": true, "updateStrategy":
+            {"image": "x"}, "ssh": {"enabled": true}, "minReadySeconds": 5, "pinToNode": true, "updateStrategy":
             {"type": "OnDelete"}, "pruneSlurmNodeRecords": "NodeNotFound")"),
                    {}));
     std::string text = said(steps, "Served");
     for (const char *word :
-         {"partition", "logfile", "ssh", "volumeClaimTemplates",
-          "pinToNode",           "pruneSlurmNodeRecords"})
+         {"partition", "logfile", "ssh", "pinToNode", "pruneSlurmNodeRecords"})
         CHECK_MESSAGE(text.contains(word), word);
     CHECK_FALSE(text.contains("updateStrategy"));
     CHECK(said(decided(known_with(

@@ -77,3 +77,21 @@ TEST_CASE(
     elsewhere.controller = "another";
     CHECK(other_of(named("a", "x-"), elsewhere) == "");
 }
+
+TEST_CASE("two namespaces of one slurmctld share its names of nodes")
+{
+    Known known = known_with(named("w"), {});
+    Controller controller = external_controller();
+    controller.meta.key.ns = "another";
+    known.controllers[controller.meta.key] = controller;
+    NodeSet other = named("w");
+    other.meta.key.ns = "another";
+    other.meta.created = "2026-02-01T00:00:00Z";
+    known.node_sets[other.meta.key] = other;
+    CHECK(same_names(known, other) == "ns/w");
+    CHECK(same_names(known, named("w")) == "");
+    known.controllers[controller.meta.key].port = 7000;
+    CHECK(same_names(known, other) == "");
+    known.controllers.erase(controller.meta.key);
+    CHECK(same_names(known, other) == "");
+}

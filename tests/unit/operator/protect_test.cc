@@ -51,10 +51,10 @@ TEST_CASE("it leaves out the NodeSets that ask for no protection")
     known.node_sets[other.meta.key] = other;
     Protected made(known);
     REQUIRE(made.steps.size() == 1);
-    CHECK(json(made.steps[0].body)
-              .at("spec/selector/matchExpressions")
-              .dump() == R"([{"key":"app.kubernetes.io/instance",)"
-                         R"("operator":"NotIn","values":["free"]}])");
+    CHECK(
+        json(made.steps[0].body).at("spec/selector/matchExpressions").dump() ==
+        R"([{"key":"app.kubernetes.io/instance",)"
+        R"("operator":"NotIn","values":["free"]}])");
     made.known.node_sets.erase(other.meta.key);
     CHECK(Protected(made.known).steps.size() == 1);
 }

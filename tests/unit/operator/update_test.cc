@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "operator/decide/update.h"
 #include "operator/decide/revisions.h"
 #include "operator/decide/scale.h"
+#include "operator/decide/update.h"
 #include "tests/unit/operator/make.h"
 
 #include <doctest/doctest.h>

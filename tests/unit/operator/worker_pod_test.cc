@@ -73,7 +73,8 @@ TEST_CASE("the template adds to it, but does not take over")
     CHECK_FALSE(pod.at("spec/affinity").present());
 }
 
-TEST_CASE("a Pod is ready when its slurmd is registered, and drained before it ends")
+TEST_CASE(
+    "a Pod is ready when its slurmd is registered, and drained before it ends")
 {
     Json spec = pod_of(node_set(1)).at("spec");
     CHECK(spec.at("readinessGates").dump() ==
@@ -84,12 +85,14 @@ TEST_CASE("a Pod is ready when its slurmd is registered, and drained before it e
         {"conditionType": "a/b"}, {"conditionType": "slurmk8s/Registered"}],
         "terminationGracePeriodSeconds": 2}})"))
                .at("spec");
-    CHECK(spec.at("readinessGates").dump() ==
-          R"([{"conditionType":"slurmk8s/Registered"},{"conditionType":"a/b"}])");
+    CHECK(
+        spec.at("readinessGates").dump() ==
+        R"([{"conditionType":"slurmk8s/Registered"},{"conditionType":"a/b"}])");
     CHECK(spec.integer("containers/0/lifecycle/preStop/sleep/seconds") == 1);
     for (const char *grace : {"0", "1", "-5"})
         CHECK_FALSE(pod_of(node_set(1, std::string(R"(, "template": {"spec":
-                    {"terminationGracePeriodSeconds": )") + grace + "}}"))
+                    {"terminationGracePeriodSeconds": )") +
+                                           grace + "}}"))
                         .at("spec/containers/0/lifecycle")
                         .present());
     NodeSet set = node_set(1);
