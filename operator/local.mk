@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # slurmk8s-operator. It knows Kubernetes only: nothing of Slurm is linked.
 operator_decide_sources = \
+	operator/decide/accounting.cc operator/decide/accounting.h \
 	operator/decide/claims.cc operator/decide/claims.h \
+	operator/decide/cluster.cc operator/decide/cluster.h \
+	operator/decide/cluster_objects.cc operator/decide/cluster_objects.h \
+	operator/decide/controller_pod.cc operator/decide/controller_pod.h \
+	operator/decide/daemon_pod.cc operator/decide/daemon_pod.h \
 	operator/decide/decide.cc operator/decide/decide.h \
 	operator/decide/decide_others.cc \
 	operator/decide/json_merge.cc operator/decide/json_merge.h \
+	operator/decide/made.cc operator/decide/made.h \
 	operator/decide/names.cc operator/decide/names.h \
 	operator/decide/node_conf.cc operator/decide/node_conf.h \
 	operator/decide/node_set_status.cc operator/decide/node_set_status.h \
@@ -12,7 +18,9 @@ operator_decide_sources = \
 	operator/decide/owned.h \
 	operator/decide/protect.cc operator/decide/protect.h \
 	operator/decide/revisions.cc operator/decide/revisions.h \
+	operator/decide/said.cc operator/decide/said.h \
 	operator/decide/scale.cc operator/decide/scale.h \
+	operator/decide/slurm_conf.cc operator/decide/slurm_conf.h \
 	operator/decide/status.cc operator/decide/status.h \
 	operator/decide/step.cc operator/decide/step.h \
 	operator/decide/unserved.cc operator/decide/unserved.h \

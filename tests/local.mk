@@ -275,6 +275,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/objects/semver_test.cc \
 	tests/unit/objects/volumes_test.cc \
 	tests/unit/operator/claims_test.cc \
+	tests/unit/operator/cluster_test.cc \
 	tests/unit/operator/decide_test.cc \
 	tests/unit/operator/json_merge_test.cc \
 	tests/unit/operator/leader_test.cc \

@@ -54,4 +54,21 @@ inline constexpr char worker_drain_mark[] = "slurm-operator: ";
 inline constexpr char node_set_finalizer[] = "slurmk8s/workers";
 inline constexpr char delete_annotation[] = "slurmk8s/delete";
 
+// On a Controller: as long as its NodeSets have Pods, slurmctld stays. It may
+// say which image slurmk8sd comes from, and whether slurmctld and slurmd load
+// the plugins of this project: "true".
+inline constexpr char controller_finalizer[] = "slurmk8s/cluster";
+inline constexpr char agent_image_annotation[] = "slurmk8s/agent-image";
+inline constexpr char plugins_annotation[] = "slurmk8s/plugins";
+
+// On what the operator makes for a Controller: the hash of what was applied. On
+// its ConfigMap: the largest MaxNodeCount, and the partitions of NodeSets, that
+// slurm.conf has had. On its Pods: the hash of their files.
+inline constexpr char applied_annotation[] = "slurmk8s/applied";
+inline constexpr char max_nodes_annotation[] = "slurmk8s/max-node-count";
+inline constexpr char partitions_annotation[] = "slurmk8s/partitions";
+inline constexpr char config_hash_annotation[] = "slurmk8s/config-hash";
+// The Lease of slurmk8sd in the namespace of its Controller.
+inline constexpr char agent_lease[] = "slurmk8sd";
+
 } // namespace bridge::names

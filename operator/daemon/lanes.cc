@@ -21,7 +21,7 @@ bool was_overtaken(const Step &step, const Error &error)
 }
 
 void make_step(Actor &actor, const Work &work, const Step &step,
-               const std::stop_token &stop, Made &made)
+               const std::stop_token &stop, Acted &made)
 {
     if (step.seen)
         made.seen.push_back(*step.seen);
@@ -35,9 +35,9 @@ void make_step(Actor &actor, const Work &work, const Step &step,
         actor.complain(step, work.about, why);
 }
 
-Made make(Actor &actor, const Work &work, const std::stop_token &stop)
+Acted make(Actor &actor, const Work &work, const std::stop_token &stop)
 {
-    Made made{work.about.meta, work.rests, {}, {}};
+    Acted made{work.about.meta, work.rests, {}, {}};
     for (const Step &step : work.steps)
         if ((made.failures.empty() || step.is_report) && actor.may_act() &&
             !stop.stop_requested())
@@ -71,7 +71,7 @@ void Lanes::run(Lane &lane)
     while (auto work = lane.work.pop()) {
         if (stop.stop_requested())
             return;
-        Made made{work->about.meta, work->rests, {}, {}};
+        Acted made{work->about.meta, work->rests, {}, {}};
         try {
             made = make(actor, *work, stop);
         } catch (const std::exception &e) { // such as out of memory

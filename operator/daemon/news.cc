@@ -42,6 +42,11 @@ auto &place(Known &known, const Claim *)
     return known.claims;
 }
 
+auto &place(Known &known, const Made *)
+{
+    return known.made;
+}
+
 auto &place(Known &known, const Unserved *)
 {
     return known.unserved;
@@ -52,7 +57,9 @@ template <class Object> Key key_of(const Object &object)
     return object.meta.key;
 }
 
-std::pair<std::string, Key> key_of(const Unserved &object)
+template <class Object>
+    requires requires(const Object &object) { object.kind; }
+std::pair<std::string, Key> key_of(const Object &object)
 {
     return {object.kind, object.meta.key};
 }
@@ -63,7 +70,9 @@ bool was_listed(const Listed<Object> &list, const Object &object)
     return list.ns.empty() || object.meta.key.ns == list.ns;
 }
 
-bool was_listed(const Listed<Unserved> &list, const Unserved &object)
+template <class Object>
+    requires requires(const Object &object) { object.kind; }
+bool was_listed(const Listed<Object> &list, const Object &object)
 {
     return object.kind == list.kind &&
            (list.ns.empty() || object.meta.key.ns == list.ns);
@@ -99,7 +108,7 @@ void hear_one(Store &store, WatchSays says)
 }
 
 // For the owner thread itself.
-void hear_one(Store &, Made) {}
+void hear_one(Store &, Acted) {}
 
 void hear_one(Store &, Stop) {}
 

@@ -15,7 +15,7 @@ namespace bridge::slinky {
 // ns is its namespace, "" for all of them.
 template <class Object> struct Listed {
     std::string watch; // "nodesets in test"
-    std::string kind;  // of Unserved; otherwise ""
+    std::string kind;  // of Made and Unserved; otherwise ""
     std::string ns;
     std::vector<Object> objects;
 };
@@ -35,10 +35,11 @@ struct Stop {};
 
 using News = std::variant<Listed<Controller>, Listed<NodeSet>, Listed<Worker>,
                           Listed<Service>, Listed<Revision>, Listed<Budget>,
-                          Listed<Claim>, Listed<Unserved>, Changed<Controller>,
-                          Changed<NodeSet>, Changed<Worker>, Changed<Service>,
-                          Changed<Revision>, Changed<Budget>, Changed<Claim>,
-                          Changed<Unserved>, WatchSays, Made, Stop>;
+                          Listed<Claim>, Listed<Made>, Listed<Unserved>,
+                          Changed<Controller>, Changed<NodeSet>,
+                          Changed<Worker>, Changed<Service>, Changed<Revision>,
+                          Changed<Budget>, Changed<Claim>, Changed<Made>,
+                          Changed<Unserved>, WatchSays, Acted, Stop>;
 
 // Used by one thread.
 struct Store {

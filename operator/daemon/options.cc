@@ -21,6 +21,7 @@ const char help_text[] =
     "      --lease-name NAME     its name (slurmk8s-operator)\n"
     "  -w, --web-address IP:PORT /healthz, /readyz and /metrics "
     "(127.0.0.1:6830)\n"
+    "      --agent-image IMAGE   slurmk8sd beside each slurmctld (none)\n"
     "  -l, --log-level LEVEL     error, warning, info or debug (info)\n"
     "  -V, --version             print the version and exit\n"
     "  -h, --help                print this and exit\n"
@@ -33,6 +34,7 @@ constexpr int ca_file = 256; // beyond all characters
 constexpr int token_file = 257;
 constexpr int lease_namespace = 258;
 constexpr int lease_name = 259;
+constexpr int agent_image = 260;
 
 std::optional<LogLevel> level_of(std::string_view name)
 {
@@ -73,6 +75,9 @@ std::string take(int option, const std::string &value, Options &options)
     case lease_name:
         options.lease_name = value;
         break;
+    case agent_image:
+        options.agent_image = value;
+        break;
     case 'w':
         options.web_address = value;
         break;
@@ -105,6 +110,7 @@ Result<Options> parse_options(int argc, char **argv)
         {"token-file", required_argument, {}, token_file},
         {"lease-namespace", required_argument, {}, lease_namespace},
         {"lease-name", required_argument, {}, lease_name},
+        {"agent-image", required_argument, {}, agent_image},
         {"web-address", required_argument, {}, 'w'},
         {"log-level", required_argument, {}, 'l'},
         {"version", no_argument, {}, 'V'},

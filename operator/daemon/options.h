@@ -18,6 +18,7 @@ struct Options {
     std::string lease_namespace; // "": that of the Pod
     std::string lease_name = "slurmk8s-operator";
     std::string web_address = "127.0.0.1:6830";
+    std::string agent_image; // "": as annotations of Controllers say
     LogLevel log_level = LogLevel::info;
     bool help = false;
     bool version = false;

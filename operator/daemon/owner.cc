@@ -61,7 +61,7 @@ bool Owner::hear(Clock::time_point deadline)
     while (news) {
         if (std::holds_alternative<Stop>(*news))
             return false;
-        if (auto *made = std::get_if<Made>(&*news))
+        if (auto *made = std::get_if<Acted>(&*news))
             heard(std::move(*made));
         else
             store_.hear(std::move(*news));
@@ -70,7 +70,7 @@ bool Owner::hear(Clock::time_point deadline)
     return true;
 }
 
-void Owner::heard(Made made)
+void Owner::heard(Acted made)
 {
     const std::string &uid = made.about.uid;
     auto now = Clock::now();
@@ -128,16 +128,17 @@ void Owner::round()
         std::chrono::system_clock::now());
     const Known &known = store_.known;
     for (const auto &[key, controller] : known.controllers)
-        look_at("Controller", controller.meta, [&](const Failures &) {
-            return decide_controller(known, controller, now);
+        look_at("Controller", controller.meta, [&](const Failures &before) {
+            return decide_controller(known, controller, before, now);
         });
     for (const auto &[key, set] : known.node_sets)
         look_at("NodeSet", set.meta, [&](const Failures &before) {
             return decide_node_set(known, set, before, now);
         });
     for (const auto &[key, object] : known.unserved)
-        look_at(object.kind, object.meta,
-                [&](const Failures &) { return decide_unserved(object, now); });
+        look_at(object.kind, object.meta, [&](const Failures &before) {
+            return decide_unserved(known, object, before, now);
+        });
     forget_gone();
 }
 

@@ -17,6 +17,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace bridge::slinky {
 
@@ -30,7 +31,11 @@ class Owner {
         std::size_t watches; // how many there are
     };
 
-    explicit Owner(Parts parts) : parts_(parts) {}
+    // agent_image: that of slurmk8sd, or "".
+    Owner(Parts parts, std::string agent_image) : parts_(parts)
+    {
+        store_.known.agent_image = std::move(agent_image);
+    }
 
     // Runs until Stop, or until the Lease is lost.
     void run();
@@ -41,7 +46,7 @@ class Owner {
 
   private:
     bool hear(Clock::time_point deadline); // false: stop
-    void heard(Made made);
+    void heard(Acted made);
     void round();
     template <class Decide>
     void look_at(const std::string &kind, const Meta &meta, Decide decide);

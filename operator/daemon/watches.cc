@@ -3,6 +3,7 @@
 
 #include "common/base/log.h"
 #include "common/contract/worker_names.h"
+#include "operator/decide/made.h"
 
 #include <exception>
 #include <utility>
@@ -103,6 +104,8 @@ void Watches::add_all(const HttpEndpoint &endpoint, const std::string &ns,
 {
     const std::string slinky = std::string("/apis/") + names::slinky_version;
     const std::string workers = std::string(names::app_label) + "=slurmd";
+    const std::string daemons =
+        std::string(names::app_label) + " in (slurmctld,slurmdbd)";
     add(endpoint, slinky, "controllers", ns, mailbox, controller_from);
     add(endpoint, slinky, "nodesets", ns, mailbox, node_set_from);
     for (auto [kind, plural] : {std::pair("LoginSet", "loginsets"),
@@ -119,6 +122,9 @@ void Watches::add_all(const HttpEndpoint &endpoint, const std::string &ns,
         budget_from, {}, workers);
     add(endpoint, "/api/v1", "persistentvolumeclaims", ns, mailbox, claim_from,
         {}, workers);
+    for (const MadeKind &made : made_kinds)
+        add(endpoint, made.api, made.plural, ns, mailbox, made_from, made.kind,
+            daemons);
 }
 
 template <class Object>
@@ -130,7 +136,7 @@ void Watches::add(const HttpEndpoint &endpoint, const std::string &api,
     std::string path =
         api + (ns.empty() ? "" : "/namespaces/" + ns) + "/" + plural;
     auto sink = std::make_unique<MailSink<Object>>(
-        Listed<Object>{path, kind, ns, {}}, parse, mailbox);
+        Listed<Object>{path + " " + labels, kind, ns, {}}, parse, mailbox);
     auto reflector = std::make_unique<Reflector>(endpoint, path, "", *sink,
                                                  ReflectorTimes{}, labels);
     watches_.push_back({std::move(sink), std::move(reflector)});

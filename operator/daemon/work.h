@@ -23,7 +23,7 @@ struct Work {
     bool rests = false; // only its status is written
 };
 
-struct Made {
+struct Acted {
     Meta about;
     bool rests = false;
     Failures failures; // by the what of a step

@@ -3,6 +3,7 @@
 
 #include "common/contract/worker_names.h"
 #include "operator/decide/claims.h"
+#include "operator/decide/cluster.h"
 #include "operator/decide/names.h"
 #include "operator/decide/node_conf.h"
 #include "operator/decide/node_set_status.h"
@@ -25,16 +26,17 @@ const Controller *controller_of(const Known &known, const NodeSet &set)
     return found == known.controllers.end() ? nullptr : &found->second;
 }
 
-std::string controller_problem(const NodeSet &set, const Controller *controller)
+std::string controller_problem(const Known &known, const NodeSet &set,
+                               const Controller *controller)
 {
     std::string named = "Controller " + set.controller;
     if (!controller)
         return "There is no " + named + " in this namespace.";
     if (controller->meta.deleting)
         return named + " is being deleted.";
-    if (!controller->external)
-        return named + " is to run in Kubernetes, which is not served yet. "
-                       "Pods are made for an external one only.";
+    if (!controller->external && !cluster_problem(known, *controller).empty())
+        return named +
+               " cannot be served: " + cluster_problem(known, *controller);
     if (controller->key_secret.empty() || controller->key_name.empty())
         return named + " has no slurmKeyRef. slurmd cannot authenticate "
                        "without the key.";
@@ -44,7 +46,8 @@ std::string controller_problem(const NodeSet &set, const Controller *controller)
 // Why no Pod can be made.
 std::string problem_of(const Known &known, const NodeSet &set)
 {
-    std::string problem = controller_problem(set, controller_of(known, set));
+    std::string problem =
+        controller_problem(known, set, controller_of(known, set));
     if (!problem.empty())
         return problem;
     if (set.daemon_set)
@@ -236,12 +239,16 @@ std::vector<Step> decide_node_set(const Known &known, const NodeSet &set,
     // Without the finalizer a deletion would take the Pods along at once.
     if (!is_held(set) && !set.meta.deleting && facts.problem.empty())
         return {hold(set)};
-    if (!set.meta.deleting && !set.daemon_set)
+    bool ends =
+        set.meta.deleting || (controller && !controller->external &&
+                              controller->meta.deleting); // the cluster goes
+    if (!ends && !set.daemon_set)
         facts.wanted = static_cast<std::size_t>(
             std::clamp<std::int64_t>(set.replicas, 0, 65533));
     if (controller)
         facts.revision = revision_of(set, *controller);
     facts.sized = node_conf(set).sized;
+    facts.external = controller && controller->external;
 
     bool goes_on = facts.problem.empty() && !set.meta.deleting;
     ScalePlan plan = plan_scale(

@@ -22,9 +22,11 @@ std::vector<Step> decide_node_set(const Known &known, const NodeSet &set,
                                   const Failures &failures, Now now);
 
 std::vector<Step> decide_controller(const Known &known,
-                                    const Controller &controller, Now now);
+                                    const Controller &controller,
+                                    const Failures &failures, Now now);
 
-// Says that it is not served yet.
-std::vector<Step> decide_unserved(const Unserved &object, Now now);
+// An Accounting is served; of the others it says that they are not yet.
+std::vector<Step> decide_unserved(const Known &known, const Unserved &object,
+                                  const Failures &failures, Now now);
 
 } // namespace bridge::slinky

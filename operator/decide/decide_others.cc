@@ -2,9 +2,12 @@
 // What is decided of the kinds other than NodeSet.
 #include "common/base/ascii.h"
 #include "common/contract/worker_names.h"
+#include "operator/decide/accounting.h"
+#include "operator/decide/cluster.h"
 #include "operator/decide/decide.h"
 #include "operator/decide/names.h"
 #include "operator/decide/protect.h"
+#include "operator/decide/said.h"
 
 #include <algorithm>
 #include <iterator>
@@ -73,55 +76,46 @@ bool has_node_sets(const Known &known, const Controller &controller)
     });
 }
 
-std::vector<Step> say(const std::string &kind, const std::string &plural,
-                      const Meta &meta, const std::vector<Condition> &before,
-                      const std::vector<Said> &said, Now now)
-{
-    if (are_said(said, meta, before))
-        return {};
-    JsonMembers members;
-    if (kind == "LoginSet") // its status has to have one
-        members.emplace_back("selector",
-                             JsonValue(std::string(names::instance_label) +
-                                       "=" + meta.key.name + "," +
-                                       names::app_label + "=login")
-                                 .dump());
-    return {status_step(kind, plural, meta, std::move(members),
-                        conditions_json(said, meta, before, now))};
-}
-
 } // namespace
 
-std::vector<Step> decide_controller(const Known &known,
-                                    const Controller &controller, Now now)
+std::optional<Step> workers_service_step(const Known &known,
+                                         const Controller &controller)
 {
-    if (controller.meta.deleting)
-        return {};
-    Said served{
-        "Served", true, "External",
-        "slurmctld runs elsewhere: nothing is made for it, and NodeSets "
-        "can belong to it."};
-    if (!controller.external)
-        served = {
-            "Served", false, "NotServedYet",
-            "A slurmctld in Kubernetes is not served yet: nothing is made. "
-            "Set external and externalConfig to use one that runs "
-            "elsewhere."};
-    auto steps = say("Controller", "controllers", controller.meta,
-                     controller.conditions, {served}, now);
     const Key &key = controller.meta.key;
     auto service = known.services.find({key.ns, workers_service(key.name)});
     bool there = service != known.services.end() &&
                  is_as_it_should(service->second, controller);
-    if (controller.external && !there && has_node_sets(known, controller))
-        steps.push_back(service_step(controller));
+    if (there || !has_node_sets(known, controller))
+        return std::nullopt;
+    return service_step(controller);
+}
+
+std::vector<Step> decide_controller(const Known &known,
+                                    const Controller &controller,
+                                    const Failures &failures, Now now)
+{
+    if (!controller.external)
+        return decide_cluster(known, controller, failures, now);
+    if (controller.meta.deleting)
+        return {};
+    auto steps =
+        say("Controller", "controllers", controller.meta, controller.conditions,
+            {{"Served", true, "External",
+              "slurmctld runs elsewhere: nothing is made for it, and "
+              "NodeSets can belong to it."}},
+            now);
+    if (auto step = workers_service_step(known, controller))
+        steps.push_back(std::move(*step));
     std::ranges::move(protect_workers(known, controller),
                       std::back_inserter(steps));
     return steps;
 }
 
-std::vector<Step> decide_unserved(const Unserved &object, Now now)
+std::vector<Step> decide_unserved(const Known &known, const Unserved &object,
+                                  const Failures &failures, Now now)
 {
+    if (object.kind == "Accounting")
+        return decide_accounting(known, object, failures, now);
     if (object.meta.deleting)
         return {};
     return say(object.kind, lower_case(object.kind) + "s", object.meta,

@@ -34,14 +34,6 @@ std::uint32_t largest(const NodeSet &set)
         std::clamp<std::int64_t>(set.replicas - 1, 0, 65532));
 }
 
-bool is_host_label(std::string_view text)
-{
-    auto good = [](char c) { return is_lower_or_digit(c) || c == '-'; };
-    return !text.empty() && text.size() <= longest_label &&
-           text.front() != '-' && text.back() != '-' &&
-           std::ranges::all_of(text, good);
-}
-
 // Whether one name can begin with the other and go on with digits only.
 bool can_meet(const std::string &one, const std::string &other)
 {
@@ -66,6 +58,14 @@ bool is_one_cluster(const Known &known, const NodeSet &one,
 }
 
 } // namespace
+
+bool is_host_label(std::string_view text)
+{
+    auto good = [](char c) { return is_lower_or_digit(c) || c == '-'; };
+    return !text.empty() && text.size() <= longest_label &&
+           text.front() != '-' && text.back() != '-' &&
+           std::ranges::all_of(text, good);
+}
 
 std::string worker_name(const NodeSet &set, std::uint32_t ordinal)
 {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace bridge::slinky {
 
@@ -20,6 +21,9 @@ std::string node_prefix(const NodeSet &set);
 // Nothing if the Pod's name is none of this NodeSet.
 std::optional<std::uint32_t> ordinal_of(const NodeSet &set,
                                         const std::string &pod);
+
+// Whether it can be the name of a host: RFC 1123.
+bool is_host_label(std::string_view text);
 
 std::string workers_service(const std::string &controller);
 

@@ -60,6 +60,9 @@ std::string listed(const std::vector<std::string> &items, const char *between,
 Said served(const NodeSet &set, const NodeSetFacts &facts)
 {
     auto fields = unserved_fields(set);
+    if (facts.external && set.spec.flag("partition/enabled"))
+        fields.emplace_back("partition (write the line into slurm.conf, with "
+                            "Nodes=NODESET and NodeSet=NAME Feature=NAME)");
     if (!facts.sized)
         fields.emplace_back("the size of the node (slurmd reports the whole "
                             "machine, since its container requests no cpu or "

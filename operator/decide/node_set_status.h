@@ -22,10 +22,11 @@
 namespace bridge::slinky {
 
 struct NodeSetFacts {
-    std::string problem;  // why no Pod can be made: a sentence, or ""
-    std::string failure;  // what the API server refuses, or ""
-    std::string revision; // of the present template; "" without a Controller
-    bool sized = true;    // slurmd is told its sizes
+    std::string problem;   // why no Pod can be made: a sentence, or ""
+    std::string failure;   // what the API server refuses, or ""
+    std::string revision;  // of the present template; "" without a Controller
+    bool sized = true;     // slurmd is told its sizes
+    bool external = false; // slurm.conf is not the operator's
     std::size_t wanted = 0;
     std::vector<const Worker *> workers;
     Now now;

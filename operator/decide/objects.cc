@@ -39,6 +39,14 @@ std::vector<Condition> conditions_from(const Json &json)
     return conditions;
 }
 
+std::vector<std::string> finalizers_from(const Json &json)
+{
+    std::vector<std::string> finalizers;
+    for (const Json &item : json.items("metadata/finalizers"))
+        finalizers.push_back(item.text());
+    return finalizers;
+}
+
 void read_state(const Condition &condition, Worker &worker)
 {
     constexpr std::string_view prefix = names::node_state_condition;
@@ -54,6 +62,20 @@ void read_state(const Condition &condition, Worker &worker)
     }
 }
 
+// Where slurmctld is: as the spec says, or behind the Service that the operator
+// makes.
+void read_place(const Json &json, Controller &controller)
+{
+    const Key &key = controller.meta.key;
+    controller.external = json.flag("spec/external");
+    controller.host = controller_service(key.name) + "." + key.ns;
+    controller.port = slurmctld_port;
+    if (controller.external) {
+        controller.host = json.text("spec/externalConfig/host");
+        controller.port = json.integer("spec/externalConfig/port").value_or(0);
+    }
+}
+
 } // namespace
 
 const Condition *find_condition(const std::vector<Condition> &conditions,
@@ -63,13 +85,21 @@ const Condition *find_condition(const std::vector<Condition> &conditions,
     return found == conditions.end() ? nullptr : &*found;
 }
 
+std::string controller_service(const std::string &controller)
+{
+    return controller + "-controller";
+}
+
 Controller controller_from(const Json &json)
 {
     Controller made;
     made.meta = meta_from(json);
-    made.external = json.flag("spec/external");
-    made.host = json.text("spec/externalConfig/host");
-    made.port = json.integer("spec/externalConfig/port").value_or(0);
+    made.finalizers = finalizers_from(json);
+    read_place(json, made);
+    made.cluster_name = json.text("spec/clusterName");
+    if (made.cluster_name.empty())
+        made.cluster_name = made.meta.key.ns + "_" + made.meta.key.name;
+    made.spec = json.at("spec");
     made.key_secret = json.text("spec/slurmKeyRef/name");
     made.key_name = json.text("spec/slurmKeyRef/key");
     made.conditions = conditions_from(json);
@@ -80,8 +110,7 @@ NodeSet node_set_from(const Json &json)
 {
     NodeSet made;
     made.meta = meta_from(json);
-    for (const Json &item : json.items("metadata/finalizers"))
-        made.finalizers.push_back(item.text());
+    made.finalizers = finalizers_from(json);
     made.controller = json.text("spec/controllerRef/name");
     made.daemon_set = json.text("spec/scalingMode") == "DaemonSet";
     made.replicas = json.integer("spec/replicas").value_or(1);
@@ -150,9 +179,17 @@ Claim claim_from(const Json &json)
     return made;
 }
 
+Made made_from(const Json &json)
+{
+    return {json.text("kind"), meta_from(json),
+            json.integer("status/readyReplicas").value_or(0),
+            json.texts("data")};
+}
+
 Unserved unserved_from(const Json &json)
 {
-    return {json.text("kind"), meta_from(json), conditions_from(json)};
+    return {json.text("kind"), meta_from(json), json.at("spec"),
+            conditions_from(json)};
 }
 
 } // namespace bridge::slinky

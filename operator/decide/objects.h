@@ -50,11 +50,14 @@ struct Condition {
 
 struct Controller {
     Meta meta;
+    std::vector<std::string> finalizers;
     bool external = false;
-    std::string host; // of slurmctld, if it is external
+    std::string host; // of slurmctld: that of its Service, if it is ours
     std::int64_t port = 0;
     std::string key_secret; // the Secret with the key of auth/slurm
     std::string key_name;
+    std::string cluster_name; // of slurm.conf
+    Json spec;
     std::vector<Condition> conditions;
 };
 
@@ -114,12 +117,25 @@ struct Claim {
     std::vector<std::string> owners; // their uids
 };
 
+// An object that the operator has made for a Controller or an Accounting.
+struct Made {
+    std::string kind;
+    Meta meta;
+    std::int64_t ready = 0; // Pods of it that are
+    TextMap data;           // of a ConfigMap
+};
+
 // A LoginSet, RestApi, Token or Accounting.
 struct Unserved {
     std::string kind;
     Meta meta;
+    Json spec;
     std::vector<Condition> conditions;
 };
+
+inline constexpr std::int64_t slurmctld_port = 6817;
+// The Service of a slurmctld that the operator runs.
+std::string controller_service(const std::string &controller);
 
 Controller controller_from(const Json &json);
 NodeSet node_set_from(const Json &json);
@@ -128,6 +144,7 @@ Service service_from(const Json &json);
 Revision revision_from(const Json &json);
 Budget budget_from(const Json &json);
 Claim claim_from(const Json &json);
+Made made_from(const Json &json);
 Unserved unserved_from(const Json &json);
 
 // All that is known.
@@ -139,7 +156,9 @@ struct Known {
     std::map<Key, Revision> revisions;
     std::map<Key, Budget> budgets;
     std::map<Key, Claim> claims;
+    std::map<std::pair<std::string, Key>, Made> made;         // by kind
     std::map<std::pair<std::string, Key>, Unserved> unserved; // by kind
+    std::string agent_image; // of slurmk8sd; "" if nobody has said
 };
 
 // Returns the condition of this type, or nullptr.

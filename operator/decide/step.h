@@ -11,7 +11,7 @@
 
 namespace bridge::slinky {
 
-// An Event about a NodeSet, once the step has been made.
+// An Event about the object, once the step has been made.
 struct Told {
     std::string reason;
     std::string note;

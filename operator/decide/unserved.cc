@@ -22,9 +22,6 @@ std::vector<std::string> unserved_fields(const NodeSet &set)
         if (asked)
             found.emplace_back(phrase);
     };
-    add(spec.flag("partition/enabled"),
-        "partition (write the line into slurm.conf, with Nodes=NODESET and "
-        "NodeSet=NAME Feature=NAME)");
     add(is_set(spec, "logfile"), "logfile (slurmd logs to its own container)");
     add(spec.flag("ssh/enabled"), "ssh (no sshd runs)");
     add(spec.text("updateStrategy/type") == "ScheduledUpdate",
@@ -38,6 +35,30 @@ std::vector<std::string> unserved_fields(const NodeSet &set)
     add(spec.flag("template/spec/automountServiceAccountToken"),
         "template.spec.automountServiceAccountToken (users run jobs there, and "
         "get no token)");
+    return found;
+}
+
+std::vector<std::string> unserved_fields(const Controller &controller)
+{
+    const Json &spec = controller.spec;
+    std::vector<std::string> found;
+    auto add = [&](bool asked, const char *phrase) {
+        if (asked)
+            found.emplace_back(phrase);
+    };
+    add(is_set(spec, "logfile"),
+        "logfile (slurmctld logs to its own container)");
+    add(spec.flag("metrics/serviceMonitor/enabled"),
+        "metrics.serviceMonitor (none is made)");
+    add(is_set(spec, "jwksKeyRef"),
+        "jwksKeyRef (slurmctld takes tokens of jwtKeyRef only)");
+    for (const char *scripts :
+         {"prologScriptRefs", "epilogScriptRefs", "prologSlurmctldScriptRefs",
+          "epilogSlurmctldScriptRefs"})
+        if (!spec.items(scripts).empty())
+            found.push_back(std::string(scripts) +
+                            " (name the scripts in extraConf, and their "
+                            "ConfigMaps in configFileRefs)");
     return found;
 }
 

@@ -12,5 +12,6 @@ namespace bridge::slinky {
 
 // A phrase for each field, such as "ssh.enabled (no sshd runs)".
 std::vector<std::string> unserved_fields(const NodeSet &set);
+std::vector<std::string> unserved_fields(const Controller &controller);
 
 } // namespace bridge::slinky

@@ -450,8 +450,8 @@ def not_served():
     make("Controller", "slurm", {
         "slurmKeyRef": {"name": "k", "key": "slurm.key"},
         "jwtKeyRef": {"name": "k", "key": "jwt.key"}})
-    wait_condition("Accepted", "False", "to run in Kubernetes", name="alone")
-    wait_condition("Served", "False", "not served yet", plural="controllers",
+    wait_condition("Accepted", "False", "cannot be served", name="alone")
+    wait_condition("Accepted", "False", "names no image", plural="controllers",
                    name="slurm")
     sssd = {"name": "s", "key": "sssd.conf"}
     make("LoginSet", "login", {"controllerRef": {"name": "slurm"},
@@ -459,10 +459,8 @@ def not_served():
     make("RestApi", "rest", {"controllerRef": {"name": "slurm"}})
     make("Token", "token", {"username": "alice", "jwtKeyRef":
                             {"name": "k", "key": "jwt.key"}})
-    make("Accounting", "accounts", {"external": True, "externalConfig":
-                                    {"host": "dbd", "port": 6819}})
     for plural, name in (("loginsets", "login"), ("restapis", "rest"),
-                         ("tokens", "token"), ("accountings", "accounts")):
+                         ("tokens", "token")):
         wait_condition("Served", "False", "is not served yet", plural=plural,
                        name=name)
     equal(pods(), {}, "Pods")

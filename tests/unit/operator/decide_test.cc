@@ -152,7 +152,7 @@ TEST_CASE("without what a Pod needs none is made, and the reason is said")
     controller.key_secret.clear();
     CHECK(problem(known).contains("no slurmKeyRef"));
     controller.external = false;
-    CHECK(problem(known).contains("not served yet"));
+    CHECK(problem(known).contains("cannot be served"));
     controller.meta.deleting = true;
     CHECK(problem(known).contains("being deleted"));
     known.controllers.clear();
@@ -206,7 +206,7 @@ TEST_CASE("an external Controller gets the Service of its NodeSets, once")
 {
     Known known = known_with(node_set(1), {});
     Controller controller = known.controllers.begin()->second;
-    auto steps = decide_controller(known, controller, now);
+    auto steps = decide_controller(known, controller, {}, now);
     CHECK(whats(steps) == "apply Service slurm-workers-slurm; apply "
                           "PodDisruptionBudget slurm-workers-pdb-slurm");
     REQUIRE(steps.size() == 3);
@@ -214,10 +214,10 @@ TEST_CASE("an external Controller gets the Service of its NodeSets, once")
     known.services[service.meta.key] = service;
     Budget budget = budget_from(json(steps[2].body));
     known.budgets[budget.meta.key] = budget;
-    CHECK(whats(decide_controller(known, controller, now)) == "");
+    CHECK(whats(decide_controller(known, controller, {}, now)) == "");
     known.services.clear();
     known.node_sets.clear();
-    CHECK(whats(decide_controller(known, controller, now)) == "");
+    CHECK(whats(decide_controller(known, controller, {}, now)) == "");
 }
 
 TEST_CASE("other kinds say that they are not served")
@@ -225,7 +225,7 @@ TEST_CASE("other kinds say that they are not served")
     Unserved object = unserved_from(json(
         R"({"kind": "LoginSet", "metadata": {"namespace": "ns", "name": "l",
             "generation": 2}})"));
-    auto steps = decide_unserved(object, now);
+    auto steps = decide_unserved({}, object, {}, now);
     REQUIRE(steps.size() == 1);
     CHECK(steps[0].path.starts_with("/apis/slinky.slurm.net/v1beta1/"
                                     "namespaces/ns/loginsets/l/status?"));

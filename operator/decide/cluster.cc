@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "operator/decide/cluster.h"
+
+#include "common/base/stable_hash.h"
+#include "common/contract/worker_names.h"
+#include "operator/decide/accounting.h"
+#include "operator/decide/cluster_objects.h"
+#include "operator/decide/controller_pod.h"
+#include "operator/decide/daemon_pod.h"
+#include "operator/decide/names.h"
+#include "operator/decide/said.h"
+#include "operator/decide/scale.h"
+#include "operator/decide/slurm_conf.h"
+#include "operator/decide/unserved.h"
+
+#include <algorithm>
+#include <format>
+#include <iterator>
+#include <tuple>
+#include <utility>
+
+namespace bridge::slinky {
+
+namespace {
+
+constexpr std::size_t longest_name = 40;    // labels of its Pod have 63
+constexpr std::size_t longest_cluster = 40; // of slurmctld
+
+bool is_held(const Controller &controller)
+{
+    return std::ranges::contains(controller.finalizers,
+                                 names::controller_finalizer);
+}
+
+// Another one of this namespace that was served before.
+std::string other_controller(const Known &known, const Controller &controller)
+{
+    auto age = [](const Controller &one) {
+        return std::tuple(!is_held(one), one.meta.created, one.meta.key.name);
+    };
+    for (const auto &[key, other] : known.controllers)
+        if (key.ns == controller.meta.key.ns && !other.external &&
+            key != controller.meta.key && age(other) < age(controller))
+            return key.name;
+    return {};
+}
+
+// Replaces all finalizers, if nobody has changed the Controller meanwhile.
+Step finalizers_step(const Controller &controller, const char *what,
+                     const std::vector<std::string> &finalizers)
+{
+    JsonValue::Array items(finalizers.begin(), finalizers.end());
+    auto metadata =
+        JsonValue::object({{"uid", controller.meta.uid},
+                           {"resourceVersion", controller.meta.version},
+                           {"finalizers", JsonValue::array(std::move(items))}});
+    return {Step::Verb::patch,
+            what + (" of Controller " + controller.meta.key.name),
+            slinky_path("controllers", controller.meta.key),
+            JsonValue::object({{"metadata", std::move(metadata)}}).dump()};
+}
+
+Step hold(const Controller &controller)
+{
+    auto finalizers = controller.finalizers;
+    finalizers.emplace_back(names::controller_finalizer);
+    return finalizers_step(controller, "set the finalizer", finalizers);
+}
+
+Step let_go(const Controller &controller)
+{
+    auto finalizers = controller.finalizers;
+    std::erase(finalizers, names::controller_finalizer);
+    return finalizers_step(controller, "remove the finalizer", finalizers);
+}
+
+// All Pods with a slurmd of this cluster, also those of NodeSets that are gone.
+std::vector<const Worker *> workers_of_cluster(const Known &known,
+                                               const Controller &controller)
+{
+    std::vector<const Worker *> found;
+    for (const auto &[key, worker] : known.workers) {
+        auto cluster = worker.meta.labels.find(names::cluster_label);
+        if (key.ns == controller.meta.key.ns &&
+            cluster != worker.meta.labels.end() &&
+            cluster->second == controller.meta.key.name)
+            found.push_back(&worker);
+    }
+    return found;
+}
+
+bool goes_at_once(const Controller &controller)
+{
+    auto said = controller.meta.annotations.find(names::delete_annotation);
+    return said != controller.meta.annotations.end() && said->second == "now";
+}
+
+std::vector<Step> remove_workers(const std::vector<const Worker *> &workers)
+{
+    std::vector<Step> steps;
+    for (const Worker *worker : workers)
+        if (!worker->meta.deleting && steps.size() < most_steps)
+            steps.push_back(
+                {Step::Verb::remove, "delete Pod " + worker->meta.key.name,
+                 pods_path(worker->meta.key.ns) + "/" + worker->meta.key.name,
+                 delete_body(worker->meta)});
+    return steps;
+}
+
+Said deleting(const std::vector<const Worker *> &workers)
+{
+    return {"Deleting", true, "WaitsForWorkers",
+            std::format("slurmctld stays until the Slurm nodes of {} Pods are "
+                        "drained and the Pods are gone, such as {}. The "
+                        "annotation slurmk8s/delete: now ends their jobs.",
+                        workers.size(), workers.front()->meta.key.name)};
+}
+
+std::vector<Step> decide_deletion(const Known &known,
+                                  const Controller &controller, Now now)
+{
+    if (!is_held(controller))
+        return {};
+    auto workers = workers_of_cluster(known, controller);
+    if (workers.empty())
+        return {let_go(controller)};
+    if (goes_at_once(controller)) {
+        auto steps = remove_workers(workers);
+        if (steps.empty()) // they end, and need nobody to ask
+            steps.push_back(let_go(controller));
+        return steps;
+    }
+    return say("Controller", "controllers", controller.meta,
+               controller.conditions, {deleting(workers)}, now);
+}
+
+bool is_made(const Known &known, const Controller &controller)
+{
+    return find_made(known, {"Controller", controller.meta}, "StatefulSet",
+                     controller_service(controller.meta.key.name)) != nullptr;
+}
+
+std::vector<Step> steps_to_make(const Known &known,
+                                const Controller &controller, bool waits)
+{
+    ConfMemory memory = conf_memory(known, controller);
+    TextMap files = conf_files(known, controller, memory);
+    std::string all;
+    for (const auto &[name, text] : files)
+        all += name + "\n" + text + "\n";
+    std::vector<Wanted> wanted;
+    if (!agent_image(known, controller).empty())
+        wanted = agent_rights(controller);
+    wanted.push_back(controller_conf(controller, memory, files));
+    wanted.push_back(controller_address(controller));
+    wanted.push_back(controller_names(controller));
+    if (!waits)
+        wanted.push_back(controller_set(
+            known, controller, std::format("{:016x}", stable_hash(all))));
+    std::vector<Step> steps;
+    for (const Wanted &one : wanted)
+        if (auto step = made_step(known, {"Controller", controller.meta}, one))
+            steps.push_back(std::move(*step));
+    if (auto step = workers_service_step(known, controller))
+        steps.push_back(std::move(*step));
+    return steps;
+}
+
+Said served(const Controller &controller)
+{
+    auto fields = unserved_fields(controller);
+    if (fields.empty())
+        return {"Served", true, "Served", "All that the spec asks for."};
+    std::string text;
+    for (const std::string &field : fields)
+        text += (text.empty() ? "" : "; ") + field;
+    return {"Served", false, "NotServedYet", "Not served: " + text + "."};
+}
+
+Said available(const Known &known, const Controller &controller,
+               const std::string &waits)
+{
+    const Made *made =
+        find_made(known, {"Controller", controller.meta}, "StatefulSet",
+                  controller_service(controller.meta.key.name));
+    if (made && made->ready > 0)
+        return {"Available", true, "Ready", "slurmctld answers."};
+    if (!made && !waits.empty())
+        return {"Available", false, "WaitsForAccounting", waits};
+    return {"Available", false, "NotReady",
+            "slurmctld does not answer. Its Pod, its claim or the Secrets that "
+            "the Controller names say why. If its Node has died, Kubernetes "
+            "starts it elsewhere once the Node has the taint "
+            "node.kubernetes.io/out-of-service."};
+}
+
+Said agent(const Known &known, const Controller &controller)
+{
+    if (agent_image(known, controller).empty())
+        return {"Agent", false, "NoImage",
+                "Nobody has said which image slurmk8sd comes from "
+                "(--agent-image, or the annotation slurmk8s/agent-image): no "
+                "worker is removed but by hand."};
+    return {"Agent", true, "Workers",
+            "slurmk8sd runs beside slurmctld, and answers for the workers of "
+            "this namespace. It has no rights elsewhere: Slurm schedules no "
+            "Pods."};
+}
+
+std::string conf_problem(const Controller &controller)
+{
+    if (controller.cluster_name.size() > longest_cluster)
+        return "The name of the cluster, \"" + controller.cluster_name +
+               "\", has more than 40 characters: set clusterName.";
+    if (controller.key_secret.empty() || controller.key_name.empty())
+        return "slurmKeyRef has to name a Secret and the key in it.";
+    if (jwt_key(controller.spec).secret.empty())
+        return "jwtKeyRef has to name a Secret and the key in it.";
+    if (controller.spec.text("slurmctld/image").empty())
+        return "slurmctld.image names no image.";
+    if (controller.spec.flag("template/spec/hostNetwork"))
+        return "template.spec.hostNetwork is not served: slurmctld is known by "
+               "the name of its Pod.";
+    return {};
+}
+
+} // namespace
+
+std::string cluster_problem(const Known &known, const Controller &controller)
+{
+    const std::string &name = controller.meta.key.name;
+    if (name.size() > longest_name || !is_host_label(name))
+        return "The name of the Controller becomes a part of names of hosts: "
+               "it "
+               "may have at most 40 lower-case letters, digits and '-'.";
+    std::string other = other_controller(known, controller);
+    if (!other.empty())
+        return "Controller " + other +
+               " has a slurmctld in this namespace already. Each needs a "
+               "namespace of its own.";
+    return conf_problem(controller);
+}
+
+std::vector<Step> decide_cluster(const Known &known,
+                                 const Controller &controller,
+                                 const Failures &failures, Now now)
+{
+    if (controller.meta.deleting)
+        return decide_deletion(known, controller, now);
+    std::string problem = cluster_problem(known, controller);
+    if (problem.empty() && !is_held(controller))
+        return {hold(controller)};
+    std::string waits = is_made(known, controller)
+                            ? std::string()
+                            : accounting_waits(known, controller);
+    std::vector<Step> steps;
+    if (problem.empty())
+        steps = steps_to_make(known, controller, !waits.empty());
+    std::string failure = refused(steps, failures);
+    std::ranges::move(
+        say("Controller", "controllers", controller.meta, controller.conditions,
+            {accepted(problem, "A slurmctld can be made of it."),
+             served(controller), available(known, controller, waits),
+             agent(known, controller), failing(failure)},
+            now),
+        std::back_inserter(steps));
+    return steps;
+}
+
+} // namespace bridge::slinky

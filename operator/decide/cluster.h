@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A Controller whose slurmctld the operator runs: what is made for it, and in
+// which order it goes. slurmctld stays until no Pod with a slurmd is left,
+// since nobody else could say that their nodes are drained. Pure.
+//
+//   condition   True when
+//   ----------  ------------------------------------------------------------
+//   Accepted    a slurmctld can be made of it: otherwise nothing is made
+//   Served      the operator serves all that the spec asks for
+//   Available   slurmctld answers
+//   Agent       slurmk8sd runs beside it, and answers for the workers
+//   Failing     the API server refuses a step
+//   Deleting    it is being deleted, and waits for its workers
+#pragma once
+
+#include "operator/decide/decide.h"
+#include "operator/decide/objects.h"
+
+#include <string>
+#include <vector>
+
+namespace bridge::slinky {
+
+std::vector<Step> decide_cluster(const Known &known,
+                                 const Controller &controller,
+                                 const Failures &failures, Now now);
+
+// Applies the headless Service of the workers, if it is not there.
+std::optional<Step> workers_service_step(const Known &known,
+                                         const Controller &controller);
+
+// Why nothing can be made of it: a sentence, or "".
+std::string cluster_problem(const Known &known, const Controller &controller);
+
+} // namespace bridge::slinky

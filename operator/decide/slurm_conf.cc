@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "operator/decide/slurm_conf.h"
+
+#include "common/base/text.h"
+#include "common/contract/worker_names.h"
+#include "operator/decide/accounting.h"
+#include "operator/decide/controller_pod.h"
+#include "operator/decide/made.h"
+
+#include <algorithm>
+#include <bit>
+#include <format>
+#include <set>
+#include <utility>
+
+namespace bridge::slinky {
+
+namespace {
+
+constexpr std::int64_t least_nodes = 1024;
+constexpr std::int64_t most_workers = 65533; // of one NodeSet
+
+const std::string *annotation(const Meta &meta, const char *name)
+{
+    auto found = meta.annotations.find(name);
+    return found == meta.annotations.end() ? nullptr : &found->second;
+}
+
+// Room for twice as many nodes as are wanted, never less than there was.
+std::int64_t max_nodes(const std::vector<const NodeSet *> &sets,
+                       std::int64_t before)
+{
+    std::int64_t nodes = 0;
+    for (const NodeSet *set : sets)
+        nodes += std::clamp<std::int64_t>(set->replicas, 0, most_workers);
+    auto wanted = static_cast<std::int64_t>(
+        std::bit_ceil(static_cast<std::uint64_t>(2 * nodes)));
+    return std::max({least_nodes, wanted, before});
+}
+
+bool has_partition(const NodeSet &set)
+{
+    return set.spec.flag("partition/enabled");
+}
+
+// Text of users on one line of the file, whatever it has in it.
+std::string one_line(std::string text)
+{
+    std::ranges::replace_if(
+        text, [](unsigned char c) { return c < ' ' || c == 127 || c == '\\'; },
+        ' ');
+    return text;
+}
+
+std::string identity(const Controller &controller, std::int64_t nodes)
+{
+    const Key &key = controller.meta.key;
+    return std::format(
+        "# Made by slurmk8s-operator of Controller {}/{}. What is changed here "
+        "is lost:\n# change the Controller and its NodeSets.\n"
+        "ClusterName={}\n"
+        "SlurmctldHost={}-0({})\n"
+        "SlurmctldPort={}\n"
+        "SlurmdPort=6818\n"
+        "SlurmUser=slurm\n"
+        "StateSaveLocation=/var/spool/slurmctld\n"
+        "SlurmctldPidFile=/run/slurmctld/slurmctld.pid\n"
+        "SlurmctldParameters=enable_configless,reconfig_on_restart\n"
+        "MaxNodeCount={}\n"
+        "ReturnToService=2\n",
+        key.ns, key.name, controller.cluster_name, controller_service(key.name),
+        controller.host, controller.port, nodes);
+}
+
+std::string authentication()
+{
+    return "\n# Identity\n"
+           "AuthType=auth/slurm\n"
+           "CredType=cred/slurm\n"
+           "AuthInfo=use_client_ids\n"
+           "AuthAltTypes=auth/jwt\n"
+           "AuthAltParameters=jwt_key=/etc/slurm/jwt.key\n"
+           "LaunchParameters=enable_nss_slurm\n";
+}
+
+// slurmd has no cgroup of its own to write: what limits a job is its Pod.
+std::string scheduling(const Controller &controller)
+{
+    std::string text = "\n# Jobs\n"
+                       "SelectType=select/cons_tres\n"
+                       "SchedulerType=sched/backfill\n"
+                       "ProctrackType=proctrack/linuxproc\n"
+                       "TaskPlugin=task/none\n"
+                       "MpiDefault=none\n"
+                       "MailProg=/bin/true\n";
+    if (loads_plugins(controller))
+        text += "JobSubmitPlugins=k8s\n"
+                "PrEpPlugins=prep/script,prep/k8s\n";
+    if (controller.spec.flag("metrics/enabled"))
+        text += "MetricsType=metrics/openmetrics\n";
+    return text;
+}
+
+// Each worker has the name of its NodeSet as a feature. A partition without
+// NodeSet stays: slurmctld does not start with jobs of one that it does not
+// know.
+std::string partitions(const std::vector<const NodeSet *> &sets,
+                       const ConfMemory &memory)
+{
+    std::string text;
+    for (const NodeSet *set : sets)
+        text += std::format("NodeSet={0} Feature={0}\n", set->meta.key.name);
+    std::set<std::string> gone(memory.partitions.begin(),
+                               memory.partitions.end());
+    for (const NodeSet *set : sets) {
+        const std::string &name = set->meta.key.name;
+        gone.erase(name);
+        if (has_partition(*set))
+            text +=
+                one_line(std::format("PartitionName={0} Nodes={0} {1}", name,
+                                     set->spec.text("partition/config"))) +
+                "\n";
+        else if (std::ranges::contains(memory.partitions, name))
+            text += std::format("PartitionName={0} Nodes={0} State=INACTIVE\n",
+                                name);
+    }
+    for (const std::string &name : gone)
+        text += std::format("PartitionName={} State=INACTIVE\n", name);
+    return text.empty() ? text : "\n# NodeSets\n" + text;
+}
+
+// For slurmk8sd beside slurmctld.
+std::string k8s_conf(const Controller &controller)
+{
+    const std::string &ns = controller.meta.key.ns;
+    return std::format("WorkerNamespace={}\nLeaseNamespace={}\nLeaseName={}\n",
+                       ns, ns, names::agent_lease);
+}
+
+} // namespace
+
+std::vector<const NodeSet *> sets_of(const Known &known,
+                                     const Controller &controller)
+{
+    std::vector<const NodeSet *> sets;
+    for (const auto &[key, set] : known.node_sets)
+        if (key.ns == controller.meta.key.ns &&
+            set.controller == controller.meta.key.name)
+            sets.push_back(&set);
+    return sets;
+}
+
+ConfMemory conf_memory(const Known &known, const Controller &controller)
+{
+    auto sets = sets_of(known, controller);
+    const Made *made = find_made(known, {"Controller", controller.meta},
+                                 "ConfigMap", conf_name(controller));
+    ConfMemory memory;
+    std::set<std::string> names;
+    if (made) {
+        if (auto *text = annotation(made->meta, names::max_nodes_annotation))
+            memory.max_nodes = whole_number<std::int64_t>(*text).value_or(0);
+        if (auto *text = annotation(made->meta, names::partitions_annotation))
+            for (std::string_view rest = *text; !rest.empty();)
+                names.emplace(next_part(rest, ','));
+    }
+    for (const NodeSet *set : sets)
+        if (has_partition(*set))
+            names.insert(set->meta.key.name);
+    memory.max_nodes = max_nodes(sets, memory.max_nodes);
+    memory.partitions.assign(names.begin(), names.end());
+    return memory;
+}
+
+TextMap conf_files(const Known &known, const Controller &controller,
+                   const ConfMemory &memory)
+{
+    std::string conf = identity(controller, memory.max_nodes) +
+                       authentication() + scheduling(controller) +
+                       accounting_conf(known, controller) +
+                       partitions(sets_of(known, controller), memory);
+    std::string extra = controller.spec.text("extraConf");
+    if (!extra.empty())
+        conf += "\n# extraConf\n" + extra + (extra.ends_with('\n') ? "" : "\n");
+    TextMap files{{"slurm.conf", std::move(conf)},
+                  {"cgroup.conf", "CgroupPlugin=disabled\n"}};
+    if (!agent_image(known, controller).empty())
+        files.emplace("k8s.conf", k8s_conf(controller));
+    return files;
+}
+
+} // namespace bridge::slinky

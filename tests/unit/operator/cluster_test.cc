@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "operator/decide/accounting.h"
+#include "operator/decide/cluster.h"
+#include "operator/decide/slurm_conf.h"
+#include "tests/unit/operator/make.h"
+
+#include <doctest/doctest.h>
+
+using namespace bridge;
+using namespace bridge::slinky;
+
+namespace {
+
+constexpr Now now{std::chrono::seconds(1800000000)};
+
+// more: members of its spec, with a comma; meta: of its metadata.
+Controller inside(const std::string &more = {}, const std::string &meta = {})
+{
+    return controller_from(json(std::format(
+        R"({{"metadata": {{"namespace": "ns", "name": "slurm", "uid": "c-uid",
+            "resourceVersion": "5", "generation": 1 {}}},
+            "spec": {{"slurmKeyRef": {{"name": "keys", "key": "slurm.key"}},
+            "jwtKeyRef": {{"name": "jwts", "key": "jwt.key"}},
+            "slurmctld": {{"image": "ctld"}} {}}}}})",
+        meta, more)));
+}
+
+constexpr char held[] = R"(, "finalizers": ["slurmk8s/cluster"])";
+
+Known with(const Controller &controller)
+{
+    Known known;
+    known.controllers[controller.meta.key] = controller;
+    known.agent_image = "agent";
+    return known;
+}
+
+void add(Known &known, const NodeSet &set)
+{
+    known.node_sets[set.meta.key] = set;
+}
+
+std::vector<Step> decided(const Known &known)
+{
+    return decide_cluster(known, known.controllers.begin()->second, {}, now);
+}
+
+// As the API server has it once the steps have been made.
+void make(Known &known, const std::vector<Step> &steps)
+{
+    for (const Step &step : steps) {
+        Json body = json(step.body);
+        Made made = made_from(body);
+        if (step.verb == Step::Verb::apply && !body.at("status").present())
+            known.made[{made.kind, made.meta.key}] = made;
+        if (made.kind == "Service") {
+            Service service = service_from(body);
+            known.services[service.meta.key] = service;
+        }
+    }
+}
+
+std::string whats(const std::vector<Step> &steps)
+{
+    std::string text;
+    for (const Step &step : steps)
+        if (!step.what.starts_with("write the status"))
+            text += (text.empty() ? "" : "; ") + step.what;
+    return text;
+}
+
+std::string said(const std::vector<Step> &steps, const std::string &type)
+{
+    for (const Step &step : steps)
+        for (const Json &item : json(step.body).items("status/conditions"))
+            if (item.text("type") == type)
+                return item.text("status") + ": " + item.text("message");
+    return {};
+}
+
+Json body_of(const std::vector<Step> &steps, const std::string &what)
+{
+    for (const Step &step : steps)
+        if (step.what == what)
+            return json(step.body);
+    return {};
+}
+
+std::string conf_of(const std::vector<Step> &steps)
+{
+    return body_of(steps, "apply ConfigMap slurm-config")
+        .at("data")
+        .member("slurm.conf")
+        .text();
+}
+
+Json container(const Json &pod, const std::string &name)
+{
+    for (const Json &one : pod.items("containers"))
+        if (one.text("name") == name)
+            return one;
+    return {};
+}
+
+Worker pod_of(const char *name)
+{
+    Worker made;
+    made.meta.key = {"ns", name};
+    made.meta.uid = "uid";
+    made.meta.version = "9";
+    made.meta.labels = {{names::cluster_label, "slurm"}};
+    return made;
+}
+
+} // namespace
+
+TEST_CASE("a slurmctld: the finalizer first, then all of it, then nothing")
+{
+    Known known = with(inside());
+    CHECK(whats(decided(known)) == "set the finalizer of Controller slurm");
+
+    known = with(inside({}, held));
+    add(known, node_set(2));
+    auto steps = decided(known);
+    CHECK(
+        whats(steps) ==
+        "apply ServiceAccount slurm-controller; apply Role slurm-controller; "
+        "apply RoleBinding slurm-controller; apply ConfigMap slurm-config; "
+        "apply Service slurm-controller; apply Service "
+        "slurm-controller-internal; apply StatefulSet slurm-controller; apply "
+        "Service slurm-workers-slurm");
+    make(known, steps);
+    CHECK(whats(decided(known)) == "");
+
+    known.made.erase({"Role", {"ns", "slurm-controller"}});
+    CHECK(whats(decided(known)) == "apply Role slurm-controller");
+}
+
+TEST_CASE("slurmk8sd alone has a token, and only where its image is known")
+{
+    Known known = with(inside(R"(, "template": {"spec": {
+        "automountServiceAccountToken": true, "serviceAccountName": "mine",
+        "nodeName": "n", "tolerations": [{"key": "t"}]}})",
+                              held));
+    Json pod = body_of(decided(known), "apply StatefulSet slurm-controller")
+                   .at("spec/template/spec");
+    CHECK_FALSE(pod.flag("automountServiceAccountToken"));
+    CHECK(pod.text("serviceAccountName") == "slurm-controller");
+    CHECK(pod.text("nodeName") == "");
+    CHECK(pod.items("tolerations").size() == 1);
+    CHECK(container(pod, "slurmk8sd").text("image") == "agent");
+    CHECK(container(pod, "slurmk8sd").dump().contains("agent-token"));
+    CHECK_FALSE(container(pod, "slurmctld").dump().contains("agent-token"));
+
+    known.agent_image = "";
+    auto steps = decided(known);
+    CHECK(whats(steps).starts_with("apply ConfigMap"));
+    CHECK_FALSE(steps[0].body.contains("k8s.conf"));
+    CHECK(said(steps, "Agent").starts_with("False: Nobody has said"));
+    known = with(inside({}, std::string(held) +
+                                R"(, "annotations": {"slurmk8s/agent-image":
+                                "theirs"})"));
+    pod = body_of(decided(known), "apply StatefulSet slurm-controller")
+              .at("spec/template/spec");
+    CHECK(container(pod, "slurmk8sd").text("image") == "theirs");
+}
+
+TEST_CASE("the rights of slurmk8sd are of its namespace, and few")
+{
+    auto steps = decided(with(inside({}, held)));
+    Json role = body_of(steps, "apply Role slurm-controller");
+    CHECK(role.at("rules").dump() ==
+          R"([{"apiGroups":[""],"resources":["pods"],"verbs":["get","list",)"
+          R"("watch"]},{"apiGroups":[""],"resources":["pods/status"],)"
+          R"("verbs":["patch"]},{"apiGroups":["coordination.k8s.io"],)"
+          R"("resources":["leases"],"verbs":["get","update"],)"
+          R"("resourceNames":["slurmk8sd"]},)"
+          R"({"apiGroups":["coordination.k8s.io"],"resources":["leases"],)"
+          R"("verbs":["create"]}])");
+    Json binding = body_of(steps, "apply RoleBinding slurm-controller");
+    CHECK(binding.text("metadata/namespace") == "ns");
+    CHECK(binding.text("subjects/0/namespace") == "ns");
+}
+
+TEST_CASE("the state of slurmctld is on a claim, as the spec says")
+{
+    auto claims = [](const char *more) {
+        return body_of(decided(with(inside(more, held))),
+                       "apply StatefulSet slurm-controller")
+            .at("spec/volumeClaimTemplates")
+            .dump();
+    };
+    CHECK(
+        claims("") ==
+        R"([{"metadata":{"name":"statesave"},"spec":{"accessModes":)"
+        R"(["ReadWriteOncePod"],"resources":{"requests":{"storage":"4Gi"}}}}])");
+    CHECK(claims(R"(, "persistence": {"enabled": true, "accessModes":
+        ["ReadWriteOnce"], "storageClassName": "fast", "resources":
+        {"requests": {"storage": "1Gi"}}})")
+              .contains(R"("accessModes":["ReadWriteOnce"],)"
+                        R"("storageClassName":"fast")"));
+    CHECK(claims(R"(, "persistence": {"enabled": true,
+        "existingClaim": "mine"})") == "[]");
+    CHECK(claims(R"(, "persistence": {"enabled": false})") == "[]");
+}
+
+TEST_CASE("slurm.conf: NodeSets and their partitions, extraConf last")
+{
+    Known known = with(inside(R"(, "extraConf": "PartitionName=all Nodes=ALL",
+        "metrics": {"enabled": true})",
+                              held));
+    add(known, node_set(2, R"(, "partition": {"enabled": true,
+        "config": "Default=YES \\\nEvil=1"})",
+                        "b"));
+    add(known, node_set(2, {}, "a"));
+    NodeSet foreign = node_set(2, {}, "foreign");
+    foreign.controller = "other";
+    add(known, foreign);
+    std::string conf = conf_of(decided(known));
+    CHECK(conf.contains("SlurmctldHost=slurm-controller-0"
+                        "(slurm-controller.ns)\n"));
+    CHECK(conf.contains("ClusterName=ns_slurm\n"));
+    CHECK(conf.contains("MetricsType=metrics/openmetrics\n"));
+    CHECK(conf.contains("MaxNodeCount=1024\n"));
+    CHECK_FALSE(conf.contains("PrEpPlugins"));
+    CHECK(conf.ends_with("\n# NodeSets\n"
+                         "NodeSet=a Feature=a\n"
+                         "NodeSet=b Feature=b\n"
+                         "PartitionName=b Nodes=b Default=YES   Evil=1\n"
+                         "\n# extraConf\n"
+                         "PartitionName=all Nodes=ALL\n"));
+    CHECK(conf == conf_of(decided(known)));
+}
+
+TEST_CASE("slurm.conf loads the plugins where the Controller says so")
+{
+    std::string conf = conf_of(decided(with(
+        inside({}, std::string(held) +
+                       R"(, "annotations": {"slurmk8s/plugins": "true"})"))));
+    CHECK(conf.contains("JobSubmitPlugins=k8s\n"));
+    CHECK(conf.contains("PrEpPlugins=prep/script,prep/k8s\n"));
+}
+
+TEST_CASE("MaxNodeCount never becomes less, and no partition is forgotten")
+{
+    Known known = with(inside({}, held));
+    add(known, node_set(3000, R"(, "partition": {"enabled": true})"));
+    auto steps = decided(known);
+    CHECK(conf_of(steps).contains("MaxNodeCount=8192\n"));
+    make(known, steps);
+    known.node_sets.clear();
+    steps = decided(known);
+    CHECK(conf_of(steps).contains("MaxNodeCount=8192\n"));
+    CHECK(conf_of(steps).contains("PartitionName=w State=INACTIVE\n"));
+    make(known, steps);
+    CHECK(conf_of(decided(known)) == "");
+}
+
+TEST_CASE("another configuration is another Pod")
+{
+    Known known = with(inside({}, held));
+    make(known, decided(known));
+    known.controllers.begin()->second =
+        inside(R"(, "extraConf": "DebugFlags=Gres")", held);
+    CHECK(whats(decided(known)) ==
+          "apply ConfigMap slurm-config; apply StatefulSet slurm-controller");
+}
+
+TEST_CASE("only the first start of slurmctld waits for Accounting")
+{
+    Known known = with(inside(R"(, "accountingRef": {"name": "db"})", held));
+    auto steps = decided(known);
+    CHECK_FALSE(whats(steps).contains("StatefulSet"));
+    CHECK(said(steps, "Available") ==
+          "False: There is no Accounting db in this namespace.");
+
+    Unserved accounting = unserved_from(json(R"({"kind": "Accounting",
+        "metadata": {"namespace": "ns", "name": "db", "uid": "a-uid"},
+        "spec": {"slurmKeyRef": {"name": "keys", "key": "slurm.key"},
+        "jwtKeyRef": {"name": "jwts", "key": "jwt.key"},
+        "slurmdbd": {"image": "dbd"}, "storageConfig": {"host": "mariadb",
+        "passwordKeyRef": {"name": "db", "key": "password"}}}})"));
+    known.unserved[{"Accounting", accounting.meta.key}] = accounting;
+    auto made = decide_accounting(known, accounting, {}, now);
+    CHECK(whats(made) == "apply ConfigMap db-accounting; apply Service "
+                         "db-accounting; apply Deployment db-accounting");
+    make(known, made);
+    CHECK(whats(decide_accounting(known, accounting, {}, now)) == "");
+    CHECK_FALSE(whats(decided(known)).contains("StatefulSet"));
+
+    Made &deployment = known.made[{"Deployment", {"ns", "db-accounting"}}];
+    deployment.ready = 1;
+    steps = decided(known);
+    CHECK(whats(steps).contains("StatefulSet"));
+    CHECK(conf_of(steps).contains("AccountingStorageHost=db-accounting.ns\n"));
+    make(known, steps);
+    deployment.ready = 0;
+    CHECK(whats(decided(known)) == "");
+}
+
+TEST_CASE("slurmdbd: one at a time, and no password in its files")
+{
+    Unserved accounting = unserved_from(json(R"({"kind": "Accounting",
+        "metadata": {"namespace": "ns", "name": "db", "uid": "a-uid"},
+        "spec": {"slurmKeyRef": {"name": "keys", "key": "slurm.key"},
+        "jwtKeyRef": {"name": "jwts", "key": "jwt.key"},
+        "slurmdbd": {"image": "dbd"}, "extraConf": "DebugLevel=debug",
+        "storageConfig": {"host": "mariadb", "username": "u",
+        "passwordKeyRef": {"name": "secret", "key": "password"}}}})"));
+    Json deployment = body_of(decide_accounting({}, accounting, {}, now),
+                              "apply Deployment db-accounting");
+    CHECK(deployment.text("spec/strategy/type") == "Recreate");
+    CHECK(container(deployment.at("spec/template/spec"), "slurmdbd")
+              .at("env")
+              .dump() == R"([{"name":"MYSQL_PWD","valueFrom":{"secretKeyRef":)"
+                         R"({"name":"secret","key":"password"}}}])");
+    std::string conf = slurmdbd_conf(accounting);
+    CHECK(conf.contains("StorageHost=mariadb\nStoragePort=3306\n"
+                        "StorageUser=u\nStorageLoc=slurm_acct_db\n"));
+    CHECK_FALSE(conf.contains("StoragePass"));
+    CHECK(conf.ends_with("# extraConf\nDebugLevel=debug\n"));
+}
+
+TEST_CASE("what no slurmctld can be made of gets none, and a sentence")
+{
+    Known known = with(inside(R"(, "template": {"spec":
+        {"hostNetwork": true}})"));
+    auto steps = decided(known);
+    CHECK(whats(steps) == "");
+    CHECK(said(steps, "Accepted").contains("hostNetwork"));
+
+    known = with(inside());
+    Controller older = inside({}, held);
+    older.meta.key.name = "a";
+    known.controllers[older.meta.key] = older;
+    steps =
+        decide_cluster(known, known.controllers.at({"ns", "slurm"}), {}, now);
+    CHECK(said(steps, "Accepted").contains("Controller a has a slurmctld"));
+    CHECK(whats(decide_cluster(known, older, {}, now))
+              .starts_with("apply ServiceAccount"));
+}
+
+TEST_CASE("slurmctld stays until its workers are gone")
+{
+    constexpr char deleted[] = R"(, "finalizers": ["slurmk8s/cluster", "x"],
+        "deletionTimestamp": "2026-01-01T00:00:00Z")";
+    Known known = with(inside({}, deleted));
+    known.workers[{"ns", "w-0"}] = pod_of("w-0");
+    auto steps = decided(known);
+    CHECK(whats(steps) == "");
+    CHECK(said(steps, "Deleting").contains("such as w-0"));
+
+    known.controllers.begin()->second =
+        inside({}, std::string(deleted) +
+                       R"(, "annotations": {"slurmk8s/delete": "now"})");
+    CHECK(whats(decided(known)) == "delete Pod w-0");
+    known.workers.begin()->second.meta.deleting = true;
+    CHECK(whats(decided(known)) == "remove the finalizer of Controller slurm");
+
+    known.controllers.begin()->second = inside({}, deleted);
+    CHECK(whats(decided(known)) == "");
+    known.workers.clear();
+    steps = decided(known);
+    CHECK(whats(steps) == "remove the finalizer of Controller slurm");
+    CHECK(json(steps[0].body).at("metadata/finalizers").dump() == R"(["x"])");
+}
+
+TEST_CASE("the workers of a Controller that is deleted are asked to go")
+{
+    Known known = known_with(node_set(1), {worker(0)});
+    known.controllers.begin()->second =
+        inside({}, R"(, "deletionTimestamp": "2026-01-01T00:00:00Z")");
+    CHECK(whats(decide_node_set(known, known.node_sets.at({"ns", "w"}), {},
+                                now)) == "ask to drain Pod w-0");
+}
+
+TEST_CASE("workers get their slurmctld by its Service")
+{
+    std::string pod = worker_pod(node_set(1), inside(), 0);
+    CHECK(pod.contains(R"("--conf-server","slurm-controller.ns:6817")"));
+}
