@@ -19,11 +19,11 @@ constexpr char state_dir[] = "/var/spool/slurmctld";
 constexpr char token_dir[] = "/var/run/secrets/kubernetes.io/serviceaccount";
 constexpr std::int64_t token_seconds = 3607; // as kubelets ask for it
 
-JsonValue probe(const char *path, int failures)
+JsonValue probe(const char *path, int seconds, int failures)
 {
     return JsonValue::object(
         {{"httpGet", JsonValue::object({{"path", path}, {"port", slurmctld}})},
-         {"periodSeconds", 10},
+         {"periodSeconds", seconds},
          {"failureThreshold", failures}});
 }
 
@@ -37,18 +37,14 @@ JsonValue::Array shared_mounts()
 
 std::string slurmctld_container(const Controller &controller)
 {
-    auto startup = probe("/livez", 6);
-    startup.add("initialDelaySeconds", 1);
-    auto ready = probe("/readyz", 3);
-    ready.add("initialDelaySeconds", 1);
     auto ours = JsonValue::object(
         {{"command", JsonValue::array({"/usr/sbin/slurmctld"})},
          {"args", JsonValue::array({"-D"})},
          {"ports", JsonValue::array({port_json(slurmctld, slurmctld_port)})},
          {"volumeMounts", JsonValue::array(shared_mounts())},
-         {"startupProbe", std::move(startup)},
-         {"livenessProbe", probe("/livez", 6)},
-         {"readinessProbe", std::move(ready)},
+         {"startupProbe", probe("/livez", 2, 30)},
+         {"livenessProbe", probe("/livez", 10, 6)},
+         {"readinessProbe", probe("/readyz", 3, 5)},
          {"securityContext", container_security()}});
     return container_json(slurmctld, ours, controller.spec.at("slurmctld"));
 }
