@@ -33,13 +33,12 @@ struct WatchSays {
 
 struct Stop {};
 
-using News = std::variant<Listed<Controller>, Listed<NodeSet>, Listed<Worker>,
-                          Listed<Service>, Listed<Revision>, Listed<Budget>,
-                          Listed<Claim>, Listed<Made>, Listed<Unserved>,
-                          Changed<Controller>, Changed<NodeSet>,
-                          Changed<Worker>, Changed<Service>, Changed<Revision>,
-                          Changed<Budget>, Changed<Claim>, Changed<Made>,
-                          Changed<Unserved>, WatchSays, Acted, Stop>;
+using News = std::variant<
+    Listed<Controller>, Listed<NodeSet>, Listed<Worker>, Listed<Service>,
+    Listed<Revision>, Listed<Budget>, Listed<Claim>, Listed<Made>,
+    Listed<Unserved>, Changed<Controller>, Changed<NodeSet>, Changed<Worker>,
+    Changed<Service>, Changed<Revision>, Changed<Budget>, Changed<Claim>,
+    Changed<Made>, Changed<Unserved>, WatchSays, Acted, Stop>;
 
 // Used by one thread.
 struct Store {

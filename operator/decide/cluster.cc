@@ -8,6 +8,7 @@
 #include "operator/decide/controller_pod.h"
 #include "operator/decide/daemon_pod.h"
 #include "operator/decide/names.h"
+#include "operator/decide/protect.h"
 #include "operator/decide/said.h"
 #include "operator/decide/scale.h"
 #include "operator/decide/slurm_conf.h"
@@ -163,6 +164,8 @@ std::vector<Step> steps_to_make(const Known &known,
             steps.push_back(std::move(*step));
     if (auto step = workers_service_step(known, controller))
         steps.push_back(std::move(*step));
+    std::ranges::move(protect_workers(known, controller),
+                      std::back_inserter(steps));
     return steps;
 }
 
