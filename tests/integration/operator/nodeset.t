@@ -507,15 +507,16 @@ def template_changes():
 
 @case
 def rights():
-    """the operator's account can do what it did here, and reads no Secret, makes no
-    binding, and touches no Node"""
+    """the operator's account can do what it did here, and reads no Secret, can give
+    nobody more than it has, and touches no Node"""
     for verb, resource, may in (
             ("create", "pods", True), ("patch", "nodesets/status", True),
             ("get", "secrets", False), ("list", "secrets", False),
             ("update", "nodesets", False), ("create", "pods/exec", False),
-            ("create", "rolebindings", False), ("patch", "nodes", False),
+            ("patch", "nodes", False),
             ("create", "clusterrolebindings", False),
             ("escalate", "clusterroles", False), ("bind", "clusterroles", False),
+            ("escalate", "roles", False), ("bind", "roles", False),
             ("impersonate", "users", False), ("create", "pods/binding", False)):
         group, _, sub = resource.partition("/")
         said = bed.api("POST", "/apis/authorization.k8s.io/v1/"
@@ -530,7 +531,7 @@ def rights():
 
 
 GROUPS = {"nodesets": slinky.GROUP,
-          **dict.fromkeys(("rolebindings", "clusterrolebindings", "clusterroles"),
+          **dict.fromkeys(("roles", "clusterrolebindings", "clusterroles"),
                           "rbac.authorization.k8s.io")}
 
 

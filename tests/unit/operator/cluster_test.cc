@@ -57,6 +57,10 @@ void make(Known &known, const std::vector<Step> &steps)
             Service service = service_from(body);
             known.services[service.meta.key] = service;
         }
+        if (made.kind == "PodDisruptionBudget") {
+            Budget budget = budget_from(body);
+            known.budgets[budget.meta.key] = budget;
+        }
     }
 }
 
@@ -128,7 +132,8 @@ TEST_CASE("a slurmctld: the finalizer first, then all of it, then nothing")
         "apply RoleBinding slurm-controller; apply ConfigMap slurm-config; "
         "apply Service slurm-controller; apply Service "
         "slurm-controller-internal; apply StatefulSet slurm-controller; apply "
-        "Service slurm-workers-slurm");
+        "Service slurm-workers-slurm; apply PodDisruptionBudget "
+        "slurm-workers-pdb-slurm");
     make(known, steps);
     CHECK(whats(decided(known)) == "");
 
