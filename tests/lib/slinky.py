@@ -51,7 +51,7 @@ def define():
 def is_served(plural):
     found = definition(plural)
     return any(c["type"] == "Established" and c["status"] == "True"
-               for c in found.get("status", {}).get("conditions", []))
+               for c in found.get("status", {}).get("conditions") or [])
 
 
 def definition(plural):
