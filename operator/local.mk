@@ -9,13 +9,14 @@ operator_decide_sources = \
 	operator/decide/daemon_pod.cc operator/decide/daemon_pod.h \
 	operator/decide/decide.cc operator/decide/decide.h \
 	operator/decide/decide_others.cc \
+	operator/decide/ending.cc operator/decide/ending.h \
 	operator/decide/json_merge.cc operator/decide/json_merge.h \
 	operator/decide/made.cc operator/decide/made.h \
+	operator/decide/metadata.cc operator/decide/metadata.h \
 	operator/decide/names.cc operator/decide/names.h \
 	operator/decide/node_conf.cc operator/decide/node_conf.h \
 	operator/decide/node_set_status.cc operator/decide/node_set_status.h \
 	operator/decide/objects.cc operator/decide/objects.h \
-	operator/decide/owned.h \
 	operator/decide/protect.cc operator/decide/protect.h \
 	operator/decide/revisions.cc operator/decide/revisions.h \
 	operator/decide/said.cc operator/decide/said.h \
@@ -25,7 +26,8 @@ operator_decide_sources = \
 	operator/decide/step.cc operator/decide/step.h \
 	operator/decide/unserved.cc operator/decide/unserved.h \
 	operator/decide/update.cc operator/decide/update.h \
-	operator/decide/worker_pod.cc operator/decide/worker_pod.h
+	operator/decide/worker_pod.cc operator/decide/worker_pod.h \
+	operator/decide/workers_service.cc operator/decide/workers_service.h
 operator_daemon_sources = \
 	operator/daemon/actor.cc operator/daemon/actor.h \
 	operator/daemon/lanes.cc operator/daemon/lanes.h \

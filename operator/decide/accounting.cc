@@ -6,6 +6,7 @@
 #include "operator/decide/daemon_pod.h"
 #include "operator/decide/json_merge.h"
 #include "operator/decide/made.h"
+#include "operator/decide/metadata.h"
 #include "operator/decide/names.h"
 #include "operator/decide/said.h"
 

@@ -5,8 +5,8 @@
 #include "common/base/json_text.h"
 #include "common/contract/worker_names.h"
 #include "operator/decide/json_merge.h"
+#include "operator/decide/metadata.h"
 #include "operator/decide/names.h"
-#include "operator/decide/owned.h"
 
 #include <algorithm>
 #include <set>
@@ -47,14 +47,6 @@ bool is_volume_name(const std::string &name)
 bool says_delete(const NodeSet &set, const char *when)
 {
     return set.spec.text(std::string(policy) + when) == "Delete";
-}
-
-JsonValue texts_json(const TextMap &texts)
-{
-    auto made = JsonValue::object({});
-    for (const auto &[name, value] : texts)
-        made.add(name, value);
-    return made;
 }
 
 Step make_claim(const NodeSet &set, const Json &one, const std::string &pod)

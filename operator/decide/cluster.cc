@@ -7,12 +7,13 @@
 #include "operator/decide/cluster_objects.h"
 #include "operator/decide/controller_pod.h"
 #include "operator/decide/daemon_pod.h"
+#include "operator/decide/ending.h"
 #include "operator/decide/names.h"
-#include "operator/decide/protect.h"
 #include "operator/decide/said.h"
 #include "operator/decide/scale.h"
 #include "operator/decide/slurm_conf.h"
 #include "operator/decide/unserved.h"
+#include "operator/decide/workers_service.h"
 
 #include <algorithm>
 #include <format>
@@ -27,12 +28,6 @@ namespace {
 constexpr std::size_t longest_name = 40;    // labels of its Pod have 63
 constexpr std::size_t longest_cluster = 40; // of slurmctld
 
-bool is_held(const Controller &controller)
-{
-    return std::ranges::contains(controller.finalizers,
-                                 names::controller_finalizer);
-}
-
 // Another one of this namespace that was served before.
 std::string other_controller(const Known &known, const Controller &controller)
 {
@@ -44,35 +39,6 @@ std::string other_controller(const Known &known, const Controller &controller)
             key != controller.meta.key && age(other) < age(controller))
             return key.name;
     return {};
-}
-
-// Replaces all finalizers, if nobody has changed the Controller meanwhile.
-Step finalizers_step(const Controller &controller, const char *what,
-                     const std::vector<std::string> &finalizers)
-{
-    JsonValue::Array items(finalizers.begin(), finalizers.end());
-    auto metadata =
-        JsonValue::object({{"uid", controller.meta.uid},
-                           {"resourceVersion", controller.meta.version},
-                           {"finalizers", JsonValue::array(std::move(items))}});
-    return {Step::Verb::patch,
-            what + (" of Controller " + controller.meta.key.name),
-            slinky_path("controllers", controller.meta.key),
-            JsonValue::object({{"metadata", std::move(metadata)}}).dump()};
-}
-
-Step hold(const Controller &controller)
-{
-    auto finalizers = controller.finalizers;
-    finalizers.emplace_back(names::controller_finalizer);
-    return finalizers_step(controller, "set the finalizer", finalizers);
-}
-
-Step let_go(const Controller &controller)
-{
-    auto finalizers = controller.finalizers;
-    std::erase(finalizers, names::controller_finalizer);
-    return finalizers_step(controller, "remove the finalizer", finalizers);
 }
 
 // All Pods with a slurmd of this cluster, also those of NodeSets that are gone.
@@ -90,12 +56,6 @@ std::vector<const Worker *> workers_of_cluster(const Known &known,
     return found;
 }
 
-bool goes_at_once(const Controller &controller)
-{
-    auto said = controller.meta.annotations.find(names::delete_annotation);
-    return said != controller.meta.annotations.end() && said->second == "now";
-}
-
 std::vector<Step> remove_workers(const std::vector<const Worker *> &workers)
 {
     std::vector<Step> steps;
@@ -103,8 +63,7 @@ std::vector<Step> remove_workers(const std::vector<const Worker *> &workers)
         if (!worker->meta.deleting && steps.size() < most_steps)
             steps.push_back(
                 {Step::Verb::remove, "delete Pod " + worker->meta.key.name,
-                 pods_path(worker->meta.key.ns) + "/" + worker->meta.key.name,
-                 delete_body(worker->meta)});
+                 pod_path(worker->meta.key), delete_body(worker->meta)});
     return steps;
 }
 
@@ -125,7 +84,7 @@ std::vector<Step> decide_deletion(const Known &known,
     auto workers = workers_of_cluster(known, controller);
     if (workers.empty())
         return {let_go(controller)};
-    if (goes_at_once(controller)) {
+    if (goes_at_once(controller.meta)) {
         auto steps = remove_workers(workers);
         if (steps.empty()) // they end, and need nobody to ask
             steps.push_back(let_go(controller));
@@ -162,9 +121,7 @@ std::vector<Step> steps_to_make(const Known &known,
     for (const Wanted &one : wanted)
         if (auto step = made_step(known, {"Controller", controller.meta}, one))
             steps.push_back(std::move(*step));
-    if (auto step = workers_service_step(known, controller))
-        steps.push_back(std::move(*step));
-    std::ranges::move(protect_workers(known, controller),
+    std::ranges::move(serve_workers(known, controller),
                       std::back_inserter(steps));
     return steps;
 }

@@ -25,10 +25,6 @@ std::vector<Step> decide_cluster(const Known &known,
                                  const Controller &controller,
                                  const Failures &failures, Now now);
 
-// Applies the headless Service of the workers, if it is not there.
-std::optional<Step> workers_service_step(const Known &known,
-                                         const Controller &controller);
-
 // Why nothing can be made of it: a sentence, or "".
 std::string cluster_problem(const Known &known, const Controller &controller);
 

@@ -4,6 +4,7 @@
 #include "common/contract/worker_names.h"
 #include "operator/decide/daemon_pod.h"
 #include "operator/decide/json_merge.h"
+#include "operator/decide/metadata.h"
 
 #include <utility>
 

@@ -4,6 +4,7 @@
 #include "common/base/json_text.h"
 #include "operator/decide/json_merge.h"
 #include "operator/decide/made.h"
+#include "operator/decide/metadata.h"
 
 #include <utility>
 

@@ -4,6 +4,7 @@
 #include "common/contract/worker_names.h"
 #include "operator/decide/claims.h"
 #include "operator/decide/cluster.h"
+#include "operator/decide/ending.h"
 #include "operator/decide/names.h"
 #include "operator/decide/node_conf.h"
 #include "operator/decide/node_set_status.h"
@@ -71,47 +72,9 @@ std::string problem_of(const Known &known, const NodeSet &set)
     return {};
 }
 
-// Replaces all finalizers, if nobody has changed the NodeSet meanwhile.
-Step finalizers_step(const NodeSet &set, const char *what,
-                     const std::vector<std::string> &finalizers)
-{
-    JsonValue::Array items(finalizers.begin(), finalizers.end());
-    auto metadata =
-        JsonValue::object({{"uid", set.meta.uid},
-                           {"resourceVersion", set.meta.version},
-                           {"finalizers", JsonValue::array(std::move(items))}});
-    return {Step::Verb::patch, what + (" of NodeSet " + set.meta.key.name),
-            slinky_path("nodesets", set.meta.key),
-            JsonValue::object({{"metadata", std::move(metadata)}}).dump()};
-}
-
-bool is_held(const NodeSet &set)
-{
-    return std::ranges::contains(set.finalizers, names::node_set_finalizer);
-}
-
-Step hold(const NodeSet &set)
-{
-    auto finalizers = set.finalizers;
-    finalizers.emplace_back(names::node_set_finalizer);
-    return finalizers_step(set, "set the finalizer", finalizers);
-}
-
-Step let_go(const NodeSet &set)
-{
-    auto finalizers = set.finalizers;
-    std::erase(finalizers, names::node_set_finalizer);
-    return finalizers_step(set, "remove the finalizer", finalizers);
-}
-
 Seen seen_of(const Worker &worker)
 {
     return {worker.meta.key, worker.meta.version};
-}
-
-std::string pod_path(const Key &key)
-{
-    return pods_path(key.ns) + "/" + key.name;
 }
 
 Step create_step(const NodeSet &set, const Controller &controller,
@@ -164,14 +127,6 @@ Step remove_step(const Worker &worker, const std::string &why)
             seen_of(worker)};
 }
 
-// Says "now" only on purpose, and only together with the deletion.
-bool goes_at_once(const NodeSet &set)
-{
-    auto said = set.meta.annotations.find(names::delete_annotation);
-    return set.meta.deleting && said != set.meta.annotations.end() &&
-           said->second == "now";
-}
-
 void add_removals(const NodeSet &set,
                   const std::vector<const Worker *> &workers,
                   const ScalePlan &plan, std::vector<Step> &steps)
@@ -181,7 +136,7 @@ void add_removals(const NodeSet &set,
             *worker, is_alive(*worker) ? "its Slurm node is drained and has no "
                                          "job"
                                        : "it has ended"));
-    if (!goes_at_once(set))
+    if (!goes_at_once(set.meta))
         return;
     for (const Worker *worker : workers)
         if (is_alive(*worker) && !std::ranges::contains(plan.remove, worker) &&
@@ -208,7 +163,7 @@ void add_scaling(const Known &known, const NodeSet &set,
     add_removals(set, facts.workers, plan, steps);
     for (const Worker *worker : plan.release)
         steps.push_back(request_step(*worker, false));
-    if (!goes_at_once(set))
+    if (!goes_at_once(set.meta))
         for (const Worker *worker : plan.ask)
             steps.push_back(request_step(*worker, true));
     if (facts.problem.empty() && controller && !set.meta.deleting)

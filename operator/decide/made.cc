@@ -3,6 +3,7 @@
 
 #include "common/base/stable_hash.h"
 #include "common/contract/worker_names.h"
+#include "operator/decide/metadata.h"
 
 #include <algorithm>
 #include <format>
@@ -25,27 +26,15 @@ std::string version_of(const MadeKind &kind)
     return std::string(path.substr(path.find('/', 1) + 1));
 }
 
-// Without blockOwnerDeletion, for which the operator would need a right to the
-// owner's finalizers.
-JsonValue owner_json(const MadeFor &owner)
-{
-    return JsonValue::array(
-        {JsonValue::object({{"apiVersion", names::slinky_version},
-                            {"kind", owner.kind},
-                            {"name", owner.meta.key.name},
-                            {"uid", owner.meta.uid},
-                            {"controller", true},
-                            {"blockOwnerDeletion", false}})});
-}
-
 std::string body_of(const MadeFor &owner, const Wanted &wanted,
                     const TextMap &annotations)
 {
-    auto metadata = JsonValue::object({{"name", wanted.name},
-                                       {"namespace", owner.meta.key.ns},
-                                       {"labels", texts_json(wanted.labels)},
-                                       {"annotations", texts_json(annotations)},
-                                       {"ownerReferences", owner_json(owner)}});
+    auto metadata = JsonValue::object(
+        {{"name", wanted.name},
+         {"namespace", owner.meta.key.ns},
+         {"labels", texts_json(wanted.labels)},
+         {"annotations", texts_json(annotations)},
+         {"ownerReferences", owned_by(owner.kind, owner.meta)}});
     JsonMembers members{
         {"apiVersion", JsonValue(version_of(kind_of(wanted.kind))).dump()},
         {"kind", JsonValue(wanted.kind).dump()},
@@ -63,14 +52,6 @@ bool is_there(const Made *made, const std::string &hash)
 }
 
 } // namespace
-
-JsonValue texts_json(const TextMap &texts)
-{
-    JsonValue made = JsonValue::object({});
-    for (const auto &[name, value] : texts)
-        made.add(name, value);
-    return made;
-}
 
 const Made *find_made(const Known &known, const MadeFor &owner,
                       const char *kind, const std::string &name)

@@ -55,8 +55,6 @@ std::optional<Step> made_step(const Known &known, const MadeFor &owner,
 const Made *find_made(const Known &known, const MadeFor &owner,
                       const char *kind, const std::string &name);
 
-JsonValue texts_json(const TextMap &texts);
-
 // What the API server refused of these steps the last time, or "".
 std::string refused(const std::vector<Step> &steps,
                     const std::map<std::string, std::string> &failures);

@@ -39,6 +39,15 @@ std::vector<Condition> conditions_from(const Json &json)
     return conditions;
 }
 
+// Their uids.
+std::vector<std::string> owners_from(const Json &json)
+{
+    std::vector<std::string> owners;
+    for (const Json &owner : json.items("metadata/ownerReferences"))
+        owners.push_back(owner.text("uid"));
+    return owners;
+}
+
 std::vector<std::string> finalizers_from(const Json &json)
 {
     std::vector<std::string> finalizers;
@@ -143,8 +152,7 @@ Service service_from(const Json &json)
 {
     Service made;
     made.meta = meta_from(json);
-    for (const Json &owner : json.items("metadata/ownerReferences"))
-        made.owners.push_back(owner.text("uid"));
+    made.owners = owners_from(json);
     made.cluster_ip = json.text("spec/clusterIP");
     made.selector = json.texts("spec/selector");
     return made;
@@ -159,8 +167,7 @@ Budget budget_from(const Json &json)
 {
     Budget made;
     made.meta = meta_from(json);
-    for (const Json &owner : json.items("metadata/ownerReferences"))
-        made.owners.push_back(owner.text("uid"));
+    made.owners = owners_from(json);
     made.most_unavailable = json.integer("spec/maxUnavailable");
     made.labels = json.texts("spec/selector/matchLabels");
     auto expressions = json.items("spec/selector/matchExpressions");
@@ -172,11 +179,7 @@ Budget budget_from(const Json &json)
 
 Claim claim_from(const Json &json)
 {
-    Claim made;
-    made.meta = meta_from(json);
-    for (const Json &owner : json.items("metadata/ownerReferences"))
-        made.owners.push_back(owner.text("uid"));
-    return made;
+    return {meta_from(json), owners_from(json)};
 }
 
 Made made_from(const Json &json)

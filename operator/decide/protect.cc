@@ -2,6 +2,8 @@
 #include "operator/decide/protect.h"
 
 #include "common/contract/worker_names.h"
+#include "operator/decide/metadata.h"
+#include "operator/decide/scale.h"
 
 #include <algorithm>
 #include <string>
@@ -11,18 +13,15 @@ namespace bridge::slinky {
 
 namespace {
 
-// The NodeSets of this Controller; unprotected: those of them whose Pods may be
-// evicted with jobs.
-std::vector<std::string> sets_of(const Known &known,
-                                 const Controller &controller, bool unprotected)
+// The names of those whose Pods may be evicted with jobs.
+std::vector<std::string>
+unprotected_of(const std::vector<const NodeSet *> &sets)
 {
-    std::vector<std::string> found;
-    for (const auto &[key, set] : known.node_sets)
-        if (key.ns == controller.meta.key.ns &&
-            set.controller == controller.meta.key.name &&
-            (!unprotected || !set.protect))
-            found.push_back(key.name);
-    return found;
+    std::vector<std::string> names;
+    for (const NodeSet *set : sets)
+        if (!set->protect)
+            names.push_back(set->meta.key.name);
+    return names;
 }
 
 TextMap labels_of(const Controller &controller)
@@ -43,10 +42,8 @@ bool is_as_it_should(const Budget &budget, const Controller &controller,
 JsonValue selector_of(const Controller &controller,
                       const std::vector<std::string> &unprotected)
 {
-    auto labels = JsonValue::object({});
-    for (const auto &[name, value] : labels_of(controller))
-        labels.add(name, value);
-    auto selector = JsonValue::object({{"matchLabels", std::move(labels)}});
+    auto selector =
+        JsonValue::object({{"matchLabels", texts_json(labels_of(controller))}});
     if (unprotected.empty())
         return selector;
     JsonValue::Array names(unprotected.begin(), unprotected.end());
@@ -62,26 +59,14 @@ Step budget_step(const Controller &controller, const std::string &name,
                  const std::vector<std::string> &unprotected)
 {
     const std::string &ns = controller.meta.key.ns;
-    auto owner = JsonValue::object({{"apiVersion", names::slinky_version},
-                                    {"kind", "Controller"},
-                                    {"name", controller.meta.key.name},
-                                    {"uid", controller.meta.uid}});
-    auto labels =
-        JsonValue::object({{names::app_label, "slurmd"},
-                           {names::component_label, "worker"},
-                           {names::cluster_label, controller.meta.key.name}});
-    auto metadata = JsonValue::object(
-        {{"name", name},
-         {"namespace", ns},
-         {"labels", std::move(labels)},
-         {"ownerReferences", JsonValue::array({std::move(owner)})}});
     auto spec =
         JsonValue::object({{"maxUnavailable", 0},
                            {"selector", selector_of(controller, unprotected)}});
-    auto body = JsonValue::object({{"apiVersion", "policy/v1"},
-                                   {"kind", "PodDisruptionBudget"},
-                                   {"metadata", std::move(metadata)},
-                                   {"spec", std::move(spec)}});
+    auto body =
+        JsonValue::object({{"apiVersion", "policy/v1"},
+                           {"kind", "PodDisruptionBudget"},
+                           {"metadata", workers_metadata(controller, name)},
+                           {"spec", std::move(spec)}});
     return {Step::Verb::apply, "apply PodDisruptionBudget " + name,
             applied("/apis/policy/v1/namespaces/" + ns +
                     "/poddisruptionbudgets/" + name),
@@ -93,9 +78,10 @@ Step budget_step(const Controller &controller, const std::string &name,
 std::vector<Step> protect_workers(const Known &known,
                                   const Controller &controller)
 {
-    if (sets_of(known, controller, false).empty())
+    auto sets = sets_of(known, controller);
+    if (sets.empty())
         return {};
-    auto unprotected = sets_of(known, controller, true);
+    auto unprotected = unprotected_of(sets);
     std::string name = "slurm-workers-pdb-" + controller.meta.key.name;
     auto found = known.budgets.find({controller.meta.key.ns, name});
     if (found != known.budgets.end() &&

@@ -4,7 +4,7 @@
 #include "common/base/json_text.h"
 #include "common/contract/worker_names.h"
 #include "operator/decide/json_merge.h"
-#include "operator/decide/owned.h"
+#include "operator/decide/metadata.h"
 
 #include <algorithm>
 #include <utility>

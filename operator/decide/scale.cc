@@ -111,6 +111,17 @@ void bound(std::vector<const Worker *> &steps)
 
 } // namespace
 
+std::vector<const NodeSet *> sets_of(const Known &known,
+                                     const Controller &controller)
+{
+    std::vector<const NodeSet *> sets;
+    for (const auto &[key, set] : known.node_sets)
+        if (key.ns == controller.meta.key.ns &&
+            set.controller == controller.meta.key.name)
+            sets.push_back(&set);
+    return sets;
+}
+
 std::vector<const Worker *> workers_of(const Known &known, const NodeSet &set)
 {
     std::vector<const Worker *> found;

@@ -37,6 +37,10 @@ struct ScalePlan {
     std::vector<std::string> updating;   // and of those that are to be replaced
 };
 
+// The NodeSets of this Controller, in the order of their names.
+std::vector<const NodeSet *> sets_of(const Known &known,
+                                     const Controller &controller);
+
 // The Pods that this NodeSet controls, in the order of their names.
 std::vector<const Worker *> workers_of(const Known &known, const NodeSet &set);
 

@@ -6,6 +6,7 @@
 #include "operator/decide/accounting.h"
 #include "operator/decide/controller_pod.h"
 #include "operator/decide/made.h"
+#include "operator/decide/scale.h"
 
 #include <algorithm>
 #include <bit>
@@ -138,17 +139,6 @@ std::string k8s_conf(const Controller &controller)
 }
 
 } // namespace
-
-std::vector<const NodeSet *> sets_of(const Known &known,
-                                     const Controller &controller)
-{
-    std::vector<const NodeSet *> sets;
-    for (const auto &[key, set] : known.node_sets)
-        if (key.ns == controller.meta.key.ns &&
-            set.controller == controller.meta.key.name)
-            sets.push_back(&set);
-    return sets;
-}
 
 ConfMemory conf_memory(const Known &known, const Controller &controller)
 {

@@ -20,10 +20,6 @@ struct ConfMemory {
 
 ConfMemory conf_memory(const Known &known, const Controller &controller);
 
-// The NodeSets of the Controller, in the order of their names.
-std::vector<const NodeSet *> sets_of(const Known &known,
-                                     const Controller &controller);
-
 // File names, and what is in them.
 TextMap conf_files(const Known &known, const Controller &controller,
                    const ConfMemory &memory);

@@ -29,6 +29,11 @@ std::string pods_path(const std::string &ns)
     return "/api/v1/namespaces/" + ns + "/pods";
 }
 
+std::string pod_path(const Key &key)
+{
+    return pods_path(key.ns) + "/" + key.name;
+}
+
 std::string slinky_path(const std::string &plural, const Key &key)
 {
     return std::string("/apis/") + names::slinky_version + "/namespaces/" +

@@ -42,6 +42,7 @@ const char *verb_name(Step::Verb verb);
 inline constexpr char manager[] = "slurmk8s-operator";
 
 std::string pods_path(const std::string &ns);
+std::string pod_path(const Key &key);
 std::string slinky_path(const std::string &plural, const Key &key);
 // With the query of a server-side apply.
 std::string applied(const std::string &path);

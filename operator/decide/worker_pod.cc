@@ -5,9 +5,9 @@
 #include "common/contract/worker_names.h"
 #include "operator/decide/claims.h"
 #include "operator/decide/json_merge.h"
+#include "operator/decide/metadata.h"
 #include "operator/decide/names.h"
 #include "operator/decide/node_conf.h"
-#include "operator/decide/owned.h"
 
 #include <algorithm>
 #include <format>

@@ -49,14 +49,6 @@ std::vector<Step> steps_of(const NodeSet &set, const Known &known)
     return steps;
 }
 
-std::string whats(const std::vector<Step> &steps)
-{
-    std::string text;
-    for (const Step &step : steps)
-        text += (text.empty() ? "" : "; ") + step.what;
-    return text;
-}
-
 } // namespace
 
 TEST_CASE("a Pod's claims are made before it, once, and stay when it is gone")

@@ -64,24 +64,6 @@ void make(Known &known, const std::vector<Step> &steps)
     }
 }
 
-std::string whats(const std::vector<Step> &steps)
-{
-    std::string text;
-    for (const Step &step : steps)
-        if (!step.what.starts_with("write the status"))
-            text += (text.empty() ? "" : "; ") + step.what;
-    return text;
-}
-
-std::string said(const std::vector<Step> &steps, const std::string &type)
-{
-    for (const Step &step : steps)
-        for (const Json &item : json(step.body).items("status/conditions"))
-            if (item.text("type") == type)
-                return item.text("status") + ": " + item.text("message");
-    return {};
-}
-
 Json body_of(const std::vector<Step> &steps, const std::string &what)
 {
     for (const Step &step : steps)

@@ -18,26 +18,6 @@ std::vector<Step> decided(const Known &known, const std::string &name = "w",
                            now);
 }
 
-// What the steps do, without that on the status.
-std::string whats(const std::vector<Step> &steps)
-{
-    std::string text;
-    for (const Step &step : steps)
-        if (!step.is_report)
-            text += (text.empty() ? "" : "; ") + step.what;
-    return text;
-}
-
-// The message of a condition in the status that the steps write.
-std::string said(const std::vector<Step> &steps, const std::string &type)
-{
-    for (const Step &step : steps)
-        for (const Json &item : json(step.body).items("status/conditions"))
-            if (item.text("type") == type)
-                return item.text("status") + ": " + item.text("message");
-    return {};
-}
-
 // The NodeSet as it is once the status has been written.
 NodeSet after(const NodeSet &set, const std::vector<Step> &steps)
 {

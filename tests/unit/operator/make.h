@@ -9,6 +9,7 @@
 
 #include <format>
 #include <string>
+#include <vector>
 
 namespace bridge::slinky {
 
@@ -23,6 +24,26 @@ inline Controller external_controller()
         "name": "slurm", "uid": "c-uid", "generation": 1},
         "spec": {"external": true, "externalConfig": {"host": "ctl",
         "port": 6817}, "slurmKeyRef": {"name": "keys", "key": "slurm.key"}}})"));
+}
+
+// What the steps do, without that on the status.
+inline std::string whats(const std::vector<Step> &steps)
+{
+    std::string text;
+    for (const Step &step : steps)
+        if (!step.is_report)
+            text += (text.empty() ? "" : "; ") + step.what;
+    return text;
+}
+
+// The message of a condition in the status that the steps write.
+inline std::string said(const std::vector<Step> &steps, const std::string &type)
+{
+    for (const Step &step : steps)
+        for (const Json &item : json(step.body).items("status/conditions"))
+            if (item.text("type") == type)
+                return item.text("status") + ": " + item.text("message");
+    return {};
 }
 
 // A NodeSet that has its finalizer; more: members of its spec, with a comma.
