@@ -128,6 +128,11 @@ template <class Kind> bool is_kind(const Decision &decision)
     return as_kind<Kind>(decision) != nullptr;
 }
 
+template <class Kind> bool is_kind(const Action &action)
+{
+    return std::holds_alternative<Kind>(action);
+}
+
 // Whether the action ends the job of the gang.
 inline bool ends_job(const Action &action)
 {

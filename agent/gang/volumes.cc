@@ -23,6 +23,12 @@ std::vector<ClaimRef> add_new_claims(const Pod &pod,
 
 } // namespace
 
+bool any_claims(const Gang &gang)
+{
+    return std::ranges::any_of(
+        gang.pods, [](const PodPtr &pod) { return !pod->claims.empty(); });
+}
+
 bool has_claims(const Gang &gang)
 {
     return std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {

@@ -12,6 +12,9 @@
 
 namespace bridge {
 
+// Whether Pods of the gang have volume claims at all.
+bool any_claims(const Gang &gang);
+
 // Whether some waiting Pod has claims.
 bool has_claims(const Gang &gang);
 

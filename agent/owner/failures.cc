@@ -31,11 +31,6 @@ bool is_refusal(const Error &error)
     return error.code == Code::rejected || error.code == Code::denied;
 }
 
-template <class Kind> bool is(const Action &action)
-{
-    return std::holds_alternative<Kind>(action);
-}
-
 } // namespace
 
 // What a failure means depends on the action and on the code. A row: how long
@@ -92,7 +87,7 @@ void Failures::take(GangEntry &entry, const ActionDone &done)
 {
     Gang &gang = entry.gang;
     const Error &error = done.outcome.error();
-    if (is<Look>(done.action) && error.code == Code::not_found) {
+    if (is_kind<Look>(done.action) && error.code == Code::not_found) {
         log_warning("Slurm does not know the job any more",
                     {{"JobId", gang.job ? gang.job->ref.id : 0},
                      {"Gang", gang.key.str()}});
@@ -157,7 +152,7 @@ Clock::duration Failures::volumes_failed(GangEntry &entry,
                                          const ActionDone &done)
 {
     const Error &error = done.outcome.error();
-    if (is<BindVolumes>(done.action))
+    if (is_kind<BindVolumes>(done.action))
         to_.attempts.bind_delayed(entry);
     if (is_refusal(error))
         to_.voice.say(entry, claims_unreadable_message(error.message));

@@ -39,11 +39,6 @@ std::string node_list(const std::vector<Seat> &seats)
                : list + ",…(" + std::to_string(nodes.size()) + ")";
 }
 
-template <class Kind> bool is(const Action &action)
-{
-    return std::holds_alternative<Kind>(action);
-}
-
 } // namespace
 
 void Outcomes::take(ActionDone &done)
@@ -77,7 +72,7 @@ void Outcomes::record_outcome(GangEntry &entry, const Action &action,
         },
         [&](Looked &looked) {
             record_job_read(entry, looked);
-            if (is<Remake>(action))
+            if (is_kind<Remake>(action))
                 to_.attempts.hold(entry, action, watch_lag);
         },
         [&](StillThere &there) { record_still_there(entry, there, action); },
@@ -124,9 +119,9 @@ void Outcomes::record_submitted(GangEntry &entry, const Submitted &submitted,
     job.tasks = submitted.tasks;
     job.cpus_per_task = submitted.cpus_per_task;
     job.gres_per_task = submitted.gres_per_task;
-    log_info(is<Adopt>(action) ? "adopting running Pods" : "submitted",
+    log_info(is_kind<Adopt>(action) ? "adopting running Pods" : "submitted",
              {{"JobId", job.ref.id}, {"Gang", job.tag.gang}});
-    if (is<Adopt>(action))
+    if (is_kind<Adopt>(action))
         to_.voice.warn(gang, "SlurmJobAdopted", adopting_message(job.ref));
     settle_submit(entry);
     entry.heard = entry.began;
@@ -137,7 +132,7 @@ void Outcomes::record_submitted(GangEntry &entry, const Submitted &submitted,
         doubt_job(gang, "its components must be read");
     to_.attempts.same_again(gang.uid);
     // If somebody ends that job as well, the next one is not requested at once.
-    if (is<Adopt>(action))
+    if (is_kind<Adopt>(action))
         to_.attempts.hold(entry, action, Attempts::renewal_pause(entry));
 }
 
@@ -225,8 +220,8 @@ void Outcomes::record_job_ended(GangEntry &entry, const Action &action)
     if (gang.job && !left_over(*gang.job).empty())
         doubt_job(gang, "some components may not have ended");
     if (gang.job && !is_ended(gang.job->state))
-        gang.job->state =
-            is<Complete>(action) ? JobState::completed : JobState::cancelled;
+        gang.job->state = is_kind<Complete>(action) ? JobState::completed
+                                                    : JobState::cancelled;
     if (const auto *renew = std::get_if<Renew>(&action))
         record_renewed(entry, *renew);
     log_info("ended the job", {{"JobId", gang.job ? gang.job->ref.id : 0},

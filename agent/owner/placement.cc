@@ -6,8 +6,8 @@
 #include "agent/decide/messages.h"
 #include "agent/decide/too_large.h"
 #include "agent/gang/facts.h"
+#include "agent/gang/volumes.h"
 #include "agent/owner/pauses.h"
-#include "agent/owner/volume_looks.h"
 
 #include <algorithm>
 #include <utility>

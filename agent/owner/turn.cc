@@ -5,6 +5,7 @@
 
 #include "agent/decide/decide_parts.h"
 #include "agent/decide/messages.h"
+#include "agent/gang/volumes.h"
 #include "agent/owner/pod_ends.h"
 #include "common/base/log.h"
 

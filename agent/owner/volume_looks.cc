@@ -21,18 +21,7 @@ constexpr seconds first_claim_look{1}; // until claims exist
 constexpr seconds last_claim_look{30};
 constexpr seconds volumes_believed{60};
 
-template <class Kind> bool is(const Action &action)
-{
-    return std::holds_alternative<Kind>(action);
-}
-
 } // namespace
-
-bool any_claims(const Gang &gang)
-{
-    return std::ranges::any_of(
-        gang.pods, [](const PodPtr &pod) { return !pod->claims.empty(); });
-}
 
 // What was read is used until the job is requested; while it is not sufficient
 // it is read again from time to time.
@@ -57,9 +46,9 @@ void VolumeLooks::take(GangEntry &entry, VolumesSeen &seen,
     gang.volumes = std::move(seen.needs);
     entry.claims_read = std::move(seen.claims);
     bool enough = gang.volumes->reason.empty() &&
-                  (is<LookVolumes>(action) || !gang.volumes->unbound);
+                  (is_kind<LookVolumes>(action) || !gang.volumes->unbound);
     Clock::duration delay =
-        is<BindVolumes>(action)
+        is_kind<BindVolumes>(action)
             ? doubled<Clock::duration>(first_volume_look, last_bind_look,
                                        entry.volume_looks)
             : doubled<Clock::duration>(first_claim_look, last_claim_look,
@@ -68,7 +57,7 @@ void VolumeLooks::take(GangEntry &entry, VolumesSeen &seen,
     if (enough) {
         entry.volume_looks = 0;
         entry.bind_failing_since.reset();
-    } else if (is<BindVolumes>(action)) {
+    } else if (is_kind<BindVolumes>(action)) {
         attempts_.bind_delayed(entry);
         attempts_.hold(entry, action, delay);
         if (entry.volume_looks > 2 && gang.job)

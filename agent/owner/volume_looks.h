@@ -37,7 +37,4 @@ class VolumeLooks {
     Voice &voice_;
 };
 
-// Whether the Pods have volume claims at all.
-bool any_claims(const Gang &gang);
-
 } // namespace bridge
