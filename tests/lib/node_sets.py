@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """NodeSets of one namespace, whose kubelets kwok plays: the wishes of users, and the
-parts of the scheduler and of the agent."""
+parts of the scheduler and of the agent. And what scripts have around such cases."""
 import time
 
 import bed
 import kwok_nodes
+import operator_process
 import slinky
 from tap import wait_for
 
@@ -130,14 +131,16 @@ class Place:
                 {"metadata": {"uid": meta["uid"]},
                  "status": {"conditions": list(conditions)}}, STRATEGIC)
 
-    def answer(self, name):
-        """As the agent: the node of this Pod is drained and has no job."""
+    def answer(self, name, number=None, uid=None, status="True", age=0):
+        """As the agent: the node of this Pod is drained and has no job, as it has
+        read age seconds ago. number is that of the request, the Pod's own if it
+        is None; so is uid."""
         meta = self.pods()[name]["metadata"]
-        number = meta["annotations"][REQUEST].split()[1]
+        number = number or meta["annotations"][REQUEST].split()[1]
         self.patch_status(name, {
-            "type": DRAINED, "status": "True", "reason": "Drained",
-            "message": f"uid={meta['uid']} request={number} "
-                       f"slurmctld=1800000000 read={int(time.time())}"})
+            "type": DRAINED, "status": status, "reason": "Drained",
+            "message": f"uid={uid or meta['uid']} request={number} "
+                       f"slurmctld=1800000000 read={int(time.time()) - age}"})
 
     def busy(self, name, jobs=True):
         """Its node has jobs, or none any more."""
@@ -184,3 +187,43 @@ class Place:
     def events(self, name="w"):
         uid = bed.api("GET", self.path("nodesets", name))["metadata"]["uid"]
         return bed.events_of(uid, self.namespace)
+
+
+class Frame:
+    """What stands around the cases of a script: Nodes, an operator, and places that
+    are empty before and after each case."""
+
+    def __init__(self, nodes, *places):
+        self.nodes = nodes
+        self.places = places
+        self.operator = None
+
+    def before_each(self):
+        if self.operator is None:
+            operator_process.install()
+            without_finalizers()
+            make_nodes(self.nodes)
+            self.operator = operator_process.Operator()
+        for place in self.places:
+            slinky.namespace(place.namespace)
+        if self.operator.process is None:
+            self.operator.start().leads()
+        self.after_each()
+
+    def after_each(self):
+        for place in self.places:
+            place.empty()
+
+    def end(self):
+        """Takes all away; returns the operator's exit status."""
+        self.after_each()
+        status = self.operator.stop()
+        for place in self.places:
+            slinky.delete_namespace(place.namespace)
+        for name in self.nodes:
+            bed.api("DELETE", f"/api/v1/nodes/{name}", {})
+        operator_process.uninstall()
+        return status
+
+    def last_words(self):
+        return self.operator.log.read_text()[-3000:] if self.operator else ""

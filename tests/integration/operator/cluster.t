@@ -8,6 +8,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
 import bed
 import slinky
+from node_sets import MERGE, Place
 from operator_process import Operator, account_token, install, uninstall
 from tap import case, check, equal, last_case, run, wait_for
 
@@ -15,22 +16,17 @@ NAMESPACE = "cluster"
 CORE = f"/api/v1/namespaces/{NAMESPACE}"
 RBAC = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{NAMESPACE}"
 STATEFUL_SET = f"/apis/apps/v1/namespaces/{NAMESPACE}/statefulsets/slurm-controller"
-MERGE = "application/merge-patch+json"
 KEYS = {"slurmKeyRef": {"name": "keys", "key": "slurm.key"},
         "jwtKeyRef": {"name": "keys", "key": "jwt.key"}}
 
+place = Place(NAMESPACE, ())
+path, make = place.path, place.make
 operator = None
 
 
-def path(plural, name=""):
-    return f"{slinky.API}/namespaces/{NAMESPACE}/{plural}" + \
-        (f"/{name}" if name else "")
-
-
-def make(kind, name, spec):
-    return bed.api("POST", path(slinky.PLURALS[kind]), {
-        "apiVersion": f"{slinky.GROUP}/v1beta1", "kind": kind,
-        "metadata": {"name": name}, "spec": spec})
+def wait_condition(name, kind, holds, words=""):
+    """A condition of a Controller."""
+    place.wait_condition(kind, holds, words, plural="controllers", name=name)
 
 
 def get(where, token=None):
@@ -45,16 +41,6 @@ def get(where, token=None):
 def conf():
     found = get(f"{CORE}/configmaps/slurm-config")
     return found["data"]["slurm.conf"] if found else ""
-
-
-def condition(plural, name, kind):
-    found = (get(path(plural, name)) or {}).get("status", {})
-    return next((c for c in found.get("conditions", []) if c["type"] == kind), {})
-
-
-def wait_condition(plural, name, kind, status):
-    wait_for(f"{kind} of {name} to be {status}",
-             lambda: condition(plural, name, kind).get("status") == status)
 
 
 @case
@@ -83,8 +69,8 @@ def objects():
     wait_for("the partition", lambda: "PartitionName=w Nodes=w\n" in
              conf().replace(" \n", "\n"))
     check(conf().endswith("\n# extraConf\nKillWait=47\n"), conf())
-    wait_condition("controllers", "slurm", "Failing", "False")
-    wait_condition("controllers", "slurm", "Accepted", "True")
+    wait_condition("slurm", "Failing", "False")
+    wait_condition("slurm", "Accepted", "True")
 
     def settled():
         return [get(where)["metadata"].get("managedFields") and
@@ -122,9 +108,7 @@ def no_more_rights():
 def second():
     """a second Controller of the namespace gets nothing, and says why"""
     make("Controller", "other", {**KEYS, "slurmctld": {"image": "ctld:test"}})
-    wait_condition("controllers", "other", "Accepted", "False")
-    check("Controller slurm has a slurmctld" in condition(
-        "controllers", "other", "Accepted")["message"], "the message")
+    wait_condition("other", "Accepted", "False", "Controller slurm has a slurmctld")
     bed.api("DELETE", path("controllers", "other"), {})
 
 
@@ -141,7 +125,7 @@ def order():
     else:
         raise AssertionError("it was deleted in the foreground")
     bed.api("DELETE", path("controllers", "slurm"), {})
-    wait_condition("controllers", "slurm", "Deleting", "True")
+    wait_condition("slurm", "Deleting", "True")
     check(get(STATEFUL_SET), "slurmctld has gone first")
     wait_for("the worker to be asked", lambda: "slurmk8s/worker-request" in
              get(f"{CORE}/pods/w-0")["metadata"].get("annotations", {}))

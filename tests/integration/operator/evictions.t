@@ -9,9 +9,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
 import bed
 import node_sets
 import real_nodes
-import slinky
-from node_sets import Place, is_ready
-from operator_process import Operator, install, uninstall
+from node_sets import Frame, Place, is_ready
 from tap import case, check, equal, last_case, never, run, wait_for
 
 NODES = [f"evict{i}" for i in range(4)]
@@ -20,39 +18,13 @@ BUDGET = "slurm-workers-pdb-slurm"
 REGISTERED = "slurmk8s/Registered"
 SOON = 3  # seconds in which a Pod would have become ready
 
-operator = None
-
-
-def before_each():
-    global operator
-    if operator is None:
-        install()
-        node_sets.without_finalizers()
-        node_sets.make_nodes(NODES)
-        operator = Operator()
-    slinky.namespace(place.namespace)
-    if operator.process is None:
-        operator.start().leads()
-    place.empty()
-
-
-def after_each():
-    place.empty()
+frame = Frame(NODES, place)
 
 
 @last_case
 def ends():
     """the operator ends by a signal"""
-    place.empty()
-    equal(operator.stop(), 0, "exit status of the operator")
-    slinky.delete_namespace(place.namespace)
-    for name in NODES:
-        bed.api("DELETE", f"/api/v1/nodes/{name}", {})
-    uninstall()
-
-
-def after_failure():
-    return operator.log.read_text()[-3000:] if operator else ""
+    equal(frame.end(), 0, "exit status of the operator")
 
 
 def budget():
@@ -187,4 +159,5 @@ def registered():
     wait_for("it to be gone", lambda: place.uids().get("w-0") != uid, 60)
 
 
-run(before_each=before_each, after_each=after_each, after_failure=after_failure)
+run(before_each=frame.before_each, after_each=frame.after_each,
+    after_failure=frame.last_words)

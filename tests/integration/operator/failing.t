@@ -9,9 +9,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
 import bed
 import node_sets
-import slinky
-from node_sets import Place
-from operator_process import Operator, install, uninstall
+from node_sets import Frame, Place
 from tap import case, check, equal, last_case, never, run, wait_for
 
 NODES = [f"fail{i}" for i in range(4)]
@@ -19,49 +17,18 @@ bad, good = Place("failing", NODES), Place("failing-not", NODES)
 HOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 LOOK = 4  # seconds: two further tries at most
 
-operator = None
-
-
-def before_each():
-    global operator
-    if operator is None:
-        install()
-        node_sets.without_finalizers()
-        node_sets.make_nodes(NODES)
-        operator = Operator()
-    for place in (bad, good):
-        slinky.namespace(place.namespace)
-    if operator.process is None:
-        operator.start().leads()
-    for place in (bad, good):
-        place.empty()
-
-
-def after_each():
-    for place in (bad, good):
-        place.empty()
+frame = Frame(NODES, bad, good)
 
 
 @last_case
 def ends():
     """the operator ends by a signal"""
-    for place in (bad, good):
-        place.empty()
-    equal(operator.stop(), 0, "exit status of the operator")
-    for place in (bad, good):
-        slinky.delete_namespace(place.namespace)
-    for name in NODES:
-        bed.api("DELETE", f"/api/v1/nodes/{name}", {})
-    uninstall()
-
-
-def after_failure():
-    return operator.log.read_text()[-3000:] if operator else ""
+    equal(frame.end(), 0, "exit status of the operator")
 
 
 def refused():
     """How many Pods the API server has refused to create."""
-    text = operator.page("/metrics")[1]
+    text = frame.operator.page("/metrics")[1]
     return sum(int(line.split()[-1]) for line in text.splitlines()
                if 'steps_total{verb="create"' in line and '"ok"' not in line)
 
@@ -157,4 +124,5 @@ def one_slurmctld():
     good.wait_pods("w-0")
 
 
-run(before_each=before_each, after_each=after_each, after_failure=after_failure)
+run(before_each=frame.before_each, after_each=frame.after_each,
+    after_failure=frame.last_words)

@@ -5,208 +5,46 @@ none goes before the agent has answered. kwok plays the kubelets, and the cases
 play the scheduler and the agent."""
 import pathlib
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
 import bed
-import kwok_nodes
 import slinky
-from operator_process import Operator, install, uninstall
+from node_sets import MERGE, Frame, Place
 from tap import case, check, equal, last_case, never, run, wait_for
 
 NAMESPACE = "workers"
 NODES = [f"op{i}" for i in range(6)]
-REQUEST, DRAINED = "slurmk8s/worker-request", "slurmk8s/Drained"
 NODESET_LABEL = "nodeset.slinky.slurm.net/"
-MERGE = "application/merge-patch+json"
 SOON = 3  # seconds in which a wrong deletion would have happened
 
-operator = None
-
-
-def before_each():
-    """An operator, and an empty namespace."""
-    global operator
-    if operator is None:
-        install()
-        without_finalizers()
-        for name in NODES:
-            body = kwok_nodes.node(name, 8)
-            del body["metadata"]["labels"][
-                "scheduler.slinky.slurm.net/external-node"]
-            try:
-                bed.api("POST", "/api/v1/nodes", body)
-            except bed.ApiError as error:
-                if error.status != 409:
-                    raise
-        operator = Operator()
-    slinky.namespace(NAMESPACE)
-    empty()
-    if operator.process is None:
-        operator.start().leads()
-
-
-def without_finalizers():
-    """What an operator that is gone has left behind."""
-    for item in bed.api("GET", f"{slinky.API}/nodesets")["items"]:
-        meta = item["metadata"]
-        bed.api("PATCH", f"{slinky.API}/namespaces/{meta['namespace']}/nodesets/"
-                f"{meta['name']}", {"metadata": {"finalizers": None}}, MERGE)
-
-
-def empty():
-    """Deletes all objects of a case. The operator takes its finalizers away."""
-    for item in bed.api("GET", path("nodesets"))["items"]:
-        bed.api("PATCH", path("nodesets", item["metadata"]["name"]),
-                {"metadata": {"annotations": {"slurmk8s/delete": "now"}}}, MERGE)
-    for plural in slinky.PLURALS.values():
-        bed.api("DELETE", path(plural), {})
-        wait_for(f"all {plural} to be gone", lambda plural=plural:
-                 not bed.api("GET", path(plural))["items"])
-    wait_for("all Pods to be gone", lambda: not pods())
-
-
-def after_each():
-    empty()
+place = Place(NAMESPACE, NODES)
+frame = Frame(NODES, place)
+path, make, controller, node_set, scale = (
+    place.path, place.make, place.controller, place.node_set, place.scale)
+pods, wait_pods, answer, requests, uids = (
+    place.pods, place.wait_pods, place.answer, place.requests, place.uids)
+status, condition, wait_condition = (
+    place.status, place.condition, place.wait_condition)
 
 
 @last_case
 def ends():
     """the operator ends by a signal, and gives its Lease back"""
-    equal(operator.stop(), 0, "exit status of the operator")
+    frame.after_each()
+    equal(frame.operator.stop(), 0, "exit status of the operator")
     lease = bed.api("GET", "/apis/coordination.k8s.io/v1/namespaces/"
                     "slurmk8s-operator/leases/slurmk8s-operator")
     equal(lease["spec"].get("holderIdentity", ""), "", "the holder")
-    slinky.delete_namespace(NAMESPACE)
-    for name in NODES:
-        bed.api("DELETE", f"/api/v1/nodes/{name}", {})
-    uninstall()
-
-
-def after_failure():
-    return operator.log.read_text()[-3000:] if operator else ""
-
-
-# ---- What administrators and users do
-
-
-def path(plural, name=""):
-    return f"{slinky.API}/namespaces/{NAMESPACE}/{plural}" + \
-        (f"/{name}" if name else "")
-
-
-def make(kind, name, spec):
-    return bed.api("POST", path(slinky.PLURALS[kind]), {
-        "apiVersion": f"{slinky.GROUP}/v1beta1", "kind": kind,
-        "metadata": {"name": name}, "spec": spec})
-
-
-def controller(**more):
-    return make("Controller", "slurm", {
-        "external": True, "externalConfig": {"host": "ctl", "port": 6817},
-        "slurmKeyRef": {"name": "slurm-auth-slurm", "key": "slurm.key"}, **more})
-
-
-def node_set(name="w", replicas=3, **more):
-    return make("NodeSet", name, {
-        "controllerRef": {"name": "slurm"}, "replicas": replicas,
-        "slurmd": {"image": "slurmd:test", "resources":
-                   {"requests": {"cpu": "2", "memory": "1000Mi"}}}, **more})
-
-
-def scale(replicas, name="w"):
-    bed.api("PATCH", path("nodesets", name) + "/scale",
-            {"spec": {"replicas": replicas}}, MERGE)
-
-
-# ---- What the scheduler, the kubelet and the agent do
-
-
-def pods():
-    return {p["metadata"]["name"]: p for p in bed.pods(NAMESPACE)}
-
-
-def bind_all():
-    """Each Pod to a Node of its own, as its affinity asks."""
-    there = pods().values()
-    free = set(NODES) - {p["spec"].get("nodeName") for p in there}
-    for pod in there:
-        if not pod["spec"].get("nodeName") and \
-                "deletionTimestamp" not in pod["metadata"]:
-            bed.api("POST", f"/api/v1/namespaces/{NAMESPACE}/pods/"
-                    f"{pod['metadata']['name']}/binding",
-                    {"apiVersion": "v1", "kind": "Binding",
-                     "metadata": {"name": pod["metadata"]["name"]},
-                     "target": {"kind": "Node", "name": free.pop()}})
-
-
-def is_ready(pod):
-    return any(c["type"] == "Ready" and c["status"] == "True"
-               for c in pod["status"].get("conditions", []))
-
-
-def wait_pods(*names):
-    """Until exactly these Pods are there and ready; returns them."""
-    def there():
-        bind_all()
-        found = pods()
-        return found if set(found) == set(names) and \
-            all(map(is_ready, found.values())) else None
-    return wait_for(f"exactly the Pods {names} to be ready", there)
-
-
-def answer(pod, request, uid=None, status="True", age=0):
-    """As the agent: the node of this Pod is drained and has no job, as it has read
-    age seconds ago."""
-    meta = pod["metadata"]
-    bed.api("PATCH", f"/api/v1/namespaces/{NAMESPACE}/pods/{meta['name']}/status",
-            {"metadata": {"uid": meta["uid"]}, "status": {"conditions": [
-                {"type": DRAINED, "status": status, "reason": "Drained",
-                 "message": f"uid={uid or meta['uid']} request={request} "
-                            "slurmctld=1800000000 "
-                            f"read={int(time.time()) - age}"}]}},
-            "application/strategic-merge-patch+json")
-
-
-def requests():
-    return {name: pod["metadata"].get("annotations", {}).get(REQUEST)
-            for name, pod in pods().items()}
+    frame.end()
 
 
 def wait_requests(wanted):
     wait_for(f"the requests {wanted}", lambda: requests() == wanted)
 
 
-def uids():
-    return {name: pod["metadata"]["uid"] for name, pod in pods().items()}
-
-
-# ---- What the operator says
-
-
-def status(plural="nodesets", name="w"):
-    return bed.api("GET", path(plural, name)).get("status", {})
-
-
-def condition(kind, plural="nodesets", name="w"):
-    return next((c for c in status(plural, name).get("conditions", [])
-                 if c["type"] == kind), {})
-
-
-def wait_condition(kind, holds, words="", **where):
-    return wait_for(
-        f"condition {kind} to be {holds} and to say {words!r}",
-        lambda: condition(kind, **where).get("status") == holds and
-        words in condition(kind, **where)["message"] and
-        condition(kind, **where))
-
-
-def events(name="w"):
-    uid = bed.api("GET", path("nodesets", name))["metadata"]["uid"]
-    return [e["reason"] for e in bed.events_of(uid, NAMESPACE)]
-
-
-# ---- The cases
+def reasons():
+    """Those of the Events about the NodeSet."""
+    return [e["reason"] for e in place.events()]
 
 
 @case
@@ -269,7 +107,7 @@ def made():
           "Pods of the selector")
     check("automountServiceAccountToken" in condition("Served")["message"],
           condition("Served"))
-    wait_for("three Events", lambda: events().count("SuccessfulCreate") == 3)
+    wait_for("three Events", lambda: reasons().count("SuccessfulCreate") == 3)
     service = bed.api("GET", f"/api/v1/namespaces/{NAMESPACE}/services/"
                       "slurm-workers-slurm")
     equal(service["spec"]["clusterIP"], "None", "the headless Service")
@@ -320,18 +158,17 @@ def scale_in():
            if w in condition("ScalingIn")["message"]], ["w-1", "w-2", "w-3"],
           "who is named")
 
-    pod = pods()["w-2"]
-    answer(pod, 1, uid="11111111-1111-1111-1111-111111111111")
-    answer(pods()["w-3"], 2)                    # a request that nobody made
-    answer(pods()["w-1"], 1, status="False")    # not drained yet
-    answer(pods()["w-0"], 1)                    # it was not asked
+    answer("w-2", 1, uid="11111111-1111-1111-1111-111111111111")
+    answer("w-3", 2)                    # a request that nobody made
+    answer("w-1", 1, status="False")    # not drained yet
+    answer("w-0", 1)                    # it was not asked
     never("a Pod that goes without its answer", lambda: uids() != before, SOON)
 
-    answer(pod, 1)
+    answer("w-2", 1)
     wait_for("w-2 to be gone", lambda: "w-2" not in pods())
     equal({n: u for n, u in uids().items()},
           {n: u for n, u in before.items() if n != "w-2"}, "the others")
-    check("SuccessfulDelete" in events(), events())
+    check("SuccessfulDelete" in reasons(), reasons())
 
 
 @case
@@ -346,14 +183,14 @@ def taken_back():
     scale(3)
     wait_requests({"w-0": None, "w-1": None, "w-2": "keep 2"})
     before = uids()
-    answer(pods()["w-2"], 1)
+    answer("w-2", 1)
     never("a Pod that goes", lambda: uids() != before, SOON)
     wait_condition("ScalingIn", "False")
 
     scale(2)
     wait_requests({"w-0": None, "w-1": None, "w-2": "drain 3"})
     never("a Pod that goes by an old answer", lambda: uids() != before, SOON)
-    answer(pods()["w-2"], 3)
+    answer("w-2", 3)
     wait_for("w-2 to be gone", lambda: set(pods()) == {"w-0", "w-1"})
 
 
@@ -366,10 +203,10 @@ def old_answer():
     wait_pods("w-0", "w-1")
     scale(1)
     wait_requests({"w-0": None, "w-1": "drain 1"})
-    answer(pods()["w-1"], 1, age=60)
+    answer("w-1", 1, age=60)
     wait_requests({"w-0": None, "w-1": "drain 2"})
     never("w-1 to go", lambda: "w-1" not in pods(), SOON)
-    answer(pods()["w-1"], 2)
+    answer("w-1", 2)
     wait_for("w-1 to go", lambda: set(pods()) == {"w-0"})
 
 
@@ -384,18 +221,18 @@ def killed():
     wait_requests(wanted)
     before = uids()
 
-    operator.stop("KILL")
-    answer(pods()["w-3"], 1)
+    frame.operator.stop("KILL")
+    answer("w-3", 1)
     bed.delete("w-0", NAMESPACE)
     wait_for("w-0 to be gone", lambda: "w-0" not in pods())
-    operator.start().leads()
+    frame.operator.start().leads()
 
     # Two replicas are wanted and three are left: one that was asked is to stay.
     def only_two():
         # Its answer may have become too old meanwhile.
         again = requests().get("w-3")
         if again and again != "drain 1":
-            answer(pods()["w-3"], int(again.split()[1]))
+            answer("w-3", int(again.split()[1]))
         return set(pods()) == {"w-1", "w-2"}
     wait_for("w-3 to go", only_two)
     wait_for("nobody is asked any more", lambda: requests() ==
@@ -433,8 +270,8 @@ def deleted():
     wait_requests({"w-0": "drain 1", "w-1": "drain 1"})
     never("a Pod that goes", lambda: uids() != before, SOON)
 
-    for pod in found.values():
-        answer(pod, 1)
+    for name in found:
+        answer(name, 1)
     wait_for("all Pods to be gone", lambda: not pods())
     wait_for("the NodeSet to be gone", lambda: not
              bed.api("GET", path("nodesets"))["items"])
@@ -513,7 +350,7 @@ def rights():
             ("create", "pods", True), ("patch", "nodesets/status", True),
             ("get", "secrets", False), ("list", "secrets", False),
             ("update", "nodesets", False), ("create", "pods/exec", False),
-            ("patch", "nodes", False),
+            ("create", "rolebindings", True), ("patch", "nodes", False),
             ("create", "clusterrolebindings", False),
             ("escalate", "clusterroles", False), ("bind", "clusterroles", False),
             ("escalate", "roles", False), ("bind", "roles", False),
@@ -531,19 +368,21 @@ def rights():
 
 
 GROUPS = {"nodesets": slinky.GROUP,
-          **dict.fromkeys(("roles", "clusterrolebindings", "clusterroles"),
+          **dict.fromkeys(("roles", "rolebindings", "clusterrolebindings",
+                           "clusterroles"),
                           "rbac.authorization.k8s.io")}
 
 
 @case
 def pages():
     """the pages for kubelets and Prometheus"""
-    equal(operator.page("/readyz"), (200, "ok\n"), "/readyz")
-    equal(operator.page("/none")[0], 404, "another page")
+    equal(frame.operator.page("/readyz"), (200, "ok\n"), "/readyz")
+    equal(frame.operator.page("/none")[0], 404, "another page")
     controller()
     wait_for("the Controller to be counted",
-             lambda: operator.metric('objects{kind="Controller"}') == 1)
-    equal(operator.metric("failing_watches"), 0, "watches that fail")
+             lambda: frame.operator.metric('objects{kind="Controller"}') == 1)
+    equal(frame.operator.metric("failing_watches"), 0, "watches that fail")
 
 
-run(before_each=before_each, after_each=after_each, after_failure=after_failure)
+run(before_each=frame.before_each, after_each=frame.after_each,
+    after_failure=frame.last_words)

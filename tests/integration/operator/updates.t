@@ -8,48 +8,20 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
 import bed
 import node_sets
-import slinky
-from node_sets import REVISION, Place
-from operator_process import Operator, install, uninstall
+from node_sets import REVISION, Frame, Place
 from tap import case, check, equal, last_case, never, run, wait_for
 
 NODES = [f"upd{i}" for i in range(6)]
 place = Place("updates", NODES)
 SOON = 3  # seconds in which a wrong deletion would have happened
 
-operator = None
-
-
-def before_each():
-    global operator
-    if operator is None:
-        install()
-        node_sets.without_finalizers()
-        node_sets.make_nodes(NODES)
-        operator = Operator()
-    slinky.namespace(place.namespace)
-    if operator.process is None:
-        operator.start().leads()
-    place.empty()
-
-
-def after_each():
-    place.empty()
+frame = Frame(NODES, place)
 
 
 @last_case
 def ends():
     """the operator ends by a signal"""
-    place.empty()
-    equal(operator.stop(), 0, "exit status of the operator")
-    slinky.delete_namespace(place.namespace)
-    for name in NODES:
-        bed.api("DELETE", f"/api/v1/nodes/{name}", {})
-    uninstall()
-
-
-def after_failure():
-    return operator.log.read_text()[-3000:] if operator else ""
+    equal(frame.end(), 0, "exit status of the operator")
 
 
 def revisions():
@@ -200,8 +172,8 @@ def killed():
              for n, p in place.wait_pods("w-0", "w-1").items()}
     place.image("slurmd:next")
     place.wait_asked("w-1")
-    operator.stop("KILL")
-    operator.start().leads()
+    frame.operator.stop("KILL")
+    frame.operator.start().leads()
     place.answer("w-1")
     wait_for("another w-1", lambda:
              place.uids().get("w-1", first["w-1"]) != first["w-1"])
@@ -285,4 +257,5 @@ def claims_go():
     wait_for("all claims to go", lambda: not claims())
 
 
-run(before_each=before_each, after_each=after_each, after_failure=after_failure)
+run(before_each=frame.before_each, after_each=frame.after_each,
+    after_failure=frame.last_words)
