@@ -105,6 +105,7 @@ class Syncer {
             return asked_before(step);
         });
         state_.rebuild_due |= plan.partitions_changed;
+        leave_outdated(plan.steps);
         carry(plan.steps);
         if (plan.shortages_known)
             carry_shadows(plan_shadows(plan.shortages, state_.shadows,
@@ -316,6 +317,44 @@ class Syncer {
             return false;
         std::string &asked = state_.topologies[topology->node];
         return std::exchange(asked, topology->topology) == topology->topology;
+    }
+
+    // Leaves a hybrid node whose features have changed since it was loaded to
+    // the next sync. slurmctld replaces the whole list and compares nothing,
+    // and slurmd reports its words only when it registers: what it reports
+    // between the two calls would be lost until it starts again.
+    void leave_outdated(std::vector<NodeStep> &steps)
+    {
+        std::map<std::string, const SlurmNode *> hybrid;
+        for (const SlurmNode &node : state_.table.nodes)
+            if (!node.external)
+                hybrid[node.name] = &node;
+        auto of_hybrid = [&](const NodeStep &step) {
+            const auto *set = std::get_if<SetFeatures>(&step);
+            return set && hybrid.contains(set->node);
+        };
+        if (std::ranges::none_of(steps, of_hybrid))
+            return;
+        auto fresh = slurm_.load_nodes();
+        if (!try_to(fresh ? Result<>{} : std::unexpected(fresh.error())))
+            fresh.emplace();
+        std::set<std::string> as_planned;
+        for (const SlurmNode &now : *fresh)
+            if (auto then = hybrid.find(now.name);
+                then != hybrid.end() &&
+                now.features == then->second->features &&
+                now.active_features == then->second->active_features)
+                as_planned.insert(now.name);
+        std::erase_if(steps, [&](const NodeStep &step) {
+            if (!of_hybrid(step))
+                return false;
+            const std::string &node = std::get<SetFeatures>(step).node;
+            if (as_planned.contains(node))
+                return false;
+            doubt(node);
+            result_.retry = result_.retry_soon = true;
+            return true;
+        });
     }
 
     void carry(const std::vector<NodeStep> &steps)

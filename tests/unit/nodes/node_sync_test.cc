@@ -20,7 +20,44 @@ Result<NodeSyncResult> sync_all(const std::vector<Node> &nodes, Slurm &slurm,
     return sync_nodes({input, true}, slurm, conf, state);
 }
 
+// A slurmd registers between the agent's reading of the nodes and its writing.
+class RegistersMeanwhile : public FakeSlurm {
+  public:
+    Result<std::vector<SlurmNode>> load_nodes() override
+    {
+        if (count("load_nodes") == 1)
+            (void)FakeSlurm::set_features("n1", reported, reported);
+        return FakeSlurm::load_nodes();
+    }
+    std::string reported = "avx";
+};
+
 } // namespace
+
+TEST_CASE("what slurmd reports while the agent plans is not overwritten")
+{
+    RegistersMeanwhile slurm;
+    slurm.add_real_node("n1");
+    REQUIRE(slurm.set_features("n1", "avx", "avx"));
+    NodeSyncState state;
+    auto sync = [&] {
+        return sync_nodes({make_input({make_node("n1")}), true}, slurm, {},
+                          state);
+    };
+    SUBCASE("nothing is reported: the features are written at once")
+    {
+        CHECK_FALSE(sync()->retry_soon);
+        CHECK(slurm.node("n1").features == "avx,k8s");
+    }
+    SUBCASE("a word more: it is kept, and the agent's come with the next sync")
+    {
+        slurm.reported = "avx,k8s.kubelet";
+        CHECK(sync()->retry_soon);
+        CHECK(slurm.node("n1").features == "avx,k8s.kubelet");
+        CHECK_FALSE(sync()->retry_soon);
+        CHECK(slurm.node("n1").features == "avx,k8s.kubelet,k8s");
+    }
+}
 
 TEST_CASE("a topology that Slurm writes otherwise is not asked for again")
 {
