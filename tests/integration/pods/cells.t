@@ -319,8 +319,10 @@ def preempted_cells(partition):
         check(disruption(stopping), "a DisruptionTarget condition")
 
         def next_is_there():
+            # A Pod whose containers have ended may still be listed.
             there = [p["metadata"]["name"] for p in bed.pods()
-                     if p["spec"].get("nodeName") == where]
+                     if p["spec"].get("nodeName") == where
+                     and p["status"]["phase"] not in ("Succeeded", "Failed")]
             check("p" not in there or there == ["p"], f"{there} on {where}")
             return there and "p" not in there
 
