@@ -34,9 +34,7 @@ class DevicePlan {
     std::string place_of(const Job &job, const DeviceNeeds &needs) const;
 
     // Returns the GRES for the new job of a Pod whose job is lost: the same
-    // devices, in the same number, without those that Slurm does not count on
-    // the Pod's node. Slurm gives such devices to nobody, but would refuse the
-    // job, and give away all that the Pod uses.
+    // devices, in the same number.
     std::string gres_of_living(const Pod &pod, const DeviceNeeds &needs);
 
   private:

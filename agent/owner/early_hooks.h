@@ -42,7 +42,7 @@ class EarlyHooks {
         Clock::time_point since;
     };
 
-    bool has_successor(JobRef job) const;
+    bool is_succeeded(JobRef job) const;
 
     const Context &context_;
     const PluginLine &line_;

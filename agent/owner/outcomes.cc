@@ -188,7 +188,7 @@ void Outcomes::record_done(GangEntry &entry, const Action &action)
         [&](const Restamp &) {
             // The earlier job may live: end it as a duplicate.
             to_.lists.list_soon();
-            Attempts::restamped(entry);
+            entry.renewals = 0;
             hold(watch_lag);
         },
         [&](const ReleaseClaims &) { hold(watch_lag); },

@@ -6,13 +6,13 @@
 
 namespace bridge {
 
-void SyncTimes::sync_now()
+void SyncTimes::change_soon()
 {
     changed_ = true;
     due_ = context_.now;
 }
 
-void SyncTimes::sync_by(Clock::time_point when)
+void SyncTimes::change_by(Clock::time_point when)
 {
     due_ = changed_ ? std::min(due_, when) : when;
     changed_ = true;

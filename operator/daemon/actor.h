@@ -26,7 +26,7 @@ class Actor {
 
   private:
     Result<HttpReply> send(const Step &step);
-    void tell(const Told &told, const About &about);
+    void tell(const Told &told, const About &about, bool warning = false);
 
     Http http_;
     const Leader &leader_;

@@ -10,7 +10,6 @@
 #include "operator/daemon/lanes.h"
 #include "operator/daemon/news.h"
 #include "operator/daemon/rests.h"
-#include "operator/daemon/watches.h"
 #include "operator/decide/decide.h"
 
 #include <atomic>
@@ -29,7 +28,7 @@ class Owner {
         Lanes &lanes;
         const Leader &leader;
         Metrics &metrics;
-        Watches &watches;
+        std::size_t watches; // how many there are
     };
 
     // agent_image: that of slurmk8sd, or "".
@@ -62,7 +61,6 @@ class Owner {
     // the watches have yet to tell.
     Rests rests_;
     std::set<std::string> under_way_;
-    bool changed_ = true; // since the last round; or it is time for one
     struct Awaited {
         std::vector<Seen> seen;
         Clock::time_point until;

@@ -134,9 +134,8 @@ std::string partitions(const std::vector<const NodeSet *> &sets,
 std::string k8s_conf(const Controller &controller)
 {
     const std::string &ns = controller.meta.key.ns;
-    return std::format("WorkerNamespace={0}\nLeaseNamespace={0}\n"
-                       "LeaseName={1}\nConfigHashFile=/etc/slurm/{2}\n",
-                       ns, names::agent_lease, names::config_hash_file);
+    return std::format("WorkerNamespace={}\nLeaseNamespace={}\nLeaseName={}\n",
+                       ns, ns, names::agent_lease);
 }
 
 } // namespace
@@ -164,14 +163,12 @@ ConfMemory conf_memory(const Known &known, const Controller &controller)
 }
 
 TextMap conf_files(const Known &known, const Controller &controller,
-                   const ConfMemory &memory, const std::string &scripts)
+                   const ConfMemory &memory)
 {
     std::string conf = identity(controller, memory.max_nodes) +
                        authentication() + scheduling(controller) +
                        accounting_conf(known, controller) +
                        partitions(sets_of(known, controller), memory);
-    if (!scripts.empty())
-        conf += "\n# Scripts\n" + scripts;
     std::string extra = controller.spec.text("extraConf");
     if (!extra.empty())
         conf += "\n# extraConf\n" + extra + (extra.ends_with('\n') ? "" : "\n");

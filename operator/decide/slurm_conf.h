@@ -20,9 +20,8 @@ struct ConfMemory {
 
 ConfMemory conf_memory(const Known &known, const Controller &controller);
 
-// File names, and what is in them. scripts: lines of slurm.conf that name the
-// site's scripts.
+// File names, and what is in them.
 TextMap conf_files(const Known &known, const Controller &controller,
-                   const ConfMemory &memory, const std::string &scripts = {});
+                   const ConfMemory &memory);
 
 } // namespace bridge::slinky

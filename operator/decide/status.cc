@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::size_t longest_message = 4096; // bytes
 
-const char *word(const Said &one)
+const char *word(bool holds)
 {
-    return one.unknown ? "Unknown" : one.holds ? "True" : "False";
+    return holds ? "True" : "False";
 }
 
 bool is_said(const Said &one, const Meta &meta, const Condition *before)
 {
-    return before && before->status == word(one) &&
+    return before && before->status == word(one.holds) &&
            before->reason == one.reason &&
            before->message == clean_text(one.message, longest_message) &&
            before->generation == meta.generation;
@@ -35,10 +35,10 @@ std::string conditions_json(const std::vector<Said> &said, const Meta &meta,
     JsonValue::Array items;
     for (const Said &one : said) {
         const Condition *old = find_condition(before, one.type);
-        bool same = old && old->status == word(one);
+        bool same = old && old->status == word(one.holds);
         items.push_back(JsonValue::object(
             {{"type", one.type},
-             {"status", word(one)},
+             {"status", word(one.holds)},
              {"reason", one.reason},
              {"message", clean_text(one.message, longest_message)},
              {"observedGeneration", meta.generation},

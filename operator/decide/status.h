@@ -22,7 +22,6 @@ struct Said {
     bool holds = false;
     std::string reason;
     std::string message;
-    bool unknown = false; // whether it holds
 };
 
 // The array of conditions as JSON.

@@ -73,7 +73,7 @@ class AgentLink {
     void wake();
     void step();
     void wait();
-    Clock::time_point deadline();
+    Clock::time_point deadline() const;
 
     void connect();
     void disconnect(const std::string &reason);

@@ -153,12 +153,7 @@ Result<ClusterFacts> FakeSlurm::load_cluster()
 {
     if (auto said = enter("load_cluster"); !said)
         return std::unexpected(said.error());
-    return ClusterFacts{"fake", controller_port, gres_types, started};
-}
-
-Result<> FakeSlurm::reconfigure()
-{
-    return enter("reconfigure");
+    return ClusterFacts{"fake", controller_port, gres_types};
 }
 
 Result<std::vector<Reservation>> FakeSlurm::load_reservations()

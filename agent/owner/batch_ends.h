@@ -13,10 +13,9 @@
 
 namespace bridge {
 
-class BatchEndTimes {
+class BatchEnds {
   public:
-    BatchEndTimes(const Context &context, const Errands &errands,
-                  Agenda &agenda)
+    BatchEnds(const Context &context, const Errands &errands, Agenda &agenda)
         : context_(context), errands_(errands), agenda_(agenda)
     {
     }
