@@ -49,7 +49,7 @@ def wait_refused(name, asked, most):
 def wait_ends_in_vain(name):
     """Until its containers, which ignore TERM, are being stopped."""
     wait_for("TERM", lambda: "TERM" in bed.run(
-        "kubectl", "logs", name, "-n", bed.NAMESPACE, check=False))
+        "kubectl", "logs", name, "-n", bed.NAMESPACE, check=False), 60)
 
 
 def scancel(name):
@@ -294,7 +294,9 @@ def deleted_on_the_real_kubelet():
 @case
 def at_its_deadline_on_the_real_kubelet():
     """the same for one whose own activeDeadlineSeconds has passed"""
-    stopped_already(activeDeadlineSeconds=2)
+    # The kubelet counts from when it saw the Pod, and says Failed as soon as the
+    # time is over: it must be long enough for the container to be seen running.
+    stopped_already(activeDeadlineSeconds=20)
 
 
 @case
