@@ -41,6 +41,11 @@ def is_ready(pod):
                for c in pod["status"].get("conditions", []))
 
 
+def is_of(pod, owner):
+    return any(o["uid"] == owner["metadata"]["uid"]
+               for o in pod["metadata"].get("ownerReferences", []))
+
+
 class Place:
     """A namespace with NodeSets of the Controller slurm."""
 
@@ -117,12 +122,13 @@ class Place:
                          "target": {"kind": "Node", "name": free.pop()}})
 
     def wait_pods(self, *names):
-        """Until exactly these Pods are there and ready; returns them."""
+        """Until exactly these Pods are there and ready, and the operator knows;
+        returns them."""
         def there():
             self.bind_all()
             found = self.pods()
             return found if set(found) == set(names) and \
-                all(map(is_ready, found.values())) else None
+                all(map(is_ready, found.values())) and self.has_told() else None
         return wait_for(f"exactly the Pods {names} to be ready", there)
 
     def patch_status(self, name, *conditions):
@@ -183,6 +189,26 @@ class Place:
                 words in found["message"] else None
         return wait_for(f"condition {kind} to be {holds} and to say {words!r}",
                         said)
+
+    def has_told(self):
+        """Whether each NodeSet says how many of its Pods are ready."""
+        there = self.pods().values()
+        return all(item.get("status", {}).get("readyReplicas", 0) == sum(
+            is_ready(pod) and is_of(pod, item) for pod in there)
+            for item in bed.api("GET", self.path("nodesets"))["items"])
+
+    def wait_heard(self):
+        """Until the operator has heard of all that was done to Pods, some of which
+        are ready: their number follows the same watch."""
+        one = next(n for n, pod in self.pods().items() if is_ready(pod))
+        for ready in ("False", "True"):
+            self.patch_status(one, {"type": "Ready", "status": ready})
+            wait_for("the operator to hear of it", self.has_told)
+
+    def revision(self, name="w"):
+        """The hash of the template, as the operator tells it."""
+        return wait_for(f"the revision of {name}",
+                        lambda: self.status(name=name).get("nodeSetHash"))
 
     def events(self, name="w"):
         uid = bed.api("GET", self.path("nodesets", name))["metadata"]["uid"]

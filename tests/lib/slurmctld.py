@@ -60,7 +60,8 @@ def bring_state_back():
 
 class changed_conf:
     """slurm.conf edited by edit(text), and slurmctld started with it; as it was
-    after the block."""
+    after the block. slurmctld ends in good order: killed, it would forget what
+    was done to its nodes in the last seconds, by the script before, too."""
 
     def __init__(self, edit):
         self.edit = edit
@@ -75,8 +76,9 @@ class changed_conf:
         self._start_with(self.saved)
 
     def _start_with(self, text):
+        bed.ctl("stop", "slurmctld")
         bed.inside("sh", "-c", f"cat > {CONF}", stdin=text)
-        restart()
+        start()
 
 
 def waiting_pods(*names):

@@ -146,8 +146,7 @@ def scale_in():
     bed.api("PATCH", f"/api/v1/namespaces/{NAMESPACE}/pods/w-4",
             {"metadata": {"labels": {NODESET_LABEL + "pod-protect": "true"}}},
             MERGE)  # its node has jobs
-    wait_for("the operator to hear of it", lambda: "pod-protect" in
-             str(pods()["w-4"]["metadata"]["labels"]))
+    place.wait_heard()
     scale(2)
 
     wait_requests({"w-0": None, "w-1": "drain 1", "w-2": "drain 1",

@@ -44,12 +44,10 @@ def rolls():
     place.node_set(replicas=4, updateStrategy=rolling("50%"))
     names = [f"w-{i}" for i in range(4)]
     first = {n: p["metadata"]["uid"] for n, p in place.wait_pods(*names).items()}
-    old = place.status()["nodeSetHash"]
+    old = place.revision()
     place.busy("w-2")
     place.busy("w-3")
-    wait_for("the operator to hear of it", lambda: all(
-        node_sets.PROTECT in place.pods()[n]["metadata"]["labels"]
-        for n in ("w-2", "w-3")))
+    place.wait_heard()
     place.image("slurmd:next")
 
     place.wait_asked("w-0", "w-1")
@@ -119,7 +117,7 @@ def taken_back():
     place.controller()
     place.node_set(replicas=2, updateStrategy=rolling(1), revisionHistoryLimit=1)
     place.wait_pods("w-0", "w-1")
-    first = place.status()["nodeSetHash"]
+    first = place.revision()
     before = place.uids()
     place.image("slurmd:next")
     place.wait_asked("w-1")
@@ -141,7 +139,7 @@ def history():
     place.node_set(replicas=1, revisionHistoryLimit=1,
                    updateStrategy={"type": "OnDelete"})
     place.wait_pods("w-0")
-    used = place.status()["nodeSetHash"]
+    used = place.revision()
     for number in range(3):
         place.image(f"slurmd:{number}")
         place.wait_condition("Updated", "False")
@@ -189,8 +187,10 @@ def min_ready():
     place.node_set(replicas=2, updateStrategy=rolling(1), minReadySeconds=3600)
     place.wait_pods("w-0", "w-1")
     place.wait_condition("Available", "False", "0 of 2 Pods are ready for as long")
-    said = place.status()
-    equal((said["readyReplicas"], said["availableReplicas"]), (2, 0), "counts")
+    # The operator may not have heard yet that the second one is ready.
+    wait_for("the counts", lambda: (
+        place.status()["readyReplicas"], place.status()["availableReplicas"]) ==
+        (2, 0))
     place.change(minReadySeconds=0)
     place.wait_condition("Available", "True")
 
