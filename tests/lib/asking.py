@@ -13,7 +13,8 @@ PREFIXES = ("slurmk8s/", "slurmjob.slinky.slurm.net/", "slinky.slurm.net/")
 
 def with_slurm_conf(text):
     """slurmctld runs with this added to slurm.conf until this program ends."""
-    conf = slurmctld.changed_conf(lambda before: f"{before}\n{text}\n")
+    conf = slurmctld.changed_conf(
+        lambda before: f"{before}\n{text}\n", how="stop")
     conf.__enter__()
     atexit.register(conf.__exit__)
 

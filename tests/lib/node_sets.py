@@ -102,6 +102,11 @@ class Place:
             wait_for(f"all {plural} to be gone", lambda plural=plural:
                      not bed.api("GET", self.path(plural))["items"])
         wait_for("all Pods to be gone", lambda: not self.pods())
+        # The garbage collector takes them. One of the same template would have the
+        # name of one that is on its way out.
+        wait_for("all revisions to be gone", lambda: not bed.api(
+            "GET", f"/apis/apps/v1/namespaces/{self.namespace}/"
+            "controllerrevisions")["items"])
 
     # ---- What the scheduler, the kubelet and the agent do
 

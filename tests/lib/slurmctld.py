@@ -60,11 +60,11 @@ def bring_state_back():
 
 class changed_conf:
     """slurm.conf edited by edit(text), and slurmctld started with it; as it was
-    after the block. slurmctld ends in good order: killed, it would forget what
-    was done to its nodes in the last seconds, by the script before, too."""
+    after the block. how it ends before that: "kill", which forgets what was done
+    in the last seconds, by the script before, too, or "stop", in good order."""
 
-    def __init__(self, edit):
-        self.edit = edit
+    def __init__(self, edit, how="kill"):
+        self.edit, self.how = edit, how
 
     def __enter__(self):
         self.saved = bed.inside("cat", CONF)
@@ -76,7 +76,7 @@ class changed_conf:
         self._start_with(self.saved)
 
     def _start_with(self, text):
-        bed.ctl("stop", "slurmctld")
+        bed.ctl(self.how, "slurmctld")
         bed.inside("sh", "-c", f"cat > {CONF}", stdin=text)
         start()
 
